@@ -1,0 +1,113 @@
+package vterm
+
+// ScreenKind selects one of the two grids of a terminal.
+type ScreenKind uint8
+
+// Screens.
+const (
+	ScreenActive ScreenKind = iota // whichever is shown
+	ScreenPrimary
+	ScreenAlternate
+)
+
+// Query says what a Frame should hold.
+type Query struct {
+	// Since leaves out rows that did not change after this version. 0: all rows.
+	Since  uint64
+	Screen ScreenKind
+}
+
+// Frame is a copy of a screen, or of the rows of it that changed. Its tables are
+// append-only or replaced as a whole, so a Frame stays valid while the engine goes on.
+type Frame struct {
+	Cols, Rows int
+	// Version is the version shown. Ask for Since=Version next time.
+	Version uint64
+	// Full is set when every row is present: asked for, or the size or the screen
+	// changed so much that a delta would not do.
+	Full bool
+	// Alt is set when the alternate screen is the active one.
+	Alt    bool
+	Title  string
+	Cursor Cursor
+	// Lines are the rows present, in ascending order of Line.Row.
+	Lines []Line
+
+	Styles   []Style // index StyleID; entry 0 is the default style
+	Clusters []string
+	Links    []Link // index LinkID; entry 0 is unused
+	Palette  *Palette
+}
+
+// Cursor is where the next character goes.
+type Cursor struct {
+	Row, Col int
+	Visible  bool
+	Shape    CursorShape
+	Blink    bool
+	// Pending is set after the last column was written and before the wrap: the
+	// cursor stands on the last column, the next character goes to the next row.
+	Pending bool
+}
+
+// CursorShape is the shape set by DECSCUSR.
+type CursorShape uint8
+
+// Cursor shapes.
+const (
+	CursorBlock CursorShape = iota
+	CursorUnderline
+	CursorBar
+)
+
+// Line is one row of cells.
+type Line struct {
+	Row     int    // of the screen, 0-based; in History: index as asked
+	Version uint64 // when the row last changed
+	Wrapped bool   // the text goes on in the next row (soft wrap)
+	Size    LineSize
+	Cells   []Cell // up to Cols cells; cells left out at the end are zero Cells
+}
+
+// LineSize is the size set by DECDHL and DECDWL.
+type LineSize uint8
+
+// Line sizes.
+const (
+	LineNormal LineSize = iota
+	LineDoubleWidth
+	LineDoubleTop
+	LineDoubleBottom
+)
+
+// Style looks a cell's style up.
+func (f *Frame) Style(c Cell) Style {
+	if id := int(c.Style()); id < len(f.Styles) {
+		return f.Styles[id]
+	}
+	return Style{}
+}
+
+// AppendText appends the text of a cell: nothing for tails, a space for blanks.
+func (f *Frame) AppendText(dst []byte, c Cell) []byte {
+	switch {
+	case c.Width() == WidthTail:
+		return dst
+	case c&CellImage != 0 || c.Blank():
+		return append(dst, ' ')
+	case c&CellCluster != 0:
+		if i := int(c.Content()); i < len(f.Clusters) {
+			return append(dst, f.Clusters[i]...)
+		}
+		return append(dst, "\uFFFD"...)
+	}
+	return appendRune(dst, c.Rune())
+}
+
+// Palette holds the colours a screen is drawn with. Values are 0xRRGGBB.
+type Palette struct {
+	Colors     [256]uint32
+	Foreground uint32
+	Background uint32
+	Cursor     uint32
+}

@@ -1,0 +1,60 @@
+package vterm
+
+// MouseTracking is what the program wants to know of the mouse.
+type MouseTracking uint16
+
+// Mouse tracking modes, valued as their DEC private mode numbers.
+const (
+	MouseOff    MouseTracking = 0
+	MouseX10    MouseTracking = 9    // presses only
+	MouseNormal MouseTracking = 1000 // presses and releases
+	MouseButton MouseTracking = 1002 // and motion while a button is down
+	MouseAny    MouseTracking = 1003 // and every motion
+)
+
+// MouseEncoding is how mouse reports are written.
+type MouseEncoding uint16
+
+// Mouse encodings, valued as their DEC private mode numbers.
+const (
+	MouseEncodingX10   MouseEncoding = 0 // CSI M Cb Cx Cy, one byte each
+	MouseEncodingUTF8  MouseEncoding = 1005
+	MouseEncodingSGR   MouseEncoding = 1006
+	MouseEncodingURXVT MouseEncoding = 1015
+	MouseEncodingPixel MouseEncoding = 1016 // SGR with pixel coordinates
+)
+
+// Flags of the kitty keyboard protocol (progressive enhancement).
+const (
+	KittyDisambiguate   = 1 << iota // 1
+	KittyEventTypes                 // 2
+	KittyAlternateKeys              // 4
+	KittyAllAsEscapes               // 8
+	KittyAssociatedText             // 16
+	KittyFlagsAll       = 1<<iota - 1
+)
+
+// Modes is what input encoders and viewers need to know of a terminal's state.
+type Modes struct {
+	AppCursor      bool // DECCKM ?1: cursor keys send SS3
+	AppKeypad      bool // DECNKM ?66, DECKPAM
+	BracketedPaste bool // ?2004
+	FocusEvents    bool // ?1004
+	ReverseVideo   bool // DECSCNM ?5
+	NewLine        bool // LNM 20: Enter sends CR LF
+	BackarrowBS    bool // DECBKM ?67: Backspace sends BS, not DEL
+	AltScreen      bool // the alternate screen is active
+	AltScroll      bool // ?1007: wheel sends cursor keys on the alternate screen
+	Sync           bool // ?2026: output is being synchronized, do not draw
+	InBandResize   bool // ?2048
+	SchemeReports  bool // ?2031: wants to hear of colour scheme changes
+
+	Mouse         MouseTracking
+	MouseEncoding MouseEncoding
+
+	Kitty           uint8 // kitty keyboard flags in force
+	ModifyOtherKeys uint8 // XTMODKEYS resource 4: 0, 1, 2
+	FormatOtherKeys uint8 // 1: CSI u form
+
+	CellWidth, CellHeight int // pixels, for MouseEncodingPixel
+}
