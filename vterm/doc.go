@@ -22,3 +22,5 @@
 // byte ever written to the engine. What is 1-based on the wire (CUP, CPR, mouse
 // reports) is converted where it is parsed or encoded and nowhere else.
 package vterm
+
+//go:generate go run gen.go

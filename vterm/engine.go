@@ -35,6 +35,11 @@ type Options struct {
 	// CellWidth and CellHeight are the pixel size of a cell as reported to programs.
 	// Default 8×16.
 	CellWidth, CellHeight int
+	// ReportClipboard answers OSC 52 queries with what programs stored by OSC 52.
+	ReportClipboard bool
+	// FixedSize makes requests of the program for another size (CSI 8 t, DECCOLM) an event
+	// only; otherwise they are carried out and told.
+	FixedSize bool
 }
 
 // Engine is a headless terminal. The native engine and vt10x both satisfy it.

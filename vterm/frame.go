@@ -37,6 +37,7 @@ type Frame struct {
 	Clusters []string
 	Links    []Link // index LinkID; entry 0 is unused
 	Palette  *Palette
+	Images   []Placement // index Cell.Content of image cells
 }
 
 // Cursor is where the next character goes.

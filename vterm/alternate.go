@@ -1,0 +1,67 @@
+package vterm
+
+// showAlternate switches between the screens. The cursor is one for both, as in xterm.
+func (t *Terminal) showAlternate(on, wipe bool) {
+	t.setMode(modeAlt47|modeAlt1047|modeAlt1049, on)
+	was := t.scr != t.primary
+	if on {
+		if t.alternate == nil {
+			t.alternate = newScreen(t.cols, t.rows)
+		}
+		t.flushDirty()
+		t.scr = t.alternate
+		if wipe {
+			t.clearScreen()
+		}
+	} else {
+		t.flushDirty()
+		t.scr = t.primary
+	}
+	if on != was {
+		t.touchAll()
+		t.emit(Event{Kind: EventAltScreen, Num: boolInt(on)})
+	}
+}
+
+// clearScreen erases all rows without heed to protection.
+func (t *Terminal) clearScreen() {
+	for i := range t.rows {
+		t.stamped(i).clear(t.erased(), t.cols)
+	}
+}
+
+// savedCursor is what DECSC keeps.
+type savedCursor struct {
+	set      bool
+	cur      cursor
+	pen      Style
+	protect  Cell
+	charsets charsets
+	origin   bool
+}
+
+// slot is the index of the active screen in what is kept per screen.
+func (t *Terminal) slot() int { return boolInt(t.scr != t.primary) }
+
+// saveCursor is DECSC (VT510): position, pending wrap, rendition, character sets, origin.
+func (t *Terminal) saveCursor() {
+	t.saved[t.slot()] = savedCursor{
+		set: true, cur: t.cur, pen: t.pen, protect: t.protect, charsets: t.charsets,
+		origin: t.modes&modeOrigin != 0,
+	}
+}
+
+// restoreCursor is DECRC; with nothing saved it goes home and resets what DECSC saves.
+func (t *Terminal) restoreCursor() {
+	s := t.saved[t.slot()]
+	t.pen, t.protect, t.charsets = s.pen, s.protect, s.charsets
+	t.penStale = true
+	t.setMode(modeOrigin, s.origin)
+	t.updateSimple()
+	t.moveTo(s.cur.row, s.cur.col)
+	if s.origin {
+		t.cur.row = min(max(t.cur.row, t.top), t.bottom)
+		t.cur.col = min(max(t.cur.col, t.left), t.right)
+	}
+	t.cur.pending = s.cur.pending && t.cur.col == s.cur.col && t.cur.row == s.cur.row
+}

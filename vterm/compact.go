@@ -1,0 +1,72 @@
+package vterm
+
+// Sizes at which the side tables are rebuilt, and what they may never exceed: a cell has
+// 24 bits for a style and 21 for a cluster.
+const (
+	styleLimit   = 1 << 16
+	clusterLimit = 1 << 16
+	clusterBytes = 4 << 20
+	clusterMax   = 1 << 20
+	linkBytesMax = 32 << 20
+)
+
+// compactTables rebuilds tables that grew too large with what the screens still show.
+// Frames taken before keep the old ones; the next frame is a full one.
+func (t *Terminal) compactTables() {
+	if len(t.styles.list) > max(styleLimit, t.styles.limit) {
+		t.compactStyles()
+	}
+	if len(t.clusters.list) > max(clusterLimit, t.clusters.limit) || t.clusters.bytes > max(clusterBytes, t.clusters.byteLimit) {
+		t.compactClusters()
+	}
+}
+
+// eachRow calls f for every row of both screens.
+func (t *Terminal) eachRow(f func(*row)) {
+	for _, r := range t.primary.window() {
+		f(r)
+	}
+	if t.alternate != nil {
+		for _, r := range t.alternate.window() {
+			f(r)
+		}
+	}
+}
+
+// compactStyles keeps the lasting styles, which the history refers to, and those in use.
+func (t *Terminal) compactStyles() {
+	old := t.styles.list
+	var next styleTable
+	next.init()
+	next.list = append(next.list[:0:0], old[:lastingStyles]...)
+	next.grow()
+	t.eachRow(func(r *row) {
+		for i, c := range r.cells[:r.used] {
+			if id := c.Style(); id >= lastingStyles {
+				r.cells[i] = c.WithStyle(next.intern(old[id]))
+			}
+		}
+	})
+	next.limit = 2 * len(next.list)
+	t.styles = next
+	t.penStale = true
+	t.blank, t.blankBG = 0, 0
+	t.tablesVersion = t.version
+	t.version++
+}
+
+func (t *Terminal) compactClusters() {
+	old := t.clusters.list
+	var next clusterTable
+	t.eachRow(func(r *row) {
+		for i, c := range r.cells[:r.used] {
+			if c&CellCluster != 0 {
+				r.cells[i] = c&^cellContentMask | Cell(next.intern([]byte(old[c.Content()])))
+			}
+		}
+	})
+	next.limit, next.byteLimit = 2*len(next.list), 2*next.bytes
+	t.clusters = next
+	t.tablesVersion = t.version
+	t.version++
+}

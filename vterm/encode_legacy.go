@@ -1,0 +1,182 @@
+package vterm
+
+import "unicode/utf8"
+
+// The encoding of xterm without the kitty protocol: xterm ctlseqs, "Special Keyboard
+// Keys" and "Alt and Meta Keys", and xterm's input.c where that is silent. xterm's
+// modifier Meta is Key's Meta; Super and Hyper are not known to it.
+
+// legacyParam is the modifier parameter, 0 when there are none.
+func legacyParam(mods Mods) int {
+	bits := int(mods & (Shift | Alt | Ctrl))
+	if mods&Meta != 0 {
+		bits |= 8
+	}
+	if bits == 0 {
+		return 0
+	}
+	return 1 + bits
+}
+
+func appendLegacyKey(dst []byte, k Key, m *Modes) []byte {
+	row := keyRowOf(k.Code)
+	switch {
+	case row == nil:
+		return appendLegacyText(dst, &k, m)
+	case row.like != 0:
+		return appendKeypad(dst, row, k, m)
+	case k.Code == KeyEnter || k.Code == KeyTab || k.Code == KeyBackspace || k.Code == KeyEscape:
+		return appendControlKey(dst, &k, m)
+	}
+	return appendFunctionKey(dst, row, k.Mods, m)
+}
+
+func appendFunctionKey(dst []byte, row *keyRow, mods Mods, m *Modes) []byte {
+	param := legacyParam(mods)
+	switch {
+	case row.final == 0:
+		return dst
+	case param == 0 && (row.pf || row.cursor && m.AppCursor):
+		return append(dst, 0x1b, 'O', row.final)
+	}
+	return appendCSI(dst, row.num, param, row.final)
+}
+
+// appendKeypad sends a key of the keypad. Num Lock overrides application mode, as in
+// xterm.
+func appendKeypad(dst []byte, row *keyRow, k Key, m *Modes) []byte {
+	if !m.AppKeypad || row.pad == 0 || k.Mods&NumLock != 0 {
+		k.Code = row.like
+		return appendLegacyKey(dst, k, m)
+	}
+	dst = append(dst, 0x1b, 'O')
+	if param := legacyParam(k.Mods); param != 0 {
+		return appendNumbers(dst, row.pad, param)
+	}
+	return append(dst, row.pad)
+}
+
+// appendControlKey sends the keys that are C0 controls. Alt is an ESC before them.
+func appendControlKey(dst []byte, k *Key, m *Modes) []byte {
+	if otherControlKey(k, m) {
+		return appendOtherKey(dst, controlOf(k, m), k.Mods, m)
+	}
+	if k.Mods&(Alt|Meta) != 0 {
+		dst = append(dst, 0x1b)
+	}
+	switch {
+	case k.Code == KeyTab && k.Mods&Shift != 0:
+		return append(dst, "\x1b[Z"...)
+	case k.Code == KeyEnter && m.NewLine:
+		return append(dst, "\r\n"...)
+	}
+	return append(dst, byte(controlOf(k, m)))
+}
+
+func controlOf(k *Key, m *Modes) rune {
+	switch k.Code {
+	case KeyEnter:
+		return '\r'
+	case KeyTab:
+		return '\t'
+	case KeyEscape:
+		return 0x1b
+	}
+	if m.BackarrowBS != (k.Mods&Ctrl != 0) { // DECBKM and Ctrl each swap the two
+		return '\b'
+	}
+	return 0x7f
+}
+
+// appendLegacyText sends a printing key. Alt is an ESC before it. With Super or Hyper
+// nothing is sent: typing the bare character would do something else.
+func appendLegacyText(dst []byte, k *Key, m *Modes) []byte {
+	if k.typesText() && !otherTextKey(k, m) {
+		return k.appendText(dst)
+	}
+	if k.Mods&(Super|Hyper) != 0 || k.Code == 0 {
+		return dst
+	}
+	if otherTextKey(k, m) {
+		return appendOtherKey(dst, k.char(), k.Mods, m)
+	}
+	if k.Mods&(Alt|Meta) != 0 {
+		dst = append(dst, 0x1b)
+	}
+	if c, ok := k.ctrl(); ok && k.Mods&Ctrl != 0 {
+		return append(dst, c)
+	}
+	return appendKeyRune(dst, k.char())
+}
+
+// ctrl is the control that Ctrl makes of a printing key: of its character, or, when that
+// is not ASCII, of the key at its place on the US layout, so that Ctrl-С interrupts on a
+// Cyrillic keyboard too.
+func (k *Key) ctrl() (byte, bool) {
+	if c := k.char(); c < utf8.RuneSelf {
+		return ctrlOf(c)
+	}
+	return ctrlOf(k.Base)
+}
+
+// ctrlOf is the table of VT100 User Guide, table 3-5, with what X adds to it (xterm's
+// input.c, IsControlAlias).
+func ctrlOf(r rune) (byte, bool) {
+	switch {
+	case r >= '@' && r <= '_', r >= 'a' && r <= '~':
+		return byte(r) & 0x1f, true
+	case r == ' ' || r == '2' || r == '`':
+		return 0, true
+	case r >= '3' && r <= '7':
+		return byte(r-'3') + 0x1b, true
+	case r == '/':
+		return 0x1f, true
+	case r == '8' || r == '?':
+		return 0x7f, true
+	}
+	return 0, false
+}
+
+// otherTextKey reports whether modifyOtherKeys encodes a printing key (xterm manual,
+// "modifyOtherKeys"). Level 1 does for those that Ctrl makes no control of, level 2 for
+// all with Ctrl or Alt. Unlike xterm, level 2 leaves text typed with Shift alone: no
+// program needs it, and some show it as garbage.
+func otherTextKey(k *Key, m *Modes) bool {
+	switch {
+	case m.ModifyOtherKeys == 0 || k.Code <= 0 || k.Mods&(Super|Hyper) != 0:
+		return false
+	case m.ModifyOtherKeys == 1:
+		_, control := k.ctrl()
+		return k.Mods&Ctrl != 0 && !control
+	}
+	return k.Mods&(Ctrl|Alt|Meta) != 0 || k.Mods&Shift != 0 && k.Code == ' '
+}
+
+// otherControlKey is the same for Enter, Tab, Backspace and Escape (xterm's input.c,
+// ModifyOtherKeys).
+func otherControlKey(k *Key, m *Modes) bool {
+	mods := k.Mods & (Shift | Alt | Ctrl | Meta)
+	if m.ModifyOtherKeys == 0 || mods == 0 || k.Code == KeyTab && mods == Shift {
+		return false
+	}
+	if m.ModifyOtherKeys == 1 {
+		return (k.Code == KeyEnter || k.Code == KeyTab) && mods&(Alt|Meta) == 0
+	}
+	switch k.Code {
+	case KeyBackspace:
+		return mods != Ctrl
+	case KeyEscape:
+		return mods != Shift
+	}
+	return true
+}
+
+// appendOtherKey appends CSI 27 ; modifiers ; code ~, or CSI code ; modifiers u when
+// formatOtherKeys is set.
+func appendOtherKey(dst []byte, code rune, mods Mods, m *Modes) []byte {
+	param := legacyParam(mods)
+	if m.FormatOtherKeys == 1 {
+		return appendCSI(dst, int(code), param, 'u')
+	}
+	return appendNumbers(append(dst, "\x1b["...), '~', 27, param, int(code))
+}

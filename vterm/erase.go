@@ -1,0 +1,132 @@
+package vterm
+
+import "github.com/longterm-dev/longterm/vterm/internal/parse"
+
+// guard is how erasing treats protected cells (xterm's protected_mode): the last of
+// DECSCA and SPA decides, and cells keep their mark when it changes.
+type guard uint8
+
+const (
+	guardNone guard = iota
+	guardDEC        // DECSCA: only selective erases spare protected cells
+	guardISO        // SPA: every erase does
+)
+
+// spares reports whether an erase must look at the protected mark.
+func (t *Terminal) spares(selective bool) bool {
+	return t.conform.guard == guardISO || selective && t.conform.guard == guardDEC
+}
+
+// eraseSpan erases cells [from, to) of a row.
+func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
+	r := t.stamped(row)
+	if t.spares(selective) {
+		t.eraseUnprotected(r, from, to)
+		return
+	}
+	r.fill(from, to, t.erased(), t.cols)
+	if to >= t.cols {
+		r.wrapped = false
+	}
+}
+
+func (t *Terminal) eraseUnprotected(r *row, from, to int) {
+	r.ensure(t.cols)
+	for col := from; col < to; col++ {
+		if r.cells[col]&CellProtected == 0 {
+			r.fill(col, col+1, t.erased(), t.cols)
+		}
+	}
+}
+
+// eraseRow erases a whole row, its size included when nothing is spared.
+func (t *Terminal) eraseRow(row int, selective bool) {
+	if t.spares(selective) {
+		t.eraseSpan(row, 0, t.cols, selective)
+		return
+	}
+	t.stamped(row).clear(t.erased(), t.cols)
+}
+
+func (t *Terminal) eraseDisplay(s *parse.Seq) {
+	selective := s.Prefix == '?'
+	switch s.Param(0, 0) {
+	case 0:
+		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
+		t.cur.pending = false
+		for i := t.cur.row + 1; i < t.rows; i++ {
+			t.eraseRow(i, selective)
+		}
+	case 1:
+		for i := range t.cur.row {
+			t.eraseRow(i, selective)
+		}
+		t.eraseSpan(t.cur.row, 0, t.cur.col+1, selective)
+	case 2:
+		for i := range t.rows {
+			t.eraseRow(i, selective)
+		}
+		t.cur.pending = false
+	case 3:
+		if !selective {
+			t.history.clear()
+		}
+	}
+}
+
+func (t *Terminal) eraseLine(s *parse.Seq) {
+	selective := s.Prefix == '?'
+	switch s.Param(0, 0) {
+	case 0:
+		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
+		t.cur.pending = false
+	case 1:
+		t.eraseSpan(t.cur.row, 0, t.cur.col+1, selective)
+	case 2:
+		t.eraseSpan(t.cur.row, 0, t.cols, selective)
+		t.cur.pending = false
+	}
+}
+
+// eraseChars is ECH; it does not heed the margins.
+func (t *Terminal) eraseChars(s *parse.Seq) {
+	t.eraseSpan(t.cur.row, t.cur.col, min(t.cur.col+s.Count(0), t.cols), false)
+	t.cur.pending = false
+}
+
+// selectProtection is DECSCA.
+func (t *Terminal) selectProtection(s *parse.Seq) {
+	if s.Param(0, 0) == 1 {
+		t.protect = CellProtected
+		t.conform.guard = guardDEC
+	} else {
+		t.protect = 0
+	}
+	t.penStale = true
+}
+
+// startGuarded is SPA.
+func (t *Terminal) startGuarded() {
+	t.protect = CellProtected | CellISOGuard
+	t.conform.guard = guardISO
+	t.penStale = true
+}
+
+// endGuarded is EPA.
+func (t *Terminal) endGuarded() {
+	t.protect = 0
+	t.penStale = true
+}
+
+// alignmentTest is DECALN: the screen full of E, margins and origin mode reset.
+func (t *Terminal) alignmentTest() {
+	t.resetMargins()
+	t.setMode(modeOrigin, false)
+	t.moveTo(0, 0)
+	for i := range t.rows {
+		r := t.stamped(i)
+		r.clear(0, t.cols)
+		fillCells(r.ensure(t.cols)[:t.cols], Cell('E'))
+		r.used = t.cols
+	}
+}

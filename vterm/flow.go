@@ -1,0 +1,149 @@
+package vterm
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// flow breaks logical lines, given row by row, into rows of another width. Nothing is
+// lost: rows that were wrapped are joined by their marks, whatever width they had.
+type flow struct {
+	tables *tables
+	cols   int
+	emit   func(*row)
+
+	line []Cell // the logical line so far; the caller appends a row and calls end
+	open bool   // its last row was wrapped
+	out  row    // reused for every row emitted
+
+	// The cursor, once its row was given: where it stands in the line, and then in
+	// which emitted row and column.
+	mark    int
+	marked  bool
+	emitted int
+	row     int
+	col     int
+	pending bool
+}
+
+func (f *flow) empty() bool { return !f.open && len(f.line) == 0 }
+
+// setMark notes that the cursor stands at col of the row that is about to be appended,
+// behind it when its wrap is pending.
+func (f *flow) setMark(c cursor) {
+	f.mark, f.marked = len(f.line)+c.col+boolInt(c.pending), true
+	f.pending = c.pending
+}
+
+// end ends the row that was appended to line.
+func (f *flow) end(wrapped bool, size LineSize) {
+	if n := len(f.line); f.cols > 1 && n > 0 {
+		f.line = widenLast(f.tables, f.line)
+	}
+	if f.open = wrapped; wrapped {
+		for n := len(f.line); n > 0 && f.line[n-1].Width() == WidthHead; n-- {
+			f.line = f.line[:n-1]
+		}
+		return
+	}
+	f.breakLine(false, size)
+}
+
+// finish emits a line whose last row was wrapped; wrapped says whether it goes on after
+// all that was given.
+func (f *flow) finish(wrapped bool) {
+	if !f.empty() {
+		f.breakLine(wrapped, LineNormal)
+	}
+}
+
+func (f *flow) breakLine(wrapped bool, size LineSize) {
+	if f.cols == 1 {
+		f.squeeze()
+	}
+	line := f.line
+	for from := 0; ; {
+		n := min(len(line)-from, f.cols)
+		head := false
+		if size == LineNormal && from+n < len(line) && line[from+n].Width() == WidthTail && n > 1 {
+			n--
+			head = true
+		}
+		last := from+n >= len(line) || size != LineNormal
+		f.place(from, n, last)
+		f.emitRow(line[from:from+n], head, !last || wrapped, size)
+		if from += n; last {
+			break
+		}
+	}
+	f.line, f.open = line[:0], false
+}
+
+// squeeze makes wide characters narrow, for a screen of one column, where there is no room
+// for a pair; widenLast undoes it.
+func (f *flow) squeeze() {
+	out := f.line[:0]
+	for i, c := range f.line {
+		if c.Width() == WidthTail {
+			if i < f.mark {
+				f.mark--
+			}
+			continue
+		}
+		out = append(out, c&^(3<<cellWidthShift))
+	}
+	f.line = out
+}
+
+// widenLast gives a wide character that was squeezed its second column back.
+func widenLast(tb *tables, line []Cell) []Cell {
+	c := line[len(line)-1]
+	if c.Width() != WidthNarrow || c.Blank() || c&CellImage != 0 {
+		return line
+	}
+	r := c.Rune()
+	if c&CellCluster != 0 {
+		r, _ = utf8.DecodeRuneInString(tb.clusters.list[c.Content()])
+	}
+	if width.Of(r).Columns() < 2 || c&CellCluster != 0 && strings.ContainsRune(tb.clusters.list[c.Content()], textPresentation) {
+		return line
+	}
+	line[len(line)-1] = c | WidthWide<<cellWidthShift
+	return append(line, NewCell(0, WidthTail, c.Style(), c&cellFlagsMask))
+}
+
+// place finds the cursor when it stands in the row about to be emitted.
+func (f *flow) place(from, n int, last bool) {
+	if !f.marked || f.mark >= from+n && !last {
+		return
+	}
+	f.marked = false
+	f.row, f.col = f.emitted, f.mark-from
+	// Right behind a line that is just full, the wrap is pending.
+	f.pending = f.col == f.cols && f.mark == from+n
+	f.col = min(f.col, f.cols-1)
+}
+
+func (f *flow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
+	r := &f.out
+	clear(r.cells[:r.used])
+	r.ensure(f.cols)
+	copy(r.cells, cells)
+	r.used, r.wrapped, r.size = len(cells), wrapped, size
+	if head {
+		r.cells[len(cells)] = NewCell(0, WidthHead, 0, 0)
+		r.used++
+	}
+	r.survey()
+	f.emitted++
+	f.emit(r)
+}
+
+// survey sets what a row knows of its cells.
+func (r *row) survey() {
+	r.trim(r.used, 0)
+	all := union(r.cells[:r.used])
+	r.wide, r.image = all.Width() != 0, all&CellImage != 0
+}

@@ -1,0 +1,88 @@
+package vterm
+
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/arena"
+)
+
+// history is the scrollback: packed rows (pack.go) in an arena. Lines are kept as they
+// stood when they left the screen; after a change of width they are reflowed when
+// somebody asks for them (settleHistory), so a storm of resizes costs nothing.
+type history struct {
+	log     *arena.Log
+	tables  *tables
+	scratch []byte
+	// base makes stable ids of the arena's record numbers.
+	base  uint64
+	lines int // the bound
+	// unsettled is set when lines may not fit the width they should have.
+	unsettled bool
+	// widest and wrapped tell whether a change of width can matter at all.
+	widest  int
+	wrapped bool
+}
+
+func newHistory(tb *tables, lines, bytes int) *history {
+	return &history{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0)}
+}
+
+func (h *history) push(r *row) {
+	h.scratch = h.tables.packRow(h.scratch[:0], r)
+	h.log.Append(h.scratch)
+	h.widest = max(h.widest, r.used)
+	h.wrapped = h.wrapped || r.wrapped
+}
+
+// firstID is the stable id of line 0, endID that of the screen's first row.
+func (h *history) firstID() uint64 { return h.base + h.log.Dropped() }
+func (h *history) endID() uint64   { return h.firstID() + uint64(h.log.Len()) }
+
+func (h *history) clear() {
+	h.log.Clear()
+	h.unsettled, h.widest, h.wrapped = false, 0, false
+}
+
+// widthChanged notes that lines have to be reflowed to a new width before they are read.
+func (h *history) widthChanged(cols int) {
+	if !h.unsettled && h.log.Len() > 0 && (h.wrapped || h.widest > cols) {
+		h.unsettled = true
+		h.base += uint64(h.lines)
+	}
+}
+
+// settleHistory reflows the history to the present width. The last line's id stays what
+// it is, so those of the screen do too; widthChanged has made room for the new ones.
+func (t *Terminal) settleHistory() {
+	h := t.history
+	if !h.unsettled {
+		return
+	}
+	old, end := h.log, h.endID()
+	h.log = arena.New(h.lines, t.opts.ScrollbackBytes)
+	h.unsettled, h.widest, h.wrapped = false, 0, false
+	f := flow{tables: &t.tables, cols: t.cols, emit: h.push}
+	for i := range old.Len() {
+		rec := old.At(i)
+		head := readHeader(rec)
+		if !head.wrapped() && head.cells <= t.cols && f.empty() {
+			h.log.Append(rec)
+			h.widest = max(h.widest, head.cells)
+			continue
+		}
+		f.line = t.unpackCells(f.line, head)
+		f.end(head.wrapped(), head.size())
+	}
+	f.finish(true)
+	h.base = end - uint64(h.log.Len()) - h.log.Dropped()
+}
+
+// historyView implements History.
+type historyView struct{ t *Terminal }
+
+func (v historyView) Len() int        { return v.t.history.log.Len() }
+func (v historyView) FirstID() uint64 { return v.t.history.firstID() }
+
+func (v historyView) Line(i int, l *Line) {
+	v.t.unpackLine(l, v.t.history.log.At(i))
+	l.Row = i
+	l.Version = 0
+}

@@ -1,0 +1,138 @@
+package vterm
+
+// tables are the side tables that cells refer to.
+type tables struct {
+	styles   styleTable
+	clusters clusterTable
+	links    linkTable
+}
+
+// styleTable gives styles their ids. It only grows; a style's id stays what it is until
+// the whole table is rebuilt (compact.go).
+type styleTable struct {
+	list  []Style
+	slots []uint64 // open addressing: hash in the high half, id+1 in the low; 0 is free
+	last  Style    // one-entry cache
+	id    StyleID
+	limit int // size at which it is rebuilt, when above styleLimit
+}
+
+func (s *styleTable) init() {
+	s.list = append(make([]Style, 0, 8), Style{})
+	s.slots, s.last, s.id = nil, Style{}, 0
+}
+
+func (s *styleTable) intern(st Style) StyleID {
+	if st == s.last {
+		return s.id
+	}
+	s.last, s.id = st, s.lookup(st)
+	return s.id
+}
+
+func (s *styleTable) lookup(st Style) StyleID {
+	if st == (Style{}) {
+		return 0
+	}
+	if 2*len(s.list) >= len(s.slots) {
+		s.grow()
+	}
+	h := hashStyle(st)
+	mask := uint64(len(s.slots) - 1)
+	for i := h >> 32 & mask; ; i = (i + 1) & mask {
+		slot := s.slots[i]
+		if slot == 0 {
+			s.list = append(s.list, st)
+			s.slots[i] = h&^0xffffffff | uint64(len(s.list))
+			return StyleID(len(s.list) - 1)
+		}
+		if (slot^h)>>32 == 0 && s.list[uint32(slot)-1] == st {
+			return StyleID(uint32(slot) - 1)
+		}
+	}
+}
+
+func (s *styleTable) grow() {
+	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.list))))
+	mask := uint64(len(s.slots) - 1)
+	for id, st := range s.list[1:] {
+		h := hashStyle(st)
+		i := h >> 32 & mask
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = h&^0xffffffff | uint64(id+2)
+	}
+}
+
+func nextPow2(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}
+
+func hashStyle(s Style) uint64 {
+	h := uint64(s.FG)<<32 | uint64(s.BG)
+	h = (h ^ h>>29) * 0xff51afd7ed558ccd
+	h ^= uint64(s.ULColor)<<32 | uint64(s.Link)<<16 ^ uint64(s.Attrs)<<3 ^ uint64(s.Underline)
+	return (h ^ h>>31) * 0x9e3779b97f4a7c15
+}
+
+// clusterTable gives grapheme clusters of several code points their indices.
+type clusterTable struct {
+	list  []string
+	index map[string]uint32
+	bytes int
+	// sizes at which it is rebuilt, when above clusterLimit and clusterBytes
+	limit, byteLimit int
+}
+
+// intern gives a cluster its index; a full table gives 0, a blank.
+func (c *clusterTable) intern(b []byte) uint32 {
+	if i, ok := c.index[string(b)]; ok {
+		return i
+	}
+	if c.index == nil {
+		c.index = make(map[string]uint32)
+	}
+	if len(c.list) >= clusterMax || len(b) == 0 {
+		return 0
+	}
+	if len(c.list) == 0 {
+		c.list = append(c.list, "") // index 0 would look blank
+	}
+	s := string(b)
+	i := uint32(len(c.list))
+	c.list = append(c.list, s)
+	c.index[s] = i
+	c.bytes += len(s)
+	return i
+}
+
+// linkTable gives hyperlinks their ids; entry 0 is no link.
+type linkTable struct {
+	list  []Link
+	index map[Link]LinkID
+	bytes int
+}
+
+// intern gives a link its id; when the table is full there are no new links.
+func (l *linkTable) intern(link Link) LinkID {
+	if id, ok := l.index[link]; ok {
+		return id
+	}
+	if l.index == nil {
+		l.index = make(map[Link]LinkID)
+		l.list = append(l.list, Link{})
+	}
+	if l.bytes > linkBytesMax {
+		return 0
+	}
+	id := LinkID(len(l.list))
+	l.list = append(l.list, link)
+	l.index[link] = id
+	l.bytes += len(link.ID) + len(link.URI)
+	return id
+}

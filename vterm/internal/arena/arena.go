@@ -1,0 +1,245 @@
+// Package arena keeps a log of small records in large blocks of bytes: appending is a
+// copy, any record is found by its index, the oldest go first when a bound is reached.
+//
+//	blocks:  [compressed][compressed]…[raw][raw][raw, being filled]
+//	a block: records one after the other, and where each ends
+//
+// Records handed out are valid until the next call.
+package arena
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/klauspost/compress/s2"
+)
+
+const (
+	blockBytes = 64 << 10
+	rawShare   = 2 // blocks are compressed when raw ones take more than 1/rawShare of the bound
+	blockCost  = 128
+)
+
+// Log is a bounded log of records. Its zero value keeps nothing; see New.
+type Log struct {
+	blocks     []*block
+	maxRecords int
+	maxBytes   int
+	bytes      int
+	dropped    uint64 // records ever dropped from the front
+	n          int    // records kept
+	cur        *block // the last block, while it is raw
+	raw        int    // index of the first block that is not compressed
+	scratch    []byte
+	spare      *block // for the next one
+
+	cached  *block // the compressed block that was read last
+	content []byte
+}
+
+type block struct {
+	first  uint64 // number of the first record ever put here
+	skip   int    // records dropped from the front
+	data   []byte // nil when compressed
+	packed []byte
+	ends   []uint32
+}
+
+// New makes a log that keeps at most so many records and about so many bytes.
+func New(maxRecords, maxBytes int) *Log {
+	return &Log{maxRecords: maxRecords, maxBytes: maxBytes}
+}
+
+// Len is the number of records kept.
+func (l *Log) Len() int { return l.n }
+
+// Dropped is the number of records that were dropped from the front, ever.
+func (l *Log) Dropped() uint64 { return l.dropped }
+
+// Bytes is about what the log takes in memory.
+func (l *Log) Bytes() int { return l.bytes }
+
+func (b *block) cost() int { return cap(b.data) + cap(b.packed) + 4*cap(b.ends) + blockCost }
+
+// Append adds a record.
+func (l *Log) Append(rec []byte) {
+	if l.maxRecords <= 0 {
+		l.dropped++
+		return
+	}
+	b := l.cur
+	if b == nil || len(b.data)+len(rec) > cap(b.data) {
+		b = l.addBlock(len(rec))
+	}
+	b.data = append(b.data, rec...)
+	if len(b.ends) == cap(b.ends) {
+		l.bytes -= 4 * cap(b.ends)
+		b.ends = slices.Grow(b.ends, max(64, len(b.ends)/2))
+		l.bytes += 4 * cap(b.ends)
+	}
+	b.ends = append(b.ends, uint32(len(b.data)))
+	if l.n++; l.n > l.maxRecords {
+		l.dropFirst()
+	}
+}
+
+// addBlock begins a block that has room for n bytes.
+func (l *Log) addBlock(n int) *block {
+	next := l.dropped
+	if k := len(l.blocks); k > 0 {
+		next = l.blocks[k-1].first + uint64(len(l.blocks[k-1].ends))
+	}
+	b := l.newBlock(n)
+	b.first = next
+	l.blocks = append(l.blocks, b)
+	l.cur = b
+	l.bytes += b.cost()
+	l.compress()
+	for l.bytes > l.maxBytes && len(l.blocks) > 1 {
+		l.dropBlock()
+	}
+	return b
+}
+
+// newBlock takes the block that was dropped last again, so that a full log allocates
+// nothing, or makes one.
+func (l *Log) newBlock(n int) *block {
+	if b := l.spare; b != nil && n <= cap(b.data) {
+		l.spare = nil
+		*b = block{data: b.data[:0], ends: b.ends[:0]}
+		return b
+	}
+	return &block{data: make([]byte, 0, l.sizeOfNext(n))}
+}
+
+// sizeOfNext lets small histories have small blocks.
+func (l *Log) sizeOfNext(n int) int {
+	size := blockBytes
+	if len(l.blocks) == 0 {
+		size = 4 << 10
+	} else if len(l.blocks) < 4 {
+		size = 16 << 10
+	}
+	return max(n, size)
+}
+
+// compress packs the oldest raw blocks when they take too much room. It costs about as
+// much as all else that is done with a line, so what is small is left alone.
+func (l *Log) compress() {
+	for ; (len(l.blocks)-l.raw)*blockBytes > l.maxBytes/rawShare && l.raw < len(l.blocks)-1; l.raw++ {
+		b := l.blocks[l.raw]
+		before := b.cost()
+		l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
+		b.packed = append(make([]byte, 0, len(l.scratch)), l.scratch...)
+		b.data = nil
+		l.bytes += b.cost() - before
+	}
+}
+
+func (l *Log) dropFirst() {
+	b := l.blocks[0]
+	b.skip++
+	l.dropped++
+	l.n--
+	if b.skip == len(b.ends) && len(l.blocks) > 1 {
+		l.removeBlock()
+	}
+}
+
+func (l *Log) dropBlock() {
+	b := l.blocks[0]
+	l.dropped += uint64(len(b.ends) - b.skip)
+	l.n -= len(b.ends) - b.skip
+	l.removeBlock()
+}
+
+func (l *Log) removeBlock() {
+	b := l.blocks[0]
+	l.bytes -= b.cost()
+	if cap(b.data) == blockBytes {
+		l.spare = b
+	}
+	l.blocks[0] = nil
+	l.blocks = l.blocks[1:]
+	l.raw = max(0, l.raw-1)
+	l.cached, l.content = nil, nil
+}
+
+// Clear drops everything.
+func (l *Log) Clear() {
+	l.dropped += uint64(l.Len())
+	*l = Log{maxRecords: l.maxRecords, maxBytes: l.maxBytes, dropped: l.dropped}
+}
+
+// At is record i, 0 ≤ i < Len.
+func (l *Log) At(i int) []byte {
+	n := l.dropped + uint64(i)
+	k := sort.Search(len(l.blocks), func(k int) bool { return l.blocks[k].first > n }) - 1
+	b := l.blocks[k]
+	return b.record(l.bytesOf(b), int(n-b.first))
+}
+
+func (b *block) record(data []byte, j int) []byte {
+	from := uint32(0)
+	if j > 0 {
+		from = b.ends[j-1]
+	}
+	return data[from:b.ends[j]:b.ends[j]]
+}
+
+// bytesOf is the content of a block, unpacked if it has to be.
+func (l *Log) bytesOf(b *block) []byte {
+	if b.packed == nil {
+		return b.data
+	}
+	if l.cached != b {
+		data, err := s2.Decode(l.content[:cap(l.content)], b.packed)
+		if err != nil {
+			panic("arena: a block that was compressed here does not unpack: " + err.Error())
+		}
+		l.cached, l.content = b, data
+	}
+	return l.content
+}
+
+// Truncate removes the newest n records.
+func (l *Log) Truncate(n int) {
+	for n > 0 && len(l.blocks) > 0 {
+		k := len(l.blocks) - 1
+		b := l.blocks[k]
+		l.unpack(b)
+		left := len(b.ends) - b.skip
+		if n >= left && k > 0 {
+			n -= left
+			l.n -= left
+			l.bytes -= b.cost()
+			l.blocks[k] = nil
+			l.blocks = l.blocks[:k]
+			l.raw = min(l.raw, k)
+			l.cur = nil
+			continue
+		}
+		n = min(n, left)
+		l.n -= n
+		l.cur = b
+		b.ends = b.ends[:len(b.ends)-n]
+		end := uint32(0)
+		if len(b.ends) > 0 {
+			end = b.ends[len(b.ends)-1]
+		}
+		b.data = b.data[:end]
+		return
+	}
+}
+
+func (l *Log) unpack(b *block) {
+	if b.packed == nil {
+		return
+	}
+	before := b.cost()
+	b.data = append([]byte(nil), l.bytesOf(b)...)
+	b.packed = nil
+	l.cached, l.content = nil, nil
+	l.bytes += b.cost() - before
+	l.raw = min(l.raw, len(l.blocks)-1)
+}

@@ -1,0 +1,69 @@
+package arena
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func record(i int) string { return fmt.Sprintf("%d %s", i, strings.Repeat("x", i%300)) }
+
+// check compares all records with those from number first on.
+func check(t *testing.T, l *Log, first, n int) {
+	t.Helper()
+	if l.Len() != n || l.Dropped() != uint64(first) {
+		t.Fatalf("%d records from %d on, want %d from %d", l.Len(), l.Dropped(), n, first)
+	}
+	for i := range n {
+		if got := string(l.At(i)); got != record(first+i) {
+			t.Fatalf("record %d is %q, want %q", i, got, record(first+i))
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	l := New(5000, 512<<10)
+	for i := range 20_000 {
+		l.Append([]byte(record(i)))
+	}
+	n := l.Len()
+	if n < 1000 || n > 5000 || l.Bytes() > 600<<10 {
+		t.Errorf("%d records in %d bytes", n, l.Bytes())
+	}
+	check(t, l, 20_000-n, n)
+	l.Truncate(n - 500)
+	check(t, l, 20_000-n, 500)
+	for i := range 300 {
+		l.Append([]byte(record(20_000 - n + 500 + i)))
+	}
+	check(t, l, 20_000-n, 800)
+	l.Clear()
+	check(t, l, 20_000-n+800, 0)
+	l.Append([]byte(record(20_000 - n + 800)))
+	check(t, l, 20_000-n+800, 1)
+	l.Truncate(5)
+	check(t, l, 20_000-n+800, 0)
+}
+
+func TestLogOfNothing(t *testing.T) {
+	l := New(0, 0)
+	l.Append([]byte("x"))
+	if l.Len() != 0 {
+		t.Error("a record is kept")
+	}
+}
+
+func TestLargeRecord(t *testing.T) {
+	l := New(10, 1<<20)
+	big := strings.Repeat("y", 300_000)
+	for range 20 {
+		l.Append([]byte(big))
+		l.Append([]byte("small"))
+	}
+	if got := string(l.At(l.Len() - 1)); got != "small" {
+		t.Errorf("the last record is %q", got)
+	}
+	if l.Bytes() > 2<<20 {
+		t.Errorf("%d bytes are kept", l.Bytes())
+	}
+}

@@ -1,0 +1,386 @@
+// Package parse cuts a terminal's output into controls, escape sequences and strings.
+//
+// Text in the ground state is not its business: the caller prints runs of text itself
+// and calls Next at the first byte that is a control. Next consumes up to and including
+// one sequence and says what came; nothing is allocated but the buffer of strings.
+//
+// Bytes can be cut anywhere between two calls. Nothing here is 0- or 1-based: parameters
+// are handed over as they stand on the wire, Omitted where there was none.
+package parse
+
+//go:generate go run gen.go
+
+// State is a state of the parser.
+type State uint8
+
+// Event is what Next found.
+type Event uint8
+
+// Events.
+const (
+	None      Event = iota // nothing complete yet
+	Execute                // C0 control in Parser.Byte
+	Esc                    // escape sequence in Parser.Seq
+	Csi                    // control sequence in Parser.Seq
+	OscEnd                 // string in Parser.Str
+	DcsEnd                 // header in Parser.Seq, string in Parser.Str
+	ApcEnd                 // string in Parser.Str
+	Discarded              // a string that was too long ended; Parser.StrState says which kind
+)
+
+// Limits of what is collected. A sequence with more parameters keeps the first ones, as
+// xterm does; a string that is longer is dropped as a whole.
+const (
+	MaxParams   = 64
+	MaxParam    = 65535
+	MaxOsc      = 1 << 20
+	MaxDcs      = 16 << 20
+	keepStrings = 4096 // capacity kept between strings
+)
+
+// Omitted is the value of a parameter that was left out.
+const Omitted = -1
+
+// Seq is an escape or control sequence, or the header of a device control string.
+type Seq struct {
+	Prefix byte // one of < = > ?, or 0
+	Inter  [2]byte
+	Final  byte
+	N      int    // parameters in use
+	Subs   uint64 // bit i: parameter i followed a ":"
+	Params [MaxParams]int32
+
+	inters   int
+	overflow bool // parameters or intermediates were left out
+}
+
+// Param is parameter i, or def when it was left out.
+func (s *Seq) Param(i, def int) int {
+	if i < s.N && s.Params[i] >= 0 {
+		return int(s.Params[i])
+	}
+	return def
+}
+
+// Count is parameter i where 0 and nothing mean 1.
+func (s *Seq) Count(i int) int {
+	if i < s.N && s.Params[i] > 0 {
+		return int(s.Params[i])
+	}
+	return 1
+}
+
+// Sub reports whether parameter i is a sub-parameter.
+func (s *Seq) Sub(i int) bool { return s.Subs>>uint(i)&1 != 0 }
+
+// Key identifies the function: prefix, intermediates and final byte.
+func (s *Seq) Key() uint32 {
+	return uint32(s.Prefix)<<24 | uint32(s.Inter[0])<<16 | uint32(s.Inter[1])<<8 | uint32(s.Final)
+}
+
+func (s *Seq) clear() {
+	s.Prefix, s.Inter, s.Final, s.N, s.Subs, s.inters, s.overflow = 0, [2]byte{}, 0, 0, 0, 0, false
+}
+
+// Parser is the state between two bytes. The zero Parser is in the ground state.
+type Parser struct {
+	State State
+	Byte  byte // the control of an Execute event
+	Seq   Seq
+	Str   []byte // valid until the next call
+	// Bell is set when the string was ended by BEL: answers end the same way.
+	Bell bool
+
+	// VT52 makes escape sequences those of the VT52: one letter, and two bytes after Y.
+	VT52    bool
+	address int // bytes of ESC Y still to come
+
+	escaped  bool // an ESC was seen inside a string
+	tooLong  bool
+	StrState State // the kind of the string that ended last
+}
+
+// Ground reports whether the parser is between sequences.
+func (p *Parser) Ground() bool { return p.State == Ground }
+
+// Reset drops a sequence that was begun.
+func (p *Parser) Reset() { p.State, p.escaped = Ground, false }
+
+// C1 feeds a C1 control (0x80–0x9f) that arrived decoded: it is ESC and the byte 0x40
+// below (ECMA-48 §5.3).
+func (p *Parser) C1(c byte) Event {
+	p.Seq.clear()
+	p.State = Escape
+	_, e := p.Next([]byte{c - 0x40})
+	return e
+}
+
+// Next consumes bytes until something is complete. It returns None when b ended first,
+// or when what ended has no effect and text may follow.
+func (p *Parser) Next(b []byte) (int, Event) {
+	if p.VT52 {
+		return p.nextVT52(b)
+	}
+	for i := 0; i < len(b); i++ {
+		if p.State >= Dcs {
+			n, e := p.collect(b[i:])
+			i += n - 1
+			if e != None || p.State == Ground {
+				return i + 1, e
+			}
+			continue
+		}
+		c := b[i]
+		t := table[p.State][c]
+		p.State = State(t)
+		if e := p.act(int(t>>8), c); e != None || p.State == Ground {
+			return i + 1, e
+		}
+	}
+	return len(b), None
+}
+
+func (p *Parser) act(action int, c byte) Event {
+	switch action {
+	case actExecute:
+		p.Byte = c
+		return Execute
+	case actClear:
+		p.Seq.clear()
+	case actCollect:
+		p.Seq.collect(c)
+	case actPrefix:
+		p.Seq.Prefix = c
+	case actParam:
+		p.Seq.param(c)
+	case actEsc:
+		p.Seq.Final = c
+		if !p.Seq.overflow {
+			return Esc
+		}
+	case actCsi:
+		p.Seq.Final = c
+		p.Seq.N = min(p.Seq.N, MaxParams)
+		if !p.Seq.overflow {
+			return Csi
+		}
+	case actString:
+		p.Seq.Final = c
+		p.Seq.N = min(p.Seq.N, MaxParams)
+		p.Str, p.tooLong, p.escaped, p.Bell = p.Str[:0], false, false, false
+	}
+	return None
+}
+
+func (s *Seq) collect(c byte) {
+	if s.inters == len(s.Inter) {
+		s.overflow = true
+		return
+	}
+	s.Inter[s.inters] = c
+	s.inters++
+}
+
+func (s *Seq) param(c byte) {
+	if s.N == 0 {
+		s.N, s.Params[0] = 1, Omitted
+	}
+	if c == ';' || c == ':' {
+		if s.N <= MaxParams {
+			s.N++
+		}
+		if s.N <= MaxParams {
+			s.Params[s.N-1] = Omitted
+			if c == ':' {
+				s.Subs |= 1 << uint(s.N-1)
+			}
+		}
+		return
+	}
+	if s.N > MaxParams {
+		return
+	}
+	v := max(s.Params[s.N-1], 0)*10 + int32(c-'0')
+	s.Params[s.N-1] = min(v, MaxParam)
+}
+
+// QuickCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
+// consists of digits and semicolons only: nearly all of them. It returns 0 when Next has
+// to do it. The parser must be in the ground state.
+func (p *Parser) QuickCsi(b []byte) int {
+	if len(b) < 3 || b[1] != '[' || p.VT52 {
+		return 0
+	}
+	s := &p.Seq
+	b = b[2:]
+	n, v, omitted := 0, int32(0), true
+	for i, c := range b {
+		if d := c - '0'; d < 10 {
+			v, omitted = v*10+int32(d), false
+			if v > MaxParam {
+				return 0
+			}
+			continue
+		}
+		if n == MaxParams {
+			return 0
+		}
+		if omitted {
+			v = Omitted
+		}
+		s.Params[n] = v
+		n++
+		if c == ';' {
+			v, omitted = 0, true
+			continue
+		}
+		if c < 0x40 || c > 0x7e {
+			return 0
+		}
+		if omitted && n == 1 {
+			n = 0
+		}
+		s.Prefix, s.Inter, s.Final, s.N, s.Subs = 0, [2]byte{}, c, n, 0
+		return i + 3
+	}
+	return 0
+}
+
+// collect gathers the body of a string up to its end: ST, BEL (OSC only), CAN or SUB.
+// Anything but "\" after ESC drops the string and begins an escape sequence, as in xterm.
+func (p *Parser) collect(b []byte) (int, Event) {
+	if p.escaped {
+		return p.afterEscape(b[0])
+	}
+	i := 0
+	for i < len(b) && !endsString[b[i]] {
+		i++
+	}
+	p.put(b[:i])
+	if i == len(b) {
+		return i, None
+	}
+	switch c := b[i]; {
+	case c == 0x1b:
+		p.escaped = true
+	case c == 0x18 || c == 0x1a:
+		p.State = Ground
+	case c == 0x07 && p.State == Osc:
+		p.Bell = true
+		return i + 1, p.endString()
+	case c == 0x9c && p.lastByte() == 0xc2:
+		p.Str = p.Str[:max(0, len(p.Str)-1)]
+		return i + 1, p.endString()
+	case c >= 0x80 || p.State == Dcs:
+		p.put(b[i : i+1])
+	}
+	return i + 1, None
+}
+
+// endsString marks the bytes that collect looks at one by one.
+var endsString = func() (t [256]bool) {
+	for i := range 0x20 {
+		t[i] = true
+	}
+	t[0x9c] = true
+	return t
+}()
+
+func (p *Parser) lastByte() byte {
+	if len(p.Str) == 0 {
+		return 0
+	}
+	return p.Str[len(p.Str)-1]
+}
+
+func (p *Parser) afterEscape(c byte) (int, Event) {
+	p.escaped = false
+	switch c {
+	case '\\':
+		return 1, p.endString()
+	case 0x1b:
+		p.escaped = true
+		return 1, None
+	}
+	p.Seq.clear()
+	t := table[Escape][c]
+	p.State = State(t)
+	return 1, p.act(int(t>>8), c)
+}
+
+func (p *Parser) put(b []byte) {
+	limit := MaxDcs
+	switch p.State {
+	case Osc:
+		limit = MaxOsc
+	case SosPm:
+		limit = 1 // only lastByte needs it
+		if len(b) > 1 {
+			b = b[len(b)-1:]
+		}
+		p.Str = p.Str[:0]
+	}
+	if len(p.Str)+len(b) > limit {
+		// The last byte is kept, so that an ST in two bytes is still seen.
+		p.tooLong = true
+		p.Str = append(p.Str[:0], b[len(b)-1])
+		return
+	}
+	p.Str = append(p.Str, b...)
+}
+
+func (p *Parser) endString() Event {
+	kind := p.State
+	p.State, p.StrState = Ground, kind
+	switch {
+	case p.tooLong:
+		p.Str = nil
+		return Discarded
+	case kind == Osc:
+		return OscEnd
+	case kind == Dcs && !p.Seq.overflow:
+		return DcsEnd
+	case kind == Apc:
+		return ApcEnd
+	}
+	return None
+}
+
+// Release gives back the memory of a large string. Call it once Str was read.
+func (p *Parser) Release() {
+	if cap(p.Str) > keepStrings {
+		p.Str = nil
+	}
+}
+
+// nextVT52 is Next for a VT52 (VT510, appendix A). The bytes after ESC Y come as
+// parameters, less 0x20.
+func (p *Parser) nextVT52(b []byte) (int, Event) {
+	for i, c := range b {
+		switch {
+		case c == 0x18 || c == 0x1a:
+			p.State, p.address = Ground, 0
+		case c == 0x1b:
+			p.Seq.clear()
+			p.State, p.address = Escape, 0
+		case c < 0x20:
+			p.Byte = c
+			return i + 1, Execute
+		case p.State != Escape:
+			return i, None
+		case p.address > 0:
+			p.Seq.Params[p.Seq.N] = int32(c) - 0x20
+			p.Seq.N++
+			if p.address--; p.address == 0 {
+				p.State = Ground
+				return i + 1, Esc
+			}
+		case c == 'Y':
+			p.Seq.Final, p.address = c, 2
+		default:
+			p.Seq.Final, p.State = c, Ground
+			return i + 1, Esc
+		}
+	}
+	return len(b), None
+}

@@ -1,0 +1,44 @@
+package width
+
+import "testing"
+
+func TestColumns(t *testing.T) {
+	for r, want := range map[rune]int{
+		'a': 1, 0xe9: 1, 0xad: 1, 0x300: 0, 0x200b: 0, 0x200d: 0, 0xfe0f: 0, 0x4f60: 2, 0xac00: 2, 0x1100: 2,
+		0x1161: 0, 0xff21: 2, 0xff71: 1, 0x1f600: 2, 0x2764: 1, 0x231a: 2, 0x1f1e6: 1, 0x1f3fd: 2, 0x20000: 2,
+		0x0600: 1, 0xe0001: 0, 0xfeff: 0, 0x2028: 0, 0x3000: 2, 0x4dc0: 2, 0x10ffff: 1,
+	} {
+		if got := Of(r).Columns(); got != want {
+			t.Errorf("%U takes %d columns, want %d", r, got, want)
+		}
+	}
+	if !Of(0xa1).Ambiguous() || Of('a').Ambiguous() {
+		t.Error("ambiguous width is wrong")
+	}
+	if !Of(0x2764).HasVariations() || Of('a').HasVariations() {
+		t.Error("variation sequences are wrong")
+	}
+}
+
+// TestStep cuts strings into clusters; "|" stands where a break is due (UAX #29).
+func TestStep(t *testing.T) {
+	for _, s := range []string{
+		"a|b", "e\u0301|x", "\U0001F469\u200d\U0001F4BB|\U0001F469", "a\u200d|\U0001F4BB", "\U0001F469\u200d\u200d|\U0001F4BB", "\U0001F1E6\U0001F1E7|\U0001F1E8\U0001F1E9",
+		"\u1100\u1161\u11a8|\u1100", "\uac00\u11a8|\uac00", "\u0915\u094d\u0937|\u0915", "\u0915|\u0937", "\u0600a|b",
+		"\u0e01\u0e33|x", "\u200b|\u0301", "x|\u200b|y", "\U0001F44D\U0001F3FD|a", "1\ufe0f\u20e3|2",
+	} {
+		var state State
+		broken := true
+		for _, r := range s {
+			if r == '|' {
+				broken = true
+				continue
+			}
+			var joined bool
+			if state, joined = Step(state, Of(r)); joined == broken {
+				t.Errorf("%q: %U joined %v", s, r, joined)
+			}
+			broken = false
+		}
+	}
+}

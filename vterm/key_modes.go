@@ -1,0 +1,107 @@
+package vterm
+
+import "github.com/longterm-dev/longterm/vterm/internal/parse"
+
+// kittyStack holds the flags of the kitty keyboard protocol for one screen; the last
+// entry is in force. A push onto a full stack drops the oldest, as the protocol says.
+type kittyStack struct {
+	entries [kittyDepth]uint8
+	n       int
+}
+
+const kittyDepth = 16
+
+func (k *kittyStack) flags() uint8 {
+	if k.n == 0 {
+		return k.entries[0]
+	}
+	return k.entries[k.n]
+}
+
+func (k *kittyStack) set(flags uint8) { k.entries[k.n] = flags }
+
+func (k *kittyStack) push(flags uint8) {
+	if k.n == kittyDepth-1 {
+		copy(k.entries[:], k.entries[1:])
+		k.n--
+	}
+	k.n++
+	k.entries[k.n] = flags
+}
+
+// pop drops n entries; one that empties the stack resets all flags.
+func (k *kittyStack) pop(n int) {
+	for ; n > 0 && k.n > 0; n-- {
+		k.entries[k.n] = 0
+		k.n--
+	}
+	if n > 0 {
+		k.entries[0] = 0
+	}
+}
+
+func (t *Terminal) pushKitty(s *parse.Seq) {
+	t.kitty[t.slot()].push(uint8(s.Param(0, 0)) & KittyFlagsAll)
+}
+
+func (t *Terminal) popKitty(s *parse.Seq) { t.kitty[t.slot()].pop(s.Count(0)) }
+
+// setKitty is CSI = flags ; mode u: 1 sets all, 2 adds, 3 removes.
+func (t *Terminal) setKitty(s *parse.Seq) {
+	k := &t.kitty[t.slot()]
+	flags := uint8(s.Param(0, 0)) & KittyFlagsAll
+	switch s.Param(1, 1) {
+	case 1:
+		k.set(flags)
+	case 2:
+		k.set(k.flags() | flags)
+	case 3:
+		k.set(k.flags() &^ flags)
+	}
+}
+
+func (t *Terminal) queryKitty(*parse.Seq) {
+	t.replyCSI("?%du", t.kitty[t.slot()].flags())
+}
+
+// keyFormat is what XTMODKEYS and XTFMTKEYS chose.
+type keyFormat struct {
+	resources   [8]int8 // values of XTMODKEYS, plus one; 0 is the default
+	modifyOther uint8
+	formatOther uint8
+}
+
+const modifyOtherKeys = 4 // the resource number
+
+// modifyKeys is XTMODKEYS, CSI > Pp ; Pv m, and its reset CSI > Pp n.
+func (t *Terminal) modifyKeys(s *parse.Seq) {
+	if s.N == 0 {
+		t.keyFormat.resources, t.keyFormat.modifyOther = [8]int8{}, 0
+		return
+	}
+	p, v := s.Param(0, 0), s.Param(1, -1)
+	if s.Final == 'n' {
+		v = -1
+	}
+	if p >= len(t.keyFormat.resources) || v > 3 {
+		return
+	}
+	t.keyFormat.resources[p] = int8(v + 1)
+	if p == modifyOtherKeys {
+		t.keyFormat.modifyOther = uint8(min(max(v, 0), 2))
+	}
+}
+
+// queryModifyKeys is XTQMODKEYS.
+func (t *Terminal) queryModifyKeys(s *parse.Seq) {
+	if p := s.Param(0, 0); p < len(t.keyFormat.resources) {
+		t.replyCSI(">%d;%dm", p, max(0, int(t.keyFormat.resources[p])-1))
+	}
+}
+
+// formatKeys is XTFMTKEYS.
+func (t *Terminal) formatKeys(s *parse.Seq) {
+	if s.N == 0 || s.Param(0, 0) == modifyOtherKeys {
+		t.keyFormat.formatOther = uint8(s.Param(1, 0) & 1)
+	}
+}

@@ -1,0 +1,37 @@
+package vterm
+
+import "github.com/longterm-dev/longterm/vterm/internal/parse"
+
+func (t *Terminal) resetMargins() {
+	t.top, t.bottom, t.left, t.right = 0, t.rows-1, 0, t.cols-1
+}
+
+// setTopBottom is DECSTBM. Margins that leave fewer than two lines are refused.
+func (t *Terminal) setTopBottom(s *parse.Seq) {
+	top, bottom := s.Count(0), s.Param(1, 0)
+	if bottom == 0 || bottom > t.rows {
+		bottom = t.rows
+	}
+	if top < bottom {
+		t.top, t.bottom = top-1, bottom-1
+		t.home()
+	}
+}
+
+// setLeftRight is DECSLRM under DECLRMM, else SCOSC: both are CSI s.
+func (t *Terminal) setLeftRight(s *parse.Seq) {
+	if t.modes&modeMargins == 0 {
+		if s.N == 0 {
+			t.saveCursor()
+		}
+		return
+	}
+	left, right := s.Count(0), s.Param(1, 0)
+	if right == 0 || right > t.cols {
+		right = t.cols
+	}
+	if left < right {
+		t.left, t.right = left-1, right-1
+		t.home()
+	}
+}

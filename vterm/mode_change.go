@@ -1,0 +1,199 @@
+package vterm
+
+import "github.com/longterm-dev/longterm/vterm/internal/parse"
+
+func (t *Terminal) setModes(s *parse.Seq)   { t.changeModes(s, true) }
+func (t *Terminal) resetModes(s *parse.Seq) { t.changeModes(s, false) }
+
+func (t *Terminal) changeModes(s *parse.Seq, on bool) {
+	for i := range s.N {
+		if m := findMode(s.Param(i, 0), s.Prefix == 0); m != nil {
+			t.changeMode(m, on)
+		}
+	}
+}
+
+func (t *Terminal) changeMode(m *mode, on bool) {
+	if m.fixed != 0 {
+		return
+	}
+	t.modes &^= exclusive(m.bit)
+	t.setMode(m.bit, on)
+	if m.changed != nil {
+		m.changed(t, on)
+	}
+}
+
+// exclusive is the group of modes of which one at most is on: setting one ends the
+// others, and resetting any ends all, as in xterm.
+func exclusive(bit modeBits) modeBits {
+	switch {
+	case bit&mouseTrackings != 0:
+		return mouseTrackings
+	case bit&mouseEncodings != 0:
+		return mouseEncodings
+	}
+	return 0
+}
+
+func (t *Terminal) setMode(bit modeBits, on bool) {
+	if on {
+		t.modes |= bit
+	} else {
+		t.modes &^= bit
+	}
+}
+
+// requestMode is DECRQM: 0 unknown, 1 set, 2 reset, 3 and 4 permanently so.
+func (t *Terminal) requestMode(s *parse.Seq) {
+	if t.conform.level < 3 {
+		return
+	}
+	number, state := s.Param(0, 0), 0
+	if m := findMode(number, s.Prefix == 0); m != nil {
+		switch {
+		case m.fixed != 0:
+			state = m.fixed
+		case t.modes&m.bit != 0:
+			state = 1
+		default:
+			state = 2
+		}
+	}
+	prefix := ""
+	if s.Prefix != 0 {
+		prefix = "?"
+	}
+	t.replyCSI("%s%d;%d$y", prefix, number, state)
+}
+
+// saveModes is XTSAVE, restoreModes XTRESTORE.
+func (t *Terminal) saveModes(s *parse.Seq) {
+	if t.savedModes == nil {
+		t.savedModes = make(map[int]bool)
+	}
+	for i := range s.N {
+		if m := findMode(s.Param(i, 0), false); m != nil {
+			t.savedModes[m.number] = t.modes&m.bit != 0
+		}
+	}
+}
+
+func (t *Terminal) restoreModes(s *parse.Seq) {
+	for i := range s.N {
+		m := findMode(s.Param(i, 0), false)
+		if m == nil {
+			continue
+		}
+		if on, ok := t.savedModes[m.number]; ok && on != (t.modes&m.bit != 0) {
+			t.changeMode(m, on)
+		}
+	}
+}
+
+func (t *Terminal) changedInsert(bool) { t.updateSimple() }
+func (t *Terminal) changedLook(bool)   { t.touchAll() }
+
+func (t *Terminal) changedANSI(on bool) {
+	t.parser.VT52 = !on
+	if !on {
+		t.charsets = charsets{}
+		t.updateSimple()
+	}
+}
+
+func (t *Terminal) changedOrigin(bool) { t.home() }
+
+func (t *Terminal) changedNational(on bool) {
+	if !on {
+		for i := range t.charsets.g {
+			if charsetTables[t.charsets.g[i]].national {
+				t.charsets.g[i] = charsetASCII
+			}
+		}
+		t.updateSimple()
+	}
+}
+
+// changedColumns is DECCOLM: with mode 40 the screen gets 80 or 132 columns, is cleared
+// unless DECNCSM is set, and margins and cursor go home (VT510, "DECCOLM").
+func (t *Terminal) changedColumns(on bool) {
+	if t.modes&modeAllowColumns == 0 {
+		t.setMode(modeColumns132, !on)
+		return
+	}
+	cols := 80
+	if on {
+		cols = 132
+	}
+	t.requestSize(cols, t.rows)
+	if t.modes&modeKeepOnColumns == 0 || t.conform.level < 5 {
+		for i := range t.rows {
+			t.eraseRow(i, false)
+		}
+	}
+	t.setMode(modeMargins, false)
+	t.resetMargins()
+	t.setMode(modeColumns132, on)
+	t.home()
+}
+
+// changedMargins is DECLRMM: leaving it drops the left and right margin.
+func (t *Terminal) changedMargins(on bool) {
+	if on = on && t.conform.level >= 4; !on {
+		t.setMode(modeMargins, false)
+		t.left, t.right = 0, t.cols-1
+	}
+}
+
+func (t *Terminal) changedSaveCursor(on bool) {
+	if on {
+		t.saveCursor()
+	} else {
+		t.restoreCursor()
+	}
+}
+
+func (t *Terminal) changedAlt47(on bool) { t.showAlternate(on, false) }
+
+// changedAlt1047 clears the alternate screen on leaving it.
+func (t *Terminal) changedAlt1047(on bool) {
+	if !on && t.scr == t.alternate && t.alternate != nil {
+		t.clearScreen()
+	}
+	t.showAlternate(on, false)
+}
+
+func (t *Terminal) changedAlt1049(on bool) {
+	if on {
+		if t.scr == t.primary {
+			t.saveCursor()
+		}
+		t.showAlternate(true, true)
+		return
+	}
+	if t.scr == t.alternate && t.alternate != nil {
+		t.showAlternate(false, false)
+		t.restoreCursor()
+	}
+}
+
+func (t *Terminal) changedSync(on bool) {
+	if on != t.syncing {
+		t.syncing = on
+		t.emit(Event{Kind: EventSync, Num: boolInt(on)})
+	}
+}
+
+func (t *Terminal) changedInBand(on bool) {
+	if on {
+		t.reportSize()
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

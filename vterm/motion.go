@@ -1,0 +1,186 @@
+package vterm
+
+import "github.com/longterm-dev/longterm/vterm/internal/parse"
+
+// moveTo places the cursor, clamped to the screen.
+func (t *Terminal) moveTo(row, col int) {
+	t.cur.row = min(max(row, 0), t.rows-1)
+	t.cur.col = min(max(col, 0), t.cols-1)
+	t.cur.pending = false
+}
+
+// moveToOrigin places the cursor counted from the home position: the corner of the
+// margins in origin mode (DECOM), which it cannot leave then.
+func (t *Terminal) moveToOrigin(row, col int) {
+	if t.modes&modeOrigin == 0 {
+		t.moveTo(row, col)
+		return
+	}
+	t.moveTo(min(max(row, 0)+t.top, t.bottom), min(max(col, 0)+t.left, t.right))
+}
+
+// fromOrigin is the cursor's position as moveToOrigin counts.
+func (t *Terminal) fromOrigin() (row, col int) {
+	if t.modes&modeOrigin == 0 {
+		return t.cur.row, t.cur.col
+	}
+	return t.cur.row - t.top, t.cur.col - t.left
+}
+
+func (t *Terminal) home() { t.moveToOrigin(0, 0) }
+
+// cursorPosition is CUP and HVP.
+func (t *Terminal) cursorPosition(s *parse.Seq) {
+	t.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
+}
+
+func (t *Terminal) cursorColumn(s *parse.Seq) {
+	row, _ := t.fromOrigin()
+	t.moveToOrigin(row, s.Count(0)-1)
+}
+
+func (t *Terminal) cursorRow(s *parse.Seq) {
+	_, col := t.fromOrigin()
+	t.moveToOrigin(s.Count(0)-1, col)
+}
+
+func (t *Terminal) columnRelative(s *parse.Seq) {
+	row, col := t.fromOrigin()
+	t.moveToOrigin(row, col+s.Count(0))
+}
+
+func (t *Terminal) rowRelative(s *parse.Seq) {
+	row, col := t.fromOrigin()
+	t.moveToOrigin(row+s.Count(0), col)
+}
+
+// up moves within the margins: the top one stops the cursor unless it is above already.
+func (t *Terminal) up(n int) {
+	limit := 0
+	if t.cur.row >= t.top {
+		limit = t.top
+	}
+	t.moveTo(max(t.cur.row-n, limit), t.cur.col)
+}
+
+func (t *Terminal) down(n int) {
+	limit := t.rows - 1
+	if t.cur.row <= t.bottom {
+		limit = t.bottom
+	}
+	t.moveTo(min(t.cur.row+n, limit), t.cur.col)
+}
+
+func (t *Terminal) forward(n int) {
+	limit := t.cols - 1
+	if t.cur.col <= t.right {
+		limit = t.right
+	}
+	t.moveTo(t.cur.row, min(t.cur.col+n, limit))
+}
+
+// backward is CUB and BS, with reverse wrap (modes 45 and 1045): from the left margin to
+// the right one of the line above, and from the first line to the last. A pending wrap
+// counts as a column then.
+func (t *Terminal) backward(n int) {
+	wrap := t.modes&modeAutowrap != 0 && t.modes&(modeReverseWrap|modeReverseWrap2) != 0
+	if t.cur.pending && wrap {
+		n--
+	}
+	t.cur.pending = false
+	left := t.left
+	if t.cur.col < left {
+		left = 0
+	}
+	for n > 0 {
+		step := min(n, t.cur.col-left)
+		t.cur.col -= step
+		if n -= step; n == 0 || !wrap {
+			return
+		}
+		switch t.cur.row {
+		case t.top:
+			t.cur.row = t.bottom
+		case 0:
+			t.cur.row = t.rows - 1
+		default:
+			t.cur.row--
+		}
+		t.cur.col, left = t.right, t.left
+		n--
+	}
+}
+
+func (t *Terminal) carriageReturn() {
+	t.cur.pending = false
+	if t.modes&modeOrigin == 0 && t.cur.col < t.left {
+		t.cur.col = 0
+		return
+	}
+	t.cur.col = t.left
+}
+
+// index is IND and LF without LNM: down one line, scrolling at the bottom margin.
+func (t *Terminal) index() {
+	t.cur.pending = false
+	switch {
+	case t.cur.row == t.bottom:
+		if t.left <= t.cur.col && t.cur.col <= t.right {
+			t.scrollUp(1)
+		}
+	case t.cur.row < t.rows-1:
+		t.cur.row++
+	}
+}
+
+// reverseIndex is RI.
+func (t *Terminal) reverseIndex() {
+	t.cur.pending = false
+	switch {
+	case t.cur.row == t.top:
+		if t.left <= t.cur.col && t.cur.col <= t.right {
+			t.scrollDown(1)
+		}
+	case t.cur.row > 0:
+		t.cur.row--
+	}
+}
+
+// lineFeed is LF, VT and FF.
+func (t *Terminal) lineFeed() {
+	t.index()
+	if t.modes&modeNewLine != 0 {
+		t.carriageReturn()
+	}
+}
+
+func (t *Terminal) nextLine() {
+	t.index()
+	t.carriageReturn()
+}
+
+// forwardIndex is DECFI: right one column, scrolling at the right margin.
+func (t *Terminal) forwardIndex() {
+	t.cur.pending = false
+	switch {
+	case t.cur.col == t.right:
+		if t.top <= t.cur.row && t.cur.row <= t.bottom {
+			t.scrollColumns(t.left, -1)
+		}
+	case t.cur.col < t.cols-1:
+		t.cur.col++
+	}
+}
+
+// backIndex is DECBI.
+func (t *Terminal) backIndex() {
+	t.cur.pending = false
+	switch {
+	case t.cur.col == t.left:
+		if t.top <= t.cur.row && t.cur.row <= t.bottom {
+			t.scrollColumns(t.left, 1)
+		}
+	case t.cur.col > 0:
+		t.cur.col--
+	}
+}

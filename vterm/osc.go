@@ -1,0 +1,155 @@
+package vterm
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// command is a row of the table of operating system commands.
+type command struct {
+	numbers []int
+	name    string
+	source  string
+	run     func(t *Terminal, number int, data string)
+}
+
+var oscTable = []command{
+	{[]int{0, 1, 2}, "icon label and window title", "xterm", (*Terminal).oscTitle},
+	{[]int{4}, "palette colours: set, ask", "xterm", (*Terminal).oscPalette},
+	{[]int{5}, "special colours: set, ask", "xterm", (*Terminal).oscSpecial},
+	{[]int{7}, "working directory", "VTE", (*Terminal).oscCwd},
+	{[]int{8}, "hyperlink", "VTE", (*Terminal).oscLink},
+	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", (*Terminal).oscNotify},
+	{[]int{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, "dynamic colours: set, ask", "xterm", (*Terminal).oscDynamic},
+	{[]int{21}, "colours by name: set, ask", "kitty", (*Terminal).oscKittyColor},
+	{[]int{52}, "clipboard", "xterm", (*Terminal).oscClipboard},
+	{[]int{99}, "notification", "kitty", (*Terminal).oscNotifyKitty},
+	{[]int{104}, "reset palette colours", "xterm", (*Terminal).oscResetPalette},
+	{[]int{105}, "reset special colours", "xterm", (*Terminal).oscResetSpecial},
+	{[]int{110, 111, 112, 113, 114, 115, 116, 117, 118, 119}, "reset dynamic colours", "xterm", (*Terminal).oscResetDynamic},
+	{[]int{133}, "prompt and command marks", "FinalTerm", (*Terminal).oscMark},
+	{[]int{633}, "prompt and command marks", "VS Code", (*Terminal).oscMark},
+	{[]int{777}, "notification", "rxvt", (*Terminal).oscNotifyRxvt},
+	{[]int{1337}, "CurrentDir, SetUserVar", "iTerm2", (*Terminal).oscITerm},
+	{[]int{3008}, "context", "systemd", (*Terminal).oscContext},
+}
+
+// osc runs an operating system command. Text in it is made valid UTF-8.
+func (t *Terminal) osc(p []byte) {
+	head, rest, _ := bytes.Cut(p, []byte{';'})
+	n, ok := oscNumber(head)
+	if !ok {
+		if len(p) > 0 && (p[0] == 'l' || p[0] == 'L' || p[0] == 'I') {
+			t.oscSun(p[0], strings.ToValidUTF8(string(p[1:]), "\uFFFD"))
+		}
+		return
+	}
+	for i := range oscTable {
+		for _, number := range oscTable[i].numbers {
+			if number == n {
+				oscTable[i].run(t, n, strings.ToValidUTF8(string(rest), "\uFFFD"))
+				return
+			}
+		}
+	}
+}
+
+func oscNumber(b []byte) (int, bool) {
+	if len(b) == 0 || len(b) > 5 {
+		return 0, false
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// oscSun is the form of dtterm: OSC l title, OSC L icon label.
+func (t *Terminal) oscSun(kind byte, s string) {
+	switch kind {
+	case 'l':
+		t.setTitle(t.titleText(s))
+	case 'L':
+		t.setIcon(t.titleText(s))
+	}
+}
+
+func (t *Terminal) oscTitle(n int, s string) {
+	s = t.titleText(s)
+	if n != 2 {
+		t.setIcon(s)
+	}
+	if n != 1 {
+		t.setTitle(s)
+	}
+}
+
+// titleText decodes, bounds and cleans what becomes a title.
+func (t *Terminal) titleText(s string) string {
+	if t.title.setHex {
+		s = fromHex(s)
+	}
+	return clip(strings.Map(printable, s), titleMax)
+}
+
+// printable drops controls from text that is shown elsewhere.
+func printable(r rune) rune {
+	if r < 0x20 || r >= 0x7f && r < 0xa0 {
+		return -1
+	}
+	return r
+}
+
+// clip cuts a string to a number of bytes, at a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func fromHex(s string) string {
+	b := make([]byte, 0, len(s)/2)
+	for i := 0; i+1 < len(s); i += 2 {
+		v, err := strconv.ParseUint(s[i:i+2], 16, 8)
+		if err != nil {
+			return ""
+		}
+		b = append(b, byte(v))
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+const (
+	linkMax   = 2083 // bytes of a URI, VTE's bound
+	linkIDMax = 256
+)
+
+// oscLink is OSC 8 ; params ; URI.
+func (t *Terminal) oscLink(_ int, s string) {
+	params, uri, ok := strings.Cut(s, ";")
+	if !ok {
+		return
+	}
+	t.penStale = true
+	if uri == "" || len(uri) > linkMax {
+		t.pen.Link = 0
+		return
+	}
+	link := Link{URI: uri}
+	for _, p := range strings.Split(params, ":") {
+		if id, ok := strings.CutPrefix(p, "id="); ok && len(id) <= linkIDMax {
+			link.ID = id
+		}
+	}
+	t.pen.Link = t.links.intern(link)
+}

@@ -1,0 +1,184 @@
+package vterm
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+)
+
+// A line of the history is a record:
+//
+//	flags  1 wrapped · 2, 4 line size · 8 ascii · 16 styled
+//	cells  uvarint
+//	text   ascii: a byte a cell, 0 for blank; else cell by cell, see packCell
+//	styles if styled: runs of (cells uvarint, style) until all cells are covered
+//
+// A style is its id plus 1 when the id is a lasting one, else 0 and the style itself, so
+// that tables can be rebuilt without a look at the history.
+const (
+	packWrapped   = 1
+	packSizeShift = 1
+	packASCII     = 8
+	packStyled    = 16
+)
+
+// Bytes that no UTF-8 text begins with mark the cells that are not one narrow character.
+const (
+	packWide    = 0x01 // two columns follow as one
+	packCluster = 0x02 // uvarint length and bytes
+	packHead    = 0x03 // WidthHead
+	packImage   = 0x04 // uvarint placement
+	packFlags   = 0x05 // flags of the next cell, one byte
+	packTail    = 0x06 // a tail that lost its head
+)
+
+// lastingStyles is the number of ids that are never given to another style.
+const lastingStyles = 4096
+
+const cellFlagsMask = CellProtected | CellISOGuard
+
+// packRow appends the record of a row.
+func (tb *tables) packRow(dst []byte, r *row) []byte {
+	cells := r.cells[:r.used]
+	all := union(cells)
+	flags := byte(r.size) << packSizeShift
+	if r.wrapped {
+		flags |= packWrapped
+	}
+	if all.Style() != 0 {
+		flags |= packStyled
+	}
+	ascii := all&(cellContentMask&^0x7f|3<<cellWidthShift|CellCluster|CellImage|cellFlagsMask) == 0
+	if ascii {
+		flags |= packASCII
+	}
+	dst = append(dst, flags)
+	dst = binary.AppendUvarint(dst, uint64(len(cells)))
+	if ascii {
+		dst = packBytes(dst, cells)
+	} else {
+		dst = tb.packCells(dst, cells)
+	}
+	if flags&packStyled != 0 {
+		dst = tb.packStyles(dst, cells)
+	}
+	return dst
+}
+
+// union is every bit that is set in any cell.
+func union(cells []Cell) Cell {
+	var a, b, c, d Cell
+	for len(cells) >= 8 {
+		p := cells[:8:8]
+		a |= p[0] | p[4]
+		b |= p[1] | p[5]
+		c |= p[2] | p[6]
+		d |= p[3] | p[7]
+		cells = cells[8:]
+	}
+	for _, p := range cells {
+		a |= p
+	}
+	return a | b | c | d
+}
+
+func packBytes(dst []byte, cells []Cell) []byte {
+	n := len(dst)
+	if cap(dst)-n < len(cells) {
+		dst = append(dst, make([]byte, len(cells))...)
+	} else {
+		dst = dst[:n+len(cells)]
+	}
+	out := dst[n:]
+	for len(cells) >= 8 {
+		c, o := cells[:8:8], out[:8:8]
+		binary.LittleEndian.PutUint64(o, uint64(byte(c[0]))|uint64(byte(c[1]))<<8|uint64(byte(c[2]))<<16|
+			uint64(byte(c[3]))<<24|uint64(byte(c[4]))<<32|uint64(byte(c[5]))<<40|uint64(byte(c[6]))<<48|uint64(byte(c[7]))<<56)
+		cells, out = cells[8:], out[8:]
+	}
+	for i, c := range cells {
+		out[i] = byte(c)
+	}
+	return dst
+}
+
+// packCells appends cells one by one: a narrow character is its UTF-8, a wide one has
+// packWide before it.
+func (tb *tables) packCells(dst []byte, cells []Cell) []byte {
+	const odd = CellCluster | CellImage | cellFlagsMask
+	dst = slices.Grow(dst, 4*len(cells))
+	for i := 0; i < len(cells); i++ {
+		c := cells[i]
+		switch r := c & cellContentMask; {
+		case c&odd != 0 || c>>cellWidthShift&3 > WidthWide || r >= 0x10000 || c>>cellWidthShift&3 == WidthWide && r < 0x800:
+			dst = tb.packOdd(dst, c)
+			i += boolInt(c.Width() == WidthWide)
+		case c>>cellWidthShift&3 == WidthWide:
+			dst = append(dst, packWide, byte(0xe0|r>>12), byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f))
+			i++
+		case r < 0x80:
+			dst = append(dst, byte(r))
+		case r < 0x800:
+			dst = append(dst, byte(0xc0|r>>6), byte(0x80|r&0x3f))
+		default:
+			dst = append(dst, byte(0xe0|r>>12), byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f))
+		}
+	}
+	return dst
+}
+
+// packOdd appends a cell of the rarer kinds.
+func (tb *tables) packOdd(dst []byte, c Cell) []byte {
+	if f := c & cellFlagsMask; f != 0 {
+		dst = append(dst, packFlags, byte(f>>24))
+	}
+	switch c.Width() {
+	case WidthHead:
+		return append(dst, packHead)
+	case WidthTail:
+		return append(dst, packTail)
+	case WidthWide:
+		dst = append(dst, packWide)
+	}
+	switch {
+	case c&CellImage != 0:
+		dst = append(dst, packImage)
+		return binary.AppendUvarint(dst, uint64(c.Content()))
+	case c&CellCluster != 0:
+		s := tb.clusters.list[c.Content()]
+		dst = append(dst, packCluster)
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		return append(dst, s...)
+	}
+	return utf8.AppendRune(dst, rune(c.Content()))
+}
+
+func (tb *tables) packStyles(dst []byte, cells []Cell) []byte {
+	for i := 0; i < len(cells); {
+		id := cells[i].Style()
+		j := i + 1
+		for j < len(cells) && cells[j].Style() == id {
+			j++
+		}
+		if n := j - i; n < 0x80 && id < 0x7f {
+			dst = append(dst, byte(n), byte(id)+1)
+		} else {
+			dst = binary.AppendUvarint(dst, uint64(n))
+			dst = tb.packStyle(dst, id)
+		}
+		i = j
+	}
+	return dst
+}
+
+func (tb *tables) packStyle(dst []byte, id StyleID) []byte {
+	if id < lastingStyles {
+		return binary.AppendUvarint(dst, uint64(id)+1)
+	}
+	s := tb.styles.list[id]
+	dst = append(dst, 0)
+	for _, v := range [...]uint64{uint64(s.FG), uint64(s.BG), uint64(s.ULColor), uint64(s.Attrs), uint64(s.Underline), uint64(s.Link)} {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	return dst
+}

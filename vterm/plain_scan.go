@@ -1,0 +1,260 @@
+package vterm
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// plainState is where in the output a Plain stands.
+type plainState uint8
+
+const (
+	plainGround     plainState = iota
+	plainEscape                // after ESC
+	plainEscapeMore            // after ESC and an intermediate
+	plainCSI                   // after CSI, reading parameters
+	plainCSIOther              // in a CSI sequence that is only swallowed
+	plainString                // in OSC, DCS, APC, PM or SOS
+	plainStringESC             // after ESC in a string
+)
+
+const (
+	plainMaxParam   = 1 << 16
+	plainTabColumns = 8
+	// plainMaxString is where a string that does not end is given up, lest a stray
+	// introducer swallows the rest of a log.
+	plainMaxString = 16 << 20
+)
+
+// plainScan is the state between two bytes. Nothing is buffered but a half-read
+// character: strings are of no use here.
+type plainScan struct {
+	state  plainState
+	osc    bool // of a string: BEL ends it
+	left   int  // of a string: bytes until it is given up
+	n, arg int  // parameters so far, and the first one; arg is -1 if left out
+	part   [utf8.UTFMax]byte
+	parts  int
+}
+
+// take takes some bytes of b, at least one.
+func (p *Plain) take(b []byte) int {
+	switch {
+	case p.state == plainString:
+		return p.takeString(b)
+	case p.state != plainGround:
+		p.read++
+		p.step(b[0])
+		return 1
+	case p.parts > 0:
+		return p.takePart(b[0])
+	case b[0] >= 0x20 && b[0] < 0x7f:
+		return p.takeText(b)
+	case b[0] >= utf8.RuneSelf && utf8.FullRune(b):
+		return p.takeRune(b)
+	case b[0] >= utf8.RuneSelf:
+		return p.takePart(b[0])
+	}
+	p.read++
+	p.control(b[0])
+	return 1
+}
+
+// takeText takes a run of printable ASCII.
+func (p *Plain) takeText(b []byte) int {
+	n := 1
+	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
+		n++
+	}
+	n = p.line.ascii(b[:n])
+	p.read += uint64(n)
+	p.settle()
+	return n
+}
+
+func (p *Plain) settle() {
+	if p.line.full() {
+		p.line.settle()
+		p.spill()
+	}
+}
+
+// takeRune takes a character; the longest beginning of an ill-formed one becomes one
+// U+FFFD (Unicode §3.9).
+func (p *Plain) takeRune(b []byte) int {
+	r, n := utf8.DecodeRune(b)
+	if r == utf8.RuneError && n == 1 {
+		for n < len(b) && n < utf8.UTFMax && !utf8.FullRune(b[:n]) && b[n]&0xc0 == 0x80 {
+			n++
+		}
+		if n > 1 && utf8.FullRune(b[:n]) {
+			n--
+		}
+	}
+	p.read += uint64(n)
+	p.rune(r)
+	return n
+}
+
+// takePart adds a byte to a half-read character. Whenever that makes it complete or
+// ill-formed, the result is printed; a byte that does not belong to it is left.
+func (p *Plain) takePart(c byte) int {
+	if p.parts > 0 && c&0xc0 != 0x80 {
+		p.parts = 0
+		p.rune(utf8.RuneError)
+		return 0
+	}
+	p.part[p.parts] = c
+	p.parts++
+	if part := p.part[:p.parts]; !utf8.FullRune(part) {
+		p.read++
+		return 1
+	}
+	had := p.parts - 1
+	p.parts = 0
+	p.read -= uint64(had)
+	return p.takeRune(p.part[:had+1]) - had
+}
+
+func (p *Plain) rune(r rune) {
+	if r >= 0x80 && r < 0xa0 { // C1 control (ECMA-48 §5.3)
+		p.introduce(byte(r - 0x40))
+		return
+	}
+	p.line.print(r)
+	p.settle()
+}
+
+// control runs a C0 control.
+func (p *Plain) control(b byte) {
+	switch b {
+	case 0x1b:
+		p.state = plainEscape
+	case '\n', '\v', '\f':
+		p.endLine()
+	case '\r':
+		p.line.move(0)
+	case '\b':
+		p.line.move(p.line.col - 1)
+	case '\t':
+		p.line.move((p.line.col/plainTabColumns + 1) * plainTabColumns)
+	}
+}
+
+// step takes one byte of a sequence (https://vt100.net/emu/dec_ansi_parser).
+func (p *Plain) step(b byte) {
+	switch {
+	case b == 0x18 || b == 0x1a: // CAN, SUB
+		p.state = plainGround
+	case p.state == plainStringESC && b == '\\':
+		p.state = plainGround
+	case b == 0x1b:
+		p.state = plainEscape
+	case p.state == plainStringESC:
+		p.state = plainEscape
+		p.step(b)
+	case b < 0x20:
+		p.control(b)
+	case b >= 0x7f: // nothing in a sequence
+	case p.state == plainEscape && b >= 0x30:
+		p.introduce(b)
+	case p.state == plainEscape:
+		p.state = plainEscapeMore
+	case p.state == plainEscapeMore && b < 0x30:
+	case p.state == plainEscapeMore:
+		p.state = plainGround
+	case b >= 0x40:
+		p.endCSI(b)
+	default:
+		p.param(b)
+	}
+}
+
+// introduce takes the byte after ESC, or a C1 control as its 7-bit form.
+func (p *Plain) introduce(b byte) {
+	p.state = plainGround
+	switch b {
+	case '[':
+		p.state, p.n, p.arg = plainCSI, 0, -1
+	case ']', 'P', '_', '^', 'X', 'k':
+		p.state, p.osc, p.left = plainString, b == ']' || b == 'k', plainMaxString
+	case 'D', 'E': // IND, NEL
+		p.endLine()
+	case 'c': // RIS: what was printed was printed
+		p.line.move(0)
+	}
+}
+
+// param takes a parameter byte. Only the first parameter is of use, and none when
+// there is a private prefix, a sub-parameter or an intermediate.
+func (p *Plain) param(b byte) {
+	switch {
+	case b >= '0' && b <= '9' && p.n == 0:
+		p.arg = min(max(p.arg, 0)*10+int(b-'0'), plainMaxParam)
+	case b == ';':
+		p.n++
+	case b >= '0' && b <= '9':
+	default:
+		p.state = plainCSIOther
+	}
+}
+
+func (p *Plain) endCSI(final byte) {
+	run := p.state == plainCSI
+	p.state = plainGround
+	if !run {
+		return
+	}
+	n, e := max(p.arg, 1), &p.line
+	switch final {
+	case 'C', 'a': // CUF, HPR
+		e.move(e.col + n)
+	case 'D': // CUB
+		e.move(e.col - n)
+	case 'G', '`': // CHA, HPA
+		e.move(n - 1)
+	case '@': // ICH
+		e.insert(n)
+	case 'P': // DCH
+		e.remove(n)
+	case 'X': // ECH
+		e.erase(e.col, e.col+n)
+	case 'K': // EL
+		p.eraseLine(max(p.arg, 0))
+	}
+}
+
+func (p *Plain) eraseLine(how int) {
+	e := &p.line
+	switch how {
+	case 0:
+		e.erase(e.col, len(e.cells))
+	case 1:
+		e.erase(0, e.col+1)
+	case 2:
+		e.erase(0, len(e.cells))
+	}
+}
+
+// takeString swallows a string up to a control that may end it.
+func (p *Plain) takeString(b []byte) int {
+	b = b[:min(len(b), p.left)]
+	n := bytes.IndexAny(b, "\x07\x18\x1a\x1b")
+	if n < 0 {
+		p.read += uint64(len(b))
+		if p.left -= len(b); p.left == 0 {
+			p.state = plainGround
+		}
+		return len(b)
+	}
+	n++
+	p.read += uint64(n)
+	p.left -= n
+	switch c := b[n-1]; {
+	case c == 0x1b:
+		p.state = plainStringESC
+	case c != 0x07 || p.osc || p.left == 0:
+		p.state = plainGround
+	}
+	return n
+}

@@ -1,0 +1,238 @@
+package vterm
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// collect writes in, cut into pieces of at most cut bytes, and returns all lines and the
+// unfinished one.
+func collect(p *Plain, in []byte, cut int) (lines []PlainLine, rest string) {
+	for len(in) > 0 {
+		n := min(cut, len(in))
+		_, _ = p.Write(in[:n])
+		in = in[n:]
+		p.Lines(func(l PlainLine) {
+			l.Text = append([]byte{}, l.Text...)
+			lines = append(lines, l)
+		})
+	}
+	text, _, _ := p.Rest(nil)
+	return lines, string(text)
+}
+
+// FEATURES: R24, R25, R26
+func TestPlain(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"lines", "one\r\ntwo\nthree", "one|two|three"},
+		{"empty lines", "\n\r\na\n", "||a|"},
+		{"prompt without newline", "x\n$ ", "x|$ "},
+		{"trailing spaces stay", "a  \nb", "a  |b"},
+		{"progress", "10%\r50%\r100%\ndone", "100%|done"},
+		{"shorter over longer", "abcdef\rxy\n", "xycdef|"},
+		{"erase then shorter", "abcdef\r\x1b[Kxy\n", "xy|"},
+		{"erase whole line", "abcdef\x1b[2K\rxy\n", "xy|"},
+		{"erase to the cursor", "abcdef\x1b[3D\x1b[1Kx\n", "   xef|"},
+		{"CR LF after progress", "50%\r\r\n", "50%|"},
+		{"backspace", "abc\b\bX\n", "aXc|"},
+		{"backspace at the start", "\b\bx\n", "x|"},
+		{"spinner", "|\b/\b-\b\\\bdone\n", "done|"},
+		{"tab", "a\tb\n\tc\n", "a       b|        c|"},
+		{"colours", "\x1b[1;31mred\x1b[0m \x1b[38:2::1:2:3mx\x1b[m\n", "red x|"},
+		{"cursor motion", "abc\x1b[5Cd\x1b[1Ge\x1b[2`f\n", "efc     d|"},
+		{"motion of 0 is 1", "abc\x1b[0DX\n", "abX|"},
+		{"insert and delete", "abc\x1b[G\x1b[2@xy\x1b[P\n", "xybc|"},
+		{"erase characters", "abcdef\x1b[3D\x1b[2X\n", "abc  f|"},
+		{"erase characters at the end", "abcdef\x1b[3D\x1b[9X\n", "abc|"},
+		{"save and restore are ignored", "ab\x1b[s\x1b[ucd\n", "abcd|"},
+		{"private forms are ignored", "ab\x1b[?2K\x1b[>4C\x1b[2 Pcd\n", "abcd|"},
+		{"vertical motion is swallowed", "a\x1b[3Ab\x1b[5;5Hc\x1b[2Jd\n", "abcd|"},
+		{"OSC", "a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\c\n", "abc|"},
+		{"DCS, APC, PM, SOS", "a\x1bPq\nx\x1b\\b\x1b_y\x1b\\c\x1b^z\x1b\\d\x1bXw\x07\x1b\\e\n", "abcde|"},
+		{"a string ended by CAN", "a\x1bPq\x18b\n", "ab|"},
+		{"a string ended by another sequence", "a\x1b]0;x\x1b[1mb\n", "ab|"},
+		{"charset designation", "\x1b(Ba\x1b(0b\x1b)0c\n", "abc|"},
+		{"controls inside a sequence", "ab\x1b[3\r1mX\n", "Xb|"},
+		{"C1 as UTF-8", "a\u009b1mb\u0085c\n", "ab|c|"},
+		{"NEL and IND", "a\x1bEb\x1bDc\n", "a|b|c|"},
+		{"VT and FF", "a\vb\fc\n", "a|b|c|"},
+		{"other controls", "a\x00\x01\x07\x7fb\n", "ab|"},
+		{"invalid UTF-8", "a\xffb\xe2\x82c\xc0\x80\xed\xa0\x80d\n", "a\ufffdb\ufffdc\ufffd\ufffd\ufffd\ufffd\ufffdd|"},
+		{"half a character at a newline", "a\xe4\xbd\nb", "a\ufffd|b"},
+		{"wide", "你好\rab\n", "ab好|"},
+		{"wide halved", "你好\rx\n", "x 好|"},
+		{"wide halved from the right", "你好\x1b[2Gx\n", " x好|"},
+		{"combining", "e\u0301\u0302x\n", "e\u0301\u0302x|"},
+		{"combining overwritten", "e\u0301x\ry\n", "yx|"},
+		{"combining at the start", "\u0301x\n", "x|"},
+		{"emoji", "👩\u200d💻!\n", "👩\u200d💻!|"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for cut := 1; cut <= len(tt.in); cut++ {
+				lines, rest := collect(&Plain{}, []byte(tt.in), cut)
+				got := ""
+				for _, l := range lines {
+					got += string(l.Text) + "|"
+				}
+				if got += rest; got != tt.want {
+					t.Fatalf("%q in pieces of %d gives %q, want %q", tt.in, cut, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// FEATURES: R37
+func TestPlainOffsets(t *testing.T) {
+	p := &Plain{}
+	in := "one\r\n\x1b[1mtwo\x1b[0m\nrest"
+	lines, _ := collect(p, []byte(in), 4)
+	want := []PlainLine{{Text: []byte("one"), From: 0, To: 5}, {Text: []byte("two"), From: 5, To: 17}}
+	if !reflect.DeepEqual(lines, want) {
+		t.Errorf("lines %+v, want %+v", lines, want)
+	}
+	if text, from, to := p.Rest(nil); string(text) != "rest" || from != 17 || to != uint64(len(in)) {
+		t.Errorf("the rest is %q from %d to %d", text, from, to)
+	}
+}
+
+func TestPlainLongLineInPieces(t *testing.T) {
+	const most = 10_000
+	in := strings.Repeat("0123456789é", 9000) + "\nnext\n"
+	lines, rest := collect(&Plain{MaxLine: most}, []byte(in), 777)
+	var whole []byte
+	at := uint64(0)
+	for i, l := range lines {
+		whole = append(whole, l.Text...)
+		if !l.More {
+			whole = append(whole, '\n')
+		}
+		if len(l.Text) > most || !utf8.Valid(l.Text) || l.From != at || l.To < l.From {
+			t.Errorf("piece %d has %d bytes, from %d to %d", i, len(l.Text), l.From, l.To)
+		}
+		at = l.To
+	}
+	if string(whole) != in || rest != "" || at != uint64(len(in)) {
+		t.Errorf("%d bytes became %d, to %d", len(in), len(whole), at)
+	}
+}
+
+func TestPlainEarlyPartIsFinal(t *testing.T) {
+	long := strings.Repeat("x", 3*plainWindow)
+	lines, _ := collect(&Plain{}, []byte(long+"\r\x1b[2KY\n"), 1000)
+	if n := len(lines[0].Text); n < plainWindow || n > 3*plainWindow || !bytes.HasSuffix(lines[0].Text, []byte("Y")) {
+		t.Errorf("%d bytes are left", n)
+	}
+}
+
+// Each of these asks for much work by few bytes; all must be linear.
+// FEATURES: R24, R93
+func TestPlainIsLinear(t *testing.T) {
+	start := time.Now()
+	for _, unit := range []string{
+		"x", "x\u0301", "你", "\x1b[9999C", "\x1b[9999Cx", "\x1b[@", "\x1b[9999@", "\x1b[2Kx\x1b[9999C", "\x1b[1K", "\r\x1b[P", "\t", "\b", "\u0301", "\n", "\x1b[",
+	} {
+		p := &Plain{}
+		_, _ = p.Write(bytes.Repeat([]byte("0123456789"), 2*plainWindow/10))
+		_, _ = p.Write(bytes.Repeat([]byte(unit), 1<<18/len(unit)))
+		n := 0
+		p.Lines(func(PlainLine) { n++ })
+		if len(p.line.cells) > 2*plainWindow || len(p.line.clusters) > 4*plainWindow+1 || len(p.line.final) > plainMaxLine {
+			t.Errorf("%q: %d cells, %d clusters, %d bytes", unit, len(p.line.cells), len(p.line.clusters), len(p.line.final))
+		}
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+func TestPlainStringThatNeverEnds(t *testing.T) {
+	p := &Plain{}
+	_, _ = p.Write([]byte("a\x1bP"))
+	chunk := bytes.Repeat([]byte("x"), 1<<20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range plainMaxString >> 20 {
+		_, _ = p.Write(chunk)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+		t.Errorf("%d bytes were allocated", grown)
+	}
+	if lines, _ := collect(p, []byte("b\n"), 1); len(lines) != 1 || string(lines[0].Text) != "ab" {
+		t.Errorf("after the string was given up: %+v", lines)
+	}
+}
+
+func TestPlainAllocatesNothing(t *testing.T) {
+	p := &Plain{}
+	in := []byte("\x1b[32mok\x1b[0m  pkg/name\t0.12s\r\n10%\r20%\r\n你好\r\n")
+	drop := func(PlainLine) {}
+	if n := testing.AllocsPerRun(100, func() {
+		_, _ = p.Write(in)
+		p.Lines(drop)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte("a\x1b[31mb\xe4\xbd\xa0\rc\x1b[5C\u0301\x1b]0;x\x07\n"), uint8(3), uint16(0))
+	f.Add([]byte("\xf0\x80\x80\x1b[2;3@\x1b(0q\x1bPx\x1b\\\u009b1K\x1b[99999999999G你\b!"), uint8(1), uint16(16))
+	f.Fuzz(func(t *testing.T, in []byte, cut uint8, most uint16) {
+		whole, part := &Plain{MaxLine: int(most)}, &Plain{MaxLine: int(most)}
+		a, restA := collect(whole, in, len(in)+1)
+		b, restB := collect(part, in, 1+int(cut)%9)
+		if !reflect.DeepEqual(a, b) || restA != restB {
+			t.Fatalf("cut differently:\n%+v %q\n%+v %q", a, restA, b, restB)
+		}
+		at := uint64(0)
+		for _, l := range a {
+			if l.From != at || !utf8.Valid(l.Text) || bytes.ContainsAny(l.Text, "\n\r\x1b") || len(l.Text) > whole.maxLine() {
+				t.Fatalf("line %+v after offset %d", l, at)
+			}
+			at = l.To
+		}
+		if _, from, to := whole.Rest(nil); from != at || to != uint64(len(in)) {
+			t.Fatalf("the rest is from %d to %d, after %d of %d", from, to, at, len(in))
+		}
+	})
+}
+
+func BenchmarkPlain(b *testing.B) {
+	for _, bb := range []struct{ name, unit string }{
+		{"plain", "the quick brown fox jumps over the lazy dog, again and again\r\n"},
+		{"coloured", "\x1b[32mok\x1b[0m   \x1b[1;34mpkg/name\x1b[0m \x1b[38;5;244m0.123s\x1b[0m\r\n"},
+		{"wide", "你好，世界。終端機\r\n"},
+		{"long", "0123456789"},
+		{"progress", "\r\x1b[K[####......] 42%"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			in := bytes.Repeat([]byte(bb.unit), 32<<10/len(bb.unit))
+			p := &Plain{}
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				_, _ = p.Write(in)
+				p.Lines(func(PlainLine) {})
+			}
+		})
+	}
+}
+
+func ExamplePlain() {
+	var p Plain
+	fmt.Fprint(&p, "downloading 10%\rdownloading 100%\r\n\x1b[32mok\x1b[0m\n$ ")
+	p.Lines(func(l PlainLine) { fmt.Printf("%s\n", l.Text) })
+	rest, _, _ := p.Rest(nil)
+	fmt.Printf("%q\n", rest)
+	// Output:
+	// downloading 100%
+	// ok
+	// "$ "
+}

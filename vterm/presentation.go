@@ -1,0 +1,186 @@
+package vterm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
+
+// presentationState is DECRQPSR: 1 asks for the cursor (DECCIR), 2 for the tab stops
+// (DECTABSR).
+func (t *Terminal) presentationState(s *parse.Seq) {
+	switch s.Param(0, 0) {
+	case 1:
+		t.replyDCS("1$u%s", t.cursorInformation())
+	case 2:
+		var stops []string
+		for col := range t.cols {
+			if t.tabAt(col) {
+				stops = append(stops, strconv.Itoa(col+1))
+			}
+		}
+		t.replyDCS("2$u%s", strings.Join(stops, "/"))
+	}
+}
+
+// cursorInformation is the report of DECCIR (VT510).
+func (t *Terminal) cursorInformation() string {
+	row, col := t.fromOrigin()
+	flag := func(at int, on bool) int { return boolInt(on) << at }
+	rendition := 0x40 + flag(0, t.pen.Attrs&Bold != 0) + flag(1, t.pen.Underline != 0) +
+		flag(2, t.pen.Attrs&Blink != 0) + flag(3, t.pen.Attrs&Inverse != 0)
+	protection := 0x40 + flag(0, t.protect != 0)
+	flags := 0x40 + flag(0, t.modes&modeOrigin != 0) + flag(1, t.charsets.single == 2) +
+		flag(2, t.charsets.single == 3) + flag(3, t.cur.pending)
+	size96, names := 0x40, ""
+	for i, g := range t.charsets.g {
+		size96 += flag(i, charsetTables[g].size96)
+		names += charsetTables[g].names[0]
+	}
+	return fmt.Sprintf("%d;%d;1;%c;%c;%c;%d;%d;%c;%s", row+1, col+1, rendition, protection, flags,
+		t.charsets.gl, t.charsets.gr, size96, names)
+}
+
+// restorePresentation is DECRSPS, the way back.
+func (t *Terminal) restorePresentation(s *parse.Seq, data []byte) {
+	switch s.Param(0, 0) {
+	case 1:
+		t.restoreCursorInformation(strings.SplitN(string(data), ";", 10))
+	case 2:
+		clear(t.tabs)
+		for _, f := range strings.Split(string(data), "/") {
+			if col, err := strconv.Atoi(f); err == nil && col >= 1 && col <= t.cols {
+				t.tabs[(col-1)/64] |= 1 << ((col - 1) % 64)
+			}
+		}
+	}
+}
+
+func (t *Terminal) restoreCursorInformation(f []string) {
+	if len(f) < 10 {
+		return
+	}
+	row, err1 := strconv.Atoi(f[0])
+	col, err2 := strconv.Atoi(f[1])
+	if err1 != nil || err2 != nil || f[3] == "" || f[4] == "" || f[5] == "" {
+		return
+	}
+	rendition, protection, flags := f[3][0], f[4][0], f[5][0]
+	bit := func(b byte, at int) bool { return b>>at&1 != 0 }
+	t.pen.Attrs &^= Bold | Blink | Inverse
+	for at, a := range []Attrs{Bold, 0, Blink, Inverse} {
+		if bit(rendition, at) {
+			t.pen.Attrs |= a
+		}
+	}
+	t.pen.Underline = Underline(boolInt(bit(rendition, 1)))
+	t.protect = 0
+	if bit(protection, 0) {
+		t.protect = CellProtected
+	}
+	t.penStale = true
+	t.setMode(modeOrigin, bit(flags, 0))
+	t.moveToOrigin(row-1, col-1)
+	t.cur.pending = bit(flags, 3)
+	if gl, err := strconv.Atoi(f[6]); err == nil && gl >= 0 && gl < 4 {
+		t.charsets.gl = uint8(gl)
+	}
+	t.updateSimple()
+}
+
+// sgrStackMax is the depth of XTPUSHSGR, as in xterm.
+const sgrStackMax = 10
+
+// savedSGR is an entry of the stack of XTPUSHSGR: what was saved, and which parts.
+type savedSGR struct {
+	pen  Style
+	mask []int // parameters of XTPUSHSGR; empty: everything
+}
+
+func (t *Terminal) pushSGR(s *parse.Seq) {
+	if len(t.sgrStack) == sgrStackMax {
+		return
+	}
+	e := savedSGR{pen: t.pen}
+	for i := range s.N {
+		e.mask = append(e.mask, s.Param(i, 0))
+	}
+	t.sgrStack = append(t.sgrStack, e)
+}
+
+func (t *Terminal) popSGR(*parse.Seq) {
+	n := len(t.sgrStack)
+	if n == 0 {
+		return
+	}
+	e := t.sgrStack[n-1]
+	t.sgrStack = t.sgrStack[:n-1]
+	t.penStale = true
+	if len(e.mask) == 0 {
+		link := t.pen.Link
+		t.pen = e.pen
+		t.pen.Link = link
+		return
+	}
+	for _, m := range e.mask {
+		restorePart(&t.pen, e.pen, m)
+	}
+}
+
+// restorePart copies what parameter m of XTPUSHSGR stands for.
+func restorePart(to *Style, from Style, m int) {
+	masks := map[int]Attrs{1: Bold, 2: Faint, 3: Italic, 5: Blink | RapidBlink, 7: Inverse, 8: Conceal, 9: Strike}
+	switch m {
+	case 4, 21:
+		to.Underline = from.Underline
+	case 10, 30:
+		to.FG = from.FG
+	case 11, 31:
+		to.BG = from.BG
+	default:
+		to.Attrs = to.Attrs&^masks[m] | from.Attrs&masks[m]
+	}
+}
+
+// reportSGR is XTREPORTSGR: what all cells of a rectangle have in common.
+func (t *Terminal) reportSGR(s *parse.Seq) {
+	r, ok := t.rect(s, 0)
+	if !ok {
+		return
+	}
+	var common Style
+	first := true
+	for row := r.top; row < r.bottom; row++ {
+		line := t.scr.at(row)
+		for col := r.left; col < r.right; col++ {
+			st := Style{}
+			if col < line.used {
+				st = t.styles.list[line.cells[col].Style()]
+			}
+			if first {
+				common, first = st, false
+			}
+			common = intersect(common, st)
+		}
+	}
+	t.replyCSI("%sm", t.sgrString(common))
+}
+
+func intersect(a, b Style) Style {
+	a.Attrs &= b.Attrs
+	if a.FG != b.FG {
+		a.FG = 0
+	}
+	if a.BG != b.BG {
+		a.BG = 0
+	}
+	if a.ULColor != b.ULColor {
+		a.ULColor = 0
+	}
+	if a.Underline != b.Underline {
+		a.Underline = UnderlineNone
+	}
+	return a
+}

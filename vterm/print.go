@@ -1,0 +1,226 @@
+package vterm
+
+import (
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// maxCluster bounds the bytes of one grapheme cluster; marks beyond are dropped.
+const maxCluster = 128
+
+const (
+	textPresentation  = 0xfe0e // VS15
+	emojiPresentation = 0xfe0f // VS16
+)
+
+// printMapped prints a character after the character set in use has had its say.
+func (t *Terminal) printMapped(r rune) {
+	if t.penStale {
+		t.freshenPen()
+	}
+	if r < 0x80 {
+		r = t.charsets.translate(r)
+	} else if t.charsets.single != 0 {
+		t.charsets.single = 0
+		t.updateSimple()
+	}
+	t.print(r)
+}
+
+// print puts a character on the screen or joins it to the one before.
+func (t *Terminal) print(r rune) {
+	p := width.Of(r)
+	if t.modes&modeGraphemes == 0 {
+		if t.columns(p) == 0 {
+			t.combine(r)
+			return
+		}
+		t.join = joinPlain
+	} else if t.join == 0 {
+		if p.Columns() == 0 && p.Joins() {
+			t.combine(r)
+			return
+		}
+		t.join = width.Start(p)
+	} else {
+		s, joined := width.Step(t.join, p)
+		t.join = s
+		if joined {
+			t.combine(r)
+			return
+		}
+	}
+	if w := t.columns(p); w > 0 {
+		t.place(r, w)
+	}
+}
+
+// columns is the width of a character that starts a cluster.
+func (t *Terminal) columns(p width.Props) int {
+	w := p.Columns()
+	switch {
+	case w == 1 && p.Ambiguous() && t.opts.AmbiguousWide:
+		return 2
+	case w == 1 && p.Regional() && t.modes&modeGraphemes != 0:
+		return 2 // half a flag is drawn as a letter in a box
+	}
+	return w
+}
+
+// place writes a character of one or two columns at the cursor.
+func (t *Terminal) place(r rune, w int) {
+	t.lastRune = r
+	if t.cur.pending && t.modes&modeAutowrap != 0 {
+		t.wrap()
+	}
+	line := t.row()
+	end := t.lineEnd(line)
+	if w == 2 && t.cur.col+2 > end {
+		if !t.wrapWide(line, end) {
+			return
+		}
+		line = t.row()
+		end = t.lineEnd(line)
+	}
+	col := t.cur.col
+	if t.modes&modeInsert != 0 {
+		line.shiftRight(col, end, w, t.erased(), t.cols)
+	}
+	line.ensure(t.cols)
+	line.split(col)
+	line.split(col + w)
+	if w == 2 {
+		line.wide = true
+		line.cells[col] = NewCell(r, WidthWide, 0, t.cell)
+		line.cells[col+1] = NewCell(0, WidthTail, 0, t.cell)
+	} else {
+		line.cells[col] = t.cell | Cell(r)
+	}
+	line.used = max(line.used, col+w)
+	t.advance(line, col+w, end)
+}
+
+// advance moves the cursor behind what was printed.
+func (t *Terminal) advance(line *row, col, end int) {
+	t.cur.pending = col >= end
+	t.cur.col = min(col, end-1)
+	if t.cur.pending {
+		line.wrapped = false
+	}
+}
+
+// wrapWide makes room on the next line for a wide character that does not fit. It
+// returns false when the character cannot be shown at all.
+func (t *Terminal) wrapWide(line *row, end int) bool {
+	if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
+		return false
+	}
+	line.ensure(t.cols)
+	for col := t.cur.col; col < end; col++ {
+		line.split(col)
+		line.split(col + 1)
+		line.cells[col] = NewCell(0, WidthHead, 0, t.erased())
+		line.wide = true
+		line.used = max(line.used, col+1)
+	}
+	t.wrap()
+	return true
+}
+
+// combine adds a character to the cell before the cursor.
+func (t *Terminal) combine(r rune) {
+	line := t.scr.at(t.cur.row)
+	col := t.cur.col
+	if !t.cur.pending {
+		col--
+	}
+	if col >= 0 && col < line.used && line.cells[col].Width() == WidthTail {
+		col--
+	}
+	if col < 0 || col >= line.used || line.cells[col]&CellImage != 0 {
+		return
+	}
+	c := line.cells[col]
+	if c.Blank() {
+		if c.Width() != WidthNarrow {
+			return
+		}
+		c |= ' '
+	}
+	line.version = t.version
+	line.cells[col] = t.extended(c, r)
+	t.rewidth(line, col, r)
+}
+
+// extended is a cell with one more character.
+func (t *Terminal) extended(c Cell, r rune) Cell {
+	var buf [maxCluster + utf8.UTFMax]byte
+	b := buf[:0]
+	if c&CellCluster != 0 {
+		b = append(b, t.clusters.list[c.Content()]...)
+	} else {
+		b = utf8.AppendRune(b, c.Rune())
+	}
+	if b = utf8.AppendRune(b, r); len(b) > maxCluster {
+		return c
+	}
+	i := t.clusters.intern(b)
+	if i == 0 {
+		return c
+	}
+	return c&^cellContentMask | CellCluster | Cell(i)
+}
+
+// rewidth changes the width of the cluster at col when a variation selector asks for it.
+func (t *Terminal) rewidth(line *row, col int, r rune) {
+	if r != emojiPresentation && r != textPresentation || t.modes&modeGraphemes == 0 {
+		return
+	}
+	c := line.cells[col]
+	first, _ := utf8.DecodeRuneInString(t.clusters.list[c.Content()])
+	if c&CellCluster == 0 || !width.Of(first).HasVariations() {
+		return
+	}
+	switch {
+	case r == emojiPresentation && c.Width() == WidthNarrow:
+		t.widen(line, col)
+	case r == textPresentation && c.Width() == WidthWide && !t.cur.pending && t.cur.col == col+2:
+		line.cells[col] = c &^ (3 << cellWidthShift)
+		line.cells[col+1] = t.erased()
+		t.cur.col--
+	case r == textPresentation && c.Width() == WidthWide && t.cur.pending && t.cur.col == col+1:
+		line.cells[col] = c &^ (3 << cellWidthShift)
+		line.cells[col+1] = t.erased()
+		t.cur.pending = false
+	}
+}
+
+// widen makes the narrow cluster at col, just before the cursor, two columns wide.
+func (t *Terminal) widen(line *row, col int) {
+	end := t.lineEnd(line)
+	c := line.cells[col]
+	if col+2 > end {
+		if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
+			return
+		}
+		line.cells[col] = NewCell(0, WidthHead, 0, t.erased())
+		line.wide = true
+		t.cur.col = col
+		t.wrap()
+		line, col = t.row(), t.cur.col
+		end = t.lineEnd(line)
+	}
+	if t.modes&modeInsert != 0 {
+		line.shiftRight(col+1, end, 1, t.erased(), t.cols)
+	}
+	line.ensure(t.cols)
+	line.split(col)
+	line.split(col + 1)
+	line.split(col + 2)
+	line.wide = true
+	line.cells[col] = c&^(3<<cellWidthShift) | WidthWide<<cellWidthShift
+	line.cells[col+1] = NewCell(0, WidthTail, c.Style(), c&(CellProtected|CellISOGuard))
+	line.used = max(line.used, col+2)
+	t.advance(line, col+2, end)
+}

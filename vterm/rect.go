@@ -1,0 +1,210 @@
+package vterm
+
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
+
+// rect is a rectangle of cells, right and bottom exclusive.
+type rect struct{ top, left, bottom, right int }
+
+// rect reads Pt;Pl;Pb;Pr from parameter i on, counted from the origin in origin mode. It
+// returns false for one that is empty or upside down (VT510, "DECCRA").
+func (t *Terminal) rect(s *parse.Seq, i int) (rect, bool) {
+	top, left := s.Count(i)-1, s.Count(i+1)-1
+	bottom, right := s.Param(i+2, 0), s.Param(i+3, 0)
+	maxRow, maxCol := t.rows, t.cols
+	row0, col0 := 0, 0
+	if t.modes&modeOrigin != 0 {
+		row0, col0, maxRow, maxCol = t.top, t.left, t.bottom+1, t.right+1
+	}
+	if bottom == 0 {
+		bottom = maxRow - row0
+	}
+	if right == 0 {
+		right = maxCol - col0
+	}
+	r := rect{
+		top: top + row0, left: left + col0,
+		bottom: min(bottom+row0, maxRow), right: min(right+col0, maxCol),
+	}
+	return r, r.top < r.bottom && r.left < r.right
+}
+
+// fillRect is DECFRA.
+func (t *Terminal) fillRect(s *parse.Seq) {
+	c := s.Param(0, 0)
+	r, ok := t.rect(s, 1)
+	if !ok || c < 0x20 || c == 0x7f || c > 0xff || c > 0x7f && c < 0xa0 {
+		return
+	}
+	if t.penStale {
+		t.freshenPen()
+	}
+	ch := rune(c)
+	if c < 0x80 {
+		ch = t.charsets.translate(ch)
+	}
+	for row := r.top; row < r.bottom; row++ {
+		t.stamped(row).fill(r.left, r.right, t.cell|Cell(ch), t.cols)
+	}
+}
+
+// eraseRect is DECERA.
+func (t *Terminal) eraseRect(s *parse.Seq) {
+	if r, ok := t.rect(s, 0); ok {
+		for row := r.top; row < r.bottom; row++ {
+			t.stamped(row).fill(r.left, r.right, t.erased(), t.cols)
+		}
+	}
+}
+
+// eraseRectSelectively is DECSERA: characters go, looks stay, protected cells too.
+func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
+	r, ok := t.rect(s, 0)
+	if !ok {
+		return
+	}
+	for row := r.top; row < r.bottom; row++ {
+		line := t.stamped(row)
+		cells := line.ensure(t.cols)
+		line.split(r.left)
+		line.split(r.right)
+		for col := r.left; col < r.right; col++ {
+			if cells[col]&CellProtected == 0 || t.conform.guard != guardDEC {
+				cells[col] = blanked(cells[col])
+			}
+		}
+		line.settle(r.right)
+		line.mend(r.left, r.right)
+	}
+}
+
+// mend blanks what is left of wide characters that lost their other half in [from, to).
+func (r *row) mend(from, to int) {
+	for col := from; r.wide && col < to; col++ {
+		switch r.cells[col].Width() {
+		case WidthWide:
+			if col+1 >= len(r.cells) || r.cells[col+1].Width() != WidthTail {
+				r.cells[col] = blanked(r.cells[col])
+			}
+		case WidthTail:
+			if col == 0 || r.cells[col-1].Width() != WidthWide {
+				r.cells[col] = blanked(r.cells[col])
+			}
+		}
+	}
+}
+
+// copyRect is DECCRA; there is one page, so pages are not looked at.
+func (t *Terminal) copyRect(s *parse.Seq) {
+	r, ok := t.rect(s, 0)
+	if !ok {
+		return
+	}
+	top, left := s.Count(5)-1, s.Count(6)-1
+	maxRow, maxCol := t.rows, t.cols
+	if t.modes&modeOrigin != 0 {
+		top, left, maxRow, maxCol = top+t.top, left+t.left, t.bottom+1, t.right+1
+	}
+	height, width := min(r.bottom-r.top, maxRow-top), min(r.right-r.left, maxCol-left)
+	if height <= 0 || width <= 0 {
+		return
+	}
+	copied := make([]Cell, 0, height*width)
+	for i := range height {
+		cells := t.scr.at(r.top + i).ensure(t.cols)
+		copied = append(copied, cells[r.left:r.left+width]...)
+	}
+	for i := range height {
+		line := t.stamped(top + i)
+		line.ensure(t.cols)
+		line.split(left)
+		line.split(left + width)
+		copy(line.cells[left:], copied[i*width:(i+1)*width])
+		line.wide = line.wide || t.scr.at(r.top+i).wide
+		line.image = line.image || t.scr.at(r.top+i).image
+		line.mend(left, left+width)
+		line.settle(left + width)
+	}
+}
+
+// changeAttrs is DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent
+// is the text from the first to the last position, not the rectangle.
+func (t *Terminal) changeAttrs(s *parse.Seq) {
+	r, ok := t.rect(s, 0)
+	if !ok {
+		return
+	}
+	for row := r.top; row < r.bottom; row++ {
+		from, to := r.left, r.right
+		if t.rectExtent != 2 {
+			if row > r.top {
+				from = 0
+			}
+			if row < r.bottom-1 {
+				to = t.cols
+			}
+		}
+		t.changeSpan(t.stamped(row), from, to, s)
+	}
+}
+
+func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
+	cells := line.ensure(t.cols)
+	var last Cell
+	var id StyleID
+	for col := from; col < to; col++ {
+		c := cells[col]
+		if c.Blank() && c.Width() == WidthNarrow && t.rectExtent != 2 {
+			continue // a stream holds characters only
+		}
+		if col == from || c.Style() != last.Style() || id == 0 {
+			st := t.styles.list[c.Style()]
+			if s.Final == 't' {
+				reverseAttrs(&st, s, 4)
+			} else {
+				rectSGR(&st, s, 4)
+			}
+			last, id = c, t.styles.lookup(st)
+		}
+		if c.Blank() && c.Width() == WidthNarrow {
+			c |= ' '
+		}
+		cells[col] = c.WithStyle(id)
+	}
+	line.settle(to)
+}
+
+// rectSGR applies the rendition of DECCARA from parameter i on; none means 0.
+func rectSGR(st *Style, s *parse.Seq, i int) {
+	if i >= s.N {
+		*st = Style{Link: st.Link}
+		return
+	}
+	for i < s.N {
+		i += applyOne(st, s, i)
+	}
+}
+
+// reverseAttrs toggles what DECRARA names: 0 all, 1 bold, 4 underline, 5 blink, 7
+// inverse, 8 conceal.
+func reverseAttrs(st *Style, s *parse.Seq, i int) {
+	for first := i; i < max(s.N, first+1); i++ {
+		p := s.Param(i, 0)
+		if p == 0 || p == 1 {
+			st.Attrs ^= Bold
+		}
+		if p == 0 || p == 4 {
+			st.Underline = UnderlineSingle - min(st.Underline, UnderlineSingle)
+		}
+		if p == 0 || p == 5 {
+			st.Attrs ^= Blink
+		}
+		if p == 0 || p == 7 {
+			st.Attrs ^= Inverse
+		}
+		if p == 8 {
+			st.Attrs ^= Conceal
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package vterm
+
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
+
+// versionName is what XTVERSION answers.
+const versionName = "longterm(1)"
+
+// xtermPatch is the xterm patch whose behaviour DA2 claims.
+const xtermPatch = 398
+
+// primaryAttributes is DA1: the level, then 132 columns, printer, sixel, selective erase,
+// national sets, technical set, locator, state reports, windows, horizontal scrolling,
+// colour, rectangles, text locator.
+func (t *Terminal) primaryAttributes(s *parse.Seq) {
+	if s.Param(0, 0) != 0 {
+		return
+	}
+	if t.conform.level == 1 {
+		t.replyCSI("?1;2c")
+		return
+	}
+	t.replyCSI("?%d;1;2;4;6;9;15;16;17;18;21;22;28;29c", 60+t.conform.level)
+}
+
+func (t *Terminal) secondaryAttributes(s *parse.Seq) {
+	if s.Param(0, 0) == 0 {
+		t.replyCSI(">%d;%d;0c", [...]int{0, 0, 1, 24, 41, 64}[t.conform.level], xtermPatch)
+	}
+}
+
+// tertiaryAttributes is DA3: the unit id, zero as in xterm.
+func (t *Terminal) tertiaryAttributes(s *parse.Seq) {
+	if s.Param(0, 0) == 0 {
+		t.replyDCS("!|00000000")
+	}
+}
+
+func (t *Terminal) reportVersion(s *parse.Seq) {
+	if s.Param(0, 0) == 0 {
+		t.replyDCS(">|%s", versionName)
+	}
+}
+
+// statusReport is DSR.
+func (t *Terminal) statusReport(s *parse.Seq) {
+	switch s.Param(0, 0) {
+	case 5:
+		t.replyCSI("0n")
+	case 6:
+		row, col := t.fromOrigin()
+		t.replyCSI("%d;%dR", row+1, col+1)
+	}
+}
+
+// privateStatusReport is DSR with DEC's and xterm's private numbers. What the machine
+// does not have is answered as absent.
+func (t *Terminal) privateStatusReport(s *parse.Seq) {
+	switch s.Param(0, 0) {
+	case 6:
+		row, col := t.fromOrigin()
+		t.replyCSI("?%d;%d;1R", row+1, col+1)
+	case 15:
+		t.replyCSI("?13n")
+	case 25:
+		t.replyCSI("?20n")
+	case 26:
+		t.replyCSI("?27;1;0;0n")
+	case 53, 55:
+		t.replyCSI("?50n")
+	case 56:
+		t.replyCSI("?57;0n")
+	case 62:
+		t.replyCSI("0*{")
+	case 63:
+		t.replyDCS("%d!~0000", s.Param(1, 0))
+	case 75:
+		t.replyCSI("?70n")
+	case 85:
+		t.replyCSI("?83n")
+	case 996:
+		t.replyCSI("?997;%dn", t.scheme())
+	}
+}
+
+// scheme is 1 for dark, 2 for light.
+func (t *Terminal) scheme() int { return 1 + boolInt(t.opts.LightScheme) }
+
+// terminalParameters is DECREQTPARM.
+func (t *Terminal) terminalParameters(s *parse.Seq) {
+	if p := s.Param(0, 0); p <= 1 {
+		t.replyCSI("%d;1;1;128;128;1;0x", p+2)
+	}
+}
+
+// setLevel is DECSCL: it resets the terminal and chooses level and C1 form.
+func (t *Terminal) setLevel(s *parse.Seq) {
+	level := s.Param(0, 0) - 60
+	if level < 1 || level > levelMax {
+		return
+	}
+	t.hardReset()
+	t.conform.level = level
+	t.conform.bit8 = level > 1 && s.Param(1, 0) != 1 && s.N > 1
+}
+
+// cursorShape is DECSCUSR: odd values blink.
+func (t *Terminal) cursorShape(s *parse.Seq) {
+	p := s.Param(0, 1)
+	if p > 6 {
+		return
+	}
+	p = max(p, 1)
+	t.shape.shape = CursorShape((p - 1) / 2)
+	t.setMode(modeCursorBlink, p%2 == 1)
+}
+
+// shapeNumber is the parameter of DECSCUSR that gives the present shape.
+func (t *Terminal) shapeNumber() int {
+	return 2*int(t.shape.shape) + 2 - boolInt(t.modes&modeCursorBlink != 0)
+}
+
+// repeat is REP: the last printed character once more, no further than a screenful.
+func (t *Terminal) repeat(s *parse.Seq) {
+	if t.lastRune == 0 {
+		return
+	}
+	r := t.lastRune
+	for range min(s.Count(0), t.cols*t.rows) {
+		t.join = 0
+		if t.penStale {
+			t.freshenPen()
+		}
+		t.print(r)
+	}
+}

@@ -1,0 +1,78 @@
+package vterm
+
+// conformance is the operating level (DECSCL) and what hangs on it.
+type conformance struct {
+	level    int // 1 to 5
+	bit8     bool
+	guard    guard
+	checksum int // flags of XTCHECKSUM
+}
+
+// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12.
+type cursorStyle struct{ shape CursorShape }
+
+const levelMax = 5
+
+// resetState sets all that RIS resets but screens, history and tables.
+// Whether DECCOLM is allowed stays, as in xterm.
+func (t *Terminal) resetState() {
+	t.modes = modeDefaults | t.modes&modeAllowColumns
+	if t.opts.LegacyWidth {
+		t.modes &^= modeGraphemes
+	}
+	t.savedModes = nil
+	t.saved = [2]savedCursor{}
+	t.conform = conformance{level: levelMax}
+	t.kitty = [2]kittyStack{}
+	t.keyFormat = keyFormat{}
+	t.shape = cursorStyle{}
+	t.softState()
+	t.resetTabs()
+	t.moveTo(0, 0)
+}
+
+// softState is what DECSTR and RIS share (VT510, "DECSTR").
+func (t *Terminal) softState() {
+	t.resetMargins()
+	t.pen, t.protect, t.penStale = Style{}, 0, true
+	t.charsets = charsets{gr: 2}
+	t.rectExtent = 0
+	t.cur.pending = false
+	t.lastRune, t.join = 0, 0
+	t.updateSimple()
+}
+
+// softReset is DECSTR.
+func (t *Terminal) softReset() {
+	t.modes &^= modeInsert | modeOrigin | modeReverseWrap | modeReverseWrap2 | modeKeyboardLock |
+		modeAppCursor | modeAppKeypad | modeNational | modeMargins
+	t.modes |= modeCursorVisible | modeAutowrap
+	t.conform.guard = guardNone
+	t.saved[t.slot()] = savedCursor{}
+	t.softState()
+}
+
+// hardReset is RIS. The history stays, as in xterm; so do title and size.
+func (t *Terminal) hardReset() {
+	if t.scr != t.primary {
+		t.showAlternate(false, false)
+	}
+	if t.modes&modeColumns132 != 0 {
+		t.requestSize(80, t.rows)
+	}
+	t.alternate = nil
+	t.resetState()
+	t.palette.reset()
+	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
+	t.images.clear()
+	t.clearScreen()
+	t.syncEnded()
+	t.touchAll()
+	t.emit(Event{Kind: EventReset})
+}
+
+func (t *Terminal) syncEnded() {
+	if t.syncing {
+		t.changedSync(false)
+	}
+}

@@ -1,0 +1,118 @@
+package vterm
+
+// row is one line of a screen. Its cells are allocated when first written, so an empty
+// screen costs nothing; all cells from used on are zero, so clearing is cheap.
+type row struct {
+	cells   []Cell // length 0 or the screen's width
+	used    int
+	version uint64 // when it last changed
+	wrapped bool   // soft wrap: the text goes on in the next row
+	wide    bool   // may hold wide characters: can be falsely set, never falsely clear
+	image   bool   // may hold image cells, likewise
+	size    LineSize
+}
+
+// ensure gives the row its cells.
+func (r *row) ensure(cols int) []Cell {
+	if len(r.cells) < cols {
+		cells := make([]Cell, cols)
+		copy(cells, r.cells)
+		r.cells = cells
+	}
+	return r.cells
+}
+
+// clear empties the row; blank is what its cells become.
+func (r *row) clear(blank Cell, cols int) {
+	r.wrapped, r.size, r.wide, r.image = false, LineNormal, false, false
+	if blank == 0 {
+		clear(r.cells[:r.used])
+		r.used = 0
+		return
+	}
+	fillCells(r.ensure(cols)[:cols], blank)
+	r.used = cols
+}
+
+// fill sets cells [from, to) and splits the wide characters at its edges.
+func (r *row) fill(from, to int, blank Cell, cols int) {
+	if from >= to {
+		return
+	}
+	if blank == 0 {
+		if to = min(to, r.used); from >= to {
+			return
+		}
+	}
+	r.split(from)
+	r.split(to)
+	fillCells(r.ensure(cols)[from:to], blank)
+	r.trim(to, blank)
+}
+
+// trim keeps used right after cells up to end were set to blank.
+func (r *row) trim(end int, blank Cell) {
+	if blank != 0 {
+		r.used = max(r.used, end)
+		return
+	}
+	if end < r.used {
+		return
+	}
+	for r.used > 0 && r.cells[r.used-1] == 0 {
+		r.used--
+	}
+}
+
+// split breaks the wide character that col would cut in two: both halves become blank.
+func (r *row) split(col int) {
+	if !r.wide || col <= 0 || col >= r.used || r.cells[col].Width() != WidthTail {
+		return
+	}
+	r.cells[col-1] = blanked(r.cells[col-1])
+	r.cells[col] = blanked(r.cells[col])
+}
+
+// blanked is a cell with its looks but without its content.
+func blanked(c Cell) Cell { return Cell(c.Style()) << cellStyleShift }
+
+func fillCells(cells []Cell, c Cell) {
+	for i := range cells {
+		cells[i] = c
+	}
+}
+
+// shiftRight moves cells [col, end) by n to the right, dropping those pushed beyond end
+// and filling the gap.
+func (r *row) shiftRight(col, end, n int, blank Cell, cols int) {
+	if n = min(n, end-col); n <= 0 {
+		return
+	}
+	r.split(col)
+	r.split(end - n)
+	r.split(end)
+	cells := r.ensure(cols)
+	copy(cells[col+n:end], cells[col:end-n])
+	fillCells(cells[col:col+n], blank)
+	r.settle(end)
+}
+
+// shiftLeft moves cells [col+n, end) to col and fills what is left behind.
+func (r *row) shiftLeft(col, end, n int, blank Cell, cols int) {
+	if n = min(n, end-col); n <= 0 {
+		return
+	}
+	r.split(col)
+	r.split(col + n)
+	r.split(end)
+	cells := r.ensure(cols)
+	copy(cells[col:end-n], cells[col+n:end])
+	fillCells(cells[end-n:end], blank)
+	r.settle(end)
+}
+
+// settle finds used again after cells up to end may have been set.
+func (r *row) settle(end int) {
+	r.used = max(r.used, end)
+	r.trim(r.used, 0)
+}

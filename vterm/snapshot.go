@@ -1,0 +1,210 @@
+package vterm
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+)
+
+// A snapshot is
+//
+//	magic "LTVT" · version, one byte · body · CRC-32 of all before, little endian
+//
+// where the body is the fields below in order. Numbers are varints. Rows are records as
+// in the history (pack.go). What the owner has not yet drained, events and replies, is
+// not part of it.
+const (
+	snapshotMagic   = "LTVT"
+	snapshotVersion = 1
+)
+
+const anyUint = 1<<64 - 1
+
+// AppendSnapshot implements Engine.
+func (t *Terminal) AppendSnapshot(dst []byte) []byte {
+	t.flushDirty()
+	start := len(dst)
+	c := &codec{w: append(append(dst, snapshotMagic...), snapshotVersion)}
+	t.code(c)
+	return binary.LittleEndian.AppendUint32(c.w, crc32.ChecksumIEEE(c.w[start:]))
+}
+
+// Restore implements Engine.
+func (t *Terminal) Restore(b []byte) error {
+	t.start()
+	n := len(b) - 4
+	head := len(snapshotMagic) + 1
+	if n < head || string(b[:head]) != snapshotMagic+string(rune(snapshotVersion)) ||
+		crc32.ChecksumIEEE(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
+		return errSnapshot
+	}
+	c := &codec{r: reader{b: b[head:n]}, reading: true}
+	t.code(c)
+	if c.r.bad || len(c.r.b) > 0 {
+		t.start()
+		return errSnapshot
+	}
+	t.restored()
+	return nil
+}
+
+// restored derives what is not in a snapshot.
+func (t *Terminal) restored() {
+	t.penStale = true
+	t.updateSimple()
+	t.version++
+	t.tablesVersion = t.version
+	t.primary.moved = t.version
+	if t.alternate != nil {
+		t.alternate.moved = t.version
+	}
+	t.dirtyLo, t.dirtyHi = t.rows, 0
+	t.syncing = t.modes&modeSync != 0
+	t.lastModes = t.Modes()
+}
+
+// code writes or reads everything.
+func (t *Terminal) code(c *codec) {
+	signed(c, &t.cols, MinCols, MaxCols)
+	signed(c, &t.rows, MinRows, MaxRows)
+	unsigned(c, &t.version, anyUint/2)
+	unsigned(c, &t.written, anyUint/2)
+	t.codeTables(c)
+	t.codeImages(c)
+	t.codeScreens(c)
+	t.codeHistory(c)
+	t.codeCursor(c)
+	t.codeModes(c)
+	t.codeSettings(c)
+	t.codePalette(c)
+	t.codeParser(c)
+}
+
+func (c *codec) color(v *Color) {
+	unsigned(c, v, uint64(ColorRGB)<<24|0xffffff)
+}
+
+func (c *codec) style(s *Style, links int) {
+	c.color(&s.FG)
+	c.color(&s.BG)
+	c.color(&s.ULColor)
+	unsigned(c, &s.Attrs, uint64(Overline)<<1-1)
+	unsigned(c, &s.Underline, uint64(UnderlineDashed))
+	unsigned(c, &s.Link, uint64(max(links-1, 0)))
+}
+
+// codeTables codes links and the lasting styles; other styles and clusters stand in the
+// rows themselves.
+func (t *Terminal) codeTables(c *codec) {
+	links := t.links.list
+	list(c, &links, 1<<22, func(l *Link) { c.str(&l.ID); c.str(&l.URI) })
+	styles := t.styles.list[:min(len(t.styles.list), lastingStyles)]
+	list(c, &styles, lastingStyles, func(s *Style) { c.style(s, len(links)) })
+	if !c.reading {
+		return
+	}
+	for i, l := range links {
+		if i > 0 {
+			t.links.intern(l)
+		}
+	}
+	t.styles.list = styles
+	if len(styles) == 0 || styles[0] != (Style{}) || len(t.links.list) != len(links) {
+		c.fail()
+		t.styles.init()
+	}
+	t.styles.grow()
+}
+
+func (c *codec) cursor(p *cursor, t *Terminal) {
+	signed(c, &p.row, 0, t.rows-1)
+	signed(c, &p.col, 0, t.cols-1)
+	c.flag(&p.pending)
+}
+
+func (c *codec) charsets(s *charsets) {
+	for i := range s.g {
+		unsigned(c, &s.g[i], uint64(len(charsetTables)-1))
+	}
+	unsigned(c, &s.gl, 3)
+	unsigned(c, &s.gr, 3)
+	unsigned(c, &s.single, 3)
+}
+
+func (t *Terminal) codeCursor(c *codec) {
+	links := len(t.links.list)
+	c.cursor(&t.cur, t)
+	c.style(&t.pen, links)
+	unsigned(c, &t.protect, uint64(CellProtected|CellISOGuard))
+	c.charsets(&t.charsets)
+	for i := range t.saved {
+		s := &t.saved[i]
+		c.flag(&s.set)
+		c.cursor(&s.cur, t)
+		c.style(&s.pen, links)
+		unsigned(c, &s.protect, uint64(CellProtected|CellISOGuard))
+		c.charsets(&s.charsets)
+		c.flag(&s.origin)
+	}
+	list(c, &t.sgrStack, sgrStackMax, func(s *savedSGR) {
+		c.style(&s.pen, links)
+		list(c, &s.mask, 64, func(m *int) { signed(c, m, 0, 1<<16) })
+	})
+	signed(c, &t.lastRune, 0, 0x10ffff)
+	unsigned(c, &t.join, 0xff)
+	t.protect &= CellProtected | CellISOGuard
+}
+
+// codeModes codes modes by their numbers, which outlive the order of the bits.
+func (t *Terminal) codeModes(c *codec) {
+	var set []int
+	for i := range modeTable {
+		if m := &modeTable[i]; m.bit != 0 && t.modes&m.bit != 0 {
+			set = append(set, modeKey(m))
+		}
+	}
+	list(c, &set, len(modeTable), func(k *int) { signed(c, k, 0, 1<<17) })
+	var saved []int
+	for n, on := range t.savedModes {
+		saved = append(saved, n<<1|boolInt(on))
+	}
+	slices.Sort(saved)
+	list(c, &saved, len(modeTable), func(k *int) { signed(c, k, 0, 1<<17) })
+	if !c.reading {
+		return
+	}
+	t.modes = 0
+	for _, k := range set {
+		if m := findMode(k>>1, k&1 == 1); m != nil {
+			t.modes |= m.bit
+		}
+	}
+	for _, k := range saved {
+		if t.savedModes == nil {
+			t.savedModes = make(map[int]bool)
+		}
+		t.savedModes[k>>1] = k&1 == 1
+	}
+}
+
+func modeKey(m *mode) int { return m.number<<1 | boolInt(m.ansi) }
+
+func (t *Terminal) codeParser(c *codec) {
+	var state []byte
+	if !c.reading {
+		state = t.parser.AppendSnapshot(nil)
+	}
+	c.bytes(&state)
+	partial := t.partial[:t.partLen]
+	c.bytes(&partial)
+	if !c.reading {
+		return
+	}
+	rest, ok := t.parser.Restore(state)
+	if !ok || len(rest) > 0 || len(partial) > 3 || !begunUTF8(partial) || t.parser.VT52 != (t.modes&modeANSI == 0) {
+		c.fail()
+		t.parser.Reset()
+		return
+	}
+	t.partLen = copy(t.partial[:], partial)
+}

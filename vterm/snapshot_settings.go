@@ -1,0 +1,152 @@
+package vterm
+
+func (t *Terminal) codeSettings(c *codec) {
+	if tabs := len(t.tabs); c.reading || tabs > 0 {
+		list(c, &t.tabs, (MaxCols+63)/64, func(w *uint64) { unsigned(c, w, anyUint) })
+	}
+	if c.reading && len(t.tabs) < (t.cols+63)/64 {
+		c.fail()
+		t.resetTabs()
+	}
+	signed(c, &t.top, 0, t.rows-1)
+	signed(c, &t.bottom, t.top, t.rows-1)
+	signed(c, &t.left, 0, t.cols-1)
+	signed(c, &t.right, t.left, t.cols-1)
+	unsigned(c, &t.shape.shape, uint64(CursorBar))
+	for i := range t.kitty {
+		k := &t.kitty[i]
+		signed(c, &k.n, 0, kittyDepth-1)
+		for j := range k.entries {
+			unsigned(c, &k.entries[j], KittyFlagsAll)
+		}
+	}
+	for i := range t.keyFormat.resources {
+		signed(c, &t.keyFormat.resources[i], 0, 4)
+	}
+	unsigned(c, &t.keyFormat.modifyOther, 2)
+	unsigned(c, &t.keyFormat.formatOther, 1)
+	signed(c, &t.conform.level, 1, levelMax)
+	c.flag(&t.conform.bit8)
+	unsigned(c, &t.conform.guard, uint64(guardISO))
+	signed(c, &t.conform.checksum, 0, 1<<16)
+	signed(c, &t.rectExtent, 0, 1<<16)
+	c.str(&t.clipboard)
+	t.codeTitles(c)
+}
+
+func (t *Terminal) codeTitles(c *codec) {
+	c.str(&t.title.window)
+	c.str(&t.title.icon)
+	list(c, &t.title.stack, titleStackMax, func(s *[2]string) { c.str(&s[0]); c.str(&s[1]) })
+	c.flag(&t.title.setHex)
+	c.flag(&t.title.queryHex)
+}
+
+func (c *codec) rgb(v *uint32) { unsigned(c, v, 0xffffff) }
+
+// colors codes a palette as its differences from the default one.
+func (c *codec) colors(p *Palette) {
+	var changed []int
+	for i, v := range p.Colors {
+		if v != defaultPalette.Colors[i] {
+			changed = append(changed, i)
+		}
+	}
+	values := *p
+	if c.reading {
+		*p = *defaultPalette
+	}
+	list(c, &changed, 256, func(i *int) {
+		signed(c, i, 0, 255)
+		c.rgb(&values.Colors[*i])
+		p.Colors[*i] = values.Colors[*i]
+	})
+	c.rgb(&p.Foreground)
+	c.rgb(&p.Background)
+	c.rgb(&p.Cursor)
+}
+
+func (c *codec) paletteState(s *paletteState) {
+	c.colors(&s.colors)
+	for i := range s.special {
+		c.rgb(&s.special[i])
+	}
+	for i := range s.dynamic {
+		c.rgb(&s.dynamic[i])
+	}
+}
+
+func (t *Terminal) codePalette(c *codec) {
+	p := &t.palette
+	now := paletteState{*p.shared, p.special, p.dynamic}
+	c.paletteState(&now)
+	list(c, &p.stack, colorStackMax, c.paletteState)
+	if c.reading {
+		p.special, p.dynamic = now.special, now.dynamic
+		if p.shared = &now.colors; *p.shared == *defaultPalette {
+			p.shared = defaultPalette
+		}
+	}
+}
+
+func (t *Terminal) codeImages(c *codec) {
+	s := &t.images
+	list(c, &s.list, imageMax, func(p **Image) {
+		if c.reading {
+			*p = new(Image)
+		}
+		img := *p
+		unsigned(c, &img.ID, 1<<32-1)
+		unsigned(c, &img.Format, uint64(ImageRGBA))
+		c.flag(&img.Deflated)
+		signed(c, &img.Width, 0, 1<<32)
+		signed(c, &img.Height, 0, 1<<32)
+		c.bytes(&img.Data)
+		if c.reading {
+			s.bytes += len(img.Data)
+		}
+	})
+	index := make(map[*Image]int, len(s.list))
+	for i, img := range s.list {
+		index[img] = i + 1
+	}
+	list(c, &s.placements, placementMax+1, func(p *Placement) {
+		i := index[p.Image]
+		signed(c, &i, 0, len(s.list))
+		if c.reading && i > 0 {
+			p.Image = s.list[i-1]
+		}
+		unsigned(c, &p.ID, 1<<32-1)
+		signed(c, &p.Cols, 0, MaxCols)
+		signed(c, &p.Rows, 0, placementCells)
+		signed(c, &p.Z, -1<<31, 1<<31-1)
+	})
+	t.codePending(c)
+}
+
+// codePending codes an image of which not all chunks have come.
+func (t *Terminal) codePending(c *codec) {
+	g := &t.collector
+	open := g.control != nil
+	c.flag(&open)
+	if !open {
+		return
+	}
+	var keys []byte
+	for k := range 256 {
+		if _, ok := g.control[byte(k)]; ok {
+			keys = append(keys, byte(k))
+		}
+	}
+	if c.reading {
+		g.control = make(map[byte]string)
+	}
+	list(c, &keys, 64, func(k *byte) {
+		unsigned(c, k, 255)
+		v := g.control[*k]
+		c.str(&v)
+		g.control[*k] = v
+	})
+	c.bytes(&g.data)
+	c.flag(&g.tooLong)
+}

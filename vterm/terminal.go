@@ -1,0 +1,169 @@
+package vterm
+
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// Terminal is the native engine. See Engine for its contract.
+type Terminal struct {
+	opts       Options
+	cols, rows int
+
+	parser  parse.Parser
+	partial [4]byte // a UTF-8 sequence that was begun
+	partLen int
+
+	primary, alternate *screen
+	scr                *screen // the active one
+	history            *history
+
+	cur      cursor
+	pen      Style
+	cell     Cell // the pen as a cell without content; stale when penStale
+	penStale bool
+	// blank is what erased cells become (xterm's back_color_erase) while the pen's
+	// background is blankBG.
+	blank   Cell
+	blankBG Color
+	protect Cell // CellProtected and CellISOGuard in force
+
+	tables
+	images imageStore
+	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
+	tablesVersion uint64
+
+	modes       modeBits
+	savedModes  map[int]bool // XTSAVE; the key is the mode's number
+	charsets    charsets
+	saved       [2]savedCursor // DECSC, per screen
+	tabs        []uint64       // bit set of tab stops
+	top, bottom int            // DECSTBM, inclusive
+	left, right int            // DECSLRM, inclusive; the whole width without mode 69
+
+	shape      cursorStyle
+	kitty      [2]kittyStack
+	keyFormat  keyFormat
+	conform    conformance
+	sgrStack   []savedSGR
+	clipboard  string
+	title      titles
+	palette    palette
+	rectExtent int // DECSACE: 2 is the rectangle
+
+	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
+	// character set but ASCII.
+	simple   bool
+	lastRune rune        // for REP
+	join     width.State // grapheme state of the character left of the cursor, 0 unknown
+
+	version    uint64
+	dirtyLo    int // rows to be stamped when Write ends
+	dirtyHi    int
+	written    uint64 // bytes of all Writes before this one
+	at         int    // bytes of this Write consumed
+	events     []Event
+	eventsLost int
+	replies    []byte
+	lastModes  Modes
+	syncing    bool
+	collector  graphics
+}
+
+// cursor is where the next character goes.
+type cursor struct {
+	row, col int
+	pending  bool // the last column was written, the wrap is due
+}
+
+var _ Engine = (*Terminal)(nil)
+
+// New makes a terminal. Options are clamped to what can be had.
+func New(o Options) *Terminal {
+	t := &Terminal{opts: withDefaults(o)}
+	t.start()
+	return t
+}
+
+func withDefaults(o Options) Options {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.Cols, 80)
+	def(&o.Rows, 24)
+	def(&o.ScrollbackLines, 300_000)
+	def(&o.ScrollbackBytes, 64<<20)
+	def(&o.CellWidth, 8)
+	def(&o.CellHeight, 16)
+	o.Cols = min(max(o.Cols, MinCols), MaxCols)
+	o.Rows = min(max(o.Rows, MinRows), MaxRows)
+	return o
+}
+
+// start sets everything to its first state.
+func (t *Terminal) start() {
+	o := t.opts
+	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows, dirtyLo: o.Rows}
+	t.primary = newScreen(t.cols, t.rows)
+	t.scr = t.primary
+	t.history = newHistory(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
+	t.styles.init()
+	t.palette.init()
+	t.resetState()
+	t.version = 1
+	t.primary.moved = 1
+	t.lastModes = t.Modes()
+}
+
+// Version implements Engine.
+func (t *Terminal) Version() uint64 { return t.version }
+
+// History implements Engine.
+func (t *Terminal) History() History {
+	t.settleHistory()
+	return historyView{t}
+}
+
+// Replies implements Engine.
+func (t *Terminal) Replies(dst []byte) []byte {
+	dst = append(dst, t.replies...)
+	t.replies = t.replies[:0]
+	return dst
+}
+
+// touch marks rows [lo, hi) of the active screen as changed.
+func (t *Terminal) touch(lo, hi int) {
+	t.dirtyLo, t.dirtyHi = min(t.dirtyLo, lo), max(t.dirtyHi, hi)
+}
+
+// touchAll marks everything as changed.
+func (t *Terminal) touchAll() { t.scr.moved = t.version }
+
+// flushDirty stamps the rows that touch marked.
+func (t *Terminal) flushDirty() {
+	if t.dirtyLo < t.dirtyHi {
+		for _, r := range t.scr.window()[t.dirtyLo:min(t.dirtyHi, t.rows)] {
+			r.version = t.version
+		}
+	}
+	t.dirtyLo, t.dirtyHi = t.rows, 0
+}
+
+// row is the cursor's row, stamped as changed.
+func (t *Terminal) row() *row {
+	r := t.scr.at(t.cur.row)
+	r.version = t.version
+	return r
+}
+
+// stamped is row i, stamped as changed.
+func (t *Terminal) stamped(i int) *row {
+	r := t.scr.at(i)
+	r.version = t.version
+	return r
+}
+
+// marginsFull reports whether lines are scrolled over their whole width.
+func (t *Terminal) marginsFull() bool { return t.left == 0 && t.right == t.cols-1 }

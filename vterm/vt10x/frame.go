@@ -1,0 +1,175 @@
+package vt10x
+
+import (
+	vt "github.com/hinshun/vt10x"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// versions know when what was last shown. Rows are compared when somebody asks (Frame,
+// Version), not for each Write: output that nobody looks at costs nothing here.
+type versions struct {
+	version     uint64
+	full        uint64 // version since when a delta would not do
+	shown       looks
+	rowsAt      [2][]rowVersion // of the shown screen and the one behind, as in grid
+	dirty       bool            // something was written since the last sync
+	resized     bool            // all rows are to be sent
+	bothScreens bool            // the screen behind may have changed too
+	alt         bool            // whether rowsAt[0] is the alternate screen
+	scratch     []vterm.Cell
+}
+
+type rowVersion struct {
+	digest, version uint64
+}
+
+// looks are what a Frame shows besides rows.
+type looks struct {
+	cursor  vterm.Cursor
+	title   string
+	alt     bool
+	reverse bool
+	palette *vterm.Palette
+}
+
+func (v *versions) start(rows int) {
+	v.rowsAt = [2][]rowVersion{make([]rowVersion, rows), make([]rowVersion, rows)}
+	v.dirty, v.resized, v.bothScreens = true, true, true
+}
+
+// Version grows with every change of what Frame would show.
+func (e *Engine) Version() uint64 {
+	e.sync()
+	return e.version
+}
+
+// sync finds out what changed since the last sync.
+func (e *Engine) sync() {
+	if !e.dirty {
+		return
+	}
+	next := e.version + 1
+	now := e.looks()
+	changed := now != e.shown || e.resized
+	if e.alt != now.alt {
+		e.rowsAt[0], e.rowsAt[1] = e.rowsAt[1], e.rowsAt[0]
+		e.alt, e.resized = now.alt, true
+	}
+	changed = e.compare(0, next) || changed
+	if e.bothScreens {
+		changed = e.compare(1, next) || changed
+	}
+	if changed {
+		e.version = next
+	}
+	if e.resized {
+		e.full = next
+	}
+	e.shown = now
+	e.dirty, e.resized, e.bothScreens = false, false, false
+}
+
+func (e *Engine) looks() looks {
+	c := e.cursor
+	c.Row, c.Col, c.Pending = e.grid.cur.Y, e.grid.cur.X, e.grid.pendingWrap()
+	return looks{c, e.title, e.modes.AltScreen, e.modes.ReverseVideo, e.paletteNow()}
+}
+
+// compare stamps the rows of a screen that differ from what they were.
+func (e *Engine) compare(screen int, next uint64) (changed bool) {
+	rows := e.grid.screen(screen == 1)
+	at := e.rowsAt[screen]
+	if len(at) != len(rows) {
+		at = make([]rowVersion, len(rows))
+		e.rowsAt[screen] = at
+	}
+	if cap(e.scratch) < e.cols {
+		e.scratch = make([]vterm.Cell, 0, e.cols)
+	}
+	for y, row := range rows {
+		cells, wrapped := appendCells(e.scratch[:0], row)
+		if d := digest(cells, wrapped); d != at[y].digest || at[y].version == 0 {
+			at[y] = rowVersion{d, next}
+			changed = true
+		}
+	}
+	return changed
+}
+
+// Frame fills f with the rows that changed after q.Since. The other screen than the
+// shown one is handed over whole once the screens were switched.
+func (e *Engine) Frame(f *vterm.Frame, q vterm.Query) {
+	e.sync()
+	alt := e.modes.AltScreen
+	screen := bit(q.Screen == vterm.ScreenPrimary && alt || q.Screen == vterm.ScreenAlternate && !alt)
+	f.Cols, f.Rows, f.Version = e.cols, e.rows, e.version
+	f.Full = q.Since < e.full
+	f.Alt, f.Title, f.Cursor = alt, e.title, e.shown.cursor
+	f.Styles, f.Clusters, f.Links = clip(e.styles), clip(e.clusters), clip(e.links)
+	f.Images, f.Palette = nil, e.paletteNow()
+	e.fillLines(f, screen, q.Since)
+}
+
+func (e *Engine) fillLines(f *vterm.Frame, screen int, since uint64) {
+	lines := f.Lines[:0]
+	for y, row := range e.grid.screen(screen == 1) {
+		at := e.rowsAt[screen][y].version
+		if !f.Full && at <= since {
+			continue
+		}
+		if len(lines) < cap(lines) {
+			lines = lines[:len(lines)+1]
+		} else {
+			lines = append(lines, vterm.Line{})
+		}
+		l := &lines[len(lines)-1]
+		cells, wrapped := appendCells(l.Cells[:0], row)
+		*l = vterm.Line{Row: y, Version: at, Wrapped: wrapped, Cells: cells}
+	}
+	f.Lines = lines
+	f.Full = f.Full || len(lines) == f.Rows
+}
+
+// clip is a slice that its receiver cannot append to behind our back.
+func clip[T any](s []T) []T { return s[:len(s):len(s)] }
+
+// appendCells makes cells of glyphs, without the blank ones at the end. Halves of wide
+// characters whose other half was overwritten are blank.
+func appendCells(dst []vterm.Cell, row []vt.Glyph) (cells []vterm.Cell, wrapped bool) {
+	end := len(row)
+	for end > 0 && row[end-1].BG == kindErased && row[end-1].FG == vt.DefaultFG {
+		end--
+	}
+	for x := range row[:end] {
+		g := &row[x]
+		id := vterm.StyleID(0)
+		if g.FG != vt.DefaultFG {
+			id = vterm.StyleID(g.FG)
+		}
+		dst = append(dst, cellOf(g, id,
+			x > 0 && isWide(row[x-1].BG), x+1 < len(row) && row[x+1].BG == kindTail))
+	}
+	return dst, row[len(row)-1].Mode&attrWrap != 0
+}
+
+func isWide(kind vt.Color) bool { return kind == kindWide || kind == kindWideCluster }
+
+// cellOf makes a cell of a glyph; afterWide and beforeTail tell of its neighbours.
+func cellOf(g *vt.Glyph, id vterm.StyleID, afterWide, beforeTail bool) vterm.Cell {
+	switch {
+	case g.BG == kindNarrow:
+		return vterm.NewCell(g.Char, vterm.WidthNarrow, id, 0)
+	case g.BG == kindCluster:
+		return vterm.NewCell(g.Char, vterm.WidthNarrow, id, vterm.CellCluster)
+	case g.BG == kindHead:
+		return vterm.NewCell(0, vterm.WidthHead, id, 0)
+	case g.BG == kindTail && afterWide:
+		return vterm.NewCell(0, vterm.WidthTail, id, 0)
+	case g.BG == kindWide && beforeTail:
+		return vterm.NewCell(g.Char, vterm.WidthWide, id, 0)
+	case g.BG == kindWideCluster && beforeTail:
+		return vterm.NewCell(g.Char, vterm.WidthWide, id, vterm.CellCluster)
+	}
+	return vterm.NewCell(0, vterm.WidthNarrow, id, 0)
+}
