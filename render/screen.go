@@ -47,6 +47,8 @@ type Span struct {
 	Text  string `json:"text"`
 	Col   int    `json:"col" doc:"first column, 0-based"`
 	Width int    `json:"width" doc:"columns covered"`
+	// Widths say where each character of Text stands, when they are not one column each.
+	Widths []int8 `json:"widths,omitempty" doc:"columns of each code point of text, 0 when it joins the one before; absent: 1 each"`
 
 	FG      string `json:"fg,omitempty" doc:"foreground as #rrggbb; absent: default"`
 	BG      string `json:"bg,omitempty" doc:"background as #rrggbb; absent: default"`

@@ -1,0 +1,50 @@
+package render
+
+import "github.com/longterm-dev/longterm/vterm"
+
+// Apply merges a delta into a whole screen: the rows present replace the old ones. What
+// is not a delta of this screen replaces it. The spans of delta are shared afterwards.
+func (s *Screen) Apply(delta *Screen) {
+	if !delta.Delta || s.Cols != delta.Cols || s.Rows != delta.Rows || len(s.Lines) != s.Rows {
+		*s = *delta
+		s.fill()
+		return
+	}
+	lines := s.Lines
+	*s = *delta
+	s.Lines, s.Delta = lines, false
+	s.put(delta.Lines)
+}
+
+// fill makes Lines hold every row, in order.
+func (s *Screen) fill() {
+	if s.Rows < 0 || s.Rows > vterm.MaxRows {
+		s.Rows = 0
+	}
+	rows := s.Lines
+	s.Lines, s.Delta = make([]Line, s.Rows), false
+	for i := range s.Lines {
+		s.Lines[i] = Line{Row: i, Spans: []Span{}}
+	}
+	s.put(rows)
+}
+
+func (s *Screen) put(lines []Line) {
+	for _, l := range lines {
+		if l.Row >= 0 && l.Row < len(s.Lines) {
+			s.Lines[l.Row] = l
+		}
+	}
+}
+
+// DropColors makes every colour the terminal's default; attributes stay (R31).
+func (s *Screen) DropColors() {
+	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
+		for i := range lines {
+			for j := range lines[i].Spans {
+				p := &lines[i].Spans[j]
+				p.FG, p.BG, p.ULColor, p.FGIndex, p.BGIndex = "", "", "", nil, nil
+			}
+		}
+	}
+}

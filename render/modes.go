@@ -1,0 +1,93 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// mode is a mode that matters to a terminal a session is shown on.
+type mode struct {
+	set string // parameter of SM and RM, with its prefix
+	on  func(*vterm.Modes) bool
+}
+
+// attachModes are carried over to the terminal of an attached person: they decide what
+// its keys and mouse send, and how the output that follows is taken.
+var attachModes = [...]mode{
+	{"?1049", func(m *vterm.Modes) bool { return m.AltScreen }},
+	{"?1", func(m *vterm.Modes) bool { return m.AppCursor }},
+	{"?5", func(m *vterm.Modes) bool { return m.ReverseVideo }},
+	{"?67", func(m *vterm.Modes) bool { return m.BackarrowBS }},
+	{"20", func(m *vterm.Modes) bool { return m.NewLine }},
+	{"?9", func(m *vterm.Modes) bool { return m.Mouse == vterm.MouseX10 }},
+	{"?1000", func(m *vterm.Modes) bool { return m.Mouse == vterm.MouseNormal }},
+	{"?1002", func(m *vterm.Modes) bool { return m.Mouse == vterm.MouseButton }},
+	{"?1003", func(m *vterm.Modes) bool { return m.Mouse == vterm.MouseAny }},
+	{"?1005", func(m *vterm.Modes) bool { return m.MouseEncoding == vterm.MouseEncodingUTF8 }},
+	{"?1006", func(m *vterm.Modes) bool { return m.MouseEncoding == vterm.MouseEncodingSGR }},
+	{"?1015", func(m *vterm.Modes) bool { return m.MouseEncoding == vterm.MouseEncodingURXVT }},
+	{"?1016", func(m *vterm.Modes) bool { return m.MouseEncoding == vterm.MouseEncodingPixel }},
+	{"?1004", func(m *vterm.Modes) bool { return m.FocusEvents }},
+	{"?1007", func(m *vterm.Modes) bool { return m.AltScroll }},
+	{"?2004", func(m *vterm.Modes) bool { return m.BracketedPaste }},
+	{"?2031", func(m *vterm.Modes) bool { return m.SchemeReports }},
+}
+
+// AppendModes appends sequences that put a real terminal, in whatever of these modes it
+// may be, into the modes given. Two are never carried over: synchronized output, because
+// what follows is meant to be seen, and in-band resize, because the session's emulator
+// reports sizes itself.
+func AppendModes(dst []byte, m *vterm.Modes) []byte {
+	dst = append(dst, "\x1b[?2026l\x1b[?2048l"...)
+	for i := range attachModes {
+		if !attachModes[i].on(m) {
+			dst = appendMode(dst, attachModes[i].set, 'l')
+		}
+	}
+	for i := range attachModes { // after the resets: mouse modes undo each other
+		if attachModes[i].on(m) {
+			dst = appendMode(dst, attachModes[i].set, 'h')
+		}
+	}
+	if m.AppKeypad {
+		dst = append(dst, "\x1b="...)
+	} else {
+		dst = append(dst, "\x1b>"...)
+	}
+	return appendKeyModes(dst, m)
+}
+
+func appendMode(dst []byte, set string, final byte) []byte {
+	dst = append(dst, "\x1b["...)
+	dst = append(dst, set...)
+	return append(dst, final)
+}
+
+// appendKeyModes are XTMODKEYS resource 4 and the flags of the kitty keyboard protocol.
+func appendKeyModes(dst []byte, m *vterm.Modes) []byte {
+	dst = append(dst, "\x1b[>4;"...)
+	dst = strconv.AppendInt(dst, int64(m.ModifyOtherKeys), 10)
+	dst = append(dst, "m\x1b[="...)
+	dst = strconv.AppendInt(dst, int64(m.Kitty), 10)
+	return append(dst, ";1u"...)
+}
+
+// AppendModesReset appends sequences that give a real terminal back to its user: every
+// mode that an attached session may have set is reset, the primary screen shown, the
+// cursor visible, the style default. Where the cursor is left is undefined: what resets
+// margins and origin moves it.
+func AppendModesReset(dst []byte) []byte {
+	off := vterm.Modes{AltScroll: true} // on is the default of nearly all terminals
+	dst = append(dst, "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f"...)
+	dst = appendKeyModes(dst, &off) // kitty keeps the flags per screen: of this one, then of the primary
+	dst = AppendModes(dst, &off)
+	return append(dst, "\x1b[0 q\x1b[?25h\x1b[m"...)
+}
+
+// AppendColorsReset appends what gives the terminal's palette, default colours and cursor
+// colour back (OSC 104, 110–112), for terminals that saw OSC 4 and 10–12 go by. It is
+// apart from AppendModesReset because people set those colours too.
+func AppendColorsReset(dst []byte) []byte {
+	return append(dst, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)
+}

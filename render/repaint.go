@@ -1,0 +1,160 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"unicode"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Around a repaint: in one go where the terminal can (mode 2026), without cursor, and
+// from a state in which text goes where it is put (no insert, origin or left and right
+// margin mode, no scroll region, ASCII in G0).
+const (
+	repaintBegin = "\x1b[?2026h\x1b[?25l\x1b[4l\x1b[?6l\x1b[?69l\x1b[?7h\x1b[r\x1b(B\x0f\x1b]8;;\x1b\\\x1b[m\x1b[H\x1b[2J"
+	repaintEnd   = "\x1b[?2026l"
+)
+
+func appendRepaint(dst []byte, f *vterm.Frame, p *pen, exact bool) []byte {
+	dst = append(dst, repaintBegin...)
+	flows := false // the row above runs into this one by itself
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		flowed := flows
+		flows = exact && i+1 < len(f.Lines) && flowsOn(l, &f.Lines[i+1], f.Cols)
+		dst = p.row(dst, l, flowed)
+	}
+	dst = p.change(dst, vterm.Style{})
+	dst = p.cursor(dst, exact)
+	if f.Title != "" {
+		dst = append(dst, "\x1b]2;"...)
+		dst = appendPrintable(dst, []byte(f.Title))
+		dst = append(dst, "\x1b\\"...)
+	}
+	if f.Cursor.Visible {
+		dst = append(dst, "\x1b[?25h"...)
+	}
+	return append(dst, repaintEnd...)
+}
+
+// flowsOn reports whether a terminal of that width, having printed l, goes on to next by
+// itself. What is loose is left out: it may shift the end.
+func flowsOn(l, next *vterm.Line, cols int) bool {
+	if !l.Wrapped || l.Size != vterm.LineNormal || next.Size != vterm.LineNormal || next.Row != l.Row+1 ||
+		len(l.Cells) != cols || len(next.Cells) == 0 || padding(next.Cells, 0) {
+		return false
+	}
+	last := cols - 1
+	if l.Cells[last].Width() == vterm.WidthHead && next.Cells[0].Width() == vterm.WidthWide {
+		last-- // the next character did not fit there
+	}
+	return last >= 0 && !padding(l.Cells, last) && !slices.ContainsFunc(l.Cells, loose) && !loose(next.Cells[0])
+}
+
+// DECDWL and DECDHL.
+var sizeSequences = [...]string{
+	vterm.LineNormal: "", vterm.LineDoubleWidth: "\x1b#6",
+	vterm.LineDoubleTop: "\x1b#3", vterm.LineDoubleBottom: "\x1b#4",
+}
+
+// row paints a row on a cleared screen. What is blank there is skipped. Around what a
+// terminal may measure otherwise, or join with its neighbour, the column is said, so that
+// nothing shifts. A row that flowed from the one above starts where that one left the
+// cursor.
+func (p *pen) row(dst []byte, l *vterm.Line, flowed bool) []byte {
+	cells := trimPadding(l.Cells)
+	if size := nameOf(sizeSequences[:], int(l.Size)); size != "" {
+		dst = append(appendCUP(dst, l.Row, 0), size...)
+	}
+	at := -1 // column of the terminal's cursor
+	if flowed {
+		at = 0
+	}
+	for i, c := range cells {
+		if c == 0 || isTail(cells, i) {
+			continue
+		}
+		if at != i || i > 0 && loose(c) {
+			dst = appendCUP(dst, l.Row, i)
+		}
+		dst = p.cell(dst, cells, i)
+		if at = i + 1; isTail(cells, i+1) {
+			at++
+		}
+		if loose(c) {
+			at = -1
+		}
+	}
+	return dst
+}
+
+// loose reports a character whose width terminals disagree on, or that joins what stands
+// beside it although it has a cell of its own here.
+func loose(c vterm.Cell) bool {
+	r := c.Rune()
+	return c&vterm.CellCluster != 0 || r >= 0x300 && unicode.In(r, unicode.M, unicode.Cf, joiners)
+}
+
+// joiners are Hangul jamo, regional indicators and emoji modifiers (UAX #29).
+var joiners = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x11ff, Stride: 1}, {Lo: 0xa960, Hi: 0xa97c, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7fb, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x1f1e6, Hi: 0x1f1ff, Stride: 1}, {Lo: 0x1f3fb, Hi: 0x1f3ff, Stride: 1}},
+}
+
+// cursor puts the cursor where it stands, with its shape.
+func (p *pen) cursor(dst []byte, exact bool) []byte {
+	c := p.f.Cursor
+	dst = appendCUP(dst, c.Row, c.Col)
+	if exact && c.Pending {
+		dst = p.pend(dst, c)
+	}
+	dst = append(dst, "\x1b["...)
+	dst = strconv.AppendInt(dst, int64(cursorStyle(c)), 10)
+	return append(dst, " q"...)
+}
+
+// pend prints the last character of the cursor's row again: only that makes a terminal
+// wait behind the last column.
+func (p *pen) pend(dst []byte, c vterm.Cursor) []byte {
+	for i := range p.f.Lines {
+		l := &p.f.Lines[i]
+		if l.Row != c.Row || len(l.Cells) != p.f.Cols || c.Col != p.f.Cols-1 || padding(l.Cells, c.Col) {
+			continue
+		}
+		if isTail(l.Cells, c.Col) {
+			c.Col--
+			dst = appendCUP(dst, c.Row, c.Col)
+		}
+		dst = p.cell(dst, l.Cells, c.Col)
+		return p.change(dst, vterm.Style{})
+	}
+	return dst
+}
+
+// appendCUP moves the cursor; on the wire it is 1-based.
+func appendCUP(dst []byte, row, col int) []byte {
+	dst = append(dst, "\x1b["...)
+	dst = strconv.AppendInt(dst, int64(row+1), 10)
+	dst = append(dst, ';')
+	dst = strconv.AppendInt(dst, int64(col+1), 10)
+	return append(dst, 'H')
+}
+
+// cursorStyle is the parameter of DECSCUSR. A block is what a program that asked for
+// nothing has: 0, the person's own setting.
+func cursorStyle(c vterm.Cursor) int {
+	n := 0
+	switch c.Shape {
+	case vterm.CursorUnderline:
+		n = 4
+	case vterm.CursorBar:
+		n = 6
+	default:
+		return 0
+	}
+	if c.Blink {
+		n--
+	}
+	return n
+}

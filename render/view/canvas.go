@@ -1,0 +1,152 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+)
+
+// canvas draws on the terminal and knows whether anything was drawn.
+type canvas struct {
+	screen  tcell.Screen
+	noColor bool
+	touched bool
+	cursor  cursor
+}
+
+// cursor is the terminal's cursor.
+type cursor struct {
+	x, y  int // negative: hidden
+	style tcell.CursorStyle
+}
+
+// put draws a character over w columns. The session's emulator said how many those are:
+// where tcell measures otherwise the grid is kept and the character given up.
+func (c *canvas) put(x, y, w int, text string, st tcell.Style) {
+	c.touched = true
+	r, n := utf8.DecodeRuneInString(text)
+	if unprintable(r, n) {
+		text = "?"
+	}
+	_, got := c.screen.Put(x, y, text, st)
+	if got > w || got == 0 {
+		c.screen.Put(x, y, fallback(r), st)
+		got = 1
+	}
+	for ; got < w; got++ {
+		c.screen.Put(x+got, y, " ", st)
+	}
+}
+
+// unprintable reports a control character or a byte that is no UTF-8.
+func unprintable(r rune, size int) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size <= 1
+}
+
+// fallback stands for a character that does not fit its columns.
+func fallback(r rune) string {
+	if s, ok := tcell.RuneFallbacks[r]; ok && len(s) == 1 {
+		return s
+	}
+	return "?"
+}
+
+// fill blanks part of a row.
+func (c *canvas) fill(x, y, w int, st tcell.Style) {
+	for i := range w {
+		c.put(x+i, y, 1, " ", st)
+	}
+}
+
+// text draws text in a row, cut or filled up to w columns.
+func (c *canvas) text(x, y, w int, text string, st tcell.Style) {
+	end := x + w
+	for text != "" && x < end {
+		r, n := utf8.DecodeRuneInString(text)
+		if unprintable(r, n) { // names and titles are chosen by programs
+			c.put(x, y, 1, "?", st)
+			text, x = text[n:], x+1
+			continue
+		}
+		c.touched = true
+		rest, got := c.screen.Put(x, y, text, st)
+		if x+got > end { // a wide character over the edge
+			c.put(x, y, 1, " ", st)
+		}
+		if got == 0 || len(rest) == len(text) {
+			break
+		}
+		text, x = rest, x+got
+	}
+	c.fill(x, y, end-x, st)
+}
+
+func (c *canvas) clear() {
+	c.screen.Clear()
+	c.touched = true
+}
+
+// setCursor shows the cursor, or hides it when x is negative.
+func (c *canvas) setCursor(want cursor) {
+	if want == c.cursor {
+		return
+	}
+	c.cursor, c.touched = want, true
+	if want.x < 0 {
+		c.screen.HideCursor()
+		return
+	}
+	c.screen.SetCursorStyle(want.style)
+	c.screen.ShowCursor(want.x, want.y)
+}
+
+// show sends what was drawn, if anything was.
+func (c *canvas) show() {
+	if c.touched {
+		c.touched = false
+		c.screen.Show()
+	}
+}
+
+// style is a span's look on the person's terminal.
+func (c *canvas) style(s *render.Span, reverse bool) tcell.Style {
+	st := plain.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Blink(s.Blink).
+		Reverse(s.Inverse != reverse).StrikeThrough(s.Strike)
+	if u, ok := underlines[s.Underline]; ok {
+		st = st.Underline(u)
+	}
+	if s.Link != "" {
+		st = st.Url(s.Link)
+	}
+	if c.noColor {
+		return st
+	}
+	if s.ULColor != "" {
+		st = st.Underline(color(s.ULColor, nil))
+	}
+	return st.Foreground(color(s.FG, s.FGIndex)).Background(color(s.BG, s.BGIndex))
+}
+
+var underlines = map[string]tcell.UnderlineStyle{
+	"single": tcell.UnderlineStyleSolid, "double": tcell.UnderlineStyleDouble, "curly": tcell.UnderlineStyleCurly,
+	"dotted": tcell.UnderlineStyleDotted, "dashed": tcell.UnderlineStyleDashed,
+}
+
+// color keeps a colour's kind: palette colours are the person's own (R31).
+func color(hex string, index *uint8) tcell.Color {
+	if hex == "" {
+		return tcell.ColorDefault
+	}
+	if index != nil {
+		return tcell.PaletteColor(int(*index))
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 24)
+	if err != nil {
+		return tcell.ColorDefault
+	}
+	return tcell.NewHexColor(int32(n))
+}

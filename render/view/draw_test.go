@@ -1,0 +1,353 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// FEATURES: R76
+func TestScreen(t *testing.T) {
+	b := newBench(t, 41, 9, Options{})
+	b.now = epoch.Add(65 * time.Second)
+	b.list(running("build"), exited("test", 3))
+	b.print("build", "$ make\r\ncc 你好.c\r\n")
+	want := strings.Join([]string{
+		" 1 build  sh                      ● 1:05",
+		"$ make",
+		"cc 你好.c",
+		"", "", "", "", "",
+		" Ctrl-Space: commands, then ?: help",
+	}, "\n")
+	if got := b.term.text(); got != want {
+		t.Errorf("one session:\n%s\nwant\n%s", got, want)
+	}
+
+	// A session that ran while it was watched stays when it ends.
+	b.list(running("build"), running("test"))
+	b.list(running("build"), exited("test", 3))
+	b.print("test", "\x1b]2;go test\x07FAIL")
+	want = strings.Join([]string{
+		" 1 build  sh ● 1:05 │ 2 test  go t ✗3 5s",
+		"$ make              │FAIL",
+		"cc 你好.c           │",
+	}, "\n")
+	if got := b.term.text(); !strings.HasPrefix(got, want) {
+		t.Errorf("two sessions:\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestStateText(t *testing.T) {
+	code := func(n int) *int { return &n }
+	cases := []struct {
+		s            Session
+		wide, narrow string
+		failed       bool
+	}{
+		{Session{State: StateRunning}, "●", "●", false},
+		{Session{State: "exited", ExitCode: code(0)}, "✓ exited 0", "✓", false},
+		{Session{State: "exited", ExitCode: code(127)}, "✗ exited 127", "✗127", true},
+		{Session{State: "exited", Signal: "SIGKILL"}, "✗ SIGKILL", "✗", true},
+		{Session{State: "lost"}, "✗ lost", "✗", true},
+	}
+	for _, c := range cases {
+		if w, n := stateText(&c.s, 80), stateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.failed() != c.failed {
+			t.Errorf("%+v: %q, %q, failed %v", c.s, w, n, c.s.failed())
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		0: "0s", 59 * time.Second: "59s", time.Minute: "1:00", 3599 * time.Second: "59:59", 30 * time.Hour: "30:00:00",
+	} {
+		if got := duration(d); got != want {
+			t.Errorf("%v: %q; want %q", d, got, want)
+		}
+	}
+}
+
+// Only what changed is drawn: rows of output, and durations once a second.
+// FEATURES: R35
+func TestDrawsWhatChanged(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"), running("b"))
+	p := b.m.pane("a")
+	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
+	_, _ = e.Write([]byte("one\r\ntwo\r\nthree"))
+	p.apply(frameSince(e, 0))
+	b.refresh()
+	b.term.drawn()
+
+	b.refresh()
+	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
+		t.Errorf("nothing happened, and %d cells were drawn, shown %d times", puts, shows)
+	}
+
+	since := e.Version()
+	_, _ = e.Write([]byte("\r\x1b[A\x1b[31mthe second row"))
+	p.apply(frameSince(e, since))
+	b.refresh()
+	if puts, shows := b.term.drawn(); puts != p.cols || shows != 1 {
+		t.Errorf("one row of %d cells changed: %d cells were drawn, shown %d times", p.cols, puts, shows)
+	}
+
+	b.now = b.now.Add(time.Second)
+	b.refresh()
+	if puts, shows := b.term.drawn(); puts == 0 || puts > 2*80 || shows != 1 {
+		t.Errorf("a second passed: %d cells were drawn, shown %d times", puts, shows)
+	}
+	b.m.update(Update{Sessions: []Session{running("a"), running("b")}})
+	b.refresh()
+	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
+		t.Errorf("the list came again, and %d cells were drawn", puts)
+	}
+}
+
+// styleAt is the look of a cell of the pane of session a.
+func (b *bench) styleAt(x, y int) tcell.Style {
+	in := b.m.pane("a").inner()
+	_, st, _ := b.term.Get(in.x+x, in.y+y)
+	return st
+}
+
+// FEATURES: R30, R31
+func TestStyles(t *testing.T) {
+	const output = "\x1b[1;3;31;48;2;1;2;3mx\x1b[0;7;38;5;200my\x1b[0;4:3;58:2::9:8:7mz\x1b[0;2;9mw\x1b[0m-\x1b[8mq"
+	want := []tcell.Style{
+		plain.Bold(true).Italic(true).Foreground(tcell.PaletteColor(1)).Background(tcell.NewHexColor(0x010203)),
+		plain.Reverse(true).Foreground(tcell.PaletteColor(200)),
+		plain.Underline(tcell.UnderlineStyleCurly, tcell.NewHexColor(0x090807)),
+		plain.Dim(true).StrikeThrough(true),
+		plain,
+		plain,
+	}
+	b := newBench(t, 40, 10, Options{})
+	b.list(running("a"))
+	b.print("a", output)
+	for x, st := range want {
+		if got := b.styleAt(x, 0); got != st {
+			t.Errorf("cell %d: %+v; want %+v", x, got, st)
+		}
+	}
+	if strings.Contains(b.row(1), "q") {
+		t.Errorf("concealed text shows: %q", b.row(1))
+	}
+
+	b = newBench(t, 40, 10, Options{NoColor: true})
+	b.list(running("a"))
+	b.print("a", output)
+	if got := b.styleAt(0, 0); got != plain.Bold(true).Italic(true) {
+		t.Errorf("without colours: %+v", got)
+	}
+	t.Setenv("NO_COLOR", "1")
+	var o Options
+	o.Screen = tcell.NewSimulationScreen("")
+	if err := o.defaults(); err != nil || !o.NoColor {
+		t.Errorf("NO_COLOR is not heeded: %v", err)
+	}
+}
+
+func TestReverseVideo(t *testing.T) {
+	b := newBench(t, 40, 10, Options{})
+	b.list(running("a"))
+	b.print("a", "\x1b[?5hx\x1b[7my")
+	for x, want := range []tcell.Style{plain.Reverse(true), plain, plain.Reverse(true)} {
+		if got := b.styleAt(x, 0); got != want {
+			t.Errorf("cell %d: %+v; want %+v", x, got, want)
+		}
+	}
+}
+
+// FEATURES: R32
+func TestWideCharacters(t *testing.T) {
+	b := newBench(t, 20, 8, Options{})
+	b.list(running("a"))
+	b.print("a", "你好A e\u0301|👩\u200d👩\u200d👧|\r\n🇦\x1b[2C|\r\n123456789012345678你|")
+	want := []string{"你好A e\u0301|👩\u200d👩\u200d👧|", "🇦  |", "123456789012345678你", "|"}
+	for i, w := range want {
+		if got := b.row(i + 1); got != w {
+			t.Errorf("row %d: %q; want %q", i, got, w)
+		}
+	}
+	// What follows a wide character stands where the session's emulator put it.
+	for x, c := range map[int]string{4: "A", 6: "e\u0301", 7: "|", 10: "|"} {
+		if got, _, _ := b.term.Get(x, 1); got != c {
+			t.Errorf("column %d holds %q; want %q", x, got, c)
+		}
+	}
+}
+
+// FEATURES: R93
+func TestHostileNames(t *testing.T) {
+	b := newBench(t, 40, 8, Options{})
+	s := running("a")
+	s.Name, s.Command = "x\x1b[2Jy\u009b", "z\xff\x07"
+	b.list(s)
+	p := b.m.pane("a")
+	p.apply(Frame{Screen: &render.Screen{Cols: 40, Rows: 6, Lines: []render.Line{
+		{Row: 0, Spans: []render.Span{{Text: "\x1b]0;t\x07", Width: 9}, {Text: "back", Col: 3, Width: 4}}},
+		{Row: 1, Spans: []render.Span{{Text: "far", Col: 900, Width: 3}, {Text: "wide", Width: 900, Widths: []int8{100, -5, 2}}}},
+		{Row: 99}, {Row: -1},
+	}}})
+	b.refresh()
+	if strings.ContainsFunc(strings.ReplaceAll(b.term.text(), "\n", ""), func(r rune) bool { return unprintable(r, 3) }) {
+		t.Errorf("control characters on the screen: %q", b.term.text())
+	}
+	b.shows("x?[2Jy?", "z??", "?]0;t?")
+}
+
+// Whatever a source sends is drawn inside of its pane, or not at all.
+// FEATURES: R93
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte(`{"cols":20,"rows":3,"lines":[{"row":0,"spans":[{"text":"hi","col":0,"width":2}]}],"cursor":{"x":1,"visible":true}}`))
+	f.Add([]byte(`{"cols":-1,"rows":9,"lines":[{"row":8,"spans":[{"text":"a你","col":2,"width":9223372036854775807,"widths":[0,-3,100]}]}],"cursor":{"x":-5,"y":9223372036854775807,"visible":true}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := render.Decode(data)
+		if err != nil {
+			return
+		}
+		b := newBench(t, 20, 6, Options{})
+		b.list(running("a"))
+		b.m.pane("a").apply(Frame{Screen: s})
+		b.refresh()
+		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0))
+		if !strings.HasPrefix(b.row(0), " 1 a") || b.row(5) != " Ctrl-Space: command" {
+			t.Errorf("drawn outside of the pane:\n%s", b.term.text())
+		}
+	})
+}
+
+// A session may have another size than its pane: another client has the say.
+// FEATURES: R96
+func TestOtherSizes(t *testing.T) {
+	b := newBench(t, 20, 6, Options{})
+	b.list(running("a"))
+	p := b.m.pane("a")
+
+	p.apply(frame(10, 2, "0123456789ab"))
+	b.refresh()
+	if got := b.row(1) + "/" + b.row(2) + "/" + b.row(3); got != "0123456789/ab/" {
+		t.Errorf("a smaller session: %q", got)
+	}
+
+	var out strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&out, "\r\nrow %d of a session that is wider", i)
+	}
+	p.apply(frame(60, 12, out.String()))
+	b.refresh()
+	if got := b.row(1) + "/" + b.row(4); got != "row 8 of a session t/row 11 of a session" {
+		t.Errorf("a larger session: %q; the row of the cursor should be the last", got)
+	}
+	if x, y, visible := b.term.GetCursor(); visible {
+		t.Errorf("the cursor is out of sight, but shown at %d,%d", x, y)
+	}
+	p.apply(frame(60, 12, "top\x1b[H"))
+	b.refresh()
+	if got := b.row(1); got != "top" {
+		t.Errorf("the cursor went to the top: %q", got)
+	}
+	if x, y, visible := b.term.GetCursor(); !visible || x != 0 || y != 1 {
+		t.Errorf("cursor at %d,%d, visible %v", x, y, visible)
+	}
+	if got := b.streams["a"].cols; got != 20 {
+		t.Errorf("%d columns were asked for", got)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	b := newBench(t, 40, 10, Options{})
+	at := func() string {
+		x, y, visible := b.term.GetCursor()
+		return fmt.Sprint(x, y, visible, b.canvas.cursor.style)
+	}
+	b.list(running("a"))
+	for output, want := range map[string]string{
+		"ab":                  fmt.Sprint(2, 1, true, tcell.CursorStyleDefault),
+		"\x1b[3;5H\x1b[5 q":   fmt.Sprint(4, 3, true, tcell.CursorStyleBlinkingBar),
+		"\x1b[4 q":            fmt.Sprint(0, 1, true, tcell.CursorStyleSteadyUnderline),
+		"\x1b[3 q\x1b[?25lab": "hidden",
+	} {
+		b.print("a", output)
+		if got := at(); got != want && (want != "hidden" || strings.Contains(got, "true")) {
+			t.Errorf("after %q: %s; want %s", output, got, want)
+		}
+	}
+	b.print("a", "x")
+	b.list(exited("a", 0))
+	if _, _, visible := b.term.GetCursor(); visible {
+		t.Error("an ended session has a cursor")
+	}
+}
+
+// No size breaks it, and it comes back whole.
+func TestSizes(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	var all []Session
+	for i := range 12 {
+		all = append(all, running(fmt.Sprint("s", i)))
+	}
+	b.list(all...)
+	for _, size := range [][2]int{{20, 5}, {1, 1}, {2, 2}, {500, 200}, {3, 40}, {80, 2}, {80, 24}} {
+		b.term.SetSize(size[0], size[1])
+		b.send(tcell.NewEventResize(size[0], size[1]))
+		for _, p := range b.m.panes {
+			p.apply(frame(p.cols, p.rows, "hello 你好 "+p.id))
+		}
+		b.settle()
+		if len(b.m.panes) == 0 || b.m.focused() == nil {
+			t.Errorf("%v: %d panes, focus on %q", size, len(b.m.panes), b.m.focus)
+		}
+		b.keys("^?")
+		b.keys(" ^")
+		b.keys("q")
+		b.quit = false
+		for _, p := range b.m.panes {
+			in := p.inner()
+			if p.cols != in.w || p.rows != in.h || in.w < 1 || in.h < 1 {
+				t.Errorf("%v: pane %+v of a session of %d×%d", size, p.area, p.cols, p.rows)
+			}
+		}
+	}
+	b.shows("12 s11", "hello 你好 s11")
+	b.term.SetSize(20, 5)
+	b.send(tcell.NewEventResize(20, 5))
+	b.shows("s11", "1 of 12 sessions")
+}
+
+func BenchmarkDraw(bm *testing.B) {
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		bm.Fatal(err)
+	}
+	screen.SetSize(200, 60)
+	o := Options{Screen: screen, Tick: make(chan time.Time)}
+	if err := o.defaults(); err != nil {
+		bm.Fatal(err)
+	}
+	v := newViewer(bm.Context(), newFakeSource(), o)
+	var all []Session
+	for i := range 12 {
+		all = append(all, running(fmt.Sprint("s", i)))
+	}
+	v.m.update(Update{Sessions: all})
+	v.refresh()
+	frames := []Frame{}
+	for i := range 2 {
+		p := v.m.panes[0]
+		frames = append(frames, frame(p.cols, p.rows, strings.Repeat(fmt.Sprintf("\x1b[3%dmcolour %d ", i+1, i), 60)))
+	}
+	n := 0
+	for bm.Loop() { // all panes change wholly
+		n++
+		for _, p := range v.m.panes {
+			p.apply(frames[n%2])
+		}
+		v.refresh()
+	}
+	v.closePanes()
+}

@@ -1,0 +1,284 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// fakeSource plays the daemon.
+type fakeSource struct {
+	updates chan Update
+	watched chan *fakeStream
+	killed  chan string
+	made    string // id that New gives; empty: an error
+	panics  bool
+}
+
+func newFakeSource() *fakeSource {
+	return &fakeSource{updates: make(chan Update, 16), watched: make(chan *fakeStream, 64), killed: make(chan string, 4)}
+}
+
+func (f *fakeSource) Sessions(context.Context) <-chan Update { return f.updates }
+
+func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) Stream {
+	s := &fakeStream{
+		id: id, cols: cols, rows: rows, frames: make(chan Frame, 16),
+		acts: make(chan Input, 64), sizes: make(chan [2]int, 64),
+	}
+	f.watched <- s
+	return s
+}
+
+func (f *fakeSource) New(context.Context) (string, error) {
+	if f.panics {
+		panic("source broke")
+	}
+	if f.made == "" {
+		return "", errors.New("no room")
+	}
+	return f.made, nil
+}
+
+func (f *fakeSource) Kill(_ context.Context, id string) error {
+	if id == "immortal" {
+		return errors.New("it will not die")
+	}
+	f.killed <- id
+	return nil
+}
+
+// fakeStream is a session as the viewer sees it.
+type fakeStream struct {
+	id         string
+	cols, rows int
+	frames     chan Frame
+	acts       chan Input
+	sizes      chan [2]int
+	once       sync.Once
+}
+
+func (s *fakeStream) Frames() <-chan Frame  { return s.frames }
+func (s *fakeStream) Act(in Input)          { s.acts <- in }
+func (s *fakeStream) Resize(cols, rows int) { s.sizes <- [2]int{cols, rows} }
+func (s *fakeStream) Close()                { s.once.Do(func() { close(s.frames) }) }
+
+// input is the next thing that was done to the session, focus reports left out.
+func (s *fakeStream) input(t *testing.T) Input {
+	t.Helper()
+	for {
+		select {
+		case in := <-s.acts:
+			if in.Focus == nil {
+				return in
+			}
+		case <-t.Context().Done():
+			t.Fatal("no input came")
+		}
+	}
+}
+
+// none fails when anything but focus reports reached the session.
+func (s *fakeStream) none(t *testing.T) {
+	t.Helper()
+	for len(s.acts) > 0 {
+		if in := <-s.acts; in.Focus == nil {
+			t.Errorf("session %s got %+v", s.id, in)
+		}
+	}
+}
+
+// recorder is a terminal that counts what is drawn and keeps what was last shown, so that
+// tests can look at it from another goroutine.
+type recorder struct {
+	tcell.SimulationScreen
+	mu    sync.Mutex
+	puts  int
+	shows int
+	finis int
+	rows  []string
+}
+
+func (r *recorder) Put(x, y int, s string, st tcell.Style) (string, int) {
+	r.mu.Lock()
+	r.puts++
+	r.mu.Unlock()
+	return r.SimulationScreen.Put(x, y, s, st)
+}
+
+func (r *recorder) Show() {
+	r.SimulationScreen.Show()
+	w, h := r.Size()
+	rows := make([]string, h)
+	for y := range rows {
+		var b strings.Builder
+		for x := 0; x < w; x++ {
+			text, _, width := r.Get(x, y)
+			b.WriteString(text)
+			x += width - 1
+		}
+		rows[y] = strings.TrimRight(b.String(), " ")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rows = rows
+	r.shows++
+}
+
+func (r *recorder) Fini() {
+	r.mu.Lock()
+	r.finis++
+	r.mu.Unlock()
+	r.SimulationScreen.Fini()
+}
+
+func (r *recorder) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.rows, "\n")
+}
+
+func (r *recorder) drawn() (puts, shows int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	puts, shows = r.puts, r.shows
+	r.puts, r.shows = 0, 0
+	return puts, shows
+}
+
+// bench is a viewer without its loop: the test is the loop.
+type bench struct {
+	*viewer
+	t       *testing.T
+	src     *fakeSource
+	term    *recorder
+	now     time.Time
+	streams map[string]*fakeStream
+}
+
+func newBench(t *testing.T, cols, rows int, o Options) *bench {
+	t.Helper()
+	b := &bench{t: t, src: newFakeSource(), now: epoch, streams: map[string]*fakeStream{}}
+	b.term = &recorder{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+	if err := b.term.Init(); err != nil {
+		t.Fatal(err)
+	}
+	b.term.SetSize(cols, rows)
+	o.Screen, o.Now, o.Tick = b.term, func() time.Time { return b.now }, make(chan time.Time)
+	if err := o.defaults(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	b.viewer = newViewer(ctx, b.src, o)
+	t.Cleanup(func() {
+		b.closePanes()
+		cancel()
+		b.tasks.Wait()
+	})
+	b.refresh()
+	return b
+}
+
+// list makes these the sessions.
+func (b *bench) list(sessions ...Session) {
+	b.t.Helper()
+	b.m.update(Update{Sessions: sessions})
+	b.settle()
+}
+
+// settle draws, and takes the streams that were opened.
+func (b *bench) settle() {
+	b.refresh()
+	for len(b.src.watched) > 0 {
+		s := <-b.src.watched
+		b.streams[s.id] = s
+	}
+}
+
+// print shows program output in a session.
+func (b *bench) print(id, output string) {
+	b.t.Helper()
+	p := b.m.pane(id)
+	if p == nil {
+		b.t.Fatalf("session %s has no pane", id)
+	}
+	p.apply(frame(p.cols, p.rows, output))
+	b.settle()
+}
+
+func (b *bench) send(events ...tcell.Event) {
+	for _, e := range events {
+		b.handle(e)
+		b.settle()
+	}
+}
+
+// keys types keys; "^" is the prefix.
+func (b *bench) keys(text string) {
+	for _, r := range text {
+		if r == '^' {
+			b.send(tcell.NewEventKey(tcell.KeyCtrlSpace, 0, tcell.ModCtrl))
+			continue
+		}
+		b.send(tcell.NewEventKey(tcell.KeyRune, r, 0))
+	}
+}
+
+// call runs what a background task wants done.
+func (b *bench) call() {
+	b.t.Helper()
+	select {
+	case f := <-b.calls:
+		f()
+		b.settle()
+	case <-b.t.Context().Done():
+		b.t.Fatal("no call came")
+	}
+}
+
+func (b *bench) row(y int) string {
+	return strings.Split(b.term.text(), "\n")[y]
+}
+
+// shows fails unless all of these are on the screen.
+func (b *bench) shows(want ...string) {
+	b.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(b.term.text(), w) {
+			b.t.Errorf("%q is not on the screen:\n%s", w, b.term.text())
+		}
+	}
+}
+
+// frame is what an emulator of that size shows after some output.
+func frame(cols, rows int, output string) Frame {
+	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
+	_, _ = e.Write([]byte(output))
+	return frameSince(e, 0)
+}
+
+func frameSince(e vterm.Engine, since uint64) Frame {
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{Since: since})
+	s := &render.Screen{}
+	render.FromFrame(s, &f)
+	return Frame{Screen: s, Modes: e.Modes()}
+}
+
+func running(id string) Session {
+	return Session{ID: id, Name: id, State: StateRunning, Command: "sh", Started: epoch}
+}
+
+func exited(id string, code int) Session {
+	return Session{ID: id, Name: id, State: "exited", Command: "sh", ExitCode: &code, Started: epoch, Ended: epoch.Add(5 * time.Second)}
+}

@@ -1,0 +1,335 @@
+package view
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// FEATURES: R76
+func TestKeysReachFocused(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"), running("b"))
+	if b.m.focus != "b" {
+		t.Fatalf("focus on %q", b.m.focus)
+	}
+	b.keys("x")
+	b.send(tcell.NewEventKey(tcell.KeyCtrlC, 0, tcell.ModCtrl), tcell.NewEventKey(tcell.KeyUp, 0, tcell.ModShift))
+	for _, want := range []vterm.Key{{Code: 'x', Text: "x"}, {Code: 'c', Mods: vterm.Ctrl}, {Code: vterm.KeyUp, Mods: vterm.Shift}} {
+		if got := b.streams["b"].input(t); got.Key == nil || *got.Key != want {
+			t.Errorf("session got %+v; want %+v", got.Key, want)
+		}
+	}
+	b.keys("^^") // the prefix itself
+	if got := b.streams["b"].input(t); got.Key == nil || got.Key.Code != ' ' || got.Key.Mods != vterm.Ctrl {
+		t.Errorf("prefix twice: %+v", got.Key)
+	}
+	b.keys("^1y")
+	if got := b.streams["a"].input(t); got.Key == nil || got.Key.Text != "y" {
+		t.Errorf("after moving the focus: %+v", got)
+	}
+	b.streams["b"].none(t)
+	b.list(running("a"), exited("b", 0))
+	b.keys("^2z")
+	b.streams["b"].none(t)
+	b.shows("it has ended")
+}
+
+// FEATURES: R76
+func TestCommands(t *testing.T) {
+	b := newBench(t, 81, 25, Options{})
+	b.list(running("a"), running("b"), running("c"), running("d"))
+	steps := []struct{ keys, focus string }{
+		{"^1", "a"}, {"^l", "b"}, {"^j", "d"}, {"^h", "c"}, {"^k", "a"}, {"^k", "a"}, {"^4", "d"}, {"^9", "d"}, {"^3", "c"},
+	}
+	for _, s := range steps {
+		b.keys(s.keys)
+		if b.m.focus != s.focus {
+			t.Errorf("after %s the focus is on %s; want %s", s.keys, b.m.focus, s.focus)
+		}
+	}
+	key := func(k tcell.Key, m tcell.ModMask) {
+		b.keys("^")
+		b.send(tcell.NewEventKey(k, 0, m))
+	}
+	for _, s := range []struct {
+		key   tcell.Key
+		focus string
+	}{{tcell.KeyTab, "d"}, {tcell.KeyTab, "a"}, {tcell.KeyBacktab, "d"}, {tcell.KeyUp, "b"}, {tcell.KeyLeft, "a"}, {tcell.KeyEscape, "a"}} {
+		key(s.key, 0)
+		if b.m.focus != s.focus {
+			t.Errorf("after %s the focus is on %s; want %s", tcell.KeyNames[s.key], b.m.focus, s.focus)
+		}
+	}
+	b.keys("^")
+	b.shows("n new", "x kill", "q quit")
+	b.keys("w")
+	b.shows("no such key")
+	b.keys("^q")
+	if !b.quit {
+		t.Error("it does not quit")
+	}
+	for id, s := range b.streams {
+		select {
+		case in := <-s.acts:
+			if in.Focus == nil {
+				t.Errorf("session %s got %+v", id, in)
+			}
+		default:
+		}
+	}
+}
+
+// FEATURES: R76
+func TestZoom(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"), running("b"))
+	b.print("a", "text of a")
+	b.keys("^z")
+	if len(b.m.panes) != 1 || b.m.panes[0].id != "b" || b.m.panes[0].cols != 80 {
+		t.Fatalf("zoomed: %+v", b.m.panes)
+	}
+	b.shows("zoomed", " 2 b")
+	b.keys("^1")
+	if len(b.m.panes) != 1 || b.m.panes[0].id != "a" {
+		t.Fatalf("zoomed on the next: %+v", b.m.panes)
+	}
+	b.keys("^z")
+	if len(b.m.panes) != 2 {
+		t.Fatalf("not zoomed: %+v", b.m.panes)
+	}
+	b.keys("^z")
+	b.list(running("b")) // the zoomed session was removed
+	if b.m.zoomed || b.m.focus != "b" || len(b.m.panes) != 1 {
+		t.Errorf("zoomed %v on %q", b.m.zoomed, b.m.focus)
+	}
+}
+
+// FEATURES: R76
+func TestNewAndKill(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list()
+	b.shows("No session runs here", "n  start one")
+	b.src.made = "fresh"
+	b.keys("n")
+	b.call()
+	b.list(running("other"), running("fresh"), running("last"))
+	if b.m.focus != "fresh" {
+		t.Errorf("focus on %q, not on the new session", b.m.focus)
+	}
+	b.src.made = ""
+	b.keys("^n")
+	b.call()
+	b.shows("no new session: no room")
+
+	b.keys("^x")
+	b.shows("kill fresh? y/n")
+	b.keys("n")
+	b.keys("^xy")
+	if id := <-b.src.killed; id != "fresh" || len(b.src.killed) > 0 {
+		t.Errorf("killed %s", id)
+	}
+	b.streams["fresh"].none(t)
+	b.list(running("other"), exited("fresh", 130), running("last"))
+	b.shows("✗ exited 130")
+	b.keys("^c")
+	if b.m.pane("fresh") != nil {
+		t.Error("a closed session is on the screen")
+	}
+	b.keys("^c")
+	b.shows("it runs")
+	b.list(running("immortal"))
+	b.keys("^xy")
+	b.call()
+	b.shows("not killed: it will not die")
+
+	// The question goes away with the session.
+	b.keys("^x")
+	b.list()
+	if b.m.mode != modeInput {
+		t.Error("it asks about a session that is gone")
+	}
+	b.keys("q")
+	if !b.quit {
+		t.Error("q does not quit the empty viewer")
+	}
+}
+
+// With ids given only those are shown, ended or not; what the viewer starts joins them.
+func TestOnly(t *testing.T) {
+	b := newBench(t, 80, 24, Options{Only: []string{"b", "old"}})
+	b.list(running("a"), running("b"), exited("old", 0))
+	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "old"}) {
+		t.Errorf("visible: %v", got)
+	}
+	b.src.made = "fresh"
+	b.keys("^n")
+	b.call()
+	b.list(running("a"), running("b"), exited("old", 0), running("fresh"))
+	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "old", "fresh"}) || b.m.focus != "fresh" {
+		t.Errorf("visible: %v, focus %s", got, b.m.focus)
+	}
+	b.keys("^2^c")
+	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "fresh"}) {
+		t.Errorf("old was closed: %v", got)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	b := newBench(t, 80, 24, Options{Prefix: vterm.Key{Code: 'b', Mods: vterm.Ctrl}})
+	b.list(running("a"))
+	b.print("a", strings.Repeat("text under the help ", 100))
+	before := b.term.text()
+	prefix := tcell.NewEventKey(tcell.KeyCtrlB, 0, tcell.ModCtrl)
+	b.send(prefix)
+	b.keys("?")
+	b.shows("After Ctrl-b", "start a session", "arrows too")
+	b.print("a", "meanwhile")
+	if strings.Contains(b.term.text(), "meanwhile") {
+		t.Error("output is drawn over the help")
+	}
+	b.print("a", strings.Repeat("text under the help ", 100))
+	b.keys("x")
+	if got := b.term.text(); got != before {
+		t.Errorf("after the help:\n%s\nwant\n%s", got, before)
+	}
+	b.streams["a"].none(t)
+}
+
+// FEATURES: R49
+func TestPaste(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	text := "one\r\ntwo\tthree 你好 ^q\rend"
+	b.keys("^") // a paste is no command
+	b.send(tcell.NewEventPaste(true))
+	for _, r := range text {
+		switch r {
+		case '\r':
+			b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+		case '\n':
+			b.send(tcell.NewEventKey(tcell.KeyCtrlJ, 0, tcell.ModCtrl))
+		case '\t':
+			b.send(tcell.NewEventKey(tcell.KeyTab, 0, 0))
+		default:
+			b.send(tcell.NewEventKey(tcell.KeyRune, r, 0))
+		}
+	}
+	b.send(tcell.NewEventKey(tcell.KeyCtrlC, 0, tcell.ModCtrl), tcell.NewEventPaste(false))
+	if got := b.streams["a"].input(t); got.Paste == nil || *got.Paste != text {
+		t.Errorf("session got %+v", got)
+	}
+	b.send(tcell.NewEventPaste(false), tcell.NewEventPaste(true), tcell.NewEventPaste(false))
+	b.streams["a"].none(t)
+}
+
+// FEATURES: R76
+func TestMouse(t *testing.T) {
+	b := newBench(t, 81, 24, Options{})
+	b.list(running("a"), running("b"))
+	click := func(x, y int, buttons tcell.ButtonMask) { b.send(tcell.NewEventMouse(x, y, buttons, 0)) }
+	pa, pb := b.m.pane("a").inner(), b.m.pane("b").inner()
+
+	click(pa.x+3, pa.y+2, tcell.ButtonPrimary)
+	click(pa.x+3, pa.y+2, 0)
+	if b.m.focus != "a" {
+		t.Errorf("a click on a focuses %q", b.m.focus)
+	}
+	click(pa.x, pa.y, tcell.WheelUp)
+	b.streams["a"].none(t) // it did not ask for the mouse
+
+	b.print("a", "\x1b[?1002h\x1b[?1006h")
+	b.print("b", "\x1b[?1003h")
+	if b.pointer.flags&tcell.MouseMotionEvents == 0 {
+		t.Error("a program wants motion, and the terminal was not asked for it")
+	}
+	click(pa.x+3, pa.y+2, tcell.ButtonPrimary)
+	click(pa.x+4, pa.y+2, tcell.ButtonPrimary)
+	click(pb.x+5, pb.y+1, tcell.ButtonPrimary) // the drag leaves the pane
+	click(pb.x+5, pb.y+1, 0)
+	click(pa.x+1, pa.y, tcell.WheelDown)
+	click(pa.x+1, pa.y+1, 0)                     // motion: not asked for
+	click(pa.x+1, pa.y-1, tcell.ButtonSecondary) // the status line
+	click(pa.x+1, pa.y-1, 0)
+	edge := vterm.Mouse{Button: vterm.ButtonLeft, Row: min(pb.y+1, pa.y+pa.h-1) - pa.y, Col: min(pb.x+5-pa.x, pa.w-1)}
+	if pb.y > pa.y {
+		edge.Row = pa.h - 1
+	}
+	motion, release := edge, edge
+	motion.Action, release.Action = vterm.MouseMotion, vterm.MouseRelease
+	for _, want := range []vterm.Mouse{
+		{Button: vterm.ButtonLeft, Row: 2, Col: 3},
+		{Button: vterm.ButtonLeft, Action: vterm.MouseMotion, Row: 2, Col: 4},
+		motion, release,
+		{Button: vterm.ButtonWheelDown, Row: 0, Col: 1},
+	} {
+		if got := b.streams["a"].input(t); got.Mouse == nil || *got.Mouse != want {
+			t.Errorf("session got %+v; want %+v", got.Mouse, want)
+		}
+	}
+	b.streams["a"].none(t)
+	b.streams["b"].none(t)
+	click(pb.x+1, pb.y+1, 0)
+	if got := b.streams["b"].input(t); got.Mouse == nil || got.Mouse.Action != vterm.MouseMotion || got.Mouse.Button != vterm.ButtonNone {
+		t.Errorf("motion: %+v", got.Mouse)
+	}
+	if b.m.focus != "a" {
+		t.Error("a drag that ends in another pane moves the focus")
+	}
+}
+
+func TestFocusReports(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"), running("b"))
+	b.send(tcell.NewEventFocus(false), tcell.NewEventFocus(true))
+	b.keys("^1")
+	got := map[string]string{}
+	for id, s := range b.streams {
+		for len(s.acts) > 0 {
+			if in := <-s.acts; in.Focus != nil && *in.Focus {
+				got[id] += "in "
+			} else if in.Focus != nil {
+				got[id] += "out "
+			}
+		}
+	}
+	if want := map[string]string{"a": "in ", "b": "in out in out "}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v; want %v", got, want)
+	}
+}
+
+// FEATURES: R96
+func TestResizeFollows(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	s := b.streams["a"]
+	if s.cols != 80 || s.rows != 22 {
+		t.Errorf("watched at %d×%d", s.cols, s.rows)
+	}
+	b.term.SetSize(100, 30)
+	b.send(tcell.NewEventResize(100, 30))
+	if got := <-s.sizes; got != [2]int{100, 28} {
+		t.Errorf("resized to %v", got)
+	}
+	b.send(tcell.NewEventResize(100, 30))
+	if len(s.sizes) > 0 {
+		t.Errorf("resized again to %v", <-s.sizes)
+	}
+}
+
+func TestAway(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	b.print("a", "still there")
+	b.m.update(Update{Away: "daemon restarts"})
+	b.settle()
+	b.shows("reconnecting… daemon restarts", "still there")
+	b.list(running("a"))
+	if strings.Contains(b.term.text(), "reconnecting") {
+		t.Error("it says that the source is away")
+	}
+}
