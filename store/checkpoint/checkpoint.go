@@ -1,0 +1,111 @@
+// Package checkpoint keeps the state of an emulator at a journal offset in a file, so
+// that a restart replays what came after it and not everything.
+//
+//	0   magic "LTCKPT1\n"
+//	8   u32  CRC-32C of all that follows
+//	12  u32  length of the engine's name, then the name
+//	    u64  offset: bytes of output the snapshot has seen
+//	    i64  time, Unix ns
+//	    the snapshot
+//
+// Integers are little endian. A file that does not check is no checkpoint: the caller
+// replays from further back. Files are replaced atomically, mode 0600.
+package checkpoint
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	magic = "LTCKPT1\n"
+	// Name is the file's name in a session's directory.
+	Name = "checkpoint"
+	// maxSize bounds what Read takes into memory.
+	maxSize = 256 << 20
+)
+
+// ErrInvalid is returned for files that are no (whole) checkpoint.
+var ErrInvalid = errors.New("not a valid checkpoint")
+
+// castagnoli is made on first use: most verbs never need it.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
+
+// Checkpoint is an emulator's state at an offset.
+type Checkpoint struct {
+	Engine   string // which engine's format Snapshot has
+	Offset   uint64
+	Time     time.Time
+	Snapshot []byte
+}
+
+// Encode is the file's content.
+func Encode(c Checkpoint) []byte {
+	b := make([]byte, 0, 12+4+len(c.Engine)+16+len(c.Snapshot))
+	b = append(b, magic...)
+	b = append(b, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.Engine)))
+	b = append(b, c.Engine...)
+	b = binary.LittleEndian.AppendUint64(b, c.Offset)
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.Time.UnixNano()))
+	b = append(b, c.Snapshot...)
+	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b[12:], castagnoli()))
+	return b
+}
+
+// Decode reads a file's content. The snapshot is a part of b.
+func Decode(b []byte) (Checkpoint, error) {
+	if len(b) < 16 || string(b[:8]) != magic {
+		return Checkpoint{}, ErrInvalid
+	}
+	if crc32.Checksum(b[12:], castagnoli()) != binary.LittleEndian.Uint32(b[8:]) {
+		return Checkpoint{}, fmt.Errorf("%w: checksum", ErrInvalid)
+	}
+	n := binary.LittleEndian.Uint32(b[12:])
+	rest := b[16:]
+	if uint64(n)+16 > uint64(len(rest)) {
+		return Checkpoint{}, fmt.Errorf("%w: engine name of %d bytes", ErrInvalid, n)
+	}
+	return Checkpoint{
+		Engine:   string(rest[:n]),
+		Offset:   binary.LittleEndian.Uint64(rest[n:]),
+		Time:     time.Unix(0, int64(binary.LittleEndian.Uint64(rest[n+8:]))),
+		Snapshot: rest[n+16:],
+	}, nil
+}
+
+// Write replaces the checkpoint in dir. It is not synced: after a power loss an older
+// or no checkpoint is as good, only slower.
+func Write(dir string, c Checkpoint) error {
+	tmp := filepath.Join(dir, Name+".tmp")
+	if err := os.WriteFile(tmp, Encode(c), 0o600); err != nil {
+		return fmt.Errorf("checkpoint: %w", errors.Join(err, os.Remove(tmp)))
+	}
+	if err := os.Rename(tmp, filepath.Join(dir, Name)); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Read reads the checkpoint in dir; an error that is os.ErrNotExist means there is none.
+func Read(dir string) (Checkpoint, error) {
+	path := filepath.Join(dir, Name)
+	st, err := os.Stat(path)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	if st.Size() > maxSize {
+		return Checkpoint{}, fmt.Errorf("%w: %s has %d bytes", ErrInvalid, path, st.Size())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return Decode(b)
+}

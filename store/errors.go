@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Errors. Their wrapping says which file and what to do.
+var (
+	ErrNotFound  = errors.New("no such session")
+	ErrExists    = errors.New("a session with this id exists")
+	ErrNameTaken = errors.New("a session with this name exists")
+	ErrNewer     = errors.New("made by a newer longterm; upgrade this one")
+	ErrFull      = errors.New("the disk is full")
+	ErrReadOnly  = errors.New("not writable")
+	ErrCorrupt   = errors.New("the database is corrupt")
+)
+
+// Remedies.
+const (
+	makeRoom     = "make room on its file system"
+	makeWritable = "make the file and its directory writable for you"
+	restart      = "restart the daemon: the file is moved aside and rebuilt"
+)
+
+// explain wraps an error of SQLite or the file system with what was being done to
+// which file, and the remedy where there is one.
+func explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	remedy, kind := classify(err)
+	switch {
+	case kind == nil:
+		return fmt.Errorf("%s (%s): %w", op, path, err)
+	case remedy == "":
+		return fmt.Errorf("%s (%s): %w", op, path, kind)
+	}
+	return fmt.Errorf("%s: %s: %w (%w); %s", op, path, kind, err, remedy)
+}
+
+// classify names the remedy for an error and its kind, nil when it has none.
+func classify(err error) (remedy string, kind error) {
+	switch {
+	case errors.Is(err, ErrCorrupt):
+		return restart, ErrCorrupt
+	case errors.Is(err, syscall.ENOSPC):
+		return makeRoom, ErrFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
+		return makeWritable, ErrReadOnly
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return "", nil
+	}
+	switch code := e.Code(); {
+	case code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return "", ErrExists
+	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE && strings.Contains(e.Error(), "sessions.name"):
+		return "", ErrNameTaken
+	default:
+		return classifyPrimary(code & 0xff)
+	}
+}
+
+// classifyPrimary does the same for the primary part of a result code of SQLite.
+func classifyPrimary(code int) (remedy string, kind error) {
+	switch code {
+	case sqlite3.SQLITE_FULL:
+		return makeRoom, ErrFull
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return makeWritable, ErrReadOnly
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return restart, ErrCorrupt
+	}
+	return "", nil
+}

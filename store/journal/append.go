@@ -1,0 +1,251 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// batch is what one append writes: records, and before them the header of a segment
+// when they begin a new one.
+type batch struct {
+	buf    []byte
+	header header
+	fresh  bool // begins a segment
+	off    uint64
+	time   int64
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// maxPooled bounds the buffers that are kept for reuse.
+const maxPooled = 1 << 20
+
+func (b *batch) free() {
+	if cap(b.buf) <= maxPooled {
+		batches.Put(b)
+	}
+}
+
+// end completes the record that was begun at start and stands for span bytes.
+func (b *batch) end(start int, kind Kind, span uint64) {
+	b.buf = endRecord(b.buf, start, b.header.id, kind, b.off, b.time)
+	b.off += span
+}
+
+// output adds records for parts, none longer than MaxPayload.
+func (b *batch) output(parts [][]byte) {
+	var start, n int
+	b.buf, start = beginRecord(b.buf)
+	for _, p := range parts {
+		for len(p) > 0 {
+			if n == MaxPayload {
+				b.end(start, KindOutput, uint64(n))
+				b.buf, start = beginRecord(b.buf)
+				n = 0
+			}
+			c := min(len(p), MaxPayload-n)
+			b.buf = append(b.buf, p[:c]...)
+			p, n = p[c:], n+c
+		}
+	}
+	b.end(start, KindOutput, uint64(n))
+}
+
+// AppendOutput appends what the program printed, all parts or none of them, with one
+// write. When it returns nil a crash of this process loses nothing of it.
+func (j *Journal) AppendOutput(parts ...[]byte) error {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if n == 0 {
+		return nil
+	}
+	j.tail.mu.Lock()
+	defer j.tail.mu.Unlock()
+	b, err := j.beginLocked()
+	if err != nil {
+		return err
+	}
+	defer b.free()
+	b.output(parts)
+	return j.commitLocked(b)
+}
+
+// AppendResize records the terminal's size, in cells, from here on.
+func (j *Journal) AppendResize(cols, rows int) error {
+	var p [8]byte
+	le.PutUint32(p[:], uint32(int32(cols)))
+	le.PutUint32(p[4:], uint32(int32(rows)))
+	return j.append(KindResize, p[:], 0)
+}
+
+// AppendExit records how the program ended.
+func (j *Journal) AppendExit(e Exit) error { return j.append(KindExit, appendExit(nil, e), 0) }
+
+// AppendGap records that the n bytes printed next could not be kept.
+func (j *Journal) AppendGap(n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	return j.append(KindGap, le.AppendUint64(nil, n), n)
+}
+
+// AppendMark records up to MaxPayload bytes that mean something to the caller.
+func (j *Journal) AppendMark(data []byte) error {
+	if len(data) > MaxPayload {
+		return fmt.Errorf("journal mark of %d bytes: at most %d are possible", len(data), MaxPayload)
+	}
+	return j.append(KindMark, data, 0)
+}
+
+func (j *Journal) append(kind Kind, payload []byte, span uint64) error {
+	j.tail.mu.Lock()
+	defer j.tail.mu.Unlock()
+	if span > maxOffset-min(j.tail.off, maxOffset) {
+		return fmt.Errorf("append to journal: offset %d+%d is out of range", j.tail.off, span)
+	}
+	b, err := j.beginLocked()
+	if err != nil {
+		return err
+	}
+	defer b.free()
+	var start int
+	b.buf, start = beginRecord(b.buf)
+	b.buf = append(b.buf, payload...)
+	b.end(start, kind, span)
+	return j.commitLocked(b)
+}
+
+// beginLocked starts a batch at the end, in a new segment when the last one is full.
+func (j *Journal) beginLocked() (*batch, error) {
+	t := &j.tail
+	if t.closed {
+		return nil, ErrClosed
+	}
+	if err := j.trimLocked(); err != nil {
+		return nil, fmt.Errorf("append to journal: cut off an earlier failed write: %w", err)
+	}
+	b := batches.Get().(*batch)
+	*b = batch{buf: b.buf[:0], header: t.header, off: t.off, time: j.opt.Now().UnixNano()}
+	// Without new output a new segment would get the old one's name.
+	if full := t.size >= j.opt.SegmentBytes && t.off > t.base; t.id == 0 || full {
+		b.fresh = true
+		b.header = header{length: headerSize, base: t.off, created: b.time, id: j.newID()}
+		b.buf = appendHeader(b.buf, b.header)
+	}
+	return b, nil
+}
+
+// newID is 0 for nothing: an id marks the beginning of records.
+func (j *Journal) newID() uint32 {
+	for {
+		if id := j.opt.id(); id != 0 {
+			return id
+		}
+	}
+}
+
+// commitLocked writes b with one write and shows it to readers, or leaves everything
+// as it was.
+func (j *Journal) commitLocked(b *batch) error {
+	var err error
+	if b.fresh {
+		err = j.startLocked(b)
+	} else {
+		err = j.extendLocked(b)
+	}
+	if err != nil {
+		return fmt.Errorf("append to journal: %w", err)
+	}
+	t := &j.tail
+	t.off = b.off
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if b.fresh {
+		j.segments = append(j.segments, t.base)
+		j.markUnsyncedLocked(0, true)
+	}
+	j.markUnsyncedLocked(t.base, false)
+	j.size, j.end = t.size, t.off
+	return nil
+}
+
+// extendLocked writes to the segment that is there.
+func (j *Journal) extendLocked(b *batch) error {
+	f, err := j.openLocked()
+	if err != nil {
+		return err
+	}
+	t := &j.tail
+	if err := writeAt(f, b.buf, t.size); err != nil {
+		t.untrimmed = true
+		return errors.Join(err, j.trimLocked())
+	}
+	t.size += int64(len(b.buf))
+	return nil
+}
+
+// startLocked writes a new segment. A file of that name can only be what an earlier
+// attempt left.
+func (j *Journal) startLocked(b *batch) error {
+	name := j.path(b.header.base)
+	f, err := j.opt.FS.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := writeAt(f, b.buf, 0); err != nil {
+		return errors.Join(err, f.Close(), j.opt.FS.Remove(name))
+	}
+	j.shutLocked() // the segment before
+	t := &j.tail
+	j.opt.handles.admit(&t.handle)
+	t.file, t.header, t.size = f, b.header, int64(len(b.buf))
+	t.used.Store(true)
+	return nil
+}
+
+func writeAt(f File, p []byte, at int64) error {
+	n, err := f.WriteAt(p, at)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// openLocked is the segment appended to, open.
+func (j *Journal) openLocked() (File, error) {
+	t := &j.tail
+	t.used.Store(true)
+	if t.file != nil {
+		return t.file, nil
+	}
+	f, err := j.opt.FS.OpenFile(j.path(t.base), os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	j.opt.handles.admit(&t.handle)
+	t.file = f
+	return f, nil
+}
+
+// trimLocked cuts off what a failed write or a crash left after the last record. As
+// long as that fails nothing may be written: a longer leftover would show behind it.
+func (j *Journal) trimLocked() error {
+	t := &j.tail
+	if !t.untrimmed {
+		return nil
+	}
+	f, err := j.openLocked()
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(t.size); err != nil {
+		return err
+	}
+	t.untrimmed = false
+	return nil
+}

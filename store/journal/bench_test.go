@@ -1,0 +1,95 @@
+package journal
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+)
+
+func BenchmarkAppend(b *testing.B) {
+	for _, size := range []int{64, 4 << 10, 64 << 10, 256 << 10} {
+		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
+			j := open(b, b.TempDir(), Options{})
+			p := make([]byte, size)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, j.AppendOutput(p))
+				if j.End() > 1<<30 {
+					must(b, j.DropBefore(j.End()))
+				}
+			}
+		})
+	}
+}
+
+// benchJournal holds size bytes in records of 4 KiB.
+func benchJournal(b *testing.B, dir string, size int) *Journal {
+	b.Helper()
+	j := open(b, dir, Options{})
+	p := make([]byte, 4096)
+	for j.End() < uint64(size) {
+		must(b, j.AppendOutput(p))
+	}
+	return j
+}
+
+// BenchmarkOpen is what a restart of the daemon pays for each session.
+func BenchmarkOpen(b *testing.B) {
+	const count = 20
+	dir := b.TempDir()
+	for i := range count {
+		must(b, benchJournal(b, filepath.Join(dir, fmt.Sprint(i)), 10<<20).Close())
+	}
+	i := 0
+	for b.Loop() {
+		i++
+		j, _, err := Open(filepath.Join(dir, fmt.Sprint(i%count)), Options{})
+		must(b, err)
+		must(b, j.Close())
+	}
+}
+
+func BenchmarkReadAt(b *testing.B) {
+	j := benchJournal(b, b.TempDir(), 200<<20)
+	for _, size := range []int{100, 4 << 10, 64 << 10} {
+		dst := make([]byte, size)
+		b.Run(fmt.Sprintf("random/%dB", size), func(b *testing.B) {
+			rnd := rand.New(rand.NewPCG(1, 1))
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				_, _, _, err := j.ReadAt(rnd.Uint64N(j.End()-uint64(size)), dst)
+				must(b, err)
+			}
+		})
+		b.Run(fmt.Sprintf("sequential/%dB", size), func(b *testing.B) {
+			var off uint64
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				_, next, _, err := j.ReadAt(off, dst)
+				must(b, err)
+				if off = next; off == j.End() {
+					off = 0
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReplay is what rebuilding a screen reads.
+func BenchmarkReplay(b *testing.B) {
+	j := benchJournal(b, b.TempDir(), 64<<20)
+	b.SetBytes(int64(j.End()))
+	for b.Loop() {
+		r := j.NewReader(0)
+		for {
+			if _, err := r.Next(); err == io.EOF {
+				break
+			} else if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// Sizes in bytes.
+const (
+	headerSize = 48
+	recordHead = 32
+	recordTail = 4
+	// MaxPayload bounds the payload of a record that is written; longer output
+	// becomes several records.
+	MaxPayload = 64 << 10
+	// maxLength bounds the payload of a record that is believed.
+	maxLength = 1 << 20
+	// maxHeader bounds a segment header that is believed.
+	maxHeader = 4096
+)
+
+const (
+	magic   = "LTJRNL1\n"
+	version = 1
+	suffix  = ".ltj"
+	// maxOffset keeps sums of offsets and lengths from wrapping around.
+	maxOffset = 1 << 62
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var errHeader = errors.New("damaged segment header")
+
+var le = binary.LittleEndian
+
+// header is the head of a segment.
+type header struct {
+	length  int64 // where records begin
+	base    uint64
+	created int64
+	id      uint32
+}
+
+func appendHeader(dst []byte, h header) []byte {
+	start := len(dst)
+	dst = append(dst, magic...)
+	dst = le.AppendUint32(dst, version)
+	dst = le.AppendUint32(dst, headerSize)
+	dst = le.AppendUint64(dst, h.base)
+	dst = le.AppendUint64(dst, uint64(h.created))
+	dst = le.AppendUint32(dst, h.id)
+	dst = le.AppendUint64(dst, 0)
+	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// decodeHeader reads the first headerSize bytes of a segment.
+func decodeHeader(b []byte) (header, error) {
+	if len(b) < headerSize || string(b[:8]) != magic ||
+		crc32.Checksum(b[:headerSize-4], castagnoli) != le.Uint32(b[headerSize-4:]) {
+		return header{}, errHeader
+	}
+	if v := le.Uint32(b[8:]); v != version {
+		return header{}, fmt.Errorf("%w (format %d, this one knows %d)", ErrNewer, v, version)
+	}
+	h := header{
+		length:  int64(le.Uint32(b[12:])),
+		base:    le.Uint64(b[16:]),
+		created: int64(le.Uint64(b[24:])),
+		id:      le.Uint32(b[32:]),
+	}
+	if h.length < headerSize || h.length > maxHeader || h.id == 0 {
+		return header{}, errHeader
+	}
+	return h, nil
+}
+
+// raw is a record as it lies in a file.
+type raw struct {
+	kind    Kind
+	offset  uint64
+	time    int64
+	payload []byte
+	pos     int64 // in the file
+}
+
+func (r *raw) size() int64 { return recordHead + int64(len(r.payload)) + recordTail }
+
+// span is the number of output bytes the record stands for.
+func (r *raw) span() uint64 {
+	switch {
+	case r.kind == KindOutput:
+		return uint64(len(r.payload))
+	case r.kind == KindGap && len(r.payload) >= 8:
+		return min(le.Uint64(r.payload), maxOffset)
+	}
+	return 0
+}
+
+// beginRecord leaves room for a record's head; the payload is appended next.
+func beginRecord(dst []byte) (b []byte, start int) {
+	return append(dst, make([]byte, recordHead)...), len(dst)
+}
+
+// endRecord completes the record that begins at start.
+func endRecord(b []byte, start int, id uint32, kind Kind, offset uint64, at int64) []byte {
+	n := uint32(len(b) - start - recordHead)
+	b = le.AppendUint32(b, n)
+	r := b[start:]
+	le.PutUint32(r[4:], id)
+	le.PutUint32(r[8:], n)
+	r[12] = byte(kind)
+	le.PutUint64(r[16:], offset)
+	le.PutUint64(r[24:], uint64(at))
+	le.PutUint32(r, crc32.Update(id, castagnoli, r[4:]))
+	return b
+}
+
+// recordLength is the size of the record with this head, 0 when it cannot be one.
+func recordLength(head []byte, id uint32) int64 {
+	n := le.Uint32(head[8:])
+	if le.Uint32(head[4:]) != id || n > maxLength || le.Uint64(head[16:]) > maxOffset {
+		return 0
+	}
+	return recordHead + int64(n) + recordTail
+}
+
+// decodeRecord checks b, a whole record by recordLength. The payload is a part of b.
+func decodeRecord(b []byte, id uint32) (raw, bool) {
+	end := len(b) - recordTail
+	if le.Uint32(b[end:]) != uint32(end-recordHead) || crc32.Update(id, castagnoli, b[4:]) != le.Uint32(b) {
+		return raw{}, false
+	}
+	return raw{
+		kind: Kind(b[12]), offset: le.Uint64(b[16:]), time: int64(le.Uint64(b[24:])), payload: b[recordHead:end],
+	}, true
+}
+
+func segmentName(base uint64) string { return fmt.Sprintf("%020d%s", base, suffix) }
+
+// segmentBase reads a segment's file name.
+func segmentBase(name string) (base uint64, ok bool) {
+	digits, ok := strings.CutSuffix(name, suffix)
+	if !ok || len(digits) != 20 {
+		return 0, false
+	}
+	base, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || base > maxOffset {
+		return 0, false
+	}
+	return base, true
+}

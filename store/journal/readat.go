@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ReadAt reads output from an offset into dst, as much as there is up to the next gap.
+// gap counts the bytes that are lost between off and the data, next is the offset
+// after the data: it begins at off+gap and next is off+gap+n. At the journal's end n
+// is 0. It may be called from any goroutine.
+func (j *Journal) ReadAt(off uint64, dst []byte) (n int, next, gap uint64, err error) {
+	if end := j.End(); off > end {
+		return 0, off, 0, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
+	}
+	r := j.NewReader(off)
+	r.ahead = min(int64(len(dst))+recordHead+recordTail, chunk)
+	defer r.Close()
+	for n < len(dst) {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return n, off + gap + uint64(n), gap, err
+		}
+		if rec.Kind == KindGap && n > 0 && rec.Lost > 0 {
+			break
+		}
+		gap += rec.Lost
+		if rec.Kind == KindOutput {
+			n += copy(dst[n:], rec.Data)
+		}
+	}
+	j.remember(r.last)
+	return n, off + gap + uint64(n), gap, nil
+}
+
+// OffsetAt is the offset of the first output at or after t, End when there is none.
+// Where the clock was set back it is one of the offsets at which the time passes t.
+func (j *Journal) OffsetAt(t time.Time) (uint64, error) {
+	r := j.NewReader(0)
+	defer r.Close()
+	if err := r.seekTime(t); err != nil {
+		return 0, fmt.Errorf("search journal by time: %w", err)
+	}
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return j.End(), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if rec.Kind == KindOutput && !rec.Time.Before(t) {
+			return rec.Offset, nil
+		}
+	}
+}
+
+// seekTime moves to a little before the first record at or after t.
+func (r *Reader) seekTime(t time.Time) error {
+	at := t.UnixNano()
+	bases := r.j.bases()
+	for i := len(bases) - 1; i >= 0; i-- {
+		r.Close()
+		r.base, r.off, r.resume = bases[i], bases[i], 0
+		ok, err := r.enter()
+		if err != nil {
+			return err
+		}
+		// A damaged header has no time: the segment before decides.
+		if created := r.scan.header.created; ok && created != 0 && created < at {
+			return r.scan.bisect(func(rw *raw) bool { return rw.time < at })
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind says what a record is.
+type Kind uint8
+
+// Kinds. Numbers are part of the format; others are skipped by readers.
+const (
+	KindOutput Kind = 1 // Data: bytes the program printed
+	KindResize Kind = 2 // Cols, Rows: the terminal's size from here on
+	KindExit   Kind = 3 // Exit: the program ended
+	KindGap    Kind = 4 // Lost: bytes that were printed and are not kept
+	KindMark   Kind = 5 // Data: opaque to this package
+)
+
+func (k Kind) String() string {
+	switch k {
+	case KindOutput:
+		return "output"
+	case KindResize:
+		return "resize"
+	case KindExit:
+		return "exit"
+	case KindGap:
+		return "gap"
+	case KindMark:
+		return "mark"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Record is one entry of a journal. The fields in use depend on the kind.
+type Record struct {
+	Kind   Kind
+	Offset uint64    // output bytes before it
+	Time   time.Time // when it was appended; zero for a gap that damage made
+
+	Data       []byte // valid until the Reader's next call
+	Cols, Rows int    // cells
+	Exit       Exit
+	// Lost counts the bytes of a gap. It is 0 when damage hit only records that
+	// stand for no output.
+	Lost uint64
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Code         int // exit status; -1 when a signal ended it
+	Signal       int // its number, 0 when none
+	User, System time.Duration
+	MaxRSS       int64 // bytes
+}
+
+const exitSize = 32
+
+func appendExit(dst []byte, e Exit) []byte {
+	dst = le.AppendUint32(dst, uint32(int32(e.Code)))
+	dst = le.AppendUint32(dst, uint32(int32(e.Signal)))
+	dst = le.AppendUint64(dst, uint64(e.User))
+	dst = le.AppendUint64(dst, uint64(e.System))
+	return le.AppendUint64(dst, uint64(e.MaxRSS))
+}
+
+func decodeExit(p []byte) Exit {
+	return Exit{
+		Code: int(int32(le.Uint32(p))), Signal: int(int32(le.Uint32(p[4:]))),
+		User: time.Duration(le.Uint64(p[8:])), System: time.Duration(le.Uint64(p[16:])),
+		MaxRSS: int64(le.Uint64(p[24:])),
+	}
+}
+
+// record interprets r. ok is false for kinds, or forms of them, that are not known.
+// Payloads may be longer than they are today.
+func (r *raw) record() (rec Record, ok bool) {
+	rec = Record{Kind: r.kind, Offset: r.offset, Time: time.Unix(0, r.time)}
+	switch p := r.payload; {
+	case r.kind == KindOutput, r.kind == KindMark:
+		rec.Data = p
+	case r.kind == KindResize && len(p) >= 8:
+		rec.Cols, rec.Rows = int(int32(le.Uint32(p))), int(int32(le.Uint32(p[4:])))
+	case r.kind == KindExit && len(p) >= exitSize:
+		rec.Exit = decodeExit(p)
+	case r.kind == KindGap && len(p) >= 8:
+		rec.Lost = r.span()
+	default:
+		return Record{}, false
+	}
+	return rec, true
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Session is what is recorded of a session.
+type Session struct {
+	ID     string            `json:"id"`
+	Name   string            `json:"name"`
+	Argv   []string          `json:"argv"`
+	Shell  bool              `json:"shell,omitempty"` // the user's shell, not a command
+	Cwd    string            `json:"cwd"`
+	Env    []string          `json:"env,omitempty"` // NAME=value, added to the environment
+	Labels map[string]string `json:"labels,omitempty"`
+	Cols   int               `json:"cols"` // cells
+	Rows   int               `json:"rows"`
+
+	Engine    string `json:"engine"`
+	Keeper    string `json:"keeper"` // placement key
+	Pipe      bool   `json:"pipe,omitempty"`
+	Temporary bool   `json:"temporary,omitempty"` // removed when it ends
+	Restore   string `json:"restore,omitempty"`   // policy after a reboot; empty: the default
+
+	PID      int    `json:"pid,omitempty"`
+	State    string `json:"state"`               // running, exited, lost
+	ExitCode *int   `json:"exit_code,omitempty"` // nil: not exited, or ended by a signal
+	Signal   string `json:"signal,omitempty"`
+	Title    string `json:"title,omitempty"`
+
+	Created time.Time     `json:"created,omitzero"`
+	Started time.Time     `json:"started,omitzero"`
+	Ended   time.Time     `json:"ended,omitzero"`
+	User    time.Duration `json:"user_ns,omitempty"` // CPU time
+	System  time.Duration `json:"system_ns,omitempty"`
+	MaxRSS  int64         `json:"max_rss,omitempty"` // bytes
+}
+
+// column ties a column to a field: what is written, and where a row is read into.
+type column struct {
+	name  string
+	value func(*Session) any
+	dest  func(*Session) any
+}
+
+// columns are those of the sessions table. The first one is the key.
+var columns = [...]column{
+	{"id", func(s *Session) any { return s.ID }, func(s *Session) any { return &s.ID }},
+	{"name", func(s *Session) any { return s.Name }, func(s *Session) any { return &s.Name }},
+	{"argv", func(s *Session) any { return jsonOf(s.Argv, "[]") }, func(s *Session) any { return jsonInto{&s.Argv} }},
+	{"shell", func(s *Session) any { return s.Shell }, func(s *Session) any { return &s.Shell }},
+	{"cwd", func(s *Session) any { return s.Cwd }, func(s *Session) any { return &s.Cwd }},
+	{"env", func(s *Session) any { return jsonOf(s.Env, "[]") }, func(s *Session) any { return jsonInto{&s.Env} }},
+	{"labels", func(s *Session) any { return jsonOf(s.Labels, "{}") }, func(s *Session) any { return jsonInto{&s.Labels} }},
+	{"cols", func(s *Session) any { return s.Cols }, func(s *Session) any { return &s.Cols }},
+	{"rows", func(s *Session) any { return s.Rows }, func(s *Session) any { return &s.Rows }},
+	{"engine", func(s *Session) any { return s.Engine }, func(s *Session) any { return &s.Engine }},
+	{"keeper", func(s *Session) any { return s.Keeper }, func(s *Session) any { return &s.Keeper }},
+	{"pipe", func(s *Session) any { return s.Pipe }, func(s *Session) any { return &s.Pipe }},
+	{"temporary", func(s *Session) any { return s.Temporary }, func(s *Session) any { return &s.Temporary }},
+	{"restore", func(s *Session) any { return s.Restore }, func(s *Session) any { return &s.Restore }},
+	{"pid", func(s *Session) any { return s.PID }, func(s *Session) any { return &s.PID }},
+	{"state", func(s *Session) any { return s.State }, func(s *Session) any { return &s.State }},
+	{"exit_code", func(s *Session) any { return s.ExitCode }, func(s *Session) any { return &s.ExitCode }},
+	{"signal", func(s *Session) any { return s.Signal }, func(s *Session) any { return &s.Signal }},
+	{"title", func(s *Session) any { return s.Title }, func(s *Session) any { return &s.Title }},
+	{"created_ns", func(s *Session) any { return nanos(s.Created) }, func(s *Session) any { return nanosInto{&s.Created} }},
+	{"started_ns", func(s *Session) any { return nanos(s.Started) }, func(s *Session) any { return nanosInto{&s.Started} }},
+	{"ended_ns", func(s *Session) any { return nanos(s.Ended) }, func(s *Session) any { return nanosInto{&s.Ended} }},
+	{"user_ns", func(s *Session) any { return int64(s.User) }, func(s *Session) any { return (*int64)(&s.User) }},
+	{"system_ns", func(s *Session) any { return int64(s.System) }, func(s *Session) any { return (*int64)(&s.System) }},
+	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
+}
+
+// nanos is t in Unix nanoseconds, 0 for the zero time.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+type nanosInto struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (n nanosInto) Scan(v any) error {
+	ns, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("%w: time is %T", ErrCorrupt, v)
+	}
+	if *n.t = (time.Time{}); ns != 0 {
+		*n.t = time.Unix(0, ns)
+	}
+	return nil
+}
+
+func jsonOf(v any, empty string) string {
+	b, err := json.Marshal(v)
+	if err != nil || string(b) == "null" { // strings always marshal
+		return empty
+	}
+	return string(b)
+}
+
+type jsonInto struct{ dest any }
+
+// Scan implements sql.Scanner.
+func (j jsonInto) Scan(v any) error {
+	text, _ := v.(string)
+	if text == "[]" || text == "{}" {
+		return nil // what is empty stays nil
+	}
+	if err := json.Unmarshal([]byte(text), j.dest); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
+
+// CreateSession records a session: ErrExists, ErrNameTaken.
+func (s *Store) CreateSession(ctx context.Context, r Session) error {
+	text := "INSERT INTO sessions (" + names(", ") + ") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	_, err := s.db.ExecContext(ctx, text, values(&r)...)
+	return explain("record session "+r.ID, s.path, err)
+}
+
+// UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
+func (s *Store) UpdateSession(ctx context.Context, r Session) error {
+	text := "UPDATE sessions SET " + names(" = ?, ") + " = ? WHERE id = ?"
+	res, err := s.db.ExecContext(ctx, text, append(values(&r), r.ID)...)
+	return s.one("update", r.ID, res, err)
+}
+
+// DeleteSession forgets a session: ErrNotFound.
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	res, err := s.db.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", id)
+	return s.one("delete", id, res, err)
+}
+
+// one checks that a statement was about a session there is.
+func (s *Store) one(op, id string, res sql.Result, err error) error {
+	op += " session " + id
+	if err != nil {
+		return explain(op, s.path, err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return explain(op, s.path, err)
+	}
+	return fmt.Errorf("%s: %w", op, ErrNotFound)
+}
+
+// Session is what is recorded of a session: ErrNotFound.
+func (s *Store) Session(ctx context.Context, id string) (Session, error) {
+	var r Session
+	err := s.db.QueryRowContext(ctx, "SELECT "+names(", ")+" FROM sessions WHERE id = ?", id).Scan(dests(&r)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Session{}, fmt.Errorf("session %s: %w", id, ErrNotFound)
+	}
+	return r, explain("read session "+id, s.path, err)
+}
+
+// Sessions are all that are recorded, oldest first.
+func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
+	const op = "read sessions"
+	rows, err := s.db.QueryContext(ctx, "SELECT "+names(", ")+" FROM sessions ORDER BY created_ns, id")
+	if err != nil {
+		return nil, explain(op, s.path, err)
+	}
+	defer rows.Close()
+	var all []Session
+	for rows.Next() {
+		var r Session
+		if err := rows.Scan(dests(&r)...); err != nil {
+			return nil, explain(op, s.path, err)
+		}
+		all = append(all, r)
+	}
+	return all, explain(op, s.path, rows.Err())
+}
+
+func names(sep string) string {
+	var list [len(columns)]string
+	for i, c := range columns {
+		list[i] = c.name
+	}
+	return strings.Join(list[:], sep)
+}
+
+func values(r *Session) []any {
+	list := make([]any, len(columns))
+	for i, c := range columns {
+		list[i] = c.value(r)
+	}
+	return list
+}
+
+func dests(r *Session) []any {
+	list := make([]any, len(columns))
+	for i, c := range columns {
+		list[i] = c.dest(r)
+	}
+	return list
+}

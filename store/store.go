@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// Store is the database.
+type Store struct {
+	db        *sql.DB
+	path      string
+	recovered string
+}
+
+// pragmas are set on every connection, in this order. The page cache is small: the
+// table fits into it, and memory counts.
+var pragmas = []string{
+	"busy_timeout(5000)",
+	"journal_mode(WAL)",
+	"synchronous(NORMAL)",
+	"foreign_keys(1)",
+	"cache_size(-512)", // KiB
+	"journal_size_limit(1048576)",
+}
+
+// Open opens the database at path, making or migrating it. A corrupt one is moved
+// aside and replaced by an empty one: Recovered tells.
+func Open(path string) (*Store, error) {
+	s, err := open(path)
+	if !errors.Is(err, ErrCorrupt) {
+		return s, err
+	}
+	aside, merr := moveAside(path, time.Now())
+	if merr != nil {
+		return nil, explain("move a corrupt database aside", path, merr)
+	}
+	if s, err = open(path); err != nil {
+		return nil, err
+	}
+	s.recovered = aside
+	return s, nil
+}
+
+// Recovered is where a corrupt database was moved by Open; empty: there was none. The
+// sessions it knew are to be found again by their manifests.
+func (s *Store) Recovered() string { return s.recovered }
+
+// Close closes the database.
+func (s *Store) Close() error { return explain("close the database", s.path, s.db.Close()) }
+
+func open(path string) (*Store, error) {
+	const op = "open the database"
+	// SQLite would create it readable for others; its companions take the file's mode.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, explain(op, path, err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, explain(op, path, err)
+	}
+	dsn, err := dsnOf(path)
+	if err != nil {
+		return nil, explain(op, path, err)
+	}
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, explain(op, path, err)
+	}
+	s := &Store{db: sql.OpenDB(connector), path: path}
+	s.db.SetMaxOpenConns(1)
+	ctx := context.Background()
+	if err = s.migrate(ctx); err == nil {
+		err = s.check(ctx)
+	}
+	if err != nil {
+		return nil, explain(op, path, errors.Join(err, s.db.Close()))
+	}
+	return s, nil
+}
+
+func dsnOf(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	abs = filepath.ToSlash(abs)
+	if !strings.HasPrefix(abs, "/") {
+		abs = "/" + abs // C:/…
+	}
+	q := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: abs, RawQuery: q.Encode()}
+	return u.String(), nil
+}
+
+// check finds damage in the pages that are always needed.
+func (s *Store) check(ctx context.Context) error {
+	var result string
+	err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(sessions)").Scan(&result)
+	if err == nil && result != "ok" {
+		err = fmt.Errorf("%w: %s", ErrCorrupt, result)
+	}
+	return err
+}
+
+// moveAside renames the database and what belongs to it.
+func moveAside(path string, now time.Time) (aside string, err error) {
+	aside = path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		err := os.Rename(path+suffix, aside+suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	return aside, nil
+}
