@@ -1,0 +1,208 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// Config is what a keeper is started with.
+type Config struct {
+	Socket string // path of the Unix socket to serve
+	Lock   string // path of the lock file that makes this key's keeper the only one
+	Key    string // placement key
+	Build  string // version of the binary, for status
+	Log    *slog.Logger
+	// Daemon is the argv of the daemon to keep running, started from this process's
+	// own executable. Empty: none (keepers of isolated sessions).
+	Daemon []string
+	// DaemonRuns says that a daemon is there already, about to connect: it started this
+	// keeper in the place of one that was killed.
+	DaemonRuns bool
+	// Ready, when not nil, is told "ok\n" once the socket is served, or what went
+	// wrong, and closed.
+	Ready *os.File
+	// Handoff, when not nil, is what the previous execution left (see upgrade.go).
+	Handoff *os.File
+}
+
+// Keeper is a running keeper.
+type Keeper struct {
+	cfg      Config
+	log      *slog.Logger
+	listener *net.UnixListener
+	lock     *os.File
+	started  time.Time
+	runs     uint64 // executions of this process
+
+	freeze   sync.RWMutex
+	spawning sync.Mutex
+
+	mu       sync.Mutex
+	children map[string]*child
+	conns    map[*conn]struct{}
+	super    supervisor
+	waiting  map[int]func(syscall.WaitStatus) // helper processes by pid
+
+	stop chan error // receives the reason to end; nil is a clean end
+}
+
+// Run serves until it is told to end. It is the whole life of a keeper process.
+func Run(cfg Config) error {
+	k := &Keeper{
+		cfg:      cfg,
+		log:      cfg.Log,
+		started:  time.Now(),
+		runs:     1,
+		children: map[string]*child{},
+		conns:    map[*conn]struct{}{},
+		waiting:  map[int]func(syscall.WaitStatus){},
+		stop:     make(chan error, 1),
+	}
+	if err := k.begin(); err != nil {
+		k.reportReady(err)
+		return err
+	}
+	defer k.end()
+
+	chld := make(chan os.Signal, 1)
+	signal.Notify(chld, syscall.SIGCHLD)
+	term := make(chan os.Signal, 1)
+	// Caught and dropped, not ignored: an ignored signal would stay ignored in children.
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	signal.Notify(term, syscall.SIGTERM)
+
+	go k.accept()
+	k.reap() // what ended between two executions
+	k.reportReady(nil)
+	k.firstDaemon()
+	time.AfterFunc(firstClient, k.endIfIdle)
+	for {
+		select {
+		case <-chld:
+			k.reap()
+		case <-hup:
+		case <-term:
+			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
+			return nil
+		case err := <-k.stop:
+			return err
+		}
+	}
+}
+
+// firstDaemon starts the daemon, unless there should be one that is about to connect.
+func (k *Keeper) firstDaemon() {
+	switch {
+	case len(k.cfg.Daemon) == 0:
+	case k.cfg.DaemonRuns || k.cfg.Handoff != nil:
+		time.AfterFunc(reconnect, func() { k.wantDaemon(nil) })
+	default:
+		k.wantDaemon(nil)
+	}
+}
+
+// begin takes over from an earlier execution, or starts afresh.
+func (k *Keeper) begin() error {
+	if err := becomeSubreaper(); err != nil {
+		k.log.Warn("orphans of sessions will not be reaped here", "err", err)
+	}
+	if k.cfg.Handoff != nil {
+		return k.takeOver(k.cfg.Handoff)
+	}
+	if err := ownScope(); err != nil {
+		k.log.Info("no systemd scope of our own", "why", err)
+	}
+	lock, err := acquire(k.cfg.Lock)
+	if err != nil {
+		return err
+	}
+	k.lock = lock
+	// The lock is ours, so a socket that is there belongs to nobody.
+	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove stale socket: %w", err)
+	}
+	k.listener, err = wire.Listen(k.cfg.Socket)
+	if err != nil {
+		return err
+	}
+	return os.Chmod(k.cfg.Socket, 0o600)
+}
+
+// ErrRunning is returned when this key's keeper runs already.
+var ErrRunning = errors.New("a keeper with this key runs already")
+
+func acquire(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keeper lock: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, ErrRunning
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func (k *Keeper) reportReady(err error) {
+	if k.cfg.Ready == nil {
+		return
+	}
+	msg := "ok\n"
+	if err != nil {
+		msg = err.Error() + "\n"
+	}
+	_, _ = k.cfg.Ready.WriteString(msg)
+	_ = k.cfg.Ready.Close()
+	k.cfg.Ready = nil
+}
+
+// end removes the socket while the lock is still held, so that it cannot be a
+// successor's.
+func (k *Keeper) end() {
+	_ = os.Remove(k.cfg.Socket)
+	_ = k.listener.Close()
+	_ = k.lock.Close()
+}
+
+// finish asks Run to return.
+func (k *Keeper) finish(err error) {
+	select {
+	case k.stop <- err:
+	default:
+	}
+}
+
+func (k *Keeper) accept() {
+	for {
+		uc, err := k.listener.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // out of descriptors, most likely: others must not suffer
+			k.log.Error("accept", "err", err)
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		if err := checkPeer(uc); err != nil {
+			k.log.Warn("refused a connection", "err", err)
+			_ = uc.Close()
+			continue
+		}
+		go k.serve(newConn(uc))
+	}
+}

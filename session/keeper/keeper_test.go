@@ -1,0 +1,417 @@
+//go:build unix
+
+package keeper
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/ring"
+)
+
+// The keeper reaps every child of its process, so it runs as a process of its own:
+// this test binary again, told by the environment.
+const keeperEnv = "LONGTERM_TEST_KEEPER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(keeperEnv); dir != "" {
+		os.Exit(keeperMain(dir))
+	}
+	os.Exit(m.Run())
+}
+
+func keeperMain(dir string) int {
+	cfg := Config{
+		Socket: filepath.Join(dir, "k.sock"), Lock: filepath.Join(dir, "k.lock"), Key: "test", Build: "test",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Ready: os.NewFile(3, "ready"),
+	}
+	if d := os.Getenv(keeperEnv + "_DAEMON"); d != "" {
+		cfg.Daemon = strings.Fields(d)
+	}
+	if err := Run(cfg); err != nil {
+		slog.Error("keeper", "err", err)
+		return 1
+	}
+	return 0
+}
+
+// notices collects what the keeper says.
+type notices struct {
+	output chan string
+	exited chan *wire.Exited
+	closed chan *wire.Closed
+}
+
+func (n notices) Output(id string)      { n.output <- id }
+func (n notices) Exited(m *wire.Exited) { n.exited <- m }
+func (n notices) Closed(m *wire.Closed) { n.closed <- m }
+
+func newNotices() notices {
+	return notices{make(chan string, 4096), make(chan *wire.Exited, 64), make(chan *wire.Closed, 64)}
+}
+
+// start runs a keeper process and returns its socket.
+func start(t *testing.T, env ...string) (socket string, pid int) {
+	t.Helper()
+	dir := t.TempDir()
+	ready, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), append(env, keeperEnv+"="+dir)...)
+	cmd.Stderr = os.Stderr
+	cmd.ExtraFiles = []*os.File{end}
+	if err := cmd.Start(); err != nil {
+		t.Skip("no /proc/self/exe on this system: ", err)
+	}
+	_ = end.Close()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	if line, err := io.ReadAll(ready); err != nil || string(line) != "ok\n" {
+		t.Fatalf("keeper said %q, %v", line, err)
+	}
+	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
+}
+
+func dial(t *testing.T, socket, role string) (*link.Link, notices) {
+	t.Helper()
+	n := newNotices()
+	l, err := link.Dial(socket, role, "test", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l, n
+}
+
+func sh(id, script string) wire.Spawn {
+	return wire.Spawn{
+		ID: id, Path: "/bin/sh", Argv: []string{"sh", "-c", script}, Dir: "/",
+		Env: []string{"PATH=/bin:/usr/bin"}, Cols: 80, Rows: 24, RingBytes: ring.MinSize,
+	}
+}
+
+// session is an adopted session as a daemon sees it.
+type session struct {
+	*wire.Session
+	ring *ring.Ring
+	pty  *os.File
+}
+
+func adopt(t *testing.T, l *link.Link, id string) session {
+	t.Helper()
+	s, rf, pty, err := l.Adopt(ctx(t), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ring.Map(rf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = rf.Close()
+		_ = pty.Close()
+		_ = r.Close()
+	})
+	return session{s, r, pty}
+}
+
+func ctx(t *testing.T) context.Context {
+	t.Helper()
+	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return c
+}
+
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("no ", what)
+		panic("unreachable")
+	}
+}
+
+// readAll takes output until n bytes were read, acknowledging as it goes.
+func readAll(t *testing.T, l *link.Link, n notices, s session, want uint64) string {
+	t.Helper()
+	var b strings.Builder
+	off := s.ring.Tail()
+	for off < want {
+		s.ring.Look()
+		for {
+			p := s.ring.Unread(off, 1<<20)
+			if len(p) == 0 {
+				break
+			}
+			b.Write(p)
+			off += uint64(len(p))
+			if s.ring.Ack(off) {
+				if err := l.Resume(s.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if off < want {
+			receive(t, n.output, "notice")
+		}
+	}
+	return b.String()
+}
+
+// FEATURES: R90, R26
+func TestOutputExitAndRelease(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "printf 'h\\303\\251llo'; exit 7")); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	ex := receive(t, n.exited, "exit")
+	if ex.Code != 7 || ex.Signal != 0 || ex.MaxRSS <= 0 {
+		t.Errorf("exit %+v", ex)
+	}
+	if got := readAll(t, l, n, s, ex.Head); got != "héllo" {
+		t.Errorf("output %q", got)
+	}
+	if cl := receive(t, n.closed, "close"); cl.Head != ex.Head {
+		t.Errorf("closed at %d, exited at %d", cl.Head, ex.Head)
+	}
+	if err := l.Release(ctx(t), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.List(ctx(t)); err != nil || len(all) != 0 {
+		t.Errorf("after release: %v, %v", all, err)
+	}
+}
+
+// A full ring stops the child instead of dropping output, and another session is not
+// held up by it (K3, K4).
+//
+// FEATURES: R90, R93
+func TestFullRingHoldsTheChildBack(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	const lines = 40000
+	if _, err := l.Spawn(ctx(t), sh("flood", "i=0; while [ $i -lt 40000 ]; do echo line $i; i=$((i+1)); done")); err != nil {
+		t.Fatal(err)
+	}
+	flood := adopt(t, l, "flood")
+	for flood.ring.Head()-flood.ring.Tail() < uint64(flood.ring.Cap()) {
+		select {
+		case <-n.output:
+		case <-time.After(time.Millisecond): // notices are coalesced: poll the head
+		}
+	}
+	if _, err := l.Spawn(ctx(t), sh("other", "echo fine")); err != nil {
+		t.Fatal(err)
+	}
+	other := adopt(t, l, "other")
+	ex := receive(t, n.exited, "the other session's exit")
+	if got := readAll(t, l, n, other, ex.Head); ex.ID != "other" || got != "fine\r\n" {
+		t.Errorf("%s printed %q", ex.ID, got)
+	}
+	var want strings.Builder
+	for i := range lines {
+		want.WriteString("line ")
+		want.WriteString(itoa(i))
+		want.WriteString("\r\n")
+	}
+	if got := readAll(t, l, n, flood, uint64(want.Len())); got != want.String() {
+		t.Error("lines lost, doubled or out of order")
+	}
+}
+
+func itoa(i int) string { return strings.TrimSpace(string(appendInt(nil, i))) }
+
+func appendInt(b []byte, i int) []byte {
+	if i >= 10 {
+		b = appendInt(b, i/10)
+	}
+	return append(b, byte('0'+i%10))
+}
+
+// What an earlier daemon did not acknowledge is there for the next one; the exit
+// status waits as well.
+//
+// FEATURES: R90
+func TestNextDaemonGetsEverything(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "echo one; read x; echo two; exit 3")); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	if got := readAll(t, l, n, s, 5); got != "one\r\n" {
+		t.Fatalf("output %q", got)
+	}
+	_ = l.Close()
+
+	l2, n2 := dial(t, socket, wire.RoleDaemon)
+	s2 := adopt(t, l2, "a")
+	if s2.PID != s.PID {
+		t.Errorf("pid %d became %d", s.PID, s2.PID)
+	}
+	if _, err := s2.pty.WriteString("go\n"); err != nil {
+		t.Fatal(err)
+	}
+	ex := receive(t, n2.exited, "exit")
+	if got := readAll(t, l2, n2, s2, ex.Head); got != "go\r\ntwo\r\n" || ex.Code != 3 {
+		t.Errorf("output %q, exit %+v", got, ex)
+	}
+}
+
+// FEATURES: R12
+func TestSpawnErrorsAreNamed(t *testing.T) {
+	socket, _ := start(t)
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	m := sh("a", "true")
+	m.Path = "/does/not/exist"
+	_, err := l.Spawn(ctx(t), m)
+	if spawnErr, ok := err.(*link.SpawnError); !ok || spawnErr.Errno != syscall.ENOENT {
+		t.Errorf("missing program: %v", err)
+	}
+	m = sh("b", "true")
+	m.Dir = "/does/not/exist"
+	if _, err := l.Spawn(ctx(t), m); err == nil {
+		t.Error("missing directory accepted")
+	}
+	if _, err := l.Spawn(ctx(t), sh("c", "sleep 60")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Spawn(ctx(t), sh("c", "true")); err == nil {
+		t.Error("id used twice")
+	}
+	if _, _, _, err := l.Adopt(ctx(t), "none"); err == nil {
+		t.Error("adopted what is not there")
+	}
+}
+
+// FEATURES: R15
+func TestSignalScopes(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "echo ready; exec sleep 60")); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	readAll(t, l, n, s, 7)
+	if err := l.Signal(ctx(t), "a", syscall.SIGTERM, wire.ScopeGroup); err != nil {
+		t.Fatal(err)
+	}
+	ex := receive(t, n.exited, "exit")
+	if ex.Signal != int64(syscall.SIGTERM) || ex.Code != -1 {
+		t.Errorf("exit %+v", ex)
+	}
+	if err := l.Signal(ctx(t), "a", syscall.SIGTERM, wire.ScopeGroup); err != nil {
+		t.Errorf("signalling a reaped child: %v", err)
+	}
+}
+
+// FEATURES: R3
+func TestPipeMode(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	m := sh("a", "test -t 1 && echo tty; echo out; echo err >&2; exit 4")
+	m.Pipe = true
+	if _, err := l.Spawn(ctx(t), m); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	ex := receive(t, n.exited, "exit")
+	if got := readAll(t, l, n, s, ex.Head); got != "out\nerr\n" || ex.Code != 4 {
+		t.Errorf("output %q, exit %+v", got, ex)
+	}
+}
+
+// A child that keeps a background process on its terminal is reported as ended; what
+// the other one prints still arrives.
+//
+// FEATURES: R14
+func TestExitDoesNotWaitForDescendants(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "trap '' HUP; (read x < /dev/tty; echo late) & echo early; exit 0")); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	ex := receive(t, n.exited, "exit")
+	if got := readAll(t, l, n, s, ex.Head); !strings.Contains(got, "early") {
+		t.Errorf("output %q", got)
+	}
+}
+
+// Frames of a kind nobody knows are skipped (K5).
+func TestUnknownKindIsSkipped(t *testing.T) {
+	socket, _ := start(t)
+	uc, err := wire.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := wire.NewConn(uc)
+	defer c.Close()
+	hello := wire.AppendFrame(nil, &wire.Hello{Version: 1, MinVersion: 1, Role: wire.RoleTool}, 0)
+	unknown := []byte{3, 0, 0, 0, 0xff, 0x7f, 0, 0, 'a', 'b', 'c'}
+	status := wire.AppendFrame(nil, &wire.Status{Req: 9}, 0)
+	if err := c.WriteFrame(append(append(hello, unknown...), status...)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		f, _, err := c.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Kind == wire.KindStatusReply {
+			return
+		}
+	}
+}
+
+// FEATURES: R93
+func TestGarbageEndsOnlyItsConnection(t *testing.T) {
+	socket, _ := start(t)
+	uc, err := wire.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := uc.Write([]byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(uc); err == nil && len(rest) > 0 {
+		t.Errorf("answered %q", rest)
+	}
+	l, _ := dial(t, socket, wire.RoleTool)
+	if _, err := l.Status(ctx(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	socket, _ := start(t)
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "sleep 60")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Shutdown(ctx(t), false); err == nil {
+		t.Error("ended with a session running")
+	}
+	if err := l.Shutdown(ctx(t), true); err != nil {
+		t.Error(err)
+	}
+	receive(t, l.Gone(), "end of the connection")
+}

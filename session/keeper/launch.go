@@ -1,0 +1,76 @@
+//go:build unix
+
+package keeper
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const readyFlag = "--ready-fd"
+
+// Launch starts a keeper as a process of its own: argv (whose first element is only
+// a name) run by this process's executable, in a session of its own, with nothing of
+// ours but a log to write to. It returns once the keeper serves its socket.
+func Launch(argv []string, log string) error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keeper log: %w", err)
+	}
+	defer logFile.Close()
+	ready, readyEnd, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer ready.Close()
+	p, err := os.StartProcess(self(), append(argv, readyFlag, "3"), &os.ProcAttr{
+		Dir:   "/",
+		Env:   keeperEnviron(),
+		Files: []*os.File{null, null, logFile, readyEnd},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	_ = readyEnd.Close()
+	if err != nil {
+		return fmt.Errorf("start the keeper: %w", err)
+	}
+	go func() { _, _ = p.Wait() }() // when we live longer than it
+	if err := ready.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(ready).ReadString('\n')
+	switch line = strings.TrimSpace(line); {
+	case line == "ok":
+		return nil
+	case line == ErrRunning.Error():
+		return ErrRunning
+	case line != "":
+		return fmt.Errorf("the keeper did not start: %s", line)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("the keeper did not answer within 10 s; see %s", log)
+	default:
+		return fmt.Errorf("the keeper ended at its start; see %s", log)
+	}
+}
+
+// keeperEnviron is our environment without the mark of the session we may run in: a
+// keeper started from inside a session does not belong to it and must not be swept
+// away with it.
+func keeperEnviron() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "LONGTERM_SESSION=") {
+			env = append(env, kv)
+		}
+	}
+	return env
+}

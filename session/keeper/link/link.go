@@ -1,0 +1,264 @@
+//go:build unix
+
+// Package link is the other end of a keeper's socket: what the daemon and the tools
+// use to ask a keeper for things. Requests may be made from any goroutine; notices
+// are delivered from one, in the order they came.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// Notices receives what a keeper says unasked. Its methods must not block: they run
+// on the goroutine that reads the socket.
+type Notices interface {
+	Output(id string)
+	Exited(*wire.Exited)
+	Closed(*wire.Closed)
+}
+
+// Errors a keeper answers with.
+var (
+	ErrNotFound  = errors.New("the keeper has no such session")
+	ErrExists    = errors.New("the keeper has a session with this id already")
+	ErrBusy      = errors.New("the keeper has running sessions")
+	ErrCrashLoop = errors.New("the daemon keeps crashing")
+	ErrLost      = errors.New("the connection to the keeper was lost")
+)
+
+var codes = map[string]error{
+	wire.CodeNotFound:  ErrNotFound,
+	wire.CodeExists:    ErrExists,
+	wire.CodeBusy:      ErrBusy,
+	wire.CodeCrashLoop: ErrCrashLoop,
+}
+
+// Link is a connection to a keeper.
+type Link struct {
+	conn    *wire.Conn
+	hello   wire.Hello // the keeper's
+	notices Notices
+	gone    chan struct{}
+
+	mu      sync.Mutex // guards the fields below and writes to conn
+	req     uint64
+	pending map[uint64]*call
+}
+
+// call is a request under way: answers go to ch until its asker closes quit.
+type call struct {
+	ch   chan answer
+	quit chan struct{}
+}
+
+type answer struct {
+	msg   wire.Message
+	files []*os.File
+}
+
+// Dial connects to the keeper at a socket. notices may be nil for tools.
+func Dial(path, role, build string, notices Notices) (*Link, error) {
+	uc, err := wire.Dial(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{
+		conn: wire.NewConn(uc), notices: notices,
+		gone: make(chan struct{}), pending: map[uint64]*call{},
+	}
+	if err := l.greet(role, build); err != nil {
+		return nil, errors.Join(err, l.conn.Close())
+	}
+	go l.read()
+	return l, nil
+}
+
+func (l *Link) greet(role, build string) error {
+	err := l.conn.Write(&wire.Hello{
+		Version: wire.Version, MinVersion: wire.Version,
+		Build: build, Role: role, PID: int64(os.Getpid()),
+	})
+	if err != nil {
+		return fmt.Errorf("greet the keeper: %w", err)
+	}
+	f, _, err := l.conn.Read()
+	if err != nil {
+		return fmt.Errorf("greet the keeper: %w", err)
+	}
+	if f.Kind != wire.KindHello {
+		return fmt.Errorf("greet the keeper: answered with kind %d", f.Kind)
+	}
+	if err := wire.Decode(f.Payload, &l.hello); err != nil {
+		return err
+	}
+	if l.hello.MinVersion > wire.Version || l.hello.Version < wire.Version {
+		return fmt.Errorf("keeper %q speaks protocol %d to %d, this program %d; run the longterm that started it, or end its sessions",
+			l.hello.Build, l.hello.MinVersion, l.hello.Version, wire.Version)
+	}
+	return nil
+}
+
+// Hello is what the keeper said of itself.
+func (l *Link) Hello() wire.Hello { return l.hello }
+
+// Gone is closed when the connection has ended.
+func (l *Link) Gone() <-chan struct{} { return l.gone }
+
+// Close ends the connection; requests under way get ErrLost.
+func (l *Link) Close() error { return l.conn.Close() }
+
+func (l *Link) read() {
+	defer l.fail()
+	for {
+		f, files, err := l.conn.Read()
+		if err != nil {
+			return
+		}
+		if err := l.receive(f, files); err != nil {
+			return
+		}
+	}
+}
+
+func (l *Link) fail() {
+	_ = l.conn.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for req, c := range l.pending {
+		close(c.ch)
+		delete(l.pending, req)
+	}
+	close(l.gone)
+}
+
+func (l *Link) receive(f wire.Frame, files []*os.File) error {
+	switch f.Kind {
+	case wire.KindOutput:
+		return notice(f, func(m *wire.Output) { l.notices.Output(m.ID) })
+	case wire.KindExited:
+		return notice(f, func(m *wire.Exited) { l.notices.Exited(m) })
+	case wire.KindClosed:
+		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
+	case wire.KindSpawned:
+		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
+	case wire.KindSession:
+		return reply(l, f, files, func(m *wire.Session) uint64 { return m.Req })
+	case wire.KindDone:
+		return reply(l, f, files, func(m *wire.Done) uint64 { return m.Req })
+	case wire.KindStatusReply:
+		return reply(l, f, files, func(m *wire.StatusReply) uint64 { return m.Req })
+	}
+	closeAll(files)
+	return nil
+}
+
+type message[M any] interface {
+	*M
+	wire.Message
+}
+
+func notice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
+	m := P(new(M))
+	if err := wire.Decode(f.Payload, m); err != nil {
+		return err
+	}
+	deliver(m)
+	return nil
+}
+
+func reply[M any, P message[M]](l *Link, f wire.Frame, files []*os.File, req func(P) uint64) error {
+	m := P(new(M))
+	if err := wire.Decode(f.Payload, m); err != nil {
+		closeAll(files)
+		return err
+	}
+	l.mu.Lock()
+	c, ok := l.pending[req(m)]
+	l.mu.Unlock()
+	if !ok { // the asker gave up
+		closeAll(files)
+		return nil
+	}
+	select {
+	case c.ch <- answer{m, files}:
+	case <-c.quit:
+		closeAll(files)
+	}
+	return nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// ask sends a request and hands every answer to it to take, until take says that it
+// was the last.
+func (l *Link) ask(ctx context.Context, build func(req uint64) wire.Message, take func(answer) (last bool, err error), files ...*os.File) error {
+	c, req, err := l.post(build, files)
+	if err != nil {
+		return err
+	}
+	defer l.giveUp(c, req)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case a, ok := <-c.ch:
+			if !ok {
+				return ErrLost
+			}
+			if last, err := take(a); last || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (l *Link) giveUp(c *call, req uint64) {
+	l.mu.Lock()
+	delete(l.pending, req)
+	l.mu.Unlock()
+	close(c.quit)
+}
+
+func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*call, uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.req++
+	c := &call{ch: make(chan answer), quit: make(chan struct{})}
+	l.pending[l.req] = c
+	if err := l.conn.Write(build(l.req), files...); err != nil {
+		delete(l.pending, l.req)
+		if errors.Is(err, syscall.EPIPE) {
+			err = ErrLost
+		}
+		return nil, 0, fmt.Errorf("ask the keeper: %w", err)
+	}
+	return c, l.req, nil
+}
+
+// tell sends a message that has no answer.
+func (l *Link) tell(m wire.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn.Write(m)
+}
+
+func doneError(d *wire.Done) error {
+	if d.Error == "" {
+		return nil
+	}
+	if err, ok := codes[d.Code]; ok {
+		return fmt.Errorf("%w: %s", err, d.Error)
+	}
+	return errors.New(d.Error)
+}

@@ -1,0 +1,172 @@
+//go:build unix
+
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// Spawn starts a child.
+func (l *Link) Spawn(ctx context.Context, m wire.Spawn) (*wire.Spawned, error) {
+	var got *wire.Spawned
+	err := l.ask(ctx, func(req uint64) wire.Message { m.Req = req; return &m },
+		func(a answer) (bool, error) {
+			s, ok := a.msg.(*wire.Spawned)
+			if !ok {
+				return true, unexpected(a)
+			}
+			got = s
+			return true, nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if got.Error != "" {
+		return nil, &SpawnError{Path: m.Path, Dir: m.Dir, Errno: syscall.Errno(got.Errno), Message: got.Error}
+	}
+	return got, nil
+}
+
+// SpawnError says why a program could not be started.
+type SpawnError struct {
+	Path, Dir string
+	Errno     syscall.Errno // 0 when it was not the system that refused
+	Message   string
+}
+
+func (e *SpawnError) Error() string {
+	return fmt.Sprintf("cannot start %s in %s: %s", e.Path, e.Dir, e.Message)
+}
+
+func (e *SpawnError) Unwrap() error {
+	if e.Errno == 0 {
+		return nil
+	}
+	return e.Errno
+}
+
+// List describes every session the keeper has.
+func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
+	var all []*wire.Session
+	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.List{Req: req} },
+		func(a answer) (bool, error) {
+			switch m := a.msg.(type) {
+			case *wire.Session:
+				all = append(all, m)
+				return false, nil
+			case *wire.Done:
+				return true, doneError(m)
+			}
+			return true, unexpected(a)
+		})
+	return all, err
+}
+
+// Adopt asks for a session's descriptors; the caller owns them. pty is nil when the
+// terminal is gone. If the child ended, Exited and Closed notices follow.
+func (l *Link) Adopt(ctx context.Context, id string) (s *wire.Session, ring, pty *os.File, err error) {
+	err = l.ask(ctx, func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} },
+		func(a answer) (bool, error) {
+			switch m := a.msg.(type) {
+			case *wire.Session:
+				if len(a.files) == 0 {
+					return true, errors.New("the keeper sent no ring")
+				}
+				s, ring = m, a.files[0]
+				if len(a.files) > 1 {
+					pty = a.files[1]
+				}
+				return true, nil
+			case *wire.Done:
+				return true, doneError(m)
+			}
+			return true, unexpected(a)
+		})
+	return s, ring, pty, err
+}
+
+// Signal sends a signal to a part of a session (wire.ScopeGroup and so on).
+func (l *Link) Signal(ctx context.Context, id string, sig syscall.Signal, scope string) error {
+	return l.done(ctx, func(req uint64) wire.Message {
+		return &wire.Signal{Req: req, ID: id, Signal: int64(sig), Scope: scope}
+	})
+}
+
+// Release makes the keeper forget a session and hang up its terminal.
+func (l *Link) Release(ctx context.Context, id string) error {
+	return l.done(ctx, func(req uint64) wire.Message { return &wire.Release{Req: req, ID: id} })
+}
+
+// StartDaemon returns once a daemon is ready, or says why there will be none.
+func (l *Link) StartDaemon(ctx context.Context) error {
+	return l.done(ctx, func(req uint64) wire.Message { return &wire.StartDaemon{Req: req} })
+}
+
+// Shutdown ends the keeper; while children live only with kill.
+func (l *Link) Shutdown(ctx context.Context, kill bool) error {
+	err := l.done(ctx, func(req uint64) wire.Message { return &wire.Shutdown{Req: req, Kill: kill} })
+	if errors.Is(err, ErrLost) {
+		return nil // it ended before its answer was out
+	}
+	return err
+}
+
+// Upgrade makes the keeper execute another binary in place. The connection ends when
+// that works; dial again.
+func (l *Link) Upgrade(ctx context.Context, exe *os.File) error {
+	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.Upgrade{Req: req} },
+		func(a answer) (bool, error) {
+			if d, ok := a.msg.(*wire.Done); ok {
+				return true, doneError(d)
+			}
+			return true, unexpected(a)
+		}, exe)
+	if errors.Is(err, ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// Status describes the keeper.
+func (l *Link) Status(ctx context.Context) (*wire.StatusReply, error) {
+	var got *wire.StatusReply
+	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.Status{Req: req} },
+		func(a answer) (bool, error) {
+			s, ok := a.msg.(*wire.StatusReply)
+			if !ok {
+				return true, unexpected(a)
+			}
+			got = s
+			return true, nil
+		})
+	return got, err
+}
+
+// Resume tells the keeper that a full ring has room again.
+func (l *Link) Resume(id string) error { return l.tell(&wire.Resume{ID: id}) }
+
+// Ready tells the keeper that this daemon serves clients.
+func (l *Link) Ready(socket string) error { return l.tell(&wire.Ready{Socket: socket}) }
+
+// Leave tells the keeper that this daemon ends on purpose.
+func (l *Link) Leave(restart bool) error { return l.tell(&wire.Leave{Restart: restart}) }
+
+func (l *Link) done(ctx context.Context, build func(req uint64) wire.Message) error {
+	return l.ask(ctx, build, func(a answer) (bool, error) {
+		if d, ok := a.msg.(*wire.Done); ok {
+			return true, doneError(d)
+		}
+		return true, unexpected(a)
+	})
+}
+
+func unexpected(a answer) error {
+	closeAll(a.files)
+	return fmt.Errorf("the keeper answered with %T", a.msg)
+}

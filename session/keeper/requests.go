@@ -1,0 +1,209 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+var (
+	errNotFound = errors.New("no such session in this keeper")
+	errExists   = errors.New("the keeper has a session with this id")
+	errBusy     = errors.New("sessions are running")
+)
+
+// request pairs a message with what handles it. An error of a handler ends the
+// connection; what the peer can do something about is answered with a Done.
+type request struct {
+	message func() wire.Message
+	handle  func(k *Keeper, c *conn, m wire.Message, files []*os.File) error
+}
+
+var requests = map[wire.Kind]request{
+	wire.KindSpawn:       on(handleSpawn),
+	wire.KindList:        on(handleList),
+	wire.KindAdopt:       on(handleAdopt),
+	wire.KindResume:      on(handleResume),
+	wire.KindSignal:      on(handleSignal),
+	wire.KindRelease:     on(handleRelease),
+	wire.KindReady:       on(handleReady),
+	wire.KindLeave:       on(handleLeave),
+	wire.KindStartDaemon: on(handleStartDaemon),
+	wire.KindUpgrade:     on(handleUpgrade),
+	wire.KindShutdown:    on(handleShutdown),
+	wire.KindStatus:      on(handleStatus),
+}
+
+// on adapts a typed handler to the table.
+func on[M any, P interface {
+	*M
+	wire.Message
+}](handle func(*Keeper, *conn, P, []*os.File) error,
+) request {
+	return request{
+		message: func() wire.Message { return P(new(M)) },
+		handle: func(k *Keeper, c *conn, m wire.Message, files []*os.File) error {
+			return handle(k, c, m.(P), files)
+		},
+	}
+}
+
+// dispatch skips kinds it does not know (K5).
+func (k *Keeper) dispatch(c *conn, f wire.Frame, files []*os.File) error {
+	r, ok := requests[f.Kind]
+	if !ok {
+		return nil
+	}
+	m := r.message()
+	if err := wire.Decode(f.Payload, m); err != nil {
+		return err
+	}
+	return r.handle(k, c, m, files)
+}
+
+func done(req uint64, err error) *wire.Done {
+	d := &wire.Done{Req: req}
+	if err != nil {
+		d.Error = err.Error()
+	}
+	switch {
+	case errors.Is(err, errNotFound):
+		d.Code = wire.CodeNotFound
+	case errors.Is(err, errExists):
+		d.Code = wire.CodeExists
+	case errors.Is(err, errBusy):
+		d.Code = wire.CodeBusy
+	case errors.Is(err, errCrashLoop):
+		d.Code = wire.CodeCrashLoop
+	}
+	return d
+}
+
+func (k *Keeper) child(id string) (*child, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c, ok := k.children[id]; ok {
+		return c, nil
+	}
+	return nil, errNotFound
+}
+
+func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
+	reply := &wire.Spawned{Req: m.Req}
+	ch, err := k.spawn(m)
+	if err != nil {
+		reply.Error = err.Error()
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			reply.Errno = int64(errno)
+		}
+		k.log.Warn("spawn", "session", m.ID, "path", m.Path, "err", err)
+	} else {
+		reply.PID, reply.Started = int64(ch.pid), ch.started.UnixNano()
+	}
+	c.send(reply)
+	return nil
+}
+
+func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, ch := range k.children {
+		c.send(ch.describe(m.Req))
+	}
+	c.send(done(m.Req, nil))
+	return nil
+}
+
+// describe is called with Keeper.mu held.
+func (c *child) describe(req uint64) *wire.Session {
+	return &wire.Session{
+		Req: req, ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
+		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
+		Exited: c.reported, Closed: c.closed,
+	}
+}
+
+func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
+	ch, err := k.child(m.ID)
+	if err != nil {
+		c.send(done(m.Req, err))
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.send(ch.describe(m.Req), ch.files()...)
+	if ch.reported {
+		c.send(ch.exit)
+	}
+	if ch.closed {
+		c.send(&wire.Closed{ID: ch.id, Head: ch.ring.Head()})
+	}
+	return nil
+}
+
+func handleResume(k *Keeper, _ *conn, m *wire.Resume, _ []*os.File) error {
+	if ch, err := k.child(m.ID); err == nil {
+		wake(ch.resume)
+	}
+	return nil
+}
+
+func handleSignal(k *Keeper, c *conn, m *wire.Signal, _ []*os.File) error {
+	ch, err := k.child(m.ID)
+	if err == nil {
+		err = k.signal(ch, syscall.Signal(m.Signal), m.Scope)
+	}
+	c.send(done(m.Req, err))
+	return nil
+}
+
+func handleRelease(k *Keeper, c *conn, m *wire.Release, _ []*os.File) error {
+	ch, err := k.child(m.ID)
+	if err == nil {
+		k.release(ch)
+	}
+	c.send(done(m.Req, err))
+	return nil
+}
+
+func handleStatus(k *Keeper, c *conn, m *wire.Status, _ []*os.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.send(&wire.StatusReply{
+		Req: m.Req, PID: int64(os.Getpid()), Build: k.cfg.Build, Started: k.started.UnixNano(),
+		Sessions: uint64(len(k.children)), DaemonPID: int64(k.super.pid),
+		Restarts: k.super.restarts, LastError: k.super.lastError, Executions: k.runs,
+	})
+	return nil
+}
+
+func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
+	k.mu.Lock()
+	var all []*child
+	alive := 0
+	for _, ch := range k.children {
+		all = append(all, ch)
+		if !ch.reaped.Load() {
+			alive++
+		}
+	}
+	k.super.wanted = false
+	k.mu.Unlock()
+	if alive > 0 && !m.Kill {
+		c.send(done(m.Req, errBusy))
+		return nil
+	}
+	for _, ch := range all {
+		if err := k.signal(ch, syscall.SIGKILL, wire.ScopeAll); err != nil {
+			k.log.Warn("shutdown", "session", ch.id, "err", err)
+		}
+	}
+	c.send(done(m.Req, nil))
+	k.finish(nil)
+	return nil
+}

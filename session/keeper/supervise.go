@@ -1,0 +1,242 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+const (
+	// A daemon that lives shorter than this crashed at once.
+	instantCrash = 2 * time.Second
+	// After this many instant crashes in a row the keeper gives up until asked again.
+	maxCrashes = 6
+	backoff    = 50 * time.Millisecond // doubles with each instant crash after the first
+	// A daemon that is known to run has this long to connect.
+	reconnect = 2 * time.Second
+	// A keeper without sessions waits this long for its first client.
+	firstClient = 10 * time.Second
+)
+
+var errCrashLoop = errors.New("the daemon crashes at once")
+
+// supervisor keeps one daemon alive. Guarded by Keeper.mu.
+type supervisor struct {
+	wanted    bool
+	pid       int   // of the daemon we started or that connected; 0: none
+	conn      *conn // its connection
+	ready     bool  // it serves clients
+	served    bool  // it was ready once
+	born      time.Time
+	crashes   int // instant ones in a row
+	restarts  uint64
+	lastError string
+	waiters   []waiter
+	scheduled bool // a restart is on its way
+}
+
+type waiter struct {
+	conn *conn
+	req  uint64
+}
+
+// wantDaemon makes sure that a daemon runs or will; w, if any, is told when it is
+// ready or given up.
+func (k *Keeper) wantDaemon(w *waiter) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := &k.super
+	if len(k.cfg.Daemon) == 0 {
+		if w != nil {
+			w.conn.send(done(w.req, errors.New("this keeper starts no daemon")))
+		}
+		return
+	}
+	if s.ready {
+		if w != nil {
+			w.conn.send(done(w.req, nil))
+		}
+		return
+	}
+	if w != nil {
+		s.waiters = append(s.waiters, *w)
+	}
+	s.wanted = true
+	s.crashes = 0
+	if s.pid == 0 && !s.scheduled {
+		k.startDaemonLocked()
+	}
+}
+
+// self is how a new process of this very executable is started, even when its file
+// was deleted or replaced.
+func self() string {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe"
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return exe
+}
+
+func (k *Keeper) startDaemonLocked() {
+	s := &k.super
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		k.crashedLocked(err.Error(), false)
+		return
+	}
+	defer null.Close()
+	pid, err := syscall.ForkExec(self(), k.cfg.Daemon, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{null.Fd(), null.Fd(), os.Stderr.Fd()}, // stderr is the keeper's log
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		k.crashedLocked("cannot start the daemon: "+err.Error(), false)
+		return
+	}
+	s.pid, s.born, s.ready = pid, time.Now(), false
+	k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
+}
+
+func (k *Keeper) daemonEnded(pid int, st syscall.WaitStatus) {
+	k.mu.Lock()
+	if k.super.pid == pid {
+		k.crashedLocked(fmt.Sprintf("daemon %d ended: %s", pid, describeStatus(st)), st.Signal() == syscall.SIGKILL)
+	}
+	k.mu.Unlock()
+	k.endIfIdle()
+}
+
+func describeStatus(st syscall.WaitStatus) string {
+	if st.Signaled() {
+		return st.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", st.ExitStatus())
+}
+
+// crashedLocked is called when the daemon is gone or could not be started.
+func (k *Keeper) crashedLocked(why string, killed bool) {
+	s := &k.super
+	// Killed from outside after it served: not its own fault, no reason to wait.
+	instant := time.Since(s.born) < instantCrash && !(s.served && killed)
+	s.pid, s.conn, s.ready, s.served = 0, nil, false, false
+	if !s.wanted {
+		k.log.Info("daemon left", "how", why)
+		k.answerWaitersLocked(errors.New("the daemon was told to stop"))
+		return
+	}
+	s.lastError = why
+	delay := time.Duration(0)
+	if instant {
+		s.crashes++
+		delay = backoff << min(s.crashes-1, 6)
+	} else {
+		s.crashes = 0
+	}
+	if s.crashes >= maxCrashes {
+		s.wanted = false
+		k.log.Error("giving up on the daemon until a client asks again; sessions go on", "crashes", s.crashes, "last", why)
+		k.answerWaitersLocked(fmt.Errorf("%w (%d times; last: %s); see its log", errCrashLoop, s.crashes, why))
+		return
+	}
+	k.log.Warn("restarting the daemon", "why", why, "delay", delay)
+	s.restarts++
+	if delay == 0 {
+		k.startDaemonLocked()
+		return
+	}
+	s.scheduled = true
+	time.AfterFunc(delay, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.super.scheduled = false
+		if k.super.wanted && k.super.pid == 0 {
+			k.startDaemonLocked()
+		}
+	})
+}
+
+func (k *Keeper) answerWaitersLocked(err error) {
+	for _, w := range k.super.waiters {
+		w.conn.send(done(w.req, err))
+	}
+	k.super.waiters = nil
+}
+
+// daemonConnectedLocked makes c the daemon that gets notices. The daemon's own lock
+// sees to it that there is only one; the newest connection is the true one.
+func (k *Keeper) daemonConnectedLocked(c *conn) {
+	s := &k.super
+	if old := s.conn; old != nil {
+		_ = old.Close()
+	}
+	s.conn = c
+	if len(k.cfg.Daemon) > 0 && s.pid != int(c.pid) {
+		// One that we did not start, or that a keeper before us did.
+		s.pid, s.born, s.wanted = int(c.pid), time.Now(), true
+	}
+}
+
+func (k *Keeper) daemonDroppedLocked(c *conn) {
+	s := &k.super
+	if s.conn != c {
+		return
+	}
+	s.conn, s.ready = nil, false
+	if _, ours := k.waiting[s.pid]; ours || s.pid == 0 {
+		return // the reaper will say how it ended
+	}
+	k.crashedLocked(fmt.Sprintf("daemon %d closed its connection", s.pid), true)
+}
+
+func handleReady(k *Keeper, c *conn, _ *wire.Ready, _ []*os.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.super.conn == c {
+		k.super.ready, k.super.served = true, true
+		k.answerWaitersLocked(nil)
+	}
+	return nil
+}
+
+func handleLeave(k *Keeper, c *conn, m *wire.Leave, _ []*os.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.super.conn == c {
+		k.super.wanted = m.Restart
+		k.super.ready = false
+		if m.Restart {
+			k.super.born = time.Time{} // ending was asked for, however soon
+		}
+	}
+	return nil
+}
+
+func handleStartDaemon(k *Keeper, c *conn, m *wire.StartDaemon, _ []*os.File) error {
+	k.wantDaemon(&waiter{c, m.Req})
+	return nil
+}
+
+// endIfIdle ends a keeper that has nothing to keep and nobody to serve.
+func (k *Keeper) endIfIdle() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.children) > 0 || len(k.conns) > 0 || k.super.wanted || k.super.pid != 0 {
+		return
+	}
+	if time.Since(k.started) < firstClient {
+		return // its starter is still to come
+	}
+	k.finish(nil)
+}

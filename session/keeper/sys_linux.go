@@ -1,0 +1,121 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const maxRSSUnit = 1024 // ru_maxrss is in KiB, getrusage(2)
+
+// becomeSubreaper makes orphans of sessions our children instead of init's, so that
+// they can be found and are reaped.
+func becomeSubreaper() error {
+	return os.NewSyscallError("prctl", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+}
+
+// exposeToOOM makes a child likelier to be chosen by the out-of-memory killer than
+// what keeps it. Best effort: the child may be gone already.
+func exposeToOOM(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("200"), 0)
+}
+
+// checkPeer lets only our own user (and root) in, whatever the socket's mode says.
+func checkPeer(uc *net.UnixConn) error {
+	raw, err := uc.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if credErr != nil {
+		return fmt.Errorf("peer credentials: %w", credErr)
+	}
+	if uid := os.Getuid(); int(cred.Uid) != uid && cred.Uid != 0 {
+		return fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", cred.Uid, uid)
+	}
+	return nil
+}
+
+// signalSession signals every process of the terminal session that pid leads.
+func signalSession(pid int, sig syscall.Signal, reaped bool) error {
+	var errs error
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		p, sid := processSession(path)
+		if sid == pid && p != os.Getpid() && !(reaped && p == pid) {
+			errs = errors.Join(errs, ignoreGone(syscall.Kill(p, sig)))
+		}
+	}
+	return errs
+}
+
+// processSession reads pid and session id (field 6) of a /proc/PID/stat; 0, 0 when
+// the process is gone. The command in field 2 may hold anything, so fields are
+// counted from its closing parenthesis.
+func processSession(path string) (pid, sid int) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0
+	}
+	stat := string(data)
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 4 {
+		return 0, 0
+	}
+	pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	sid, _ = strconv.Atoi(fields[3])
+	return pid, sid
+}
+
+var errNoSystemd = errors.New("no systemd user manager in reach")
+
+// ownScope moves this process out of the unit or login session it was started in, by
+// asking the user's systemd for a scope of its own: ending the login or the unit then
+// does not end the sessions. Called before there are children to reap.
+func ownScope() error {
+	bus := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")
+	if _, err := os.Stat(bus); err != nil {
+		return errNoSystemd
+	}
+	busctl, err := exec.LookPath("busctl")
+	if err != nil {
+		return fmt.Errorf("%w: busctl is not installed", errNoSystemd)
+	}
+	pid := strconv.Itoa(os.Getpid())
+	cmd := exec.Command(busctl, "--user", "call",
+		"org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+		"StartTransientUnit", "ssa(sv)a(sa(sv))",
+		"longterm-keeper-"+pid+".scope", "fail",
+		"3", "Description", "s", "longterm sessions", "PIDs", "au", "1", pid, "CollectMode", "s", "inactive-or-failed",
+		"0")
+	timeout := time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Kill() })
+	defer timeout.Stop()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("systemd scope: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// handoffFile is memory that survives execve under its descriptor number.
+func handoffFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("longterm-handoff", 0)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), "handoff"), nil
+}

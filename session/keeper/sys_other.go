@@ -1,0 +1,33 @@
+//go:build unix && !linux
+
+package keeper
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+const maxRSSUnit = 1 // ru_maxrss is in bytes here
+
+func becomeSubreaper() error { return errors.ErrUnsupported }
+
+func exposeToOOM(int) {}
+
+// checkPeer relies on the 0700 directory that holds the socket.
+func checkPeer(*net.UnixConn) error { return nil }
+
+// signalSession reaches the process group only: there is no /proc to walk.
+func signalSession(pid int, sig syscall.Signal, reaped bool) error {
+	if reaped {
+		return nil
+	}
+	return ignoreGone(syscall.Kill(-pid, sig))
+}
+
+func ownScope() error { return errors.ErrUnsupported }
+
+// handoffFile: without /proc a program cannot be executed by descriptor, so there is
+// no upgrade in place.
+func handoffFile() (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,268 @@
+//go:build unix
+
+package keeper
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/ring"
+)
+
+// An upgrade in place. The process executes a new binary over itself: same pid, so
+// the children stay its children and the descriptors stay open. What a new execution
+// must know is written as protocol frames to an unnamed file that it inherits.
+
+// HandoffFlag is the argument that carries the descriptor of the handoff; the verb
+// that runs keepers accepts it.
+const HandoffFlag = "--handoff-fd"
+
+func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error {
+	if len(files) != 1 {
+		c.send(done(m.Req, errors.New("upgrade: the new executable's descriptor is missing")))
+		return nil
+	}
+	err := k.upgrade(files[0])
+	c.send(done(m.Req, err)) // only reached when it did not work
+	k.log.Error("upgrade failed; going on as before", "err", err)
+	return nil
+}
+
+// upgrade does not return when it works.
+func (k *Keeper) upgrade(exe *os.File) error {
+	path := "/proc/self/fd/" + strconv.Itoa(int(exe.Fd()))
+	if err := k.probe(path); err != nil {
+		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
+	}
+	// From here no byte is between a PTY and its ring, no child is being born.
+	k.freeze.Lock()
+	defer k.freeze.Unlock()
+	k.spawning.Lock()
+	defer k.spawning.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	handoff, err := handoffFile()
+	if err != nil {
+		return fmt.Errorf("upgrade: handoff: %w", err)
+	}
+	defer handoff.Close()
+	kept, err := k.writeHandoff(handoff)
+	if err != nil {
+		return fmt.Errorf("upgrade: handoff: %w", err)
+	}
+	for _, fd := range kept {
+		inherit(fd, true)
+	}
+	k.log.Info("executing the new keeper", "sessions", len(k.children))
+	err = syscall.Exec(path, handoffArgs(os.Args, int(handoff.Fd())), os.Environ())
+	for _, fd := range kept {
+		inherit(fd, false)
+	}
+	return fmt.Errorf("upgrade: exec: %w", err)
+}
+
+// probe runs the new executable once: a binary for another machine, or one that
+// crashes at its start, must not replace a keeper that works.
+func (k *Keeper) probe(path string) error {
+	result := make(chan syscall.WaitStatus, 1)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	k.spawning.Lock()
+	pid, err := syscall.ForkExec(path, []string{"longterm", "version"}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{null.Fd(), null.Fd(), null.Fd()},
+	})
+	if err == nil {
+		k.mu.Lock()
+		k.waiting[pid] = func(st syscall.WaitStatus) { result <- st }
+		k.mu.Unlock()
+	}
+	k.spawning.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case st := <-result:
+		if st.ExitStatus() != 0 {
+			return fmt.Errorf("`longterm version`: %s", describeStatus(st))
+		}
+		return nil
+	case <-time.After(10 * time.Second):
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		return errors.New("`longterm version` did not end within 10 s")
+	}
+}
+
+// handoffArgs is argv with the handoff's descriptor replaced or appended.
+func handoffArgs(argv []string, fd int) []string {
+	args := []string{argv[0]}
+	for i := 1; i < len(argv); i++ {
+		if argv[i] == HandoffFlag || argv[i] == readyFlag {
+			i++
+			continue
+		}
+		args = append(args, argv[i])
+	}
+	return append(args, HandoffFlag, strconv.Itoa(fd))
+}
+
+// inherit says whether a descriptor survives execve.
+func inherit(fd int, yes bool) {
+	flags := unix.FD_CLOEXEC
+	if yes {
+		flags = 0
+	}
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags)
+}
+
+// writeHandoff describes the keeper and returns the descriptors to inherit.
+func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
+	keep := func(f syscall.Conn) int64 {
+		fd := -1
+		if raw, rerr := f.SyscallConn(); rerr == nil {
+			_ = raw.Control(func(p uintptr) { fd = int(p) })
+		}
+		if fd >= 0 {
+			kept = append(kept, fd)
+		}
+		return int64(fd)
+	}
+	buf := wire.AppendFrame(nil, &wire.HandoffKeeper{
+		ListenerFD: keep(k.listener), LockFD: keep(k.lock),
+		Started: k.started.UnixNano(), Executions: k.runs,
+		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts,
+	}, 0)
+	for _, c := range k.children {
+		h := &wire.Handoff{
+			ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
+			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
+			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil,
+		}
+		if !c.closed {
+			h.PTYFD = keep(c.pty)
+		}
+		if e := c.exit; e != nil {
+			h.Code, h.Signal, h.Time = e.Code, e.Signal, e.Time
+			h.User, h.System, h.MaxRSS, h.Head = e.User, e.System, e.MaxRSS, e.Head
+		}
+		buf = wire.AppendFrame(buf, h, 0)
+	}
+	_, err = w.Write(buf)
+	return kept, err
+}
+
+// daemonChildLocked is the daemon's pid when it is our child, else 0: one that is not
+// connects again by itself.
+func (k *Keeper) daemonChildLocked() int64 {
+	if _, ours := k.waiting[k.super.pid]; ours {
+		return int64(k.super.pid)
+	}
+	return 0
+}
+
+// takeOver goes on where the previous execution stopped.
+func (k *Keeper) takeOver(f *os.File) error {
+	defer f.Close()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("handoff: %w", err)
+	}
+	r := bufio.NewReader(f)
+	for {
+		frame, err := wire.ReadFrame(r)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("handoff: %w", err)
+		}
+		switch frame.Kind {
+		case wire.KindHandoffKeeper:
+			err = k.resumeKeeper(frame.Payload)
+		case wire.KindHandoff:
+			err = k.resumeChild(frame.Payload)
+		}
+		if err != nil { // one session lost is better than all
+			k.log.Error("handoff", "err", err)
+		}
+	}
+	if k.listener == nil || k.lock == nil {
+		return errors.New("handoff: no listener")
+	}
+	return nil
+}
+
+func adoptFile(fd int64, name string) *os.File {
+	inherit(int(fd), false)
+	return os.NewFile(uintptr(fd), name)
+}
+
+func (k *Keeper) resumeKeeper(payload []byte) error {
+	var h wire.HandoffKeeper
+	if err := wire.Decode(payload, &h); err != nil {
+		return err
+	}
+	k.started, k.runs = time.Unix(0, h.Started), h.Executions+1
+	k.lock = adoptFile(h.LockFD, "lock")
+	f := adoptFile(h.ListenerFD, "listener")
+	defer f.Close() // FileListener duplicates it
+	l, err := net.FileListener(f)
+	if err != nil {
+		return err
+	}
+	k.listener = l.(*net.UnixListener)
+	k.super.restarts = h.Restarts
+	if h.DaemonPID > 0 { // still our child, still running
+		pid := int(h.DaemonPID)
+		k.super.pid, k.super.wanted, k.super.born = pid, true, time.Now()
+		k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
+	}
+	return nil
+}
+
+func (k *Keeper) resumeChild(payload []byte) error {
+	var h wire.Handoff
+	if err := wire.Decode(payload, &h); err != nil {
+		return err
+	}
+	c := &child{
+		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
+		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe,
+		resume: make(chan struct{}, 1), done: make(chan struct{}),
+		ringFile: adoptFile(h.RingFD, "ring"),
+	}
+	var err error
+	if c.ring, err = ring.Map(c.ringFile); err != nil {
+		return fmt.Errorf("session %s: %w", h.ID, err)
+	}
+	if h.Exited {
+		c.exit = &wire.Exited{
+			ID: h.ID, Code: h.Code, Signal: h.Signal, Time: h.Time,
+			User: h.User, System: h.System, MaxRSS: h.MaxRSS, Head: h.Head,
+		}
+		c.reaped.Store(true)
+		c.reported = h.Head != 0 || h.PTYFD < 0
+	}
+	k.children[c.id] = c
+	if h.PTYFD < 0 {
+		c.closed = true
+		close(c.done)
+		return nil
+	}
+	// Non-blocking already: the flag belongs to the open file, not the descriptor.
+	c.pty = adoptFile(h.PTYFD, "pty")
+	go k.gather(c)
+	return nil
+}

@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Fields are found by their struct tag `wire:"N"`. Field types: uint64, int64, bool,
+// string, []string. The protocol is cold (output travels through the ring, not
+// here), so reflection costs nothing that matters and keeps each message a table.
+
+const fieldHeader = 6
+
+// ErrMalformed is returned for payloads whose fields do not add up.
+var ErrMalformed = errors.New("keeper protocol: malformed message")
+
+func appendFields(dst []byte, msg Message) []byte {
+	v := reflect.ValueOf(msg).Elem()
+	t := v.Type()
+	for i := range t.NumField() {
+		tag := fieldTag(t.Field(i))
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Uint64:
+			dst = appendInt(dst, tag, f.Uint())
+		case reflect.Int64:
+			dst = appendInt(dst, tag, uint64(f.Int()))
+		case reflect.Bool:
+			if f.Bool() {
+				dst = appendInt(dst, tag, 1)
+			}
+		case reflect.String:
+			if f.Len() > 0 {
+				dst = appendField(dst, tag, f.String())
+			}
+		case reflect.Slice:
+			for j := range f.Len() {
+				dst = appendField(dst, tag, f.Index(j).String())
+			}
+		default:
+			panic("keeper protocol: field type of " + t.Name() + "." + t.Field(i).Name)
+		}
+	}
+	return dst
+}
+
+func fieldTag(f reflect.StructField) uint16 {
+	n, err := strconv.ParseUint(f.Tag.Get("wire"), 10, 16)
+	if err != nil || n == 0 {
+		panic("keeper protocol: field without a tag: " + f.Name)
+	}
+	return uint16(n)
+}
+
+func appendInt(dst []byte, tag uint16, v uint64) []byte {
+	if v == 0 {
+		return dst
+	}
+	dst = binary.LittleEndian.AppendUint16(dst, tag)
+	dst = binary.LittleEndian.AppendUint32(dst, 8)
+	return binary.LittleEndian.AppendUint64(dst, v)
+}
+
+func appendField(dst []byte, tag uint16, s string) []byte {
+	dst = binary.LittleEndian.AppendUint16(dst, tag)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)))
+	return append(dst, s...)
+}
+
+// Decode fills msg, a pointer to a message struct, from a payload. Unknown tags are
+// skipped.
+func Decode(payload []byte, msg Message) error {
+	v := reflect.ValueOf(msg).Elem()
+	for len(payload) > 0 {
+		if len(payload) < fieldHeader {
+			return fmt.Errorf("%w: %d stray bytes", ErrMalformed, len(payload))
+		}
+		tag := binary.LittleEndian.Uint16(payload)
+		n := int(binary.LittleEndian.Uint32(payload[2:]))
+		payload = payload[fieldHeader:]
+		if n > len(payload) {
+			return fmt.Errorf("%w: field %d of %d bytes, %d left", ErrMalformed, tag, n, len(payload))
+		}
+		if f, ok := fieldByTag(v, tag); ok {
+			if err := setField(f, tag, payload[:n]); err != nil {
+				return err
+			}
+		}
+		payload = payload[n:]
+	}
+	return nil
+}
+
+func fieldByTag(v reflect.Value, tag uint16) (reflect.Value, bool) {
+	for i := range v.NumField() {
+		if fieldTag(v.Type().Field(i)) == tag {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func setField(f reflect.Value, tag uint16, val []byte) error {
+	switch f.Kind() {
+	case reflect.String:
+		f.SetString(string(val))
+		return nil
+	case reflect.Slice:
+		f.Set(reflect.Append(f, reflect.ValueOf(string(val))))
+		return nil
+	}
+	if len(val) != 8 {
+		return fmt.Errorf("%w: integer field %d of %d bytes", ErrMalformed, tag, len(val))
+	}
+	n := binary.LittleEndian.Uint64(val)
+	switch f.Kind() {
+	case reflect.Uint64:
+		f.SetUint(n)
+	case reflect.Int64:
+		f.SetInt(int64(n))
+	case reflect.Bool:
+		f.SetBool(n != 0)
+	}
+	return nil
+}

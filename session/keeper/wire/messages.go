@@ -1,0 +1,262 @@
+package wire
+
+// Message is a pointer to one of the structs below.
+type Message interface{ kind() Kind }
+
+// Roles a peer may take in its Hello.
+const (
+	RoleDaemon = "daemon" // gets notices; a newer one takes over from an older one
+	RoleTool   = "tool"   // asks and leaves
+)
+
+// Scopes of Signal.
+const (
+	ScopeChild      = "child"      // the session's own process
+	ScopeGroup      = "group"      // its process group
+	ScopeForeground = "foreground" // the terminal's foreground process group
+	ScopeAll        = "all"        // every process of its terminal session
+)
+
+// Hello is the first message of both sides. The keeper answers with its own and
+// closes the connection when the versions do not overlap.
+type Hello struct {
+	Version    uint64 `wire:"1"`
+	MinVersion uint64 `wire:"2"`
+	Build      string `wire:"3"`
+	Role       string `wire:"4"`
+	PID        int64  `wire:"5"`
+	Key        string `wire:"6"` // the keeper's placement key
+}
+
+// Spawn starts a child. Answer: Spawned.
+type Spawn struct {
+	Req       uint64   `wire:"1"`
+	ID        string   `wire:"2"`
+	Argv      []string `wire:"3"`
+	Env       []string `wire:"4"`
+	Dir       string   `wire:"5"`
+	Cols      uint64   `wire:"6"`
+	Rows      uint64   `wire:"7"`
+	RingBytes uint64   `wire:"8"`
+	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
+	Path      string   `wire:"10"` // the executable; Argv[0] is only what it is told
+}
+
+// Spawned answers Spawn. Errno is the system's error number, 0 when it started.
+type Spawned struct {
+	Req     uint64 `wire:"1"`
+	PID     int64  `wire:"2"`
+	Started int64  `wire:"3"` // Unix time, ns
+	Errno   int64  `wire:"4"`
+	Error   string `wire:"5"`
+}
+
+// List asks for one Session per session kept and a Done.
+type List struct {
+	Req uint64 `wire:"1"`
+}
+
+// Session describes a session kept. It answers List and, with the ring's and the
+// PTY's descriptors, Adopt.
+type Session struct {
+	Req     uint64 `wire:"1"`
+	ID      string `wire:"2"`
+	PID     int64  `wire:"3"`
+	Started int64  `wire:"4"`
+	Cols    uint64 `wire:"5"`
+	Rows    uint64 `wire:"6"`
+	Pipe    bool   `wire:"7"`
+	Exited  bool   `wire:"8"`
+	Closed  bool   `wire:"9"` // no more output can come
+}
+
+// Adopt asks for a session's descriptors: ring, then (unless closed) the PTY's.
+// Answer: Session with descriptors, or Done with an error.
+type Adopt struct {
+	Req uint64 `wire:"1"`
+	ID  string `wire:"2"`
+}
+
+// Done answers requests that have nothing else to say.
+type Done struct {
+	Req   uint64 `wire:"1"`
+	Error string `wire:"2"`
+	Code  string `wire:"3"` // one of the Code constants, for errors worth telling apart
+}
+
+// Codes of Done.
+const (
+	CodeNotFound  = "not-found"
+	CodeExists    = "exists"
+	CodeBusy      = "busy"
+	CodeCrashLoop = "crash-loop"
+)
+
+// Output says that a session's ring has bytes nobody looked at yet.
+type Output struct {
+	ID string `wire:"1"`
+}
+
+// Resume says that the daemon made room in a ring whose writer had stalled.
+type Resume struct {
+	ID string `wire:"1"`
+}
+
+// Exited says that a session's child ended. It is sent once to each daemon that
+// connects until the session is released. All the child printed is in the ring.
+type Exited struct {
+	ID     string `wire:"1"`
+	Code   int64  `wire:"2"` // exit status; -1 when killed by a signal
+	Signal int64  `wire:"3"`
+	Time   int64  `wire:"4"` // Unix time, ns
+	User   int64  `wire:"5"` // CPU time, ns
+	System int64  `wire:"6"`
+	MaxRSS int64  `wire:"7"` // bytes
+	Head   uint64 `wire:"8"` // ring head when the child was reaped and drained
+}
+
+// Closed says that no more output of a session can come: nobody holds its terminal.
+type Closed struct {
+	ID   string `wire:"1"`
+	Head uint64 `wire:"2"`
+}
+
+// Signal sends a signal to a session's processes; never to a recycled pid.
+type Signal struct {
+	Req    uint64 `wire:"1"`
+	ID     string `wire:"2"`
+	Signal int64  `wire:"3"`
+	Scope  string `wire:"4"`
+}
+
+// Release forgets a session: its terminal is hung up, its exit status dropped.
+type Release struct {
+	Req uint64 `wire:"1"`
+	ID  string `wire:"2"`
+}
+
+// Ready is sent by a daemon that has adopted everything and serves clients.
+type Ready struct {
+	Socket string `wire:"1"`
+}
+
+// Leave is sent by a daemon before it ends on purpose. Restart: start another.
+type Leave struct {
+	Restart bool `wire:"1"`
+}
+
+// StartDaemon asks for a running daemon. Answer: Done, once one is Ready.
+type StartDaemon struct {
+	Req uint64 `wire:"1"`
+}
+
+// Upgrade asks the keeper to re-execute itself in place from the executable whose
+// descriptor travels along. Answer: Done with an error; none when it worked (the
+// connection ends, the socket stays).
+type Upgrade struct {
+	Req uint64 `wire:"1"`
+}
+
+// Shutdown ends the keeper. It is refused (busy) while children live unless Kill.
+type Shutdown struct {
+	Req  uint64 `wire:"1"`
+	Kill bool   `wire:"2"`
+}
+
+// Status asks for a StatusReply.
+type Status struct {
+	Req uint64 `wire:"1"`
+}
+
+// StatusReply describes the keeper.
+type StatusReply struct {
+	Req        uint64 `wire:"1"`
+	PID        int64  `wire:"2"`
+	Build      string `wire:"3"`
+	Started    int64  `wire:"4"`
+	Sessions   uint64 `wire:"5"`
+	DaemonPID  int64  `wire:"6"`
+	Restarts   uint64 `wire:"7"`
+	LastError  string `wire:"8"`
+	Executions uint64 `wire:"9"` // 1, plus one per upgrade in place
+}
+
+// Handoff is what a keeper leaves for its next execution, one frame per session with
+// ring and PTY as inherited descriptor numbers. It never crosses the socket.
+type Handoff struct {
+	ID      string `wire:"1"`
+	PID     int64  `wire:"2"`
+	Started int64  `wire:"3"`
+	Cols    uint64 `wire:"4"`
+	Rows    uint64 `wire:"5"`
+	Pipe    bool   `wire:"6"`
+	RingFD  int64  `wire:"7"`
+	PTYFD   int64  `wire:"8"` // -1: closed
+	Exited  bool   `wire:"9"`
+	Code    int64  `wire:"10"`
+	Signal  int64  `wire:"11"`
+	Time    int64  `wire:"12"`
+	User    int64  `wire:"13"`
+	System  int64  `wire:"14"`
+	MaxRSS  int64  `wire:"15"`
+	Head    uint64 `wire:"16"`
+}
+
+// HandoffKeeper is the first frame of a handoff.
+type HandoffKeeper struct {
+	ListenerFD int64  `wire:"1"`
+	LockFD     int64  `wire:"2"`
+	Started    int64  `wire:"3"`
+	Executions uint64 `wire:"4"`
+	DaemonPID  int64  `wire:"5"`
+	Restarts   uint64 `wire:"6"`
+}
+
+// Kinds, never reused. Requests and notices share the space.
+const (
+	KindHello Kind = 1 + iota
+	KindSpawn
+	KindSpawned
+	KindList
+	KindSession
+	KindAdopt
+	KindDone
+	KindOutput
+	KindResume
+	KindExited
+	KindClosed
+	KindSignal
+	KindRelease
+	KindReady
+	KindLeave
+	KindStartDaemon
+	KindUpgrade
+	KindShutdown
+	KindStatus
+	KindStatusReply
+	KindHandoff
+	KindHandoffKeeper
+)
+
+func (*Hello) kind() Kind         { return KindHello }
+func (*Spawn) kind() Kind         { return KindSpawn }
+func (*Spawned) kind() Kind       { return KindSpawned }
+func (*List) kind() Kind          { return KindList }
+func (*Session) kind() Kind       { return KindSession }
+func (*Adopt) kind() Kind         { return KindAdopt }
+func (*Done) kind() Kind          { return KindDone }
+func (*Output) kind() Kind        { return KindOutput }
+func (*Resume) kind() Kind        { return KindResume }
+func (*Exited) kind() Kind        { return KindExited }
+func (*Closed) kind() Kind        { return KindClosed }
+func (*Signal) kind() Kind        { return KindSignal }
+func (*Release) kind() Kind       { return KindRelease }
+func (*Ready) kind() Kind         { return KindReady }
+func (*Leave) kind() Kind         { return KindLeave }
+func (*StartDaemon) kind() Kind   { return KindStartDaemon }
+func (*Upgrade) kind() Kind       { return KindUpgrade }
+func (*Shutdown) kind() Kind      { return KindShutdown }
+func (*Status) kind() Kind        { return KindStatus }
+func (*StatusReply) kind() Kind   { return KindStatusReply }
+func (*Handoff) kind() Kind       { return KindHandoff }
+func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }

@@ -1,0 +1,56 @@
+//go:build unix
+
+package wire
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// maxSocketPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
+// Linux, with the final NUL).
+const maxSocketPath = 103
+
+// Listen listens on a Unix socket at path, however long the path is.
+func Listen(path string) (*net.UnixListener, error) {
+	var l *net.UnixListener
+	err := withShortPath(path, func(p string) (err error) {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: p, Net: "unix"})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	l.SetUnlinkOnClose(false) // the name may have been taken over by a successor
+	return l, nil
+}
+
+// Dial connects to the Unix socket at path, however long the path is.
+func Dial(path string) (*net.UnixConn, error) {
+	var c *net.UnixConn
+	err := withShortPath(path, func(p string) (err error) {
+		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: p, Net: "unix"})
+		return err
+	})
+	return c, err
+}
+
+// withShortPath calls f with a name for path that fits a socket address: the path
+// itself, or one through a descriptor of its directory.
+func withShortPath(path string, f func(string) error) error {
+	if len(path) <= maxSocketPath {
+		return f(path)
+	}
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("socket path %s is longer than %d bytes; set LONGTERM_DIR to a shorter directory", path, maxSocketPath)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f(fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)))
+}

@@ -1,0 +1,99 @@
+// Package paths says where longterm keeps its files.
+//
+//	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
+//	state    longterm.db, daemon.log, keeper.log, sessions/ID/{journal/,checkpoint,…}
+//
+// Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
+// $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. LONGTERM_DIR puts both
+// under one directory. All are mode 0700 and ours.
+package paths
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// EnvDir is the variable that puts everything under one directory.
+const EnvDir = "LONGTERM_DIR"
+
+// MainKeeper is the placement key of the shared keeper.
+const MainKeeper = "main"
+
+// Dirs are the two directories.
+type Dirs struct{ Run, State string }
+
+// Default reads the environment.
+func Default() (Dirs, error) {
+	if d := os.Getenv(EnvDir); d != "" {
+		abs, err := filepath.Abs(d)
+		if err != nil {
+			return Dirs{}, fmt.Errorf("%s=%s: %w", EnvDir, d, err)
+		}
+		return Dirs{Run: filepath.Join(abs, "run"), State: filepath.Join(abs, "state")}, nil
+	}
+	state, err := stateDir()
+	if err != nil {
+		return Dirs{}, err
+	}
+	d := Dirs{Run: filepath.Join(state, "run"), State: state}
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		d.Run = filepath.Join(run, "longterm")
+	}
+	return d, nil
+}
+
+func stateDir() (string, error) {
+	if s := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(s) {
+		return filepath.Join(s, "longterm"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no home directory (%w); set %s to a directory of yours", err, EnvDir)
+	}
+	return filepath.Join(home, ".local", "state", "longterm"), nil
+}
+
+// Make creates the directories and refuses ones that others could write to.
+func (d Dirs) Make() error {
+	for _, dir := range []string{d.State, d.Run, d.Keepers(), d.Sessions()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("%w; make it writable, or set %s to a directory that is", err, EnvDir)
+		}
+	}
+	return errors.Join(checkPrivate(d.Run), checkPrivate(d.State))
+}
+
+// Socket is the daemon's.
+func (d Dirs) Socket() string { return filepath.Join(d.Run, "daemon.sock") }
+
+// DaemonLock is held by the one daemon.
+func (d Dirs) DaemonLock() string { return filepath.Join(d.Run, "daemon.lock") }
+
+// StartLock is held by a client that starts a keeper.
+func (d Dirs) StartLock() string { return filepath.Join(d.Run, "start.lock") }
+
+// Keepers holds a socket and a lock for each keeper.
+func (d Dirs) Keepers() string { return filepath.Join(d.Run, "keepers") }
+
+// KeeperSocket is the socket of the keeper with a placement key.
+func (d Dirs) KeeperSocket(key string) string { return filepath.Join(d.Keepers(), key+".sock") }
+
+// KeeperLock is held by the keeper with a placement key.
+func (d Dirs) KeeperLock(key string) string { return filepath.Join(d.Keepers(), key+".lock") }
+
+// Database is the SQLite file.
+func (d Dirs) Database() string { return filepath.Join(d.State, "longterm.db") }
+
+// DaemonLog and KeeperLog are appended to.
+func (d Dirs) DaemonLog() string { return filepath.Join(d.State, "daemon.log") }
+
+// KeeperLog is where keepers, and what they start, write their complaints.
+func (d Dirs) KeeperLog() string { return filepath.Join(d.State, "keeper.log") }
+
+// Sessions holds a directory for each session.
+func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
+
+// Session is the directory of one session.
+func (d Dirs) Session(id string) string { return filepath.Join(d.Sessions(), id) }

@@ -1,0 +1,276 @@
+package ring
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+)
+
+// newPair is a ring and a second mapping of it, as keeper and daemon have them.
+func newPair(t *testing.T) (w, r *Ring) {
+	t.Helper()
+	w, f, err := Create(MinSize)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no shared memory on this system: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = Map(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, c := range []func() error{w.Close, r.Close, f.Close} {
+			if err := c(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return w, r
+}
+
+// write puts all of p into the ring, which must have room.
+func write(t *testing.T, w *Ring, p []byte) {
+	t.Helper()
+	for len(p) > 0 {
+		room := w.Room()
+		if room == nil {
+			t.Fatal("no room")
+		}
+		n := copy(room, p)
+		w.Publish(n)
+		p = p[n:]
+	}
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	w, r := newPair(t)
+	var want, got bytes.Buffer
+	rng := rand.New(rand.NewPCG(1, 2))
+	off := uint64(0)
+	for range 2000 {
+		p := make([]byte, rng.IntN(3000))
+		for i := range p {
+			p[i] = byte(rng.Uint32())
+		}
+		write(t, w, p)
+		want.Write(p)
+		for limit := rng.IntN(4000); limit > 0; {
+			u := r.Unread(off, limit)
+			if len(u) == 0 {
+				break
+			}
+			got.Write(u)
+			off += uint64(len(u))
+			limit -= len(u)
+		}
+		r.Ack(off)
+		if w.Head()-w.Tail() > uint64(w.Cap())-4096 { // the reader is slower at random
+			for u := r.Unread(off, 1<<20); len(u) > 0; u = r.Unread(off, 1<<20) {
+				got.Write(u)
+				off += uint64(len(u))
+			}
+			r.Ack(off)
+		}
+	}
+	for u := r.Unread(off, 1<<20); len(u) > 0; u = r.Unread(off, 1<<20) {
+		got.Write(u)
+		off += uint64(len(u))
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Error("bytes differ")
+	}
+}
+
+// FEATURES: R90
+func TestNothingUnacknowledgedIsOverwritten(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, bytes.Repeat([]byte{7}, MinSize))
+	if room := w.Room(); room != nil {
+		t.Fatalf("a full ring has room for %d bytes", len(room))
+	}
+	if w.Stall() {
+		t.Error("room appeared from nowhere")
+	}
+	if !r.Ack(100) {
+		t.Error("the reader is not told to wake the writer")
+	}
+	if r.Ack(200) {
+		t.Error("woken twice")
+	}
+	if room := w.Room(); len(room) != 200 {
+		t.Errorf("room for %d bytes after 200 were acknowledged", len(room))
+	}
+}
+
+func TestStallSeesRoomThatCameMeanwhile(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, make([]byte, MinSize))
+	r.Ack(10)
+	if !w.Stall() {
+		t.Error("the writer would wait for ever")
+	}
+	if r.Ack(20) {
+		t.Error("woken without having stalled")
+	}
+}
+
+// A reader gone mad cannot make the writer overwrite what was not acknowledged.
+//
+// FEATURES: R93
+func TestUnbelievableTails(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, make([]byte, 1000))
+	r.Ack(500)
+	w.Room()
+	for _, tail := range []uint64{0, 499, 1001, 1 << 60} {
+		r.hdr.tail.Store(tail)
+		w.Room()
+		if got := w.believedTail(w.Head()); got != 500 {
+			t.Errorf("tail %d was believed: %d", tail, got)
+		}
+	}
+	r.hdr.tail.Store(500)
+	if r.Ack(5000); r.Tail() != 500 {
+		t.Error("an acknowledgement past the head was taken")
+	}
+}
+
+func TestNotices(t *testing.T) {
+	w, r := newPair(t)
+	if !w.Notice() || w.Notice() || w.Notice() {
+		t.Error("notices are not coalesced")
+	}
+	r.Look()
+	if !w.Notice() {
+		t.Error("no notice after the reader looked")
+	}
+}
+
+func TestCopyAt(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, []byte("0123456789"))
+	r.Ack(10)
+	buf := make([]byte, 4)
+	if n, ok := r.CopyAt(3, buf); !ok || string(buf[:n]) != "3456" {
+		t.Errorf("acknowledged bytes: %q, %v", buf[:n], ok)
+	}
+	if n, ok := r.CopyAt(10, buf); !ok || n != 0 {
+		t.Errorf("at the head: %d, %v", n, ok)
+	}
+	if _, ok := r.CopyAt(11, buf); ok {
+		t.Error("past the head")
+	}
+	write(t, w, make([]byte, MinSize-MaxWrite))
+	r.Ack(w.Head())
+	if _, ok := r.CopyAt(3, buf); ok {
+		t.Error("bytes that may be overwritten were handed out")
+	}
+}
+
+// An idle ring gives its memory back, and says that old bytes are gone.
+func TestTrim(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, []byte("abc"))
+	if err := w.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Unread(0, 10); string(got) != "abc" {
+		t.Fatalf("trimmed what was not acknowledged: %q", got)
+	}
+	r.Ack(3)
+	if err := w.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.CopyAt(0, make([]byte, 3)); ok {
+		t.Error("released bytes were handed out")
+	}
+	write(t, w, []byte("def"))
+	if got := r.Unread(3, 10); string(got) != "def" {
+		t.Errorf("after a trim: %q", got)
+	}
+}
+
+func TestMapRefusesWhatIsNoRing(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, size := range []int64{0, 100, headerSize + MinSize, headerSize + MinSize + 4096} {
+		if err := f.Truncate(size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Map(f); err == nil {
+			t.Errorf("%d zero bytes passed as a ring", size)
+		}
+	}
+}
+
+// Writer and reader at full speed, as two goroutines with a mapping each.
+func TestConcurrent(t *testing.T) {
+	w, r := newPair(t)
+	const total = 8 << 20
+	woken := make(chan struct{}, 1)
+	noticed := make(chan struct{}, 1)
+	wake := func(c chan struct{}) {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 0; n < total; {
+			room := w.Room()
+			if room == nil {
+				if !w.Stall() {
+					<-woken
+				}
+				continue
+			}
+			room = room[:min(len(room), total-n)]
+			for i := range room {
+				room[i] = byte(n + i)
+			}
+			w.Publish(len(room))
+			n += len(room)
+			if w.Notice() {
+				wake(noticed)
+			}
+		}
+	})
+	for off := uint64(0); off < total; {
+		r.Look()
+		p := r.Unread(off, 1<<20)
+		if len(p) == 0 {
+			<-noticed
+			continue
+		}
+		for i, b := range p {
+			if b != byte(off+uint64(i)) {
+				t.Fatalf("byte %d is %d", off+uint64(i), b)
+			}
+		}
+		off += uint64(len(p))
+		if r.Ack(off) {
+			wake(woken)
+		}
+	}
+	wg.Wait()
+}
+
+func BenchmarkThrough(b *testing.B) {
+	r := Local(DefaultSize)
+	b.SetBytes(4096)
+	off := uint64(0)
+	for b.Loop() {
+		r.Publish(len(r.Room()[:4096]))
+		off += uint64(len(r.Unread(off, 4096)))
+		r.Ack(off)
+	}
+}

@@ -1,0 +1,51 @@
+package ring
+
+// Room is the next contiguous free region, at most MaxWrite bytes; empty when the
+// ring is full. The writer fills a prefix of it and calls Publish.
+func (r *Ring) Room() []byte {
+	head := r.hdr.head.Load()
+	free := uint64(len(r.data)) - (head - r.believedTail(head))
+	if free == 0 {
+		return nil
+	}
+	at := r.slot(head)
+	n := min(uint64(len(r.data)-at), free, MaxWrite)
+	return r.data[at : at+int(n)]
+}
+
+// believedTail guards the writer against a reader gone mad: a tail that runs
+// backwards or past head would let unread bytes be overwritten.
+func (r *Ring) believedTail(head uint64) uint64 {
+	if t := r.hdr.tail.Load(); t >= r.lastTail && t <= head {
+		r.lastTail = t
+	}
+	return r.lastTail
+}
+
+// Publish makes n bytes written into Room visible to the reader.
+func (r *Ring) Publish(n int) { r.hdr.head.Add(uint64(n)) }
+
+// Notice reports whether a notice must be sent: false while an earlier one has not
+// been looked at, so that a flood costs one notice per look.
+func (r *Ring) Notice() bool { return r.hdr.noticed.Swap(1) == 0 }
+
+// Stall is called by a writer that found no Room. True: room came up meanwhile, go
+// on. False: wait until the reader, who will see the flag, says so.
+func (r *Ring) Stall() (room bool) {
+	r.hdr.stalled.Store(1)
+	if r.Room() == nil {
+		return false
+	}
+	r.hdr.stalled.Store(0)
+	return true
+}
+
+// Trim gives the memory of a ring with nothing unread back to the system, so that an
+// idle session costs a page, not its busiest moment. Only the writer may call it.
+func (r *Ring) Trim() error {
+	if r.mem == nil || r.hdr.head.Load() != r.hdr.tail.Load() {
+		return nil
+	}
+	r.hdr.floor.Store(r.hdr.head.Load())
+	return release(r.data)
+}
