@@ -1,0 +1,207 @@
+// Package api holds the requests and answers of the daemon's HTTP interface, and its
+// errors. It is what both ends share and imports nothing that either of them is made
+// of. The OpenAPI document is made from these types.
+//
+// Offsets count bytes of output from the session's beginning; times are RFC 3339;
+// rows and columns are cells, 0-based.
+package api
+
+import "time"
+
+// Version is the prefix of every path.
+const Version = "/v1"
+
+// Session describes a session.
+type Session struct {
+	ID        string            `json:"id" doc:"UUID, for ever the session's"`
+	Name      string            `json:"name" doc:"unique among sessions"`
+	State     string            `json:"state" enum:"running,exited,lost"`
+	PID       int               `json:"pid" doc:"the session's process; 0 when there is none"`
+	Cwd       string            `json:"cwd" doc:"working directory now, as far as known"`
+	Command   string            `json:"command" doc:"what was started, quoted for a shell"`
+	Argv      []string          `json:"argv"`
+	Labels    map[string]string `json:"labels"`
+	Cols      int               `json:"cols" doc:"width in cells"`
+	Rows      int               `json:"rows" doc:"height in cells"`
+	Title     string            `json:"title,omitempty"`
+	Engine    string            `json:"engine" doc:"emulator in use"`
+	Keeper    string            `json:"keeper" doc:"placement key of the keeper that holds it"`
+	Mode      string            `json:"mode" enum:"pty,pipe"`
+	Created   time.Time         `json:"created"`
+	Ended     *time.Time        `json:"ended,omitempty"`
+	ExitCode  *int              `json:"exit_code" doc:"null while it runs, when a signal ended it and when unknown"`
+	Signal    string            `json:"signal,omitempty" doc:"the signal that ended it"`
+	Duration  int64             `json:"duration_ms" doc:"how long it ran or has been running"`
+	Usage     *Usage            `json:"usage,omitempty" doc:"what it used, once it ended"`
+	Output    Range             `json:"output" doc:"offsets of the output kept"`
+	Version   uint64            `json:"version" doc:"of the screen"`
+	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is up"`
+	Progress  *Progress         `json:"progress,omitempty"`
+	LastWrite *time.Time        `json:"last_output,omitempty" doc:"when it last printed"`
+	Clients   int               `json:"clients" doc:"attached or watching clients"`
+	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
+	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
+}
+
+// Usage is what a process used in its life.
+type Usage struct {
+	UserMS   int64 `json:"user_ms"`
+	SystemMS int64 `json:"system_ms"`
+	MaxRSS   int64 `json:"max_rss_bytes"`
+}
+
+// Range is a range of output offsets, in bytes.
+type Range struct {
+	Start uint64 `json:"start"`
+	End   uint64 `json:"end"`
+}
+
+// Progress is what the program reports by OSC 9;4.
+type Progress struct {
+	State   string `json:"state" enum:"normal,error,indeterminate,paused"`
+	Percent int    `json:"percent"`
+}
+
+// NewSession says what to start.
+type NewSession struct {
+	Name   string   `json:"name,omitempty" maxLength:"128" doc:"default: made from the command"`
+	Argv   []string `json:"argv,omitempty" doc:"default: the user's shell"`
+	Line   string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
+	Cwd    string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
+	Env    []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
+	SetEnv []string `json:"set_env,omitempty" doc:"additions to it"`
+	Cols   int      `json:"cols,omitempty" doc:"default 80"`
+	Rows   int      `json:"rows,omitempty" doc:"default 24"`
+
+	Labels    map[string]string `json:"labels,omitempty"`
+	Engine    string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`
+	Isolated  bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
+	Pipe      bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal"`
+	Temporary bool              `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
+}
+
+// Edit changes a session's name and labels. A label with an empty value is removed.
+type Edit struct {
+	Name   *string           `json:"name,omitempty" minLength:"1" maxLength:"128"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Input is something to type. Exactly one of Text, Keys, Paste and Data is given;
+// Enter presses that key afterwards.
+type Input struct {
+	Text  string   `json:"text,omitempty" doc:"typed as it is"`
+	Keys  []string `json:"keys,omitempty" doc:"key names, as in Enter, C-c, Up, F5"`
+	Paste *string  `json:"paste,omitempty" doc:"pasted, bracketed when the program asked for it"`
+	Data  []byte   `json:"data,omitempty" doc:"raw bytes, base64"`
+	Enter bool     `json:"enter,omitempty"`
+
+	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
+}
+
+// Typed answers Input: everything was taken by the terminal.
+type Typed struct {
+	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
+}
+
+// Resize is a new size in cells.
+type Resize struct {
+	Cols int `json:"cols"`
+	Rows int `json:"rows"`
+}
+
+// Signal names a signal for a session's processes.
+type Signal struct {
+	Signal string `json:"signal" doc:"name or number, as in INT, SIGTERM, 9"`
+	Scope  string `json:"scope,omitempty" enum:"child,group,foreground,all" doc:"default foreground"`
+}
+
+// Kill asks for an end by the kill ladder: interrupt, terminate, kill.
+type Kill struct {
+	GraceMS int `json:"grace_ms,omitempty" doc:"time each step gets; default 200"`
+}
+
+// Output is a piece of a session's output.
+type Output struct {
+	Data []byte `json:"data" doc:"base64"`
+	From uint64 `json:"from" doc:"offset of the first byte"`
+	Next uint64 `json:"next" doc:"offset to read on from"`
+	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the offset asked for and from"`
+	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
+}
+
+// Wait says what to wait for.
+type Wait struct {
+	Conds     []Condition `json:"conditions" minItems:"1"`
+	All       bool        `json:"all,omitempty" doc:"all conditions instead of any"`
+	Since     *uint64     `json:"since,omitempty" doc:"output offset; default: since something was last typed"`
+	TimeoutMS int64       `json:"timeout_ms,omitempty" doc:"default 60000"`
+	// Input is typed first, in the same step: nothing of its answer is missed.
+	Input *Input `json:"input,omitempty"`
+}
+
+// Condition is one thing to wait for.
+type Condition struct {
+	Kind    string `json:"kind" enum:"text,regexp,exit,quiet"`
+	Text    string `json:"text,omitempty" doc:"for text"`
+	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp"`
+	QuietMS int64  `json:"quiet_ms,omitempty" doc:"for quiet; default 1000"`
+}
+
+// Waited is a wait's result.
+type Waited struct {
+	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session closed before a condition held"`
+	Fired   []Fired `json:"fired"`
+	Session Session `json:"session"`
+	Version uint64  `json:"version" doc:"of the screen"`
+	Cursor  uint64  `json:"cursor" doc:"output offset: the next since"`
+}
+
+// Fired is a condition that came true.
+type Fired struct {
+	Condition Condition `json:"condition"`
+	Match     string    `json:"match,omitempty"`
+}
+
+// Status describes the daemon.
+type Status struct {
+	DaemonPID int       `json:"daemon_pid"`
+	KeeperPID int       `json:"keeper_pid"`
+	Build     string    `json:"build"`
+	Started   time.Time `json:"started"`
+	Sessions  int       `json:"sessions"`
+	Running   int       `json:"running"`
+	Socket    string    `json:"socket"`
+	State     string    `json:"state_dir"`
+	Keepers   []Keeper  `json:"keepers"`
+	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
+	Notices   []string  `json:"notices" doc:"what went wrong at the start and was mended"`
+}
+
+// Keeper describes one keeper.
+type Keeper struct {
+	Key        string    `json:"key"`
+	PID        int       `json:"pid"`
+	Build      string    `json:"build"`
+	Started    time.Time `json:"started"`
+	Sessions   int       `json:"sessions"`
+	Executions int       `json:"executions" doc:"1, plus one per upgrade in place"`
+}
+
+// Stop ends the daemon.
+type Stop struct {
+	KillSessions bool `json:"kill_sessions,omitempty"`
+	Restart      bool `json:"restart,omitempty" doc:"have the keeper start a new one"`
+}
+
+// Upgrade replaces keepers and daemon by another executable.
+type Upgrade struct {
+	Path string `json:"path" doc:"absolute path of the new executable"`
+}
+
+// Event is something that happened.
+type Event struct {
+	Seq     uint64   `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
+	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,history,edited,removed,lost"`
+	Session *Session `json:"session,omitempty"`
+	Lost    uint64   `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+}

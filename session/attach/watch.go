@@ -1,0 +1,26 @@
+package attach
+
+import (
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Frame is what a watching client gets: the rows of the screen that changed, and what
+// is needed to draw and to type.
+type Frame struct {
+	Screen render.Screen `json:"screen"`
+	Modes  vterm.Modes   `json:"modes"`
+	State  string        `json:"state"`
+}
+
+// Act is what a watching client does. Keys and mouse travel as such and become bytes
+// in the daemon, which knows the program's modes.
+type Act struct {
+	Cols  int          `json:"cols,omitempty"` // new size, cells
+	Rows  int          `json:"rows,omitempty"`
+	Key   *vterm.Key   `json:"key,omitempty"`
+	Mouse *vterm.Mouse `json:"mouse,omitempty"`
+	Paste *string      `json:"paste,omitempty"`
+	Text  string       `json:"text,omitempty"`
+	Focus *bool        `json:"focus,omitempty"`
+}

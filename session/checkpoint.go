@@ -1,0 +1,171 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/checkpoint"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+const (
+	// A checkpoint is due after this much output, or once output rests this long.
+	checkpointBytes = 2 << 20
+	checkpointQuiet = 2 * time.Second
+)
+
+// checkpoints says when the next checkpoint is due.
+type checkpoints struct {
+	at    uint64 // offset of the newest one
+	off   uint64
+	timer *time.Timer
+}
+
+func (c *checkpoints) grew(off uint64) {
+	c.off = off
+	wait := checkpointQuiet
+	if off-c.at >= checkpointBytes {
+		wait = 0
+	}
+	if c.timer == nil {
+		c.timer = time.NewTimer(wait)
+	} else {
+		c.timer.Reset(wait)
+	}
+}
+
+// C fires when a checkpoint is due.
+func (c *checkpoints) C() <-chan time.Time {
+	if c.timer == nil {
+		return nil
+	}
+	return c.timer.C
+}
+
+// checkpoint writes the emulator's state down. A failure costs only time at the next
+// start, and a full disk is reported by the journal.
+func (s *Session) checkpoint() {
+	s.check.timer = nil
+	if s.off == s.check.at || s.journalBad {
+		return
+	}
+	s.check.at = s.off
+	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
+		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendSnapshot(nil),
+	})
+	if err != nil {
+		s.log.Warn("checkpoint", "session", s.cfg.ID, "err", err)
+	}
+}
+
+func (s *Session) engineName() string {
+	if s.cfg.Engine == "" {
+		return DefaultEngine
+	}
+	return s.cfg.Engine
+}
+
+// rebuild brings the emulator to the journal's end: newest checkpoint, then replay.
+// What programs asked back then was answered back then.
+func (s *Session) rebuild() {
+	if s.cfg.Journal.End() == 0 {
+		s.recordSize()
+		s.begin()
+		return
+	}
+	if c := s.cfg.Rebuilding; c != nil {
+		select {
+		case c <- struct{}{}:
+			defer func() { <-c }()
+		case <-s.wanted: // somebody waits for this one
+		case <-s.stop:
+			return
+		}
+	}
+	from := s.restore()
+	s.base = from
+	s.off = from
+	if err := s.replay(from); err != nil {
+		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
+	}
+	s.engine.Replies(nil)
+	s.happened()
+	s.begin()
+}
+
+// recordSize makes the size a replay has to begin with the journal's first record.
+func (s *Session) recordSize() {
+	st := s.Status()
+	if err := s.cfg.Journal.AppendResize(st.Cols, st.Rows); err != nil {
+		s.journalFails(err)
+	}
+}
+
+// restore loads the newest checkpoint and returns the offset to replay from.
+func (s *Session) restore() uint64 {
+	c, err := checkpoint.Read(s.cfg.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return s.cfg.Journal.Start()
+	case err != nil, c.Engine != s.engineName(), c.Offset > s.cfg.Journal.End():
+		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", c.Engine, "err", err)
+		return s.cfg.Journal.Start()
+	}
+	if err := s.engine.Restore(c.Snapshot); err != nil {
+		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "err", err)
+		return s.cfg.Journal.Start()
+	}
+	s.check.at = c.Offset
+	return c.Offset
+}
+
+func (s *Session) replay(from uint64) error {
+	r := s.cfg.Journal.NewReader(from)
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch rec.Kind {
+		case journal.KindOutput:
+			_, _ = s.engine.Write(rec.Data)
+			s.off = rec.Offset + uint64(len(rec.Data))
+			s.events = s.engine.Events(s.events[:0])
+			s.engine.Replies(nil)
+		case journal.KindResize:
+			s.engine.Resize(rec.Cols, rec.Rows)
+		}
+	}
+}
+
+// begin makes everything stand where the journal ends.
+func (s *Session) begin() {
+	s.off = s.cfg.Journal.End()
+	s.journalled = s.off
+	if s.ring != nil {
+		s.ring.Ack(s.off) // journalled by an earlier owner who died before saying so
+		s.cfg.Device.Resume()
+		if tail := s.ring.Tail(); s.off < tail {
+			s.skipTo(tail)
+		}
+	}
+	v := s.engine.Version()
+	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
+}
+
+// skipTo goes on at an offset that the journal does not reach: history was lost (an
+// older directory was put back, say). The gap is recorded, not hidden.
+func (s *Session) skipTo(off uint64) {
+	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
+	if off > s.off {
+		if err := s.cfg.Journal.AppendGap(off - s.off); err != nil {
+			s.journalFails(err)
+		}
+	}
+	s.off, s.journalled = off, off
+}

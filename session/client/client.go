@@ -1,0 +1,218 @@
+//go:build unix
+
+// Package client is the typed Go client of the daemon's API. It starts the daemon when
+// none runs and finds it again when it was restarted under it.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// Options say how to reach the daemon.
+type Options struct {
+	Dirs paths.Dirs
+	// KeeperArgv makes the command line of the main keeper, which starts the daemon.
+	// nil: never start anything.
+	KeeperArgv func() []string
+	Build      func() string // version of this program
+}
+
+// Client talks to the daemon. It may be used from any goroutine.
+type Client struct {
+	o    Options
+	http *http.Client
+}
+
+// New makes a client. Nothing is contacted yet.
+func New(o Options) *Client {
+	c := &Client{o: o}
+	c.http = &http.Client{Transport: &http.Transport{
+		DialContext:        c.dial,
+		DisableCompression: true,
+	}}
+	return c
+}
+
+func (c *Client) dial(context.Context, string, string) (net.Conn, error) {
+	return wire.Dial(c.o.Dirs.Socket())
+}
+
+// Close gives idle connections up.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Status describes daemon and keepers.
+func (c *Client) Status(ctx context.Context) (api.Status, error) {
+	return get[api.Status](ctx, c, "/status", nil)
+}
+
+// Stop ends the daemon.
+func (c *Client) Stop(ctx context.Context, s api.Stop) error {
+	_, err := send[struct{}](ctx, c, "POST", "/stop", nil, s)
+	return err
+}
+
+// Upgrade replaces keepers and daemon by another executable.
+func (c *Client) Upgrade(ctx context.Context, u api.Upgrade) error {
+	_, err := send[struct{}](ctx, c, "POST", "/upgrade", nil, u)
+	return err
+}
+
+// List describes the sessions that carry the labels, NAME or NAME=VALUE.
+func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, error) {
+	q := url.Values{}
+	for _, l := range labels {
+		q.Add("label", l)
+	}
+	return get[[]api.Session](ctx, c, "/sessions", q)
+}
+
+// NewSession starts a session.
+func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
+	return send[api.Session](ctx, c, "POST", "/sessions", nil, n)
+}
+
+// Events calls f with everything that happens until ctx ends, f returns an error or
+// the daemon leaves.
+func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
+	resp, err := c.do(ctx, "GET", "/events", nil, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return readEvents(resp.Body, func(data []byte) error {
+		var e api.Event
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fmt.Errorf("event: %w", err)
+		}
+		return f(e)
+	})
+}
+
+// Get asks for a path of the API and returns the body, for what has no type.
+func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
+	resp, err := c.do(ctx, "GET", path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+func get[T any](ctx context.Context, c *Client, path string, q url.Values) (T, error) {
+	return send[T](ctx, c, "GET", path, q, nil)
+}
+
+// send makes a request and decodes its answer.
+func send[T any](ctx context.Context, c *Client, method, path string, q url.Values, body any) (T, error) {
+	var v T
+	var data []byte
+	if body != nil {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return v, err
+		}
+	}
+	resp, err := c.do(ctx, method, path, q, data)
+	if err != nil {
+		return v, err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+		return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
+	}
+	return v, nil
+}
+
+// do makes a request, starting the daemon if it is not there. Requests that change
+// nothing are repeated when the daemon was replaced in the middle of them.
+func (c *Client) do(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
+	u := "http://longterm" + api.Version + path
+	if len(q) > 0 {
+		u += "?" + q.Encode()
+	}
+	for try := 0; ; try++ {
+		req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		if body != nil {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		resp, err := c.http.Do(req)
+		switch {
+		case err == nil && resp.StatusCode < 400:
+			return resp, nil
+		case err == nil:
+			return nil, readError(resp)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case try > 2:
+			return nil, unavailable(err, c.o.Dirs)
+		case notThere(err):
+			if err := c.Ensure(ctx); err != nil {
+				return nil, err
+			}
+		case method != "GET":
+			return nil, api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
+				WithHint("look whether it was done before you repeat it")
+		default:
+			c.http.CloseIdleConnections()
+		}
+	}
+}
+
+// notThere says that nobody serves the socket, so nothing was done.
+func notThere(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
+}
+
+func unavailable(err error, dirs paths.Dirs) error {
+	return api.Errorf(api.CodeUnavailable, "the daemon cannot be reached: %v", err).
+		WithHint("see %s, or run `longterm doctor`", dirs.DaemonLog())
+}
+
+func readError(resp *http.Response) error {
+	defer resp.Body.Close()
+	var e api.Error
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err == nil && json.Unmarshal(b, &e) == nil && e.Code != "" {
+		return &e
+	}
+	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, bytes.TrimSpace(b))
+}
+
+// waitForSocket waits until the daemon serves its socket.
+func (c *Client) waitForSocket(ctx context.Context) error {
+	deadline := time.Now().Add(startTime)
+	for {
+		conn, err := wire.Dial(c.o.Dirs.Socket())
+		if err == nil {
+			return conn.Close()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return unavailable(err, c.o.Dirs)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,146 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Session is a session by id, name or unique prefix.
+type Session struct {
+	c    *Client
+	path string
+}
+
+// Session names a session; whether it exists shows when it is used.
+func (c *Client) Session(ref string) *Session {
+	return &Session{c, "/sessions/" + url.PathEscape(ref)}
+}
+
+// Info describes the session.
+func (s *Session) Info(ctx context.Context) (api.Session, error) {
+	return get[api.Session](ctx, s.c, s.path, nil)
+}
+
+// Edit changes name and labels.
+func (s *Session) Edit(ctx context.Context, e api.Edit) (api.Session, error) {
+	return send[api.Session](ctx, s.c, "PATCH", s.path, nil, e)
+}
+
+// Remove forgets the session and its history; with force it is ended first.
+func (s *Session) Remove(ctx context.Context, force bool) error {
+	_, err := send[struct{}](ctx, s.c, "DELETE", s.path, url.Values{"force": {strconv.FormatBool(force)}}, nil)
+	return err
+}
+
+// Type types something and returns when the terminal took it.
+func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
+	return send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
+}
+
+// Resize changes the size in cells.
+func (s *Session) Resize(ctx context.Context, cols, rows int) error {
+	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/resize", nil, api.Resize{Cols: cols, Rows: rows})
+	return err
+}
+
+// Signal signals the session's processes.
+func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
+	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/signal", nil, sig)
+	return err
+}
+
+// Kill ends the process and all its descendants.
+func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
+	return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
+}
+
+// Wait waits for conditions.
+func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
+	return send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
+}
+
+// Output reads output from an offset. With await it waits so long for the first byte.
+func (s *Session) Output(ctx context.Context, from uint64, await time.Duration) (api.Output, error) {
+	q := url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}}
+	resp, err := s.c.do(ctx, "GET", s.path+"/output/raw", q, nil)
+	if err != nil {
+		return api.Output{}, err
+	}
+	defer resp.Body.Close()
+	number := func(h string) uint64 {
+		n, _ := strconv.ParseUint(resp.Header.Get(h), 10, 64)
+		return n
+	}
+	o := api.Output{From: number("Longterm-From"), Next: number("Longterm-Next"), Gap: number("Longterm-Gap")}
+	o.End = resp.Header.Get("Longterm-End") == "true"
+	o.Data, err = io.ReadAll(resp.Body)
+	return o, err
+}
+
+// Follow calls f with output from an offset on, until the session ended, ctx ends or f
+// returns an error. It goes on by itself over a restart of the daemon.
+func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) error) error {
+	for {
+		o, err := s.Output(ctx, from, 20*time.Second)
+		if err != nil {
+			return err
+		}
+		if len(o.Data) > 0 || o.Gap > 0 {
+			if err := f(o); err != nil {
+				return err
+			}
+		}
+		if o.End {
+			return nil
+		}
+		from = o.Next
+	}
+}
+
+// ScreenQuery says which part of a screen is wanted.
+type ScreenQuery struct {
+	Since      uint64
+	Screen     string // active, primary, alternate
+	Scrollback string // A:B
+}
+
+func (q ScreenQuery) values() url.Values {
+	v := url.Values{}
+	if q.Since > 0 {
+		v.Set("since", strconv.FormatUint(q.Since, 10))
+	}
+	if q.Screen != "" {
+		v.Set("screen", q.Screen)
+	}
+	if q.Scrollback != "" {
+		v.Set("scrollback", q.Scrollback)
+	}
+	return v
+}
+
+// Screen is the screen as spans.
+func (s *Session) Screen(ctx context.Context, q ScreenQuery) (render.Screen, error) {
+	return get[render.Screen](ctx, s.c, s.path+"/screen", q.values())
+}
+
+// ScreenAs is the screen in another format (text, ansi, json) as bytes.
+func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([]byte, error) {
+	path := s.path + "/screen"
+	if format != "json" {
+		path += "/" + format
+	}
+	resp, err := s.c.do(ctx, "GET", path, q.values(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}

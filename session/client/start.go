@@ -1,0 +1,95 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// startTime bounds how long a daemon may take to start.
+const startTime = 20 * time.Second
+
+// Ensure returns once a daemon serves, starting keeper and daemon if need be.
+func (c *Client) Ensure(ctx context.Context) error {
+	if c.o.KeeperArgv == nil {
+		return api.Errorf(api.CodeUnavailable, "no daemon is running").WithHint("start it with `longterm daemon start`")
+	}
+	if err := c.o.Dirs.Make(); err != nil {
+		return api.Errorf(api.CodeStorage, "%v", err)
+	}
+	unlock, err := lockFile(c.o.Dirs.StartLock())
+	if err != nil {
+		return api.Errorf(api.CodeStorage, "start lock: %v", err)
+	}
+	defer unlock()
+	if conn, err := wire.Dial(c.o.Dirs.Socket()); err == nil { // another client was faster
+		return conn.Close()
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	l, err := c.mainKeeper()
+	if err != nil {
+		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("see %s", c.o.Dirs.KeeperLog())
+	}
+	defer l.Close()
+	if err := l.StartDaemon(ctx); err != nil {
+		return api.Errorf(api.CodeUnavailable, "the daemon did not start: %v", lastWords(err, c.o.Dirs)).
+			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
+	}
+	return c.waitForSocket(ctx)
+}
+
+// lastWords adds the daemon's own complaint to what the keeper says of its end.
+func lastWords(err error, dirs paths.Dirs) error {
+	if line := lastLine(dirs.KeeperLog()); line != "" {
+		return fmt.Errorf("%w (%s)", err, line)
+	}
+	return err
+}
+
+// mainKeeper connects to the main keeper, starting it if it does not run.
+func (c *Client) mainKeeper() (*link.Link, error) {
+	socket := c.o.Dirs.KeeperSocket(paths.MainKeeper)
+	l, err := link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+	if err == nil {
+		return l, nil
+	}
+	if !notThere(err) {
+		return nil, err
+	}
+	err = keeper.Launch(c.o.KeeperArgv(), c.o.Dirs.KeeperLog())
+	if err != nil && !errors.Is(err, keeper.ErrRunning) {
+		return nil, err
+	}
+	return link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+}
+
+// lockFile holds a lock among the clients that start things.
+func lockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}

@@ -1,0 +1,136 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+)
+
+// maxMessage bounds one message of a stream, in bytes: a drawing of the largest screen.
+const maxMessage = 256 << 20
+
+// Stream is an open WebSocket to a session. One goroutine may read and another write.
+type Stream struct {
+	ws   *websocket.Conn
+	stop func() bool
+}
+
+// maxHandshake bounds opening a stream.
+const maxHandshake = 10 * time.Second
+
+// StreamOptions say how a client joins a session.
+type StreamOptions struct {
+	Cols, Rows int // of the client, cells; 0: no say in the session's size
+	ReadOnly   bool
+}
+
+// Attach joins a session for a person's terminal: Read yields drawing and Infos.
+func (s *Session) Attach(ctx context.Context, o StreamOptions) (*Stream, error) {
+	return s.open(ctx, "/attach", o)
+}
+
+// Watch joins a session to show it: NextFrame yields the rows that changed.
+func (s *Session) Watch(ctx context.Context, o StreamOptions) (*Stream, error) {
+	return s.open(ctx, "/watch", o)
+}
+
+func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stream, error) {
+	q := url.Values{}
+	if o.Cols > 0 && o.Rows > 0 {
+		q.Set("cols", itoa(o.Cols))
+		q.Set("rows", itoa(o.Rows))
+	}
+	if o.ReadOnly {
+		q.Set("read_only", "true")
+	}
+	u := "ws://longterm" + api.Version + s.path + path + "?" + q.Encode()
+	dialer := websocket.Dialer{NetDialContext: s.c.dial, HandshakeTimeout: maxHandshake}
+	for try := 0; ; try++ {
+		ws, resp, err := dialer.DialContext(ctx, u, nil)
+		switch {
+		case err == nil:
+			ws.SetReadLimit(maxMessage)
+			// What ends ctx ends reads and writes under way.
+			return &Stream{ws, context.AfterFunc(ctx, func() { _ = ws.NetConn().Close() })}, nil
+		case resp != nil && resp.StatusCode >= 400:
+			return nil, readError(resp)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case try > 2 || !notThere(err):
+			return nil, unavailable(err, s.c.o.Dirs)
+		}
+		if err := s.c.Ensure(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Read is the next message: bytes to draw, or an Info. At the session's end the error
+// is a normal closure (see Over).
+func (st *Stream) Read() (draw []byte, info *attach.Info, err error) {
+	kind, b, err := st.ws.ReadMessage()
+	if err != nil {
+		return nil, nil, err
+	}
+	if kind == websocket.BinaryMessage {
+		return b, nil, nil
+	}
+	info = &attach.Info{}
+	if err := json.Unmarshal(b, info); err != nil {
+		return nil, nil, fmt.Errorf("attach: %w", err)
+	}
+	return nil, info, nil
+}
+
+// NextFrame is the next frame of a watched session.
+func (st *Stream) NextFrame() (*attach.Frame, error) {
+	_, b, err := st.ws.ReadMessage()
+	if err != nil {
+		return nil, err
+	}
+	f := &attach.Frame{}
+	if err := json.Unmarshal(b, f); err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	return f, nil
+}
+
+// Type sends bytes to be typed.
+func (st *Stream) Type(b []byte) error {
+	return st.ws.WriteMessage(websocket.BinaryMessage, b)
+}
+
+// Resize tells the client's new size.
+func (st *Stream) Resize(cols, rows int) error {
+	return st.say(attach.Control{Cols: cols, Rows: rows})
+}
+
+// Act does something in a watched session.
+func (st *Stream) Act(a attach.Act) error { return st.say(a) }
+
+func (st *Stream) say(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return st.ws.WriteMessage(websocket.TextMessage, b)
+}
+
+// Close leaves the session.
+func (st *Stream) Close() error {
+	st.stop()
+	return st.ws.Close()
+}
+
+// Over reports whether a stream's error says that the session has ended, as opposed to
+// the daemon being gone.
+func Over(err error) bool { return websocket.IsCloseError(err, websocket.CloseNormalClosure) }

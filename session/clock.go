@@ -1,0 +1,36 @@
+package session
+
+import "time"
+
+// FrameInterval is the least time between two frames of a session: 60 a second.
+const FrameInterval = time.Second / 60
+
+// frameClock lets the first change after a rest through at once and batches those
+// that follow.
+type frameClock struct {
+	last  time.Time
+	timer *time.Timer // set while a frame is owed
+}
+
+// due reports whether a frame may go out now; otherwise C fires when it may.
+func (c *frameClock) due(now time.Time) bool {
+	if c.timer != nil {
+		return false
+	}
+	if wait := FrameInterval - now.Sub(c.last); wait > 0 {
+		c.timer = time.NewTimer(wait)
+		return false
+	}
+	c.last = now
+	return true
+}
+
+// C fires when an owed frame may go out; call fired then.
+func (c *frameClock) C() <-chan time.Time {
+	if c.timer == nil {
+		return nil
+	}
+	return c.timer.C
+}
+
+func (c *frameClock) fired() { c.timer, c.last = nil, time.Now() }

@@ -1,0 +1,219 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// load reads the records of all sessions. They are history until a keeper turns out
+// to have their process.
+func (h *hub) load(ctx context.Context) error {
+	if moved := h.d.store.Recovered(); moved != "" {
+		h.d.notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories", moved)
+	}
+	recs, err := h.d.store.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, r := range recs {
+		known[r.ID] = true
+		h.mustAdd(&entry{rec: r})
+	}
+	return h.loadLost(ctx, known)
+}
+
+// loadLost records sessions that have a directory but no row: the database was lost,
+// or a daemon died between the two.
+func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
+	dirs, err := os.ReadDir(h.d.cfg.Dirs.Sessions())
+	if err != nil {
+		return fmt.Errorf("sessions' directories: %w", err)
+	}
+	for _, dir := range dirs {
+		if known[dir.Name()] {
+			continue
+		}
+		rec, err := store.ReadManifest(filepath.Join(h.d.cfg.Dirs.Sessions(), dir.Name()))
+		if err != nil || rec.ID != dir.Name() {
+			h.d.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
+			continue
+		}
+		if err := h.d.store.CreateSession(ctx, rec); err != nil {
+			h.d.log.Error("record a found session", "session", rec.ID, "err", err)
+		}
+		h.mustAdd(&entry{rec: rec})
+	}
+	return nil
+}
+
+// mustAdd adds an entry of an earlier daemon, under another name if its own is taken.
+func (h *hub) mustAdd(e *entry) {
+	if h.add(e) != nil {
+		e.rec.Name += "-" + e.rec.ID[:min(8, len(e.rec.ID))]
+		_ = h.add(e)
+	}
+}
+
+// adoptAll connects to every keeper and goes on with what it holds.
+func (d *Daemon) adoptAll(ctx context.Context) error {
+	keys, err := keeperKeys(d.cfg.Dirs)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := d.adoptKeeper(ctx, key); err != nil {
+			d.log.Warn("keeper not adopted", "keeper", key, "err", err)
+		}
+	}
+	d.hub.settle()
+	return nil
+}
+
+func (d *Daemon) adoptKeeper(ctx context.Context, key string) error {
+	if keeperEnded(d.cfg.Dirs, key) { // killed: its socket and lock file are left over
+		return errors.Join(os.Remove(d.cfg.Dirs.KeeperSocket(key)), os.Remove(d.cfg.Dirs.KeeperLock(key)))
+	}
+	k, err := d.connect(key)
+	if err != nil {
+		return err
+	}
+	kept, err := k.link().List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range kept {
+		if err := d.hub.adoptKept(ctx, k, s); err != nil {
+			d.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
+		}
+	}
+	return nil
+}
+
+// adoptKept goes on with a session that a keeper has.
+func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) error {
+	e := h.byID(s.ID)
+	if e == nil { // its record was lost
+		rec := store.Session{
+			ID: s.ID, Name: "recovered-" + s.ID[:min(8, len(s.ID))], Argv: []string{"?"}, Keeper: k.key,
+			Cols: int(s.Cols), Rows: int(s.Rows), PID: int(s.PID), Pipe: s.Pipe, Engine: session.DefaultEngine,
+			State: string(session.Running), Created: time.Unix(0, s.Started),
+		}
+		e = &entry{rec: rec}
+		h.mustAdd(e)
+		h.d.notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
+		if err := h.d.store.CreateSession(ctx, e.rec); err != nil {
+			h.d.log.Error("record a recovered session", "session", s.ID, "err", err)
+		}
+	}
+	return h.adopt(ctx, e, k, journal.Options{})
+}
+
+// adopt maps a session's ring, opens its journal and makes its owner.
+func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Options) error {
+	s, ringFile, pty, err := k.link().Adopt(ctx, e.rec.ID)
+	if err != nil {
+		return err
+	}
+	r, err := ring.Map(ringFile)
+	_ = ringFile.Close() // the mapping stays
+	if err != nil {
+		return err
+	}
+	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe
+	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe}
+	return h.begin(e, dev, r, o)
+}
+
+// settle makes sessions that no keeper has what they are: history. One that was
+// running when it was last recorded is lost.
+func (h *hub) settle() {
+	h.mu.RLock()
+	var rest []*entry
+	for _, e := range h.byid {
+		if !e.ready.Load() {
+			rest = append(rest, e)
+		}
+	}
+	h.mu.RUnlock()
+	for _, e := range rest {
+		if e.rec.Temporary { // it ended while nobody was there to remove it
+			h.forget(e)
+			continue
+		}
+		if e.rec.State == string(session.Running) {
+			e.rec.State = string(session.Lost)
+			e.rec.Ended = time.Now()
+			h.save(e, func(*store.Session) {})
+		}
+		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {
+			h.d.log.Error("history not opened", "session", e.rec.ID, "err", err)
+			h.drop(e)
+		}
+	}
+}
+
+// begin opens a session's journal and makes its owner, over a ring when its process
+// lives. History alone is opened lazily: the owner starts when somebody asks.
+func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) error {
+	dir := h.d.cfg.Dirs.Session(e.rec.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	j, recovery, err := journal.Open(filepath.Join(dir, "journal"), o)
+	if err != nil {
+		return err
+	}
+	if recovery.Reason != "" {
+		h.d.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
+	}
+	cfg := session.Config{
+		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j, Engine: e.rec.Engine,
+		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows},
+		Status:  statusOf(&e.rec), Log: h.d.log, Rebuilding: h.rebuilding,
+		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
+	}
+	if dev != nil {
+		cfg.Device = dev
+	}
+	s, err := session.New(cfg)
+	if err != nil {
+		return errors.Join(err, j.Close())
+	}
+	e.begin(s, dev)
+	if dev != nil {
+		s.Start()
+	}
+	return nil
+}
+
+// statusOf is what the record says of a session.
+func statusOf(r *store.Session) session.Status {
+	st := session.Status{
+		State: session.State(r.State), PID: r.PID, Cols: r.Cols, Rows: r.Rows, Title: r.Title,
+		Started: r.Started, Ended: r.Ended,
+	}
+	if st.Started.IsZero() {
+		st.Started = r.Created
+	}
+	if st.State == session.Exited {
+		st.Exit = &session.Exit{Code: -1, Signal: r.Signal, Time: r.Ended, User: r.User, System: r.System, MaxRSS: r.MaxRSS}
+		if r.ExitCode != nil {
+			st.Exit.Code = *r.ExitCode
+		}
+	}
+	return st
+}

@@ -1,0 +1,81 @@
+//go:build unix
+
+package daemon
+
+import (
+	"sync"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// listenerQueue is how many events a slow listener may be behind before it loses some
+// (and is told how many).
+const listenerQueue = 256
+
+// bus hands events to those who listen. Publishing never blocks.
+type bus struct {
+	mu     sync.Mutex
+	seq    uint64
+	set    map[*listener]struct{}
+	closed bool
+}
+
+// listener is one subscription. Its channel is closed when the daemon ends.
+type listener struct {
+	c    chan api.Event
+	lost uint64 // guarded by bus.mu
+}
+
+func (b *bus) listen() *listener {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := &listener{c: make(chan api.Event, listenerQueue)}
+	if b.closed {
+		close(l.c)
+		return l
+	}
+	if b.set == nil {
+		b.set = map[*listener]struct{}{}
+	}
+	b.set[l] = struct{}{}
+	return l
+}
+
+func (b *bus) leave(l *listener) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.set, l)
+}
+
+func (b *bus) publish(kind string, s *api.Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq++
+	for l := range b.set {
+		if l.lost > 0 {
+			select {
+			case l.c <- api.Event{Seq: b.seq, Kind: "lost", Lost: l.lost}:
+				l.lost = 0
+			default:
+				l.lost++
+				continue
+			}
+		}
+		select {
+		case l.c <- api.Event{Seq: b.seq, Kind: kind, Session: s}:
+		default:
+			l.lost++
+		}
+	}
+}
+
+// close ends all subscriptions.
+func (b *bus) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for l := range b.set {
+		delete(b.set, l)
+		close(l.c)
+	}
+}

@@ -1,0 +1,440 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Default size of a session, in cells.
+const defaultCols, defaultRows = 80, 24
+
+// create starts a session: checked first, recorded second, spawned third, so that a
+// daemon killed in between leaves a record without a process, never the reverse.
+func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
+	plan, err := h.plan(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.withinLimits(); err != nil {
+		return nil, err
+	}
+	k, err := h.d.keeperFor(plan.rec.Keeper)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
+			WithHint("see %s", h.d.cfg.Dirs.KeeperLog())
+	}
+	e := &entry{rec: plan.rec}
+	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
+		return nil, err
+	}
+	if err := h.spawn(ctx, e, k, plan); err != nil {
+		h.forget(e)
+		return nil, err
+	}
+	h.writes.Go(func() { h.save(e, func(*store.Session) {}) }) // its pid
+	view := h.describe(e, e.s.Status())
+	h.bus.publish("created", &view)
+	return e, nil
+}
+
+// plan is what create decided.
+type plan struct {
+	rec  store.Session
+	path string // of the executable
+	env  []string
+	pipe bool
+}
+
+func (h *hub) plan(n api.NewSession) (*plan, error) {
+	p := &plan{pipe: n.Pipe, env: n.Env}
+	if p.env == nil {
+		p.env = os.Environ()
+	}
+	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
+	argv, shell, err := commandOf(n, p.env)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := checkCwd(n.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	cols, rows := n.Cols, n.Rows
+	if cols == 0 {
+		cols = defaultCols
+	}
+	if rows == 0 {
+		rows = defaultRows
+	}
+	if !vterm.ValidSize(cols, rows) {
+		return nil, api.Errorf(api.CodeInvalid, "size %d×%d", cols, rows).
+			WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	if n.Engine != "" {
+		if _, err := session.NewEngine(n.Engine, vterm.Options{Cols: 1, Rows: 1}); err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "%v", err)
+		}
+	}
+	id := uuid.NewString()
+	p.env = childEnv(p.env, id, cwd)
+	if p.path, err = lookPath(argv[0], p.env, cwd); err != nil {
+		return nil, err
+	}
+	key := paths.MainKeeper
+	if n.Isolated {
+		key = id
+	}
+	engine := n.Engine
+	if engine == "" {
+		engine = session.DefaultEngine
+	}
+	if err := checkLabels(n.Labels); err != nil {
+		return nil, err
+	}
+	p.rec = store.Session{
+		ID: id, Name: n.Name, Argv: argv, Shell: shell, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
+		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary,
+		State: string(session.Running), Created: time.Now(),
+	}
+	if n.Name != "" {
+		return p, checkName(n.Name)
+	}
+	return p, nil
+}
+
+// commandOf is the argv to start: the one given, the user's shell for a line, or the
+// user's shell alone.
+func commandOf(n api.NewSession, env []string) (argv []string, shell bool, err error) {
+	switch {
+	case len(n.Argv) > 0 && n.Line != "":
+		return nil, false, api.Errorf(api.CodeInvalid, "both argv and line are given").WithHint("give one of them")
+	case len(n.Argv) > 0:
+		if strings.TrimSpace(n.Argv[0]) == "" {
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+		}
+		return n.Argv, false, nil
+	case n.Line != "":
+		if strings.TrimSpace(n.Line) == "" {
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+		}
+		return []string{userShell(env), "-c", n.Line}, false, nil
+	default:
+		return []string{userShell(env)}, true, nil
+	}
+}
+
+// userShell is $SHELL, else bash, else sh (R9).
+func userShell(env []string) string {
+	if s := getenv(env, "SHELL"); s != "" {
+		if _, err := os.Stat(s); err == nil {
+			return s
+		}
+	}
+	if p, err := lookPath("bash", env, "/"); err == nil {
+		return p
+	}
+	return "/bin/sh"
+}
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- { // the last one counts
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// notOurs are variables that describe the terminal longterm was started in, which is
+// not the one the child gets.
+var notOurs = []string{
+	"TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "COLUMNS", "LINES", "TERMCAP", "TERM_SESSION_ID",
+	"ZELLIJ", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON",
+	"WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "VTE_VERSION", "ITERM_SESSION_ID", "ALACRITTY_WINDOW_ID",
+	"KONSOLE_VERSION", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
+}
+
+// ours are variables that describe the terminal the child gets.
+func ours(id string) map[string]string {
+	return map[string]string{
+		"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "longterm", "LONGTERM_SESSION": id,
+	}
+}
+
+// childEnv is the environment of a session's process.
+func childEnv(env []string, id, cwd string) []string {
+	set := ours(id)
+	set["PWD"] = cwd
+	var out []string
+	at := map[string]int{}
+	put := func(name, value string) {
+		if i, ok := at[name]; ok {
+			out[i] = name + "=" + value
+			return
+		}
+		at[name] = len(out)
+		out = append(out, name+"="+value)
+	}
+	for _, kv := range env {
+		name, value, ok := strings.Cut(kv, "=")
+		if ok && name != "" && !contains(notOurs, name) {
+			put(name, value)
+		}
+	}
+	for name, value := range set {
+		put(name, value)
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func checkCwd(dir string) (string, error) {
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		return home, nil
+	}
+	if !filepath.IsAbs(dir) {
+		return "", api.Errorf(api.CodeInvalid, "working directory %s is not absolute", dir)
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", api.Errorf(api.CodeInvalid, "working directory %s does not exist", dir).WithHint("create it or choose another with --cwd")
+	case err != nil:
+		return "", api.Errorf(api.CodeInvalid, "working directory %s: %v", dir, err)
+	case !st.IsDir():
+		return "", api.Errorf(api.CodeInvalid, "working directory %s is not a directory", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// lookPath finds a program as execvp would with the child's PATH and directory.
+func lookPath(name string, env []string, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		p := name
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		return p, executable(p, name)
+	}
+	path := getenv(env, "PATH")
+	if path == "" {
+		path = "/usr/local/bin:/usr/bin:/bin"
+	}
+	var denied error
+	for _, d := range filepath.SplitList(path) {
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(dir, d)
+		}
+		p := filepath.Join(d, name)
+		err := executable(p, name)
+		if err == nil {
+			return p, nil
+		}
+		var e *api.Error
+		if errors.As(err, &e) && e.Code == api.CodeSpawn {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the name, or PATH, or give a path")
+}
+
+func executable(p, name string) error {
+	st, err := os.Stat(p)
+	switch {
+	case err != nil:
+		return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the path %s", p)
+	case st.IsDir():
+		return api.Errorf(api.CodeSpawn, "%s is a directory", p).WithHint("name a program")
+	case st.Mode()&0o111 == 0:
+		return api.Errorf(api.CodeSpawn, "%s is not executable", p).WithHint("chmod +x it, or run it through its interpreter")
+	}
+	return nil
+}
+
+// isName reports whether a name has the form of names: letters, digits and _ first,
+// and . : @ + - after that.
+func isName(name string) bool {
+	for i, r := range name {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || i > 0 && strings.ContainsRune(".:@+-", r) {
+			continue
+		}
+		return false
+	}
+	return name != ""
+}
+
+func checkName(name string) error {
+	if len(name) > 128 || !isName(name) {
+		return api.Errorf(api.CodeInvalid, "session name %q", name).
+			WithHint("use letters, digits and _ . : @ + -, not more than 128 bytes, beginning with a letter, digit or _")
+	}
+	return nil
+}
+
+func checkLabels(labels map[string]string) error {
+	for k, v := range labels {
+		if !isName(k) || len(k) > 128 || len(v) > 1024 {
+			return api.Errorf(api.CodeInvalid, "label %q", k).
+				WithHint("names use letters, digits and _ . : @ + -; values have at most 1024 bytes")
+		}
+	}
+	return nil
+}
+
+func (h *hub) withinLimits() error {
+	running := 0
+	for _, e := range h.all() {
+		if e.s.Status().State == session.Running {
+			running++
+		}
+	}
+	limit := h.d.cfg.MaxSessions
+	if limit == 0 {
+		limit = DefaultMaxSessions
+	}
+	if running >= limit {
+		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
+			WithHint("end some with `longterm kill`")
+	}
+	return nil
+}
+
+// reserve takes the name, makes the directory and records the session.
+func (h *hub) reserve(ctx context.Context, e *entry, makeName bool) error {
+	base := e.rec.Name
+	if makeName {
+		base = nameFor(e.rec.Argv)
+		e.rec.Name = base
+	}
+	for i := 2; ; i++ {
+		err := h.add(e)
+		if err == nil {
+			break
+		}
+		if !makeName {
+			return err
+		}
+		e.rec.Name = base + "-" + strconv.Itoa(i)
+	}
+	dir := h.d.cfg.Dirs.Session(e.rec.ID)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = h.d.store.CreateSession(ctx, e.rec)
+	}
+	if err != nil {
+		h.forget(e)
+		return storageError(err, h.d.cfg.Dirs.State)
+	}
+	return nil
+}
+
+// nameFor makes a name from a command: its program's.
+func nameFor(argv []string) string {
+	base := filepath.Base(argv[0])
+	if len(argv) > 2 && argv[1] == "-c" {
+		if f := strings.Fields(argv[2]); len(f) > 0 {
+			base = filepath.Base(f[0])
+		}
+	}
+	clean := strings.Map(func(r rune) rune {
+		if isName(string(r)) {
+			return r
+		}
+		return -1
+	}, base)
+	if clean == "" {
+		return "session"
+	}
+	return clean[:min(len(clean), 40)]
+}
+
+func storageError(err error, dir string) error {
+	return api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err).
+		WithHint("make room in, or make writable, %s", dir)
+}
+
+// spawn starts the process and its owner.
+func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error {
+	l := k.link()
+	_, err := l.Spawn(ctx, wire.Spawn{
+		ID: e.rec.ID, Path: p.path, Argv: e.rec.Argv, Env: p.env, Dir: e.rec.Cwd,
+		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Pipe: p.pipe,
+	})
+	if err != nil {
+		return spawnError(err)
+	}
+	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
+		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
+		_ = l.Release(ctx, e.rec.ID)
+		return storageError(err, h.d.cfg.Dirs.State)
+	}
+	return nil
+}
+
+func spawnError(err error) error {
+	var se *link.SpawnError
+	if !errors.As(err, &se) {
+		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err)
+	}
+	e := api.Errorf(api.CodeSpawn, "%v", se)
+	switch se.Errno {
+	case syscall.EMFILE, syscall.ENFILE:
+		e = e.WithHint("too many open files: end some sessions, or raise the limit (ulimit -n) and run `longterm daemon upgrade`")
+	case syscall.ENOSPC, syscall.ENXIO:
+		e = e.WithHint("no terminal is free: end some sessions, or use --pipe")
+	case syscall.E2BIG:
+		e = e.WithHint("arguments and environment are too large")
+	case syscall.EACCES, syscall.ENOEXEC:
+		e = e.WithHint("the file is not a program this system can run")
+	}
+	return e
+}
+
+// forget undoes a reservation.
+func (h *hub) forget(e *entry) {
+	h.drop(e)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if err := h.d.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
+	}
+	if err := os.RemoveAll(h.d.cfg.Dirs.Session(e.rec.ID)); err != nil {
+		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
+	}
+}

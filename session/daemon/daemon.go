@@ -1,0 +1,205 @@
+//go:build unix
+
+// Package daemon is everything clever: it owns the sessions, keeps their history and
+// serves clients. What it holds can be rebuilt, so it may be killed, restarted and
+// upgraded at any time; what cannot is in the keepers.
+//
+//	lock → store → keepers → adopt sessions → serve → tell the main keeper: ready
+//
+// The hub is the set of sessions, with one lock for its maps. Everything about one
+// session is done by that session's owner (package session). A keeperLink is the
+// connection to one keeper, with a goroutine that reads it and reconnects.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Config is what a daemon is started with.
+type Config struct {
+	Dirs  paths.Dirs
+	Build string
+	Log   *slog.Logger
+	// KeeperArgv makes the command line of a keeper with a placement key.
+	KeeperArgv func(key string, daemon bool) []string
+	// MaxSessions bounds the sessions that run at once; 0: DefaultMaxSessions.
+	MaxSessions int
+}
+
+// DefaultMaxSessions is the bound on sessions that run at once.
+const DefaultMaxSessions = 2000
+
+// shutdownTime bounds how long an ending daemon waits for its clients' requests.
+const shutdownTime = 2 * time.Second
+
+// Daemon is a running daemon.
+type Daemon struct {
+	cfg     Config
+	log     *slog.Logger
+	store   *store.Store
+	hub     *hub
+	started time.Time
+	lock    *os.File
+
+	launching sync.Mutex // one keeper at a time is started; before mu
+
+	mu      sync.Mutex // guards the fields below
+	keepers map[string]*keeperLink
+	notices []string
+
+	stop chan api.Stop
+}
+
+// ErrRunning is returned when another daemon holds the lock.
+var ErrRunning = errors.New("another daemon is running")
+
+// Run serves until it is told to end or ctx is done.
+func Run(ctx context.Context, cfg Config) error {
+	d := &Daemon{
+		cfg: cfg, log: cfg.Log, started: time.Now(),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1),
+	}
+	if err := cfg.Dirs.Make(); err != nil {
+		return err
+	}
+	if err := d.acquire(); err != nil {
+		return err
+	}
+	defer d.lock.Close()
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	defer d.store.Close()
+	if err := d.adoptAll(ctx); err != nil {
+		return err
+	}
+	listener, err := d.listen()
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{Handler: d.handler(), ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	d.ready()
+
+	how := api.Stop{}
+	select {
+	case <-ctx.Done():
+	case how = <-d.stop:
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	}
+	return d.leave(srv, how)
+}
+
+// acquire makes this the only daemon. A daemon that is just ending gets a moment.
+func (d *Daemon) acquire() error {
+	f, err := os.OpenFile(d.cfg.Dirs.DaemonLock(), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("daemon lock: %w", err)
+	}
+	deadline := time.Now().Add(shutdownTime + time.Second)
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(deadline) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("%w (lock %s)", ErrRunning, d.cfg.Dirs.DaemonLock())
+		}
+		return fmt.Errorf("lock %s: %w", d.cfg.Dirs.DaemonLock(), err)
+	}
+	d.lock = f
+	return nil
+}
+
+func (d *Daemon) open(ctx context.Context) error {
+	st, err := store.Open(d.cfg.Dirs.Database())
+	if err != nil {
+		return err
+	}
+	d.store = st
+	d.hub = newHub(d)
+	return d.hub.load(ctx)
+}
+
+func (d *Daemon) listen() (net.Listener, error) {
+	path := d.cfg.Dirs.Socket()
+	// The lock is ours, so a socket that is there was left by a daemon that was killed.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("remove stale socket: %w", err)
+	}
+	l, err := wire.Listen(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return peerListener{l, d.log}, nil
+}
+
+// ready tells the keepers that clients are served.
+func (d *Daemon) ready() {
+	for _, k := range d.links() {
+		if err := k.link().Ready(d.cfg.Dirs.Socket()); err != nil {
+			d.log.Warn("tell the keeper we are ready", "keeper", k.key, "err", err)
+		}
+	}
+	d.log.Info("serving", "socket", d.cfg.Dirs.Socket(), "took", time.Since(d.started))
+}
+
+// leave ends gracefully: sessions get a checkpoint, clients are told, and the keeper
+// knows whether to start another daemon.
+func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
+	d.log.Info("ending", "restart", how.Restart, "kill_sessions", how.KillSessions)
+	if how.KillSessions {
+		d.hub.killAll()
+	}
+	links := d.links()
+	for _, k := range links {
+		if err := k.link().Leave(how.Restart); err != nil {
+			d.log.Warn("tell the keeper we leave", "keeper", k.key, "err", err)
+		}
+	}
+	d.hub.bus.close()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	err := srv.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close() // streams end only when they are cut
+	}
+	_ = os.Remove(d.cfg.Dirs.Socket())
+	d.hub.stopAll()
+	for _, k := range links {
+		k.close(how.KillSessions)
+	}
+	return err
+}
+
+// notice records something that was mended at the start and that people should know.
+func (d *Daemon) notice(format string, args ...any) {
+	msg := fmt.Sprintf(format, args...)
+	d.log.Warn(msg)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.notices = append(d.notices, msg)
+}

@@ -1,0 +1,152 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// describe is a session as clients see it.
+func (h *hub) describe(e *entry, st session.Status) api.Session {
+	r := e.record()
+	start, end := e.s.OutputRange()
+	a := api.Session{
+		ID: r.ID, Name: r.Name, State: string(st.State), PID: st.PID,
+		Cwd: currentDir(e, st, r), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
+		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
+		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.seat.count(),
+		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Temporary: r.Temporary,
+	}
+	if a.Labels == nil {
+		a.Labels = map[string]string{}
+	}
+	if r.Pipe {
+		a.Mode = "pipe"
+	}
+	if st.Progress != "" && st.Progress != "none" {
+		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent}
+	}
+	if !st.LastOutput.IsZero() {
+		a.LastWrite = &st.LastOutput
+	}
+	until := time.Now()
+	if !st.Ended.IsZero() {
+		until, a.Ended = st.Ended, &st.Ended
+	}
+	a.Duration = until.Sub(st.Started).Milliseconds()
+	if x := st.Exit; x != nil {
+		a.Signal = x.Signal
+		if x.Signal == "" {
+			a.ExitCode = &x.Code
+		}
+		a.Usage = &api.Usage{UserMS: x.User.Milliseconds(), SystemMS: x.System.Milliseconds(), MaxRSS: x.MaxRSS}
+	}
+	return a
+}
+
+// currentDir is what the program said (OSC 7), else what the kernel says of the
+// foreground process, else of the session's own, else where it was started.
+func currentDir(e *entry, st session.Status, r store.Session) string {
+	if st.State != session.Running || e.dev == nil {
+		if st.Cwd != "" {
+			return st.Cwd
+		}
+		return r.Cwd
+	}
+	if st.Cwd != "" {
+		return st.Cwd
+	}
+	for _, pid := range []int{e.dev.foreground(), st.PID} {
+		if pid <= 0 {
+			continue
+		}
+		if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil {
+			return strings.TrimSuffix(dir, " (deleted)")
+		}
+	}
+	return r.Cwd
+}
+
+// quote writes argv so that a POSIX shell reads it back.
+func quote(argv []string) string {
+	var b strings.Builder
+	for i, a := range argv {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if a != "" && !strings.ContainsFunc(a, needsQuote) {
+			b.WriteString(a)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(a, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+func needsQuote(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 127 ||
+		strings.ContainsRune("_-./:=@%+,", r))
+}
+
+// saveEnd records how a session ended.
+func (h *hub) saveEnd(e *entry, st session.Status) {
+	h.save(e, func(r *store.Session) {
+		r.State, r.Ended, r.Title = string(st.State), st.Ended, st.Title
+		if st.Cwd != "" {
+			r.Cwd = st.Cwd
+		}
+		if x := st.Exit; x != nil {
+			r.Signal, r.User, r.System, r.MaxRSS = x.Signal, x.User, x.System, x.MaxRSS
+			if x.Signal == "" {
+				code := x.Code
+				r.ExitCode = &code
+			}
+		}
+	})
+}
+
+// save changes a session's record in memory and on disk. A disk that fails is
+// reported; the session goes on.
+func (h *hub) save(e *entry, change func(*store.Session)) {
+	e.mu.Lock()
+	change(&e.rec)
+	rec := e.rec
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.d.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.d.log.Error("record a session", "session", rec.ID, "err", err)
+	}
+	h.writes.Go(func() { h.writeManifest(e) })
+}
+
+// writeManifest brings a session's manifest up to date. It waits for the disk, so
+// nothing waits for it: the database knows already.
+func (h *hub) writeManifest(e *entry) {
+	e.manifest.Lock()
+	defer e.manifest.Unlock()
+	rec := e.record()
+	if e.removed || rec.Temporary {
+		return
+	}
+	if err := store.WriteManifest(h.d.cfg.Dirs.Session(rec.ID), rec); err != nil {
+		h.d.log.Error("write a manifest", "session", rec.ID, "err", err)
+	}
+}
+
+func signalName(n int) string {
+	if name := nameOfSignal(n); name != "" {
+		return name
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,106 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+)
+
+// device is a session's terminal as the daemon reaches it: input and size through the
+// PTY's descriptor, the rest through the keeper.
+type device struct {
+	id     string
+	keeper *keeperLink
+	pty    *os.File // nil when the terminal is gone
+	pipe   bool
+}
+
+var errNoInput = errors.New("the session runs on pipes and reads no input")
+
+func (d *device) Write(p []byte) (int, error) {
+	if d.pipe || d.pty == nil {
+		return 0, errNoInput
+	}
+	return d.pty.Write(p)
+}
+
+func (d *device) TryWrite(p []byte) int {
+	n := 0
+	if d.pipe || d.pty == nil {
+		return 0
+	}
+	_ = d.control(func(fd int) (err error) {
+		n, err = unix.Write(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
+func (d *device) SetWriteDeadline(t time.Time) error { return d.pty.SetWriteDeadline(t) }
+
+func (d *device) Resize(cols, rows int) error {
+	if d.pipe {
+		return nil
+	}
+	return d.control(func(fd int) error {
+		ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, ws); err != nil {
+			return fmt.Errorf("resize the terminal: %w", err)
+		}
+		return nil
+	})
+}
+
+// foreground is the terminal's foreground process group; 0 when there is none.
+func (d *device) foreground() int {
+	pgid := 0
+	if d.pipe || d.pty == nil {
+		return 0
+	}
+	_ = d.control(func(fd int) (err error) {
+		pgid, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		return err
+	})
+	return pgid
+}
+
+func (d *device) control(f func(fd int) error) error {
+	raw, err := d.pty.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var ferr error
+	if err := raw.Control(func(fd uintptr) { ferr = f(int(fd)) }); err != nil {
+		return err
+	}
+	return ferr
+}
+
+func (d *device) Resume() {
+	if err := d.keeper.link().Resume(d.id); err != nil {
+		d.keeper.d.log.Debug("resume", "session", d.id, "err", err) // it asks again when it is back
+	}
+}
+
+// Release runs aside: it must not hold the session's owner up.
+func (d *device) Release() {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
+		defer cancel()
+		err := d.keeper.link().Release(ctx, d.id)
+		if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
+			d.keeper.d.log.Warn("release", "session", d.id, "err", err)
+		}
+		if d.pty != nil {
+			_ = d.pty.Close()
+		}
+	}()
+}

@@ -1,0 +1,283 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// entry is a session as the hub knows it: its record, and what runs. s and dev are
+// set once, before ready; an entry that is not ready only holds its name.
+type entry struct {
+	s     *session.Session
+	dev   *device // nil when the process is gone
+	ready atomic.Bool
+	seat  seating // clients and whose size counts
+
+	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
+	removed  bool       // guarded by manifest
+
+	mu    sync.Mutex
+	rec   store.Session
+	early []func(*session.Session) // notices that came before s was there
+}
+
+// notify tells the session something, or keeps it until there is a session to tell.
+func (e *entry) notify(f func(*session.Session)) {
+	e.mu.Lock()
+	if !e.ready.Load() {
+		e.early = append(e.early, f)
+		e.mu.Unlock()
+		return
+	}
+	e.mu.Unlock()
+	f(e.s)
+}
+
+// begin makes the entry ready with its session.
+func (e *entry) begin(s *session.Session, dev *device) {
+	e.mu.Lock()
+	e.s, e.dev = s, dev
+	e.ready.Store(true)
+	early := e.early
+	e.early = nil
+	e.mu.Unlock()
+	for _, f := range early {
+		f(s)
+	}
+}
+
+func (e *entry) record() store.Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.rec
+}
+
+// hub is the set of sessions. Its lock guards the maps; entries have their own.
+type hub struct {
+	d          *Daemon
+	bus        bus
+	rebuilding chan struct{}
+	writes     sync.WaitGroup // records on their way to the disk
+
+	mu     sync.RWMutex
+	byid   map[string]*entry
+	byname map[string]*entry
+}
+
+func newHub(d *Daemon) *hub {
+	return &hub{
+		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
+		rebuilding: make(chan struct{}, 2),
+	}
+}
+
+func (h *hub) byID(id string) *entry {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.byid[id]
+}
+
+// add makes an entry known. The name must be free.
+func (h *hub) add(e *entry) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, taken := h.byname[e.rec.Name]; taken {
+		return nameTaken(e.rec.Name)
+	}
+	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
+	return nil
+}
+
+func (h *hub) drop(e *entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.byid, e.rec.ID)
+	if h.byname[e.rec.Name] == e {
+		delete(h.byname, e.rec.Name)
+	}
+}
+
+// all lists the sessions, oldest first.
+func (h *hub) all() []*entry {
+	h.mu.RLock()
+	list := make([]*entry, 0, len(h.byid))
+	for _, e := range h.byid {
+		if e.ready.Load() {
+			list = append(list, e)
+		}
+	}
+	h.mu.RUnlock()
+	slices.SortFunc(list, func(a, b *entry) int {
+		ra, rb := a.record(), b.record()
+		if c := ra.Created.Compare(rb.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(ra.ID, rb.ID)
+	})
+	return list
+}
+
+// resolve finds a session by id, name or unique prefix of either.
+func (h *hub) resolve(ref string) (*entry, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if e := h.byid[ref]; e != nil && e.ready.Load() {
+		return e, nil
+	}
+	if e := h.byname[ref]; e != nil && e.ready.Load() {
+		return e, nil
+	}
+	found := map[*entry]string{}
+	for id, e := range h.byid {
+		if ref != "" && strings.HasPrefix(id, ref) && e.ready.Load() {
+			found[e] = id
+		}
+	}
+	for name, e := range h.byname {
+		if ref != "" && strings.HasPrefix(name, ref) && e.ready.Load() {
+			found[e] = name
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, api.Errorf(api.CodeNotFound, "no session %q", ref).
+			WithHint("`longterm ls` lists the sessions%s", h.nearLocked(ref))
+	case 1:
+		for e := range found {
+			return e, nil
+		}
+	}
+	var names []string
+	for e, match := range found {
+		if match == e.rec.Name {
+			names = append(names, e.rec.Name)
+		} else {
+			names = append(names, match[:min(len(match), 8)]+" ("+e.rec.Name+")")
+		}
+	}
+	slices.Sort(names)
+	return nil, api.Errorf(api.CodeAmbiguous, "%q could be %s", ref, strings.Join(names, ", ")).
+		WithHint("give more of the name or id")
+}
+
+// nearLocked suggests a name that differs from ref by little.
+func (h *hub) nearLocked(ref string) string {
+	for name := range h.byname {
+		if strings.EqualFold(name, ref) || strings.Contains(name, ref) && ref != "" {
+			return fmt.Sprintf("; did you mean %q?", name)
+		}
+	}
+	return ""
+}
+
+func nameTaken(name string) error {
+	return api.Errorf(api.CodeNameTaken, "a session named %q exists", name).
+		WithHint("choose another name, or remove that one with `longterm rm %s`", name)
+}
+
+// changed is told of every change of a session's status, on its owner's goroutine.
+func (h *hub) changed(e *entry, st session.Status, c session.Change) {
+	switch c {
+	case session.ChangeState:
+		h.saveEnd(e, st)
+	case session.ChangeSize:
+		h.save(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
+	}
+	view := h.describe(e, st)
+	h.bus.publish(eventKinds[c], &view)
+	if c == session.ChangeState && e.temporary() {
+		time.AfterFunc(temporaryGrace, func() { e.seat.ifEmpty(func() { h.removeEnded(e) }) })
+	}
+}
+
+// temporaryGrace is how long a temporary session stays after its end for whoever
+// started it to read the result. They remove it themselves when they have.
+const temporaryGrace = time.Minute
+
+var eventKinds = map[session.Change]string{
+	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
+	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
+	session.ChangeProgress: "progress", session.ChangeHistory: "history",
+}
+
+func (e *entry) temporary() bool { return e.record().Temporary }
+
+// keeperLost marks the sessions of a keeper that died.
+func (h *hub) keeperLost(key string) {
+	for _, e := range h.all() {
+		if e.dev != nil && e.record().Keeper == key && e.s.Status().State == session.Running {
+			e.s.Lost()
+		}
+	}
+}
+
+// resync goes on with the sessions of a keeper whose connection was made anew: their
+// rings are still mapped, but notices may have been missed.
+func (h *hub) resync(k *keeperLink) {
+	for _, e := range h.all() {
+		if e.dev == nil || e.record().Keeper != k.key || e.s.Status().State != session.Running {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
+		_, ring, pty, err := k.link().Adopt(ctx, e.s.ID()) // has exit and close told again
+		cancel()
+		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
+		if err != nil {
+			h.d.log.Error("the keeper lost a session", "session", e.s.ID(), "err", err)
+			e.s.Lost()
+			continue
+		}
+		e.dev.Resume()
+		e.s.Notice()
+	}
+}
+
+// stopAll ends every owner after a checkpoint.
+func (h *hub) stopAll() {
+	var wg sync.WaitGroup
+	for _, e := range h.all() {
+		wg.Go(e.s.Stop)
+	}
+	wg.Wait()
+	h.writes.Wait()
+}
+
+// killAll ends every running process and waits until all are recorded.
+func (h *hub) killAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, e := range h.all() {
+		if e.s.Status().State == session.Running {
+			wg.Go(func() {
+				if err := h.kill(ctx, e, defaultGrace); err != nil {
+					h.d.log.Error("kill", "session", e.s.ID(), "err", err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+func exitOf(m *wire.Exited) session.Exit {
+	e := session.Exit{
+		Code: int(m.Code), Number: int(m.Signal), Time: time.Unix(0, m.Time),
+		User: time.Duration(m.User), System: time.Duration(m.System), MaxRSS: m.MaxRSS,
+	}
+	if m.Signal != 0 {
+		e.Signal = signalName(int(m.Signal))
+	}
+	return e
+}

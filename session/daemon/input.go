@@ -1,0 +1,71 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+func (d *Daemon) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.Typed{}, err
+	}
+	cursor, err := d.typeInput(ctx, e, in.Body)
+	return api.Typed{Cursor: cursor}, err
+}
+
+// typeInput types what a request asks for.
+func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (uint64, error) {
+	t, err := typing(in)
+	if err != nil {
+		return 0, err
+	}
+	return e.s.Type(ctx, t)
+}
+
+// typing makes a request into something the session's owner can type. Keys and pastes
+// become bytes only there, where the terminal's modes are known.
+func typing(in api.Input) (session.Typing, error) {
+	t := session.Typing{Version: in.ExpectVersion}
+	given := 0
+	for _, set := range []bool{in.Text != "", len(in.Keys) > 0, in.Paste != nil, len(in.Data) > 0} {
+		if set {
+			given++
+		}
+	}
+	if given > 1 || given == 0 && !in.Enter {
+		return t, api.Errorf(api.CodeInvalid, "%d kinds of input are given", given).
+			WithHint("give one of text, keys, paste and data")
+	}
+	var keys []vterm.Key
+	for _, name := range in.Keys {
+		k, err := vterm.ParseKey(name)
+		if err != nil {
+			return t, api.Errorf(api.CodeInvalid, "%v", err)
+		}
+		keys = append(keys, k)
+	}
+	if in.Enter {
+		keys = append(keys, vterm.Key{Code: vterm.KeyEnter})
+	}
+	t.Encode = func(dst []byte, v session.View) []byte {
+		dst = append(dst, in.Text...)
+		dst = append(dst, in.Data...)
+		if in.Paste != nil {
+			dst = vterm.AppendPaste(dst, []byte(*in.Paste), &v.Modes)
+		}
+		for _, k := range keys {
+			dst = vterm.AppendKey(dst, k, &v.Modes)
+		}
+		return dst
+	}
+	return t, nil
+}
+
+func cut(s string) (name, value string, ok bool) { return strings.Cut(s, "=") }

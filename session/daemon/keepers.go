@@ -1,0 +1,214 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// reconnectTime is how long a keeper may be away (it re-executes itself in an
+// upgrade) before its sessions count as lost.
+const reconnectTime = 5 * time.Second
+
+// keeperLink is the connection to one keeper. It reconnects by itself.
+type keeperLink struct {
+	key  string
+	d    *Daemon
+	mu   sync.Mutex // guards l, gone
+	l    *link.Link
+	gone bool // for good
+}
+
+func (k *keeperLink) link() *link.Link {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.l
+}
+
+// The keeper's notices, by session.
+
+func (k *keeperLink) Output(id string) {
+	if e := k.d.hub.byID(id); e != nil {
+		e.notify((*session.Session).Notice)
+	}
+}
+
+func (k *keeperLink) Exited(m *wire.Exited) {
+	if e := k.d.hub.byID(m.ID); e != nil {
+		e.notify(func(s *session.Session) { s.Exited(exitOf(m), m.Head) })
+	}
+}
+
+func (k *keeperLink) Closed(m *wire.Closed) {
+	if e := k.d.hub.byID(m.ID); e != nil {
+		e.notify((*session.Session).Closed)
+	}
+}
+
+// connect dials a keeper that is known to run.
+func (d *Daemon) connect(key string) (*keeperLink, error) {
+	k := &keeperLink{key: key, d: d}
+	l, err := link.Dial(d.cfg.Dirs.KeeperSocket(key), wire.RoleDaemon, d.cfg.Build, k)
+	if err != nil {
+		return nil, fmt.Errorf("keeper %s: %w", key, err)
+	}
+	k.l = l
+	d.mu.Lock()
+	d.keepers[key] = k
+	d.mu.Unlock()
+	go k.watch(l)
+	return k, nil
+}
+
+// watch waits for the connection's end and makes a new one. A keeper that does not
+// come back took its sessions with it.
+func (k *keeperLink) watch(l *link.Link) {
+	for {
+		<-l.Gone()
+		if k.isGone() {
+			return
+		}
+		next, err := k.redial()
+		if err != nil {
+			k.lost(err)
+			return
+		}
+		k.mu.Lock()
+		k.l = next
+		k.mu.Unlock()
+		k.d.log.Info("keeper is back", "keeper", k.key, "build", next.Hello().Build)
+		if err := next.Ready(k.d.cfg.Dirs.Socket()); err != nil {
+			k.d.log.Warn("tell the keeper we are ready", "err", err)
+		}
+		k.d.hub.resync(k)
+		l = next
+	}
+}
+
+func (k *keeperLink) redial() (*link.Link, error) {
+	deadline := time.Now().Add(reconnectTime)
+	for {
+		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
+		if err == nil || k.isGone() || time.Now().After(deadline) || errors.Is(err, os.ErrNotExist) || keeperEnded(k.d.cfg.Dirs, k.key) {
+			return l, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// keeperEnded reports whether nobody holds the keeper's lock: it will not come back.
+func keeperEnded(dirs paths.Dirs, key string) bool {
+	f, err := os.Open(dirs.KeeperLock(key))
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+// await waits until the connection that ended is replaced or given up.
+func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
+	for k.link() == old && !k.isGone() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+func (k *keeperLink) isGone() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.gone
+}
+
+// lost is called when the keeper is gone for good.
+func (k *keeperLink) lost(err error) {
+	k.d.log.Error("keeper lost", "keeper", k.key, "err", err)
+	k.mu.Lock()
+	k.gone = true
+	k.mu.Unlock()
+	k.d.mu.Lock()
+	delete(k.d.keepers, k.key)
+	k.d.mu.Unlock()
+	k.d.hub.keeperLost(k.key)
+}
+
+// close ends the connection on purpose; shutdown ends the keeper as well.
+func (k *keeperLink) close(shutdown bool) {
+	k.mu.Lock()
+	k.gone = true
+	l := k.l
+	k.mu.Unlock()
+	if shutdown {
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		if err := l.Shutdown(ctx, true); err != nil {
+			k.d.log.Warn("shut the keeper down", "keeper", k.key, "err", err)
+		}
+	}
+	_ = l.Close()
+}
+
+func (d *Daemon) links() []*keeperLink {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*keeperLink
+	for _, k := range d.keepers {
+		all = append(all, k)
+	}
+	return all
+}
+
+// keeperFor returns the connection to a keeper, starting the keeper if need be.
+func (d *Daemon) keeperFor(key string) (*keeperLink, error) {
+	d.launching.Lock() // two connections to one keeper would fight for its notices
+	defer d.launching.Unlock()
+	d.mu.Lock()
+	k := d.keepers[key]
+	d.mu.Unlock()
+	if k != nil && !k.isGone() {
+		return k, nil
+	}
+	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)
+	err := keeper.Launch(append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
+	if err != nil && !errors.Is(err, keeper.ErrRunning) {
+		return nil, err
+	}
+	k, err = d.connect(key)
+	if err != nil {
+		return nil, err
+	}
+	return k, k.link().Ready(d.cfg.Dirs.Socket())
+}
+
+// keeperKeys are the keys of the keepers that have a socket in the runtime directory.
+func keeperKeys(dirs paths.Dirs) ([]string, error) {
+	entries, err := os.ReadDir(dirs.Keepers())
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, e := range entries {
+		if key, ok := strings.CutSuffix(filepath.Base(e.Name()), ".sock"); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+)
+
+// peerListener refuses connections of other users, whatever the socket's mode says.
+type peerListener struct {
+	net.Listener
+	log *slog.Logger
+}
+
+func (l peerListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		uid, _, err := peerOf(c)
+		if err == nil && (uid == os.Getuid() || uid == 0) {
+			return c, nil
+		}
+		l.log.Warn("refused a connection", "uid", uid, "err", err)
+		_ = c.Close()
+	}
+}
+
+type peerKey struct{}
+
+// peer is who is at the other end of a connection.
+type peer struct{ UID, PID int }
+
+// withPeer puts the peer into the context of a connection's requests.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	uid, pid, err := peerOf(c)
+	if err != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, peer{uid, pid})
+}
+
+// who names the peer of a request, for logs.
+func who(ctx context.Context) string {
+	if p, ok := ctx.Value(peerKey{}).(peer); ok {
+		return fmt.Sprintf("uid %d pid %d", p.UID, p.PID)
+	}
+	return "unknown"
+}

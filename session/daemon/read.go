@@ -1,0 +1,224 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Bounds of one answer with output, in bytes.
+const (
+	defaultPage = 256 << 10
+	maxPage     = 4 << 20
+)
+
+// outputQuery asks for output from an offset.
+type outputQuery struct {
+	SessionPath
+	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
+	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
+	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
+}
+
+func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.Output{}, err
+	}
+	c, end, err := readOutput(ctx, e.s, in)
+	if err != nil {
+		return api.Output{}, err
+	}
+	return api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}, nil
+}
+
+// readOutput reads one page, waiting for the first byte if it was asked to. end says
+// that nothing will ever come after it.
+func readOutput(ctx context.Context, s *session.Session, q *outputQuery) (c session.Chunk, end bool, err error) {
+	size := q.Max
+	if size == 0 {
+		size = defaultPage
+	}
+	if start, _ := s.OutputRange(); q.From == 0 && start > 0 {
+		q.From = 0 // retired output is reported as a gap, not skipped in silence
+	}
+	buf := make([]byte, size)
+	w := s.Watch()
+	defer w.Close()
+	timeout := time.After(time.Duration(q.Await) * time.Millisecond)
+	for {
+		final := finished(s) // before reading: what is read afterwards is all there is
+		c, err = s.Output(q.From, buf)
+		if err != nil || len(c.Data) > 0 || c.Gap > 0 || final || q.Await == 0 {
+			_, last := s.OutputRange()
+			return c, final && c.Next >= last, err
+		}
+		select {
+		case <-w.Output:
+		case <-timeout:
+			return c, false, nil
+		case <-w.Done:
+			return c, false, session.ErrStopped
+		case <-ctx.Done():
+			return c, false, ctx.Err()
+		}
+	}
+}
+
+// finished reports that a session's child has ended. What descendants print on its
+// terminal later is still kept, but nobody waits for it.
+func finished(s *session.Session) bool { return s.Status().State != session.Running }
+
+// raw is an answer that is not JSON.
+type raw struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// rawOutput is output as it is, with what belongs to it in headers.
+type rawOutput struct {
+	ContentType string `header:"Content-Type"`
+	From        uint64 `header:"Longterm-From" doc:"offset of the first byte"`
+	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
+	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
+	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
+	Body        []byte
+}
+
+func (d *Daemon) rawRoutes(a huma.API) {
+	huma.Register(a, huma.Operation{
+		OperationID: "read-raw-output", Method: "GET", Path: api.Version + "/sessions/{session}/output/raw",
+		Summary: "Read output from an offset as bytes",
+	}, func(ctx context.Context, in *outputQuery) (*rawOutput, error) {
+		e, err := d.hub.resolve(in.Session)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		c, end, err := readOutput(ctx, e.s, in)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &rawOutput{"application/octet-stream", c.From, c.Next, c.Gap, end, c.Data}, nil
+	})
+	huma.Register(a, huma.Operation{
+		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",
+		Summary: "The screen as text or with ANSI sequences",
+	}, func(ctx context.Context, in *struct {
+		ScreenQuery
+		Format string `path:"format" enum:"text,ansi"`
+	},
+	) (*raw, error) {
+		body, err := d.screenText(ctx, &in.ScreenQuery, in.Format)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &raw{"text/plain; charset=utf-8", body}, nil
+	})
+}
+
+// ScreenQuery asks for a screen.
+type ScreenQuery struct {
+	SessionPath
+	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
+	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
+	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
+}
+
+func (d *Daemon) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return render.Screen{}, err
+	}
+	var s render.Screen
+	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line) {
+		render.FromFrame(&s, f)
+		s.Scrollback = render.Lines(nil, f, history)
+	})
+	return s, err
+}
+
+func (d *Daemon) screenText(ctx context.Context, in *ScreenQuery, format string) ([]byte, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	var b []byte
+	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line) {
+		f.Lines = append(history, f.Lines...)
+		if format == "ansi" {
+			b = render.AppendANSI(nil, f, render.ANSIOptions{})
+			return
+		}
+		var s render.Screen
+		render.FromFrame(&s, f)
+		b = render.Text(nil, &s, render.TextOptions{})
+	})
+	return b, err
+}
+
+// look takes a frame, and history lines if any were asked for, at one moment.
+func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line)) error {
+	var f vterm.Frame
+	var history []vterm.Line
+	var rangeErr error
+	err := e.s.Look(ctx, func(v session.View) {
+		v.Engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
+		history, rangeErr = historyLines(v.Engine.History(), q.Scrollback)
+	})
+	if err != nil {
+		return err
+	}
+	if rangeErr != nil {
+		return rangeErr
+	}
+	use(&f, history)
+	return nil
+}
+
+var screenKinds = map[string]vterm.ScreenKind{
+	"": vterm.ScreenActive, "active": vterm.ScreenActive,
+	"primary": vterm.ScreenPrimary, "alternate": vterm.ScreenAlternate,
+}
+
+// historyLines copies the lines of a range "A:B" (B exclusive; either may be left out,
+// negative numbers count from the end).
+func historyLines(h vterm.History, spec string) ([]vterm.Line, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	a, b, ok := strings.Cut(spec, ":")
+	from, errA := bound(a, 0, h.Len())
+	to, errB := bound(b, h.Len(), h.Len())
+	if !ok || errA != nil || errB != nil {
+		return nil, api.Errorf(api.CodeInvalid, "scrollback range %q", spec).
+			WithHint("give A:B in lines, as in 0:100 or -50: ")
+	}
+	var lines []vterm.Line
+	for i := from; i < to; i++ {
+		var l vterm.Line
+		h.Line(i, &l)
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+func bound(s string, def, n int) (int, error) {
+	if s == "" {
+		return def, nil
+	}
+	v, err := strconv.Atoi(s)
+	if v < 0 {
+		v += n
+	}
+	return min(max(v, 0), n), err
+}

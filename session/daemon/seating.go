@@ -1,0 +1,102 @@
+//go:build unix
+
+package daemon
+
+import "sync"
+
+// SizePolicy says whose size a session takes (R96).
+type SizePolicy string
+
+// Size policies, by name.
+const (
+	SizeLatest   SizePolicy = "latest"   // of the client that was active last
+	SizeLargest  SizePolicy = "largest"  // the most columns and rows of any client
+	SizeSmallest SizePolicy = "smallest" // the fewest of any client
+	SizeFixed    SizePolicy = "fixed"    // clients have no say
+)
+
+// seating is the set of clients that look at a session. It is a pure machine behind a
+// lock: it says which size the session should have, and sets none.
+type seating struct {
+	mu     sync.Mutex
+	policy SizePolicy
+	seats  map[*seat]struct{}
+	turn   uint64
+}
+
+// seat is one client's place. A seat without a size (0×0) only watches.
+type seat struct {
+	cols, rows int
+	last       uint64 // turn of its last activity
+}
+
+func (st *seating) sit(cols, rows int) *seat {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.seats == nil {
+		st.seats = map[*seat]struct{}{}
+	}
+	st.turn++
+	s := &seat{cols, rows, st.turn}
+	st.seats[s] = struct{}{}
+	return s
+}
+
+func (st *seating) leave(s *seat) (empty bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	delete(st.seats, s)
+	return len(st.seats) == 0
+}
+
+// active notes that a client typed or changed its size (cols and rows, unless 0).
+func (st *seating) active(s *seat, cols, rows int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.turn++
+	s.last = st.turn
+	if cols > 0 && rows > 0 {
+		s.cols, s.rows = cols, rows
+	}
+}
+
+func (st *seating) count() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return len(st.seats)
+}
+
+// ifEmpty calls f when nobody looks.
+func (st *seating) ifEmpty(f func()) {
+	if st.count() == 0 {
+		f()
+	}
+}
+
+// size is the size the session should have; ok is false when nobody has a say.
+func (st *seating) size() (cols, rows int, ok bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.policy == SizeFixed {
+		return 0, 0, false
+	}
+	var latest uint64
+	for s := range st.seats {
+		if s.cols == 0 || s.rows == 0 {
+			continue
+		}
+		switch {
+		case !ok:
+			cols, rows = s.cols, s.rows
+		case st.policy == SizeLargest:
+			cols, rows = max(cols, s.cols), max(rows, s.rows)
+		case st.policy == SizeSmallest:
+			cols, rows = min(cols, s.cols), min(rows, s.rows)
+		case s.last > latest:
+			cols, rows = s.cols, s.rows
+		}
+		latest = max(latest, s.last)
+		ok = true
+	}
+	return cols, rows, ok
+}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// upgrade has every keeper execute another binary in place and then ends; the main
+// keeper starts the new daemon from that binary. A keeper that refuses goes on with
+// the old one: old keepers and new daemons understand each other.
+func (d *Daemon) upgrade(ctx context.Context, path string) error {
+	exe, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("upgrade: %w", err)
+	}
+	defer exe.Close()
+	var errs error
+	for _, k := range d.links() {
+		l := k.link()
+		if err := l.Upgrade(ctx, exe); err != nil {
+			errs = errors.Join(errs, fmt.Errorf("keeper %s: %w", k.key, err))
+			continue
+		}
+		<-l.Gone() // the old execution's socket; watch makes a new connection
+	}
+	if errs != nil {
+		return errs
+	}
+	if err := d.keepersBack(ctx); err != nil {
+		return err
+	}
+	d.stop <- api.Stop{Restart: true}
+	return nil
+}
+
+// keepersBack waits until every keeper answers again.
+func (d *Daemon) keepersBack(ctx context.Context) error {
+	for _, k := range d.links() {
+		for {
+			l := k.link()
+			if _, err := l.Status(ctx); err == nil {
+				break
+			}
+			if k.isGone() || ctx.Err() != nil {
+				return fmt.Errorf("keeper %s did not come back after its upgrade", k.key)
+			}
+			<-l.Gone()
+			if err := k.await(ctx, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// fullDisk is a file system whose writes fail while full is set.
+type fullDisk struct{ full *atomic.Bool }
+
+func (d fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (journal.File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return fullFile{f, d.full}, nil
+}
+func (d fullDisk) ReadDir(dir string) ([]fs.DirEntry, error)   { return os.ReadDir(dir) }
+func (d fullDisk) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
+func (d fullDisk) Rename(from, to string) error                { return os.Rename(from, to) }
+func (d fullDisk) Remove(name string) error                    { return os.Remove(name) }
+
+type fullFile struct {
+	*os.File
+	full *atomic.Bool
+}
+
+func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
+	if f.full.Load() {
+		n, _ := f.File.WriteAt(p[:len(p)/2], off) // a full disk takes a part
+		return n, syscall.ENOSPC
+	}
+	return f.File.WriteAt(p, off)
+}
+
+// written waits until history is being written again: the owner finds out when it
+// next looks at the ring.
+func (f *fixture) written(t *testing.T) {
+	t.Helper()
+	for ctx := testContext(t); f.Status().HistoryError != ""; {
+		if err := f.Look(ctx, func(View) {}); err != nil {
+			t.Fatal("history is not written again: ", err)
+		}
+	}
+}
+
+// On a full disk the session goes on, what fits the ring is kept until there is room,
+// and nothing is lost.
+//
+// FEATURES: R93
+func TestFullDiskLosesNothingThatFitsTheRing(t *testing.T) {
+	var full atomic.Bool
+	s := newFixture(t, journal.Options{FS: fullDisk{&full}})
+	s.print(s.Session, "before\r\n")
+	waitText(t, s.Session, "before")
+	full.Store(true)
+	s.print(s.Session, "during\r\n")
+	waitText(t, s.Session, "during")
+	if st := s.Status(); !strings.Contains(st.HistoryError, "no space") {
+		t.Errorf("nobody is told: %+v", st)
+	}
+	if got := screenText(t, s.Session); got != "before\nduring" {
+		t.Errorf("the screen does not go on: %q", got)
+	}
+	full.Store(false)
+	s.print(s.Session, "after\r\n")
+	waitText(t, s.Session, "after")
+	s.written(t)
+	buf := make([]byte, 100)
+	n, _, gap, err := s.journal.ReadAt(0, buf)
+	if string(buf[:n]) != "before\r\nduring\r\nafter\r\n" || gap != 0 || err != nil {
+		t.Errorf("journal %q, gap %d, %v", buf[:n], gap, err)
+	}
+}
+
+// What does not fit the ring while the disk is full is a counted gap; the child is
+// never held up for it.
+//
+// FEATURES: R37, R93
+func TestFullDiskMakesACountedGap(t *testing.T) {
+	var full atomic.Bool
+	s := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
+	s.print(s.Session, "before\r\n")
+	waitText(t, s.Session, "before")
+	full.Store(true)
+	line := strings.Repeat("x", 78) + "\r\n"
+	for i := range 2000 {
+		s.print(s.Session, line)
+		if i%100 == 0 { // let the owner take it: the ring is small
+			s.print(s.Session, "mark\r\n")
+			waitText(t, s.Session, "mark")
+		}
+	}
+	s.print(s.Session, "last\r\n")
+	end := waitText(t, s.Session, "last").Cursor
+	full.Store(false)
+	s.print(s.Session, "after\r\n")
+	waitText(t, s.Session, "after")
+	s.written(t)
+	buf := make([]byte, end+100)
+	n, next, gap, err := s.journal.ReadAt(8, buf)
+	if err != nil || gap == 0 || gap > end {
+		t.Fatalf("gap %d of %d bytes, %v", gap, end, err)
+	}
+	if next-uint64(n) != 8+gap || next != end+7 {
+		t.Errorf("data from %d to %d after a gap of %d; the end is %d", next-uint64(n), next, gap, end+7)
+	}
+	if !bytes.HasSuffix(buf[:n], []byte("after\r\n")) {
+		t.Errorf("the end is %q", buf[max(0, n-40):n])
+	}
+}

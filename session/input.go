@@ -1,0 +1,188 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// maxQueued bounds the input that waits for the program to read it, in bytes.
+	maxQueued = 16 << 20
+	// maxReplies bounds the unread answers to queries: a program that asks and never
+	// reads gets no more.
+	maxReplies = 64 << 10
+)
+
+// inputQueue types into the device, in order, one write after the other. Its
+// goroutine exists only while there is something to type.
+type inputQueue struct {
+	device Device
+
+	mu      sync.Mutex
+	queue   []*typed
+	bytes   int // in queue
+	replies int // bytes of it that are replies
+	writing bool
+	closed  bool
+}
+
+// typed is one write.
+type typed struct {
+	data  []byte
+	reply bool
+	ctx   context.Context
+	done  chan error // buffered; nil for replies
+}
+
+// add queues data; the channel tells when it was taken by the terminal.
+func (q *inputQueue) add(ctx context.Context, data []byte) (<-chan error, error) {
+	t := &typed{data: data, ctx: ctx, done: make(chan error, 1)}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closed || q.device == nil:
+		return nil, ErrEnded
+	case q.bytes+len(data) > maxQueued:
+		return nil, fmt.Errorf("%w (%d bytes)", ErrOverloaded, q.bytes)
+	}
+	if t.data = q.tryLocked(data); len(t.data) == 0 {
+		t.done <- nil
+		return t.done, nil
+	}
+	q.push(t)
+	return t.done, nil
+}
+
+// tryLocked types what the terminal takes at once when nothing is queued before it, and
+// returns the rest. A key costs no goroutine that way.
+func (q *inputQueue) tryLocked(data []byte) (rest []byte) {
+	if q.writing {
+		return data
+	}
+	return data[q.device.TryWrite(data):]
+}
+
+// reply queues an answer of the emulator; it is dropped when too many wait.
+func (q *inputQueue) reply(data []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.device == nil || q.replies+len(data) > maxReplies {
+		return
+	}
+	if data = q.tryLocked(data); len(data) == 0 {
+		return
+	}
+	q.replies += len(data)
+	q.push(&typed{data: data, reply: true, ctx: context.Background()})
+}
+
+func (q *inputQueue) push(t *typed) {
+	q.queue = append(q.queue, t)
+	q.bytes += len(t.data)
+	if !q.writing {
+		q.writing = true
+		go q.write()
+	}
+}
+
+// write empties the queue and ends.
+func (q *inputQueue) write() {
+	for {
+		q.mu.Lock()
+		if len(q.queue) == 0 || q.closed {
+			q.writing, q.queue = false, nil
+			q.mu.Unlock()
+			return
+		}
+		t := q.queue[0]
+		q.queue = q.queue[1:]
+		q.mu.Unlock()
+		err := q.typeOut(t)
+		q.mu.Lock()
+		q.bytes -= len(t.data)
+		if t.reply {
+			q.replies -= len(t.data)
+		}
+		q.mu.Unlock()
+		if t.done != nil {
+			t.done <- err
+		}
+	}
+}
+
+// typeOut writes t until done, refused, or its caller gives up.
+func (q *inputQueue) typeOut(t *typed) error {
+	if err := t.ctx.Err(); err != nil {
+		return fmt.Errorf("nothing was typed: %w", err)
+	}
+	stop := context.AfterFunc(t.ctx, func() { _ = q.device.SetWriteDeadline(time.Unix(1, 0)) })
+	n, err := q.device.Write(t.data)
+	if !stop() {
+		_ = q.device.SetWriteDeadline(time.Time{})
+	}
+	switch {
+	case err == nil:
+		return nil
+	case t.ctx.Err() != nil:
+		return fmt.Errorf("the program took %d of %d bytes: %w", n, len(t.data), t.ctx.Err())
+	default:
+		return fmt.Errorf("%w: the terminal took %d of %d bytes: %w", ErrEnded, n, len(t.data), err)
+	}
+}
+
+// end refuses and fails everything from now on.
+func (q *inputQueue) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, t := range q.queue {
+		if t.done != nil {
+			t.done <- ErrEnded
+		}
+	}
+	if q.device != nil && q.writing {
+		_ = q.device.SetWriteDeadline(time.Unix(1, 0)) // ends the write under way
+	}
+}
+
+// Typing describes input that is made into bytes by the owner, who knows the modes.
+type Typing struct {
+	// Bytes are typed as they are, after Encode's.
+	Bytes []byte
+	// Encode, if set, makes the bytes under the terminal's current modes.
+	Encode func(dst []byte, v View) []byte
+	// Version, if not 0, must be the screen's current version.
+	Version uint64
+}
+
+// Type types something and returns when the terminal has taken it all. cursor is the
+// output offset at the moment of typing: what the program prints in answer lies after.
+func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error) {
+	var done <-chan error
+	opErr := s.do(ctx, func() {
+		if st := s.Status(); st.State != Running {
+			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
+			return
+		}
+		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
+			err = fmt.Errorf("%w: it is at version %d, not %d", ErrStale, v, t.Version)
+			return
+		}
+		data := t.Bytes
+		if t.Encode != nil {
+			data = append(t.Encode(nil, s.view()), t.Bytes...)
+		}
+		cursor = s.off
+		s.typedAt = anchor{s.off, s.engine.Version()}
+		if len(data) > 0 {
+			done, err = s.inputs.add(ctx, data)
+		}
+	})
+	if err = errors.Join(opErr, err); err != nil || done == nil {
+		return cursor, err
+	}
+	return cursor, <-done
+}

@@ -1,0 +1,30 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// lines turns output into lines of text for matching.
+type lines struct {
+	plain vterm.Plain
+	rest  []byte // scratch
+}
+
+func newLines() *lines { return &lines{} }
+
+// write takes output and hands on every line that it completes.
+func (l *lines) write(p []byte, line func(string)) {
+	_, _ = l.plain.Write(p) // never fails
+	l.plain.Lines(func(pl vterm.PlainLine) { line(string(pl.Text)) })
+}
+
+// current hands on the unfinished line, if there is one: a prompt has no newline.
+func (l *lines) current(line func(string)) {
+	if l.rest, _, _ = l.plain.Rest(l.rest[:0]); len(l.rest) > 0 {
+		line(string(l.rest))
+	}
+}
+
+func contains(s, sub string) bool { return strings.Contains(s, sub) }

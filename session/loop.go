@@ -1,0 +1,238 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+const (
+	// drainBytes bounds what is taken from the ring before operations get a turn.
+	drainBytes = 256 << 10
+	// journalRetry is how often a failing journal is tried again while nothing
+	// arrives that would try it anyway.
+	journalRetry = time.Second
+)
+
+// own is the owner's goroutine.
+func (s *Session) own() {
+	defer close(s.stopped)
+	s.rebuild()
+	defer s.finish()
+	for {
+		if s.drain() {
+			signal(s.output) // more is there; operations first
+		}
+		s.settle()
+		select {
+		case <-s.stop:
+			return
+		case f := <-s.ops:
+			f()
+		case <-s.output:
+		case <-s.clock.C():
+			s.clock.fired()
+			s.watch.frames()
+		case <-s.check.C():
+			s.checkpoint()
+		case <-s.nextWait():
+		case <-s.retry():
+		}
+	}
+}
+
+// retry fires while the journal is failing, to find out when it works again.
+func (s *Session) retry() <-chan time.Time {
+	if !s.journalBad {
+		return nil
+	}
+	return time.After(journalRetry)
+}
+
+// drain moves what the ring holds to journal and emulator, up to drainBytes, and
+// reports whether more is left.
+func (s *Session) drain() (more bool) {
+	if s.ring == nil {
+		return false
+	}
+	s.ring.Look() // from here on a new byte makes a new notice
+	if s.journalBad {
+		s.saveBacklog()
+	}
+	taken := 0
+	for taken < drainBytes {
+		p := s.ring.Unread(s.off, drainBytes-taken)
+		if len(p) == 0 {
+			break
+		}
+		taken += len(p)
+		s.take(p)
+	}
+	if taken == 0 {
+		return false
+	}
+	s.digest()
+	return taken >= drainBytes
+}
+
+// take journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
+// stays valid because it is acknowledged last.
+func (s *Session) take(p []byte) {
+	if !s.journalBad {
+		if err := s.cfg.Journal.AppendOutput(p); err != nil {
+			s.journalFails(err)
+		} else {
+			s.journalled = s.off + uint64(len(p))
+		}
+	}
+	_, _ = s.engine.Write(p) // never fails
+	s.off += uint64(len(p))
+	s.feedWaiters(p)
+	s.makeRoom()
+	s.ack()
+}
+
+func (s *Session) ack() {
+	if s.ring.Ack(s.journalled) {
+		s.cfg.Device.Resume()
+	}
+}
+
+// makeRoom keeps the child going while the journal fails: once what could not be
+// journalled fills three quarters of the ring, it is given up and counted as a gap.
+func (s *Session) makeRoom() {
+	if s.off-s.journalled > uint64(s.ring.Cap())/4*3 {
+		s.journalled = s.off
+	}
+}
+
+func (s *Session) journalFails(err error) {
+	s.journalBad = true
+	s.log.Error("history is not being written; the session goes on", "session", s.cfg.ID, "err", err)
+	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err.Error() })
+}
+
+// saveBacklog tries to journal what could not be: first the gap, if bytes were given
+// up, then what the ring still holds.
+func (s *Session) saveBacklog() {
+	end := s.cfg.Journal.End()
+	if end < s.journalled {
+		if err := s.cfg.Journal.AppendGap(s.journalled - end); err != nil {
+			return
+		}
+	}
+	for s.journalled < s.off {
+		p := s.ring.Unread(s.journalled, int(s.off-s.journalled))
+		if err := s.cfg.Journal.AppendOutput(p); err != nil {
+			return
+		}
+		s.journalled += uint64(len(p))
+	}
+	s.journalBad = false
+	s.ack()
+	s.log.Warn("history is being written again", "session", s.cfg.ID, "gap_bytes", s.journalled-end)
+	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
+}
+
+// digest does what new output asks for besides showing it.
+func (s *Session) digest() {
+	s.answer()
+	s.happened()
+	now := time.Now()
+	version := s.engine.Version()
+	changed := version != s.Status().Version
+	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version, st.LastOutput = s.off, version, now })
+	if changed && s.clock.due(now) {
+		s.watch.frames()
+	}
+	s.check.grew(s.off)
+}
+
+// answer types the emulator's replies to queries.
+func (s *Session) answer() {
+	if r := s.engine.Replies(nil); len(r) > 0 {
+		s.inputs.reply(r)
+	}
+}
+
+// happened turns the emulator's events into status.
+func (s *Session) happened() {
+	s.events = s.engine.Events(s.events[:0])
+	for i := range s.events {
+		s.apply(&s.events[i])
+	}
+	if cap(s.events) > 64 {
+		s.events = nil // a burst must not cost an idle session memory
+	}
+}
+
+func (s *Session) apply(e *vterm.Event) {
+	switch e.Kind {
+	case vterm.EventBell:
+		s.update(ChangeBell, func(*Status) {})
+	case vterm.EventTitle:
+		s.update(ChangeTitle, func(st *Status) { st.Title = e.Text })
+	case vterm.EventCwd:
+		if dir := cwdOf(e.Text); dir != "" {
+			s.update(ChangeCwd, func(st *Status) { st.Cwd = dir })
+		}
+	case vterm.EventAltScreen:
+		s.update(ChangeAlt, func(st *Status) { st.Alt = e.Num == 1 })
+		s.watch.output() // followers draw anew
+	case vterm.EventProgress:
+		s.update(ChangeProgress, func(st *Status) { st.Progress, st.Percent = e.Name, e.Num })
+	}
+}
+
+// settle does what depends on everything so far having been taken.
+func (s *Session) settle() {
+	if s.exit != nil && s.off >= s.exitAt {
+		s.ended()
+	}
+	s.checkWaiters()
+	if s.closed && s.Status().State != Running && !s.released && s.drained() {
+		s.released = true
+		s.checkpoint()
+		s.detach()
+	}
+}
+
+func (s *Session) drained() bool {
+	return s.ring == nil || s.ring.Head() == s.off && s.journalled == s.off
+}
+
+// detach gives ring and PTY up: history is all there is now.
+func (s *Session) detach() {
+	if s.cfg.Device == nil {
+		return
+	}
+	s.tap.close()
+	s.ring = nil
+	s.inputs.end()
+	s.cfg.Device.Release()
+}
+
+// ended records the child's exit after the last byte it printed.
+func (s *Session) ended() {
+	e := *s.exit
+	s.exit = nil
+	rec := journal.Exit{Code: e.Code, Signal: e.Number, User: e.User, System: e.System, MaxRSS: e.MaxRSS}
+	if err := errors.Join(s.cfg.Journal.AppendExit(rec), s.cfg.Journal.Sync()); err != nil {
+		s.log.Error("the exit was not journalled", "session", s.cfg.ID, "err", err)
+	}
+	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
+	s.watch.frames()
+	s.watch.output()
+}
+
+// finish leaves everything so that the next owner goes on from here.
+func (s *Session) finish() {
+	s.checkpoint() // what the ring still holds is the next owner's
+	s.endWaiters()
+	s.inputs.end()
+	if err := s.cfg.Journal.Close(); err != nil {
+		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
+	}
+}

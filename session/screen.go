@@ -1,0 +1,30 @@
+package session
+
+import (
+	"context"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// View is what the owner shows those who ask it: the emulator at one moment. It is
+// valid only during the call it is passed to.
+type View struct {
+	Engine vterm.Engine
+	Offset uint64 // of the output the emulator has seen
+	Modes  vterm.Modes
+}
+
+func (s *Session) view() View {
+	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes()}
+}
+
+// Look calls f with the emulator on the owner's goroutine. f must be short and must
+// only read.
+func (s *Session) Look(ctx context.Context, f func(View)) error {
+	return s.do(ctx, func() { f(s.view()) })
+}
+
+// Frame copies the screen, or the rows of it that changed since q.Since.
+func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) error {
+	return s.do(ctx, func() { s.engine.Frame(f, q) })
+}

@@ -1,0 +1,191 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Errors of a session's operations.
+var (
+	ErrEnded      = errors.New("the session has ended")
+	ErrStopped    = errors.New("the session is being closed")
+	ErrOverloaded = errors.New("too much input is waiting for the program to read it")
+	ErrStale      = errors.New("the screen has changed")
+)
+
+// Device is the far side of a session: its terminal and its process.
+type Device interface {
+	// Write types bytes; it blocks while the program does not read, until the
+	// deadline.
+	Write(p []byte) (int, error)
+	// TryWrite types what can be typed without waiting and returns how much that was;
+	// errors are left to Write to find.
+	TryWrite(p []byte) int
+	SetWriteDeadline(t time.Time) error
+	// Resize sets the terminal's size and tells the program.
+	Resize(cols, rows int) error
+	// Resume says that a full ring has room again.
+	Resume()
+	// Release lets the keeper forget the session. Called once all is journalled.
+	Release()
+}
+
+// Config is what a session is made of. Device and Ring are nil for sessions whose
+// process is gone: only their history is there.
+type Config struct {
+	ID      string
+	Dir     string // where its journal and checkpoint are
+	Device  Device
+	Ring    *ring.Ring
+	Journal *journal.Journal
+	Engine  string // name of the emulator, see Engines
+	Options vterm.Options
+	Status  Status // what is known at the start
+	Log     *slog.Logger
+	// Changed is told of every change of Status, on the owner's goroutine; it must
+	// not block or call back.
+	Changed func(Status, Change)
+	// Rebuilding bounds how many sessions replay their history at once; a session
+	// somebody asks for goes first. nil: no bound.
+	Rebuilding chan struct{}
+}
+
+// Session is a terminal and its history. All methods may be called from any goroutine.
+type Session struct {
+	cfg    Config
+	log    *slog.Logger
+	engine vterm.Engine
+	ring   *ring.Ring
+	events []vterm.Event // reused
+
+	ops     chan func()
+	output  chan struct{} // the ring has something new
+	wanted  chan struct{} // closed by the first operation: rebuild now
+	stop    chan struct{}
+	stopped chan struct{}
+	once    sync.Once // stop
+	want    sync.Once // wanted
+	start   sync.Once
+
+	// The owner's.
+	off        uint64 // bytes the emulator has seen
+	base       uint64 // off when the engine was made: Event.At is relative to it
+	journalled uint64 // bytes in the journal and acknowledged; ≤ off
+	journalBad bool   // the last append failed
+	exit       *Exit  // reported by the keeper, not reached yet
+	exitAt     uint64
+	closed     bool // no more output can come
+	released   bool
+	waiters    map[*waiter]struct{}
+	typedAt    anchor // where output and screen stood when something was last typed
+	frame      vterm.Frame
+	clock      frameClock
+	check      checkpoints
+
+	watch  watchers
+	inputs inputQueue
+	tap    tap
+
+	mu     sync.Mutex
+	status Status
+}
+
+// New makes a session. Nothing happens until Start.
+func New(cfg Config) (*Session, error) {
+	engine, err := NewEngine(cfg.Engine, cfg.Options)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring, status: cfg.Status,
+		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+		waiters: map[*waiter]struct{}{},
+	}
+	s.inputs.device = cfg.Device
+	s.tap.ring = cfg.Ring
+	return s, nil
+}
+
+// Start begins the owner's goroutine; later calls do nothing.
+func (s *Session) Start() { s.start.Do(func() { go s.own() }) }
+
+// Stop ends the owner's goroutine after a checkpoint and waits for it. The child and
+// the keeper are not touched. Watchers and waiters end.
+func (s *Session) Stop() {
+	s.once.Do(func() { close(s.stop) })
+	s.Start()
+	<-s.stopped
+}
+
+// Notice says that the ring has something new. It never blocks. Raw followers are told
+// before the owner has even seen it: they read the ring themselves.
+func (s *Session) Notice() {
+	s.watch.output()
+	signal(s.output)
+}
+
+// Exited says that the child ended when its output stood at head.
+func (s *Session) Exited(e Exit, head uint64) {
+	s.post(func() {
+		if s.exit == nil && s.Status().State == Running {
+			s.exit, s.exitAt = &e, head
+		}
+	})
+}
+
+// Closed says that no output comes after what is in the ring.
+func (s *Session) Closed() { s.post(func() { s.closed = true }) }
+
+// Lost says that the keeper is gone, and with it the child.
+func (s *Session) Lost() {
+	s.post(func() {
+		s.drain()
+		s.tap.close()
+		s.inputs.end()
+		s.ring = nil
+		if s.Status().State == Running {
+			now := time.Now()
+			s.update(ChangeState, func(st *Status) { st.State, st.Ended = Lost, now })
+		}
+		s.endWaiters()
+	})
+}
+
+// post hands the owner something to do without waiting for it.
+func (s *Session) post(f func()) {
+	s.Start()
+	go func() {
+		select {
+		case s.ops <- f:
+			s.Notice() // have the new state looked at
+		case <-s.stopped:
+		}
+	}()
+}
+
+// do runs f on the owner's goroutine and waits for it.
+func (s *Session) do(ctx context.Context, f func()) error {
+	s.Start()
+	s.want.Do(func() { close(s.wanted) })
+	done := make(chan struct{})
+	select {
+	case s.ops <- func() { defer close(done); f() }:
+	case <-s.stopped:
+		return ErrStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-done // f is short; leaving early would let it write to what its caller reads
+	return nil
+}
+
+// ID is the session's id.
+func (s *Session) ID() string { return s.cfg.ID }

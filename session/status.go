@@ -1,0 +1,78 @@
+package session
+
+import "time"
+
+// State is where a session stands.
+type State string
+
+// States.
+const (
+	Running State = "running"
+	Exited  State = "exited" // the child ended and its exit status is known
+	Lost    State = "lost"   // the child is gone and nobody saw how (keeper killed, reboot)
+)
+
+// Exit is how a child ended.
+type Exit struct {
+	Code   int    // exit status; -1 when a signal ended it
+	Signal string // name of that signal, as in "SIGKILL"
+	Number int    // its number
+	Time   time.Time
+	User   time.Duration // CPU time
+	System time.Duration
+	MaxRSS int64 // bytes
+}
+
+// Status is what is known of a session without asking its owner.
+type Status struct {
+	State      State
+	PID        int
+	Cols, Rows int // cells
+	Title      string
+	Cwd        string // as the program said (OSC 7); empty: ask the kernel
+	Alt        bool   // a full-screen program is up
+	Started    time.Time
+	Ended      time.Time
+	Exit       *Exit
+	Offset     uint64 // bytes printed so far
+	Version    uint64 // of the screen
+	LastOutput time.Time
+	Progress   string // OSC 9;4 state; empty: none
+	Percent    int
+	// HistoryError says that history is not being written, and why.
+	HistoryError string
+}
+
+// Change says what about a Status changed.
+type Change uint8
+
+// Changes.
+const (
+	ChangeState Change = iota
+	ChangeSize
+	ChangeTitle
+	ChangeCwd
+	ChangeBell
+	ChangeAlt
+	ChangeProgress
+	ChangeHistory // writing history began to fail or works again
+	ChangeOutput  // not announced: only Offset, Version and LastOutput
+)
+
+// Status is a copy of what is known.
+func (s *Session) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+// update changes the status and announces it. Only the owner calls it.
+func (s *Session) update(c Change, f func(*Status)) {
+	s.mu.Lock()
+	f(&s.status)
+	st := s.status
+	s.mu.Unlock()
+	if c != ChangeOutput && s.cfg.Changed != nil {
+		s.cfg.Changed(st, c)
+	}
+}
