@@ -1,0 +1,263 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+func daemonCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "daemon", Short: "Start, stop and look after the daemon",
+		Long: "The daemon starts by itself when a verb needs it. Stopping, restarting and upgrading it leaves the\nsessions running: a keeper process holds them.",
+	}
+	c.AddCommand(
+		daemonStart(a), daemonStop(a), daemonRestart(a), daemonStatus(a), daemonUpgrade(a), daemonServe(),
+	)
+	return c
+}
+
+func daemonStart(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "start", Short: "Start the daemon if it does not run", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			_, err = b.client.Status(cmd.Context())
+			return err
+		},
+	}
+}
+
+func daemonStop(a *app) *cobra.Command {
+	var kill bool
+	c := &cobra.Command{
+		Use: "stop", Short: "End the daemon; sessions go on", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			client := b.quiet
+			if kill {
+				client = b.client // a daemon records how the sessions ended
+				if !anyKeeper(b.dirs) && !held(b.dirs.DaemonLock()) {
+					return nil // nothing runs
+				}
+			}
+			st, err := client.Status(cmd.Context())
+			if err != nil {
+				return fmt.Errorf("nothing to stop: %w", err)
+			}
+			if err := client.Stop(cmd.Context(), api.Stop{KillSessions: kill}); err != nil {
+				return err
+			}
+			return waitGone(cmd.Context(), st.DaemonPID)
+		},
+	}
+	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and the keepers too")
+	return c
+}
+
+func anyKeeper(dirs paths.Dirs) bool {
+	locks, _ := filepath.Glob(filepath.Join(dirs.Keepers(), "*.lock"))
+	for _, l := range locks {
+		if held(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// held reports whether a process holds a lock file.
+func held(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// waitGone waits until a process has ended.
+func waitGone(ctx context.Context, pid int) error {
+	deadline := time.Now().Add(15 * time.Second)
+	for alive(pid) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// alive reports whether a process runs. One that ended and waits for its parent, or for
+// an init that is slow to reap, does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !os.IsNotExist(err) || runtime.GOOS != "linux"
+	}
+	_, after, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	return !bytes.HasPrefix(after, []byte("Z"))
+}
+
+func daemonRestart(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "restart", Short: "Replace the daemon by a fresh one; sessions go on", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			st, err := b.client.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil {
+				return err
+			}
+			if err := waitGone(cmd.Context(), st.DaemonPID); err != nil {
+				return err
+			}
+			_, err = b.client.Status(cmd.Context())
+			return err
+		},
+	}
+}
+
+func daemonUpgrade(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "upgrade", Short: "Replace keepers and daemon by this executable; sessions go on", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			exe, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			st, err := b.client.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := b.client.Upgrade(cmd.Context(), api.Upgrade{Path: exe}); err != nil {
+				return err
+			}
+			if err := waitGone(cmd.Context(), st.DaemonPID); err != nil {
+				return err
+			}
+			st, err = b.client.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
+			return nil
+		},
+	}
+}
+
+func daemonStatus(a *app) *cobra.Command {
+	return a.jsonFlag(&cobra.Command{
+		Use: "status", Short: "Describe daemon and keepers", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			st, err := b.quiet.Status(cmd.Context())
+			if err != nil {
+				return withKeeper(cmd.Context(), err, b.dirs)
+			}
+			return a.print(st, func(w io.Writer) { writeStatus(w, &st) })
+		},
+	})
+}
+
+// withKeeper adds what the keeper knows when there is no daemon to ask.
+func withKeeper(ctx context.Context, err error, dirs paths.Dirs) error {
+	l, derr := link.Dial(dirs.KeeperSocket(paths.MainKeeper), wire.RoleTool, version(), nil)
+	if derr != nil {
+		return err
+	}
+	defer l.Close()
+	st, derr := l.Status(ctx)
+	if derr != nil {
+		return err
+	}
+	last := ""
+	if st.LastError != "" {
+		last = "; last: " + st.LastError
+	}
+	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, last)
+}
+
+func writeStatus(w io.Writer, st *api.Status) {
+	fmt.Fprintf(w, "daemon %d, version %s, up %s, restarted %d times\n",
+		st.DaemonPID, st.Build, elapsed(time.Since(st.Started).Milliseconds()), st.Restarts)
+	fmt.Fprintf(w, "sessions %d, running %d\n", st.Sessions, st.Running)
+	for _, k := range st.Keepers {
+		fmt.Fprintf(w, "keeper %s: pid %d, version %s, up %s, %d sessions\n",
+			k.Key, k.PID, k.Build, elapsed(time.Since(k.Started).Milliseconds()), k.Sessions)
+	}
+	fmt.Fprintf(w, "socket %s\nstate  %s\n", st.Socket, st.State)
+	for _, n := range st.Notices {
+		fmt.Fprintf(w, "notice: %s\n", n)
+	}
+}
+
+// daemonServe is the daemon's process, started by the keeper.
+func daemonServe() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Serve in the foreground (started by itself)", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dirs, err := paths.Default()
+			if err != nil {
+				return err
+			}
+			if err := dirs.Make(); err != nil {
+				return err
+			}
+			f, err := os.OpenFile(dirs.DaemonLog(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				return fmt.Errorf("daemon log: %w", err)
+			}
+			defer f.Close()
+			log := logTo(f)
+			err = daemon.Run(cmd.Context(), daemon.Config{
+				Dirs: dirs, Build: version(), Log: log,
+				KeeperArgv: func(key string, main bool) []string { return keeperArgv(dirs, key, main) },
+			})
+			if err != nil {
+				log.Error("daemon", "err", err)
+			}
+			return err
+		},
+	}
+}

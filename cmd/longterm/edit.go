@@ -1,0 +1,110 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// on makes a verb whose first argument is a session.
+func (a *app) on(use, short string, args cobra.PositionalArgs, do func(*cobra.Command, *client.Session, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.session(args[0])
+			if err != nil {
+				return err
+			}
+			return do(cmd, s, args[1:])
+		},
+	}
+}
+
+func renameCommand(a *app) *cobra.Command {
+	return a.jsonFlag(a.on("rename S NAME", "Give a session another name", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			info, err := s.Edit(cmd.Context(), api.Edit{Name: &args[0]})
+			if err != nil {
+				return err
+			}
+			return a.print(info, nil)
+		}))
+}
+
+func labelCommand(a *app) *cobra.Command {
+	return a.jsonFlag(a.on("label S NAME=VALUE…", "Label a session; an empty VALUE removes the label", cobra.MinimumNArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			labels, err := pairs(args, "label")
+			if err != nil {
+				return err
+			}
+			info, err := s.Edit(cmd.Context(), api.Edit{Labels: labels})
+			if err != nil {
+				return err
+			}
+			return a.print(info, nil)
+		}))
+}
+
+func resizeCommand(a *app) *cobra.Command {
+	return a.on("resize S COLSxROWS", "Change a session's size in cells", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			cols, rows, err := parseSize(args[0])
+			if err != nil {
+				return err
+			}
+			return s.Resize(cmd.Context(), cols, rows)
+		})
+}
+
+func signalCommand(a *app) *cobra.Command {
+	var scope string
+	c := a.on("signal S SIGNAL", "Send a signal to a session's processes", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			return s.Signal(cmd.Context(), api.Signal{Signal: args[0], Scope: scope})
+		})
+	c.Flags().StringVar(&scope, "scope", "foreground", "who gets it: child, group, foreground or all")
+	return c
+}
+
+func killCommand(a *app) *cobra.Command {
+	var grace time.Duration
+	c := a.on("kill S", "End a session's process and all its descendants",
+		cobra.ExactArgs(1), func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: int(grace.Milliseconds())})
+			if err != nil {
+				return err
+			}
+			return a.print(info, func(io.Writer) {})
+		})
+	c.Long = "End a session's process and all its descendants: interrupt, hang up, terminate, kill, each after the grace time.\nScreen and output stay until `longterm rm`."
+	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
+	return a.jsonFlag(c)
+}
+
+func removeCommand(a *app) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "rm S…", Short: "Forget sessions and their history", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, ref := range args {
+				s, err := a.session(ref)
+				if err != nil {
+					return err
+				}
+				if err := s.Remove(cmd.Context(), force); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVarP(&force, "force", "f", false, "end a session that runs")
+	return c
+}

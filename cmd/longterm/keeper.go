@@ -1,0 +1,43 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/keeper"
+)
+
+// keeperCommand is the keeper's process. It is started by clients, never by hand.
+func keeperCommand(*app) *cobra.Command {
+	var cfg keeper.Config
+	var daemon bool
+	var readyFD, handoffFD int
+	c := &cobra.Command{
+		Use: "keeper", Short: "Hold sessions (started by itself)", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg.Log, cfg.Build = logTo(os.Stderr), version()
+			if daemon {
+				cfg.Daemon = daemonArgv()
+			}
+			if readyFD > 0 {
+				cfg.Ready = os.NewFile(uintptr(readyFD), "ready")
+			}
+			if handoffFD > 0 {
+				cfg.Handoff = os.NewFile(uintptr(handoffFD), "handoff")
+			}
+			return keeper.Run(cfg)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&cfg.Socket, "socket", "", "socket to serve")
+	f.StringVar(&cfg.Lock, "lock", "", "lock to hold")
+	f.StringVar(&cfg.Key, "key", "", "placement key")
+	f.BoolVar(&daemon, "daemon", false, "keep a daemon running")
+	f.BoolVar(&cfg.DaemonRuns, "daemon-runs", false, "a daemon is there already and will connect")
+	f.IntVar(&readyFD, "ready-fd", 0, "descriptor to say on that the socket is served")
+	f.IntVar(&handoffFD, "handoff-fd", 0, "descriptor with what an earlier execution left")
+	return c
+}

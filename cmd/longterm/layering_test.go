@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/longterm-dev/longterm"
+
+// layers says what a package (and all below it) may import of ours, and why.
+var layers = []struct {
+	pkg string
+	may []string
+	why string
+}{
+	{"/vterm", []string{"/vterm"}, "the emulator depends on nothing of ours"},
+	{"/store", []string{"/store"}, "the stores depend on nothing of ours"},
+	{"/render", []string{"/render", "/vterm"}, "drawing knows frames, not sessions"},
+	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
+	{"/session/api", nil, "requests and answers are a leaf: clients import nothing else with them"},
+	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
+	{"/session/keeper/wire", nil, "the protocol is shared with the keeper, which must stay small"},
+	{"/session/paths", nil, "a leaf"},
+}
+
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Fields(string(out))
+}
+
+func TestLayering(t *testing.T) {
+	for _, l := range layers {
+		for _, pkg := range goList(t, module+l.pkg+"/...") {
+			if !strings.HasPrefix(pkg+"/", module+l.pkg+"/") {
+				continue
+			}
+			for _, dep := range goList(t, "-deps", pkg) {
+				ours, ok := strings.CutPrefix(dep, module)
+				if !ok || dep == pkg {
+					continue
+				}
+				if !slices.ContainsFunc(l.may, func(m string) bool { return ours == m || strings.HasPrefix(ours, m+"/") }) {
+					t.Errorf("%s imports %s: %s", pkg, dep, l.why)
+				}
+			}
+		}
+	}
+}
+
+// keeperMay is all that the keeper's process is made of besides the standard library
+// (K1): what can have bugs stays out of the process that must not die.
+var keeperMay = []string{
+	module + "/session/keeper", module + "/session/keeper/wire", module + "/session/ring",
+	"github.com/creack/pty", "golang.org/x/sys/",
+}
+
+func TestKeeperStaysSmall(t *testing.T) {
+	for _, dep := range goList(t, "-deps", module+"/session/keeper") {
+		first, _, _ := strings.Cut(dep, "/")
+		if !strings.Contains(first, ".") || strings.HasPrefix(dep, "vendor/") {
+			continue // standard library
+		}
+		if !slices.ContainsFunc(keeperMay, func(m string) bool { return dep == m || strings.HasSuffix(m, "/") && strings.HasPrefix(dep, m) }) {
+			t.Errorf("the keeper imports %s", dep)
+		}
+	}
+	for _, heavy := range []string{"net/http", "database/sql"} {
+		if slices.Contains(goList(t, "-deps", module+"/session/keeper"), heavy) {
+			t.Errorf("the keeper imports %s", heavy)
+		}
+	}
+}
+
+// The top level holds five folders, docs and CI; nothing else grows there.
+func TestTopLevel(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "ls-files").Output()
+	if err != nil {
+		t.Skip("not a git checkout: ", err)
+	}
+	allowed := []string{"cmd", "session", "vterm", "render", "store", "docs", ".ci"}
+	for _, f := range strings.Fields(string(out)) {
+		if dir, _, ok := strings.Cut(f, "/"); ok && !slices.Contains(allowed, dir) {
+			t.Errorf("%s: no folder %s at the top level", f, dir)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// renderFlags are what `render` is told.
+type renderFlags struct {
+	cols, rows, scrollback int
+	format, engine, resize string
+	replies                bool
+}
+
+func renderCommand(a *app) *cobra.Command {
+	var r renderFlags
+	c := &cobra.Command{
+		Use: "render [FILE]", Short: "Turn terminal output into a screen, without a daemon", Args: cobra.MaximumNArgs(1),
+		Long: "Read bytes that a program wrote to a terminal, from FILE or standard input, and print the screen they make.",
+		RunE: func(_ *cobra.Command, args []string) error { return a.render(&r, args) },
+	}
+	f := c.Flags()
+	f.IntVar(&r.cols, "cols", 80, "width in cells")
+	f.IntVar(&r.rows, "rows", 24, "height in cells")
+	f.StringVar(&r.format, "format", "text", "format: "+strings.Join(screenFormats, ", "))
+	f.StringVar(&r.engine, "engine", "", "terminal emulator: "+strings.Join(session.EngineNames(), ", "))
+	f.IntVar(&r.scrollback, "scrollback", -1, "print this many lines of history as well (json: all by default)")
+	f.StringVar(&r.resize, "resize", "", "resize to COLSxROWS after the input")
+	f.BoolVar(&r.replies, "replies", false, "print what the terminal answered to queries instead of the screen")
+	return a.jsonFlag(c)
+}
+
+// rendered is what `render --format json` prints: the screen, and what else came of
+// the input.
+type rendered struct {
+	render.Screen
+	Scrollback []render.Line `json:"scrollback"`
+	Replies    string        `json:"replies"` // base64
+	Events     []event       `json:"events"`
+}
+
+// event is an emulator event in JSON.
+type event struct {
+	Kind string `json:"kind"`
+	At   uint64 `json:"at"`
+	Name string `json:"name,omitempty"`
+	Text string `json:"text,omitempty"`
+	Num  int    `json:"num,omitempty"`
+}
+
+func (a *app) render(r *renderFlags, args []string) error {
+	if a.json {
+		r.format = "json"
+	}
+	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if !vterm.ValidSize(r.cols, r.rows) {
+		return usagef("size %d×%d: columns must be %d to %d, rows %d to %d",
+			r.cols, r.rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	engine, err := session.NewEngine(r.engine, vterm.Options{Cols: r.cols, Rows: r.rows})
+	if err != nil {
+		return usageError{err}
+	}
+	out := rendered{Scrollback: []render.Line{}, Events: []event{}}
+	var replies []byte
+	if err := a.feed(engine, args, &out, &replies); err != nil {
+		return err
+	}
+	if r.resize != "" {
+		cols, rows, err := parseSize(r.resize)
+		if err != nil {
+			return err
+		}
+		if !vterm.ValidSize(cols, rows) {
+			return usagef("--resize %s: columns must be %d to %d, rows %d to %d", r.resize, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+		}
+		engine.Resize(cols, rows)
+	}
+	if r.replies {
+		_, err := a.stdout.Write(replies)
+		return err
+	}
+	out.Replies = base64.StdEncoding.EncodeToString(replies)
+	return a.printRendered(r, engine, &out)
+}
+
+// feed streams the input through the emulator; input of any size is read in pieces.
+func (a *app) feed(e vterm.Engine, args []string, out *rendered, replies *[]byte) error {
+	in := a.stdin
+	if len(args) > 0 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	buf := make([]byte, 256<<10)
+	var events []vterm.Event
+	for {
+		n, err := in.Read(buf)
+		_, _ = e.Write(buf[:n])
+		if len(*replies) < maxKept {
+			*replies = e.Replies(*replies)
+		}
+		events = e.Events(events[:0])
+		for i := range events {
+			ev := &events[i]
+			if ev.Kind == vterm.EventResize { // CSI 8 t: a window would follow
+				e.Resize(ev.Num>>16, ev.Num&0xffff)
+			}
+			if len(out.Events) < maxKept/64 {
+				out.Events = append(out.Events, event{eventNames[ev.Kind], ev.At, ev.Name, ev.Text, ev.Num})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the input: %w", err)
+		}
+	}
+}
+
+// maxKept bounds the replies kept, in bytes.
+const maxKept = 16 << 20
+
+var eventNames = map[vterm.EventKind]string{
+	vterm.EventBell: "bell", vterm.EventTitle: "title", vterm.EventIconLabel: "icon-label", vterm.EventCwd: "cwd",
+	vterm.EventMark: "mark", vterm.EventNotify: "notification", vterm.EventProgress: "progress",
+	vterm.EventClipboard: "clipboard", vterm.EventUserVar: "user-var", vterm.EventContext: "context",
+	vterm.EventModes: "modes", vterm.EventAltScreen: "alt-screen", vterm.EventResize: "resize",
+	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventLost: "lost",
+}
+
+func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error {
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{})
+	want := r.scrollback
+	if want < 0 && r.format == "json" {
+		want = e.History().Len()
+	}
+	history := lastLines(e.History(), want)
+	switch r.format {
+	case "ansi":
+		f.Lines = append(history, f.Lines...)
+		return a.printScreen(render.AppendANSI(nil, &f, render.ANSIOptions{}), r.format)
+	case "text":
+		render.FromFrame(&out.Screen, &f)
+		out.Screen.Scrollback = render.Lines(nil, &f, history)
+		return a.printScreen(render.Text(nil, &out.Screen, render.TextOptions{}), r.format)
+	}
+	render.FromFrame(&out.Screen, &f)
+	out.Scrollback = render.Lines(out.Scrollback, &f, history)
+	saved := a.json
+	a.json = true
+	defer func() { a.json = saved }()
+	return a.print(out, nil)
+}
+
+// lastLines copies the newest n lines of the history.
+func lastLines(h vterm.History, n int) []vterm.Line {
+	n = min(max(n, 0), h.Len())
+	lines := make([]vterm.Line, 0, n)
+	for i := h.Len() - n; i < h.Len(); i++ {
+		var l vterm.Line
+		h.Line(i, &l)
+		lines = append(lines, l)
+	}
+	return lines
+}

@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// typeIn types and prints the cursor that a later wait or output goes on from.
+func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error {
+	t, err := s.Type(cmd.Context(), in)
+	if err != nil {
+		return err
+	}
+	return a.print(t, nil)
+}
+
+func expectFlag(c *cobra.Command, in *api.Input) {
+	c.Flags().Uint64Var(&in.ExpectVersion, "expect-version", 0, "refuse when the screen is not at this version any more")
+}
+
+func sendCommand(a *app) *cobra.Command {
+	var in api.Input
+	c := a.on("send S TEXT", "Type text as it is", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			in.Text = args[0]
+			return a.typeIn(cmd, s, in)
+		})
+	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
+	expectFlag(c, &in)
+	return a.jsonFlag(c)
+}
+
+func keysCommand(a *app) *cobra.Command {
+	var in api.Input
+	c := a.on("keys S KEY…", "Press keys", cobra.MinimumNArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			in.Keys = args
+			return a.typeIn(cmd, s, in)
+		})
+	c.Long = "Press keys, one after the other: single characters, or names such as Enter, Escape, Tab, BSpace, Up,\n" +
+		"PageUp, F5, with modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes."
+	expectFlag(c, &in)
+	return a.jsonFlag(c)
+}
+
+func pasteCommand(a *app) *cobra.Command {
+	var in api.Input
+	c := a.on("paste S [FILE]", "Paste a file, or standard input", cobra.RangeArgs(1, 2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			text, err := a.readInput(args)
+			if err != nil {
+				return err
+			}
+			p := string(text)
+			in.Paste = &p
+			return a.typeIn(cmd, s, in)
+		})
+	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
+	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
+	expectFlag(c, &in)
+	return a.jsonFlag(c)
+}
+
+// maxPaste is the most that is pasted at once, in bytes.
+const maxPaste = 16 << 20
+
+func (a *app) readInput(args []string) ([]byte, error) {
+	f := a.stdin
+	if len(args) > 0 && args[0] != "-" {
+		var err error
+		if f, err = os.Open(args[0]); err != nil {
+			return nil, err
+		}
+		defer f.Close()
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxPaste {
+		return nil, fmt.Errorf("more than %d MiB to paste; paste it in parts", maxPaste>>20)
+	}
+	return b, nil
+}

@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/longterm-dev/longterm/render"
+)
+
+// terminal is the person's terminal while longterm has it: raw, and given back on
+// every way out.
+type terminal struct {
+	in, out *os.File
+	state   *term.State
+	once    sync.Once
+	resized chan os.Signal
+}
+
+var errNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
+
+// openTerminal makes the terminal raw.
+func openTerminal(in, out *os.File) (*terminal, error) {
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return nil, errNoTerminal
+	}
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	t := &terminal{in: in, out: out, state: state, resized: make(chan os.Signal, 1)}
+	signal.Notify(t.resized, syscall.SIGWINCH)
+	return t, nil
+}
+
+// size is the terminal's size in cells.
+func (t *terminal) size() (cols, rows int) {
+	cols, rows, err := term.GetSize(int(t.out.Fd()))
+	if err != nil || cols < 1 || rows < 1 {
+		return 80, 24
+	}
+	return cols, rows
+}
+
+// restore gives the terminal back, with every mode a session may have set undone. The
+// cursor goes below what was drawn.
+func (t *terminal) restore(below bool) {
+	t.once.Do(func() {
+		signal.Stop(t.resized)
+		b := render.AppendModesReset(nil)
+		if below {
+			b = append(b, "\x1b[9999;1H\r\n"...)
+		}
+		_, _ = t.out.Write(b)
+		_ = term.Restore(int(t.in.Fd()), t.state)
+	})
+}
+
+// keys reads what is typed and hands it on, read by read. It ends with the terminal.
+func (t *terminal) keys(to chan<- []byte, stop <-chan struct{}) {
+	defer close(to)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.in.Read(buf)
+		if n > 0 {
+			select {
+			case to <- append([]byte{}, buf[:n]...):
+			case <-stop:
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, io.ErrNoProgress) {
+			return
+		}
+	}
+}

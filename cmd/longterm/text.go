@@ -1,0 +1,73 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// textWriter writes output as plain text, line by line. A line that is still being
+// printed, a prompt say, is shown as far as it has come; if it is redrawn later it is
+// written again.
+type textWriter struct {
+	w     *bufio.Writer
+	plain vterm.Plain
+	shown []byte // of the unfinished line
+	rest  []byte // scratch
+}
+
+func newTextWriter(w io.Writer) *textWriter { return &textWriter{w: bufio.NewWriterSize(w, 64<<10)} }
+
+func (t *textWriter) write(o api.Output) error {
+	_, _ = t.plain.Write(o.Data) // never fails
+	t.plain.Lines(func(l vterm.PlainLine) {
+		t.advance(l.Text)
+		t.shown = t.shown[:0]
+		if !l.More {
+			_ = t.w.WriteByte('\n') // errors stick in the bufio.Writer
+		}
+	})
+	t.rest, _, _ = t.plain.Rest(t.rest[:0])
+	t.advance(t.rest)
+	return t.w.Flush()
+}
+
+// advance writes what of a line is not on the output yet.
+func (t *textWriter) advance(line []byte) {
+	rest, ok := bytes.CutPrefix(line, t.shown)
+	if !ok {
+		_ = t.w.WriteByte('\n')
+		rest = line
+	}
+	_, _ = t.w.Write(rest)
+	t.shown = append(t.shown[:0], line...)
+}
+
+func (t *textWriter) flush() error {
+	if len(t.shown) > 0 {
+		t.shown = t.shown[:0]
+		_ = t.w.WriteByte('\n')
+	}
+	return t.w.Flush()
+}
+
+// plainText is a whole output as text.
+func plainText(raw []byte) string {
+	var p vterm.Plain
+	var b bytes.Buffer
+	_, _ = p.Write(raw) // never fails
+	p.Lines(func(l vterm.PlainLine) {
+		b.Write(l.Text)
+		if !l.More {
+			b.WriteByte('\n')
+		}
+	})
+	rest, _, _ := p.Rest(nil)
+	b.Write(rest)
+	return b.String()
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package main
+
+import "github.com/spf13/cobra"
+
+// verbs are the commands, in the order help lists them, by the words that call them.
+var verbs = []verb{
+	{"new", newCommand}, {"run", runCommand}, {"ls list", listCommand}, {"info", infoCommand},
+	{"attach", attachCommand}, {"view", viewCommand}, {"send", sendCommand}, {"keys", keysCommand},
+	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
+	{"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},
+	{"kill", killCommand}, {"rm", removeCommand}, {"render", renderCommand}, {"bench", benchCommand},
+	{"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
+}
+
+// platform is what the verbs share on systems with keepers.
+type platform struct {
+	backend *backend // made on first use
+}
+
+func (p *platform) close() {
+	if p.backend != nil {
+		p.backend.close()
+	}
+}
+
+// noVerb is longterm by itself: the viewer.
+func noVerb(a *app, cmd *cobra.Command) error { return a.viewDefault(cmd) }

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// verbs are what works on Windows. Sessions need a keeper, which needs descriptors
+// that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
+var verbs = []verb{{"render", renderCommand}, {"version", versionCommand}}
+
+type platform struct{}
+
+func (platform) close() {}
+
+func noVerb(*app, *cobra.Command) error {
+	return errors.New("sessions are not supported on Windows yet; `longterm render` is")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// buildVersion is set by the linker for releases: -X main.buildVersion=v1.2.3.
+var buildVersion string
+
+// version names this build: the release, else the commit it was made from.
+func version() string {
+	if buildVersion != "" {
+		return buildVersion
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	rev, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			rev = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if rev == "" {
+		return "devel"
+	}
+	return "devel-" + rev + dirty
+}
+
+func versionCommand(a *app) *cobra.Command {
+	return a.jsonFlag(&cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			return a.print(v, func(w io.Writer) {
+				fmt.Fprintf(w, "longterm %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+			})
+		},
+	})
+}

@@ -1,0 +1,113 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func waitCommand(a *app) *cobra.Command {
+	var conds []string
+	var all, anyOf bool
+	var since string
+	var timeout time.Duration
+	c := a.on("wait S --for COND…", "Wait until something is so", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
+			for _, c := range conds {
+				cond, err := parseCondition(c)
+				if err != nil {
+					return err
+				}
+				w.Conds = append(w.Conds, cond)
+			}
+			if len(w.Conds) == 0 {
+				return usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
+			}
+			if since != "" {
+				n, err := strconv.ParseUint(since, 10, 64)
+				if err != nil {
+					return usagef("--since %q is not an output offset", since)
+				}
+				w.Since = &n
+			}
+			r, err := s.Wait(cmd.Context(), w)
+			if err != nil {
+				return err
+			}
+			return a.waited(&r, timeout)
+		})
+	c.Long = `Wait until a condition holds, and print which one did. Conditions:
+
+  text=TEXT     TEXT appears in new output or on a changed row
+  regexp=RE     RE (RE2) matches a line of either; also re=RE
+  exit          the session's process ends
+  quiet=1s      nothing is printed for that long
+
+Text counts since something was last typed into the session (or since --since): what
+came before the call counts, what was there before does not. Exit status 124 when
+time runs out.`
+	f := c.Flags()
+	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
+	f.BoolVar(&all, "all", false, "wait for all conditions")
+	f.BoolVar(&anyOf, "any", false, "wait for any condition (the default)")
+	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
+	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
+	c.MarkFlagsMutuallyExclusive("all", "any")
+	return a.jsonFlag(c)
+}
+
+// parseCondition reads KIND, KIND=VALUE or KIND:VALUE.
+func parseCondition(s string) (api.Condition, error) {
+	kind, value := s, ""
+	if i := strings.IndexAny(s, "=:"); i >= 0 {
+		kind, value = s[:i], s[i+1:]
+	}
+	c := api.Condition{Kind: kind}
+	switch kind {
+	case "text":
+		c.Text = value
+	case "regexp", "regex", "re":
+		c.Kind, c.Pattern = "regexp", value
+	case "exit":
+	case "quiet":
+		if value == "" {
+			break
+		}
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return c, usagef("condition %q: %q is no duration, as in 500ms or 2s", s, value)
+		}
+		c.QuietMS = max(1, d.Milliseconds())
+	default:
+		return c, usagef("unknown condition %q; there are text=, regexp=, exit and quiet=", s)
+	}
+	return c, nil
+}
+
+func (a *app) waited(r *api.Waited, timeout time.Duration) error {
+	err := a.print(r, func(w io.Writer) {
+		for _, f := range r.Fired {
+			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+printable(f.Match), "="))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	switch r.Outcome {
+	case "timeout":
+		return &exitError{api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session goes on", timeout)}
+	case "ended":
+		return api.Errorf(api.CodeEnded, "session %s ended before a condition held", r.Session.Name)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// backend is how the verbs reach the daemon.
+type backend struct {
+	dirs   paths.Dirs
+	client *client.Client
+	quiet  *client.Client // never starts anything
+}
+
+func (b *backend) close() {
+	b.client.Close()
+	b.quiet.Close()
+}
+
+// connect makes the backend; nothing is contacted yet.
+func (a *app) connect() (*backend, error) {
+	if a.backend != nil {
+		return a.backend, nil
+	}
+	dirs, err := paths.Default()
+	if err != nil {
+		return nil, err
+	}
+	o := client.Options{Dirs: dirs, Build: version, KeeperArgv: func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }}
+	quiet := o
+	quiet.KeeperArgv = nil
+	a.backend = &backend{dirs, client.New(o), client.New(quiet)}
+	return a.backend, nil
+}
+
+// session is a client for one session, by id, name or prefix.
+func (a *app) session(ref string) (*client.Session, error) {
+	b, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	return b.client.Session(ref), nil
+}
+
+// keeperArgv is the command line of a keeper; with daemon it keeps one running.
+func keeperArgv(dirs paths.Dirs, key string, daemon bool) []string {
+	argv := []string{
+		"longterm", "keeper", "--socket", dirs.KeeperSocket(key), "--lock", dirs.KeeperLock(key), "--key", key,
+	}
+	if daemon {
+		argv = append(argv, "--daemon")
+	}
+	return argv
+}
+
+// daemonArgv is the command line of the daemon, which finds its directories in the
+// environment as every verb does.
+func daemonArgv() []string { return []string{"longterm", "daemon", "serve"} }
+
+// logTo makes a structured log of a file, or of standard error.
+func logTo(f *os.File) *slog.Logger {
+	level := slog.LevelInfo
+	if os.Getenv("LONGTERM_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
+}
