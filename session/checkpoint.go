@@ -12,22 +12,36 @@ import (
 
 const (
 	// A checkpoint is due after this much output, or once output rests this long.
-	checkpointBytes = 2 << 20
+	checkpointBytes = 8 << 20
 	checkpointQuiet = 2 * time.Second
 )
 
-// checkpoints says when the next checkpoint is due.
+// checkpoints says when the next checkpoint is due. A snapshot holds the scrollback, so
+// it can be much larger than the output since the last one: what is written stays in
+// proportion to what was printed, and so does what a restart has to replay.
 type checkpoints struct {
 	at    uint64 // offset of the newest one
-	off   uint64
+	size  uint64 // of the newest one, bytes
 	timer *time.Timer
 }
 
+// worth reports whether so much was printed since the newest checkpoint that another
+// is worth its size: a sixteenth of it at rest, as much again in a flood.
+func (c *checkpoints) worth(off uint64, flood bool) bool {
+	grown := off - c.at
+	if flood {
+		return grown >= max(checkpointBytes, c.size)
+	}
+	return grown > 0 && grown >= c.size/16
+}
+
 func (c *checkpoints) grew(off uint64) {
-	c.off = off
 	wait := checkpointQuiet
-	if off-c.at >= checkpointBytes {
+	switch {
+	case c.worth(off, true):
 		wait = 0
+	case !c.worth(off, false):
+		return
 	}
 	if c.timer == nil {
 		c.timer = time.NewTimer(wait)
@@ -48,12 +62,13 @@ func (c *checkpoints) C() <-chan time.Time {
 // start, and a full disk is reported by the journal.
 func (s *Session) checkpoint() {
 	s.check.timer = nil
-	if s.off == s.check.at || s.journalBad {
+	if !s.check.worth(s.off, false) || s.journalBad {
 		return
 	}
-	s.check.at = s.off
+	snapshot := s.engine.AppendSnapshot(make([]byte, 0, s.check.size*5/4))
+	s.check.at, s.check.size = s.off, uint64(len(snapshot))
 	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
-		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendSnapshot(nil),
+		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: snapshot,
 	})
 	if err != nil {
 		s.log.Warn("checkpoint", "session", s.cfg.ID, "err", err)
@@ -117,7 +132,7 @@ func (s *Session) restore() uint64 {
 		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "err", err)
 		return s.cfg.Journal.Start()
 	}
-	s.check.at = c.Offset
+	s.check.at, s.check.size = c.Offset, uint64(len(c.Snapshot))
 	return c.Offset
 }
 
