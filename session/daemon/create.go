@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -332,7 +334,33 @@ func (h *hub) withinLimits() error {
 		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
 			WithHint("end some with `longterm kill`")
 	}
+	if descriptorsLeft() < spareDescriptors {
+		return noDescriptors(syscall.EMFILE)
+	}
 	return nil
+}
+
+// spareDescriptors are kept for clients' connections and files.
+const spareDescriptors = 16
+
+// descriptorsLeft is how many files this process may still open: descriptors are given
+// out from the lowest.
+func descriptorsLeft() int {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var lim unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
+		return spareDescriptors
+	}
+	return int(min(lim.Cur, math.MaxInt32)) - int(f.Fd())
+}
+
+func noDescriptors(err error) error {
+	return api.Errorf(api.CodeLimit, "no room for another session: %v", err).
+		WithHint("end some sessions, or raise the limit (ulimit -n) and start longterm anew")
 }
 
 // reserve takes the name, makes the directory and records the session.
@@ -402,6 +430,9 @@ func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
 		_ = l.Release(ctx, e.rec.ID)
+		if errors.Is(err, syscall.EMFILE) {
+			return noDescriptors(err)
+		}
 		return storageError(err, h.d.cfg.Dirs.State)
 	}
 	return nil
@@ -415,7 +446,7 @@ func spawnError(err error) error {
 	e := api.Errorf(api.CodeSpawn, "%v", se)
 	switch se.Errno {
 	case syscall.EMFILE, syscall.ENFILE:
-		e = e.WithHint("too many open files: end some sessions, or raise the limit (ulimit -n) and run `longterm daemon upgrade`")
+		return noDescriptors(err)
 	case syscall.ENOSPC, syscall.ENXIO:
 		e = e.WithHint("no terminal is free: end some sessions, or use --pipe")
 	case syscall.E2BIG:

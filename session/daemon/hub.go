@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -234,10 +236,13 @@ func (h *hub) resync(k *keeperLink) {
 		_, ring, pty, err := k.link().Adopt(ctx, e.s.ID()) // has exit and close told again
 		cancel()
 		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
-		if err != nil {
+		if errors.Is(err, link.ErrNotFound) {
 			h.d.log.Error("the keeper lost a session", "session", e.s.ID(), "err", err)
 			e.s.Lost()
 			continue
+		}
+		if err != nil { // the connection ended again: there will be another resync
+			h.d.log.Warn("resync", "session", e.s.ID(), "err", err)
 		}
 		e.dev.Resume()
 		e.s.Notice()

@@ -77,6 +77,12 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) error {
 	if err != nil {
 		return err
 	}
+	if outOfDescriptors(master) {
+		for _, f := range append(stdio, master) {
+			_ = f.Close()
+		}
+		return fmt.Errorf("start a session: %w", syscall.EMFILE)
+	}
 	attr := &syscall.ProcAttr{
 		Dir: m.Dir,
 		Env: m.Env,
@@ -105,6 +111,22 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) error {
 	k.children[c.id] = c
 	k.mu.Unlock()
 	return nil
+}
+
+// spareDescriptors are kept for connections, and for handing sessions over.
+const spareDescriptors = 16
+
+// outOfDescriptors reports whether f, just opened, came near the limit: descriptors are
+// given out from the lowest.
+func outOfDescriptors(f *os.File) bool {
+	var lim unix.Rlimit
+	raw, err := f.SyscallConn()
+	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
+		return false
+	}
+	near := false
+	_ = raw.Control(func(fd uintptr) { near = uint64(fd)+spareDescriptors >= lim.Cur })
+	return near
 }
 
 // openTerminal makes the child's three standard files and our end of them.

@@ -118,7 +118,8 @@ func (l *Link) read() {
 	defer l.fail()
 	for {
 		f, files, err := l.conn.Read()
-		if err != nil {
+		// Descriptors that found no room are the asker's trouble, not the connection's.
+		if err != nil && !errors.Is(err, wire.ErrDescriptors) {
 			return
 		}
 		if err := l.receive(f, files); err != nil {

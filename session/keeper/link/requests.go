@@ -76,7 +76,7 @@ func (l *Link) Adopt(ctx context.Context, id string) (s *wire.Session, ring, pty
 			switch m := a.msg.(type) {
 			case *wire.Session:
 				if len(a.files) == 0 {
-					return true, errors.New("the keeper sent no ring")
+					return true, wire.ErrDescriptors
 				}
 				s, ring = m, a.files[0]
 				if len(a.files) > 1 {

@@ -15,8 +15,15 @@ import (
 type Conn struct {
 	uc  *net.UnixConn
 	br  *bufio.Reader
-	fds []int // received, not yet claimed by a frame; FIFO like the bytes
+	fds []batch // received, not yet claimed by a frame; FIFO like the bytes
 	out []byte
+}
+
+// batch are the descriptors that came with one frame. The kernel hands over only as
+// many as the process may open: then the batch is cut, and worth nothing.
+type batch struct {
+	fds []int
+	cut bool
 }
 
 // NewConn wraps a connected Unix socket.
@@ -37,10 +44,10 @@ type rightsReader struct{ c *Conn }
 
 func (r rightsReader) Read(p []byte) (int, error) {
 	oob := make([]byte, syscall.CmsgSpace(4*MaxDescriptors))
-	n, oobn, _, _, err := r.c.uc.ReadMsgUnix(p, oob)
-	if oobn > 0 {
+	n, oobn, flags, _, err := r.c.uc.ReadMsgUnix(p, oob)
+	if cut := flags&syscall.MSG_CTRUNC != 0; oobn > 0 || cut {
 		fds, ferr := parseRights(oob[:oobn])
-		r.c.fds = append(r.c.fds, fds...)
+		r.c.fds = append(r.c.fds, batch{fds, cut})
 		if err == nil {
 			err = ferr
 		}
@@ -67,34 +74,49 @@ func parseRights(oob []byte) ([]int, error) {
 	return all, nil
 }
 
+// ErrDescriptors is returned with a frame whose descriptors this process had no room
+// for. The connection is fine.
+var ErrDescriptors = fmt.Errorf("descriptors could not be received: %w", syscall.EMFILE)
+
 // Read reads the next frame and the descriptors that travel with it. The caller owns
-// the files.
+// the files. With ErrDescriptors the frame is valid and the files are missing.
 func (c *Conn) Read() (Frame, []*os.File, error) {
 	f, err := ReadFrame(c.br)
 	if err != nil {
 		c.dropDescriptors()
 		return Frame{}, nil, err
 	}
-	if f.Descriptors > len(c.fds) {
-		c.dropDescriptors()
-		return Frame{}, nil, fmt.Errorf("%w: %d descriptors announced, %d came (descriptor limit reached?)",
-			ErrMalformed, f.Descriptors, len(c.fds))
+	if f.Descriptors == 0 {
+		return f, nil, nil
 	}
-	files := make([]*os.File, f.Descriptors)
-	for i := range files {
-		fd := c.fds[i]
+	if len(c.fds) == 0 {
+		return Frame{}, nil, fmt.Errorf("%w: %d descriptors announced, none came", ErrMalformed, f.Descriptors)
+	}
+	b := c.fds[0]
+	c.fds = c.fds[1:]
+	if b.cut || len(b.fds) != f.Descriptors {
+		closeFDs(b.fds)
+		return f, nil, ErrDescriptors
+	}
+	files := make([]*os.File, len(b.fds))
+	for i, fd := range b.fds {
 		syscall.CloseOnExec(fd)
 		files[i] = os.NewFile(uintptr(fd), "passed")
 	}
-	c.fds = c.fds[f.Descriptors:]
 	return f, files, nil
 }
 
 func (c *Conn) dropDescriptors() {
-	for _, fd := range c.fds {
-		_ = syscall.Close(fd)
+	for _, b := range c.fds {
+		closeFDs(b.fds)
 	}
 	c.fds = nil
+}
+
+func closeFDs(fds []int) {
+	for _, fd := range fds {
+		_ = syscall.Close(fd)
+	}
 }
 
 // Write sends a message with descriptors; the files stay the caller's.
