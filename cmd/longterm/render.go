@@ -19,7 +19,7 @@ import (
 type renderFlags struct {
 	cols, rows, scrollback int
 	format, engine, resize string
-	replies                bool
+	replies, batch         bool
 }
 
 func renderCommand(a *app) *cobra.Command {
@@ -36,6 +36,7 @@ func renderCommand(a *app) *cobra.Command {
 	f.StringVar(&r.engine, "engine", "", "terminal emulator: "+strings.Join(session.EngineNames(), ", "))
 	f.IntVar(&r.scrollback, "scrollback", -1, "print this many lines of history as well (json: all by default)")
 	f.StringVar(&r.resize, "resize", "", "resize to COLSxROWS after the input")
+	f.BoolVar(&r.batch, "batch", false, `render many inputs: a JSON object {"id", "cols", "rows", "scrollback", "data" (base64)} a line in, {"id", "screen"} a line out`)
 	f.BoolVar(&r.replies, "replies", false, "print what the terminal answered to queries instead of the screen")
 	return a.jsonFlag(c)
 }
@@ -64,6 +65,9 @@ func (a *app) render(r *renderFlags, args []string) error {
 	}
 	if err := checkFormat(r.format); err != nil {
 		return err
+	}
+	if r.batch {
+		return a.renderBatch(r, args)
 	}
 	if !vterm.ValidSize(r.cols, r.rows) {
 		return usagef("size %d×%d: columns must be %d to %d, rows %d to %d",
@@ -98,33 +102,15 @@ func (a *app) render(r *renderFlags, args []string) error {
 
 // feed streams the input through the emulator; input of any size is read in pieces.
 func (a *app) feed(e vterm.Engine, args []string, out *rendered, replies *[]byte) error {
-	in := a.stdin
-	if len(args) > 0 && args[0] != "-" {
-		f, err := os.Open(args[0])
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
+	in, err := a.openInput(args)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	buf := make([]byte, 256<<10)
-	var events []vterm.Event
 	for {
 		n, err := in.Read(buf)
-		_, _ = e.Write(buf[:n])
-		if len(*replies) < maxKept {
-			*replies = e.Replies(*replies)
-		}
-		events = e.Events(events[:0])
-		for i := range events {
-			ev := &events[i]
-			if ev.Kind == vterm.EventResize { // CSI 8 t: a window would follow
-				e.Resize(ev.Num>>16, ev.Num&0xffff)
-			}
-			if len(out.Events) < maxKept/64 {
-				out.Events = append(out.Events, event{eventNames[ev.Kind], ev.At, ev.Name, ev.Text, ev.Num})
-			}
-		}
+		out.feed(e, buf[:n], replies)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -132,6 +118,28 @@ func (a *app) feed(e vterm.Engine, args []string, out *rendered, replies *[]byte
 			return fmt.Errorf("read the input: %w", err)
 		}
 	}
+}
+
+// feed takes one piece of input and what the emulator has to say to it.
+func (out *rendered) feed(e vterm.Engine, p []byte, replies *[]byte) {
+	_, _ = e.Write(p) // never fails
+	r := e.Replies(nil)
+	if len(*replies) < maxKept {
+		*replies = append(*replies, r...)
+	}
+	for _, ev := range e.Events(nil) {
+		if len(out.Events) < maxKept/64 {
+			out.Events = append(out.Events, event{eventNames[ev.Kind], ev.At, ev.Name, ev.Text, ev.Num})
+		}
+	}
+}
+
+// openInput opens the named file; none, or "-", is standard input.
+func (a *app) openInput(args []string) (*os.File, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return os.Open(args[0])
+	}
+	return a.stdin, nil
 }
 
 // maxKept bounds the replies kept, in bytes.
@@ -148,11 +156,7 @@ var eventNames = map[vterm.EventKind]string{
 func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
-	want := r.scrollback
-	if want < 0 && r.format == "json" {
-		want = e.History().Len()
-	}
-	history := lastLines(e.History(), want)
+	history := lastLines(e.History(), r.wanted(e))
 	switch r.format {
 	case "ansi":
 		f.Lines = append(history, f.Lines...)
@@ -168,6 +172,14 @@ func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error
 	a.json = true
 	defer func() { a.json = saved }()
 	return a.print(out, nil)
+}
+
+// wanted is how many lines of history are asked for: all of them in JSON by default.
+func (r *renderFlags) wanted(e vterm.Engine) int {
+	if r.scrollback < 0 && r.format == "json" {
+		return e.History().Len()
+	}
+	return r.scrollback
 }
 
 // lastLines copies the newest n lines of the history.

@@ -49,14 +49,17 @@ func (t *terminal) size() (cols, rows int) {
 	return cols, rows
 }
 
-// restore gives the terminal back, with every mode a session may have set undone. The
-// cursor goes below what was drawn.
+// restore gives the terminal back, with every mode a session may have set undone.
+// below: the cursor goes below what was drawn; else it stays where output ended.
 func (t *terminal) restore(below bool) {
 	t.once.Do(func() {
 		signal.Stop(t.resized)
-		b := render.AppendModesReset(nil)
+		b := []byte("\x1b[m\x1b7") // resetting margins moves the cursor
+		b = render.AppendModesReset(b)
 		if below {
 			b = append(b, "\x1b[9999;1H\r\n"...)
+		} else {
+			b = append(b, "\x1b8"...)
 		}
 		_, _ = t.out.Write(b)
 		_ = term.Restore(int(t.in.Fd()), t.state)

@@ -131,6 +131,25 @@ func TestTwoClients(t *testing.T) {
 	}
 }
 
+// On a terminal, run behaves as the command itself would: keys and size are its own,
+// and the terminal is as it was afterwards.
+//
+// FEATURES: R1, R15
+func TestRunInATerminal(t *testing.T) {
+	i := newInstance(t)
+	o := newOuter(t, i, 90, 20, "run", "--", "sh", "-c", `stty size; read x; echo "got $x"; exit 3`)
+	o.shows("20 90")
+	o.keys("abc", "Enter")
+	o.shows("got abc\nSTATUS=3") // the next line follows the command's last one
+	if list := i.run("ls"); !strings.Contains(list, "no sessions") {
+		t.Errorf("left behind:\n%s", list)
+	}
+	o = newOuter(t, newInstance(t), 90, 20, "run", "--", "sh", "-c", "echo up; exec sleep 1000")
+	o.shows("up")
+	o.keys("C-c")
+	o.shows("STATUS=130")
+}
+
 // FEATURES: R76
 func TestViewerInATerminal(t *testing.T) {
 	i := newInstance(t)
