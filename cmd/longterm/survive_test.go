@@ -105,8 +105,8 @@ func TestUpgrade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	other := t.TempDir() + "/longterm" // before the instance: it has to outlive it
 	i := newInstance(t)
-	other := t.TempDir() + "/longterm"
 	build := exec.Command("go", "build", "-ldflags", "-X main.buildVersion=v9.9.9-test", "-o", other, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
@@ -86,6 +87,9 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 		err := l.Signal(ctx, e.s.ID(), r.sig, r.scope)
 		if r.sig != syscall.SIGINT {
 			signalAll(descendants, r.sig)
+		}
+		if errors.Is(err, link.ErrNotFound) {
+			break // it ended by itself, and was let go, before this rung
 		}
 		if err != nil && r.scope != wire.ScopeForeground {
 			return fmt.Errorf("signal: %w", err)
