@@ -1,8 +1,6 @@
 package session
 
 import (
-	"strings"
-
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -26,5 +24,3 @@ func (l *lines) current(line func(string)) {
 		line(string(l.rest))
 	}
 }
-
-func contains(s, sub string) bool { return strings.Contains(s, sub) }

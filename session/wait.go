@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/vterm"
@@ -163,7 +164,7 @@ func (w *waiter) match(line string) {
 func (c *Cond) matchText(line string) (string, bool) {
 	switch c.Kind {
 	case CondText:
-		return c.Text, contains(line, c.Text)
+		return c.Text, strings.Contains(line, c.Text)
 	case CondRegexp:
 		if loc := c.Regexp.FindStringIndex(line); loc != nil {
 			return line[loc[0]:loc[1]], true
@@ -184,7 +185,7 @@ func (w *waiter) fire(i int, match string) {
 // waits that have what they wait for.
 func (s *Session) checkWaiters() {
 	for w := range s.waiters {
-		s.check1(w)
+		s.holds(w)
 		if w.left == 0 || !w.All && len(w.fired) > 0 {
 			delete(s.waiters, w)
 			w.done <- s.waited(w)
@@ -192,7 +193,8 @@ func (s *Session) checkWaiters() {
 	}
 }
 
-func (s *Session) check1(w *waiter) {
+// holds fires the conditions of a wait that hold now.
+func (s *Session) holds(w *waiter) {
 	st := s.Status()
 	for i := range w.Conds {
 		c := &w.Conds[i]

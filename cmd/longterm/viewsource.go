@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view"
@@ -101,44 +102,81 @@ func (v viewSource) Kill(ctx context.Context, id string) error {
 func (v viewSource) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), cancel: cancel, frames: make(chan view.Frame), acts: make(chan attach.Act, 256),
+		s: v.c.Session(id), cancel: cancel, frames: make(chan view.Frame), wake: make(chan struct{}, 1),
 		size: attach.Act{Cols: cols, Rows: rows},
 	}
 	go w.run(ctx)
 	return w
 }
 
-// watched is a session the viewer shows.
+// maxActs bounds what is typed into a session whose daemon is away.
+const maxActs = 10_000
+
+// watched is a session the viewer shows. What is done while the daemon is away waits
+// for it, in order.
 type watched struct {
 	s      *client.Session
 	cancel context.CancelFunc
 	frames chan view.Frame
-	acts   chan attach.Act
-	size   attach.Act // the owner of acts' reader only
+	wake   chan struct{}
+
+	mu   sync.Mutex // guards the fields below
+	acts []attach.Act
+	size attach.Act // the newest
 }
 
 func (w *watched) Frames() <-chan view.Frame { return w.frames }
 
 func (w *watched) Close() { w.cancel() }
 
-func (w *watched) Resize(cols, rows int) { w.act(attach.Act{Cols: cols, Rows: rows}) }
+func (w *watched) Resize(cols, rows int) {
+	size := attach.Act{Cols: cols, Rows: rows}
+	w.mu.Lock()
+	w.size = size
+	w.mu.Unlock()
+	w.act(size)
+}
 
 func (w *watched) Act(in view.Input) {
 	w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
 }
 
-// act queues; keys typed into a session that is away for long are dropped, not piled up.
+// act queues; the viewer must not wait for a daemon.
 func (w *watched) act(a attach.Act) {
+	w.mu.Lock()
+	if len(w.acts) < maxActs {
+		w.acts = append(w.acts, a)
+	}
+	w.mu.Unlock()
 	select {
-	case w.acts <- a:
+	case w.wake <- struct{}{}:
 	default:
 	}
+}
+
+// next is the oldest act that was not sent; sent drops it.
+func (w *watched) next() (attach.Act, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.acts) == 0 {
+		return attach.Act{}, false
+	}
+	return w.acts[0], true
+}
+
+func (w *watched) sent() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.acts = w.acts[1:]
 }
 
 func (w *watched) run(ctx context.Context) {
 	defer close(w.frames)
 	for ctx.Err() == nil {
-		st, err := w.s.Watch(ctx, client.StreamOptions{Cols: w.size.Cols, Rows: w.size.Rows})
+		w.mu.Lock()
+		size := w.size
+		w.mu.Unlock()
+		st, err := w.s.Watch(ctx, client.StreamOptions{Cols: size.Cols, Rows: size.Rows})
 		if err == nil {
 			w.converse(ctx, st)
 			_ = st.Close()
@@ -150,21 +188,28 @@ func (w *watched) run(ctx context.Context) {
 func (w *watched) converse(ctx context.Context, st *client.Stream) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	shown := make(chan struct{})
 	go func() {
+		defer close(shown)
 		defer cancel()
 		w.show(ctx, st)
 	}()
+	defer func() { // the stream's frames end before the next one's begin
+		cancel()
+		_ = st.Close()
+		<-shown
+	}()
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case a := <-w.acts:
-			if a.Cols > 0 {
-				w.size = attach.Act{Cols: a.Cols, Rows: a.Rows}
-			}
+		for a, ok := w.next(); ok; a, ok = w.next() {
 			if st.Act(a) != nil {
 				return
 			}
+			w.sent()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
 		}
 	}
 }

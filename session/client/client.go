@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -214,5 +213,3 @@ func (c *Client) waitForSocket(ctx context.Context) error {
 		time.Sleep(2 * time.Millisecond)
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -46,8 +47,8 @@ func (s *Session) Watch(ctx context.Context, o StreamOptions) (*Stream, error) {
 func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stream, error) {
 	q := url.Values{}
 	if o.Cols > 0 && o.Rows > 0 {
-		q.Set("cols", itoa(o.Cols))
-		q.Set("rows", itoa(o.Rows))
+		q.Set("cols", strconv.Itoa(o.Cols))
+		q.Set("rows", strconv.Itoa(o.Rows))
 	}
 	if o.ReadOnly {
 		q.Set("read_only", "true")

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -200,7 +201,7 @@ func childEnv(env []string, id, cwd string) []string {
 	}
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if ok && name != "" && !contains(notOurs, name) {
+		if ok && name != "" && !slices.Contains(notOurs, name) {
 			put(name, value)
 		}
 	}
@@ -208,15 +209,6 @@ func childEnv(env []string, id, cwd string) []string {
 		put(name, value)
 	}
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func checkCwd(dir string) (string, error) {

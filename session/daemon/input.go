@@ -4,7 +4,6 @@ package daemon
 
 import (
 	"context"
-	"strings"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -67,5 +66,3 @@ func typing(in api.Input) (session.Typing, error) {
 	}
 	return t, nil
 }
-
-func cut(s string) (name, value string, ok bool) { return strings.Cut(s, "=") }

@@ -70,7 +70,8 @@ func ended(e *entry) error {
 // returns once the end is recorded.
 func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 	if e.dev == nil || e.s.Status().State != session.Running {
-		return h.sweep(e)
+		sweep(e)
+		return nil
 	}
 	l := e.dev.keeper.link()
 	rungs := []struct {
@@ -102,7 +103,8 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", e.s.Status().PID).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", e.s.Status().PID)
 	}
-	return h.sweep(e)
+	sweep(e)
+	return nil
 }
 
 // endsWithin waits for the process's end.
@@ -114,10 +116,7 @@ func (h *hub) endsWithin(ctx context.Context, e *entry, d time.Duration) bool {
 }
 
 // sweep kills what a session left behind: processes that still carry its mark.
-func (h *hub) sweep(e *entry) error {
-	signalAll(descendantsOf(0, e.s.ID()), syscall.SIGKILL)
-	return nil
-}
+func sweep(e *entry) { signalAll(descendantsOf(0, e.s.ID()), syscall.SIGKILL) }
 
 // descendantsOf finds a session's processes: children of pid, and theirs, and every
 // process whose environment carries the session's id, wherever it moved itself.

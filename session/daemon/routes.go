@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -313,7 +314,7 @@ func condition(c api.Condition) (session.Cond, error) {
 
 func matchLabels(labels map[string]string, want []string) bool {
 	for _, w := range want {
-		name, value, hasValue := cut(w)
+		name, value, hasValue := strings.Cut(w, "=")
 		got, ok := labels[name]
 		if !ok || hasValue && got != value {
 			return false
