@@ -4,6 +4,7 @@ package main
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ import (
 // on makes a verb whose first argument is a session.
 func (a *app) on(use, short string, args cobra.PositionalArgs, do func(*cobra.Command, *client.Session, []string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: args,
+		Use: use, Short: short, Args: args, ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.session(args[0])
 			if err != nil {
@@ -24,6 +25,26 @@ func (a *app) on(use, short string, args cobra.PositionalArgs, do func(*cobra.Co
 			return do(cmd, s, args[1:])
 		},
 	}
+}
+
+// completeSession completes the first argument with sessions' names. It starts nothing:
+// a press of Tab is no wish for a daemon.
+func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	b, err := a.connect()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	list, err := b.quiet.List(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, s := range list {
+		if strings.HasPrefix(s.Name, toComplete) {
+			names = append(names, s.Name+"\t"+stateText(&s)+" "+printable(shorten(s.Command, 40)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func renameCommand(a *app) *cobra.Command {
@@ -91,7 +112,7 @@ func killCommand(a *app) *cobra.Command {
 func removeCommand(a *app) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use: "rm S…", Short: "Forget sessions and their history", Args: cobra.MinimumNArgs(1),
+		Use: "rm S…", Short: "Forget sessions and their history", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, ref := range args {
 				s, err := a.session(ref)

@@ -90,7 +90,7 @@ func shorten(s string, n int) string {
 
 func infoCommand(a *app) *cobra.Command {
 	return a.jsonFlag(&cobra.Command{
-		Use: "info S", Short: "Describe a session", Args: cobra.ExactArgs(1),
+		Use: "info S", Short: "Describe a session", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.session(args[0])
 			if err != nil {
