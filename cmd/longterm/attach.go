@@ -161,7 +161,7 @@ func (at *attachment) draw(st *client.Stream) error {
 		case info != nil:
 			at.info = *info
 		default:
-			if _, err := at.t.out.Write(draw); err != nil {
+			if err := at.t.draw(draw); err != nil {
 				return errDetached
 			}
 		}

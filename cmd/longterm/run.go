@@ -177,7 +177,7 @@ func (r *running) writer() outputWriter {
 	case r.a.json:
 		return collector{r}
 	case r.t != nil:
-		return &terminalWriter{out: r.t.out}
+		return &terminalWriter{t: r.t}
 	case r.flags.raw:
 		return rawWriter{r.a}
 	}
@@ -192,15 +192,14 @@ func (c collector) flush() error             { return nil }
 // terminalWriter prints raw output on a person's terminal. Queries are answered by the
 // session's emulator already.
 type terminalWriter struct {
-	out    *os.File
+	t      *terminal
 	filter attach.Filter
 	buf    []byte
 }
 
 func (w *terminalWriter) write(o api.Output) error {
 	w.buf = w.filter.Append(w.buf[:0], o.Data)
-	_, err := w.out.Write(w.buf)
-	return err
+	return w.t.draw(w.buf)
 }
 func (w *terminalWriter) flush() error { return nil }
 

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/term"
@@ -22,6 +25,20 @@ type terminal struct {
 	state   *term.State
 	once    sync.Once
 	resized chan os.Signal
+	// recoloured is set once something was drawn that changes the terminal's colours.
+	recoloured atomic.Bool
+}
+
+// colourSettings begin the sequences that change a terminal's palette and own colours.
+var colourSettings = [][]byte{[]byte("\x1b]4;"), []byte("\x1b]10;"), []byte("\x1b]11;"), []byte("\x1b]12;")}
+
+// draw writes raw output to the terminal.
+func (t *terminal) draw(p []byte) error {
+	if !t.recoloured.Load() && slices.ContainsFunc(colourSettings, func(s []byte) bool { return bytes.Contains(p, s) }) {
+		t.recoloured.Store(true)
+	}
+	_, err := t.out.Write(p)
+	return err
 }
 
 var errNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
@@ -56,6 +73,9 @@ func (t *terminal) restore(below bool) {
 		signal.Stop(t.resized)
 		b := []byte("\x1b[m\x1b7") // resetting margins moves the cursor
 		b = render.AppendModesReset(b)
+		if t.recoloured.Load() { // else they are as the person set them
+			b = render.AppendColorsReset(b)
+		}
 		if below {
 			b = append(b, "\x1b[9999;1H\r\n"...)
 		} else {
