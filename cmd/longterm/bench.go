@@ -104,7 +104,10 @@ func newSessionBench(runs, idle int) (*sessionBench, error) {
 }
 
 func (b *sessionBench) close() {
-	_, _ = b.lt(context.Background(), "daemon", "stop", "--kill-sessions")
+	if _, err := b.lt(context.Background(), "daemon", "stop", "--kill-sessions"); err != nil {
+		fmt.Fprintf(os.Stderr, "longterm: the bench's daemon was not ended (%v); its files stay in %s\n", err, b.dir)
+		return
+	}
 	if b.tmux != "" {
 		_, _ = b.mux(context.Background(), "kill-server")
 	}

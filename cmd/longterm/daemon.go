@@ -99,7 +99,7 @@ func held(path string) bool {
 
 // waitGone waits until a process has ended.
 func waitGone(ctx context.Context, pid int) error {
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(time.Minute) // hundreds of sessions are ended before it
 	for alive(pid) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)

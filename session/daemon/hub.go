@@ -261,7 +261,7 @@ func (h *hub) stopAll() {
 
 // killAll ends every running process and waits until all are recorded.
 func (h *hub) killAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, e := range h.all() {
