@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -195,6 +198,10 @@ func TestReplayAnswersNothing(t *testing.T) {
 		t.Errorf("answered %q", got)
 	}
 	s.Stop()
+	// As after a kill: no checkpoint, the query is replayed.
+	if err := os.Remove(filepath.Join(s.dir, checkpoint.Name)); err != nil {
+		t.Fatal(err)
+	}
 	s2 := reopen(t, s.dir, s.fake.ring, journal.Options{})
 	s2.print(s2.Session, " more")
 	waitText(t, s2.Session, "more")
@@ -237,6 +244,14 @@ func TestTypeRefusesAChangedScreen(t *testing.T) {
 func TestExitComesAfterTheLastByte(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.Exited(Exit{Code: 3}, 8) // before its output was taken
+	for known := false; !known; {
+		if err := s.Look(testContext(t), func(View) { known = s.exit != nil || s.Status().State != Running }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st := s.Status(); st.State != Running {
+		t.Errorf("%s before its output was taken", st.State)
+	}
 	s.print(s.Session, "the end\n")
 	r, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondExit}}})
 	if err != nil || r.Cursor != 8 || r.Status.State != Exited || r.Status.Exit.Code != 3 {
