@@ -1,13 +1,13 @@
 package session
 
 import (
+	"context"
 	"errors"
-	"io"
 	"os"
 	"time"
 
 	"github.com/longterm-dev/longterm/store/checkpoint"
-	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 const (
@@ -99,14 +99,14 @@ func (s *Session) rebuild() {
 			return
 		}
 	}
-	from := s.restore()
-	s.base = from
-	s.off = from
-	if err := s.replay(from); err != nil {
+	end := s.cfg.Journal.End()
+	from, size := s.restoreInto(s.engine, end)
+	s.base, s.check.at, s.check.size = from, from, size
+	s.quiet = true // nobody is told again what happened back then
+	if _, err := replay(context.Background(), s.cfg.Journal.NewReader(from), s.engine, end, s.happened); err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
-	s.engine.Replies(nil)
-	s.happened()
+	s.quiet = false
 	s.begin()
 }
 
@@ -118,44 +118,24 @@ func (s *Session) recordSize() {
 	}
 }
 
-// restore loads the newest checkpoint and returns the offset to replay from.
-func (s *Session) restore() uint64 {
+// restoreInto loads the newest checkpoint that is not after until, and returns the offset
+// to replay from and the checkpoint's size in bytes.
+func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uint64) {
 	c, err := checkpoint.Read(s.cfg.Dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return s.cfg.Journal.Start()
+		return s.cfg.Journal.Start(), 0
 	case err != nil, c.Engine != s.engineName(), c.Offset > s.cfg.Journal.End():
 		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", c.Engine, "err", err)
-		return s.cfg.Journal.Start()
+		return s.cfg.Journal.Start(), 0
+	case c.Offset > until:
+		return s.cfg.Journal.Start(), 0
 	}
-	if err := s.engine.Restore(c.Snapshot); err != nil {
+	if err := engine.Restore(c.Snapshot); err != nil {
 		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "err", err)
-		return s.cfg.Journal.Start()
+		return s.cfg.Journal.Start(), 0
 	}
-	s.check.at, s.check.size = c.Offset, uint64(len(c.Snapshot))
-	return c.Offset
-}
-
-func (s *Session) replay(from uint64) error {
-	r := s.cfg.Journal.NewReader(from)
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch rec.Kind {
-		case journal.KindOutput:
-			_, _ = s.engine.Write(rec.Data)
-			s.off = rec.Offset + uint64(len(rec.Data))
-			s.events = s.engine.Events(s.events[:0])
-			s.engine.Replies(nil)
-		case journal.KindResize:
-			s.engine.Resize(rec.Cols, rec.Rows)
-		}
-	}
+	return c.Offset, uint64(len(c.Snapshot))
 }
 
 // begin makes everything stand where the journal ends.

@@ -83,6 +83,7 @@ type Session struct {
 	exitAt     uint64
 	closed     bool // no more output can come
 	released   bool
+	quiet      bool // changes are not announced: they are old
 	waiters    map[*waiter]struct{}
 	typedAt    anchor // where output and screen stood when something was last typed
 	frame      vterm.Frame

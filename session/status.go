@@ -72,7 +72,7 @@ func (s *Session) update(c Change, f func(*Status)) {
 	f(&s.status)
 	st := s.status
 	s.mu.Unlock()
-	if c != ChangeOutput && s.cfg.Changed != nil {
+	if c != ChangeOutput && !s.quiet && s.cfg.Changed != nil {
 		s.cfg.Changed(st, c)
 	}
 }

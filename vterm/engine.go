@@ -66,6 +66,8 @@ type Engine interface {
 	Replies(dst []byte) []byte
 	// AppendSnapshot appends the full state, half-read sequences included.
 	AppendSnapshot(dst []byte) []byte
+	// AppendScreenSnapshot is AppendSnapshot without the scrollback: a few kilobytes.
+	AppendScreenSnapshot(dst []byte) []byte
 	// Restore replaces the state by a snapshot; on error the engine is as new.
 	Restore(snapshot []byte) error
 }

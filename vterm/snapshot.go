@@ -29,6 +29,16 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(c.w, crc32.ChecksumIEEE(c.w[start:]))
 }
 
+// AppendScreenSnapshot implements Engine. Lines that scroll off later get the ids they
+// would have had.
+func (t *Terminal) AppendScreenSnapshot(dst []byte) []byte {
+	full := t.history
+	defer func() { t.history = full }()
+	t.history = newHistory(&t.tables, full.lines, t.opts.ScrollbackBytes)
+	t.history.base = full.endID()
+	return t.AppendSnapshot(dst)
+}
+
 // Restore implements Engine.
 func (t *Terminal) Restore(b []byte) error {
 	t.start()

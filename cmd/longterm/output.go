@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 )
 
 func outputCommand(a *app) *cobra.Command {
-	var from uint64
+	var from string
 	var raw, follow bool
 	c := a.on("output S", "Print what a session printed", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
@@ -24,22 +25,27 @@ func outputCommand(a *app) *cobra.Command {
 				}
 				return w.write(o)
 			}
-			var err error
-			if follow {
-				err = s.Follow(cmd.Context(), from, take)
-			} else {
-				err = readAll(cmd, s, from, take)
-			}
+			first, err := s.OutputAt(cmd.Context(), from)
 			if err != nil {
 				return err
 			}
-			return w.flush()
+			if len(first.Data) > 0 || first.Gap > 0 {
+				if err := take(first); err != nil {
+					return err
+				}
+			}
+			if follow && !first.End {
+				err = s.Follow(cmd.Context(), first.Next, take)
+			} else if !follow {
+				err = readAll(cmd, s, first.Next, take)
+			}
+			return errors.Join(err, w.flush())
 		})
-	c.Long = `Print what a session printed, from an offset (bytes since its beginning) to the end of what is there.
+	c.Long = `Print what a session printed, from a moment (an offset in bytes since its beginning, or a time) to the end of what is there.
 Text without escape sequences by default; --raw prints the bytes as they were. With --json each piece is
 a line {"data" (base64), "from", "next", "gap_bytes", "end"}; go on from the last "next".`
 	f := c.Flags()
-	f.Uint64Var(&from, "from", 0, "offset of the first byte")
+	f.StringVar(&from, "from", "0", "moment to begin at: "+momentForms)
 	f.BoolVar(&raw, "raw", false, "bytes as they were printed")
 	f.BoolVarP(&follow, "follow", "f", false, "go on until the session ends")
 	return a.jsonFlag(c)

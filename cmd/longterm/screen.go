@@ -32,5 +32,9 @@ func screenCommand(a *app) *cobra.Command {
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
+	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+momentForms)
 	return a.jsonFlag(c)
 }
+
+// momentForms says how a moment of a session is given.
+const momentForms = "an offset, a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"

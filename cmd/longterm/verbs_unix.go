@@ -9,6 +9,7 @@ var verbs = []verb{
 	{"new", newCommand}, {"run", runCommand}, {"ls list", listCommand}, {"info", infoCommand},
 	{"attach", attachCommand}, {"view", viewCommand}, {"send", sendCommand}, {"keys", keysCommand},
 	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
+	{"play", playCommand}, {"export", exportCommand},
 	{"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},
 	{"kill", killCommand}, {"rm", removeCommand}, {"render", renderCommand}, {"bench", benchCommand},
 	{"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
-
-	"github.com/longterm-dev/longterm/render"
 )
 
 // How the viewer's own parts look. Reverse and dim follow the person's colours, and do
@@ -135,51 +133,9 @@ func (v *viewer) drawRows(p *pane) {
 	for i, dirty := range p.dirty {
 		if dirty {
 			p.dirty[i] = false
-			v.drawLine(rect{in.x, in.y + i, in.w, 1}, p.row(i), p)
+			v.canvas.line(rect{in.x, in.y + i, in.w, 1}, p.row(i), p.screen.Cols, p.modes.ReverseVideo)
 		}
 	}
-}
-
-// drawLine draws a line into a row of the terminal, cut or filled up to its width.
-func (v *viewer) drawLine(at rect, l *render.Line, p *pane) {
-	blank := plain.Reverse(p.modes.ReverseVideo)
-	if l == nil { // below the session's screen
-		v.canvas.fill(at.x, at.y, at.w, plain)
-		return
-	}
-	col := 0
-	for i := range l.Spans {
-		s := &l.Spans[i]
-		if s.Col < col || s.Col >= at.w || s.Width < 1 {
-			continue
-		}
-		v.canvas.fill(at.x+col, at.y, s.Col-col, blank)
-		col = s.Col + min(s.Width, at.w-s.Col)
-		v.drawSpan(at, s, col, p.modes.ReverseVideo)
-	}
-	if cols := min(p.screen.Cols, at.w); col < cols {
-		v.canvas.fill(at.x+col, at.y, cols-col, blank)
-		col = cols
-	}
-	v.canvas.fill(at.x+col, at.y, at.w-col, plain)
-}
-
-// drawSpan draws a span up to the column end.
-func (v *viewer) drawSpan(at rect, s *render.Span, end int, reverse bool) {
-	st := v.canvas.style(s, reverse)
-	next := s.Col
-	s.Characters(func(text string, col, width int) bool {
-		if col+width > end {
-			return false // the pane's edge cuts a wide character
-		}
-		if s.Conceal {
-			text = " "
-		}
-		v.canvas.put(at.x+col, at.y, width, text, st)
-		next = col + width
-		return true
-	})
-	v.canvas.fill(at.x+next, at.y, end-next, st)
 }
 
 // drawCursor shows the focused session's cursor, or none while keys go elsewhere.
@@ -196,15 +152,6 @@ func (v *viewer) drawCursor() {
 		v.canvas.setCursor(hidden)
 		return
 	}
-	switch {
-	case c.Shape == "underline" && c.Blink:
-		at.style = tcell.CursorStyleBlinkingUnderline
-	case c.Shape == "underline":
-		at.style = tcell.CursorStyleSteadyUnderline
-	case c.Shape == "bar" && c.Blink:
-		at.style = tcell.CursorStyleBlinkingBar
-	case c.Shape == "bar":
-		at.style = tcell.CursorStyleSteadyBar
-	}
+	at.style = cursorStyle(c)
 	v.canvas.setCursor(at)
 }

@@ -129,6 +129,25 @@ type Output struct {
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
 }
 
+// Record is an entry of a session's history.
+type Record struct {
+	Kind   string    `json:"kind" enum:"screen,output,resize,exit,gap,end" doc:"screen: first of all, the screen to begin with; end: last of all"`
+	Offset uint64    `json:"offset" doc:"output bytes before it"`
+	Time   time.Time `json:"time,omitzero" doc:"absent when unknown"`
+	Data   []byte    `json:"data,omitempty" doc:"base64; of output: what was printed; of screen: ANSI sequences that draw it"`
+	Cols   int       `json:"cols,omitempty" doc:"of screen and resize: the size from here on, cells"`
+	Rows   int       `json:"rows,omitempty"`
+	Exit   *Exit     `json:"exit,omitempty"`
+	Lost   uint64    `json:"lost,omitempty" doc:"of gap: bytes that were printed and are not kept"`
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	ExitCode *int   `json:"exit_code" doc:"null when a signal ended it"`
+	Signal   string `json:"signal,omitempty"`
+	Usage    Usage  `json:"usage"`
+}
+
 // Wait says what to wait for.
 type Wait struct {
 	Conds     []Condition `json:"conditions" minItems:"1"`

@@ -69,7 +69,15 @@ func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 
 // Output reads output from an offset. With await it waits so long for the first byte.
 func (s *Session) Output(ctx context.Context, from uint64, await time.Duration) (api.Output, error) {
-	q := url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}}
+	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}})
+}
+
+// OutputAt reads output from a moment: an offset, a time, -5m or +90s.
+func (s *Session) OutputAt(ctx context.Context, at string) (api.Output, error) {
+	return s.output(ctx, url.Values{"at": {at}})
+}
+
+func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) {
 	resp, err := s.c.do(ctx, "GET", s.path+"/output/raw", q, nil)
 	if err != nil {
 		return api.Output{}, err
@@ -110,6 +118,7 @@ type ScreenQuery struct {
 	Since      uint64
 	Screen     string // active, primary, alternate
 	Scrollback string // A:B
+	At         string // a moment: offset, time, -5m, +90s; empty: now
 }
 
 func (q ScreenQuery) values() url.Values {
@@ -122,6 +131,9 @@ func (q ScreenQuery) values() url.Values {
 	}
 	if q.Scrollback != "" {
 		v.Set("scrollback", q.Scrollback)
+	}
+	if q.At != "" {
+		v.Set("at", q.At)
 	}
 	return v
 }

@@ -26,6 +26,7 @@ const (
 type outputQuery struct {
 	SessionPath
 	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
+	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
 	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
 }
@@ -35,7 +36,7 @@ func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 	if err != nil {
 		return api.Output{}, err
 	}
-	c, end, err := readOutput(ctx, e.s, in)
+	c, end, err := readOutput(ctx, e, in)
 	if err != nil {
 		return api.Output{}, err
 	}
@@ -44,13 +45,16 @@ func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 
 // readOutput reads one page, waiting for the first byte if it was asked to. end says
 // that nothing will ever come after it.
-func readOutput(ctx context.Context, s *session.Session, q *outputQuery) (c session.Chunk, end bool, err error) {
+func readOutput(ctx context.Context, e *entry, q *outputQuery) (c session.Chunk, end bool, err error) {
+	s := e.s
+	if q.At != "" {
+		if q.From, err = offsetOf(e, q.At); err != nil {
+			return c, false, err
+		}
+	}
 	size := q.Max
 	if size == 0 {
 		size = defaultPage
-	}
-	if start, _ := s.OutputRange(); q.From == 0 && start > 0 {
-		q.From = 0 // retired output is reported as a gap, not skipped in silence
 	}
 	buf := make([]byte, size)
 	w := s.Watch()
@@ -104,7 +108,7 @@ func (d *Daemon) rawRoutes(a huma.API) {
 		if err != nil {
 			return nil, toAPI(err)
 		}
-		c, end, err := readOutput(ctx, e.s, in)
+		c, end, err := readOutput(ctx, e, in)
 		if err != nil {
 			return nil, toAPI(err)
 		}
@@ -132,6 +136,7 @@ type ScreenQuery struct {
 	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
 	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
+	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
 func (d *Daemon) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
@@ -171,11 +176,11 @@ func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 	var f vterm.Frame
 	var history []vterm.Line
 	var rangeErr error
-	err := e.s.Look(ctx, func(v session.View) {
-		v.Engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
-		history, rangeErr = historyLines(v.Engine.History(), q.Scrollback)
-	})
-	if err != nil {
+	take := func(engine vterm.Engine) {
+		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
+		history, rangeErr = historyLines(engine.History(), q.Scrollback)
+	}
+	if err := d.lookAt(ctx, e, q.At, take); err != nil {
 		return err
 	}
 	if rangeErr != nil {
@@ -183,6 +188,22 @@ func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 	}
 	use(&f, history)
 	return nil
+}
+
+// lookAt calls f with the emulator as it is, or as it stood at a moment.
+func (d *Daemon) lookAt(ctx context.Context, e *entry, at string, f func(vterm.Engine)) error {
+	if at == "" {
+		return e.s.Look(ctx, func(v session.View) { f(v.Engine) })
+	}
+	off, err := offsetOf(e, at)
+	if err != nil {
+		return err
+	}
+	engine, err := e.s.Past(ctx, off)
+	if err == nil {
+		f(engine)
+	}
+	return err
 }
 
 var screenKinds = map[string]vterm.ScreenKind{

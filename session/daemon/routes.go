@@ -39,6 +39,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", d.getOutput)
 	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", d.getScreen)
 	d.rawRoutes(a)
+	d.recordRoute(a)
 	sse.Register(a, huma.Operation{
 		OperationID: "events", Method: "GET", Path: api.Version + "/events", Summary: "What happens to sessions, as a stream",
 	}, map[string]any{"message": api.Event{}}, d.streamEvents)

@@ -83,7 +83,7 @@ func toAPI(err error) error {
 		return api.Errorf(api.CodeEnded, "%v", err).WithHint("its screen and output can still be read")
 	case errors.Is(err, session.ErrOverloaded):
 		return api.Errorf(api.CodeLimit, "%v", err).WithHint("wait until the program reads, or interrupt it")
-	case errors.Is(err, session.ErrFuture):
+	case errors.Is(err, session.ErrFuture), errors.Is(err, session.ErrForgotten):
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	case errors.Is(err, session.ErrStopped):
 		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("try again")

@@ -24,6 +24,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// AppendScreenSnapshot appends the state: there is no scrollback.
+func (e *Engine) AppendScreenSnapshot(dst []byte) []byte { return e.AppendSnapshot(dst) }
+
 // AppendSnapshot appends the state.
 func (e *Engine) AppendSnapshot(dst []byte) []byte {
 	e.sync()

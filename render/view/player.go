@@ -1,0 +1,238 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// PlayOptions configure Play. The zero value is the default.
+type PlayOptions struct {
+	Screen    tcell.Screen // default: this process's terminal
+	NoColor   bool
+	Speed     float64       // default 1
+	IdleLimit time.Duration // longer pauses last this long; 0: as they were
+	Title     string
+	From      time.Time        // default: the beginning
+	Clock     <-chan time.Time // default: 60 times a second; its values are the time that passes
+}
+
+// Bounds of the speed.
+const minSpeed, maxSpeed = 1.0 / 16, 256
+
+// player plays a recording: one goroutine, Play's, owns everything; one reads steps ahead.
+type player struct {
+	ctx    context.Context
+	rec    Recording
+	o      PlayOptions
+	canvas canvas
+	engine vterm.Engine
+	screen render.Screen
+	frame  vterm.Frame
+
+	start, end time.Time
+	at         time.Time // the moment shown, of the recording's time
+	tick       time.Time // when the clock ticked last
+	paused     bool
+	over       bool // all steps are shown
+	quit       bool
+	fresh      bool // everything is to be drawn
+	message    string
+	find       *string // being typed
+	found      string  // searched for last
+
+	next  *Step // read, not due yet
+	steps chan stepOr
+	stop  func() // ends the reader
+	tasks sync.WaitGroup
+}
+
+// stepOr is a step, or why there is none.
+type stepOr struct {
+	step Step
+	err  error
+}
+
+// Play shows a recording until the person quits or ctx ends.
+func Play(ctx context.Context, rec Recording, o PlayOptions) error {
+	base := Options{Screen: o.Screen, NoColor: o.NoColor}
+	if err := base.defaults(); err != nil {
+		return err
+	}
+	o.Screen, o.NoColor = base.Screen, base.NoColor
+	if o.Speed == 0 {
+		o.Speed = 1
+	}
+	if o.Clock == nil {
+		t := time.NewTicker(time.Second / 60)
+		defer t.Stop()
+		o.Clock = t.C
+	}
+	if err := o.Screen.Init(); err != nil {
+		return fmt.Errorf("the terminal: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &player{ctx: ctx, rec: rec, o: o, canvas: canvas{screen: o.Screen, noColor: o.NoColor}, stop: func() {}, fresh: true}
+	defer p.tasks.Wait()
+	defer func() { p.stop() }()
+	defer o.Screen.Fini()
+	defer cancel()
+	p.start, p.end = rec.Span()
+	if o.From.IsZero() {
+		o.From = p.start
+	}
+	p.seek(o.From)
+	return p.loop()
+}
+
+func (p *player) loop() error {
+	events := make(chan tcell.Event, 64)
+	p.tasks.Go(func() { p.canvas.screen.ChannelEvents(events, p.ctx.Done()) })
+	for !p.quit {
+		p.draw()
+		steps := p.steps
+		if p.next != nil || p.over {
+			steps = nil // one is waiting for its time
+		}
+		select {
+		case <-p.ctx.Done():
+			return nil
+		case e, ok := <-events:
+			if !ok {
+				return nil
+			}
+			p.event(e)
+		case now := <-p.o.Clock:
+			p.advance(now)
+		case s := <-steps:
+			p.got(s)
+		}
+	}
+	return nil
+}
+
+// seek goes to a moment and reads on from there.
+func (p *player) seek(at time.Time) {
+	p.stop()
+	if at.After(p.end) {
+		at = p.end
+	}
+	if at.Before(p.start) {
+		at = p.start
+	}
+	p.at, p.next, p.over = at, nil, false
+	ctx, cancel := context.WithCancel(p.ctx)
+	steps := make(chan stepOr, 64)
+	p.stop = cancel
+	p.steps = steps
+	p.tasks.Go(func() { p.read(ctx, at, steps) })
+}
+
+// read hands steps over until ctx or the recording ends.
+func (p *player) read(ctx context.Context, at time.Time, to chan<- stepOr) {
+	send := func(s stepOr) bool {
+		select {
+		case to <- s:
+			return s.err == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+	steps, err := p.rec.Open(ctx, at)
+	if err != nil {
+		send(stepOr{err: err})
+		return
+	}
+	defer steps.Close()
+	for {
+		s, err := steps.Next()
+		if !send(stepOr{s, err}) {
+			return
+		}
+	}
+}
+
+// got takes a step that was read.
+func (p *player) got(s stepOr) {
+	switch {
+	case errors.Is(s.err, io.EOF):
+		p.over = true
+	case s.err != nil:
+		p.over, p.message = true, s.err.Error()
+	default:
+		p.next = &s.step
+		if s.step.At.After(p.end) { // a living session has printed since
+			p.end = s.step.At
+		}
+		p.due()
+	}
+}
+
+// due shows steps whose time has come.
+func (p *player) due() {
+	for p.next != nil && !p.next.At.After(p.at) {
+		p.apply(p.next)
+		p.next = nil
+		select {
+		case s := <-p.steps:
+			p.got(s)
+			return
+		default:
+		}
+	}
+}
+
+func (p *player) apply(s *Step) {
+	if s.Clear || p.engine == nil {
+		p.engine = vterm.New(vterm.Options{Cols: s.Cols, Rows: s.Rows})
+		p.fresh = true
+	} else if s.Cols > 0 {
+		p.engine.Resize(s.Cols, s.Rows)
+		p.fresh = true
+	}
+	_, _ = p.engine.Write(s.Data) // never fails
+	p.engine.Events(nil)
+	p.engine.Replies(nil)
+	if s.Lost > 0 {
+		p.message = fmt.Sprintf("%d bytes are missing here", s.Lost)
+	}
+}
+
+// advance lets time pass.
+func (p *player) advance(now time.Time) {
+	passed := now.Sub(p.tick)
+	if p.tick.IsZero() || passed < 0 {
+		passed = 0
+	}
+	p.tick = now
+	if p.paused || p.over && p.next == nil {
+		return
+	}
+	if p.next == nil {
+		return // it is being read; time waits
+	}
+	p.at = p.at.Add(time.Duration(float64(passed) * p.o.Speed))
+	if limit := p.o.IdleLimit; limit > 0 && p.next.At.Sub(p.at) > limit {
+		p.at = p.next.At.Add(-limit)
+	}
+	p.due()
+	if p.at.After(p.end) {
+		p.at = p.end
+	}
+}
+
+// step shows the next step of a paused recording.
+func (p *player) step() {
+	if p.paused = true; p.next != nil {
+		p.at = p.next.At
+		p.due()
+	}
+}

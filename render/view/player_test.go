@@ -1,0 +1,165 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// tape is a recording of one line a second.
+type tape []string
+
+func (r tape) Span() (start, end time.Time) {
+	return epoch, epoch.Add(time.Duration(len(r)-1) * time.Second)
+}
+
+// Open begins with what was printed before, as a session does.
+func (r tape) Open(_ context.Context, at time.Time) (Steps, error) {
+	first := Step{At: at, Clear: true, Cols: 20, Rows: 8}
+	for i, s := range r {
+		when := epoch.Add(time.Duration(i) * time.Second)
+		if !when.Before(at) {
+			return &reel{[]Step{first}, r[i:], when}, nil
+		}
+		first.Data = append(first.Data, s+"\r\n"...)
+	}
+	return &reel{steps: []Step{first}}, nil
+}
+
+type reel struct {
+	steps []Step
+	rest  []string
+	at    time.Time
+}
+
+func (r *reel) Next() (Step, error) {
+	switch {
+	case len(r.steps) > 0:
+		s := r.steps[0]
+		r.steps = nil
+		return s, nil
+	case len(r.rest) == 0:
+		return Step{}, io.EOF
+	}
+	s := Step{At: r.at, Data: []byte(r.rest[0] + "\r\n")}
+	r.rest, r.at = r.rest[1:], r.at.Add(time.Second)
+	return s, nil
+}
+func (r *reel) Close() error { return nil }
+
+// playing is a player with its own loop.
+type playing struct {
+	live
+	clock chan time.Time
+	now   time.Time
+}
+
+func play(t *testing.T, rec Recording, o PlayOptions) *playing {
+	p := &playing{live: live{t: t, done: make(chan error, 1)}, clock: make(chan time.Time), now: epoch}
+	p.term = &recorder{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+	o.Screen, o.Clock = p.term, p.clock
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go func() { p.done <- Play(ctx, rec, o) }()
+	return p
+}
+
+// until lets time pass, in steps, until something is shown.
+func (p *playing) until(step time.Duration, shown func(string) bool) {
+	p.t.Helper()
+	for turns := 0; !shown(p.term.text()); turns++ {
+		if turns == 5_000 {
+			p.t.Fatalf("not shown:\n%s", p.term.text())
+		}
+		p.now = p.now.Add(step)
+		select {
+		case p.clock <- p.now:
+		case err := <-p.done:
+			p.t.Fatalf("the player has ended: %v", err)
+		}
+	}
+}
+
+func has(text string) func(string) bool {
+	return func(s string) bool { return strings.Contains(s, text) }
+}
+
+// FEATURES: R38
+func TestPlay(t *testing.T) {
+	p := play(t, tape{"one", "two", "three", "four", "five"}, PlayOptions{Title: "demo"})
+	p.until(0, has("one"))
+	if s := p.term.text(); strings.Contains(s, "two") || !strings.Contains(s, "demo") {
+		t.Errorf("at the start:\n%s", s)
+	}
+	p.until(100*time.Millisecond, has("three"))
+	if s := p.term.text(); strings.Contains(s, "four") {
+		t.Errorf("after 2 s:\n%s", s)
+	}
+	p.key(tcell.KeyRune, ' ', 0)
+	p.until(0, has("⏸"))
+	p.until(time.Minute, func(s string) bool { return !strings.Contains(s, "four") }) // time stands still
+	p.key(tcell.KeyRune, '.', 0)
+	p.until(time.Minute, has("four"))
+	p.key(tcell.KeyHome, 0, 0)
+	p.until(0, func(s string) bool { return strings.Contains(s, "one") && !strings.Contains(s, "two") })
+	for _, r := range "/five" {
+		p.key(tcell.KeyRune, r, 0)
+	}
+	p.until(0, has("find: five"))
+	p.key(tcell.KeyEnter, 0, 0)
+	p.until(0, func(s string) bool { return strings.Contains(s, "five") && !strings.Contains(s, "find") })
+	p.key(tcell.KeyRune, 'n', 0)
+	p.until(0, has("no five from here on"))
+	p.key(tcell.KeyRune, '+', 0)
+	p.until(0, has("×2"))
+	p.key(tcell.KeyRune, 'q', 0)
+	if err := p.ended(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPlayIdleLimit(t *testing.T) {
+	p := play(t, tape{"one", "two", "three"}, PlayOptions{IdleLimit: 10 * time.Millisecond})
+	p.until(0, has("one"))
+	begin := p.now
+	p.until(10*time.Millisecond, has("three"))
+	if took := p.now.Sub(begin); took > 500*time.Millisecond {
+		t.Errorf("two pauses of a second took %v", took)
+	}
+	p.key(tcell.KeyRune, 'q', 0)
+	_ = p.ended()
+}
+
+// broken fails after a step.
+type broken struct{ tape }
+
+func (b broken) Open(ctx context.Context, at time.Time) (Steps, error) {
+	s, err := b.tape.Open(ctx, at)
+	return brokenSteps{s, new(int)}, err
+}
+
+type brokenSteps struct {
+	Steps
+	n *int
+}
+
+func (b brokenSteps) Next() (Step, error) {
+	if *b.n++; *b.n > 2 {
+		return Step{}, errors.New("the daemon went away")
+	}
+	return b.Steps.Next()
+}
+
+func TestPlayTellsErrors(t *testing.T) {
+	p := play(t, broken{tape{"one", "two", "three"}}, PlayOptions{})
+	p.until(100*time.Millisecond, has("the daemon went away"))
+	p.key(tcell.KeyEscape, 0, 0)
+	if err := p.ended(); err != nil {
+		t.Error(err)
+	}
+}

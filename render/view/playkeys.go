@@ -1,0 +1,87 @@
+package view
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// playKeys are the player's keys by name, with what help says of them.
+var playKeys = map[string]func(*player){
+	"Space":  func(p *player) { p.paused = !p.paused },
+	"q":      func(p *player) { p.quit = true },
+	"Escape": func(p *player) { p.quit = true },
+	"C-c":    func(p *player) { p.quit = true },
+	".":      (*player).step,
+	"Left":   func(p *player) { p.seek(p.at.Add(-5 * time.Second)) },
+	"Right":  func(p *player) { p.seek(p.at.Add(5 * time.Second)) },
+	"Down":   func(p *player) { p.seek(p.at.Add(-time.Minute)) },
+	"Up":     func(p *player) { p.seek(p.at.Add(time.Minute)) },
+	"Home":   func(p *player) { p.seek(p.start) },
+	"End":    func(p *player) { p.seek(p.end) },
+	"+":      func(p *player) { p.o.Speed = min(p.o.Speed*2, maxSpeed) },
+	"-":      func(p *player) { p.o.Speed = max(p.o.Speed/2, minSpeed) },
+	"/":      func(p *player) { p.find = new(string) },
+	"n":      func(p *player) { p.search(p.found) },
+}
+
+// playHint is the keys in short.
+const playHint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . step · / find · n next · q quit"
+
+func (p *player) event(e tcell.Event) {
+	switch e := e.(type) {
+	case *tcell.EventResize:
+		p.canvas.screen.Sync()
+		p.fresh = true
+	case *tcell.EventKey:
+		p.key(e)
+	}
+}
+
+func (p *player) key(e *tcell.EventKey) {
+	p.message = ""
+	if p.find != nil {
+		p.typed(e)
+		return
+	}
+	if do, ok := playKeys[keyName(keyOf(e))]; ok {
+		do(p)
+	}
+}
+
+// typed edits the text to search for.
+func (p *player) typed(e *tcell.EventKey) {
+	switch e.Key() {
+	case tcell.KeyEnter:
+		text := *p.find
+		p.find = nil
+		p.search(text)
+	case tcell.KeyEscape, tcell.KeyCtrlC:
+		p.find = nil
+	case tcell.KeyBackspace, tcell.KeyBackspace2:
+		if r := []rune(*p.find); len(r) > 0 {
+			*p.find = string(r[:len(r)-1])
+		}
+	case tcell.KeyRune:
+		*p.find += string(e.Rune())
+	}
+}
+
+// search goes to the next output that contains text.
+func (p *player) search(text string) {
+	if text == "" {
+		return
+	}
+	p.found = text
+	at, err := find(p.ctx, p.rec, text, p.at)
+	switch {
+	case errors.Is(err, errNotFound):
+		p.message = "no " + text + " from here on"
+	case err != nil:
+		p.message = err.Error()
+	default:
+		p.paused = true
+		p.seek(at)
+	}
+}

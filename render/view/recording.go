@@ -1,0 +1,67 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Recording is something to play: a session's history or a file.
+type Recording interface {
+	// Span is when it begins and ends.
+	Span() (start, end time.Time)
+	// Open begins to read at a time: the first Step is the screen as it stood then.
+	Open(ctx context.Context, at time.Time) (Steps, error)
+}
+
+var errNotFound = errors.New("not found")
+
+// find is when the next line that contains text was printed after a time.
+func find(ctx context.Context, rec Recording, text string, after time.Time) (time.Time, error) {
+	steps, err := rec.Open(ctx, after)
+	if err != nil {
+		return after, err
+	}
+	defer steps.Close()
+	var plain vterm.Plain
+	var rest []byte
+	for {
+		s, err := steps.Next()
+		if errors.Is(err, io.EOF) {
+			return after, errNotFound
+		}
+		if err != nil {
+			return after, err
+		}
+		if !s.At.After(after) {
+			continue // what is on the screen already
+		}
+		hit := false
+		look := func(line []byte) { hit = hit || bytes.Contains(line, []byte(text)) }
+		_, _ = plain.Write(s.Data) // never fails
+		plain.Lines(func(l vterm.PlainLine) { look(l.Text) })
+		rest, _, _ = plain.Rest(rest[:0])
+		if look(rest); hit {
+			return s.At, nil
+		}
+	}
+}
+
+// Steps are a recording under way; Next returns io.EOF after the last one.
+type Steps interface {
+	Next() (Step, error)
+	Close() error
+}
+
+// Step is something that happened in a recording.
+type Step struct {
+	At         time.Time
+	Data       []byte // output
+	Cols, Rows int    // a new size in cells, when not 0
+	Clear      bool   // begin with an empty screen
+	Lost       uint64 // bytes of output that are not there
+}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Records is a part of a session's history under way to the client.
+type Records struct {
+	body io.ReadCloser
+	dec  *json.Decoder
+	over bool
+}
+
+// Records reads history between two moments (offset, time, -5m, +90s); empty is the
+// beginning and the end. The first record is the screen to begin with.
+func (s *Session) Records(ctx context.Context, from, to string) (*Records, error) {
+	q := url.Values{}
+	if from != "" {
+		q.Set("from", from)
+	}
+	if to != "" {
+		q.Set("to", to)
+	}
+	resp, err := s.c.do(ctx, "GET", s.path+"/records", q, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Records{body: resp.Body, dec: json.NewDecoder(resp.Body)}, nil
+}
+
+// Next is the next record; io.EOF after the last one.
+func (r *Records) Next() (api.Record, error) {
+	var rec api.Record
+	if r.over {
+		return rec, io.EOF
+	}
+	if err := r.dec.Decode(&rec); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return rec, fmt.Errorf("history broke off; read it again: %w", err)
+	}
+	if rec.Kind == "end" {
+		r.over = true
+		return rec, io.EOF
+	}
+	return rec, nil
+}
+
+// Close ends the reading.
+func (r *Records) Close() error { return r.body.Close() }

@@ -1,0 +1,75 @@
+//go:build unix
+
+package daemon
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// momentHint says how a moment of a session is written.
+const momentHint = "give an output offset (12345), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+
+// moment is a place in a session's history: an offset, or a time if that is not zero.
+type moment struct {
+	off  uint64
+	time time.Time
+}
+
+// clockForms are times of day, and dayForms times with a date, in the machine's zone.
+var (
+	clockForms = []string{"15:04", "15:04:05", "15:04:05.999999999"}
+	dayForms   = []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999"}
+)
+
+// parseMoment reads a moment. A time of day is the latest one that has been.
+func parseMoment(s string, now, started time.Time) (moment, error) {
+	if off, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return moment{off: off}, nil
+	}
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		d, err := time.ParseDuration(s[1:])
+		switch {
+		case err != nil || d < 0:
+		case s[0] == '-':
+			return moment{time: now.Add(-d)}, nil
+		default:
+			return moment{time: started.Add(d)}, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+		return moment{time: t}, nil
+	}
+	for _, form := range dayForms {
+		if t, err := time.ParseInLocation(form, s, now.Location()); err == nil {
+			return moment{time: t}, nil
+		}
+	}
+	for _, form := range clockForms {
+		if t, err := time.ParseInLocation(form, s, now.Location()); err == nil {
+			y, m, d := now.Date()
+			at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return moment{time: at}, nil
+		}
+	}
+	return moment{}, api.Errorf(api.CodeInvalid, "moment %q", s).WithHint(momentHint)
+}
+
+// offsetOf finds the output offset of a moment of a session.
+func offsetOf(e *entry, s string) (uint64, error) {
+	m, err := parseMoment(s, time.Now(), e.s.Status().Started)
+	if err != nil || m.time.IsZero() {
+		return m.off, err
+	}
+	off, err := e.s.OffsetAt(m.time)
+	if err != nil {
+		return 0, api.Errorf(api.CodeStorage, "find %s in the history: %v", s, err)
+	}
+	return off, nil
+}

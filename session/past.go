@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// ErrForgotten is returned for offsets before the oldest output kept.
+var ErrForgotten = errors.New("that far back nothing is kept any more")
+
+// Past is the emulator as it stood after off bytes of output, made anew from the nearest
+// checkpoint and the journal. It belongs to the caller. The owner is not asked: looking
+// back costs the living session nothing.
+func (s *Session) Past(ctx context.Context, off uint64) (vterm.Engine, error) {
+	if start, end := s.OutputRange(); off > end {
+		return nil, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
+	} else if off < start {
+		return nil, fmt.Errorf("%w: offset %d, the oldest is %d", ErrForgotten, off, start)
+	}
+	st := s.Status()
+	o := s.cfg.Options
+	o.Cols, o.Rows = st.Cols, st.Rows // of old, should nothing tell the size
+	engine, err := NewEngine(s.engineName(), o)
+	if err != nil {
+		return nil, err
+	}
+	from, _ := s.restoreInto(engine, off)
+	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func() { engine.Events(nil) })
+	if err != nil {
+		return nil, fmt.Errorf("replay history: %w", err)
+	}
+	return engine, s.replayRest(ctx, engine, max(from, at), off)
+}
+
+// replayRest feeds what is not in the journal yet.
+func (s *Session) replayRest(ctx context.Context, engine vterm.Engine, from, until uint64) error {
+	buf := make([]byte, 64<<10)
+	for from < until {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := s.Output(from, buf[:min(uint64(len(buf)), until-from)])
+		if err != nil {
+			return err
+		}
+		if c.Next == from {
+			return nil
+		}
+		_, _ = engine.Write(c.Data) // never fails
+		from = c.Next
+	}
+	return nil
+}
+
+// replay feeds an emulator the output and the sizes that a journal has up to an offset,
+// and returns the offset it came to. Answers to queries are dropped: what programs asked
+// back then was answered back then. happened is called after each piece of output, when
+// there may be events to take.
+func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until uint64, happened func()) (at uint64, err error) {
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return at, err
+		case ctx.Err() != nil:
+			return at, ctx.Err()
+		case rec.Offset > until, rec.Offset == until && rec.Kind == journal.KindOutput:
+			return at, nil
+		}
+		switch rec.Kind {
+		case journal.KindOutput:
+			rec.Data = rec.Data[:min(uint64(len(rec.Data)), until-rec.Offset)]
+			_, _ = engine.Write(rec.Data) // never fails
+			at = rec.Offset + uint64(len(rec.Data))
+			happened()
+			engine.Replies(nil)
+		case journal.KindGap:
+			at = min(rec.Offset+rec.Lost, until)
+		case journal.KindResize:
+			engine.Resize(rec.Cols, rec.Rows)
+		}
+	}
+}
+
+// Records reads what is kept of the session, from an offset on. The caller closes it.
+func (s *Session) Records(from uint64) *journal.Reader { return s.cfg.Journal.NewReader(from) }
+
+// OffsetAt is the offset of the first output at or after t; the end when there is none.
+func (s *Session) OffsetAt(t time.Time) (uint64, error) { return s.cfg.Journal.OffsetAt(t) }
