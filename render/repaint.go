@@ -132,6 +132,9 @@ func (p *pen) pend(dst []byte, c vterm.Cursor) []byte {
 	return dst
 }
 
+// AppendCursor appends what moves the cursor to a row and column, 0-based.
+func AppendCursor(dst []byte, row, col int) []byte { return appendCUP(dst, row, col) }
+
 // appendCUP moves the cursor; on the wire it is 1-based.
 func appendCUP(dst []byte, row, col int) []byte {
 	dst = append(dst, "\x1b["...)

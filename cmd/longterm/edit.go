@@ -4,6 +4,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -106,6 +107,25 @@ func killCommand(a *app) *cobra.Command {
 		})
 	c.Long = "End a session's process and all its descendants: interrupt, hang up, terminate, kill, each after the grace time.\nScreen and output stay until `longterm rm`."
 	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
+	return a.jsonFlag(c)
+}
+
+func restoreCommand(a *app) *cobra.Command {
+	var r api.Restore
+	c := a.on("restore S", "Start the process of an ended session again, below its history",
+		cobra.ExactArgs(1), func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			r.Env = os.Environ()
+			info, err := s.Restore(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return a.print(info, func(io.Writer) {})
+		})
+	c.Long = `Start an ended session again under the same id: a shell in the directory it was in, with the
+environment of the caller and what the session was given; its old screen and history stand above
+a dated line. A session that ran a command needs --command or --shell.`
+	c.Flags().BoolVar(&r.Command, "command", false, "run the session's command again")
+	c.Flags().BoolVar(&r.Shell, "shell", false, "start a shell, whatever ran before")
 	return a.jsonFlag(c)
 }
 

@@ -19,6 +19,7 @@ type startFlags struct {
 	env, labels       []string
 	cols, rows        int
 	isolated, pipe    bool
+	restore           string
 }
 
 func (s *startFlags) register(c *cobra.Command) {
@@ -39,7 +40,7 @@ func (s *startFlags) register(c *cobra.Command) {
 func (s *startFlags) request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
-		Engine: s.engine, Isolated: s.isolated, Pipe: s.pipe,
+		Engine: s.engine, Isolated: s.isolated, Pipe: s.pipe, Restore: s.restore,
 	}
 	if err := sizeGiven(cmd, s); err != nil {
 		return n, err
@@ -80,6 +81,7 @@ func newCommand(a *app) *cobra.Command {
 		},
 	}
 	start.register(c)
+	c.Flags().StringVar(&start.restore, "restore", "never", "what to start when the machine went down under it: never, shell or command")
 	return a.jsonFlag(c)
 }
 

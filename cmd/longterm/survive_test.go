@@ -214,3 +214,56 @@ func TestIsolated(t *testing.T) {
 		t.Errorf("the isolated session is %s", got.State)
 	}
 }
+
+// TestMachineDown kills keeper and daemon at once, as a reboot does, with sessions of each
+// restore policy.
+//
+// FEATURES: R91
+func TestMachineDown(t *testing.T) {
+	i := newInstance(t)
+	dir := t.TempDir()
+	i.run("new", "-n", "none", "--", "sh", "-c", "echo kept; exec cat")
+	i.run("new", "-n", "again", "--restore", "command", "--cwd", dir, "--env", "MARK=blue", "--", "sh", "-c", `echo "at $PWD with $MARK"; exec cat`)
+	i.run("new", "-n", "shell", "--restore", "shell", "--cwd", dir, "--", "sh", "-c", "echo before; printf '\033[?1049hfull screen'; exec cat")
+	i.run("wait", "none", "--for", "text=kept")
+	i.run("wait", "again", "--for", "text=with blue")
+	i.run("wait", "shell", "--for", "text=full screen")
+	before := map[string]string{}
+	for _, name := range []string{"none", "again", "shell"} {
+		before[name] = i.info(name).ID
+	}
+	st := i.status()
+	for _, pid := range []int{st.KeeperPID, st.DaemonPID} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "sessions are back", func() bool { return i.info("again").State == "running" && i.info("shell").State == "running" })
+	for name, id := range before {
+		if got := i.info(name).ID; got != id {
+			t.Errorf("%s was %s and is %s", name, id, got)
+		}
+	}
+	if s := i.info("none"); s.State != "lost" {
+		t.Errorf("a session without a policy is %s", s.State)
+	}
+	i.run("wait", "again", "--since", "0", "--for", `re=(?s)restored`)
+	eventually(t, "the command ran again below its history", func() bool {
+		return strings.Count(i.run("output", "again"), "at "+dir+" with blue\n") == 2
+	})
+	// The full-screen program's modes are gone, and what was below it is there.
+	i.run("send", "shell", "-e", "echo $((6*7)) in $PWD")
+	i.run("wait", "shell", "--for", "text=42 in "+dir)
+	if text := i.run("screen", "shell"); !strings.HasPrefix(text, "before\n── restored ") {
+		t.Errorf("screen:\n%s", text)
+	}
+	i.run("kill", "shell")
+	if _, stderr, code := i.try("restore", "none"); code != 2 || !strings.Contains(stderr, "--command") {
+		t.Errorf("restore of a command: %d %s", code, stderr)
+	}
+	i.run("restore", "none", "--command")
+	if _, stderr, code := i.try("restore", "none", "--command"); code != 4 || !strings.Contains(stderr, "is running") {
+		t.Errorf("restore of a running session: %d %s", code, stderr)
+	}
+	eventually(t, "the second output is there", func() bool { return strings.Count(i.run("output", "none"), "kept\n") == 2 })
+}

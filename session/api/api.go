@@ -78,6 +78,14 @@ type NewSession struct {
 	Isolated  bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
 	Pipe      bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal"`
 	Temporary bool              `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
+	Restore   string            `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default never"`
+}
+
+// Restore starts a session's process again, in its last directory.
+type Restore struct {
+	Command bool     `json:"command,omitempty" doc:"run the session's command again"`
+	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell, whatever ran before"`
+	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; what the session was given comes on top"`
 }
 
 // Edit changes a session's name and labels. A label with an empty value is removed.

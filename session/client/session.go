@@ -62,6 +62,11 @@ func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
 	return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
 }
 
+// Restore starts the process of an ended session again.
+func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, error) {
+	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
+}
+
 // Wait waits for conditions.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 	return send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)

@@ -157,6 +157,7 @@ func (h *hub) settle() {
 		if e.rec.State == string(session.Running) {
 			e.rec.State = string(session.Lost)
 			e.rec.Ended = time.Now()
+			h.lost = append(h.lost, e)
 			h.save(e, func(*store.Session) {})
 		}
 		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {

@@ -67,6 +67,7 @@ type plan struct {
 	path string // of the executable
 	env  []string
 	pipe bool
+	base uint64 // offset its output begins at
 }
 
 func (h *hub) plan(n api.NewSession) (*plan, error) {
@@ -117,7 +118,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 	}
 	p.rec = store.Session{
 		ID: id, Name: n.Name, Argv: argv, Shell: shell, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
-		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary,
+		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary, Restore: n.Restore,
 		State: string(session.Running), Created: time.Now(),
 	}
 	if n.Name != "" {
@@ -412,12 +413,19 @@ func storageError(err error, dir string) error {
 // spawn starts the process and its owner.
 func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error {
 	l := k.link()
-	_, err := l.Spawn(ctx, wire.Spawn{
+	spawned, err := l.Spawn(ctx, wire.Spawn{
 		ID: e.rec.ID, Path: p.path, Argv: e.rec.Argv, Env: p.env, Dir: e.rec.Cwd,
 		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Pipe: p.pipe,
+		Base: p.base,
 	})
 	if err != nil {
 		return spawnError(err)
+	}
+	if spawned.Base != p.base {
+		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
+		_ = l.Release(ctx, e.rec.ID)
+		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
+			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)

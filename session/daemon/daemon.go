@@ -95,6 +95,8 @@ func Run(ctx context.Context, cfg Config) error {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
+	restored := make(chan struct{})
+	go func() { defer close(restored); d.hub.restoreLost(ctx, d.hub.lost) }()
 
 	how := api.Stop{}
 	select {
@@ -103,6 +105,7 @@ func Run(ctx context.Context, cfg Config) error {
 	case err := <-served:
 		return fmt.Errorf("serve: %w", err)
 	}
+	<-restored
 	return d.leave(srv, how)
 }
 

@@ -72,6 +72,8 @@ type hub struct {
 	bus        bus
 	rebuilding chan struct{}
 	writes     sync.WaitGroup // records on their way to the disk
+	restoring  sync.Mutex     // one restore at a time; before mu
+	lost       []*entry       // went down with the machine; set while loading
 
 	mu     sync.RWMutex
 	byid   map[string]*entry

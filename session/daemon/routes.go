@@ -35,6 +35,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "POST", "/sessions/{session}/resize", "resize", "Change the size", d.postResize)
 	op(a, "POST", "/sessions/{session}/signal", "signal", "Signal processes", d.postSignal)
 	op(a, "POST", "/sessions/{session}/kill", "kill", "End the process and all its descendants", d.postKill)
+	op(a, "POST", "/sessions/{session}/restore", "restore", "Start the process of an ended session again", d.postRestore)
 	op(a, "POST", "/sessions/{session}/wait", "wait", "Wait for conditions", d.postWait)
 	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", d.getOutput)
 	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", d.getScreen)

@@ -58,6 +58,7 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Begin(m.Base)
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,
 		cols: uint16(m.Cols), rows: uint16(m.Rows),

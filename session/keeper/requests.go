@@ -103,7 +103,7 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		}
 		k.log.Warn("spawn", "session", m.ID, "path", m.Path, "err", err)
 	} else {
-		reply.PID, reply.Started = int64(ch.pid), ch.started.UnixNano()
+		reply.PID, reply.Started, reply.Base = int64(ch.pid), ch.started.UnixNano(), m.Base
 	}
 	c.send(reply)
 	return nil

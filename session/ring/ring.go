@@ -83,6 +83,15 @@ func Create(size int) (*Ring, *os.File, error) {
 	return r, f, nil
 }
 
+// Begin makes the next byte written number off of the stream. It may be called only before
+// anything was written or the ring was passed on.
+func (r *Ring) Begin(off uint64) {
+	r.hdr.floor.Store(off)
+	r.hdr.tail.Store(off)
+	r.hdr.head.Store(off)
+	r.lastTail = off
+}
+
 // Map maps a ring that another process created.
 func Map(f *os.File) (*Ring, error) {
 	st, err := f.Stat()

@@ -40,6 +40,7 @@ type Spawn struct {
 	RingBytes uint64   `wire:"8"`
 	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
 	Path      string   `wire:"10"` // the executable; Argv[0] is only what it is told
+	Base      uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -49,6 +50,7 @@ type Spawned struct {
 	Started int64  `wire:"3"` // Unix time, ns
 	Errno   int64  `wire:"4"`
 	Error   string `wire:"5"`
+	Base    uint64 `wire:"6"` // as asked for; a keeper that does not know it says 0
 }
 
 // List asks for one Session per session kept and a Done.

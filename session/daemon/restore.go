@@ -1,0 +1,180 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Policies of sessions whose process went down with the machine.
+const (
+	restoreShell   = "shell"
+	restoreCommand = "command"
+)
+
+func (d *Daemon) postRestore(ctx context.Context, in *sessionBody[api.Restore]) (api.Session, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if e, err = d.hub.restore(ctx, e, in.Body); err != nil {
+		return api.Session{}, err
+	}
+	return d.hub.describe(e, e.s.Status()), nil
+}
+
+// restore starts a session's process again under the same id. Its output goes on where
+// the old one's ended, below a dated line. The session is another entry from then on:
+// who watches the old one is told that it ended and finds the new one.
+func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry, error) {
+	h.restoring.Lock() // two at once would both write to the journal
+	defer h.restoring.Unlock()
+	if h.byID(old.rec.ID) != old || old.s.Status().State == session.Running {
+		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.record().Name)
+	}
+	p, err := h.planAgain(old, req)
+	if err != nil {
+		return nil, err
+	}
+	k, err := h.d.keeperFor(p.rec.Keeper)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.d.cfg.Dirs.KeeperLog())
+	}
+	line, err := h.divider(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	old.s.Stop()
+	if old.dev != nil {
+		old.dev.Release()
+	}
+	e := &entry{rec: p.rec}
+	if p.base, err = h.divide(p.rec.ID, line); err == nil {
+		err = h.spawn(ctx, e, k, p)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.reopen(old))
+	}
+	h.replace(old, e)
+	h.writes.Go(func() { h.save(e, func(*store.Session) {}) })
+	view := h.describe(e, e.s.Status())
+	h.bus.publish("state", &view)
+	return e, nil
+}
+
+// planAgain says what to start for a session that ended.
+func (h *hub) planAgain(old *entry, req api.Restore) (*plan, error) {
+	rec := old.record()
+	p := &plan{pipe: rec.Pipe, env: req.Env}
+	if p.env == nil {
+		p.env = os.Environ()
+	}
+	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
+	switch {
+	case req.Shell && req.Command:
+		return nil, api.Errorf(api.CodeInvalid, "both shell and command are asked for").WithHint("choose one")
+	case req.Shell && !rec.Shell:
+		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
+	case !rec.Shell && !req.Command:
+		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, quote(rec.Argv)).
+			WithHint("give --command to run it again, or --shell to have a shell in its directory")
+	}
+	cwd := old.s.Status().Cwd
+	if cwd == "" {
+		cwd = rec.Cwd
+	}
+	rec.Cwd = existing(cwd)
+	p.env = childEnv(p.env, rec.ID, rec.Cwd)
+	var err error
+	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
+		return nil, err
+	}
+	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
+	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
+	p.rec = rec
+	return p, nil
+}
+
+// existing is the directory, or the nearest one above it that is still there.
+func existing(dir string) string {
+	for {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// divider is what stands between the old output and the new: it ends every mode the old
+// programs left set, goes below what they printed and says when.
+func (h *hub) divider(ctx context.Context, e *entry) ([]byte, error) {
+	_, end := e.s.OutputRange()
+	engine, err := e.s.Past(ctx, end)
+	if err != nil {
+		return nil, err
+	}
+	b := []byte("\x1b[?1049l")
+	_, _ = engine.Write(b)
+	var f vterm.Frame
+	engine.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
+	b = render.AppendModesReset(b)
+	b = render.AppendCursor(b, f.Cursor.Row, 0)
+	if f.Cursor.Col > 0 {
+		b = append(b, "\r\n"...)
+	}
+	return append(b, "\x1b[2m── restored "+time.Now().Format(time.DateTime)+" ──\x1b[m\r\n"...), nil
+}
+
+// divide appends the line between old and new to a session's journal and returns where
+// the new output begins.
+func (h *hub) divide(id string, line []byte) (uint64, error) {
+	j, _, err := journal.Open(filepath.Join(h.d.cfg.Dirs.Session(id), "journal"), journal.Options{})
+	if err != nil {
+		return 0, storageError(err, h.d.cfg.Dirs.State)
+	}
+	if err = j.AppendOutput(line); err != nil {
+		err = storageError(err, h.d.cfg.Dirs.State)
+	}
+	return j.End(), errors.Join(err, j.Close())
+}
+
+// reopen makes an entry's history readable again after a restore that failed.
+func (h *hub) reopen(old *entry) error {
+	again := &entry{rec: old.record()}
+	if err := h.begin(again, nil, nil, journal.Options{}); err != nil {
+		return err
+	}
+	h.replace(old, again)
+	return nil
+}
+
+// replace puts one entry in another's place.
+func (h *hub) replace(old, e *entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
+}
+
+// restoreLost starts what went down with the machine and is to come back by policy.
+func (h *hub) restoreLost(ctx context.Context, lost []*entry) {
+	for _, e := range lost {
+		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
+		if req.Shell == req.Command || ctx.Err() != nil {
+			continue
+		}
+		if _, err := h.restore(ctx, e, req); err != nil {
+			h.d.notice("session %s did not come back: %v", e.record().Name, err)
+		}
+	}
+}
