@@ -16,10 +16,13 @@ var (
 	ErrNotFound  = errors.New("no such session")
 	ErrExists    = errors.New("a session with this id exists")
 	ErrNameTaken = errors.New("a session with this name exists")
+	ErrNoCommand = errors.New("no such command")
 	ErrNewer     = errors.New("made by a newer longterm; upgrade this one")
 	ErrFull      = errors.New("the disk is full")
 	ErrReadOnly  = errors.New("not writable")
 	ErrCorrupt   = errors.New("the database is corrupt")
+
+	ErrCommandExists = errors.New("the session has a command with this number")
 )
 
 // Remedies.
@@ -29,9 +32,9 @@ const (
 	restart      = "restart the daemon: the file is moved aside and rebuilt"
 )
 
-// explain wraps an error of SQLite or the file system with what was being done to
+// Explain wraps an error of SQLite or the file system with what was being done to
 // which file, and the remedy where there is one.
-func explain(op, path string, err error) error {
+func Explain(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -60,6 +63,10 @@ func classify(err error) (remedy string, kind error) {
 		return "", nil
 	}
 	switch code := e.Code(); {
+	case code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY && strings.Contains(e.Error(), "commands."):
+		return "", ErrCommandExists
+	case code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return "", ErrNotFound // all refer to sessions
 	case code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return "", ErrExists
 	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE && strings.Contains(e.Error(), "sessions.name"):

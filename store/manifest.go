@@ -34,7 +34,7 @@ func WriteManifest(dir string, r Session) error {
 	}
 	path := filepath.Join(dir, ManifestName)
 	if err := replace(path, append(b, '\n')); err != nil {
-		return explain("write manifest", path, err)
+		return Explain("write manifest", path, err)
 	}
 	return nil
 }

@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -42,15 +40,8 @@ type Session struct {
 	MaxRSS  int64         `json:"max_rss,omitempty"` // bytes
 }
 
-// column ties a column to a field: what is written, and where a row is read into.
-type column struct {
-	name  string
-	value func(*Session) any
-	dest  func(*Session) any
-}
-
-// columns are those of the sessions table. The first one is the key.
-var columns = [...]column{
+// sessionColumns are those of the sessions table. The first one is the key.
+var sessionColumns = columns[Session]{
 	{"id", func(s *Session) any { return s.ID }, func(s *Session) any { return &s.ID }},
 	{"name", func(s *Session) any { return s.Name }, func(s *Session) any { return &s.Name }},
 	{"argv", func(s *Session) any { return jsonOf(s.Argv, "[]") }, func(s *Session) any { return jsonInto{&s.Argv} }},
@@ -78,131 +69,43 @@ var columns = [...]column{
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
 }
 
-// nanos is t in Unix nanoseconds, 0 for the zero time.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-type nanosInto struct{ t *time.Time }
-
-// Scan implements sql.Scanner.
-func (n nanosInto) Scan(v any) error {
-	ns, ok := v.(int64)
-	if !ok {
-		return fmt.Errorf("%w: time is %T", ErrCorrupt, v)
-	}
-	if *n.t = (time.Time{}); ns != 0 {
-		*n.t = time.Unix(0, ns)
-	}
-	return nil
-}
-
-func jsonOf(v any, empty string) string {
-	b, err := json.Marshal(v)
-	if err != nil || string(b) == "null" { // strings always marshal
-		return empty
-	}
-	return string(b)
-}
-
-type jsonInto struct{ dest any }
-
-// Scan implements sql.Scanner.
-func (j jsonInto) Scan(v any) error {
-	text, _ := v.(string)
-	if text == "[]" || text == "{}" {
-		return nil // what is empty stays nil
-	}
-	if err := json.Unmarshal([]byte(text), j.dest); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return nil
-}
-
 // CreateSession records a session: ErrExists, ErrNameTaken.
 func (s *Store) CreateSession(ctx context.Context, r Session) error {
-	text := "INSERT INTO sessions (" + names(", ") + ") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")"
-	_, err := s.db.ExecContext(ctx, text, values(&r)...)
-	return explain("record session "+r.ID, s.path, err)
+	text := "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
+	_, err := s.db.ExecContext(ctx, text, sessionColumns.values(&r)...)
+	return Explain("record session "+r.ID, s.path, err)
 }
 
 // UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
 func (s *Store) UpdateSession(ctx context.Context, r Session) error {
-	text := "UPDATE sessions SET " + names(" = ?, ") + " = ? WHERE id = ?"
-	res, err := s.db.ExecContext(ctx, text, append(values(&r), r.ID)...)
-	return s.one("update", r.ID, res, err)
+	text := "UPDATE sessions SET " + sessionColumns.names(" = ?, ") + " = ? WHERE id = ?"
+	res, err := s.db.ExecContext(ctx, text, append(sessionColumns.values(&r), r.ID)...)
+	return s.one("update session "+r.ID, ErrNotFound, res, err)
 }
 
 // DeleteSession forgets a session: ErrNotFound.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	res, err := s.db.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", id)
-	return s.one("delete", id, res, err)
-}
-
-// one checks that a statement was about a session there is.
-func (s *Store) one(op, id string, res sql.Result, err error) error {
-	op += " session " + id
-	if err != nil {
-		return explain(op, s.path, err)
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return explain(op, s.path, err)
-	}
-	return fmt.Errorf("%s: %w", op, ErrNotFound)
+	return s.one("delete session "+id, ErrNotFound, res, err)
 }
 
 // Session is what is recorded of a session: ErrNotFound.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var r Session
-	err := s.db.QueryRowContext(ctx, "SELECT "+names(", ")+" FROM sessions WHERE id = ?", id).Scan(dests(&r)...)
+	err := s.db.QueryRowContext(ctx, "SELECT "+sessionColumns.names(", ")+" FROM sessions WHERE id = ?", id).Scan(sessionColumns.dests(&r)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Session{}, fmt.Errorf("session %s: %w", id, ErrNotFound)
 	}
-	return r, explain("read session "+id, s.path, err)
+	return r, Explain("read session "+id, s.path, err)
 }
 
 // Sessions are all that are recorded, oldest first.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
 	const op = "read sessions"
-	rows, err := s.db.QueryContext(ctx, "SELECT "+names(", ")+" FROM sessions ORDER BY created_ns, id")
+	rows, err := s.db.QueryContext(ctx, "SELECT "+sessionColumns.names(", ")+" FROM sessions ORDER BY created_ns, id")
 	if err != nil {
-		return nil, explain(op, s.path, err)
+		return nil, Explain(op, s.path, err)
 	}
-	defer rows.Close()
-	var all []Session
-	for rows.Next() {
-		var r Session
-		if err := rows.Scan(dests(&r)...); err != nil {
-			return nil, explain(op, s.path, err)
-		}
-		all = append(all, r)
-	}
-	return all, explain(op, s.path, rows.Err())
-}
-
-func names(sep string) string {
-	var list [len(columns)]string
-	for i, c := range columns {
-		list[i] = c.name
-	}
-	return strings.Join(list[:], sep)
-}
-
-func values(r *Session) []any {
-	list := make([]any, len(columns))
-	for i, c := range columns {
-		list[i] = c.value(r)
-	}
-	return list
-}
-
-func dests(r *Session) []any {
-	list := make([]any, len(columns))
-	for i, c := range columns {
-		list[i] = c.dest(r)
-	}
-	return list
+	all, err := sessionColumns.rows(rows)
+	return all, Explain(op, s.path, err)
 }

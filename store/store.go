@@ -21,8 +21,8 @@ type Store struct {
 	recovered string
 }
 
-// pragmas are set on every connection, in this order. The page cache is small: the
-// table fits into it, and memory counts.
+// pragmas are set on every connection, busy_timeout first. The page cache is small: the
+// sessions and the last commands fit into it, and memory counts.
 var pragmas = []string{
 	"busy_timeout(5000)",
 	"journal_mode(WAL)",
@@ -41,7 +41,7 @@ func Open(path string) (*Store, error) {
 	}
 	aside, merr := moveAside(path, time.Now())
 	if merr != nil {
-		return nil, explain("move a corrupt database aside", path, merr)
+		return nil, Explain("move a corrupt database aside", path, merr)
 	}
 	if s, err = open(path); err != nil {
 		return nil, err
@@ -55,25 +55,25 @@ func Open(path string) (*Store, error) {
 func (s *Store) Recovered() string { return s.recovered }
 
 // Close closes the database.
-func (s *Store) Close() error { return explain("close the database", s.path, s.db.Close()) }
+func (s *Store) Close() error { return Explain("close the database", s.path, s.db.Close()) }
 
 func open(path string) (*Store, error) {
 	const op = "open the database"
 	// SQLite would create it readable for others; its companions take the file's mode.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, explain(op, path, err)
+		return nil, Explain(op, path, err)
 	}
 	if err := f.Close(); err != nil {
-		return nil, explain(op, path, err)
+		return nil, Explain(op, path, err)
 	}
-	dsn, err := dsnOf(path)
+	dsn, err := DSN(path, pragmas)
 	if err != nil {
-		return nil, explain(op, path, err)
+		return nil, Explain(op, path, err)
 	}
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
-		return nil, explain(op, path, err)
+		return nil, Explain(op, path, err)
 	}
 	s := &Store{db: sql.OpenDB(connector), path: path}
 	s.db.SetMaxOpenConns(1)
@@ -82,12 +82,13 @@ func open(path string) (*Store, error) {
 		err = s.check(ctx)
 	}
 	if err != nil {
-		return nil, explain(op, path, errors.Join(err, s.db.Close()))
+		return nil, Explain(op, path, errors.Join(err, s.db.Close()))
 	}
 	return s, nil
 }
 
-func dsnOf(path string) (string, error) {
+// DSN names a database file to its driver, with the pragmas of each connection.
+func DSN(path string, pragmas []string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -55,8 +55,8 @@ func TestFullIsFull(t *testing.T) {
 			t.Errorf("%s is not set", v.Type().Field(i).Name)
 		}
 	}
-	if v.NumField() != len(columns) {
-		t.Errorf("%d fields, %d columns", v.NumField(), len(columns))
+	if v.NumField() != len(sessionColumns) {
+		t.Errorf("%d fields, %d columns", v.NumField(), len(sessionColumns))
 	}
 }
 
@@ -243,12 +243,12 @@ func TestExplain(t *testing.T) {
 		{ErrCorrupt, ErrCorrupt, "restart"},
 		{errors.New("else"), nil, "else"},
 	} {
-		got := explain("do", "/x", c.err)
+		got := Explain("do", "/x", c.err)
 		if c.want != nil && !errors.Is(got, c.want) || !strings.Contains(got.Error(), c.remedy) {
 			t.Errorf("%v becomes %v", c.err, got)
 		}
 	}
-	if explain("do", "/x", nil) != nil {
+	if Explain("do", "/x", nil) != nil {
 		t.Error("no error becomes one")
 	}
 }

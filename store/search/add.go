@@ -1,0 +1,196 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Line is a line of what a session printed, without its end, as it is to be searched.
+// Of text longer than MaxLine the rest is left out; an empty one is not kept.
+type Line struct {
+	From, To uint64    // where it is in the journal; To is larger
+	Time     time.Time // of its output
+	Command  int       // number of the command that printed it, 0: none
+	Text     string
+}
+
+// Batch is some output of one session.
+type Batch struct {
+	Session string
+	Lines   []Line // ascending, without overlaps
+	// To is the offset up to which there are no more lines, if that is further than
+	// the end of the last one.
+	To uint64
+}
+
+// Add takes lines into the index, all or none of the batch. Those that begin before
+// Indexed were taken before and are passed over: a caller that does not know whether a
+// batch was taken adds it again. After ErrCorrupt the index is to be closed and opened.
+func (x *Index) Add(ctx context.Context, b Batch) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err := x.inTx(ctx, "index session "+b.Session, func(tx *sql.Tx) error { return x.add(ctx, tx, b) })
+	if err != nil {
+		return err
+	}
+	return x.settle(ctx)
+}
+
+func (b *Batch) check() error {
+	end := uint64(0)
+	for i, l := range b.Lines {
+		if l.From < end || l.To <= l.From || l.To > 1<<62 {
+			return fmt.Errorf("index session %s: %w: line %d is [%d, %d), the one before ends at %d", b.Session, ErrLines, i, l.From, l.To, end)
+		}
+		end = l.To
+	}
+	return nil
+}
+
+// Indexed is the offset up to which a session's output was taken; 0: nothing yet.
+func (x *Index) Indexed(ctx context.Context, session string) (uint64, error) {
+	var offset uint64
+	err := x.read.QueryRowContext(ctx, "SELECT indexed FROM sessions WHERE name = ?", session).Scan(&offset)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return offset, x.failed(ctx, "read the index of session "+session, err)
+}
+
+// session is a session's row.
+type session struct {
+	id      int64
+	indexed uint64
+	floor   uint64
+}
+
+func sessionRow(ctx context.Context, tx *sql.Tx, name string) (s session, err error) {
+	err = tx.QueryRowContext(ctx, "INSERT INTO sessions (name, indexed, floor) VALUES (?, 0, 0) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id, indexed, floor", name).
+		Scan(&s.id, &s.indexed, &s.floor)
+	return s, err
+}
+
+func (x *Index) add(ctx context.Context, tx *sql.Tx, b Batch) error {
+	s, err := sessionRow(ctx, tx, b.Session)
+	if err != nil {
+		return err
+	}
+	if err := x.takeTail(ctx, tx, s.id); err != nil {
+		return err
+	}
+	end := max(s.indexed, b.To)
+	for _, l := range b.Lines {
+		end = max(end, l.To)
+		if l.From < s.indexed || l.From < s.floor || l.Text == "" {
+			continue
+		}
+		x.lines.add(l, clean(l.Text))
+		if len(x.lines.text) >= x.limits.block {
+			if err := x.writeBlock(ctx, tx, s.id); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.leaveTail(ctx, tx, s.id); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE sessions SET indexed = ? WHERE id = ?", end, s.id)
+	return err
+}
+
+// clean makes text what the index holds: valid UTF-8 without newlines, of bounded
+// length.
+func clean(text string) string {
+	if len(text) > MaxLine {
+		n := MaxLine
+		for n > MaxLine-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	}
+	if strings.IndexByte(text, '\n') >= 0 {
+		text = strings.ReplaceAll(text, "\n", " ")
+	}
+	return text
+}
+
+// takeTail moves a session's tail into x.lines.
+func (x *Index) takeTail(ctx context.Context, tx *sql.Tx, id int64) error {
+	x.lines.reset()
+	var data []byte
+	err := tx.QueryRowContext(ctx, "SELECT data FROM tails WHERE session = ?", id).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := decodeBlock(&x.lines, data); err != nil {
+		return err
+	}
+	x.pending.tails -= len(x.lines.text)
+	x.pending.tailCount--
+	return nil
+}
+
+// leaveTail makes x.lines the session's tail.
+func (x *Index) leaveTail(ctx context.Context, tx *sql.Tx, id int64) error {
+	if len(x.lines.lines) == 0 {
+		_, err := tx.ExecContext(ctx, "DELETE FROM tails WHERE session = ?", id)
+		return err
+	}
+	st := x.lines.stats()
+	x.pending.tails += st.size
+	x.pending.tailCount++
+	x.pending.clock++
+	x.raw = appendBlock(x.raw[:0], &x.lines)
+	_, err := tx.ExecContext(ctx, "REPLACE INTO tails (session, touched, size, last, first_ns, last_ns, low_cmd, high_cmd, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, x.pending.clock, st.size, st.last, st.firstNS, st.lastNS, st.lowCmd, st.highCmd, x.raw)
+	return err
+}
+
+// writeBlock makes x.lines the session's next block and empties it.
+func (x *Index) writeBlock(ctx context.Context, tx *sql.Tx, id int64) error {
+	st := x.lines.stats()
+	x.pending.blocks += st.size
+	x.pending.blockCount++
+	res, err := tx.ExecContext(ctx, "INSERT INTO blocks (session, size, last, first_ns, last_ns, low_cmd, high_cmd) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		id, st.size, st.last, st.firstNS, st.lastNS, st.lowCmd, st.highCmd)
+	if err != nil {
+		return err
+	}
+	blockID, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	x.raw = appendBlock(x.raw[:0], &x.lines)
+	_, err = tx.ExecContext(ctx, "INSERT INTO texts (block, data) VALUES (?, ?)", blockID, pack(nil, x.raw))
+	x.lines.reset()
+	return err
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// timeOf is the reverse of nanos.
+func timeOf(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}

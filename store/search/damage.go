@@ -1,0 +1,40 @@
+package search
+
+import (
+	"errors"
+	"os"
+)
+
+// marker beside an index says that it is corrupt.
+func marker(path string) string { return path + ".damaged" }
+
+func mark(path string) error {
+	f, err := os.OpenFile(marker(path), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func marked(path string) bool {
+	_, err := os.Stat(marker(path))
+	return err == nil
+}
+
+// putAside renames an index and what belongs to it. Only the last one is kept: its
+// content is in the journals too.
+func putAside(path string) error {
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		err := os.Rename(path+suffix, path+".corrupt"+suffix)
+		if errors.Is(err, os.ErrNotExist) {
+			err = os.Remove(path + ".corrupt" + suffix)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.Remove(marker(path)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
