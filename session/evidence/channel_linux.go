@@ -1,0 +1,118 @@
+package evidence
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// channelRow is a kernel function that threads sleep in.
+type channelRow struct {
+	kind callKind
+	sure bool // nothing but that sleeps there
+}
+
+// channels tells what can be told from the kernel function a thread sleeps in. Names
+// changed over the years; suffixes of the compiler (.isra.0) are cut off before.
+var channels = map[string]channelRow{
+	"n_tty_read":                     {readCall, true},  // until Linux 3.18
+	"wait_woken":                     {readCall, false}, // n_tty_read and n_tty_write since, and TCP
+	"tty_write_lock":                 {writeCall, true},
+	"n_tty_write":                    {writeCall, true},
+	"do_poll":                        {pollCall, false},
+	"do_sys_poll":                    {pollCall, false},
+	"poll_schedule_timeout":          {pollCall, false}, // poll and select
+	"do_select":                      {selectCall, false},
+	"core_sys_select":                {selectCall, false},
+	"schedule_hrtimeout_range":       {pollCall, false},
+	"schedule_hrtimeout_range_clock": {pollCall, false},
+	"ep_poll":                        {epollCall, true},
+	"do_epoll_wait":                  {epollCall, true},
+	"do_epoll_pwait":                 {epollCall, true},
+	"ep_send_events":                 {epollCall, true},
+}
+
+// channel is the kernel function the thread sleeps in; not ok if it runs or may not be seen.
+func (t *thread) channel() (string, bool) {
+	if t.p.noChannels {
+		return "", false
+	}
+	b, err := t.p.readAt(t.pr.dir, t.path+"wchan")
+	if err != nil || len(b) == 0 || string(b) == "0" {
+		return "", false
+	}
+	b, _, _ = bytes.Cut(b, []byte{'.'})
+	return string(b), true
+}
+
+// byChannel judges by the kernel function. It takes only the right to look, which
+// processes of the same user always have; what exactly is waited for does not show, and
+// is guessed by what the process has open.
+func (t *thread) byChannel() (finding, bool) {
+	ch, ok := t.channel()
+	if !ok {
+		if t.pr.state == 'R' {
+			return finding{state: Busy, source: FromSched, timeout: -1, why: "runs"}, true
+		}
+		return finding{state: Unknown, timeout: -1}, false
+	}
+	f := finding{state: Sleeping, source: FromChannel, call: ch, timeout: -1, why: "waits for something else"}
+	row := channels[ch]
+	switch {
+	case row.kind == readCall && t.hasTTY():
+		f.state, f.why = Reading, "sleeps as readers of a terminal do"
+	case row.kind == writeCall:
+		f.why = "blocked writing the terminal"
+	case (row.kind == pollCall || row.kind == selectCall) && t.hasTTY():
+		f.state, f.why = Polling, "waits for a set of things and has the terminal open for reading"
+	case row.kind == epollCall && t.epollsAny():
+		f.state, f.why = Polling, "waits for the terminal, among other things"
+	case ch == "io_cqring_wait" || strings.HasPrefix(ch, "io_uring"):
+		f.state, f.why = Unknown, "waits by io_uring, which does not say for what"
+	}
+	return f, true
+}
+
+// hasTTY reports if the process could read the terminal: as its standard input, or by a
+// descriptor of /dev/tty.
+func (t *thread) hasTTY() bool {
+	if t.isTTY(0) {
+		return true
+	}
+	for fd := 3; fd < 16; fd++ { // where programs open it that have another standard input
+		if t.isTTY(fd) {
+			return true
+		}
+	}
+	return false
+}
+
+// epollsAny looks through all epoll instances of the process.
+func (t *thread) epollsAny() (found bool) {
+	n := 0
+	_ = entries(t.pr.dir, t.path+"fd", func(fd int) bool {
+		n++
+		found = t.epolls(fd, 0)
+		return !found && n < 256
+	})
+	return found
+}
+
+// addRunTime adds how long the thread ran so far, which everybody may know.
+func (p *Prober) addRunTime(t *thread) {
+	b, err := p.readAt(t.pr.dir, t.path+"schedstat") // run time in ns, waiting time, times run
+	f := bytes.Fields(b)
+	if err != nil || len(f) < 3 {
+		p.now.blind = true
+		return
+	}
+	ns, err := strconv.ParseUint(string(f[0]), 10, 64)
+	times, err2 := strconv.ParseUint(string(f[2]), 10, 64)
+	if err != nil || err2 != nil || t.pr.state == 'R' {
+		p.now.blind = true
+		return
+	}
+	p.now.ns += ns
+	p.now.times += times
+	p.now.tids += uint64(t.tid)
+}

@@ -1,0 +1,222 @@
+package evidence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what Churn remembers and compares.
+const (
+	maxChurnRows  = 512
+	maxChurnRunes = 512
+	// churnSwaps is how many times a word in the same place of a row must change until
+	// it is a moving display (a spinner's verb, the name of the current file).
+	churnSwaps = 6
+)
+
+// Churn decides whether changes of the screen are content or only the movement of
+// spinners, clocks and progress displays. It is fed with every change of a row and
+// learns which rows move.
+//
+// The rule: two texts of a row are the same in substance if they are equal after
+// everything is taken out that moves by itself: digits, bars, spinner glyphs, dots, units
+// of size and time. A row whose words also change, but keep their place and its frame,
+// counts as moving after several changes in a row.
+//
+// The zero value is ready to use.
+type Churn struct {
+	rows map[int]*churnRow
+}
+
+// churnRow is what is known of a row.
+type churnRow struct {
+	shown string // what it showed last in substance, when it showed anything
+	known bool
+	head  string // the constant beginning of its changes
+	swaps int    // changes in succession that kept it
+}
+
+// Change tells it that a row's text changed, and reports if the change is substantial.
+// Scrolling is told by Scroll first; then only rows that really differ are changes.
+func (c *Churn) Change(row int, before, after string) bool {
+	if c.rows == nil || len(c.rows) > maxChurnRows {
+		c.rows = make(map[int]*churnRow)
+	}
+	r := c.rows[row]
+	if r == nil {
+		r = &churnRow{}
+		c.rows[row] = r
+	}
+	old, now := substance(before), substance(after)
+	wasBlank, isBlank := strings.TrimSpace(before) == "", strings.TrimSpace(after) == ""
+	switch {
+	case wasBlank && isBlank:
+		return false
+	case isBlank: // taken away: matters only if it was more than a display
+		r.shown, r.known = old, true
+		return old != "" && !moves(before)
+	case wasBlank: // new, unless it is back where it was before
+		back := r.known && r.shown == now && moves(after)
+		r.shown, r.known = now, true
+		return !back
+	}
+	r.shown, r.known = now, true
+	return old != now && r.swap(old, now, moves(before) && moves(after))
+}
+
+// swap judges a change of words, and reports if it is substantial: not on a row that
+// moves and has changed in the same place for some time.
+func (r *churnRow) swap(old, now string, moving bool) bool {
+	head := commonHead(old, now)
+	if !moving || r.swaps > 0 && head != r.head && commonHead(r.head, head) != r.head {
+		r.swaps, r.head = 0, head
+		return true
+	}
+	r.swaps, r.head = r.swaps+1, head
+	return r.swaps < churnSwaps
+}
+
+// Scroll tells it that the screen's rows moved up by n: a moving row stays where it is
+// on most screens (at the bottom) and is learned anew elsewhere.
+func (c *Churn) Scroll(n int) {
+	if n <= 0 {
+		return
+	}
+	moved := make(map[int]*churnRow, len(c.rows))
+	for i, r := range c.rows {
+		if i-n >= 0 {
+			moved[i-n] = r
+		}
+	}
+	c.rows = moved
+}
+
+// Restart forgets everything: another command runs, or the screen was switched.
+func (c *Churn) Restart() { c.rows = nil }
+
+// moves reports if a row has something in it that moves by itself: else new words are
+// content, wherever they stand.
+func moves(s string) bool { return progress.MatchString(tail(s)) }
+
+// commonHead is the common beginning of two texts, up to a word's end.
+func commonHead(a, b string) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) && i == len(b) {
+		return a
+	}
+	return a[:strings.LastIndexByte(a[:i], ' ')+1]
+}
+
+// substance is a row's text without what moves by itself: words, one blank between them.
+func substance(s string) string {
+	var b strings.Builder
+	word := make([]rune, 0, 32)
+	flush := func() {
+		if w := settle(word); w != "" {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(w)
+		}
+		word = word[:0]
+	}
+	n := 0
+	for _, r := range s {
+		if n++; n > maxChurnRunes {
+			break
+		}
+		if unicode.IsSpace(r) || boxed(r) || (r == '[' || r == ']' || r == '(' || r == ')' || r == '|' || r == ',' || r == '=') {
+			flush()
+			continue
+		}
+		word = append(word, r)
+	}
+	flush()
+	return b.String()
+}
+
+// boxed reports if a character is of the kind that spinners and bars are drawn with.
+func boxed(r rune) bool {
+	return r >= 0x2500 && r <= 0x25ff || r >= 0x2800 && r <= 0x28ff || r == '⏳' || r == '⌛' || r >= 0x1f550 && r <= 0x1f567 || r >= 0x1f311 && r <= 0x1f318
+}
+
+// settle is what of a word does not move: nothing, if it is a number with a unit, a time,
+// or drawn.
+func settle(word []rune) string {
+	letters, digits, firstDigit := 0, 0, -1
+	for i, r := range word {
+		switch {
+		case unicode.IsDigit(r):
+			if digits++; firstDigit < 0 {
+				firstDigit = i
+			}
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	if letters == 0 {
+		return "" // bars, dashes, dots, numbers, percentages, clocks
+	}
+	text := strings.TrimRight(string(word), ".…")
+	if timeWords[strings.ToLower(strings.TrimRight(text, ":"))] {
+		return ""
+	}
+	if digits > 0 && firstDigit <= 1 && isQuantity(text) {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}, squeezeDigits(text))
+}
+
+// squeezeDigits leaves one digit of each run, so that 9 and 10 are alike.
+func squeezeDigits(s string) string {
+	var b strings.Builder
+	inRun := false
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		digit := unicode.IsDigit(r)
+		if !digit || !inRun {
+			b.WriteString(s[i : i+n])
+		}
+		inRun = digit
+		i += n
+	}
+	return b.String()
+}
+
+// isQuantity reports if a word is a number with a unit, or several: 10.1MB/s, 3m20s, ~5ms.
+func isQuantity(s string) bool {
+	s = strings.ToLower(strings.TrimLeft(s, "~<>@+-"))
+	for s != "" {
+		rest := strings.TrimLeft(s, "0123456789.:,/")
+		if rest == s {
+			return false // a unit without a number
+		}
+		i := 0
+		for i < len(rest) && (rest[i] >= 'a' && rest[i] <= 'z' || rest[i] == '%' || strings.HasPrefix(rest[i:], "/s")) {
+			i++
+		}
+		unit := rest[:i]
+		if unit != "" && !units[strings.TrimSuffix(unit, "/s")] {
+			return false
+		}
+		s = strings.TrimLeft(rest[i:], "+/")
+	}
+	return true
+}
+
+var units = set("b", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "kbit", "mbit", "bps", "kbps", "mbps", "x",
+	"ms", "us", "ns", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "it", "fps", "%", "am", "pm", "of", "th")
+
+// timeWords move together with the numbers beside them.
+var timeWords = set("eta", "left", "elapsed", "remaining", "s", "sec", "secs", "second", "seconds", "ms", "min", "mins", "minute", "minutes",
+	"hour", "hours", "h", "m", "b", "b/s", "bytes", "kb", "mb", "gb", "kib", "mib", "gib", "kb/s", "mb/s", "kib/s", "mib/s", "gib/s", "it/s", "am", "pm",
+	"mon", "tue", "wed", "thu", "fri", "sat", "sun")

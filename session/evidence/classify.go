@@ -1,0 +1,163 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// needed is the confidence from which on input is said to be needed.
+const needed = 50
+
+// scene is what Classify works with: the facts and what follows from them.
+type scene struct {
+	*Facts
+	line   string // the end of the text before the cursor
+	empty  bool   // nothing stands before the cursor
+	kind   Kind
+	what   string // of a phrase that was recognized
+	asks   bool   // a phrase was recognized
+	like   bool   // at least it ends like a prompt
+	hidden bool   // line input without echo
+	raw    bool   // keys, not lines
+	relay  bool   // the program always waits for the terminal
+	works  bool   // the line looks like progress
+}
+
+// Classify judges whether a program waits for input, and for what kind.
+func Classify(f Facts) Verdict {
+	s := newScene(&f)
+	switch {
+	case f.Shell == ShellPrompt:
+		return Verdict{Kind: Prompt, Confidence: 0, Reason: "the shell says it is at its prompt"}
+	case f.Probe.State == Busy || f.Probe.State == Sleeping:
+		return notWaiting(f.Probe)
+	case s.shellPrompt():
+		return Verdict{Kind: Prompt, Confidence: 0, Reason: fmt.Sprintf("%s is at its prompt", f.Probe.Program)}
+	}
+	return s.weigh()
+}
+
+func notWaiting(r Result) Verdict {
+	v := Verdict{Confidence: 2, Reason: fmt.Sprintf("%s: %s", r.Program, r.Why)}
+	if r.Source < FromCall {
+		v.Confidence = 10
+	}
+	return v
+}
+
+func newScene(f *Facts) *scene {
+	s := &scene{Facts: f, line: tail(f.Line)}
+	s.empty = strings.TrimSpace(s.line) == ""
+	if m := f.Modes; m != nil {
+		s.hidden = m.Canonical && !m.Echo
+		s.raw = !m.Canonical
+	}
+	s.relay = relays[f.Probe.Program]
+	p, asks := ask(s.line)
+	if !asks && s.empty && len(f.Above) > 0 {
+		if last := tail(f.Above[len(f.Above)-1]); wholeLine.MatchString(last) {
+			p, asks = phrase{kind: Confirm, what: "asked on the line above"}, true
+		}
+	}
+	s.asks, s.kind, s.what = asks, p.kind, p.what
+	s.like = promptEnd.MatchString(s.line)
+	s.findKind()
+	s.works = !s.asks && progress.MatchString(s.line)
+	return s
+}
+
+// findKind decides between the kinds by what goes beyond the cursor's line.
+func (s *scene) findKind() {
+	switch {
+	case s.kind == Password:
+	case s.hidden && s.kind != Confirm:
+		s.kind = Password
+	case s.AltScreen:
+		if s.kind != Confirm {
+			s.kind = Screen
+		}
+	case s.kind == None && (s.raw || s.Modes == nil) && arrowMenu(s.Facts):
+		s.kind, s.asks, s.what = Menu, true, "marks one of the choices shown"
+	case s.kind == None && s.like && numberedAbove(s.Above):
+		s.kind, s.asks, s.what = Menu, true, "follows a numbered list"
+	case s.kind == None && s.like && menuWords.MatchString(s.line) && len(s.Above) > 0 && numbered.MatchString(s.Above[len(s.Above)-1]):
+		s.kind, s.asks, s.what = Menu, true, "asks for a choice"
+	case s.kind == None && s.like && s.yesAbove():
+		s.kind, s.asks, s.what = Confirm, true, "wants the word yes"
+	case s.kind == None && s.pager():
+		s.kind, s.asks, s.what = Screen, true, "is a pager's prompt"
+	case s.kind == None && s.Mouse:
+		s.kind = Screen
+	case s.kind == None:
+		s.kind = Text
+	}
+}
+
+func (s *scene) yesAbove() bool {
+	for _, l := range s.Above[max(0, len(s.Above)-4):] {
+		if aboveYes.MatchString(tail(l)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scene) pager() bool {
+	return pagers[s.Probe.Program] && pagerEnd.MatchString(s.line)
+}
+
+// shellPrompt reports if a shell without integration waits for a command. While marks
+// say that a command runs, such a prompt is that command's: a shell in the shell.
+func (s *scene) shellPrompt() bool {
+	if !shells[s.Probe.Program] || s.Shell != ShellUnknown || s.asks {
+		return false
+	}
+	if s.Probe.State != Reading && s.Probe.State != Polling {
+		return false
+	}
+	// The line editors of shells read keys; the shells without one read lines, and
+	// then so does their read command.
+	if s.raw || s.BracketedPaste {
+		return shellEnd.MatchString(s.line) || s.BracketedPaste && !s.like
+	}
+	return plainShells[s.Probe.Program] && plainPrompt.MatchString(s.line)
+}
+
+// weigh adds up what speaks for and against waiting.
+func (s *scene) weigh() Verdict {
+	v := Verdict{Kind: s.kind}
+	var reasons []string
+	for i := range weights {
+		w := &weights[i]
+		if w.holds(s) {
+			v.Confidence += w.points
+			if w.why != "" {
+				reasons = append(reasons, w.why)
+			}
+		}
+	}
+	if s.what != "" {
+		reasons = append(reasons, "the text "+s.what)
+	}
+	v.Confidence = min(99, max(1, v.Confidence))
+	v.Needs = v.Confidence >= needed
+	if !v.Needs {
+		v.Kind = None
+	}
+	if p := s.Probe.Program; p != "" {
+		v.Reason = p + ": "
+	}
+	v.Reason += strings.Join(reasons, "; ")
+	return v
+}
+
+// quietEnough is how long silence must last before it means something, when nothing
+// better is known: longer than this program's usual pauses.
+func (s *scene) quietEnough() bool {
+	least := time.Second
+	if s.asks {
+		least = 300 * time.Millisecond
+	}
+	return s.Quiet >= max(least, min(3*s.Rhythm, 20*time.Second))
+}

@@ -1,0 +1,13 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package evidence
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// ReadModes fails here: the terminal does not say.
+func ReadModes(int) (Modes, error) {
+	return Modes{}, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
+}

@@ -1,0 +1,23 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package evidence
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadModes reads a terminal's settings. Of a PTY, the master's descriptor will do: both
+// ends share them.
+func ReadModes(fd int) (Modes, error) {
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return Modes{}, fmt.Errorf("read the terminal's settings: %w", err)
+	}
+	return Modes{
+		Echo:      t.Lflag&unix.ECHO != 0,
+		Canonical: t.Lflag&unix.ICANON != 0,
+		Signals:   t.Lflag&unix.ISIG != 0,
+	}, nil
+}

@@ -1,0 +1,198 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of one probe. Beyond them the answer is that of the part that was seen.
+const (
+	maxFile      = 64 << 10
+	maxProcesses = 1024 // descendants of the session leader
+	maxThreads   = 1024 // of the group
+)
+
+// Prober looks at the foreground process group of a terminal through /proc. It keeps
+// buffers, and what it needs to tell whether something ran since the last probe. The
+// zero value is ready to use.
+//
+// A probe is a moment: by the time it is read the program may have gone on. Two equal
+// probes with no output in between are worth more than one.
+type Prober struct {
+	target Target
+	buf    []byte
+	mem    []byte
+	name   []byte
+	queue  []int
+	tids   []int
+
+	now, last runTime
+	result    Result
+	threads   int // examined
+	found     int // processes of the group
+
+	noCalls, noChannels bool // for tests: as if /proc refused
+}
+
+// runTime identifies how far a set of threads that may not be examined has run.
+type runTime struct {
+	group           int
+	ns, times, tids uint64
+	blind           bool
+}
+
+// Probe says what the group does now.
+func (p *Prober) Probe(t Target) Result {
+	if t.Group <= 0 {
+		return Result{Timeout: -1, Why: "no process group is in the foreground"}
+	}
+	if p.buf == nil {
+		p.buf = make([]byte, maxFile)
+	}
+	p.target, p.threads, p.found = t, 0, 0
+	p.result = Result{State: Sleeping, Timeout: -1}
+	p.now = runTime{group: t.Group}
+	if t.Leader > 0 {
+		p.walk(t.Leader)
+	}
+	if p.found == 0 {
+		p.all()
+	}
+	if p.found == 0 {
+		p.result = Result{Timeout: -1, Why: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
+	}
+	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.now.blind && p.now == p.last
+	p.last = p.now
+	return p.result
+}
+
+// walk examines the group's members among a process and its descendants.
+func (p *Prober) walk(root int) {
+	p.queue = append(p.queue[:0], root)
+	for i := 0; i < len(p.queue) && i < maxProcesses && !p.decided(); i++ {
+		pr, ok := p.openProcess(p.queue[i])
+		if !ok {
+			continue
+		}
+		p.examine(&pr)
+		p.queueChildren(&pr)
+		pr.close()
+	}
+}
+
+// queueChildren adds the children of all threads of a process.
+func (p *Prober) queueChildren(pr *process) {
+	p.eachThread(pr, func(tid int) {
+		b, err := p.readAt(pr.dir, "task/"+strconv.Itoa(tid)+"/children")
+		if err != nil {
+			return
+		}
+		for len(b) > 0 && len(p.queue) < maxProcesses {
+			end := slices.Index(b, ' ')
+			if end < 0 {
+				return // cut off
+			}
+			if pid, err := strconv.Atoi(string(b[:end])); err == nil {
+				p.queue = append(p.queue, pid)
+			}
+			b = b[end+1:]
+		}
+	})
+}
+
+// all examines the group's members among all processes: for groups whose parents are
+// gone, and kernels that do not list children.
+func (p *Prober) all() {
+	fd, err := retry(func() (int, error) { return unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	_ = entries(fd, ".", func(pid int) bool {
+		if pr, ok := p.openProcess(pid); ok {
+			p.examine(&pr)
+			pr.close()
+		}
+		return !p.decided()
+	})
+}
+
+// decided: a reader of the terminal settles the matter.
+func (p *Prober) decided() bool { return p.result.State == Reading && p.found > 0 }
+
+// examine judges a process if it is one of the group.
+func (p *Prober) examine(pr *process) {
+	if pr.group != p.target.Group {
+		return
+	}
+	switch pr.state {
+	case 'X', 'x':
+		return
+	case 'Z':
+		if pr.threads <= 1 {
+			return // its parent has to wait for it, and that is what its parent does
+		}
+	case 'T', 't':
+		// A stopped reader is still in its read, as far as /proc knows.
+		p.found++
+		p.take(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, why: "stopped"})
+		return
+	case 'D':
+		p.found++
+		p.take(pr, pr.pid, finding{state: Busy, source: FromSched, timeout: -1, why: "waits for a disk"})
+		return
+	}
+	p.found++
+	p.eachThread(pr, func(tid int) {
+		if p.threads >= maxThreads || p.decided() {
+			return
+		}
+		p.threads++
+		t := thread{p: p, pr: pr, tid: tid, path: "task/" + strconv.Itoa(tid) + "/"}
+		p.take(pr, tid, t.judge())
+	})
+}
+
+// eachThread calls f for each thread; a process mostly has one, whose id is known.
+func (p *Prober) eachThread(pr *process, f func(tid int)) {
+	if pr.threads <= 1 {
+		f(pr.pid)
+		return
+	}
+	p.tids = p.tids[:0]
+	_ = entries(pr.dir, "task", func(tid int) bool {
+		p.tids = append(p.tids, tid)
+		return len(p.tids) < maxThreads
+	})
+	for _, tid := range p.tids {
+		f(tid)
+	}
+}
+
+// weight orders states: what decides for the whole group. One thread that could not be
+// examined may be the reader, but a running one shows that the group is at work.
+var weight = [...]int{Sleeping: 0, Unknown: 1, Busy: 2, Polling: 3, Reading: 4}
+
+// take keeps the finding that weighs most, the first of equals, and a wait without limit
+// before one with.
+func (p *Prober) take(pr *process, tid int, f finding) {
+	r := &p.result
+	order := cmp.Or(cmp.Compare(weight[f.state], weight[r.State]), cmp.Compare(f.source, r.Source))
+	longer := f.timeout < 0 && r.Timeout >= 0
+	if r.PID != 0 && (order < 0 || order == 0 && !longer) {
+		return
+	}
+	*r = Result{
+		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.comm),
+		Call: f.call, Timeout: f.timeout, Why: f.why,
+	}
+}
+
+// memory is a buffer of n bytes for another process's memory.
+func (p *Prober) memory(n int) []byte {
+	p.mem = slices.Grow(p.mem[:0], n)[:n]
+	return p.mem
+}

@@ -1,0 +1,257 @@
+package evidence
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of what is read of another process: what it claims is hostile.
+const (
+	maxPollFDs   = 1024
+	maxSelectFDs = 4096
+	maxNested    = 2 // epoll instances within what is waited for
+)
+
+// thread is a thread under examination.
+type thread struct {
+	p    *Prober
+	pr   *process
+	tid  int
+	path string // "task/TID/"
+}
+
+// finding is what a thread does.
+type finding struct {
+	state   State
+	source  Source
+	call    string
+	timeout time.Duration
+	why     string
+}
+
+// judge asks the best source that answers.
+func (t *thread) judge() finding {
+	if f, ok := t.byCall(); ok {
+		return f
+	}
+	if f, ok := t.byChannel(); ok {
+		return f
+	}
+	t.p.addRunTime(t)
+	return finding{state: Unknown, source: FromSched, timeout: -1, why: "another user's process, which may not be examined"}
+}
+
+// byCall judges by the system call; not ok if that may not be seen.
+func (t *thread) byCall() (finding, bool) {
+	if t.p.noCalls {
+		return finding{}, false
+	}
+	b, err := t.p.readAt(t.pr.dir, t.path+"syscall")
+	if err != nil {
+		return gone(err)
+	}
+	c, ok := parseCall(b)
+	if !ok {
+		return finding{}, false
+	}
+	f := finding{state: Sleeping, source: FromCall, timeout: -1}
+	if c.running {
+		f.state, f.why = Busy, "runs"
+		return f, true
+	}
+	row, known := callTable[c.nr]
+	if !known {
+		if f, ok = t.byChannel(); !ok || f.state == Sleeping {
+			f = finding{state: Sleeping, source: FromCall, timeout: -1, why: "waits for something else"}
+		}
+		f.call = "system call " + strconv.Itoa(c.nr)
+		return f, true
+	}
+	f.call = row.name
+	if row.kind == againCall {
+		// The arguments are those of the call that was interrupted. Of those that
+		// continue like this only poll can wait for a terminal.
+		if ch, _ := t.channel(); channels[ch].kind != pollCall {
+			f.why = "waits for something else"
+			return f, true
+		}
+		row = callRow{name: "poll", kind: pollCall, timeout: millis, arg: 2}
+	}
+	t.inCall(&f, row, c.args)
+	return f, true
+}
+
+// inCall judges a thread that is blocked in a system call.
+func (t *thread) inCall(f *finding, row callRow, args [6]uint64) {
+	watches, readable := false, true
+	switch row.kind {
+	case readCall:
+		if t.isTTY(int(int32(args[0]))) {
+			f.state, f.why = Reading, "blocked reading the terminal"
+			return
+		}
+	case writeCall:
+		if t.isTTY(int(int32(args[0]))) {
+			f.why = "blocked writing the terminal"
+			return
+		}
+	case pollCall:
+		watches, readable = t.polls(args[0], args[1])
+	case selectCall:
+		watches, readable = t.selects(int(int32(args[0])), args[1])
+	case epollCall:
+		watches = t.epolls(int(int32(args[0])), 0)
+	case ringCall:
+		f.state, f.why = Unknown, "waits by io_uring, which does not say for what"
+		return
+	}
+	switch {
+	case watches:
+		f.state, f.timeout = Polling, t.timeout(row, args[row.arg])
+		f.why = "waits for the terminal, among other things"
+	case !readable:
+		*f, _ = t.byChannel()
+	default:
+		f.why = "waits for something else"
+	}
+}
+
+// isTTY reports if a descriptor is open on the terminal, by any of its names.
+func (t *thread) isTTY(fd int) bool {
+	if fd < 0 {
+		return false
+	}
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) {
+		return 0, unix.Fstatat(t.pr.dir, t.path+"fd/"+strconv.Itoa(fd), &st, 0)
+	})
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return false
+	}
+	return uint64(st.Rdev) == t.p.target.TTY || uint64(st.Rdev) == devTTY && t.controlled()
+}
+
+// devTTY is /dev/tty: whatever terminal controls the process.
+var devTTY = unix.Mkdev(5, 0)
+
+func (t *thread) controlled() bool {
+	return unix.Mkdev(deviceOf(t.pr.tty)) == t.p.target.TTY
+}
+
+// watches reports if a descriptor's input is the terminal's, or that of an epoll
+// instance in which the terminal is.
+func (t *thread) watches(fd, depth int) bool {
+	return t.isTTY(fd) || depth < maxNested && t.epolls(fd, depth+1)
+}
+
+// polls looks through an array of struct pollfd { int fd; short events, revents; }.
+func (t *thread) polls(at, n uint64) (watches, readable bool) {
+	if n == 0 {
+		return false, true
+	}
+	const size = 8
+	b := t.p.memory(size * int(min(n, maxPollFDs)))
+	if !readMemory(t.pr.dir, at, b) {
+		return false, false
+	}
+	for ; len(b) >= size; b = b[size:] {
+		fd := int(int32(binary.NativeEndian.Uint32(b)))
+		events := binary.NativeEndian.Uint16(b[4:])
+		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 && t.watches(fd, 0) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// selects looks through the fd_set of descriptors to read: longs, lowest bit first. The
+// kernel leaves it as it was until it has an answer.
+func (t *thread) selects(n int, at uint64) (watches, readable bool) {
+	if n <= 0 || at == 0 {
+		return false, true
+	}
+	n = min(n, maxSelectFDs)
+	const long = strconv.IntSize / 8
+	b := t.p.memory((n + 8*long - 1) / (8 * long) * long)
+	if !readMemory(t.pr.dir, at, b) {
+		return false, false
+	}
+	for fd := range n {
+		word := b[fd/(8*long)*long:]
+		bits := uint64(binary.NativeEndian.Uint32(word))
+		if long == 8 {
+			bits = binary.NativeEndian.Uint64(word)
+		}
+		if bits>>(fd%(8*long))&1 != 0 && t.watches(fd, 0) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// epolls looks through the descriptors of an epoll instance; of anything else there are none.
+func (t *thread) epolls(fd, depth int) bool {
+	if fd < 0 {
+		return false
+	}
+	b, err := t.p.readAt(t.pr.dir, t.path+"fdinfo/"+strconv.Itoa(fd))
+	if err != nil {
+		return false
+	}
+	var fds [64]int
+	watched := fds[:0] // the buffer is needed for nested ones
+	parseWatched(b, func(fd int, events uint32) {
+		if events&(unix.EPOLLIN|unix.EPOLLRDNORM) != 0 && len(watched) < maxPollFDs {
+			watched = append(watched, fd)
+		}
+	})
+	for _, fd := range watched {
+		if t.watches(fd, depth) {
+			return true
+		}
+	}
+	return false
+}
+
+// timeout is how long a call waits at most, negative without a limit.
+func (t *thread) timeout(row callRow, arg uint64) time.Duration {
+	var unit time.Duration
+	switch row.timeout {
+	case millis:
+		return max(-1, time.Duration(int32(arg))*time.Millisecond)
+	case timespec:
+		unit = time.Nanosecond
+	case timeval:
+		unit = time.Microsecond
+	}
+	b := t.p.memory(2 * strconv.IntSize / 8)
+	if unit == 0 || arg == 0 || !readMemory(t.pr.dir, arg, b) {
+		return -1
+	}
+	sec, frac := long(b), long(b[len(b)/2:])
+	if sec < 0 || frac < 0 || sec > math.MaxInt64/2/int64(time.Second) || frac > int64(time.Second) {
+		return -1
+	}
+	return time.Duration(sec)*time.Second + time.Duration(frac)*unit
+}
+
+// long reads a C long of this machine's size.
+func long(b []byte) int64 {
+	if strconv.IntSize == 64 {
+		return int64(binary.NativeEndian.Uint64(b))
+	}
+	return int64(int32(binary.NativeEndian.Uint32(b)))
+}
+
+// gone turns a failure to read into a finding: a thread that ended waits for nothing.
+func gone(err error) (finding, bool) {
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
+		return finding{state: Sleeping, source: FromCall, timeout: -1, why: "ended meanwhile"}, true
+	}
+	return finding{}, false
+}

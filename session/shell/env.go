@@ -1,0 +1,142 @@
+package shell
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Env is the exported variables of a shell.
+type Env map[string]string
+
+// ErrTorn is returned for an environment that is just being written: read it again
+// after the next prompt.
+var ErrTorn = errors.New("the environment is just being written")
+
+// environMax bounds what is read: a shell cannot pass more than this to a program.
+const environMax = 16 << 20
+
+// ReadEnv reads what the shell left in its state directory before its newest prompt,
+// and that prompt's number. The shell's own bookkeeping is left out.
+func ReadEnv(dir string) (env Env, prompt uint64, err error) {
+	f, err := os.Open(filepath.Join(dir, "environ"))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, environMax))
+	if err != nil {
+		return nil, 0, err
+	}
+	return ParseEnviron(b)
+}
+
+// ParseEnviron decodes the file that the scripts write:
+//
+//	longterm-env 1 FORMAT PROMPT\n … # end PROMPT\n
+//
+// The format is "nul" (NAME=value, each ended by a zero byte) or "sh" (declarations
+// that the shell could read again). The scripts cannot rename a file without starting
+// a program; the last line tells that it is whole.
+func ParseEnviron(b []byte) (Env, uint64, error) {
+	head, body, _ := bytes.Cut(b, []byte("\n"))
+	var format, number string
+	if fields := strings.Fields(string(head)); len(fields) == 4 && fields[0] == "longterm-env" && fields[1] == "1" {
+		format, number = fields[2], fields[3]
+	} else {
+		return nil, 0, ErrTorn
+	}
+	prompt, err := strconv.ParseUint(number, 10, 63)
+	if err != nil {
+		return nil, 0, fmt.Errorf("environment of prompt %q: %w", number, ErrTorn)
+	}
+	body, whole := bytes.CutSuffix(body, []byte("# end "+number+"\n"))
+	if !whole {
+		return nil, 0, ErrTorn
+	}
+	var env Env
+	switch format {
+	case "nul":
+		env = parseNul(string(body))
+	case "sh":
+		if env, err = ParseDeclarations(string(body)); err != nil {
+			return nil, 0, err
+		}
+	default:
+		return nil, 0, fmt.Errorf("environment in the unknown format %q", format)
+	}
+	maps.DeleteFunc(env, func(name, _ string) bool { return bookkeeping(name) })
+	return env, prompt, nil
+}
+
+func parseNul(s string) Env {
+	env := Env{}
+	for kv := range strings.SplitSeq(s, "\x00") {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// bookkeeping are variables that change with every command, or hold our marks.
+func bookkeeping(name string) bool {
+	switch name {
+	case "_", "PS0", "PS1", "PS2", "PROMPT", "PROMPT2", "PROMPT_COMMAND", "SHLVL", "OLDPWD", "PWD":
+		return true
+	}
+	return strings.HasPrefix(name, "__longterm_") || strings.HasPrefix(name, "_longterm_") || strings.HasPrefix(name, "LONGTERM_SHELL_")
+}
+
+// EnvChangeKind says what happened to a variable.
+type EnvChangeKind string
+
+// Kinds.
+const (
+	EnvSet     EnvChangeKind = "set"
+	EnvChanged EnvChangeKind = "changed"
+	EnvUnset   EnvChangeKind = "unset"
+)
+
+// EnvChange is one variable's change. The value of a secret is left out.
+type EnvChange struct {
+	Name     string        `json:"name"`
+	Kind     EnvChangeKind `json:"kind"`
+	Value    string        `json:"value,omitempty"`
+	Redacted bool          `json:"redacted,omitempty"`
+}
+
+// DiffEnv lists what changed, by name.
+func DiffEnv(before, after Env) []EnvChange {
+	var changes []EnvChange
+	for name, value := range after {
+		was, had := before[name]
+		switch {
+		case !had:
+			changes = append(changes, envChange(name, EnvSet, value))
+		case was != value:
+			changes = append(changes, envChange(name, EnvChanged, value))
+		}
+	}
+	for name := range before {
+		if _, has := after[name]; !has {
+			changes = append(changes, EnvChange{Name: name, Kind: EnvUnset})
+		}
+	}
+	slices.SortFunc(changes, func(a, b EnvChange) int { return strings.Compare(a.Name, b.Name) })
+	return changes
+}
+
+func envChange(name string, kind EnvChangeKind, value string) EnvChange {
+	if IsSecret(name, value) {
+		return EnvChange{Name: name, Kind: kind, Redacted: true}
+	}
+	return EnvChange{Name: name, Kind: kind, Value: value}
+}

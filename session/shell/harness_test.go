@@ -1,0 +1,260 @@
+package shell
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// failsafe bounds how long a shell may take for one step before the test gives up.
+const failsafe = 5 * time.Second
+
+// rig is a shell on a PTY with an emulator and a tracker behind it.
+type rig struct {
+	t       *testing.T
+	home    string
+	launch  Launch
+	pty     *os.File
+	cmd     *exec.Cmd
+	chunks  chan []byte
+	engine  *vterm.Terminal
+	tracker *Tracker
+	bytes   []byte // all output
+	changes []Change
+	taken   int // changes already looked at
+	eof     bool
+}
+
+// rigOptions are what differs between shells in tests.
+type rigOptions struct {
+	argv  []string
+	files map[string]string // in the home directory
+	env   []string
+	plain bool // without the integration
+}
+
+// shellPath finds a shell or skips the test.
+func shellPath(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+func newRig(t *testing.T, o rigOptions) *rig {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range o.files {
+		to := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if Detect(o.argv) == Zsh && o.files[".zshrc"] == "" && o.files[".zshenv"] == "" {
+		// Keeps zsh's first-run questions away.
+		if err := os.WriteFile(filepath.Join(home, ".zshrc"), []byte("\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(home, ".private")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := append([]string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
+		"SHELL=" + o.argv[0], "USER=tester", "LOGNAME=tester",
+	}, o.env...)
+	r := &rig{t: t, home: home, engine: vterm.New(vterm.Options{Cols: 100, Rows: 40})}
+	r.launch = Launch{Argv: o.argv, Env: env, Quality: None}
+	if !o.plain {
+		if r.launch, err = Prepare(Setup{Argv: o.argv, Env: env, Cwd: home, Host: "testhost", Dir: dir}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.tracker = NewTracker(r.launch)
+	r.start()
+	return r
+}
+
+func (r *rig) start() {
+	r.t.Helper()
+	r.cmd = exec.Command(r.launch.Argv[0], r.launch.Argv[1:]...)
+	r.cmd.Env, r.cmd.Dir = r.launch.Env, r.home
+	f, err := pty.StartWithSize(r.cmd, &pty.Winsize{Cols: 100, Rows: 40})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.pty = f
+	r.chunks = make(chan []byte, 1024)
+	go func() {
+		defer close(r.chunks)
+		for {
+			b := make([]byte, 4096)
+			n, err := f.Read(b)
+			if n > 0 {
+				r.chunks <- b[:n]
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	r.t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = f.Close()
+		for range r.chunks {
+		}
+		_ = r.cmd.Wait()
+	})
+}
+
+// until takes output until ok says so.
+func (r *rig) until(what string, ok func() bool) {
+	r.t.Helper()
+	deadline := time.NewTimer(failsafe)
+	defer deadline.Stop()
+	for !ok() {
+		if r.eof {
+			r.t.Fatalf("the shell ended while waiting for %s\n%s", what, r.describe())
+		}
+		select {
+		case b, open := <-r.chunks:
+			if !open {
+				r.eof = true
+				r.apply(Event{Kind: EventExit, At: uint64(len(r.bytes)), Time: time.Now()})
+				continue
+			}
+			r.feed(b)
+		case <-deadline.C:
+			r.t.Fatalf("no %s after %v\n%s", what, failsafe, r.describe())
+		}
+	}
+}
+
+func (r *rig) feed(b []byte) {
+	r.bytes = append(r.bytes, b...)
+	_, _ = r.engine.Write(b)
+	if reply := r.engine.Replies(nil); len(reply) > 0 {
+		_, _ = r.pty.Write(reply)
+	}
+	for _, e := range r.engine.Events(nil) {
+		if event, ok := FromVterm(&e); ok {
+			event.Time = time.Now()
+			r.apply(event)
+		}
+	}
+}
+
+func (r *rig) apply(e Event) { r.changes = append(r.changes, r.tracker.Apply(e)...) }
+
+func (r *rig) describe() string {
+	return fmt.Sprintf("screen:\n%s\nlast bytes: %q", r.screen(), r.bytes[max(0, len(r.bytes)-400):])
+}
+
+// prompt waits until the shell waits for a line.
+func (r *rig) prompt() {
+	r.t.Helper()
+	r.until("prompt", func() bool { return r.tracker.Phase() == PhasePrompt })
+}
+
+// typeLine types a line with Enter and says so to the tracker.
+func (r *rig) typeLine(line string) {
+	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Time: time.Now(), Text: line})
+	r.keys(strings.ReplaceAll(line, "\n", "\r") + "\r")
+}
+
+func (r *rig) keys(s string) {
+	r.t.Helper()
+	if _, err := r.pty.WriteString(s); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// next waits for the next change of a kind.
+func (r *rig) next(kind ChangeKind) Change {
+	r.t.Helper()
+	var found Change
+	r.until("change", func() bool {
+		for r.taken < len(r.changes) {
+			c := r.changes[r.taken]
+			r.taken++
+			if c.Kind == kind {
+				found = c
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// run runs a line from prompt to prompt.
+func (r *rig) run(line string) Command {
+	r.t.Helper()
+	r.prompt()
+	r.taken = len(r.changes)
+	r.typeLine(line)
+	c := r.next(ChangeFinished).Command
+	r.prompt()
+	return c
+}
+
+// output is what a command printed, as the terminal got it.
+func (r *rig) output(c Command) string { return string(r.bytes[c.Start:c.End]) }
+
+// text is what a command printed, as lines on a terminal.
+func (r *rig) text(c Command) string {
+	e := vterm.New(vterm.Options{Cols: 100, Rows: 40})
+	_, _ = e.Write(r.bytes[c.Start:c.End])
+	return screenText(e)
+}
+
+func (r *rig) screen() string { return screenText(r.engine) }
+
+func screenText(e *vterm.Terminal) string {
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{})
+	var lines []string
+	for i := range f.Lines {
+		var row []byte
+		for _, c := range f.Lines[i].Cells {
+			row = f.AppendText(row, c)
+		}
+		lines = append(lines, strings.TrimRight(string(row), " "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+func exitOf(c Command) int {
+	if c.Exit == nil {
+		return -1
+	}
+	return *c.Exit
+}
+
+// cursorLine is the text of the row that the cursor is on.
+func (r *rig) cursorLine() string {
+	var f vterm.Frame
+	r.engine.Frame(&f, vterm.Query{})
+	lines := strings.Split(r.screen(), "\n")
+	if f.Cursor.Row < len(lines) {
+		return lines[f.Cursor.Row]
+	}
+	return ""
+}

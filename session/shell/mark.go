@@ -1,0 +1,172 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// MarkKind is what a mark says.
+type MarkKind uint8
+
+// Mark kinds, with their letters in OSC 133 and 633.
+const (
+	MarkNone         MarkKind = iota
+	MarkPrompt                // A: the prompt begins
+	MarkContinuation          // A;k=s: the prompt for the rest of a line
+	MarkInput                 // B: input begins
+	MarkOutput                // C: output begins
+	MarkDone                  // D: output ends
+	MarkText                  // 633;E: the text of the command that follows
+)
+
+// Mark is one OSC 133 or 633 sequence, decoded.
+type Mark struct {
+	Kind   MarkKind
+	Nonce  string // the lt parameter: whose mark it is
+	Prompt uint64 // number of the prompt, 0 when not said
+	Exit   *int   // status, nil when not said
+	Cwd    string
+	Text   string // command line, if HasText
+	// Guess: the shell is not sure that Text is this command's. Cut: it is its beginning.
+	HasText, Guess, Cut bool
+	Kept                bool // kept=1: the line was not run and is still in the shell\'s editor
+	Input               bool // b=1: MarkInput will tell where this prompt ends
+	// Bytes is the length of the sequence as our scripts write it (7-bit, ended by
+	// BEL): where output ended before the mark.
+	Bytes uint64
+}
+
+// ParseMark decodes the event of OSC 133 or 633 (vterm.EventMark: osc is its Num, name
+// its Name, text its Text). What is malformed is left out; an unknown mark is MarkNone.
+func ParseMark(osc int, name, text string) Mark {
+	m := Mark{Bytes: uint64(len("\x1b]133;\a") + len(name))}
+	if text != "" {
+		m.Bytes += uint64(1 + len(text))
+	}
+	switch {
+	case osc != 133 && osc != 633:
+		return Mark{}
+	case osc == 633 && name == "E":
+		m.Kind, m.HasText = MarkText, true
+		line, _, _ := strings.Cut(text, ";")
+		m.Text = unescape633(line)
+		return m
+	}
+	kinds := map[string]MarkKind{"A": MarkPrompt, "B": MarkInput, "C": MarkOutput, "D": MarkDone}
+	m.Kind = kinds[name]
+	if m.Kind == MarkNone {
+		return Mark{}
+	}
+	for i, field := range strings.Split(text, ";") {
+		key, value, ok := strings.Cut(field, "=")
+		switch {
+		case ok:
+			m.set(key, value)
+		case i == 0 && m.Kind == MarkDone:
+			m.Exit = parseExit(field)
+		}
+	}
+	return m
+}
+
+func (m *Mark) set(key, value string) {
+	switch key {
+	case "lt":
+		m.Nonce = value
+	case "n":
+		m.Prompt, _ = strconv.ParseUint(value, 10, 63)
+	case "k":
+		if value == "s" && m.Kind == MarkPrompt {
+			m.Kind = MarkContinuation
+		}
+	case "exit":
+		m.Exit = parseExit(value)
+	case "cwd":
+		m.Cwd = decodePercent(value)
+	case "cmdline_url":
+		m.Text, m.HasText = decodePercent(value), true
+	case "guess":
+		m.Guess = value == "1"
+	case "kept":
+		m.Kept = value == "1"
+	case "b":
+		m.Input = value == "1"
+	case "cut":
+		m.Cut = value == "1"
+	}
+}
+
+// parseExit reads a status: what a wait status or Windows can hold.
+func parseExit(s string) *int {
+	n, err := strconv.ParseInt(s, 10, 33)
+	if err != nil {
+		return nil
+	}
+	code := int(n)
+	return &code
+}
+
+// decodePercent undoes %XX; a percent sign that begins none stands for itself. Bytes
+// that are no UTF-8 become U+FFFD: the text is for people and JSON.
+func decodePercent(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// unescape633 undoes VS Code's escapes: \\ and \xNN.
+func unescape633(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		rest := s[i:]
+		if strings.HasPrefix(rest, `\\`) {
+			b.WriteByte('\\')
+			i++
+			continue
+		}
+		if strings.HasPrefix(rest, `\x`) && len(rest) >= 4 {
+			if n, err := strconv.ParseUint(rest[2:4], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// FromVterm turns an emulator's event into a tracker's, without its time. It reports
+// false for events that say nothing about the shell.
+func FromVterm(e *vterm.Event) (Event, bool) {
+	switch e.Kind {
+	case vterm.EventMark:
+		m := ParseMark(e.Num, e.Name, e.Text)
+		return Event{Kind: EventMark, At: e.At, Mark: m}, m.Kind != MarkNone
+	case vterm.EventCwd:
+		c := ParseCwd(e.Name, e.Text)
+		return Event{Kind: EventCwd, At: e.At, Cwd: c}, c.Path != ""
+	case vterm.EventAltScreen:
+		return Event{Kind: EventAltScreen, At: e.At, On: e.Num == 1}, true
+	case vterm.EventLost:
+		return Event{Kind: EventLost, At: e.At}, true
+	}
+	return Event{}, false
+}

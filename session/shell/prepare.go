@@ -1,0 +1,262 @@
+package shell
+
+import (
+	"crypto/rand"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+//go:embed scripts
+var scripts embed.FS
+
+// Setup is a shell that is about to be started.
+type Setup struct {
+	Argv []string // the shell and its arguments; Argv[0] is not looked up
+	Env  []string // its environment, as in os/exec
+	Cwd  string   // where it starts; informational
+	Host string   // name of this machine; empty: asked of the system
+	// Dir is a directory for this session alone, absolute, 0700, that lives as long
+	// as the session. The scripts are put there, and the shell leaves its
+	// environment and its newest history entry there.
+	Dir string
+	// Nonce marks the marks of this session; empty: a new one.
+	Nonce string
+}
+
+// Launch is how to start it.
+type Launch struct {
+	Argv, Env []string
+	Kind      Kind
+	Quality   Quality
+	Reason    string // why Quality is None
+	Nonce     string // empty when Quality is None
+	StateDir  string // for ReadEnv; empty when Quality is None
+	Cwd       string
+}
+
+// Prepare returns how to start the shell so that it loads the integration after the
+// user's own configuration, which stays untouched. What cannot be integrated is returned as it
+// came, with Quality None and the reason: that is no error.
+func Prepare(s Setup) (Launch, error) {
+	l := Launch{Argv: slices.Clone(s.Argv), Env: slices.Clone(s.Env), Kind: Detect(s.Argv), Quality: None, Cwd: s.Cwd}
+	method, ok := methods[l.Kind]
+	if !ok {
+		l.Reason = reasonUnknown
+		return l, nil
+	}
+	opts := method.parse(s.Argv[1:])
+	if reason := method.refuse(opts); reason != "" {
+		l.Reason = reason
+		return l, nil
+	}
+	if !filepath.IsAbs(s.Dir) || strings.ContainsAny(s.Dir, "'\"$`\\\n:") {
+		return l, fmt.Errorf("shell integration: the directory %q is not absolute or has special characters", s.Dir)
+	}
+	if err := install(s.Dir, method.files); err != nil {
+		return l, fmt.Errorf("shell integration: %w", err)
+	}
+	if s.Nonce == "" {
+		s.Nonce = NewNonce()
+	}
+	if s.Host == "" {
+		s.Host, _ = os.Hostname()
+	}
+	p := &plan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
+	p.env.set("LONGTERM_NONCE", s.Nonce)
+	p.env.set("LONGTERM_STATE", s.Dir)
+	p.env.set("LONGTERM_HOST", s.Host)
+	l.Argv = method.plan(p)
+	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, method.quality, s.Dir
+	return l, nil
+}
+
+// NewNonce makes a nonce of 128 bits.
+func NewNonce() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// install puts scripts into dir: files are pairs of the name there and the embedded one.
+func install(dir string, files [][2]string) error {
+	for _, f := range files {
+		b, err := scripts.ReadFile("scripts/" + f[1])
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, f[0])
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan is a launch in the making.
+type plan struct {
+	argv0 string
+	dir   string
+	opts  options
+	env   environment
+}
+
+func (p *plan) file(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *plan) argv(args ...string) []string {
+	return append(append([]string{p.argv0}, args...), p.opts.rest...)
+}
+
+// method is how shells of one kind are integrated.
+type method struct {
+	quality Quality
+	files   [][2]string
+	parse   func(args []string) options
+	refusal func(options) string // nil: only what is not interactive
+	plan    func(*plan) []string
+}
+
+func (m *method) refuse(o options) string {
+	if !o.interactive {
+		return o.reason
+	}
+	if m.refusal != nil {
+		return m.refusal(o)
+	}
+	return ""
+}
+
+var methods = map[Kind]*method{
+	Bash: {Full, [][2]string{{"longterm.bash", "longterm.bash"}}, shOptions.parse, nil, (*plan).bash},
+	Zsh: {Full, [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}}, shOptions.parse,
+		zshRefusal, (*plan).zsh},
+	Fish: {Full, [][2]string{{"longterm.fish", "longterm.fish"}}, fishOptions.parse, nil, (*plan).fish},
+	Ksh:  {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
+	Mksh: {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
+	Dash: {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
+	Pwsh: {Full, [][2]string{{"longterm.ps1", "longterm.ps1"}}, pwshOptions, nil, (*plan).pwsh},
+}
+
+// bash reads our file as its init file. A login shell reads no init file, and --norc
+// would keep ours out too: those start in POSIX mode, in which bash reads $ENV and
+// nothing else, and the script leaves that mode before it reads the user's files.
+func (p *plan) bash() []string {
+	o := &p.opts
+	login := o.login || strings.HasPrefix(p.argv0, "-")
+	var start []string
+	if login && !o.noProfile {
+		start = append(start, "login")
+	}
+	if !(login || o.noRC || o.posix) || isSystemBash(runtime.GOOS, p.argv0) && !o.posix {
+		if !login && !o.noRC {
+			p.env.set("LONGTERM_RC", p.rcFile())
+		}
+		o.rest = withoutFlag(o.rest, 'l')
+		p.env.set("LONGTERM_START", strings.Join(start, ","))
+		return p.argv("--init-file", p.file("longterm.bash"))
+	}
+	start = append(start, "posix")
+	if o.posix {
+		start = append(start, "keep-posix", "env")
+	} else if _, ok := p.env.get("HISTFILE"); !ok {
+		start = append(start, "histfile")
+	}
+	p.env.set("LONGTERM_START", strings.Join(start, ","))
+	p.env.shim("ENV", "LONGTERM_ENV", p.file("longterm.bash"))
+	args := []string{"--posix"}
+	if o.login && !slices.ContainsFunc(o.rest, func(a string) bool { return withoutFlagIn(a, 'l') != a }) {
+		args = append(args, "--login")
+	}
+	return p.argv(args...)
+}
+
+func (p *plan) rcFile() string {
+	if p.opts.rcFile != "" {
+		return p.opts.rcFile
+	}
+	home, _ := p.env.get("HOME")
+	return filepath.Join(home, ".bashrc")
+}
+
+// zsh looks for its files where ZDOTDIR says; ours puts it back first thing.
+func (p *plan) zsh() []string {
+	p.env.shim("ZDOTDIR", "LONGTERM_ZDOTDIR", p.file("zsh"))
+	return append([]string{p.argv0}, p.withLogin()...)
+}
+
+func zshRefusal(o options) string {
+	for _, a := range o.rest {
+		if len(a) > 1 && a[0] == '-' && strings.Contains(a, "f") {
+			return reasonNoFiles
+		}
+	}
+	return ""
+}
+
+// withLogin is rest with the login option that parse took out of it.
+func (p *plan) withLogin() []string {
+	has := slices.ContainsFunc(p.opts.rest, func(a string) bool { return withoutFlagIn(a, 'l') != a })
+	if p.opts.login && !has {
+		return append([]string{"--login"}, p.opts.rest...)
+	}
+	return p.opts.rest
+}
+
+// fish runs init commands after the configuration.
+func (p *plan) fish() []string {
+	p.opts.rest = p.withLogin()
+	return p.argv("-C", "source '"+p.file("longterm.fish")+"'")
+}
+
+// sh reads the file that ENV names, if it is interactive.
+func (p *plan) sh() []string {
+	p.env.shim("ENV", "LONGTERM_ENV", p.file("longterm.sh"))
+	return append([]string{p.argv0}, p.withLogin()...)
+}
+
+// pwsh reads the profiles, then the file, and stays.
+func (p *plan) pwsh() []string {
+	return append(append([]string{p.argv0}, p.opts.rest...), "-NoExit", "-File", p.file("longterm.ps1"))
+}
+
+// pwshOptions takes only arguments that leave the shell interactive.
+func pwshOptions(args []string) options {
+	o := options{interactive: true, rest: args}
+	for i := 0; i < len(args); i++ {
+		switch strings.ToLower(strings.TrimLeft(args[i], "-/")) {
+		case "noexit", "noe", "nologo", "nol", "noprofile", "nop", "login", "l", "interactive", "i", "mta", "sta":
+		case "workingdirectory", "wd", "wo", "executionpolicy", "ex", "ep", "custompipename", "configurationname",
+			"config", "settingsfile", "settings", "windowstyle", "w", "version", "v":
+			i++
+		default:
+			return options{reason: reasonCommand}
+		}
+	}
+	return o
+}
+
+func withoutFlag(args []string, flag byte) []string {
+	var kept []string
+	for _, a := range args {
+		if a = withoutFlagIn(a, flag); a != "-" {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+// withoutFlagIn takes a letter out of a group of short options.
+func withoutFlagIn(arg string, flag byte) string {
+	if len(arg) < 2 || arg[0] != '-' || arg[1] == '-' {
+		return arg
+	}
+	return "-" + strings.ReplaceAll(arg[1:], string(flag), "")
+}

@@ -1,0 +1,134 @@
+# Shell integration for zsh 5: marks around commands, the directory and the environment
+# at each prompt. It is read after the user's .zshenv, under zsh's own options and without
+# aliases, which its functions keep; the rest waits until the user's other files were
+# read.
+#
+# The user's precmd_functions and preexec_functions keep their order between the first
+# and the last of ours. PS1 and PS2 carry marks only while zsh waits for a line.
+
+_longterm_running=0 # a command runs
+_longterm_n=0       # prompts so far
+_longterm_status=0
+_longterm_ps1= _longterm_ps2=       # the user's prompts
+_longterm_marked1= _longterm_marked2= # the same with marks
+_longterm_eol= _longterm_eoluser= _longterm_eolset=0 # PROMPT_EOL_MARK with a mark and without
+typeset -gH +x _longterm_eol _longterm_eoluser _longterm_eolset
+typeset -gH +x _longterm_running _longterm_n _longterm_status _longterm_ps1 _longterm_ps2 _longterm_marked1 _longterm_marked2
+
+# The terminal, and not standard output, which the user may have sent elsewhere.
+_longterm_say() { builtin print -rn -- $'\e]'"$1"$'\a' >/dev/tty; }
+
+# _longterm_encode sets REPLY to $1 with what must not stand in a mark as %XX.
+_longterm_encode() {
+  builtin setopt localoptions extendedglob no_multibyte
+  local LC_ALL=C MATCH MBEGIN MEND
+  REPLY=${1//(#m)([^ -~]|[%;])/%${(l:2::0:)$(([##16] #MATCH))}}
+}
+
+# _longterm_precmd is the first of precmd_functions: the command's output ends here.
+_longterm_precmd() {
+  _longterm_status=$?
+  if [[ ${PROMPT_EOL_MARK-} == "$_longterm_eol" && -n $_longterm_eol ]]; then
+    if (( _longterm_eolset )); then PROMPT_EOL_MARK=$_longterm_eoluser; else unset PROMPT_EOL_MARK; fi
+  fi
+  _longterm_eol=
+  if (( _longterm_running )); then
+    _longterm_running=0
+    _longterm_say "133;D;$_longterm_status;lt=$_longterm_nonce"
+  fi
+}
+
+# _longterm_prompt is the last of precmd_functions, so that it sees the prompt that the
+# others made.
+_longterm_prompt() {
+  local REPLY cwd b
+  (( ++_longterm_n ))
+  _longterm_hooks
+  _longterm_environ
+  _longterm_encode "$PWD"
+  cwd=$REPLY
+  _longterm_mark
+  if [[ $PS1 == "$_longterm_marked1" ]]; then b=';b=1'; fi
+  _longterm_say "7;file://$_longterm_host${cwd// /%20}"
+  _longterm_say "133;A;lt=$_longterm_nonce;n=$_longterm_n;exit=$_longterm_status;cwd=$cwd$b"
+}
+
+# _longterm_mark puts marks into the prompts.
+_longterm_mark() {
+  if [[ $PS1 != "$_longterm_marked1" ]]; then
+    local b="%{"$'\e'"]133;B;lt=$_longterm_nonce"$'\a'"%}"
+    _longterm_ps1=${PS1//$b}
+    _longterm_marked1=$_longterm_ps1$b
+    if [[ ${(t)PS1} != *readonly* ]]; then PS1=$_longterm_marked1; fi
+  fi
+  if [[ $PS2 != "$_longterm_marked2" ]]; then
+    local s="%{"$'\e'"]133;A;k=s;lt=$_longterm_nonce"$'\a'"%}"
+    _longterm_ps2=${PS2//$s}
+    _longterm_marked2=$s$_longterm_ps2
+    if [[ ${(t)PS2} != *readonly* ]]; then PS2=$_longterm_marked2; fi
+  fi
+}
+
+# _longterm_preexec is the last of preexec_functions: the command's output begins here.
+# Its text is what was typed, or what that was expanded to when history is off.
+_longterm_preexec() {
+  local REPLY cut
+  _longterm_running=1
+  # What shows that output had no newline at its end is printed before precmd. It
+  # tells the end of the output itself.
+  _longterm_eolset=$(( ${+PROMPT_EOL_MARK} )) _longterm_eoluser=${PROMPT_EOL_MARK-%B%S%#%s%b}
+  if [[ ${(t)PROMPT_EOL_MARK} != *readonly* ]]; then
+    _longterm_eol="%{"$'\e'"]133;D;%?;lt=$_longterm_nonce"$'\a'"%}"$_longterm_eoluser
+    PROMPT_EOL_MARK=$_longterm_eol
+  fi
+  if [[ $PS1 == "$_longterm_marked1" && ${(t)PS1} != *readonly* ]]; then
+    PS1=$_longterm_ps1 _longterm_marked1=
+  fi
+  if [[ $PS2 == "$_longterm_marked2" && ${(t)PS2} != *readonly* ]]; then
+    PS2=$_longterm_ps2 _longterm_marked2=
+  fi
+  local text=${1:-$3}
+  if (( $#text > 16384 )); then text=${text[1,16384]} cut=';cut=1'; fi
+  _longterm_encode "$text"
+  _longterm_say "133;C;lt=$_longterm_nonce$cut;cmdline_url=$REPLY"
+}
+
+# _longterm_environ leaves the exported variables where the session finds them.
+_longterm_environ() {
+  [[ -d $_longterm_state ]] || return 0
+  local name
+  {
+    builtin printf 'longterm-env 1 nul %d\n' $_longterm_n
+    for name in ${(k)parameters[(R)*export*]}; do
+      builtin print -rN -- "$name=${(P)name}"
+    done
+    builtin printf '# end %d\n' $_longterm_n
+  } >|$_longterm_state/environ
+}
+
+# _longterm_hooks keeps ours first and last, whatever was added or replaced since.
+_longterm_hooks() {
+  typeset -ga precmd_functions preexec_functions
+  if [[ ${precmd_functions[1]-} != _longterm_precmd || ${precmd_functions[-1]-} != _longterm_prompt ]]; then
+    precmd_functions=(_longterm_precmd ${precmd_functions:#_longterm_(precmd|prompt)} _longterm_prompt)
+  fi
+  if [[ ${preexec_functions[-1]-} != _longterm_preexec ]]; then
+    preexec_functions=(${preexec_functions:#_longterm_preexec} _longterm_preexec)
+  fi
+}
+
+# _longterm_start installs the hooks and stands in for the last of them at the first
+# prompt.
+_longterm_start() {
+  precmd_functions=(${precmd_functions:#_longterm_start})
+  _longterm_prompt
+}
+
+# The scheduler runs after precmd and before the first prompt is drawn: by then the
+# user's files have been read and can no longer replace the hooks.
+if builtin zmodload -F zsh/sched b:sched 2>/dev/null; then
+  builtin sched +0 _longterm_start
+else
+  typeset -ga precmd_functions
+  precmd_functions+=(_longterm_start)
+fi

@@ -1,0 +1,50 @@
+package shell
+
+import "strings"
+
+// Wrap makes the line to type for running line in a shell that has no integration: it
+// prints a mark, runs the line unchanged in the same shell, prints a mark with its
+// status and leaves $? to be seen. The tracker must have been told the token with
+// EventSentinel; a token (NewNonce) is good for one line.
+//
+// The line stands in quotes and is evaluated: comments, here-documents, a backslash at
+// its end or quotes left open end with it. The marks' sequences are spelled out in
+// octal and the token is in two pieces, so that the shell's echo of what was typed is no
+// mark, and the token cannot be read off the screen in one piece. Empty: for this kind
+// of shell there is no such line.
+//
+// A shell that gives a line up as a whole when it is interrupted (dash) prints no second
+// mark then.
+func Wrap(k Kind, line, token string) string {
+	first, second := token[:len(token)/2], token[len(token)/2:]
+	switch k {
+	case Bash, Dash, Ksh:
+		// Without "command" an error in eval would end the whole line in sh.
+		return wrapPosix("command eval", line, first, second)
+	case Mksh: // where "command" does not help: the line is read once without running it
+		quoted := quotePosix(line)
+		check := "__longterm_s=$?; (set -n; eval " + quoted + ") && { (exit $__longterm_s); eval"
+		return strings.Replace(wrapPosix(check, line, first, second), quoted+"; (s=", quoted+"; }; (s=", 1)
+	case Zsh: // where "command" means a program
+		return wrapPosix("eval", line, first, second)
+	case Fish:
+		return wrapFish(line, first, second)
+	}
+	return ""
+}
+
+// The subshells keep $?: of the line before for line, and line's for the next.
+func wrapPosix(eval, line, first, second string) string {
+	return ` (s=$?; printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s); ` +
+		eval + " " + quotePosix(line) + `; ` +
+		`(s=$?; printf '\033]133;D;%d;lt=%s%s\007' $s ` + first + " " + second + `; exit $s)`
+}
+
+func quotePosix(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+func wrapFish(line, first, second string) string {
+	quoted := "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(line) + "'"
+	return ` begin; set -l s $status; printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; ` +
+		`sh -c "exit $s"; end; eval ` + quoted + `; begin; set -l s $status; ` +
+		`printf '\033]133;D;%d;lt=%s%s\007' $s ` + first + " " + second + `; sh -c "exit $s"; end`
+}
