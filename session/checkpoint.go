@@ -65,6 +65,7 @@ func (s *Session) checkpoint() {
 	if !s.check.worth(s.off, false) || s.journalBad {
 		return
 	}
+	s.saveTracking()
 	snapshot := s.engine.AppendSnapshot(make([]byte, 0, s.check.size*5/4))
 	s.check.at, s.check.size = s.off, uint64(len(snapshot))
 	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
@@ -101,7 +102,8 @@ func (s *Session) rebuild() {
 	}
 	end := s.cfg.Journal.End()
 	from, size := s.restoreInto(s.engine, end)
-	s.base, s.check.at, s.check.size = from, from, size
+	s.check.at, s.check.size = from, size
+	s.resumeTracking(from)
 	s.quiet = true // nobody is told again what happened back then
 	if _, err := replay(context.Background(), s.cfg.Journal.NewReader(from), s.engine, end, s.happened); err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)

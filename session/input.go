@@ -176,7 +176,9 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
 		cursor = s.off
-		s.typedAt = anchor{s.off, s.engine.Version()}
+		s.typedAt, s.typedByExec = anchor{s.off, s.engine.Version()}, false
+		s.rememberTyped(data)
+		s.typedSomething()
 		if len(data) > 0 {
 			done, err = s.inputs.add(ctx, data)
 		}

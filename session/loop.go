@@ -37,6 +37,11 @@ func (s *Session) own() {
 			s.watch.frames()
 		case <-s.check.C():
 			s.checkpoint()
+		case <-s.attention.C():
+			s.look()
+		case <-s.execTimer:
+			s.execTimer = nil
+			s.startSoon()
 		case <-s.nextWait():
 		case <-s.retry():
 		}
@@ -89,6 +94,7 @@ func (s *Session) take(p []byte) {
 	}
 	_, _ = s.engine.Write(p) // never fails
 	s.off += uint64(len(p))
+	s.happened(s.off)
 	s.feedWaiters(p)
 	s.makeRoom()
 	s.ack()
@@ -139,7 +145,6 @@ func (s *Session) saveBacklog() {
 // digest does what new output asks for besides showing it.
 func (s *Session) digest() {
 	s.answer()
-	s.happened()
 	now := time.Now()
 	version := s.engine.Version()
 	changed := version != s.Status().Version
@@ -148,6 +153,9 @@ func (s *Session) digest() {
 		s.watch.frames()
 	}
 	s.check.grew(s.off)
+	s.attention.rhythm.Output(now)
+	s.stirred(now)
+	s.watchContent(now)
 }
 
 // answer types the emulator's replies to queries.
@@ -157,10 +165,13 @@ func (s *Session) answer() {
 	}
 }
 
-// happened turns the emulator's events into status.
-func (s *Session) happened() {
+// happened turns the emulator's events into status. The emulator has seen the output up
+// to off.
+func (s *Session) happened(off uint64) {
 	s.events = s.engine.Events(s.events[:0])
+	before := off - s.engine.Written() // of what the engine has not seen; wraps around
 	for i := range s.events {
+		s.events[i].At += before
 		s.apply(&s.events[i])
 	}
 	if cap(s.events) > 64 {
@@ -171,11 +182,12 @@ func (s *Session) happened() {
 func (s *Session) apply(e *vterm.Event) {
 	switch e.Kind {
 	case vterm.EventBell:
+		s.bells, s.bellAt = s.bells+1, e.At
 		s.update(ChangeBell, func(*Status) {})
 	case vterm.EventTitle:
 		s.update(ChangeTitle, func(st *Status) { st.Title = e.Text })
 	case vterm.EventCwd:
-		if dir := cwdOf(e.Text); dir != "" {
+		if dir := cwdOf(e.Text); dir != "" && dir != s.Status().Cwd && !s.tracksCwd() {
 			s.update(ChangeCwd, func(st *Status) { st.Cwd = dir })
 		}
 	case vterm.EventAltScreen:
@@ -184,6 +196,7 @@ func (s *Session) apply(e *vterm.Event) {
 	case vterm.EventProgress:
 		s.update(ChangeProgress, func(st *Status) { st.Progress, st.Percent = e.Name, e.Num })
 	}
+	s.track(e)
 }
 
 // settle does what depends on everything so far having been taken.
@@ -222,7 +235,9 @@ func (s *Session) ended() {
 	if err := errors.Join(s.cfg.Journal.AppendExit(rec), s.cfg.Journal.Sync()); err != nil {
 		s.log.Error("the exit was not journalled", "session", s.cfg.ID, "err", err)
 	}
+	s.shellEnded(&e)
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
+	s.endRuns(ErrEnded)
 	s.watch.frames()
 	s.watch.output()
 }

@@ -31,7 +31,7 @@ func (s *Session) Past(ctx context.Context, off uint64) (vterm.Engine, error) {
 		return nil, err
 	}
 	from, _ := s.restoreInto(engine, off)
-	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func() { engine.Events(nil) })
+	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func(uint64) { engine.Events(nil) })
 	if err != nil {
 		return nil, fmt.Errorf("replay history: %w", err)
 	}
@@ -62,7 +62,7 @@ func (s *Session) replayRest(ctx context.Context, engine vterm.Engine, from, unt
 // and returns the offset it came to. Answers to queries are dropped: what programs asked
 // back then was answered back then. happened is called after each piece of output, when
 // there may be events to take.
-func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until uint64, happened func()) (at uint64, err error) {
+func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until uint64, happened func(at uint64)) (at uint64, err error) {
 	defer r.Close()
 	for {
 		rec, err := r.Next()
@@ -81,7 +81,7 @@ func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until u
 			rec.Data = rec.Data[:min(uint64(len(rec.Data)), until-rec.Offset)]
 			_, _ = engine.Write(rec.Data) // never fails
 			at = rec.Offset + uint64(len(rec.Data))
-			happened()
+			happened(at)
 			engine.Replies(nil)
 		case journal.KindGap:
 			at = min(rec.Offset+rec.Lost, until)

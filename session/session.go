@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -33,6 +34,8 @@ type Device interface {
 	Resize(cols, rows int) error
 	// Resume says that a full ring has room again.
 	Resume()
+	// Control calls f with the descriptor of the terminal's master.
+	Control(f func(fd int) error) error
 	// Release lets the keeper forget the session. Called once all is journalled.
 	Release()
 }
@@ -48,7 +51,12 @@ type Config struct {
 	Engine  string // name of the emulator, see Engines
 	Options vterm.Options
 	Status  Status // what is known at the start
-	Log     *slog.Logger
+	// Shell is how the session's shell was started, for the integration; nil: it is none.
+	Shell *shell.Launch
+	// Ran is told of every command of the shell that begins and ends, in order, on the
+	// owner's goroutine. After a restart it may be told again.
+	Ran func(Command)
+	Log *slog.Logger
 	// Changed is told of every change of Status, on the owner's goroutine; it must
 	// not block or call back.
 	Changed func(Status, Change)
@@ -75,20 +83,30 @@ type Session struct {
 	start   sync.Once
 
 	// The owner's.
-	off        uint64 // bytes the emulator has seen
-	base       uint64 // off when the engine was made: Event.At is relative to it
-	journalled uint64 // bytes in the journal and acknowledged; ≤ off
-	journalBad bool   // the last append failed
-	exit       *Exit  // reported by the keeper, not reached yet
-	exitAt     uint64
-	closed     bool // no more output can come
-	released   bool
-	quiet      bool // changes are not announced: they are old
-	waiters    map[*waiter]struct{}
-	typedAt    anchor // where output and screen stood when something was last typed
-	frame      vterm.Frame
-	clock      frameClock
-	check      checkpoints
+	off         uint64 // bytes the emulator has seen
+	journalled  uint64 // bytes in the journal and acknowledged; ≤ off
+	journalBad  bool   // the last append failed
+	exit        *Exit  // reported by the keeper, not reached yet
+	exitAt      uint64
+	closed      bool // no more output can come
+	released    bool
+	quiet       bool // changes are not announced: they are old
+	waiters     map[*waiter]struct{}
+	attention   attention
+	content     content
+	execTimer   <-chan time.Time // see startSoon
+	bells       int
+	bellAt      uint64      // offset after the newest one
+	typed       []typedText // newest last
+	input       inputRegion // of the shell's newest prompt
+	typedByExec bool        // the newest thing typed was a whole line, by Exec
+	typedAt     anchor      // where output and screen stood when something was last typed
+	frame       vterm.Frame
+	shell       *tracking // nil: the program is no shell that can be followed
+	execs       []*Run    // lines to run, oldest first; the first one may be under way
+	lastCommand Command   // of the shell, begun or ended
+	clock       frameClock
+	check       checkpoints
 
 	watch  watchers
 	inputs inputQueue
@@ -109,6 +127,9 @@ func New(cfg Config) (*Session, error) {
 		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		waiters: map[*waiter]struct{}{},
+	}
+	if cfg.Shell != nil {
+		s.shell = newTracking(cfg.Shell, cfg.Dir)
 	}
 	s.inputs.device = cfg.Device
 	s.tap.ring = cfg.Ring

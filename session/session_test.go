@@ -51,8 +51,9 @@ func (f *fake) Resize(cols, rows int) error {
 	f.sizes = append(f.sizes, [2]int{cols, rows})
 	return nil
 }
-func (f *fake) Resume()  {}
-func (f *fake) Release() { close(f.released) }
+func (f *fake) Control(func(int) error) error { return errors.New("no terminal") }
+func (f *fake) Resume()                       {}
+func (f *fake) Release()                      { close(f.released) }
 
 func (f *fake) got() string {
 	f.mu.Lock()

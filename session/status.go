@@ -1,6 +1,10 @@
 package session
 
-import "time"
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/shell"
+)
 
 // State is where a session stands.
 type State string
@@ -39,8 +43,22 @@ type Status struct {
 	LastOutput time.Time
 	Progress   string // OSC 9;4 state; empty: none
 	Percent    int
+	Shell      ShellStatus
+	Needs      Needs // input that is waited for
 	// HistoryError says that history is not being written, and why.
 	HistoryError string
+}
+
+// ShellStatus is what the session's shell is doing. Phase is empty when the program is no
+// shell that can be followed.
+type ShellStatus struct {
+	Phase   shell.Phase
+	Quality shell.Quality
+	Since   time.Time // when Phase began
+	Command string    // while one runs
+	Number  uint64    // its number
+	// Continuation says that the shell asks for the rest of a line.
+	Continuation bool
 }
 
 // Change says what about a Status changed.
@@ -55,6 +73,9 @@ const (
 	ChangeBell
 	ChangeAlt
 	ChangeProgress
+	ChangeShell   // what the shell is doing
+	ChangeCommand // a command began or ended
+	ChangeInput   // the program waits for input, or does no longer
 	ChangeHistory // writing history began to fail or works again
 	ChangeOutput  // not announced: only Offset, Version and LastOutput
 )

@@ -3,31 +3,10 @@ package session
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
-
-// CondKind says what a Cond waits for.
-type CondKind string
-
-// Conditions.
-const (
-	CondText   CondKind = "text"   // Text appears in new output or on a changed row
-	CondRegexp CondKind = "regexp" // Regexp matches a line of either
-	CondExit   CondKind = "exit"   // the process ends
-	CondQuiet  CondKind = "quiet"  // nothing is printed for Quiet
-)
-
-// Cond is something to wait for.
-type Cond struct {
-	Kind   CondKind
-	Text   string
-	Regexp *regexp.Regexp
-	Quiet  time.Duration
-}
 
 // WaitFor says what to wait for. Waits are level-triggered: what came true between
 // Since and the call counts.
@@ -59,14 +38,18 @@ type anchor struct{ off, version uint64 }
 // waiter is a wait under way. Only the owner touches it, apart from done.
 type waiter struct {
 	WaitFor
-	from  anchor
-	fired []Fired
-	open  []bool // conditions that have not fired
-	left  int
-	began time.Time
-	text  *lines // nil when no condition looks at text
-	seen  uint64 // screen version the rows were last matched at
-	done  chan Waited
+	from     anchor
+	fired    []Fired
+	open     []bool // conditions that have not fired
+	left     int
+	began    time.Time
+	text     *lines // nil when no condition looks at text
+	pos      uint64 // offset text has been fed up to
+	expected uint64 // offset + 1 at which text was last expected
+	echo     echoes
+	mute     bool   // pos lies in what is a line editor's
+	seen     uint64 // screen version the rows were last matched at
+	done     chan Waited
 }
 
 // Wait waits until the conditions hold or ctx ends.
@@ -76,7 +59,7 @@ func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 	textual := false
 	for i, c := range f.Conds {
 		w.open[i] = true
-		textual = textual || c.Kind == CondText || c.Kind == CondRegexp
+		textual = textual || c.textual()
 	}
 	var err error
 	opErr := s.do(ctx, func() { err = s.addWaiter(w, textual) })
@@ -116,6 +99,10 @@ func (s *Session) addWaiter(w *waiter, textual bool) error {
 			return err
 		}
 	}
+	s.watchContent(time.Now())
+	if s.awaitsInput() {
+		s.attention.schedule(time.Now())
+	}
 	s.checkWaiters()
 	return nil
 }
@@ -131,7 +118,7 @@ func (s *Session) catchUp(w *waiter) error {
 		if len(c.Data) == 0 {
 			return nil
 		}
-		w.feed(c.Data)
+		s.feed(w, c.Data, c.From)
 		at = c.Next
 	}
 	return nil
@@ -140,37 +127,68 @@ func (s *Session) catchUp(w *waiter) error {
 func (s *Session) feedWaiters(p []byte) {
 	for w := range s.waiters {
 		if w.text != nil {
-			w.feed(p)
+			s.feed(w, p, s.off-uint64(len(p)))
 		}
 	}
 }
 
-// feed matches new output, line by line.
-func (w *waiter) feed(p []byte) {
-	w.text.write(p, func(line string) { w.match(line) })
+// feed matches new output, the bytes at an offset, line by line. What is a line editor's is
+// left out, and what was typed is expected where it will be echoed.
+func (s *Session) feed(w *waiter, p []byte, at uint64) {
+	for len(p) > 0 {
+		editors, until := s.input.editors(at)
+		if !editors {
+			until = min(until, s.expect(w, at))
+		}
+		n := len(p)
+		if until-at < uint64(n) {
+			n = int(until - at)
+		}
+		switch {
+		case editors:
+			w.mute = true
+		case w.mute: // the editor's line has ended
+			w.mute = false
+			w.write([]byte("\r\n"))
+			fallthrough
+		default:
+			w.write(p[:n])
+		}
+		p, at = p[n:], at+uint64(n)
+	}
+	w.pos = at
+}
+
+func (w *waiter) write(p []byte) {
+	w.text.write(p, func(line string) { w.match(w.echo.strip(line, true)) })
+}
+
+// expect begins to expect what was typed when the output stood at an offset, and returns
+// where the next such place is.
+func (s *Session) expect(w *waiter, at uint64) (next uint64) {
+	for i := range s.typed {
+		switch t := &s.typed[i]; {
+		case t.at > at:
+			return t.at
+		case t.at == at && (w.expected != at+1):
+			w.expected = at + 1
+			unfinished := ""
+			w.text.current(func(line string) { unfinished = line })
+			w.echo.expectText(t, unfinished)
+		}
+	}
+	return 1<<64 - 1
 }
 
 func (w *waiter) match(line string) {
 	for i, c := range w.Conds {
-		if !w.open[i] {
+		if !w.open[i] || !c.textual() {
 			continue
 		}
 		if m, ok := c.matchText(line); ok {
 			w.fire(i, m)
 		}
 	}
-}
-
-func (c *Cond) matchText(line string) (string, bool) {
-	switch c.Kind {
-	case CondText:
-		return c.Text, strings.Contains(line, c.Text)
-	case CondRegexp:
-		if loc := c.Regexp.FindStringIndex(line); loc != nil {
-			return line[loc[0]:loc[1]], true
-		}
-	}
-	return "", false
 }
 
 func (w *waiter) fire(i int, match string) {
@@ -193,73 +211,31 @@ func (s *Session) checkWaiters() {
 	}
 }
 
-// holds fires the conditions of a wait that hold now.
-func (s *Session) holds(w *waiter) {
-	st := s.Status()
-	for i := range w.Conds {
-		c := &w.Conds[i]
-		switch {
-		case !w.open[i]:
-		case c.Kind == CondExit && st.State != Running:
-			w.fire(i, "")
-		case c.Kind == CondQuiet && s.quietFor(w) >= c.Quiet:
-			w.fire(i, "")
-		}
-	}
-	if w.text == nil {
-		return
-	}
-	w.text.current(func(line string) { w.match(line) })
-	if v := s.engine.Version(); v != w.seen {
-		s.matchRows(w)
-		w.seen = v
-	}
-}
-
 // matchRows matches the rows of the screen that changed since the wait last looked:
 // text that was drawn piece by piece is whole only there.
 func (s *Session) matchRows(w *waiter) {
 	s.engine.Frame(&s.frame, vterm.Query{Since: w.seen})
-	var buf []byte
-	for _, l := range s.frame.Lines {
-		buf = buf[:0]
-		for _, c := range l.Cells {
-			buf = s.frame.AppendText(buf, c)
+	h := s.engine.History()
+	top := h.FirstID() + uint64(h.Len())
+	var typed []typedText
+	for i := range s.typed {
+		if s.typed[i].at >= w.from.off {
+			typed = s.typed[i:]
+			break
 		}
-		w.match(string(buf))
+	}
+	alt := s.Status().Alt
+	for i := range s.frame.Lines {
+		l := &s.frame.Lines[i]
+		id := top + uint64(l.Row)
+		switch {
+		case alt:
+			w.match(rowWithout(&s.frame, l, id, nil))
+		case !s.input.hasRow(id):
+			w.match(rowWithout(&s.frame, l, id, typed))
+		}
 	}
 	s.frame = vterm.Frame{} // a screen's worth of memory is not kept for this
-}
-
-// quietFor is how long nothing was printed, counted from when it could first matter.
-func (s *Session) quietFor(w *waiter) time.Duration {
-	last := s.Status().LastOutput
-	if w.Since == nil && s.typedAt.off == s.off && last.Before(w.began) {
-		last = w.began // typed, not answered yet
-	}
-	if last.IsZero() {
-		last = w.began
-	}
-	return time.Since(last)
-}
-
-// nextWait fires when a quiet condition may have come true.
-func (s *Session) nextWait() <-chan time.Time {
-	next := time.Duration(-1)
-	for w := range s.waiters {
-		for i, c := range w.Conds {
-			if !w.open[i] || c.Kind != CondQuiet {
-				continue
-			}
-			if d := max(0, c.Quiet-s.quietFor(w)); next < 0 || d < next {
-				next = d
-			}
-		}
-	}
-	if next < 0 {
-		return nil
-	}
-	return time.After(next)
 }
 
 func (s *Session) waited(w *waiter) Waited {
@@ -268,6 +244,7 @@ func (s *Session) waited(w *waiter) Waited {
 
 // endWaiters ends all waits: nothing more will come.
 func (s *Session) endWaiters() {
+	s.endRuns(ErrEnded)
 	s.checkWaiters()
 	for w := range s.waiters {
 		delete(s.waiters, w)

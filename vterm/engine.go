@@ -58,6 +58,9 @@ type Engine interface {
 	Modes() Modes
 	// Version grows with every change of what Frame would show.
 	Version() uint64
+	// Written counts the bytes ever written, before a Restore included: what Event.At
+	// counts.
+	Written() uint64
 	// Events appends what happened since the last call to dst, oldest first. The
 	// queue is bounded (EventQueueMax); what did not fit is counted in an EventLost.
 	Events(dst []Event) []Event

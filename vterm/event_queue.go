@@ -23,6 +23,9 @@ func (t *Terminal) Events(dst []Event) []Event {
 	return dst
 }
 
+// Written implements Engine.
+func (t *Terminal) Written() uint64 { return t.written }
+
 // noticeModes emits EventModes when what readers may care about changed.
 func (t *Terminal) noticeModes() {
 	if m := t.Modes(); m != t.lastModes {

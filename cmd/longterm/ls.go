@@ -40,10 +40,10 @@ func writeTable(w io.Writer, list []api.Session) {
 		return
 	}
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tCOMMAND")
+	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tDOING\tCOMMAND")
 	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, stateText(&s),
-			elapsed(s.Duration), pidText(&s), printable(s.Cwd), printable(shorten(s.Command, 60)))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, stateText(&s),
+			elapsed(s.Duration), pidText(&s), printable(s.Cwd), doing(&s), printable(shorten(s.Command, 60)))
 	}
 	_ = tw.Flush()
 }
@@ -57,6 +57,25 @@ func stateText(s *api.Session) string {
 		return fmt.Sprintf("%s(%s)", s.State, s.Signal)
 	}
 	return s.State
+}
+
+// doing says what a session's shell does: its prompt, or a command and for how long.
+func doing(s *api.Session) string {
+	switch sh := s.Shell; {
+	case s.State != "running":
+		return "-"
+	case s.Needs != nil && s.Needs.Kind != "screen":
+		return "needs " + s.Needs.Kind
+	case sh == nil || sh.Phase == "unknown":
+		return "-"
+	case sh.Incomplete:
+		return "asks for more"
+	case sh.Phase == "prompt":
+		return "prompt"
+	default:
+		text, _, _ := strings.Cut(sh.Command, "\n")
+		return strings.TrimSpace(printable(shorten(text, 30)) + " " + elapsed(time.Since(sh.Since).Milliseconds()))
+	}
 }
 
 func pidText(s *api.Session) string {
@@ -114,6 +133,9 @@ func writeInfo(w io.Writer, s *api.Session) {
 	row("command", s.Command)
 	row("cwd", s.Cwd)
 	row("pid", pidText(s))
+	if s.Shell != nil {
+		row("shell", doing(s)+" ("+s.Shell.Quality+" integration)")
+	}
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
 	row("created", s.Created.Local().Format(time.DateTime))
 	row("time", elapsed(s.Duration))

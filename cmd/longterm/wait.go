@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,11 +51,21 @@ func waitCommand(a *app) *cobra.Command {
 
   text=TEXT     TEXT appears in new output or on a changed row
   regexp=RE     RE (RE2) matches a line of either; also re=RE
+  gone=TEXT     TEXT is on no row of the screen; also gone=re=RE
+  prompt        the shell waits for a line
+  command       a command of the shell ends
   exit          the session's process ends
-  quiet=1s      nothing is printed for that long
+  quiet=1s      nothing new is printed for that long: spinners, clocks and progress bars are not new
+  input         the program waits for input; input=password, =confirm, =menu, =text or =screen: of that kind
+  fullscreen    a full-screen program is up (=off: none is)
+  title=TEXT    the window title contains TEXT
+  bell          the bell rings
+  progress=50   the program reports at least so many percent (OSC 9;4)
+  cursor=R,C    the cursor is at row R, column C, from 0; either may be left out
 
 Text counts since something was last typed into the session (or since --since): what
-came before the call counts, what was there before does not. Exit status 124 when
+came before the call counts, what was there before and the echo of what was typed do not.
+The same holds for prompt, command and bell. Exit status 124 when
 time runs out.`
 	f := c.Flags()
 	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
@@ -78,7 +89,46 @@ func parseCondition(s string) (api.Condition, error) {
 		c.Text = value
 	case "regexp", "regex", "re":
 		c.Kind, c.Pattern = "regexp", value
-	case "exit":
+	case "gone":
+		if pattern, ok := strings.CutPrefix(value, "re="); ok {
+			c.Pattern = pattern
+		} else {
+			c.Text = value
+		}
+	case "exit", "prompt", "bell":
+	case "command", "command-end":
+		c.Kind = "command"
+	case "title":
+		c.Text = value
+	case "input":
+		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen"}, value) {
+			return c, usagef("condition %q: kinds of input are password, confirm, menu, text and screen", s)
+		}
+		c.Text = value
+	case "fullscreen":
+		if value != "" && value != "on" && value != "off" {
+			return c, usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)
+		}
+		c.Off = value == "off"
+	case "progress":
+		if value == "" {
+			break
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(value, "%"))
+		if err != nil || n < 0 || n > 100 {
+			return c, usagef("condition %q: a progress is a percentage, 0 to 100", s)
+		}
+		c.Percent = n
+	case "cursor":
+		row, col, _ := strings.Cut(value, ",")
+		for i, text := range []string{row, col} {
+			to := []**int{&c.Row, &c.Col}[i]
+			if n, err := strconv.Atoi(text); err == nil {
+				*to = &n
+			} else if text != "" {
+				return c, usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
+			}
+		}
 	case "quiet":
 		if value == "" {
 			break
@@ -89,7 +139,7 @@ func parseCondition(s string) (api.Condition, error) {
 		}
 		c.QuietMS = max(1, d.Milliseconds())
 	default:
-		return c, usagef("unknown condition %q; there are text=, regexp=, exit and quiet=", s)
+		return c, usagef("unknown condition %q; see `longterm wait --help`", s)
 	}
 	return c, nil
 }

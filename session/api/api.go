@@ -37,10 +37,31 @@ type Session struct {
 	Version   uint64            `json:"version" doc:"of the screen"`
 	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is up"`
 	Progress  *Progress         `json:"progress,omitempty"`
+	Needs     *Needs            `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
+	Shell     *Shell            `json:"shell,omitempty" doc:"what its shell is doing, where that can be known"`
 	LastWrite *time.Time        `json:"last_output,omitempty" doc:"when it last printed"`
 	Clients   int               `json:"clients" doc:"attached or watching clients"`
 	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
 	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
+}
+
+// Shell is what a session's shell is doing.
+type Shell struct {
+	Phase   string    `json:"phase" enum:"prompt,running,unknown,ended" doc:"at its prompt, or running a command"`
+	Quality string    `json:"quality" enum:"full,basic,none" doc:"how much is known: every mark; prompts and statuses; nothing"`
+	Command string    `json:"command,omitempty" doc:"the command that runs"`
+	N       int       `json:"n,omitempty" doc:"its number"`
+	Since   time.Time `json:"since,omitzero" doc:"when the phase began"`
+	// Incomplete says that the shell asks for the rest of a line.
+	Incomplete bool `json:"incomplete,omitempty" doc:"the shell asks for the rest of a line"`
+}
+
+// Needs is input that a program waits for.
+type Needs struct {
+	Kind       string    `json:"kind" enum:"password,confirm,menu,text,screen" doc:"screen: a full-screen program is idle"`
+	Confidence int       `json:"confidence" doc:"percent"`
+	Reason     string    `json:"reason"`
+	Since      time.Time `json:"since"`
 }
 
 // Usage is what a process used in its life.
@@ -75,6 +96,7 @@ type NewSession struct {
 
 	Labels    map[string]string `json:"labels,omitempty"`
 	Engine    string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`
+	Plain     bool              `json:"plain,omitempty" doc:"start a shell without the integration that tells of its commands"`
 	Isolated  bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
 	Pipe      bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal"`
 	Temporary bool              `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
@@ -137,6 +159,59 @@ type Output struct {
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
 }
 
+// Command is a line that a session's shell ran.
+type Command struct {
+	Session  string             `json:"session" doc:"id"`
+	Name     string             `json:"name" doc:"of the session"`
+	N        int                `json:"n" doc:"number in its session, from 1"`
+	Text     string             `json:"text"`
+	State    string             `json:"state" enum:"running,done,lost" doc:"lost: its end was not seen"`
+	Quality  string             `json:"quality" enum:"full,basic,none" doc:"how much is known of it"`
+	ExitCode *int               `json:"exit_code" doc:"null while it runs and when unknown"`
+	Signal   string             `json:"signal,omitempty"`
+	Started  time.Time          `json:"started,omitzero"`
+	Duration int64              `json:"duration_ms"`
+	Cwd      string             `json:"cwd" doc:"before"`
+	CwdAfter string             `json:"cwd_after,omitempty"`
+	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
+	Output   Range              `json:"output_range" doc:"offsets of what it printed; end 0: it runs"`
+}
+
+// Exec is a line to run in a session's shell.
+type Exec struct {
+	Line          string `json:"line" doc:"typed as it is, several lines too"`
+	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"default 60000"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default 300000"`
+	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (default), or end it and all it started"`
+	Wait          bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; the line goes on"`
+	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when the line waits for input: wait on (default), or answer; the line goes on"`
+	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default 16384"`
+}
+
+// Result is how a line or command went (R2).
+type Result struct {
+	Output     string             `json:"output" doc:"plain text; all of it is in output_range"`
+	State      string             `json:"state" enum:"exited,running,needs_input,waiting,ended,lost" doc:"needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	Needs      string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen"`
+	ExitCode   *int               `json:"exit_code" doc:"null when it runs on and when unknown"`
+	Signal     string             `json:"signal,omitempty"`
+	Error      string             `json:"error,omitempty"`
+	Aborted    bool               `json:"aborted"`
+	TimedOut   string             `json:"timed_out" enum:"none,wall,idle"`
+	DurationMS int64              `json:"duration_ms"`
+	PID        int                `json:"pid" doc:"of the session"`
+	Background []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
+	Mode       string             `json:"mode" enum:"pty,pipe"`
+	Truncated  bool               `json:"truncated,omitempty" doc:"output is not all there was"`
+	Session    string             `json:"session"`
+	Command    int                `json:"command,omitempty" doc:"its number in the session"`
+	Quality    string             `json:"quality,omitempty"`
+	Range      Range              `json:"output_range"`
+	CwdAfter   string             `json:"cwd_after"`
+	Env        map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
+}
+
 // Record is an entry of a session's history.
 type Record struct {
 	Kind   string    `json:"kind" enum:"screen,output,resize,exit,gap,end" doc:"screen: first of all, the screen to begin with; end: last of all"`
@@ -168,10 +243,14 @@ type Wait struct {
 
 // Condition is one thing to wait for.
 type Condition struct {
-	Kind    string `json:"kind" enum:"text,regexp,exit,quiet"`
-	Text    string `json:"text,omitempty" doc:"for text"`
-	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp"`
+	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor"`
+	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen"`
+	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp and gone"`
 	QuietMS int64  `json:"quiet_ms,omitempty" doc:"for quiet; default 1000"`
+	Off     bool   `json:"off,omitempty" doc:"for fullscreen: none is up"`
+	Percent int    `json:"percent,omitempty" doc:"for progress: at least; default 100"`
+	Row     *int   `json:"row,omitempty" doc:"for cursor, 0-based; absent: any"`
+	Col     *int   `json:"col,omitempty" doc:"for cursor, 0-based; absent: any"`
 }
 
 // Waited is a wait's result.
@@ -228,7 +307,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64   `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,history,edited,removed,lost"`
+	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,lost"`
 	Session *Session `json:"session,omitempty"`
 	Lost    uint64   `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
 }

@@ -17,6 +17,8 @@ const (
 	CodeEnded       Code = "ended"
 	CodeRunning     Code = "running"
 	CodeStale       Code = "stale"
+	CodeBusy        Code = "busy"
+	CodeNoShell     Code = "no_shell"
 	CodeSpawn       Code = "spawn"
 	CodeNoProgram   Code = "no_program"
 	CodeLimit       Code = "limit"
@@ -54,6 +56,8 @@ var codes = map[Code]codeRow{
 	CodeEnded:       {http.StatusConflict, ExitConflict, "the session has ended"},
 	CodeRunning:     {http.StatusConflict, ExitConflict, "the session is running"},
 	CodeStale:       {http.StatusPreconditionFailed, ExitConflict, "the screen has changed"},
+	CodeBusy:        {http.StatusConflict, ExitConflict, "the shell runs something else"},
+	CodeNoShell:     {http.StatusConflict, ExitConflict, "the session's program is no shell whose commands can be followed"},
 	CodeSpawn:       {http.StatusUnprocessableEntity, ExitCannotRun, "the program could not be started"},
 	CodeNoProgram:   {http.StatusUnprocessableEntity, ExitNoProgram, "there is no such program"},
 	CodeLimit:       {http.StatusTooManyRequests, ExitFailure, "a limit was reached"},
@@ -108,7 +112,7 @@ func (e *Error) ExitStatus() int {
 // Codes lists every code with its HTTP status, exit status and meaning, for docs.
 func Codes(yield func(c Code, status, exit int, text string) bool) {
 	for _, c := range []Code{
-		CodeInvalid, CodeNotFound, CodeAmbiguous, CodeNameTaken, CodeEnded, CodeRunning, CodeStale,
+		CodeInvalid, CodeNotFound, CodeAmbiguous, CodeNameTaken, CodeEnded, CodeRunning, CodeStale, CodeBusy, CodeNoShell,
 		CodeSpawn, CodeNoProgram, CodeLimit, CodeTimeout, CodeUnavailable, CodeStorage, CodeInternal,
 	} {
 		if row := codes[c]; !yield(c, row.status, row.exit, row.text) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -58,3 +59,32 @@ func (r *Records) Next() (api.Record, error) {
 
 // Close ends the reading.
 func (r *Records) Close() error { return r.body.Close() }
+
+// CommandQuery says which commands are asked for.
+type CommandQuery struct {
+	Session         string // id, name or prefix; empty: all
+	Text            string // occurs in the line
+	Failed, Running bool
+	Limit           int // the newest so many
+}
+
+// Commands lists commands that shells ran, oldest first.
+func (c *Client) Commands(ctx context.Context, q CommandQuery) ([]api.Command, error) {
+	v := url.Values{}
+	if q.Session != "" {
+		v.Set("session", q.Session)
+	}
+	if q.Text != "" {
+		v.Set("text", q.Text)
+	}
+	if q.Failed {
+		v.Set("failed", "true")
+	}
+	if q.Running {
+		v.Set("running", "true")
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return get[[]api.Command](ctx, c, "/commands", v)
+}

@@ -67,6 +67,16 @@ func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, erro
 	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
 }
 
+// Exec runs a line in the session's shell.
+func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
+	return send[api.Result](ctx, s.c, "POST", s.path+"/exec", nil, x)
+}
+
+// Command describes the n-th command of the session; 0 is the newest.
+func (s *Session) Command(ctx context.Context, n int) (api.Command, error) {
+	return get[api.Command](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n), nil)
+}
+
 // Wait waits for conditions.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 	return send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)

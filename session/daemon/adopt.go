@@ -186,6 +186,8 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows},
 		Status:  statusOf(&e.rec), Log: h.d.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
+		Shell:   h.launchOf(e.rec.ID),
+		Ran:     func(c session.Command) { h.ran(e, c) },
 	}
 	if dev != nil {
 		cfg.Device = dev

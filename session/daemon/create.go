@@ -68,10 +68,13 @@ type plan struct {
 	env  []string
 	pipe bool
 	base uint64 // offset its output begins at
+	// argv is what is started: the record's, or how a shell loads the integration.
+	argv  []string
+	plain bool // no integration
 }
 
 func (h *hub) plan(n api.NewSession) (*plan, error) {
-	p := &plan{pipe: n.Pipe, env: n.Env}
+	p := &plan{pipe: n.Pipe, env: n.Env, plain: n.Plain}
 	if p.env == nil {
 		p.env = os.Environ()
 	}
@@ -116,6 +119,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 	if err := checkLabels(n.Labels); err != nil {
 		return nil, err
 	}
+	p.argv = argv
 	p.rec = store.Session{
 		ID: id, Name: n.Name, Argv: argv, Shell: shell, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
 		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary, Restore: n.Restore,
@@ -412,9 +416,12 @@ func storageError(err error, dir string) error {
 
 // spawn starts the process and its owner.
 func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error {
+	if err := h.integrate(e.rec.ID, p); err != nil {
+		return err
+	}
 	l := k.link()
 	spawned, err := l.Spawn(ctx, wire.Spawn{
-		ID: e.rec.ID, Path: p.path, Argv: e.rec.Argv, Env: p.env, Dir: e.rec.Cwd,
+		ID: e.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: e.rec.Cwd,
 		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Pipe: p.pipe,
 		Base: p.base,
 	})

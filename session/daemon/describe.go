@@ -36,6 +36,12 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent}
 	}
+	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
+		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation}
+	}
+	if n := st.Needs; n.Kind != "" && st.State == session.Running {
+		a.Needs = &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
+	}
 	if !st.LastOutput.IsZero() {
 		a.LastWrite = &st.LastOutput
 	}

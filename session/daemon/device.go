@@ -72,6 +72,14 @@ func (d *device) foreground() int {
 	return pgid
 }
 
+// Control implements session.Device.
+func (d *device) Control(f func(fd int) error) error {
+	if d.pipe || d.pty == nil {
+		return errNoInput
+	}
+	return d.control(f)
+}
+
 func (d *device) control(f func(fd int) error) error {
 	raw, err := d.pty.SyscallConn()
 	if err != nil {

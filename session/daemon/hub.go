@@ -74,6 +74,7 @@ type hub struct {
 	writes     sync.WaitGroup // records on their way to the disk
 	restoring  sync.Mutex     // one restore at a time; before mu
 	lost       []*entry       // went down with the machine; set while loading
+	commands   journalist     // records what shells did
 
 	mu     sync.RWMutex
 	byid   map[string]*entry
@@ -196,6 +197,8 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
+	case session.ChangeCwd:
+		h.commands.later(func() { h.save(e, func(r *store.Session) { r.Cwd = st.Cwd }) })
 	case session.ChangeSize:
 		h.save(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
@@ -213,7 +216,8 @@ const temporaryGrace = time.Minute
 var eventKinds = map[session.Change]string{
 	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
 	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
-	session.ChangeProgress: "progress", session.ChangeHistory: "history",
+	session.ChangeProgress: "progress", session.ChangeHistory: "history", session.ChangeShell: "shell",
+	session.ChangeCommand: "command", session.ChangeInput: "input",
 }
 
 func (e *entry) temporary() bool { return e.record().Temporary }
@@ -258,6 +262,7 @@ func (h *hub) stopAll() {
 		wg.Go(e.s.Stop)
 	}
 	wg.Wait()
+	h.commands.wait()
 	h.writes.Wait()
 }
 

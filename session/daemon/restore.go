@@ -102,7 +102,7 @@ func (h *hub) planAgain(old *entry, req api.Restore) (*plan, error) {
 	}
 	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
-	p.rec = rec
+	p.rec, p.argv = rec, rec.Argv
 	return p, nil
 }
 

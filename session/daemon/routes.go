@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -36,6 +35,9 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "POST", "/sessions/{session}/signal", "signal", "Signal processes", d.postSignal)
 	op(a, "POST", "/sessions/{session}/kill", "kill", "End the process and all its descendants", d.postKill)
 	op(a, "POST", "/sessions/{session}/restore", "restore", "Start the process of an ended session again", d.postRestore)
+	op(a, "GET", "/commands", "list-commands", "List commands that shells ran", d.listCommands)
+	op(a, "GET", "/sessions/{session}/commands/{n}", "get-command", "Describe a command", d.getCommand)
+	op(a, "POST", "/sessions/{session}/exec", "exec", "Run a line in the session's shell", d.postExec)
 	op(a, "POST", "/sessions/{session}/wait", "wait", "Wait for conditions", d.postWait)
 	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", d.getOutput)
 	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", d.getScreen)
@@ -290,28 +292,6 @@ func (d *Daemon) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	}
 	res.Session = d.hub.describe(e, e.s.Status())
 	return res, nil
-}
-
-func condition(c api.Condition) (session.Cond, error) {
-	cond := session.Cond{Kind: session.CondKind(c.Kind), Text: c.Text}
-	switch cond.Kind {
-	case session.CondText:
-		if c.Text == "" {
-			return cond, api.Errorf(api.CodeInvalid, "a text condition needs a text")
-		}
-	case session.CondRegexp:
-		re, err := regexp.Compile(c.Pattern)
-		if err != nil || c.Pattern == "" {
-			return cond, api.Errorf(api.CodeInvalid, "pattern %q: %v", c.Pattern, err).WithHint("RE2 syntax, see https://pkg.go.dev/regexp/syntax")
-		}
-		cond.Regexp = re
-	case session.CondQuiet:
-		cond.Quiet = time.Second
-		if c.QuietMS > 0 {
-			cond.Quiet = time.Duration(c.QuietMS) * time.Millisecond
-		}
-	}
-	return cond, nil
 }
 
 func matchLabels(labels map[string]string, want []string) bool {

@@ -79,6 +79,14 @@ func toAPI(err error) error {
 		return e
 	case errors.Is(err, session.ErrStale):
 		return api.Errorf(api.CodeStale, "%v", err).WithHint("look at the screen again")
+	case errors.Is(err, session.ErrBusy):
+		return api.Errorf(api.CodeBusy, "%v", err).WithHint("wait for it (--wait), interrupt it, or use another session")
+	case errors.Is(err, session.ErrNoShell):
+		return api.Errorf(api.CodeNoShell, "%v", err).WithHint("use `longterm send` and `longterm wait`, or a session of bash, zsh, fish, ksh or sh")
+	case errors.Is(err, session.ErrIncomplete):
+		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("close its quotes and blocks; the shell was given Ctrl-C")
+	case errors.Is(err, session.ErrLine):
+		return api.Errorf(api.CodeInvalid, "%v", err)
 	case errors.Is(err, session.ErrEnded):
 		return api.Errorf(api.CodeEnded, "%v", err).WithHint("its screen and output can still be read")
 	case errors.Is(err, session.ErrOverloaded):

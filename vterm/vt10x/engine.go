@@ -65,6 +65,9 @@ func orDefault(v, def int) int {
 
 func clampSize(v, def, most int) int { return min(max(orDefault(v, def), 1), most) }
 
+// Written implements vterm.Engine.
+func (e *Engine) Written() uint64 { return e.read }
+
 // Write takes everything and never fails.
 func (e *Engine) Write(p []byte) (int, error) {
 	n := len(p)

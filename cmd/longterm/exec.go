@@ -1,0 +1,259 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func execCommand(a *app) *cobra.Command {
+	var x api.Exec
+	var timeout, idle, yield time.Duration
+	var kill bool
+	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			x.Line = strings.Join(args, " ")
+			x.TimeoutMS, x.YieldMS = timeout.Milliseconds(), yield.Milliseconds()
+			ms := idle.Milliseconds()
+			x.IdleTimeoutMS = &ms
+			if timeout <= 0 || idle < 0 || yield < 0 {
+				return usagef("--timeout must be more than 0, --idle-timeout and --yield not negative")
+			}
+			if kill {
+				x.OnTimeout = "kill"
+			}
+			return a.exec(cmd.Context(), s, x, timeout, idle)
+		})
+	c.Long = `Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
+it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
+given. When a clock runs out the line goes on in the session, unless --kill is given; the exit status is
+124 then, and the output so far is printed.`
+	f := c.Flags()
+	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
+	f.DurationVar(&idle, "idle-timeout", defaultIdle, "give up when nothing is printed for this time; 0: never")
+	f.DurationVar(&yield, "yield", 0, "come back after this time with what there is; the line goes on")
+	f.BoolVar(&kill, "kill", false, "end the line and all it started when a clock runs out")
+	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
+	f.StringVar(&x.OnInput, "on-input", "wait", "what to do when the line waits for input: wait, or return")
+	f.IntVar(&x.MaxOutput, "max-output", 0, "bytes of output to print, head and tail (default: all, with --json 16384)")
+	f.SetInterspersed(false) // what follows belongs to LINE
+	c.Flags().SetInterspersed(false)
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = execArgs(c.RunE)
+	return a.jsonFlag(c)
+}
+
+// execArgs lets flags stand before and after the session's name, and nowhere else.
+func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			name := args[0]
+			if err := cmd.Flags().Parse(args[1:]); err != nil {
+				return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+			}
+			args = append([]string{name}, cmd.Flags().Args()...)
+		}
+		if len(args) < 2 {
+			return usagef("a session and a line are needed; usage: %s", cmd.UseLine())
+		}
+		return run(cmd, args)
+	}
+}
+
+func (a *app) exec(ctx context.Context, s *client.Session, x api.Exec, timeout, idle time.Duration) error {
+	all := !a.json && x.MaxOutput == 0
+	if all {
+		x.MaxOutput = 4096 // it is read from the history
+	}
+	r, err := s.Exec(ctx, x)
+	if err != nil {
+		var e *api.Error
+		if errors.As(err, &e) && e.Code != api.CodeUnavailable && e.Code != api.CodeInternal {
+			return &exitError{api.ExitOwnFailure, err}
+		}
+		return err
+	}
+	if a.json {
+		err = a.print(r, nil)
+	} else {
+		err = a.printExec(ctx, s, &r, all)
+	}
+	return errors.Join(err, execStatus(&r, timeout, idle))
+}
+
+// printExec prints a line's output, from the history where the answer has not all of it.
+func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, all bool) error {
+	if !all || !r.Truncated {
+		text := r.Output
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		_, err := io.WriteString(a.stdout, text)
+		return err
+	}
+	w := newTextWriter(a.stdout)
+	end := r.Range.End
+	if end == 0 {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return err
+		}
+		end = info.Output.End
+	}
+	err := readRange(ctx, s, r.Range.Start, end, w.write)
+	return errors.Join(err, w.flush())
+}
+
+// readRange reads output between two offsets.
+func readRange(ctx context.Context, s *client.Session, from, to uint64, take func(api.Output) error) error {
+	for from < to {
+		o, err := s.Output(ctx, from, 0)
+		if err != nil {
+			return err
+		}
+		if o.Next == from {
+			return nil
+		}
+		if o.Next > to {
+			o.Data = o.Data[:max(0, int(to-o.From))]
+		}
+		if err := take(o); err != nil {
+			return err
+		}
+		from = o.Next
+	}
+	return nil
+}
+
+// execStatus is the line's own exit status, or ours where it has none.
+func execStatus(r *api.Result, timeout, idle time.Duration) error {
+	what := "it goes on in the session"
+	if r.State != "running" {
+		what = "it was ended"
+	}
+	switch {
+	case r.TimedOut == "wall":
+		return &exitError{api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", timeout, what)}
+	case r.TimedOut == "idle":
+		return &exitError{api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what)}
+	case r.State == "needs_input":
+		return &exitError{api.ExitTimeout, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
+	case r.State == "running" || r.State == "waiting":
+		return &exitError{api.ExitTimeout, fmt.Errorf("%s; `longterm commands %s` tells how it ends", what, r.Session[:8])}
+	case r.ExitCode != nil && *r.ExitCode == 0:
+		return nil
+	case r.ExitCode != nil:
+		return &exitError{*r.ExitCode, nil}
+	case r.Signal != "":
+		return &exitError{128 + int(unix.SignalNum(r.Signal)), nil}
+	}
+	return &exitError{api.ExitOwnFailure, errors.New("the line's exit status is not known")}
+}
+
+func commandsCommand(a *app) *cobra.Command {
+	var q client.CommandQuery
+	var raw bool
+	c := &cobra.Command{
+		Use: "commands [S [N]]", Short: "List the commands that shells ran, or print what one printed", Args: cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return a.commandOutput(cmd.Context(), args[0], args[1], raw)
+			}
+			if len(args) == 1 {
+				q.Session = args[0]
+			}
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			list, err := b.client.Commands(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
+		},
+	}
+	c.Long = `List the commands that sessions' shells ran, living sessions and dead ones: number, when, how long,
+exit status, directory, line. With a session and a number, print what that command printed, however long
+ago; -1 is the newest, -2 the one before.`
+	f := c.Flags()
+	f.StringVar(&q.Text, "text", "", "only commands that contain this")
+	f.BoolVar(&q.Failed, "failed", false, "only commands that failed")
+	f.BoolVar(&q.Running, "running", false, "only commands that run")
+	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
+	f.BoolVar(&raw, "raw", false, "print a command's output as it was printed")
+	return a.jsonFlag(c)
+}
+
+func commandTable(w io.Writer, list []api.Command, sessions bool) {
+	for _, c := range list {
+		status := "…"
+		switch {
+		case c.ExitCode != nil:
+			status = strconv.Itoa(*c.ExitCode)
+		case c.State != "running":
+			status = "?"
+		}
+		where := ""
+		if sessions {
+			where = fmt.Sprintf("%-10s ", printable(c.Name))
+		}
+		first, rest, more := strings.Cut(c.Text, "\n")
+		if more && rest != "" {
+			first += " …"
+		}
+		fmt.Fprintf(w, "%s%4d  %s  %7s  %3s  %s  %s\n", where, c.N, c.Started.Local().Format("15:04:05"),
+			elapsed(c.Duration), status, printable(shorten(c.Cwd, 30)), printable(first))
+	}
+}
+
+// commandOutput prints what a command printed.
+func (a *app) commandOutput(ctx context.Context, ref, number string, raw bool) error {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return usagef("%q is no number of a command", number)
+	}
+	s, err := a.session(ref)
+	if err != nil {
+		return err
+	}
+	if n < 0 {
+		newest, err := s.Command(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if n += newest.N + 1; n < 1 {
+			return api.Errorf(api.CodeNotFound, "session %s has run %d commands", ref, newest.N)
+		}
+	}
+	c, err := s.Command(ctx, n)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.print(c, nil)
+	}
+	end := c.Output.End
+	if end == 0 {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return err
+		}
+		end = info.Output.End
+	}
+	w := a.outputWriter(raw)
+	return errors.Join(readRange(ctx, s, c.Output.Start, end, w.write), w.flush())
+}

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// looks are the times after the newest output at which a program that has fallen silent is
+// looked at: does it wait for a person?
+var looks = []time.Duration{30 * time.Millisecond, 70 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
+
+// lookAgain is how often it is looked at after that while somebody waits for it to ask.
+const lookAgain = 100 * time.Millisecond
+
+// Needs is input that the program in the foreground waits for.
+type Needs struct {
+	Kind       evidence.Kind // empty: none
+	Confidence int           // percent
+	Reason     string
+	Program    string // that asks, when known
+	Since      time.Time
+}
+
+// attention looks at silent programs. It belongs to the owner.
+type attention struct {
+	prober evidence.Prober
+	rhythm evidence.Rhythm
+	timer  *time.Timer
+	step   int
+	last   time.Time // of the output the looks count from
+}
+
+func (a *attention) C() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+func (a *attention) schedule(at time.Time) {
+	d := max(0, time.Until(at))
+	if a.timer == nil {
+		a.timer = time.NewTimer(d)
+		return
+	}
+	a.timer.Reset(d)
+}
+
+// stirred begins anew after output or input.
+func (s *Session) stirred(now time.Time) {
+	s.attention.step, s.attention.last = 0, now
+	s.attention.schedule(now.Add(looks[0]))
+}
+
+// typedSomething says that whatever was asked for has been answered, perhaps.
+func (s *Session) typedSomething() {
+	if s.Status().Needs.Kind != evidence.None {
+		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
+	}
+	s.stirred(time.Now())
+}
+
+// look finds out whether the program waits for input.
+func (s *Session) look() {
+	a := &s.attention
+	st := s.Status()
+	if st.State != Running || s.ring == nil || s.cfg.Device == nil {
+		return
+	}
+	v := s.judge(&st)
+	if v.Needs != (st.Needs.Kind != evidence.None) || v.Needs && v.Kind != st.Needs.Kind {
+		var n Needs
+		if v.Needs {
+			n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
+		}
+		s.update(ChangeInput, func(st *Status) { st.Needs = n })
+	}
+	if a.step++; a.step < len(looks) {
+		a.schedule(a.last.Add(looks[a.step]))
+	} else if s.awaitsInput() {
+		a.schedule(time.Now().Add(lookAgain))
+	}
+}
+
+// awaitsInput says that somebody waits for the program to ask.
+func (s *Session) awaitsInput() bool {
+	for w := range s.waiters {
+		for i := range w.Conds {
+			if w.open[i] && w.Conds[i].Kind == CondInput {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judge gathers what is known and has it classified.
+func (s *Session) judge(st *Status) evidence.Verdict {
+	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: s.attention.rhythm.Usual()}
+	switch st.Shell.Phase {
+	case shell.PhasePrompt:
+		return evidence.Verdict{Kind: evidence.Prompt}
+	case shell.PhaseRunning:
+		f.Shell = evidence.ShellRunning
+	}
+	err := s.cfg.Device.Control(func(fd int) error {
+		if m, err := evidence.ReadModes(fd); err == nil {
+			f.Modes = &m
+		}
+		t, err := evidence.TargetOf(fd)
+		if err == nil {
+			t.Leader = st.PID
+			f.Probe = s.attention.prober.Probe(t)
+		}
+		return err
+	})
+	if err != nil && f.Modes == nil {
+		return evidence.Verdict{} // pipes, or the terminal is gone
+	}
+	m := s.engine.Modes()
+	f.BracketedPaste, f.AppCursor, f.Mouse = m.BracketedPaste, m.AppCursor, m.Mouse != 0
+	s.screenFacts(&f)
+	return evidence.Classify(f)
+}
+
+// screenFacts puts the rows around the cursor into the facts.
+func (s *Session) screenFacts(f *evidence.Facts) {
+	var frame vterm.Frame
+	s.engine.Frame(&frame, vterm.Query{})
+	text := func(cells []vterm.Cell) string {
+		var b []byte
+		for _, c := range cells {
+			b = frame.AppendText(b, c)
+		}
+		return string(b)
+	}
+	const near = 20
+	for i := range frame.Lines {
+		l := &frame.Lines[i]
+		switch d := l.Row - frame.Cursor.Row; {
+		case d == 0:
+			at := min(frame.Cursor.Col, len(l.Cells))
+			f.Line, f.After = text(l.Cells[:at]), trimRight(text(l.Cells[at:]))
+			for n := at; n < frame.Cursor.Col; n++ {
+				f.Line += " "
+			}
+		case d < 0 && d >= -near:
+			f.Above = append(f.Above, trimRight(text(l.Cells)))
+		case d > 0 && d <= near:
+			f.Below = append(f.Below, trimRight(text(l.Cells)))
+		}
+	}
+}
+
+func trimRight(s string) string {
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}

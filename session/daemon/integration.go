@@ -1,0 +1,83 @@
+//go:build unix
+
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// launchFile, in a session's directory, says how its shell was integrated: a later daemon
+// needs it to read the shell's marks. It holds the nonce; it has mode 0600 as all there.
+const launchFile = "launch.json"
+
+// launchRecord is the file's content.
+type launchRecord struct {
+	Kind     shell.Kind    `json:"kind"`
+	Quality  shell.Quality `json:"quality"`
+	Reason   string        `json:"reason,omitempty"`
+	Nonce    string        `json:"nonce,omitempty"`
+	StateDir string        `json:"state_dir,omitempty"`
+	Cwd      string        `json:"cwd"`
+}
+
+// integrate has a shell that is about to start tell of its commands. What cannot be
+// integrated starts as it is.
+func (h *hub) integrate(id string, p *plan) error {
+	if p.plain || p.pipe || shell.Detect(p.argv) == shell.Unknown {
+		return nil
+	}
+	dir := filepath.Join(h.d.cfg.Dirs.Session(id), "shell")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return storageError(err, h.d.cfg.Dirs.State)
+	}
+	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.rec.Cwd, Dir: dir})
+	if err != nil {
+		h.d.log.Warn("the shell's commands will not be followed", "session", id, "err", err)
+		return nil
+	}
+	if l.Quality == shell.None && l.Reason != "" && !isInteractive(p.argv) {
+		return nil // a script: nothing to follow
+	}
+	p.argv, p.env = l.Argv, l.Env
+	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(h.d.cfg.Dirs.Session(id), launchFile), b, 0o600)
+	}
+	// The state of a shell before this one says nothing about it.
+	if rmErr := os.Remove(filepath.Join(h.d.cfg.Dirs.Session(id), "shell.json")); !errors.Is(rmErr, os.ErrNotExist) {
+		err = errors.Join(err, rmErr)
+	}
+	if err != nil {
+		return storageError(err, h.d.cfg.Dirs.State)
+	}
+	return nil
+}
+
+// isInteractive says that a shell was started without a command or script.
+func isInteractive(argv []string) bool {
+	for _, a := range argv[1:] {
+		if a == "" || a[0] != '-' && a[0] != '+' || a == "-c" {
+			return false
+		}
+	}
+	return true
+}
+
+// launchOf is how a session's shell was started; nil: it is none, or nobody knows.
+func (h *hub) launchOf(id string) *shell.Launch {
+	b, err := os.ReadFile(filepath.Join(h.d.cfg.Dirs.Session(id), launchFile))
+	if err != nil {
+		return nil
+	}
+	var r launchRecord
+	if err := json.Unmarshal(b, &r); err != nil {
+		h.d.log.Warn("how the shell was started is not known", "session", id, "err", err)
+		return nil
+	}
+	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd}
+}

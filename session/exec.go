@@ -1,0 +1,318 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Errors of running lines.
+var (
+	ErrNoShell    = errors.New("the session's program is no shell whose commands can be followed")
+	ErrBusy       = errors.New("the shell is busy")
+	ErrIncomplete = errors.New("the line is incomplete: the shell asks for the rest of it")
+	ErrLine       = errors.New("the line cannot be typed")
+)
+
+// Line is a command line for a session's shell.
+type Line struct {
+	Text string
+	// Wait has the line wait until the shell is at its prompt; else a shell that runs
+	// something refuses with ErrBusy. The first prompt is always waited for.
+	Wait bool
+}
+
+// Run is a line given to the shell. Its channels are closed when it begins and when its
+// end is known.
+type Run struct {
+	Line
+	Begun, Done chan struct{}
+
+	// The owner's until Done is closed; Command also once Begun is.
+	Command Command
+	Err     error // why there is no (whole) Command
+	step    runStep
+	prompt  uint64 // the one it was typed at
+	lines   int    // that were typed for it
+	several bool   // it turned out to be several commands
+}
+
+type runStep uint8
+
+const (
+	runWaits runStep = iota // for the prompt
+	runTyped
+	runRuns
+	runDropped // Ctrl-C was typed: the next prompt ends it
+	runOver
+)
+
+// Exec gives the shell a line to run, after those it was given before. It returns once the
+// line is queued; Run.Done tells its end.
+func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
+	if err := checkLine(l.Text); err != nil {
+		return nil, err
+	}
+	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{})}
+	var err error
+	opErr := s.do(ctx, func() { err = s.addRun(r) })
+	return r, errors.Join(opErr, err)
+}
+
+// checkLine refuses what a line editor would take for keys.
+func checkLine(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%w: it is empty", ErrLine)
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%w: it is not UTF-8", ErrLine)
+	}
+	for i, r := range text {
+		if (r < ' ' && r != '\n' && r != '\t') || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return fmt.Errorf("%w: the control character %U at byte %d would be a key; write it in the shell's own way, as in $'\\e'", ErrLine, r, i)
+		}
+	}
+	return nil
+}
+
+func (s *Session) addRun(r *Run) error {
+	switch st := s.Status(); {
+	case st.State != Running || s.ring == nil:
+		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
+	case s.shell == nil || s.shell.State().Offered == shell.None:
+		return ErrNoShell
+	}
+	sh := s.shell.State()
+	runs := sh.Running != nil && !sh.Done // else the prompt is on its way
+	busy := runs || sh.Continuation || len(s.execs) > 0 || sh.Phase == shell.PhaseUnknown && sh.Prompt > 0 && sh.Quality == shell.None
+	if busy && !r.Wait {
+		return fmt.Errorf("%w: %s", ErrBusy, s.busyWith())
+	}
+	s.execs = append(s.execs, r)
+	s.startSoon()
+	return nil
+}
+
+// promptTime is how long a shell that does not tell where its prompt ends gets to print it:
+// what is typed before that is echoed before it.
+const promptTime = 20 * time.Millisecond
+
+// startSoon types the first line that waits, once the prompt is there.
+func (s *Session) startSoon() {
+	if s.shell.State().Offered == shell.Full {
+		s.startExec()
+		return
+	}
+	last := s.Status().LastOutput
+	if since := s.shell.State().Since; since.After(last) {
+		last = since
+	}
+	if wait := promptTime - time.Since(last); wait > 0 {
+		s.execTimer = time.After(wait)
+		return
+	}
+	s.startExec()
+}
+
+func (s *Session) busyWith() string {
+	st := s.shell.State()
+	switch {
+	case st.Running != nil && st.Running.Text != "":
+		return "it runs " + st.Running.Text
+	case st.Phase == shell.PhaseUnknown:
+		return "what it does is not known"
+	}
+	return "it runs something"
+}
+
+// startExec types the first line that waits, if the shell is at its prompt.
+func (s *Session) startExec() {
+	if len(s.execs) == 0 || s.execs[0].step != runWaits || s.shell.Phase() != shell.PhasePrompt || s.shell.State().Continuation {
+		return
+	}
+	r := s.execs[0]
+	data, err := s.typedLine(r.Text)
+	if err == nil {
+		_, err = s.inputs.add(context.Background(), data)
+	}
+	if err != nil {
+		s.endRun(r, err)
+		return
+	}
+	r.step, r.prompt = runTyped, s.shell.State().Prompt
+	r.lines = bytes.Count(data, []byte("\r"))
+	s.noteTyped(data)
+	s.tellTyped(r.Text)
+}
+
+// typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
+// text and no keys whatever is in it; what somebody else left in the editor is cleared.
+func (s *Session) typedLine(text string) ([]byte, error) {
+	var b []byte
+	if s.typedAt.off >= s.shell.State().PromptAt && s.typedAt.off > 0 && !s.typedByExec {
+		b = append(b, 'U'-'@') // kill the line
+	}
+	m := s.engine.Modes()
+	switch {
+	case m.BracketedPaste:
+		b = vterm.AppendPaste(b, []byte(text), &m)
+	case strings.ContainsAny(text, "\n\t"):
+		wrapped, err := s.wrapLine(text)
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, wrapped...)
+	case len(text) > maxCanonical:
+		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
+	default:
+		b = append(b, text...)
+	}
+	return append(b, '\r'), nil
+}
+
+// maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less
+// its end.
+const maxCanonical = 4095
+
+// wrapLine makes one line of several for a shell whose editor knows no paste: one that
+// tells by marks of its own where the output begins.
+func (s *Session) wrapLine(text string) ([]byte, error) {
+	token := shell.NewNonce()
+	line := shell.Wrap(s.shell.kind, text, token)
+	if line == "" {
+		return nil, fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
+	}
+	for part := range strings.SplitSeq(line, "\n") {
+		if len(part) > maxCanonical || strings.Contains(part, "\t") {
+			return nil, fmt.Errorf("%w: this shell's editor would take its tabs for keys, or it is too long; put it into a file", ErrLine)
+		}
+	}
+	s.tell(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
+	return []byte(strings.ReplaceAll(line, "\n", "\r")), nil
+}
+
+// noteTyped moves the anchor of waits: what comes now answers what was typed now.
+func (s *Session) noteTyped(data []byte) {
+	s.rememberTyped(data)
+	s.typedSomething()
+	s.typedAt = anchor{s.off, s.engine.Version()}
+	s.typedByExec = true
+}
+
+// tellTyped tells the tracker of a line, and the journal, from which a restart tells it
+// again.
+func (s *Session) tellTyped(text string) {
+	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: text})
+}
+
+// advanceExec moves the line under way on.
+func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
+	if c.Kind == shell.ChangePrompt {
+		defer s.startSoon()
+	}
+	if len(s.execs) == 0 || s.quiet {
+		return
+	}
+	r := s.execs[0]
+	switch {
+	case c.Kind == shell.ChangeStarted && r.step == runTyped:
+		r.step = runRuns
+		r.Command = s.lastCommand
+		close(r.Begun)
+	case c.Kind == shell.ChangeFinished && r.step == runRuns:
+		first := r.Command
+		r.Command = s.lastCommand
+		if r.several { // of a pasted text bash runs line by line
+			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
+		}
+		if r.several = goesOn; !goesOn {
+			s.endRun(r, nil)
+		}
+	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && r.Command.Quality == shell.Basic):
+		s.dropTyped(r)
+	case c.Kind == shell.ChangePrompt && r.step == runDropped:
+		s.endRun(r, ErrIncomplete)
+	case c.Kind == shell.ChangePrompt && r.step == runTyped && s.shell.State().Prompt > r.prompt:
+		// A comment, say: read, and nothing to run.
+		zero := 0
+		now := time.Now()
+		r.Command = Command{Command: shell.Command{
+			Text: r.Text, TextSource: shell.TextTyped, Start: s.off, End: s.off, Began: now, Ended: now,
+			Exit: &zero, CwdBefore: s.Status().Cwd, CwdAfter: s.Status().Cwd, Quality: shell.Basic,
+		}}
+		s.endRun(r, nil)
+	}
+}
+
+// dropTyped has the shell drop what it has of a line.
+func (s *Session) dropTyped(r *Run) {
+	r.step = runDropped
+	_, _ = s.inputs.add(context.Background(), []byte{'C' - '@'})
+}
+
+// Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
+// that are incomplete, without a word (fish), has to be told to drop it.
+func (s *Session) Stuck(ctx context.Context, r *Run) error {
+	return s.do(ctx, func() {
+		if r.step == runTyped && s.shell.kind == shell.Fish {
+			s.dropTyped(r)
+		}
+	})
+}
+
+// afterEcho is where a command's output begins when the shell does not say: behind the
+// echo of its lines.
+func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
+	buf := make([]byte, 64<<10)
+	at := c.Start
+	for at < c.End && lines > 0 {
+		o, err := s.Output(at, buf[:min(uint64(len(buf)), c.End-at)])
+		if err != nil || len(o.Data) == 0 {
+			return c.Start
+		}
+		i := bytes.IndexByte(o.Data, '\n')
+		if i < 0 {
+			at = o.Next
+			continue
+		}
+		at, lines = o.From+uint64(i)+1, lines-1
+	}
+	return at
+}
+
+// endRun takes a line off the queue.
+func (s *Session) endRun(r *Run, err error) {
+	s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
+	if r.step < runRuns {
+		close(r.Begun)
+	}
+	r.step, r.Err = runOver, err
+	close(r.Done)
+}
+
+// endRuns ends all: no more is coming.
+func (s *Session) endRuns(err error) {
+	for len(s.execs) > 0 {
+		s.endRun(s.execs[0], err)
+	}
+}
+
+// Drop takes a line back that has not begun, and leaves one that has to itself.
+func (s *Session) Drop(ctx context.Context, r *Run) error {
+	return s.do(ctx, func() {
+		if r.step == runTyped {
+			s.dropTyped(r)
+		}
+		if r.step != runOver {
+			s.endRun(r, context.Canceled)
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// trackingFile holds the tracker's state in a session's directory. It is written before
+// each checkpoint, so it is never older than the screen a restart begins with.
+const trackingFile = "shell.json"
+
+// tracking follows the session's shell. It belongs to the owner.
+type tracking struct {
+	*shell.Tracker
+	kind     shell.Kind
+	file     string
+	stateDir string
+	env      shell.Env // as of the newest prompt; nil: not known
+	seen     uint64    // offset up to which events have been applied
+}
+
+// trackingState is the file's content.
+type trackingState struct {
+	Offset uint64      `json:"offset"`
+	Shell  shell.State `json:"shell"`
+}
+
+// Command is a line that the session's shell runs or ran.
+type Command struct {
+	shell.Command
+	Running bool
+	// Env is what the command changed in the shell's environment.
+	Env []shell.EnvChange
+}
+
+func newTracking(l *shell.Launch, dir string) *tracking {
+	return &tracking{
+		Tracker: shell.NewTracker(*l), kind: l.Kind,
+		file: filepath.Join(dir, trackingFile), stateDir: l.StateDir,
+	}
+}
+
+// resumeTracking goes on with the state that was written down; a replay from an offset
+// brings the events after it.
+func (s *Session) resumeTracking(from uint64) {
+	t := s.shell
+	if t == nil {
+		return
+	}
+	b, err := os.ReadFile(t.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	var st trackingState
+	if err == nil {
+		err = json.Unmarshal(b, &st)
+	}
+	if err != nil {
+		s.log.Warn("what the shell was doing is not known", "session", s.cfg.ID, "err", err)
+		return
+	}
+	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
+	if st.Offset < from {
+		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
+	}
+	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
+	s.showShell()
+}
+
+// saveTracking writes the tracker's state down.
+func (s *Session) saveTracking() {
+	if s.shell == nil {
+		return
+	}
+	b, err := json.Marshal(trackingState{s.off, s.shell.State()})
+	if err == nil {
+		tmp := s.shell.file + ".tmp"
+		err = errors.Join(os.WriteFile(tmp, b, 0o600), os.Rename(tmp, s.shell.file))
+	}
+	if err != nil {
+		s.log.Warn("write down what the shell is doing", "session", s.cfg.ID, "err", err)
+	}
+}
+
+// track tells the tracker what the emulator has seen.
+func (s *Session) track(e *vterm.Event) {
+	if s.shell == nil {
+		return
+	}
+	ev, ok := shell.FromVterm(e)
+	if !ok {
+		return
+	}
+	if st := s.shell.State(); ev.Kind == shell.EventMark && ev.Mark.Nonce == st.Nonce && st.Offered == shell.Full {
+		s.noteRegion(e, &ev.Mark)
+	}
+	s.tell(ev)
+}
+
+// tell gives the tracker an event, unless it knows it from before a restart.
+func (s *Session) tell(e shell.Event) {
+	if s.shell == nil || e.At < s.shell.seen {
+		return
+	}
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	s.shell.seen = e.At
+	s.ran(s.shell.Apply(e))
+}
+
+// ran acts on what the tracker found out.
+func (s *Session) ran(changes []shell.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	s.showShell()
+	for i := range changes {
+		// A line of several commands: the next one has begun already.
+		goesOn := i+1 < len(changes) && changes[i+1].Kind == shell.ChangeStarted
+		s.shellChanged(&changes[i], goesOn)
+	}
+}
+
+func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
+	switch c.Kind {
+	case shell.ChangeCwd:
+		cwd := s.shell.State().Cwd.Path
+		if cwd != s.Status().Cwd {
+			s.update(ChangeCwd, func(st *Status) { st.Cwd = cwd })
+		}
+	case shell.ChangeStarted:
+		s.report(Command{Command: c.Command, Running: true})
+	case shell.ChangeFinished:
+		if c.Command.Quality == shell.Basic && s.shell.State().Offered == shell.Basic {
+			lines := 1
+			if len(s.execs) > 0 && s.execs[0].step == runRuns && s.execs[0].lines > 1 {
+				lines = 0 // it was wrapped: a mark told
+			}
+			c.Command.Start = s.afterEcho(&c.Command, lines)
+		}
+		s.report(Command{Command: c.Command, Env: s.envChanges()})
+	}
+	s.advanceExec(c, goesOn)
+}
+
+// shellEnded tells the tracker that its shell has ended.
+func (s *Session) shellEnded(x *Exit) {
+	var code *int
+	if x.Signal == "" {
+		code = &x.Code
+	}
+	s.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
+}
+
+// tracksCwd says that the shell itself tells its directory: what programs say is not it.
+func (s *Session) tracksCwd() bool { return s.shell != nil && s.shell.State().Quality == shell.Full }
+
+// report tells of a command.
+func (s *Session) report(c Command) {
+	if s.cfg.Ran != nil {
+		s.cfg.Ran(c)
+	}
+	s.lastCommand = c
+	s.update(ChangeCommand, func(*Status) {})
+}
+
+// envChanges is what changed in the shell's environment since the prompt before.
+func (s *Session) envChanges() []shell.EnvChange {
+	env, _, err := shell.ReadEnv(s.shell.stateDir)
+	if err != nil {
+		return nil // no side channel, or it is being written: the next prompt will tell
+	}
+	before := s.shell.env
+	s.shell.env = env
+	if before == nil {
+		return nil
+	}
+	return shell.DiffEnv(before, env)
+}
+
+// showShell puts the tracker's state into the status.
+func (s *Session) showShell() {
+	st := s.shell.State()
+	v := ShellStatus{Phase: st.Phase, Quality: st.Quality, Since: st.Since, Continuation: st.Continuation}
+	if st.Running != nil && st.Phase == shell.PhaseRunning {
+		v.Command, v.Number = st.Running.Text, st.Running.Number
+	}
+	if v != s.Status().Shell {
+		s.update(ChangeShell, func(st *Status) { st.Shell = v })
+	}
+}
