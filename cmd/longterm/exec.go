@@ -46,6 +46,7 @@ given. When a clock runs out the line goes on in the session, unless --kill is g
 	f.DurationVar(&yield, "yield", 0, "come back after this time with what there is; the line goes on")
 	f.BoolVar(&kill, "kill", false, "end the line and all it started when a clock runs out")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
+	f.BoolVar(&x.Parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
 	f.StringVar(&x.OnInput, "on-input", "wait", "what to do when the line waits for input: wait, or return")
 	f.IntVar(&x.MaxOutput, "max-output", 0, "bytes of output to print, head and tail (default: all, with --json 16384)")
 	f.SetInterspersed(false) // what follows belongs to LINE
@@ -164,13 +165,13 @@ func execStatus(r *api.Result, timeout, idle time.Duration) error {
 
 func commandsCommand(a *app) *cobra.Command {
 	var q client.CommandQuery
-	var raw bool
+	var raw, parse bool
 	c := &cobra.Command{
 		Use: "commands [S [N]]", Short: "List the commands that shells ran, or print what one printed", Args: cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
-				return a.commandOutput(cmd.Context(), args[0], args[1], raw)
+				return a.commandOutput(cmd.Context(), args[0], args[1], raw, parse)
 			}
 			if len(args) == 1 {
 				q.Session = args[0]
@@ -188,13 +189,14 @@ func commandsCommand(a *app) *cobra.Command {
 	}
 	c.Long = `List the commands that sessions' shells ran, living sessions and dead ones: number, when, how long,
 exit status, directory, line. With a session and a number, print what that command printed, however long
-ago; -1 is the newest, -2 the one before.`
+ago; 0 is the newest.`
 	f := c.Flags()
 	f.StringVar(&q.Text, "text", "", "only commands that contain this")
 	f.BoolVar(&q.Failed, "failed", false, "only commands that failed")
 	f.BoolVar(&q.Running, "running", false, "only commands that run")
 	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
 	f.BoolVar(&raw, "raw", false, "print a command's output as it was printed")
+	f.BoolVar(&parse, "parse", false, "print what a command's output says, as JSON: problems, tests, listings, a summary")
 	return a.jsonFlag(c)
 }
 
@@ -221,7 +223,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool) {
 }
 
 // commandOutput prints what a command printed.
-func (a *app) commandOutput(ctx context.Context, ref, number string, raw bool) error {
+func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse bool) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return usagef("%q is no number of a command", number)
@@ -230,20 +232,16 @@ func (a *app) commandOutput(ctx context.Context, ref, number string, raw bool) e
 	if err != nil {
 		return err
 	}
-	if n < 0 {
-		newest, err := s.Command(ctx, 0)
-		if err != nil {
-			return err
-		}
-		if n += newest.N + 1; n < 1 {
-			return api.Errorf(api.CodeNotFound, "session %s has run %d commands", ref, newest.N)
-		}
-	}
 	c, err := s.Command(ctx, n)
 	if err != nil {
 		return err
 	}
-	if a.json {
+	switch {
+	case parse:
+		r, err := s.Parsed(ctx, n)
+		a.json = true
+		return errors.Join(err, a.print(r, nil))
+	case a.json:
 		return a.print(c, nil)
 	}
 	end := c.Output.End
@@ -256,4 +254,19 @@ func (a *app) commandOutput(ctx context.Context, ref, number string, raw bool) e
 	}
 	w := a.outputWriter(raw)
 	return errors.Join(readRange(ctx, s, c.Output.Start, end, w.write), w.flush())
+}
+
+func suggestCommand(a *app) *cobra.Command {
+	return a.jsonFlag(a.on("suggest S", "Suggest what to do after a session's newest command", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			list, err := s.Suggest(cmd.Context(), 0)
+			if err != nil {
+				return err
+			}
+			return a.print(list, func(w io.Writer) {
+				for _, x := range list {
+					fmt.Fprintf(w, "%s  # %s\n", printable(x.Command), printable(x.Reason))
+				}
+			})
+		}))
 }

@@ -6,7 +6,11 @@
 // rows and columns are cells, 0-based.
 package api
 
-import "time"
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/results"
+)
 
 // Version is the prefix of every path.
 const Version = "/v1"
@@ -186,6 +190,7 @@ type Exec struct {
 	Wait          bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
 	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; the line goes on"`
 	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when the line waits for input: wait on (default), or answer; the line goes on"`
+	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
 	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default 16384"`
 }
 
@@ -210,6 +215,29 @@ type Result struct {
 	Range      Range              `json:"output_range"`
 	CwdAfter   string             `json:"cwd_after"`
 	Env        map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
+	Parsed     *results.Result    `json:"parsed,omitempty"`
+}
+
+// Found answers a search.
+type Found struct {
+	Hits []Hit `json:"hits" doc:"newest first"`
+	// Truncated says that the search stopped early; next goes on.
+	Truncated bool   `json:"truncated,omitempty" doc:"it was stopped early: the pattern needs no fixed text; go on with next"`
+	Next      string `json:"next,omitempty" doc:"for before, to go on; absent: there is no more"`
+}
+
+// Hit is a line of output that was searched for.
+type Hit struct {
+	Session string    `json:"session" doc:"id"`
+	Name    string    `json:"name" doc:"of the session"`
+	From    uint64    `json:"from" doc:"offset of the line; screen and output take it"`
+	To      uint64    `json:"to"`
+	Time    time.Time `json:"time" doc:"when it was printed"`
+	Command int       `json:"command,omitempty" doc:"number of the command that printed it"`
+	Text    string    `json:"text" doc:"the line, or what is around the first match"`
+	Start   int       `json:"start,omitempty" doc:"where text begins in the line, bytes"`
+	Cut     bool      `json:"cut,omitempty" doc:"text is not all of the line"`
+	Matches [][2]int  `json:"matches" doc:"ranges of text that match, bytes"`
 }
 
 // Record is an entry of a session's history.

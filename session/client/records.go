@@ -60,6 +60,39 @@ func (r *Records) Next() (api.Record, error) {
 // Close ends the reading.
 func (r *Records) Close() error { return r.body.Close() }
 
+// SearchQuery says which lines are searched for: those that meet all that is set.
+type SearchQuery struct {
+	Text, Regexp  string
+	Words         []string
+	CaseSensitive bool
+	Session       string // id, name or prefix; empty: all
+	Since, Until  string // times, or -2h
+	Limit         int
+	Before        string // Found.Next
+}
+
+// Search searches what sessions printed.
+func (c *Client) Search(ctx context.Context, q SearchQuery) (api.Found, error) {
+	v := url.Values{}
+	for name, value := range map[string]string{
+		"text": q.Text, "regexp": q.Regexp, "session": q.Session, "since": q.Since, "until": q.Until, "before": q.Before,
+	} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	for _, w := range q.Words {
+		v.Add("word", w)
+	}
+	if q.CaseSensitive {
+		v.Set("case", "true")
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return get[api.Found](ctx, c, "/search", v)
+}
+
 // CommandQuery says which commands are asked for.
 type CommandQuery struct {
 	Session         string // id, name or prefix; empty: all

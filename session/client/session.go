@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
 )
 
 // Session is a session by id, name or unique prefix.
@@ -75,6 +76,16 @@ func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
 // Command describes the n-th command of the session; 0 is the newest.
 func (s *Session) Command(ctx context.Context, n int) (api.Command, error) {
 	return get[api.Command](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n), nil)
+}
+
+// Parsed is the output of the n-th command (0: the newest), read as what it is.
+func (s *Session) Parsed(ctx context.Context, n int) (results.Result, error) {
+	return get[results.Result](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
+}
+
+// Suggest lists what one might do after the n-th command (0: the newest).
+func (s *Session) Suggest(ctx context.Context, n int) ([]results.Suggestion, error) {
+	return get[[]results.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
 // Wait waits for conditions.

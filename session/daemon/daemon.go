@@ -95,6 +95,12 @@ func Run(ctx context.Context, cfg Config) error {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
+	indexing, stopIndexing := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { d.hub.index.run(indexing) })
+	defer d.hub.index.close()
+	defer background.Wait()
+	defer stopIndexing()
 	restored := make(chan struct{})
 	go func() { defer close(restored); d.hub.restoreLost(ctx, d.hub.lost) }()
 
@@ -141,6 +147,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	}
 	d.store = st
 	d.hub = newHub(d)
+	d.hub.openIndex()
 	return d.hub.load(ctx)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -240,6 +241,14 @@ func (x *execution) fill(ctx context.Context, r *api.Result) {
 		r.Error = err.Error()
 	}
 	r.Background = x.d.hub.background(x.e, x.began)
+	if x.req.Parse && over(x.run) {
+		parsed, _, err := readResult(ctx, x.e.s, c.Text, c.Exit, c.Start, end)
+		if err != nil {
+			r.Error = err.Error()
+			return
+		}
+		r.Parsed = &parsed
+	}
 }
 
 // signalOf is the signal that a shell's status tells of: 128 and its number.
@@ -293,8 +302,8 @@ func plainOutput(ctx context.Context, s *session.Session, from, to uint64, max i
 	}
 	rest, _, _ := p.Rest(nil)
 	b.Write(rest)
-	text, short := cutText(b.String(), max)
-	return text, cut || short, nil
+	text, info := results.Cut(b.String(), max, results.DefaultHeadShare)
+	return text, cut || info.Cut, nil
 }
 
 // interrupt ends a line by the kill ladder: Ctrl-C to what is in the foreground, then TERM
@@ -390,21 +399,3 @@ func startOf(pid int) (time.Time, bool) {
 	age := time.Duration(now.Nano()) - time.Duration(ticks)*clockTick
 	return time.Now().Add(-age), true
 }
-
-// cutText keeps the beginning and the end of a text that is too long, and says so between.
-func cutText(s string, max int) (string, bool) {
-	if len(s) <= max {
-		return s, false
-	}
-	head, tail := max*3/10, max-max*3/10
-	for head > 0 && !utf8Start(s, head) {
-		head--
-	}
-	from := len(s) - tail
-	for from < len(s) && !utf8Start(s, from) {
-		from++
-	}
-	return s[:head] + fmt.Sprintf("\n[… %d bytes left out …]\n", from-head) + s[from:], true
-}
-
-func utf8Start(s string, i int) bool { return i >= len(s) || s[i]&0xc0 != 0x80 }

@@ -74,7 +74,8 @@ type hub struct {
 	writes     sync.WaitGroup // records on their way to the disk
 	restoring  sync.Mutex     // one restore at a time; before mu
 	lost       []*entry       // went down with the machine; set while loading
-	commands   journalist     // records what shells did
+	index      *indexer
+	commands   journalist // records what shells did
 
 	mu     sync.RWMutex
 	byid   map[string]*entry

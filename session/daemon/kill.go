@@ -193,7 +193,7 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 	if e.dev != nil {
 		e.dev.Release()
 	}
-	err := errors.Join(h.d.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e))
+	err := errors.Join(h.d.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
 	h.bus.publish("removed", &view)
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.record().Name, err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,7 +32,21 @@ func apiConfig(build string) huma.Config {
 	c.OpenAPIPath = api.Version + "/openapi"
 	c.DocsPath, c.SchemasPath = "", ""
 	c.CreateHooks = nil // no $schema members in answers
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	return c
+}
+
+// schemaName names a type in the API's description. Those of package results have names
+// that others have too.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.HasSuffix(t.PkgPath(), "/session/results") {
+		return "Parsed" + name
+	}
+	return name
 }
 
 // OpenAPI is the description of the API in JSON.

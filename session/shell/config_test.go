@@ -1,3 +1,5 @@
+//go:build unix
+
 package shell
 
 import (
@@ -63,7 +65,6 @@ var configs = []struct {
 	{"mksh", "mksh", nil, nil, map[string]string{".mkshrc": "PS1='$? $ '\n"}, []string{"true", "false", "echo $?", "echo ${ENV-none}"}},
 	{"mksh, ENV", "mksh", nil, []string{"ENV=$HOME/my.rc"}, map[string]string{"my.rc": "PS1='> '\necho mine\n"}, []string{"true", "echo $ENV | sed 's/.*HOME//'"}},
 	{"dash", "dash", nil, []string{"ENV=$HOME/my.rc"}, map[string]string{"my.rc": "PS1='[$?] '\n"}, []string{"true", "false", "echo $?", "set -u; true"}},
-	{"ksh", "ksh", nil, nil, map[string]string{".kshrc": "PS1='$ '\n"}, []string{"true", "false", "echo $?"}},
 }
 
 // unalike are parts of a screen that differ between two homes and runs.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package shell
 
 import (
@@ -10,12 +12,13 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // failsafe bounds how long a shell may take for one step before the test gives up.
-const failsafe = 5 * time.Second
+const failsafe = 30 * time.Second
 
 // rig is a shell on a PTY with an emulator and a tracker behind it.
 type rig struct {
@@ -100,6 +103,9 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if f, err = pollable(f); err != nil {
+		r.t.Fatal(err)
+	}
 	r.pty = f
 	r.chunks = make(chan []byte, 1024)
 	go func() {
@@ -116,11 +122,39 @@ func (r *rig) start() {
 		}
 	}()
 	r.t.Cleanup(func() {
+		r.killForeground()
 		_ = r.cmd.Process.Kill()
 		_ = f.Close()
 		for range r.chunks {
 		}
 		_ = r.cmd.Wait()
+	})
+}
+
+// pollable makes f one whose Close ends a Read.
+func pollable(f *os.File) (*os.File, error) {
+	defer func() { _ = f.Close() }()
+	fd, err := unix.Dup(int(f.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "pty"), nil
+}
+
+// killForeground ends what runs in a shell that is about to be killed.
+func (r *rig) killForeground() {
+	raw, err := r.pty.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if pgrp, err := unix.IoctlGetInt(int(fd), unix.TIOCGPGRP); err == nil && pgrp > 1 && pgrp != r.cmd.Process.Pid {
+			_ = unix.Kill(-pgrp, unix.SIGKILL)
+		}
 	})
 }
 

@@ -30,7 +30,7 @@ type State struct {
 	PromptAt uint64 `json:"prompt_at"`         // where it began
 	InputAt  uint64 `json:"input_at"`          // where it ended; 0 when that was not said
 	Drawing  bool   `json:"drawing,omitempty"` // the prompt is being printed: mark B is to come
-	// Kept: the shell's editor still holds a line that it refused; Ctrl-C clears it.
+	// Kept: the shell's editor still holds a line that it refused; Ctrl-U clears it.
 	Kept         bool `json:"kept,omitempty"`
 	Continuation bool `json:"continuation,omitempty"`
 

@@ -177,7 +177,13 @@ func (t *Tracker) input(e Event) []Change {
 			t.phase(PhasePrompt, e)
 			return []Change{{Kind: ChangePrompt}}
 		}
-	case !t.s.Done && t.s.Offered == Full:
+	case t.s.Done: // the prompt's begin went missing
+		changes := t.finish()
+		changes[0].Command.CwdAfter = ""
+		t.s.InputAt, t.s.Drawing, t.s.Quality = e.At, false, t.s.Offered
+		t.phase(PhasePrompt, e)
+		return append(changes, Change{Kind: ChangePrompt})
+	case t.s.Offered == Full:
 		t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
 		return t.doubtful(e)
 	}

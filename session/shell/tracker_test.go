@@ -70,7 +70,7 @@ func markWord(word string) (name, text string, ok bool) {
 		if n == "s" {
 			return "A", "k=s;" + nonce, true
 		}
-		if n, exit, _ = strings.Cut(rest, "="); exit != "" {
+		if exit != "" {
 			exit = ";exit=" + exit
 		}
 		return "A", nonce + ";n=" + n + exit, true
@@ -140,6 +140,7 @@ func TestTracker(t *testing.T) {
 			"prompt start(source rc) finish(source rc,2,basic) start(ls) running full"},
 		{"a command prints the prompt", Full, "A1 C:x B=2 more D4 A2",
 			"prompt start(x) done finish(x,4,full) prompt prompt full"},
+		{"the prompt's begin is missing", Full, "A1 C:x D4 B=4 C:y", "prompt start(x) done finish(x,4,full) prompt start(y) running full"},
 		{"replaced", Full, "A1 C:exec_zsh %", "prompt start(exec zsh) unknown none"},
 		{"exec that replaces nothing", Full, "A1 C:exec_2>log D0 A2", "prompt start(exec 2>log) done finish(exec 2>log,0,full) prompt prompt full"},
 		{"replaced, as seen from outside", Full, "+bash A1 +bash +zsh", "prompt unknown none"},

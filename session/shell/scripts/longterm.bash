@@ -114,9 +114,9 @@ __longterm_post() {
   __longterm_entry
   __longterm_hist=$REPLY
   __longterm_environ
-  __longterm_encode "$PWD"
+  __longterm_encode "${PWD-}"
   cwd=$REPLY
-  case $PS1 in *"$__longterm_b") b=';b=1' ;; esac
+  case ${PS1-} in *"$__longterm_b") b=';b=1' ;; esac
   __longterm_say "7;file://$__longterm_host${cwd// /%20}"
   __longterm_say "133;A;lt=$__longterm_nonce;n=$__longterm_n;exit=$__longterm_last;cwd=$cwd$b"
 }
@@ -136,15 +136,15 @@ __longterm_environ() {
 # read-only prompt is left alone: printf -v fails where an assignment would abort.
 __longterm_prompts() {
   if ! builtin shopt -q promptvars; then # no marks then, rather than their source
-    builtin printf -v PS1 %s "${PS1//"$__longterm_b"/}"
-    builtin printf -v PS2 %s "${PS2//"$__longterm_2"/}"
-    builtin printf -v PS0 %s "${PS0//"$__longterm_c"/}"
+    if [[ -n ${PS1-} ]]; then builtin printf -v PS1 %s "${PS1//"$__longterm_b"/}"; fi
+    if [[ -n ${PS2-} ]]; then builtin printf -v PS2 %s "${PS2//"$__longterm_2"/}"; fi
+    if [[ -n ${PS0-} ]]; then builtin printf -v PS0 %s "${PS0//"$__longterm_c"/}"; fi
     return 0
   fi
-  case $PS1 in *"$__longterm_b") ;; *)
+  case ${PS1=} in *"$__longterm_b") ;; *)
     builtin printf -v PS1 %s "${PS1//"$__longterm_b"/}$__longterm_b"
   esac
-  case $PS2 in "$__longterm_2"*) ;; *)
+  case ${PS2-"$__longterm_2"} in "$__longterm_2"*) ;; *)
     builtin printf -v PS2 %s "$__longterm_2${PS2//"$__longterm_2"/}"
   esac
   if ((__longterm_ps0)); then

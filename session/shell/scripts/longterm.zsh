@@ -9,10 +9,12 @@
 _longterm_running=0 # a command runs
 _longterm_n=0       # prompts so far
 _longterm_status=0
+_longterm_shown=0   # the hooks have run for this prompt
+_longterm_sched=0   # the scheduler can be used
 _longterm_ps1= _longterm_ps2=       # the user's prompts
 _longterm_marked1= _longterm_marked2= # the same with marks
 _longterm_eol= _longterm_eoluser= _longterm_eolset=0 # PROMPT_EOL_MARK with a mark and without
-typeset -gH +x _longterm_eol _longterm_eoluser _longterm_eolset
+typeset -gH +x _longterm_shown _longterm_sched _longterm_eol _longterm_eoluser _longterm_eolset
 typeset -gH +x _longterm_running _longterm_n _longterm_status _longterm_ps1 _longterm_ps2 _longterm_marked1 _longterm_marked2
 
 # The terminal, and not standard output, which the user may have sent elsewhere.
@@ -42,6 +44,7 @@ _longterm_precmd() {
 # others made.
 _longterm_prompt() {
   local REPLY cwd b
+  _longterm_shown=1
   (( ++_longterm_n ))
   _longterm_hooks
   _longterm_environ
@@ -73,7 +76,7 @@ _longterm_mark() {
 # Its text is what was typed, or what that was expanded to when history is off.
 _longterm_preexec() {
   local REPLY cut
-  _longterm_running=1
+  _longterm_running=1 _longterm_shown=0
   # What shows that output had no newline at its end is printed before precmd. It
   # tells the end of the output itself.
   _longterm_eolset=$(( ${+PROMPT_EOL_MARK} )) _longterm_eoluser=${PROMPT_EOL_MARK-%B%S%#%s%b}
@@ -88,6 +91,10 @@ _longterm_preexec() {
     PS2=$_longterm_ps2 _longterm_marked2=
   fi
   local text=${1:-$3}
+  _longterm_hooks
+  if (( _longterm_sched )) && [[ $text == *precmd_functions* || $text == (.|source|eval)\ * ]]; then
+    builtin sched +0 '_longterm_check "$_"'
+  fi
   if (( $#text > 16384 )); then text=${text[1,16384]} cut=';cut=1'; fi
   _longterm_encode "$text"
   _longterm_say "133;C;lt=$_longterm_nonce$cut;cmdline_url=$REPLY"
@@ -124,9 +131,23 @@ _longterm_start() {
   _longterm_prompt
 }
 
+# _longterm_check comes after precmd: it stands in for hooks that the command took away.
+# What the scheduler runs is not kept from $?, $_ and pipestatus: hence the argument and
+# the status, and hence only after lines that may have touched the hooks.
+_longterm_check() {
+  local -i s=$?
+  if (( ! _longterm_shown )); then
+    () { return $1 } $s
+    _longterm_precmd
+    _longterm_prompt
+  fi
+  return $s
+}
+
 # The scheduler runs after precmd and before the first prompt is drawn: by then the
 # user's files have been read and can no longer replace the hooks.
 if builtin zmodload -F zsh/sched b:sched 2>/dev/null; then
+  _longterm_sched=1
   builtin sched +0 _longterm_start
 else
   typeset -ga precmd_functions

@@ -1,0 +1,237 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/store/search"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+const (
+	// indexEvery is how often sessions are looked at for output that is not indexed, and
+	// indexAfter how long that must have rested, or
+	indexEvery = 2 * time.Second
+	indexAfter = time.Second
+	// indexBytes how much must have come.
+	indexBytes = 1 << 20
+	// indexShare is the part of a core that indexing in the background takes.
+	indexShare = 0.3
+)
+
+// indexer feeds the search index with what sessions print, in the background.
+type indexer struct {
+	hub *hub
+
+	feeding sync.Mutex // one feeds at a time; before mu
+
+	mu    sync.Mutex
+	index *search.Index     // nil: it could not be opened
+	seen  map[string]uint64 // by session: offset up to which lines are in it
+}
+
+// openIndex opens the index; search works without it as little as it must.
+func (h *hub) openIndex() {
+	x := &indexer{hub: h, seen: map[string]uint64{}}
+	h.index = x
+	index, err := search.Open(filepath.Join(h.d.cfg.Dirs.State, "search.db"))
+	if err != nil {
+		h.d.notice("nothing can be searched: %v", err)
+		return
+	}
+	x.index = index
+}
+
+// run feeds until ctx ends.
+func (x *indexer) run(ctx context.Context) {
+	t := time.NewTicker(indexEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			x.sweep(ctx, func(e *entry, rest uint64) bool {
+				return rest >= indexBytes || time.Since(e.s.Status().LastOutput) >= indexAfter
+			})
+		}
+	}
+}
+
+func (x *indexer) close() {
+	x.feeding.Lock()
+	defer x.feeding.Unlock()
+	if x.index != nil {
+		_ = x.index.Close()
+		x.index = nil
+	}
+}
+
+// sweep feeds what is due of every session.
+func (x *indexer) sweep(ctx context.Context, due func(e *entry, rest uint64) bool) {
+	for _, e := range x.hub.all() {
+		if ctx.Err() != nil {
+			return
+		}
+		x.mu.Lock()
+		seen := x.seen[e.rec.ID]
+		x.mu.Unlock()
+		_, end := e.s.OutputRange()
+		if end <= seen || e.record().Temporary || !due(e, end-seen) {
+			continue
+		}
+		if err := x.feed(ctx, e); err != nil && ctx.Err() == nil {
+			x.hub.d.log.Error("index for search", "session", e.rec.ID, "err", err)
+		}
+	}
+}
+
+// feed indexes what a session printed since the last time.
+func (x *indexer) feed(ctx context.Context, e *entry) error {
+	x.feeding.Lock()
+	defer x.feeding.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	from, err := x.index.Indexed(ctx, e.rec.ID)
+	if err != nil {
+		return err
+	}
+	start, end := e.s.OutputRange()
+	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}}
+	if f.commands, err = x.hub.d.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
+		return err
+	}
+	if err := f.read(ctx); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.seen[e.rec.ID] = end // with an unfinished line, perhaps: more output brings it up again
+	x.mu.Unlock()
+	return nil
+}
+
+// feeder makes lines of a session's output.
+type feeder struct {
+	x        *indexer
+	e        *entry
+	commands []store.Command // by number, and so by offset
+	plain    vterm.Plain
+	base     uint64 // offset of the plain text's first byte
+	pos      uint64 // offset after the newest byte
+	batch    search.Batch
+	bytes    int // in the batch
+}
+
+func (f *feeder) read(ctx context.Context) error {
+	r := f.e.s.Records(f.base)
+	defer r.Close()
+	f.pos = f.base
+	for {
+		began := time.Now()
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.take(ctx, &rec); err != nil {
+			return err
+		}
+		f.rest(ctx, time.Since(began))
+	}
+	if f.e.s.Status().State != session.Running { // no more will come to end the line
+		text, from, to := f.plain.Rest(nil)
+		f.add(text, from, to, time.Now())
+	}
+	return f.flush(ctx)
+}
+
+// rest leaves the machine to others for a part of the time.
+func (f *feeder) rest(ctx context.Context, worked time.Duration) {
+	if worked < 5*time.Millisecond {
+		return
+	}
+	select {
+	case <-time.After(time.Duration(float64(worked) * (1 - indexShare) / indexShare)):
+	case <-ctx.Done():
+	}
+}
+
+func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
+	switch rec.Kind {
+	case journal.KindGap:
+		if rec.Lost > 0 { // what comes after it is another text
+			if err := f.flush(ctx); err != nil {
+				return err
+			}
+			f.plain, f.base = vterm.Plain{}, rec.Offset+rec.Lost
+			f.pos = f.base
+		}
+		return nil
+	case journal.KindOutput:
+	default:
+		return nil
+	}
+	_, _ = f.plain.Write(rec.Data) // never fails
+	f.pos = rec.Offset + uint64(len(rec.Data))
+	f.plain.Lines(func(l vterm.PlainLine) { f.add(l.Text, l.From, l.To, rec.Time) })
+	if f.bytes >= indexBytes {
+		return f.flush(ctx)
+	}
+	return nil
+}
+
+func (f *feeder) add(text []byte, from, to uint64, at time.Time) {
+	if len(text) > 0 {
+		from += f.base
+		f.batch.Lines = append(f.batch.Lines, search.Line{
+			From: from, To: f.base + to, Time: at, Command: f.commandAt(f.base + to - 1), Text: string(text),
+		})
+	}
+	f.batch.To = f.base + to
+	f.bytes += len(text)
+}
+
+// commandAt is the number of the command that printed the byte at an offset; 0: none.
+func (f *feeder) commandAt(off uint64) int {
+	i := sort.Search(len(f.commands), func(i int) bool { return f.commands[i].From > off }) - 1
+	if i < 0 || f.commands[i].To != 0 && f.commands[i].To <= off {
+		return 0
+	}
+	return f.commands[i].N
+}
+
+func (f *feeder) flush(ctx context.Context) error {
+	if len(f.batch.Lines) == 0 && f.batch.To == 0 {
+		return nil
+	}
+	err := f.x.index.Add(ctx, f.batch)
+	f.batch = search.Batch{Session: f.e.rec.ID}
+	f.bytes = 0
+	return err
+}
+
+// forget drops a session from the index.
+func (x *indexer) forget(ctx context.Context, id string) error {
+	x.feeding.Lock()
+	defer x.feeding.Unlock()
+	x.mu.Lock()
+	delete(x.seen, id)
+	x.mu.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	return x.index.Forget(ctx, id)
+}

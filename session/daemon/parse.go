@@ -1,0 +1,92 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// parseBytes bounds the output that is read for structured results.
+const parseBytes = 10 << 20
+
+// readResult is a command's output, read as what the command is known to print.
+func readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (results.Result, string, error) {
+	out, _, err := plainOutput(ctx, s, from, to, parseBytes)
+	if err != nil {
+		return results.Result{}, "", err
+	}
+	return results.Parse(text, exit, out), out, nil
+}
+
+func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (results.Result, error) {
+	r, _, _, err := d.parsed(ctx, in)
+	return r, err
+}
+
+func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r results.Result, out string, c store.Command, err error) {
+	if c, err = d.command(ctx, in); err != nil {
+		return r, "", c, err
+	}
+	e, err := d.hub.resolve(c.Session)
+	if err != nil {
+		return r, "", c, err
+	}
+	to := c.To
+	if to == 0 {
+		_, to = e.s.OutputRange()
+	}
+	r, out, err = readResult(ctx, e.s, c.Text, c.ExitCode, c.From, to)
+	return r, out, c, err
+}
+
+func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]results.Suggestion, error) {
+	r, out, c, err := d.parsed(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if c.State == store.CommandRunning {
+		return nil, api.Errorf(api.CodeRunning, "command %d runs still", c.N).WithHint("wait for its end: `longterm wait %s --for command`", in.Session)
+	}
+	dir := c.CwdAfter
+	if dir == "" {
+		dir = c.Cwd
+	}
+	list := results.Suggest(results.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir)})
+	if list == nil {
+		list = []results.Suggestion{}
+	}
+	return list, nil
+}
+
+// programs are the names on a PATH.
+func programs(path string) []string {
+	var all []string
+	for _, dir := range filepath.SplitList(path) {
+		all = append(all, names(dir)...)
+	}
+	return all
+}
+
+// names are the entries of a directory; none when it cannot be read.
+func names(dir string) []string {
+	if !strings.HasPrefix(dir, "/") {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	list := make([]string, len(entries))
+	for i, e := range entries {
+		list[i] = e.Name()
+	}
+	return list
+}

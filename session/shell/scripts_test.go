@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+)
+
+// Where no pwsh is at hand, its script is at least whole: brackets and quotes close, and
+// it prints the marks that the tracker knows.
+func TestPwshScriptText(t *testing.T) {
+	b, err := scripts.ReadFile("scripts/longterm.ps1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	code := strings.NewReplacer("']'", "", `"]133`, "133").Replace(text) // brackets in strings
+	for _, pair := range []string{"{}", "()", "[]"} {
+		if strings.Count(code, pair[:1]) != strings.Count(code, pair[1:]) {
+			t.Errorf("%s do not pair up", pair)
+		}
+	}
+	for _, mark := range []string{"133;A;lt=", "133;B;lt=", "133;C;lt=", "133;D;", "7;file://", "longterm-env 1 nul", "# end "} {
+		if !strings.Contains(text, mark) {
+			t.Errorf("no %s", mark)
+		}
+	}
+	if strings.Contains(text, "\r") || strings.Contains(text, "\t") {
+		t.Error("carriage returns or tabs")
+	}
+}
+
+// The nonce is taken out of the environment before anything of the user's runs.
+func TestScriptsHideTheNonce(t *testing.T) {
+	for name, unset := range map[string]string{
+		"longterm.bash": "unset LONGTERM_NONCE", "zshenv": "'unset' 'LONGTERM_NONCE'", "longterm.fish": "set -e LONGTERM_NONCE",
+		"longterm.sh": "unset LONGTERM_NONCE", "longterm.ps1": "Env:LONGTERM_NONCE",
+	} {
+		b, err := scripts.ReadFile("scripts/" + name)
+		if err != nil || !strings.Contains(string(b), unset) {
+			t.Errorf("%s: no %q (%v)", name, unset, err)
+		}
+	}
+}
