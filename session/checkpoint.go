@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/store/checkpoint"
@@ -56,6 +57,43 @@ func (c *checkpoints) C() <-chan time.Time {
 		return nil
 	}
 	return c.timer.C
+}
+
+// sparse keeps the screen, without scrollback, every so often: what looking back begins
+// with.
+type sparse struct {
+	mu     sync.Mutex // Past reads on other goroutines
+	series *checkpoint.Series
+	at     uint64 // offset of the newest one
+}
+
+// keepScreen adds the screen to the series when enough was printed since the last time.
+func (s *Session) keepScreen() {
+	sp := &s.sparse
+	if s.off-sp.at < checkpointBytes || s.journalBad {
+		return
+	}
+	sp.at = s.off
+	c := checkpoint.Checkpoint{
+		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if err := errors.Join(sp.series.Add(c), sp.series.Thin(s.off)); err != nil {
+		s.log.Warn("keep a screen for looking back", "session", s.cfg.ID, "err", err)
+	}
+}
+
+// nearestScreen restores the newest kept screen that is after have and not after until. It
+// comes without scrollback: where a full checkpoint is near that is better.
+func (s *Session) nearestScreen(engine vterm.Engine, until, have uint64) (from uint64, ok bool) {
+	s.sparse.mu.Lock()
+	c, err := s.sparse.series.Nearest(until)
+	s.sparse.mu.Unlock()
+	if err != nil || c.Engine != s.engineName() || c.Offset <= have || c.Offset < s.cfg.Journal.Start() || engine.Restore(c.Snapshot) != nil {
+		return 0, false
+	}
+	return c.Offset, true
 }
 
 // checkpoint writes the emulator's state down. A failure costs only time at the next

@@ -153,6 +153,7 @@ func (s *Session) digest() {
 		s.watch.frames()
 	}
 	s.check.grew(s.off)
+	s.keepScreen()
 	s.attention.rhythm.Output(now)
 	s.stirred(now)
 	s.watchContent(now)

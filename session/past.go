@@ -30,7 +30,14 @@ func (s *Session) Past(ctx context.Context, off uint64) (vterm.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, _ := s.restoreInto(engine, off)
+	from, size := s.restoreInto(engine, off)
+	if at, ok := s.nearestScreen(engine, off, from+checkpointBytes); ok {
+		from = at
+	} else if size == 0 { // nothing to begin with: the size is the journal's to tell
+		if cols, rows, err := s.cfg.Journal.SizeAt(from); err == nil && cols > 0 {
+			engine.Resize(cols, rows)
+		}
+	}
 	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func(uint64) { engine.Events(nil) })
 	if err != nil {
 		return nil, fmt.Errorf("replay history: %w", err)
@@ -89,6 +96,30 @@ func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until u
 			engine.Resize(rec.Cols, rec.Rows)
 		}
 	}
+}
+
+// Sync makes what was journalled survive a loss of power, when the policy says it is time.
+func (s *Session) Sync(now time.Time) error {
+	if !s.cfg.Journal.SyncDue(now) {
+		return nil
+	}
+	return s.cfg.Journal.Sync()
+}
+
+// Compact packs the history more densely. It may take long and is to be called from a
+// goroutine of its own.
+func (s *Session) Compact(ctx context.Context) (journal.Compaction, error) {
+	return s.cfg.Journal.Compact(ctx)
+}
+
+// Retain drops the oldest history that r does not keep.
+func (s *Session) Retain(now time.Time, r journal.Retention) error {
+	if _, err := s.cfg.Journal.Retain(now, r); err != nil {
+		return err
+	}
+	s.sparse.mu.Lock()
+	defer s.sparse.mu.Unlock()
+	return s.sparse.series.DropBefore(s.cfg.Journal.Start())
 }
 
 // Records reads what is kept of the session, from an offset on. The caller closes it.

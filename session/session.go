@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -107,6 +108,7 @@ type Session struct {
 	lastCommand Command   // of the shell, begun or ended
 	clock       frameClock
 	check       checkpoints
+	sparse      sparse
 
 	watch  watchers
 	inputs inputQueue
@@ -131,6 +133,7 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Shell != nil {
 		s.shell = newTracking(cfg.Shell, cfg.Dir)
 	}
+	s.sparse.series = checkpoint.NewSeries(cfg.Dir, checkpoint.SeriesOptions{})
 	s.inputs.device = cfg.Device
 	s.tap.ring = cfg.Ring
 	return s, nil

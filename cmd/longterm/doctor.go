@@ -40,12 +40,16 @@ var checks = []struct {
 }
 
 func doctorCommand(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	var journals, repair bool
+	c := &cobra.Command{
 		Use: "doctor", Short: "Say what is wrong and how to mend it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
 				return err
+			}
+			if journals || repair {
+				return a.doctorJournals(cmd.Context(), b, repair)
 			}
 			var found []finding
 			failed := 0
@@ -65,7 +69,10 @@ func doctorCommand(a *app) *cobra.Command {
 			}
 			return nil
 		},
-	})
+	}
+	c.Flags().BoolVar(&journals, "journal", false, "read every session's history and say what is damaged")
+	c.Flags().BoolVar(&repair, "repair", false, "mend damaged histories; the daemon must be stopped (`longterm daemon stop`; sessions go on)")
+	return a.jsonFlag(c)
 }
 
 func writeFindings(w io.Writer, found []finding) {

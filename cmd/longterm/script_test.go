@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,8 @@ import (
 // The scripts drive every verb as a user would. They name the rows they prove.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Dir:  filepath.Join("testdata", "script"),
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"damage": damageLargest},
 		Setup: func(e *testscript.Env) error {
 			dir, err := os.MkdirTemp("", "lt")
 			if err != nil {
@@ -34,4 +36,20 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// damageLargest overwrites some bytes in the middle of the largest history file.
+func damageLargest(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(filepath.Join(args[0], "state", "sessions", "*", "journal", "*.ltj"))
+	ts.Check(err)
+	largest, size := "", int64(0)
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil && st.Size() > size {
+			largest, size = f, st.Size()
+		}
+	}
+	f, err := os.OpenFile(largest, os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteAt([]byte("damage"), size/2)
+	ts.Check(errors.Join(err, f.Close()))
 }

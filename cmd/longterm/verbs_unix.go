@@ -11,7 +11,7 @@ var verbs = []verb{
 	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
 	{"play", playCommand}, {"export", exportCommand},
 	{"search", searchCommand}, {"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},
-	{"kill", killCommand}, {"restore", restoreCommand}, {"rm", removeCommand}, {"render", renderCommand}, {"bench", benchCommand},
+	{"kill", killCommand}, {"restore", restoreCommand}, {"rm", removeCommand}, {"prune", pruneCommand}, {"render", renderCommand}, {"bench", benchCommand},
 	{"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 

@@ -240,6 +240,22 @@ type Hit struct {
 	Matches [][2]int  `json:"matches" doc:"ranges of text that match, bytes"`
 }
 
+// Prune says what history may take; 0 is no limit.
+type Prune struct {
+	SessionBytes int64 `json:"session_bytes,omitempty" doc:"on disk, of one session: the oldest output goes"`
+	SessionAgeMS int64 `json:"session_age_ms,omitempty" doc:"of output"`
+	TotalBytes   int64 `json:"total_bytes,omitempty" doc:"on disk, of all: ended sessions go first, the oldest first"`
+	Dead         int   `json:"dead,omitempty" doc:"ended sessions"`
+	DeadAgeMS    int64 `json:"dead_age_ms,omitempty" doc:"since they ended"`
+}
+
+// Pruned says what was dropped.
+type Pruned struct {
+	Removed []string `json:"removed" doc:"names of sessions that were removed"`
+	Cut     []string `json:"cut" doc:"names of sessions that lost their oldest output"`
+	Bytes   int64    `json:"bytes" doc:"freed on disk"`
+}
+
 // Record is an entry of a session's history.
 type Record struct {
 	Kind   string    `json:"kind" enum:"screen,output,resize,exit,gap,end" doc:"screen: first of all, the screen to begin with; end: last of all"`

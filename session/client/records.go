@@ -60,6 +60,11 @@ func (r *Records) Next() (api.Record, error) {
 // Close ends the reading.
 func (r *Records) Close() error { return r.body.Close() }
 
+// Prune drops history that is over a budget.
+func (c *Client) Prune(ctx context.Context, p api.Prune) (api.Pruned, error) {
+	return send[api.Pruned](ctx, c, "POST", "/prune", nil, p)
+}
+
 // SearchQuery says which lines are searched for: those that meet all that is set.
 type SearchQuery struct {
 	Text, Regexp  string

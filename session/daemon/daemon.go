@@ -38,6 +38,8 @@ type Config struct {
 	KeeperArgv func(key string, daemon bool) []string
 	// MaxSessions bounds the sessions that run at once; 0: DefaultMaxSessions.
 	MaxSessions int
+	// Budget is what history may take on disk; the zero value: DefaultBudget.
+	Budget Budget
 }
 
 // DefaultMaxSessions is the bound on sessions that run at once.
@@ -98,6 +100,7 @@ func Run(ctx context.Context, cfg Config) error {
 	indexing, stopIndexing := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { d.hub.index.run(indexing) })
+	background.Go(func() { (&janitor{d.hub, map[string]uint64{}}).run(indexing) })
 	defer d.hub.index.close()
 	defer background.Wait()
 	defer stopIndexing()

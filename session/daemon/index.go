@@ -235,3 +235,13 @@ func (x *indexer) forget(ctx context.Context, id string) error {
 	}
 	return x.index.Forget(ctx, id)
 }
+
+// forgetBefore drops what a session printed before an offset from the index.
+func (x *indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
+	x.feeding.Lock()
+	defer x.feeding.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	return x.index.ForgetBefore(ctx, id, off)
+}

@@ -35,6 +35,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "POST", "/sessions/{session}/signal", "signal", "Signal processes", d.postSignal)
 	op(a, "POST", "/sessions/{session}/kill", "kill", "End the process and all its descendants", d.postKill)
 	op(a, "POST", "/sessions/{session}/restore", "restore", "Start the process of an ended session again", d.postRestore)
+	op(a, "POST", "/prune", "prune", "Drop history that is over a budget", d.postPrune)
 	op(a, "GET", "/search", "search", "Search what sessions printed", d.searchOutput)
 	op(a, "GET", "/commands", "list-commands", "List commands that shells ran", d.listCommands)
 	op(a, "GET", "/sessions/{session}/commands/{n}", "get-command", "Describe a command", d.getCommand)

@@ -1,5 +1,11 @@
-// Package checkpoint keeps the state of an emulator at a journal offset in a file, so
-// that a restart replays what came after it and not everything.
+// Package checkpoint keeps states of an emulator at journal offsets in files, so that
+// only what came after them is to be replayed: the newest one, with all its scrollback,
+// for a restart (Write, Read), and a Series of screens for looking back.
+//
+//	sessions/ID/checkpoint                             the newest
+//	sessions/ID/checkpoints/00000000000067108864.ltc   one of the series
+//
+// The newest is
 //
 //	0   magic "LTCKPT1\n"
 //	8   u32  CRC-32C of all that follows

@@ -6,17 +6,25 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // batch is what one append writes: records, and before them the header of a segment
 // when they begin a new one.
 type batch struct {
-	buf    []byte
+	buf []byte
+	scratch
 	header header
 	fresh  bool // begins a segment
+	plain  bool // makes no blocks
+	exit   bool // has an exit record
 	off    uint64
 	time   int64
+	dims   dims
 }
+
+// scratch is memory to compress in.
+type scratch struct{ piece, body []byte }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
@@ -37,21 +45,41 @@ func (b *batch) end(start int, kind Kind, span uint64) {
 
 // output adds records for parts, none longer than MaxPayload.
 func (b *batch) output(parts [][]byte) {
-	var start, n int
-	b.buf, start = beginRecord(b.buf)
+	piece := b.piece[:0]
 	for _, p := range parts {
 		for len(p) > 0 {
-			if n == MaxPayload {
-				b.end(start, KindOutput, uint64(n))
-				b.buf, start = beginRecord(b.buf)
-				n = 0
+			if len(piece) == 0 && len(p) >= MaxPayload { // as most comes: not copied
+				b.outputPiece(p[:MaxPayload])
+				p = p[MaxPayload:]
+				continue
 			}
-			c := min(len(p), MaxPayload-n)
-			b.buf = append(b.buf, p[:c]...)
-			p, n = p[c:], n+c
+			c := min(len(p), MaxPayload-len(piece))
+			piece, p = append(piece, p[:c]...), p[c:]
+			if len(piece) == MaxPayload {
+				b.outputPiece(piece)
+				piece = piece[:0]
+			}
 		}
 	}
-	b.end(start, KindOutput, uint64(n))
+	if len(piece) > 0 {
+		b.outputPiece(piece)
+	}
+	b.piece = piece
+}
+
+// outputPiece adds one record of output, or a block with one when that is shorter.
+func (b *batch) outputPiece(p []byte) {
+	var start int
+	b.buf, start = beginRecord(b.buf)
+	if len(p) >= hotBytes && !b.plain {
+		var small bool
+		if b.buf, b.body, small = appendOutputBlock(b.buf, b.body, p, b.dims); small {
+			b.end(start, kindBlock, uint64(len(p)))
+			return
+		}
+	}
+	b.buf = append(b.buf, p...)
+	b.end(start, KindOutput, uint64(len(p)))
 }
 
 // AppendOutput appends what the program printed, all parts or none of them, with one
@@ -117,6 +145,10 @@ func (j *Journal) append(kind Kind, payload []byte, span uint64) error {
 	b.buf, start = beginRecord(b.buf)
 	b.buf = append(b.buf, payload...)
 	b.end(start, kind, span)
+	b.exit = kind == KindExit
+	if d, ok := (&raw{kind: kind, payload: payload}).resized(); ok {
+		b.dims = d
+	}
 	return j.commitLocked(b)
 }
 
@@ -130,13 +162,20 @@ func (j *Journal) beginLocked() (*batch, error) {
 		return nil, fmt.Errorf("append to journal: cut off an earlier failed write: %w", err)
 	}
 	b := batches.Get().(*batch)
-	*b = batch{buf: b.buf[:0], header: t.header, off: t.off, time: j.opt.Now().UnixNano()}
+	*b = batch{
+		buf: b.buf[:0], scratch: b.scratch, header: t.header,
+		off: t.off, time: j.opt.Now().UnixNano(), dims: t.dims,
+	}
 	// Without new output a new segment would get the old one's name.
-	if full := t.size >= j.opt.SegmentBytes && t.off > t.base; t.id == 0 || full {
+	if full := (t.size >= j.opt.SegmentBytes || t.roll) && t.off > t.base; t.id == 0 || full {
 		b.fresh = true
-		b.header = header{length: headerSize, base: t.off, created: b.time, id: j.newID()}
+		b.dims = j.dimsLocked()
+		b.header = header{
+			version: version, length: headerSize, base: t.off, created: b.time, id: j.newID(), dims: b.dims,
+		}
 		b.buf = appendHeader(b.buf, b.header)
 	}
+	b.plain = j.opt.Plain || b.header.version < versionBlocks
 	return b, nil
 }
 
@@ -162,15 +201,18 @@ func (j *Journal) commitLocked(b *batch) error {
 		return fmt.Errorf("append to journal: %w", err)
 	}
 	t := &j.tail
-	t.off = b.off
+	t.off, t.dims = b.off, b.dims
+	t.dimsRead = t.dimsRead || b.dims.known()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if b.fresh {
 		j.segments = append(j.segments, t.base)
-		j.markUnsyncedLocked(0, true)
+		j.others += j.size
+		j.markUnsyncedLocked(0, true, time.Unix(0, b.time))
 	}
-	j.markUnsyncedLocked(t.base, false)
-	j.size, j.end = t.size, t.off
+	j.markUnsyncedLocked(t.base, false, time.Unix(0, b.time))
+	j.unsynced.exit = j.unsynced.exit || b.exit
+	j.size, j.id, j.end = t.size, t.id, t.off
 	return nil
 }
 
@@ -204,6 +246,7 @@ func (j *Journal) startLocked(b *batch) error {
 	t := &j.tail
 	j.opt.handles.admit(&t.handle)
 	t.file, t.header, t.size = f, b.header, int64(len(b.buf))
+	t.roll = false
 	t.used.Store(true)
 	return nil
 }

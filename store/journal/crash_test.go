@@ -231,19 +231,21 @@ func TestFailingDisk(t *testing.T) {
 		}},
 	} {
 		for _, size := range []int64{1 << 20, 100} { // in a segment, or beginning one each time
-			t.Run(fmt.Sprintf("%s/%d", c.name, size), func(t *testing.T) {
-				survives(t, size, c.fail)
-			})
+			for _, plain := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s/%d/%v", c.name, size, plain), func(t *testing.T) {
+					survives(t, size, plain, c.fail)
+				})
+			}
 		}
 	}
 }
 
 // survives appends before, while and after the disk fails, and looks at the journal as
 // readers and the next process would at every point.
-func survives(t *testing.T, segmentBytes int64, fail func(*disk)) {
+func survives(t *testing.T, segmentBytes int64, plain bool, fail func(*disk)) {
 	o := testOptions()
 	d := &disk{}
-	o.FS, o.SegmentBytes = d, segmentBytes
+	o.FS, o.SegmentBytes, o.Plain = d, segmentBytes, plain
 	dir := t.TempDir()
 	j := open(t, dir, o)
 	var m model

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,14 +19,21 @@ type disk struct {
 	create   func(name string) error
 	remove   func(name string) error
 	sync     func(name string) error
-	opened   int // files open now
+	opening  func(name string)
+	closing  func(name string)
+	renamed  func() // after it was done
+	measured func() // after a file's size was told
+	opened   int    // files open now
 	synced   []string
 }
 
 func (d *disk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	d.mu.Lock()
-	create := d.create
+	create, opening := d.create, d.opening
 	d.mu.Unlock()
+	if opening != nil {
+		opening(name)
+	}
 	if create != nil && perm != 0 {
 		if err := create(name); err != nil {
 			return nil, err
@@ -48,6 +56,14 @@ func (d *disk) Remove(name string) error {
 		}
 	}
 	return d.osFS.Remove(name)
+}
+
+func (d *disk) Rename(from, to string) error {
+	err := d.osFS.Rename(from, to)
+	if d.renamed != nil {
+		d.renamed()
+	}
+	return err
 }
 
 func (d *disk) open() int {
@@ -75,6 +91,14 @@ func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
+func (f *diskFile) Stat() (fs.FileInfo, error) {
+	st, err := f.File.Stat()
+	if f.d.measured != nil {
+		f.d.measured()
+	}
+	return st, err
+}
+
 func (f *diskFile) Truncate(size int64) error {
 	if f.d.truncate != nil {
 		if err := f.d.truncate(f.name); err != nil {
@@ -98,6 +122,9 @@ func (f *diskFile) Close() error {
 	f.d.mu.Lock()
 	f.d.opened--
 	f.d.mu.Unlock()
+	if f.d.closing != nil {
+		f.d.closing(f.name)
+	}
 	return f.File.Close()
 }
 
@@ -105,10 +132,11 @@ func (f *diskFile) Close() error {
 var epoch = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func testOptions() Options {
-	now, id := epoch, uint32(0xC0FFEE00)
+	var readings, ids atomic.Int64 // compaction asks as well as appends
 	return Options{
-		Now:     func() time.Time { t := now; now = now.Add(time.Second); return t },
-		id:      func() uint32 { id++; return id },
+		FS:      &disk{}, // it syncs nothing: a busy disk would make the tests slow
+		Now:     func() time.Time { return epoch.Add(time.Duration(readings.Add(1)-1) * time.Second) },
+		id:      func() uint32 { return 0xC0FFEE00 + uint32(ids.Add(1)) },
 		handles: &handles{max: 4},
 	}
 }

@@ -2,6 +2,8 @@
 // of segment files, in which every output byte has an offset that never changes.
 //
 //	append ─▶ batch of records ─▶ one write ─▶ published end ─▶ readers (pread)
+//	             │ 4 KiB and more: a block                        ▲ blocks taken apart
+//	segment ─▶ Compact: dense blocks ─▶ new file ─▶ rename ───────┘
 //
 // # Format
 //
@@ -11,17 +13,20 @@
 //
 //	segment header                      record
 //	 0  magic "LTJRNL1\n"                0  u32  checksum of all that follows, seeded with id
-//	 8  u32  format version, 1           4  u32  id of the segment
+//	 8  u32  format version, 2           4  u32  id of the segment
 //	12  u32  header length, 48           8  u32  payload length n
 //	16  u64  base offset                12  u8   kind
 //	24  i64  creation time              13  u8×3 zero
 //	32  u32  id, random, not 0          16  u64  start offset
-//	36  u64  zero                       24  i64  time
-//	44  u32  checksum of bytes 0–43     32  payload
-//	48  records                         32+n u32 n again
+//	36  u16  columns, u16 rows          24  i64  time
+//	40  u32  bytes compaction wrote     32  payload
+//	44  u32  checksum of bytes 0–43     32+n u32 n again
+//	48  records
 //
-// Kinds and payloads are in docs/journal.md. A record of an unknown kind is skipped;
-// should it have stood for output, the next record's start offset shows the gap.
+// In version 1 the bytes 36–43 are zero and there are no blocks; it is read, and
+// appended to in its own form until it is compacted. Kinds and payloads are in
+// docs/journal.md. A record of an unknown kind is skipped; should it have stood for
+// output, the next record's start offset shows the gap.
 //
 // The id marks where records begin. Output cannot know it, so nothing a program
 // prints (another journal, say) is ever taken for a record of this segment. That
@@ -35,14 +40,28 @@
 //     damage, retired segments or output that could not be written (KindGap). Gaps
 //     are counted, never passed over in silence.
 //   - Readers see records only after their write succeeded. What a failed write left
-//     is cut off before anything else is written.
+//     is cut off before anything else is written. Nothing waits in memory.
 //   - After a crash a prefix of what was appended is there; Open cuts the rest.
-//   - A segment is closed to writing for good once the next one exists.
+//   - A segment is closed to appends for good once the next one exists.
+//   - Compaction changes no record: kind, offset, time and payload stay. A version of a
+//     segment has an id of its own, by which readers know that positions they remember
+//     are those of another. Both versions are synced before they are exchanged.
+//
+// # Map
+//
+//	append.go  block.go  mark.go        writing; blocks; marks
+//	format.go  record.go  zstd.go       bytes
+//	scan.go  walk.go  reader.go  readat.go  dims.go  extent.go    reading
+//	pack.go  compact.go                 compaction
+//	sync.go  retain.go  budget.go       what is kept, how surely, how long
+//	recover.go  verify.go  repair.go    damage
 //
 // # Ownership
 //
 // Journal.tail (the writer's end) is used under tail.mu, what readers see under
-// Journal.mu; tail.mu is taken first. Segment files of sealed segments are opened per
+// Journal.mu. Locks are taken in the order compacting, tail.mu, names, mu. Compaction
+// writes holding none but the first. Segment files of sealed segments are opened per
 // read. The file being appended to is kept open as long as the process-wide limit
-// on such descriptors allows (handles). No goroutine is started.
+// on such descriptors allows (handles); encoders and decoders are the process's too. No
+// goroutine is started.
 package journal

@@ -7,13 +7,14 @@ type extent struct {
 	base   uint64
 	end    uint64 // offset after it
 	size   int64  // bytes; of a sealed one its file tells
+	id     uint32 // of one that is not sealed; of others their files tell
 	sealed bool
 }
 
 // mark is where a record lies.
 type mark struct {
+	place
 	base     uint64
-	pos      int64
 	off, end uint64
 }
 
@@ -39,14 +40,14 @@ func (j *Journal) extent(base, off uint64) (extent, bool) {
 	case i < last:
 		return extent{base: j.segments[i], end: j.segments[i+1], sealed: true}, true
 	}
-	return extent{base: j.segments[i], end: j.end, size: j.size, sealed: j.size == 0}, true
+	return extent{base: j.segments[i], end: j.end, size: j.size, id: j.id, sealed: j.size == 0}, true
 }
 
-func (j *Journal) hint(base, off uint64) (mark, bool) {
+func (j *Journal) hint(id uint32, base, off uint64) (mark, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, m := range j.hints.marks {
-		if m.pos > 0 && m.base == base && m.off < off && off <= m.end {
+		if m.pos > 0 && m.id == id && m.base == base && m.off < off && off <= m.end {
 			return m, true
 		}
 	}
@@ -67,4 +68,10 @@ func (j *Journal) bases() []uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.segments)
+}
+
+// awaitNames waits until no segment's file is being exchanged.
+func (j *Journal) awaitNames() {
+	j.names.Lock()
+	defer j.names.Unlock()
 }

@@ -25,8 +25,10 @@ const (
 
 const (
 	magic   = "LTJRNL1\n"
-	version = 1
-	suffix  = ".ltj"
+	version = 2
+	// versionBlocks is the first format whose readers know blocks.
+	versionBlocks = 2
+	suffix        = ".ltj"
 	// maxOffset keeps sums of offsets and lengths from wrapping around.
 	maxOffset = 1 << 62
 )
@@ -39,21 +41,26 @@ var le = binary.LittleEndian
 
 // header is the head of a segment.
 type header struct {
-	length  int64 // where records begin
+	version uint32 // 0: not known
+	length  int64  // where records begin
 	base    uint64
 	created int64
 	id      uint32
+	dims    dims   // the terminal's size before the first record
+	dense   uint32 // bytes of the file that compaction wrote, 0: none
 }
 
 func appendHeader(dst []byte, h header) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
-	dst = le.AppendUint32(dst, version)
+	dst = le.AppendUint32(dst, h.version)
 	dst = le.AppendUint32(dst, headerSize)
 	dst = le.AppendUint64(dst, h.base)
 	dst = le.AppendUint64(dst, uint64(h.created))
 	dst = le.AppendUint32(dst, h.id)
-	dst = le.AppendUint64(dst, 0)
+	dst = le.AppendUint16(dst, uint16(h.dims.cols))
+	dst = le.AppendUint16(dst, uint16(h.dims.rows))
+	dst = le.AppendUint32(dst, h.dense)
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
@@ -63,16 +70,20 @@ func decodeHeader(b []byte) (header, error) {
 		crc32.Checksum(b[:headerSize-4], castagnoli) != le.Uint32(b[headerSize-4:]) {
 		return header{}, errHeader
 	}
-	if v := le.Uint32(b[8:]); v != version {
+	v := le.Uint32(b[8:])
+	if v > version {
 		return header{}, fmt.Errorf("%w (format %d, this one knows %d)", ErrNewer, v, version)
 	}
 	h := header{
+		version: v,
 		length:  int64(le.Uint32(b[12:])),
 		base:    le.Uint64(b[16:]),
 		created: int64(le.Uint64(b[24:])),
 		id:      le.Uint32(b[32:]),
+		dims:    dims{int32(le.Uint16(b[36:])), int32(le.Uint16(b[38:]))}, // 0 in version 1
+		dense:   le.Uint32(b[40:]),
 	}
-	if h.length < headerSize || h.length > maxHeader || h.id == 0 {
+	if v == 0 || h.length < headerSize || h.length > maxHeader || h.id == 0 {
 		return header{}, errHeader
 	}
 	return h, nil
@@ -85,6 +96,7 @@ type raw struct {
 	time    int64
 	payload []byte
 	pos     int64 // in the file
+	index   int   // in the block at pos
 }
 
 func (r *raw) size() int64 { return recordHead + int64(len(r.payload)) + recordTail }
@@ -96,6 +108,8 @@ func (r *raw) span() uint64 {
 		return uint64(len(r.payload))
 	case r.kind == KindGap && len(r.payload) >= 8:
 		return min(le.Uint64(r.payload), maxOffset)
+	case r.kind == kindBlock && len(r.payload) >= blockHead:
+		return min(le.Uint64(r.payload[8:]), maxOffset)
 	}
 	return 0
 }

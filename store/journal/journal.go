@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -26,8 +26,10 @@ var (
 // Options configure a journal. The zero value of every field means its default.
 type Options struct {
 	SegmentBytes int64            // DefaultSegmentBytes
-	Now          func() time.Time // time.Now
+	Now          func() time.Time // time.Now; by any goroutine
 	FS           FS               // the operating system's
+	Plain        bool             // compress nothing while appending
+	Sync         SyncPolicy       // SyncEachSecond
 
 	id      func() uint32 // of a new segment
 	handles *handles
@@ -58,13 +60,19 @@ type Journal struct {
 	opt  Options
 	tail tail
 
+	compacting sync.Mutex // one compaction at a time
+	names      sync.Mutex // held while segments' files are replaced or removed
+
 	mu       sync.Mutex // guards what readers see
 	segments []uint64   // bases, ascending; the last one is appended to
 	size     int64      // bytes of the last one that hold whole records; 0: it is sealed too
+	id       uint32     // of the last one
 	end      uint64
 	hints    hints
-	unsynced []uint64 // bases of segments with bytes not synced yet
-	newNames bool     // the directory is not synced yet
+	unsynced unsynced
+
+	others      int64 // bytes on disk but for the segment appended to
+	othersKnown bool
 }
 
 // tail is the writer's end, used with its handle locked.
@@ -73,6 +81,9 @@ type tail struct {
 	header          // of the segment appended to; id 0: none yet
 	size      int64 // where the next record goes
 	off       uint64
+	dims      dims // the terminal's size at the end
+	dimsRead  bool // as far as the journal tells; else nobody looked yet
+	roll      bool // a new segment is to be begun
 	untrimmed bool // bytes of a failed write may lie after size
 	closed    bool
 }
@@ -93,7 +104,8 @@ func Open(dir string, o Options) (*Journal, Recovery, error) {
 	if err != nil {
 		return nil, rec, fmt.Errorf("open journal %s: %w", dir, err)
 	}
-	j.size, j.end = j.tail.size, j.tail.off
+	j.size, j.id, j.end = j.tail.size, j.tail.id, j.tail.off
+	j.unsynced.inherited = len(j.segments) > 0
 	return j, rec, nil
 }
 
@@ -104,6 +116,9 @@ func (j *Journal) list() error {
 		return err
 	}
 	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), unfinished) { // of a compaction; the segment is there
+			_ = j.opt.FS.Remove(filepath.Join(j.dir, e.Name()))
+		}
 		if base, ok := segmentBase(e.Name()); ok && e.Type().IsRegular() {
 			j.segments = append(j.segments, base)
 		}
@@ -129,80 +144,6 @@ func (j *Journal) Start() uint64 {
 		return j.end
 	}
 	return j.segments[0]
-}
-
-// DropBefore removes the oldest segments as far as all they hold lies before off. The
-// segment appended to stays. Readers inside get a gap.
-func (j *Journal) DropBefore(off uint64) error {
-	for {
-		j.mu.Lock()
-		if len(j.segments) < 2 || j.segments[1] > off {
-			j.mu.Unlock()
-			return nil
-		}
-		base := j.segments[0]
-		j.mu.Unlock()
-		if err := j.opt.FS.Remove(j.path(base)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("retire journal segment: %w", err)
-		}
-		j.mu.Lock()
-		if j.segments[0] == base {
-			j.segments = slices.Clone(j.segments[1:])
-		}
-		j.mu.Unlock()
-	}
-}
-
-// Sync makes everything appended so far survive a power loss. It may be called from
-// any goroutine and does not hold up appends.
-func (j *Journal) Sync() error {
-	j.mu.Lock()
-	bases, names := j.unsynced, j.newNames
-	j.unsynced, j.newNames = nil, false
-	j.mu.Unlock()
-
-	err := j.takeCloseError()
-	for _, base := range bases {
-		serr := syncPath(j.opt.FS, j.path(base), os.O_RDWR)
-		if serr != nil && !errors.Is(serr, os.ErrNotExist) { // retired
-			err = errors.Join(err, serr)
-			j.markUnsynced(base, false)
-		}
-	}
-	if names {
-		if serr := syncDir(j.opt.FS, j.dir); serr != nil {
-			err = errors.Join(err, serr)
-			j.markUnsynced(0, true)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("sync journal: %w", err)
-	}
-	return nil
-}
-
-// markUnsynced notes that a segment has new bytes, or that the directory has a new
-// name.
-func (j *Journal) markUnsynced(base uint64, name bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.markUnsyncedLocked(base, name)
-}
-
-func (j *Journal) markUnsyncedLocked(base uint64, name bool) {
-	if name {
-		j.newNames = true
-	} else if !slices.Contains(j.unsynced, base) {
-		j.unsynced = append(j.unsynced, base)
-	}
-}
-
-func (j *Journal) takeCloseError() error {
-	j.tail.mu.Lock()
-	defer j.tail.mu.Unlock()
-	err := j.tail.err
-	j.tail.err = nil
-	return err
 }
 
 // Close ends appending. Readers may go on.

@@ -419,6 +419,7 @@ func TestConcurrentReaders(t *testing.T) {
 	for i := range 2 {
 		wg.Go(func() { readRandomly(t, j, uint64(i), done) })
 	}
+	wg.Go(func() { compactAll(t, j, done) })
 	wg.Go(func() { follow(t, j, total) })
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for j.End() < total {
@@ -464,6 +465,25 @@ func readRandomly(t *testing.T, j *Journal, seed uint64, done chan struct{}) {
 				t.Errorf("byte %d is %#x, want %#x", off+gap+uint64(i), b, want)
 				return
 			}
+		}
+	}
+}
+
+func compactAll(t *testing.T, j *Journal, done chan struct{}) {
+	for {
+		runtime.Gosched()
+		select {
+		case <-done:
+			return
+		default:
+		}
+		if _, err := j.Compact(t.Context()); err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := j.Size(); err != nil {
+			t.Error(err)
+			return
 		}
 	}
 }
@@ -523,9 +543,15 @@ func heap() int {
 
 func TestAppendAllocates(t *testing.T) {
 	j := open(t, t.TempDir(), Options{})
-	p := make([]byte, 4096)
-	must(t, j.AppendOutput(p))
-	if n := testing.AllocsPerRun(200, func() { must(t, j.AppendOutput(p)) }); n > 1 {
-		t.Errorf("an append allocates %v times", n)
+	for _, size := range []int{100, 4096, 64 << 10} {
+		if size >= hotBytes && raceEnabled {
+			t.Log("with the race detector pools forget encoders on purpose")
+			break
+		}
+		p := make([]byte, size)
+		must(t, j.AppendOutput(p))
+		if n := testing.AllocsPerRun(200, func() { must(t, j.AppendOutput(p)) }); n > 1 {
+			t.Errorf("an append of %d bytes allocates %v times", size, n)
+		}
 	}
 }

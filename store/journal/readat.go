@@ -66,7 +66,7 @@ func (r *Reader) seekTime(t time.Time) error {
 	bases := r.j.bases()
 	for i := len(bases) - 1; i >= 0; i-- {
 		r.Close()
-		r.base, r.off, r.resume = bases[i], bases[i], 0
+		r.base, r.off, r.resume, r.seen = bases[i], bases[i], place{}, 0
 		ok, err := r.enter()
 		if err != nil {
 			return err

@@ -19,11 +19,13 @@ type Reader struct {
 	base uint64 // enter no segment before this one
 
 	ext    extent // of the segment read last
-	resume int64  // where to go on in it, 0: find out
+	resume place  // where to go on in it; no longer good when it was compacted
+	seen   int    // records without output given at off, of this segment
+	again  int    // as many of them come again
 	inside bool   // file and scan are in use
 	ahead  int64  // bytes to read at once
 	file   File   // nil: the segment is gone
-	scan   scanner
+	scan   walker
 
 	damaged bool   // bytes were passed over since the last record given
 	given   bool   // a record was given: damage from here on counts
@@ -51,7 +53,7 @@ func (r *Reader) Next() (Record, error) {
 				return r.atEnd()
 			}
 		}
-		rw, skipped, err := r.scan.record(r.scan.limit)
+		rw, skipped, err := r.scan.step()
 		r.damaged = r.damaged || skipped > 0
 		switch {
 		case err == nil:
@@ -74,11 +76,16 @@ func (r *Reader) Next() (Record, error) {
 // Close gives descriptor and buffer up. The reader can go on being used.
 func (r *Reader) Close() {
 	if r.inside {
-		r.resume = r.scan.next
+		r.resume = r.scan.here()
 	}
 	if r.isHeld { // its data is in the buffer
-		r.isHeld, r.resume = false, r.last.pos
+		r.isHeld, r.resume = false, r.last.place
 	}
+	r.shut()
+}
+
+// shut gives descriptor and buffer up.
+func (r *Reader) shut() {
 	r.scan.free()
 	if r.file != nil {
 		_ = r.file.Close() // was only read
@@ -103,7 +110,12 @@ func (r *Reader) accept(rw *raw) (Record, bool) {
 	if !known {
 		return Record{}, false
 	}
-	r.last = mark{r.ext.base, rw.pos, rw.offset, end}
+	if r.again > 0 && span == 0 && end == r.off {
+		r.again--
+		return Record{}, false
+	}
+	r.again = 0
+	r.last = mark{place{r.scan.header.id, rw.pos, rw.index}, r.ext.base, rw.offset, end}
 	if rw.offset < r.off {
 		rec = rec.from(r.off)
 	}
@@ -127,9 +139,14 @@ func (rec Record) from(off uint64) Record {
 }
 
 func (r *Reader) give(rec Record) Record {
-	r.off = rec.Offset + rec.Lost
+	end := rec.Offset + rec.Lost
 	if rec.Kind == KindOutput {
-		r.off += uint64(len(rec.Data))
+		end += uint64(len(rec.Data))
+	}
+	if end == r.off {
+		r.seen++
+	} else {
+		r.off, r.seen = end, 0
 	}
 	r.given, r.damaged = true, false
 	return rec
@@ -137,7 +154,12 @@ func (r *Reader) give(rec Record) Record {
 
 // gap tells that nothing is kept before to.
 func (r *Reader) gap(to uint64) Record {
-	return r.give(Record{Kind: KindGap, Offset: r.off, Lost: to - r.off})
+	lost := to - r.off
+	rec := r.give(Record{Kind: KindGap, Offset: r.off, Lost: lost})
+	if lost == 0 {
+		r.seen-- // it is in no file
+	}
+	return rec
 }
 
 // further is called at the end of what was visible of a segment: more of it may be by
@@ -152,7 +174,10 @@ func (r *Reader) further() (bool, error) {
 	switch {
 	case !ok || ext.base != r.ext.base: // retired; its file is still open
 		r.ext.sealed, r.ext.end = true, max(ext.base, r.ext.end)
-	case !ext.sealed && ext.size <= r.ext.size:
+	case ext.sealed || ext.id != r.ext.id: // there may be another file by now
+		r.Close()
+		return true, nil
+	case ext.size <= r.ext.size:
 		r.Close()
 		return false, nil
 	default:
@@ -187,65 +212,82 @@ func (r *Reader) measure() error {
 	return nil
 }
 
+// maxEnter bounds the versions of a segment that can come and go while it is opened.
+const maxEnter = 100
+
 // enter opens the segment that has the next record. False: there is none.
 func (r *Reader) enter() (bool, error) {
-	ext, ok := r.j.extent(r.base, r.off)
-	if !ok {
-		r.ext.end = ext.end
-		return false, nil
+	for range maxEnter {
+		ext, ok := r.j.extent(r.base, r.off)
+		if !ok {
+			r.ext.end = ext.end
+			return false, nil
+		}
+		if ext.base != r.ext.base {
+			r.resume, r.seen = place{}, 0
+		}
+		r.ext, r.base = ext, ext.base
+		if !ext.sealed && r.resume.id == ext.id && r.resume.pos >= ext.size && r.off >= ext.end {
+			return false, nil
+		}
+		same, err := r.open()
+		if err != nil {
+			r.shut()
+			return false, fmt.Errorf("read journal segment %s: %w", segmentName(ext.base), err)
+		}
+		if same {
+			return true, nil
+		}
+		r.shut() // compacted since extent was asked, or just now
+		r.j.awaitNames()
 	}
-	if ext.base != r.ext.base {
-		r.resume = 0
-	}
-	read := r.resume > 0 && r.resume >= ext.size && r.off >= ext.end
-	r.ext, r.base = ext, ext.base
-	if read && !ext.sealed {
-		return false, nil
-	}
-	if err := r.open(); err != nil {
-		r.Close()
-		return false, fmt.Errorf("read journal segment %s: %w", segmentName(ext.base), err)
-	}
-	return true, nil
+	return false, fmt.Errorf("read journal segment %s: it changes all the time", segmentName(r.base))
 }
 
-// open opens the segment ext. One that is gone was retired: it reads as if empty.
-func (r *Reader) open() error {
-	r.scan, r.inside = scanner{window: window{ahead: r.ahead}}, true
+// open opens the segment ext. One that is gone was retired: it reads as if empty. same
+// is false when the file is another version than ext tells about.
+func (r *Reader) open() (same bool, err error) {
+	r.scan, r.inside = walker{scanner: scanner{window: window{ahead: r.ahead}}}, true
 	f, _, err := r.j.openSegment(r.ext.base)
 	if errors.Is(err, os.ErrNotExist) {
-		r.ext.size = 0
-		return nil
+		r.ext.size, r.ext.sealed = 0, true
+		return true, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.file, r.scan.file = f, f
 	if err := r.measure(); err != nil {
-		return err
+		return false, err
 	}
 	return r.position()
 }
 
 // position moves to where the next record may be: where the reader left off, where
 // another one did, or found by bisection.
-func (r *Reader) position() error {
+func (r *Reader) position() (same bool, err error) {
 	if _, err := r.scan.readHeader(r.ext.base); err != nil {
 		if !errors.Is(err, ErrNewer) {
-			return err
+			return false, err
 		}
 		r.scan.header.id = 0 // an older longterm reads what it can
 	}
-	if r.resume > 0 {
-		r.scan.next = r.resume
-		return nil
+	id := r.scan.header.id
+	if !r.ext.sealed && id != r.ext.id {
+		return false, nil
 	}
-	if m, ok := r.j.hint(r.ext.base, r.off); ok {
+	r.again, r.scan.from = 0, r.off
+	if r.resume.pos > 0 && r.resume.id == id {
+		r.scan.seek(r.resume)
+		return true, nil
+	}
+	r.again = r.seen
+	if m, ok := r.j.hint(id, r.ext.base, r.off); ok {
 		r.scan.next = m.pos
-		return nil
+		return true, nil
 	}
 	if r.off <= r.ext.base {
-		return nil
+		return true, nil
 	}
-	return r.scan.bisect(func(rw *raw) bool { return rw.offset < r.off })
+	return true, r.scan.bisect(func(rw *raw) bool { return rw.offset < r.off })
 }

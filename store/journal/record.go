@@ -14,7 +14,7 @@ const (
 	KindResize Kind = 2 // Cols, Rows: the terminal's size from here on
 	KindExit   Kind = 3 // Exit: the program ended
 	KindGap    Kind = 4 // Lost: bytes that were printed and are not kept
-	KindMark   Kind = 5 // Data: opaque to this package
+	KindMark   Kind = 5 // Data: a Mark, or what the caller put there
 )
 
 func (k Kind) String() string {
@@ -29,6 +29,8 @@ func (k Kind) String() string {
 		return "gap"
 	case KindMark:
 		return "mark"
+	case kindBlock:
+		return "block"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -86,6 +88,9 @@ func (r *raw) record() (rec Record, ok bool) {
 		rec.Exit = decodeExit(p)
 	case r.kind == KindGap && len(p) >= 8:
 		rec.Lost = r.span()
+		if r.time == 0 {
+			rec.Time = time.Time{} // what damage was rewritten as
+		}
 	default:
 		return Record{}, false
 	}

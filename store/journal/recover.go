@@ -11,6 +11,9 @@ import (
 // records before all of it is.
 const recoverBytes = 4 * maxLength
 
+// damaged ends the name of a segment of which nothing can be read.
+const damaged = ".damaged"
+
 // Recovery says what Open found broken at the end of a journal.
 type Recovery struct {
 	Cut    int64  // bytes of the last segment that were no whole record
@@ -74,7 +77,7 @@ func (j *Journal) setAside(base uint64, size int64, f File) (Recovery, error) {
 	if size > headerSize {
 		name := j.path(base)
 		r.Reason = fmt.Sprintf("segment %s has a damaged head; it was renamed to *.damaged", segmentName(base))
-		if err := j.opt.FS.Rename(name, name+".damaged"); err != nil {
+		if err := j.opt.FS.Rename(name, name+damaged); err != nil {
 			return r, err
 		}
 	}

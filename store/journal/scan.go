@@ -148,7 +148,7 @@ func (s *scanner) parse(pos int64) (raw, bool, error) {
 	}
 	r, ok := decodeRecord(b, s.header.id)
 	r.pos = pos
-	return r, ok && r.offset >= s.header.base, nil
+	return r, ok && r.offset >= s.header.base && r.offset+r.span() <= maxOffset, nil
 }
 
 // bisect moves to a record that lies at most about a glance before the first for which

@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func pruneCommand(a *app) *cobra.Command {
+	var perSession, total string
+	var age, deadAge time.Duration
+	var dead int
+	c := &cobra.Command{
+		Use: "prune", Short: "Drop old history", Args: cobra.NoArgs,
+		Long: `Drop the history that is over the limits given; without any nothing is dropped. Running sessions keep
+running, and readers of what goes are told of the gap. The daemon does the same by itself, each minute:
+2 GiB a session, 32 GiB in all, 2000 ended sessions.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p := api.Prune{Dead: dead, SessionAgeMS: age.Milliseconds(), DeadAgeMS: deadAge.Milliseconds()}
+			var err error
+			if p.SessionBytes, err = parseBytes(perSession); err != nil {
+				return err
+			}
+			if p.TotalBytes, err = parseBytes(total); err != nil {
+				return err
+			}
+			if p == (api.Prune{}) {
+				return usagef("nothing to drop; give a limit, as in --dead-age 720h or --total 1GiB")
+			}
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			r, err := b.client.Prune(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			return a.print(r, func(w io.Writer) {
+				fmt.Fprintf(w, "%d sessions removed, %d cut, %d bytes freed\n", len(r.Removed), len(r.Cut), r.Bytes)
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&perSession, "session", "", "most bytes on disk of one session, as in 500MB or 1GiB: its oldest output goes")
+	f.DurationVar(&age, "age", 0, "greatest age of output")
+	f.StringVar(&total, "total", "", "most bytes on disk of all sessions: ended ones go first, the oldest first")
+	f.IntVar(&dead, "dead", 0, "most sessions that have ended")
+	f.DurationVar(&deadAge, "dead-age", 0, "longest time since a session ended")
+	return a.jsonFlag(c)
+}
+
+// byteUnits are the units of sizes, the longest names first.
+var byteUnits = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
+}
+
+// parseBytes reads a size such as 500MB or 1.5GiB; empty is 0.
+func parseBytes(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for _, u := range byteUnits {
+		number, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || n <= 0 || n*u.bytes > 1<<60 {
+			break
+		}
+		return int64(n * u.bytes), nil
+	}
+	return 0, usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
+}

@@ -1,0 +1,178 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Budget is what history may take on disk. Zero fields are no limit.
+type Budget struct {
+	SessionBytes int64         // of one session
+	SessionAge   time.Duration // of what a session printed
+	TotalBytes   int64         // of all sessions
+	Dead         int           // sessions that have ended
+	DeadAge      time.Duration // since they ended
+}
+
+// DefaultBudget is generous: nothing goes that a disk could well hold.
+var DefaultBudget = Budget{SessionBytes: 2 << 30, TotalBytes: 32 << 30, Dead: 2000}
+
+// How often the janitor looks at things.
+const (
+	syncEvery   = time.Second // journals to be synced
+	tidyEvery   = time.Minute // histories over the budget
+	compactRest = 10 * time.Second
+)
+
+// janitor looks after histories: syncs them, packs them, drops what is over the budget.
+type janitor struct {
+	hub    *hub
+	packed map[string]uint64 // by session: output when it was last packed
+}
+
+func (j *janitor) run(ctx context.Context) {
+	sync, tidy, pack := time.NewTicker(syncEvery), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
+	defer sync.Stop()
+	defer tidy.Stop()
+	defer pack.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-sync.C:
+			j.sync(now)
+		case <-pack.C:
+			j.pack(ctx)
+		case now := <-tidy.C:
+			if _, err := j.hub.tidy(ctx, now, j.hub.d.budget()); err != nil {
+				j.hub.d.log.Error("keep histories within the budget", "err", err)
+			}
+		}
+	}
+}
+
+func (j *janitor) sync(now time.Time) {
+	for _, e := range j.hub.all() {
+		if err := e.s.Sync(now); err != nil {
+			j.hub.d.log.Error("sync a history", "session", e.rec.ID, "err", err)
+		}
+	}
+}
+
+// pack compacts the histories of sessions that rest, one after the other.
+func (j *janitor) pack(ctx context.Context) {
+	for _, e := range j.hub.all() {
+		_, end := e.s.OutputRange()
+		if ctx.Err() != nil {
+			return
+		}
+		if j.packed[e.rec.ID] == end || time.Since(e.s.Status().LastOutput) < compactRest || e.record().Temporary {
+			continue
+		}
+		e.manifest.Lock() // its directory is not removed meanwhile
+		removed := e.removed
+		var err error
+		if !removed {
+			_, err = e.s.Compact(ctx)
+		}
+		e.manifest.Unlock()
+		if err != nil && ctx.Err() == nil {
+			j.hub.d.log.Error("pack a history", "session", e.rec.ID, "err", err)
+		}
+		j.packed[e.rec.ID] = end
+	}
+}
+
+func (d *Daemon) budget() Budget {
+	if d.cfg.Budget == (Budget{}) {
+		return DefaultBudget
+	}
+	return d.cfg.Budget
+}
+
+// tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a
+// whole.
+func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
+	p := api.Pruned{Removed: []string{}, Cut: []string{}}
+	var usages []journal.Usage
+	entries := map[string]*entry{}
+	var errs []error
+	for _, e := range h.all() {
+		if e.record().Temporary {
+			continue
+		}
+		dir := filepath.Join(h.d.cfg.Dirs.Session(e.rec.ID), "journal")
+		before, err := journal.Measure(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := e.s.Retain(now, journal.Retention{MaxAge: b.SessionAge, MaxBytes: b.SessionBytes}); err != nil {
+			errs = append(errs, err)
+		}
+		after, err := journal.Measure(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if after.Bytes < before.Bytes {
+			if start, _ := e.s.OutputRange(); start > 0 {
+				errs = append(errs, h.index.forgetBefore(ctx, e.rec.ID, start))
+			}
+			p.Cut, p.Bytes = append(p.Cut, e.record().Name), p.Bytes+before.Bytes-after.Bytes
+		}
+		after.Live = e.s.Status().State == session.Running
+		if ended := e.s.Status().Ended; !after.Live && !ended.IsZero() {
+			after.Last = ended
+		}
+		usages, entries[dir] = append(usages, after), e
+	}
+	for _, drop := range journal.Plan(now, usages, journal.Budget{MaxBytes: b.TotalBytes, MaxDead: b.Dead, MaxDeadAge: b.DeadAge}) {
+		if err := h.carryOut(ctx, now, entries[drop.Dir], drop, &p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// carryOut drops one thing.
+func (h *hub) carryOut(ctx context.Context, now time.Time, e *entry, drop journal.Drop, p *api.Pruned) error {
+	before, err := journal.Measure(drop.Dir)
+	if err != nil {
+		return err
+	}
+	name := e.record().Name
+	if drop.Keep == 0 {
+		h.d.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
+		if err := h.remove(ctx, e, false); err != nil {
+			return err
+		}
+		p.Removed, p.Bytes = append(p.Removed, name), p.Bytes+before.Bytes
+		return nil
+	}
+	if err := e.s.Retain(now, journal.Retention{MaxBytes: drop.Keep}); err != nil {
+		return err
+	}
+	start, _ := e.s.OutputRange()
+	ferr := h.index.forgetBefore(ctx, e.rec.ID, start)
+	after, err := journal.Measure(drop.Dir)
+	err = errors.Join(err, ferr)
+	p.Cut, p.Bytes = append(p.Cut, name), p.Bytes+before.Bytes-after.Bytes
+	return err
+}
+
+func (d *Daemon) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
+	b := in.Body
+	return d.hub.tidy(ctx, time.Now(), Budget{
+		SessionBytes: b.SessionBytes, SessionAge: time.Duration(b.SessionAgeMS) * time.Millisecond,
+		TotalBytes: b.TotalBytes, Dead: b.Dead, DeadAge: time.Duration(b.DeadAgeMS) * time.Millisecond,
+	})
+}

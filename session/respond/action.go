@@ -1,0 +1,39 @@
+package respond
+
+import "time"
+
+// ActionKind says what to do.
+type ActionKind string
+
+// Actions. Perform them in order.
+const (
+	ActText    ActionKind = "text"    // type Value as it is
+	ActKeys    ActionKind = "keys"    // press the keys named in Value (vterm.ParseKeys)
+	ActSecret  ActionKind = "secret"  // resolve the reference in Value and type that
+	ActHook    ActionKind = "hook"    // run the hook named Value, with Captures
+	ActFail    ActionKind = "fail"    // it is over; Value is the reason
+	ActRefused ActionKind = "refused" // a reply was not sent; Value is the reason
+	ActFired   ActionKind = "fired"   // a rule fired: Record; its replies follow
+)
+
+// Action is something for the owner of the session to do.
+type Action struct {
+	Kind     ActionKind        `json:"kind"`
+	Rule     int               `json:"rule"` // index in Set.Rules; -1: none
+	Value    string            `json:"value,omitempty"`
+	Captures map[string]string `json:"captures,omitempty"` // by number and by name
+	Record   *Record           `json:"record,omitempty"`
+}
+
+// Record is a firing, for history. It names secrets and does not hold them.
+type Record struct {
+	Time   time.Time `json:"time"`
+	Rule   int       `json:"rule"`
+	Name   string    `json:"name,omitempty"`
+	On     Target    `json:"on"`
+	Offset uint64    `json:"offset"` // of the output read until then
+	Row    *uint64   `json:"row,omitempty"`
+	Match  string    `json:"match"`
+	Use    int       `json:"use"` // how many times it has fired, this one included
+	Reply  []Reply   `json:"reply"`
+}

@@ -1,0 +1,85 @@
+package respond
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// benchRules are ten rules as people write them.
+var benchRules = Set{Rules: []Rule{
+	{Text: "Continue? [y/N] ", Reply: say("y\r")},
+	{Text: "Are you sure you want to continue connecting", Reply: say("yes\r")},
+	{Regexp: `(?i)password( for \w+)?: ?$`, Reply: say("x")},
+	{Regexp: `(?i)passphrase for .*: ?$`, Reply: say("x")},
+	{Regexp: `\[(Y|y)/(N|n)\] ?$`, Reply: say("y\r")},
+	{Regexp: `^-- ?More ?--`, Reply: say(" ")},
+	{Regexp: `[$#>] $`, On: OnPrompt, Reply: say("ls\r")},
+	{Regexp: `fatal: (.*)`, Reply: say("x"), Max: 1},
+	{Regexp: `(\d+) packages can be upgraded`, Reply: say("x")},
+	{Regexp: `^Enter (name|value|number):`, Reply: say("x")},
+}}
+
+func BenchmarkOutput(b *testing.B) {
+	const total = 100 << 20
+	for _, bb := range []struct{ name, line string }{
+		{"log", "2026-01-02T03:04:05.678Z INFO  worker[%d]: processed batch of records without any trouble\r\n"},
+		{"coloured", "\x1b[32mok\x1b[0m   \x1b[1;34mpkg/name/%d\x1b[0m \x1b[38;5;244m0.123s\x1b[0m\r\n"},
+		{"near", "Continue? [y/n] password phrase: %d > $ more fata: packages\r\n"},
+		{"short", "%d\r\n"},
+		{"one line", "%d,"},
+	} {
+		var in bytes.Buffer
+		for i := 0; in.Len() < 64<<10; i++ {
+			fmt.Fprintf(&in, bb.line, i)
+		}
+		b.Run(bb.name, func(b *testing.B) {
+			b.SetBytes(total)
+			for b.Loop() {
+				e, err := New(benchRules)
+				if err != nil {
+					b.Fatal(err)
+				}
+				now := epoch
+				for off := uint64(0); off < total; off += uint64(in.Len()) {
+					now = now.Add(time.Millisecond)
+					e.Output(now, off, in.Bytes())
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLongLine is a line of 1 MiB that comes byte by byte.
+func BenchmarkLongLine(b *testing.B) {
+	const total = 1 << 20
+	b.SetBytes(total)
+	for b.Loop() {
+		e, err := New(benchRules)
+		if err != nil {
+			b.Fatal(err)
+		}
+		now := epoch
+		for off := range uint64(total) {
+			now = now.Add(time.Microsecond)
+			e.Output(now, off, []byte("x"))
+		}
+	}
+}
+
+// Lines that no rule can match take no memory.
+func TestOutputAllocatesNothing(t *testing.T) {
+	e, err := New(benchRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, off := []byte("2026-01-02 worker 7: done\r\n"), uint64(0)
+	n := testing.AllocsPerRun(1000, func() {
+		e.Output(epoch, off, line)
+		off += uint64(len(line))
+	})
+	if n > 0 {
+		t.Errorf("%v allocations a line", n)
+	}
+}

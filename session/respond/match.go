@@ -1,0 +1,178 @@
+package respond
+
+import (
+	"strconv"
+)
+
+// matcher is the scratch of matching a window.
+type matcher struct {
+	next [][]int // by rule: its first match at or after where matching stands
+}
+
+// matchWindow fires what matches in the unread part of a window, and returns where the
+// unread part begins then.
+func (e *Engine) matchWindow(w *window) int {
+	var masked []span
+	if e.echoes.pending() {
+		masked = e.echoes.mask(w.line(e.cols, e.echo))
+	}
+	rules := e.set.filter.candidates(w.text[w.from:])
+	if len(rules) == 0 {
+		return w.from
+	}
+	read := w.from
+	eachGap(masked, w.from, len(w.text), func(from, to int) {
+		e.matchSpan(w.text[:to], from, w.ends(from, to), rules, func(i int) bool {
+			return e.eligible(i) && !e.set.rules[i].screen && (!w.complete || e.set.rules[i].On != OnPrompt)
+		}, func(i int, loc []int) {
+			read = loc[1]
+			e.fire(i, w.text, loc, w.offset, nil)
+		})
+	})
+	return read
+}
+
+// eachGap calls f for the stretches from from to to between the spans.
+func eachGap(masked []span, from, to int, f func(from, to int)) {
+	for _, m := range masked {
+		if m.from > from {
+			f(from, m.from)
+		}
+		from = max(from, m.to)
+	}
+	if from < to {
+		f(from, to)
+	}
+}
+
+// matchSpan calls fire for each match in text[from:], the first ones first and of those
+// the one whose rule comes first. Each rule looks at each byte once.
+func (e *Engine) matchSpan(text []byte, from, ends int, rules []int, eligible func(int) bool, fire func(int, []int)) {
+	next := e.match.next
+	for _, i := range rules {
+		next[i] = unknown
+	}
+	for !e.done {
+		best := -1
+		for _, i := range rules {
+			if !eligible(i) || !e.advanceTo(text, i, from, ends) {
+				continue
+			}
+			if best < 0 || next[i][0] < next[best][0] {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		loc := next[best]
+		fire(best, loc)
+		from, ends = loc[1], ends&^atStart
+	}
+}
+
+// unknown stands for a match that was not looked for.
+var unknown = []int{-1, -1}
+
+// advanceTo finds a rule's first match at or after from.
+func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
+	loc := e.match.next[i]
+	if loc != nil && loc[0] < from {
+		loc = shift(e.set.rules[i].pattern.find(text[from:], ends), from)
+		e.match.next[i] = loc
+	}
+	return loc != nil
+}
+
+// eligible reports whether a rule may fire now.
+func (e *Engine) eligible(i int) bool {
+	r, u := &e.set.rules[i], &e.uses[i]
+	switch {
+	case e.set.Ordered && i != e.turn:
+		return false
+	case r.Max > 0 && u.Count >= r.Max:
+		return false
+	}
+	return !e.resting(i)
+}
+
+// resting reports whether a rule cools down.
+func (e *Engine) resting(i int) bool {
+	r, u := &e.set.rules[i], &e.uses[i]
+	return r.CoolDown > 0 && u.Count > 0 && e.now.Before(u.Last.Add(r.CoolDown))
+}
+
+// fire uses a rule, unless it is an answered prompt drawn again.
+func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
+	r := &e.set.rules[i]
+	match := string(text[loc[0]:loc[1]])
+	if row == nil {
+		if e.redraws.again(i, match) {
+			return
+		}
+		e.redraws.add(i, match)
+	}
+	u := &e.uses[i]
+	u.Count++
+	u.Last, u.Awake = e.now, false
+	e.firings++
+	if e.set.Ordered && u.Count >= max(r.Max, 1) {
+		e.turn++
+		if e.turn < len(e.uses) {
+			e.uses[e.turn].Since = e.now
+		}
+	}
+	if e.firings > e.set.MaxFirings {
+		e.fail(i, "answered "+strconv.Itoa(e.set.MaxFirings)+" times; is it a loop?")
+		return
+	}
+	rec := &Record{Time: e.now, Rule: i, Name: r.Name, On: r.target(), Offset: off, Row: row,
+		Match: match, Use: u.Count, Reply: r.expanded(text, loc)}
+	e.out = append(e.out, Action{Kind: ActFired, Rule: i, Record: rec})
+	e.queue = append(e.queue, job{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
+}
+
+func (r *Rule) target() Target {
+	if r.On == "" {
+		return OnOutput
+	}
+	return r.On
+}
+
+// expanded are a rule's replies with the captures in them.
+func (r *compiledRule) expanded(text []byte, loc []int) []Reply {
+	steps := make([]Reply, len(r.Reply))
+	for i, s := range r.Reply {
+		switch s.Kind {
+		case ReplyKeys:
+			s.Value = r.pattern.expand(s.Value, text, loc, asKeys)
+		case ReplyText, ReplyHook, ReplyFail:
+			s.Value = r.pattern.expand(s.Value, text, loc, asIs)
+		}
+		steps[i] = s
+	}
+	return steps
+}
+
+// captures are what the groups matched, for a hook.
+func (r *compiledRule) captures(text []byte, loc []int) map[string]string {
+	hook := false
+	for _, s := range r.Reply {
+		hook = hook || s.Kind == ReplyHook
+	}
+	if !hook {
+		return nil
+	}
+	c := make(map[string]string)
+	for i, name := range r.pattern.names {
+		if 2*i+1 >= len(loc) || loc[2*i] < 0 {
+			continue
+		}
+		got := string(text[loc[2*i]:loc[2*i+1]])
+		c[strconv.Itoa(i)] = got
+		if name != "" {
+			c[name] = got
+		}
+	}
+	return c
+}

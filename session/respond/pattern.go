@@ -1,0 +1,168 @@
+package respond
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// Patterns match the part of a line that is unread, which may begin and end anywhere
+// in it. Go's regexp takes the ends of what it is given for the ends of the text, so a
+// pattern with anchors is compiled once for each kind of end: an anchor where the line
+// does not end matches nothing.
+
+// pattern is a rule's Text or Regexp, ready to run.
+type pattern struct {
+	literal []byte
+	names   []string          // of groups; index 0 is the whole match
+	ends    [4]*regexp.Regexp // index: atStart | atEnd; nil: cannot match there
+	needs   []string          // lower-case texts; without one of them there is no match
+}
+
+const (
+	atStart = 1 << iota // the text begins where its line begins
+	atEnd               // the text ends where its line ends
+)
+
+var (
+	errNoPattern = errors.New("it needs a text or a regexp")
+	errTwo       = errors.New("it has a text and a regexp; one is needed")
+	errEmpty     = errors.New("the regexp matches the empty text, which is everywhere")
+	errNewline   = errors.New("patterns match within one line; there is no newline to match")
+)
+
+func newPattern(text, expr string) (*pattern, error) {
+	switch {
+	case text != "" && expr != "":
+		return nil, errTwo
+	case len(text)+len(expr) > maxPatternBytes:
+		return nil, fmt.Errorf("the pattern has more than %d bytes", maxPatternBytes)
+	case text != "":
+		if strings.ContainsAny(text, "\r\n") {
+			return nil, errNewline
+		}
+		return &pattern{literal: []byte(text), names: []string{""}, needs: []string{lowerASCII(text)}}, nil
+	case expr == "":
+		return nil, errNoPattern
+	}
+	return newRegexp(expr)
+}
+
+func newRegexp(expr string) (*pattern, error) {
+	whole, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	if whole.MatchString("") {
+		return nil, errEmpty
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if hasNewline(tree) {
+		return nil, errNewline
+	}
+	p := &pattern{names: whole.SubexpNames(), needs: needed(tree.Simplify())}
+	for ends := range p.ends {
+		if p.ends[ends], err = compileFor(tree, whole, ends); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// compileFor compiles a pattern for texts with these ends.
+func compileFor(tree *syntax.Regexp, whole *regexp.Regexp, ends int) (*regexp.Regexp, error) {
+	cut, changed := unanchor(tree, ends)
+	if !changed {
+		return whole, nil
+	}
+	return regexp.Compile(cut.String())
+}
+
+// unanchor replaces the anchors that cannot hold.
+func unanchor(re *syntax.Regexp, ends int) (*syntax.Regexp, bool) {
+	switch re.Op {
+	case syntax.OpBeginText, syntax.OpBeginLine:
+		if ends&atStart == 0 {
+			return &syntax.Regexp{Op: syntax.OpNoMatch}, true
+		}
+	case syntax.OpEndText, syntax.OpEndLine:
+		if ends&atEnd == 0 {
+			return &syntax.Regexp{Op: syntax.OpNoMatch}, true
+		}
+	}
+	changed := false
+	subs := make([]*syntax.Regexp, len(re.Sub))
+	for i, sub := range re.Sub {
+		var c bool
+		subs[i], c = unanchor(sub, ends)
+		changed = changed || c
+	}
+	if !changed {
+		return re, false
+	}
+	cut := *re
+	cut.Sub = subs
+	return &cut, true
+}
+
+// hasNewline reports whether a pattern asks for a newline by name.
+func hasNewline(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpLiteral && strings.ContainsAny(string(re.Rune), "\r\n") {
+		return true
+	}
+	for _, sub := range re.Sub {
+		if hasNewline(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// find is the first match in text: pairs of offsets of the match and its groups.
+func (p *pattern) find(text []byte, ends int) []int {
+	if p.literal != nil {
+		i := bytes.Index(text, p.literal)
+		if i < 0 {
+			return nil
+		}
+		return []int{i, i + len(p.literal)}
+	}
+	for at := 0; at < len(text); {
+		loc := p.ends[ends].FindSubmatchIndex(text[at:])
+		switch {
+		case loc == nil:
+			return nil
+		case loc[1] > loc[0]:
+			return shift(loc, at)
+		}
+		// An empty match: look for one with text in it, from the next byte on.
+		at += loc[1] + 1
+		ends &^= atStart
+	}
+	return nil
+}
+
+func shift(loc []int, by int) []int {
+	for i := range loc {
+		if loc[i] >= 0 {
+			loc[i] += by
+		}
+	}
+	return loc
+}
+
+// group is the index of a group by its name, or -1.
+func (p *pattern) group(name string) int {
+	for i, n := range p.names {
+		if n == name && n != "" {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,89 @@
+package respond
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// job is what is left of the replies of a firing.
+type job struct {
+	Rule     int               `json:"rule"`
+	Steps    []Reply           `json:"steps"`
+	Captures map[string]string `json:"captures,omitempty"`
+	Until    time.Time         `json:"until,omitzero"` // when the first step's pause or patience ends
+}
+
+// pump does what can be done of the queue, and ends an event.
+func (e *Engine) pump() []Action {
+	for len(e.queue) > 0 && !e.done {
+		j := &e.queue[0]
+		if len(j.Steps) == 0 {
+			e.queue = slices.Delete(e.queue, 0, 1)
+			continue
+		}
+		if !e.step(j) {
+			break
+		}
+	}
+	return e.out
+}
+
+// step does the first step of a job, and reports whether it is over.
+func (e *Engine) step(j *job) bool {
+	s := j.Steps[0]
+	act := Action{Kind: ActionKind(s.Kind), Rule: j.Rule, Value: s.Value}
+	switch s.Kind {
+	case ReplyFail:
+		e.fail(j.Rule, s.Value)
+		return true
+	case ReplyWait:
+		if !e.passed(j, s.Wait) {
+			return false
+		}
+		j.next()
+		return true
+	case ReplySecret:
+		if e.echo != EchoOff && !e.set.rules[j.Rule].Force {
+			return e.refuse(j)
+		}
+	case ReplyHook:
+		act.Captures = j.Captures
+	}
+	e.out = append(e.out, act)
+	j.next()
+	return true
+}
+
+// refuse gives up on a secret if the echo stays on, and on what was to follow it.
+func (e *Engine) refuse(j *job) bool {
+	if !e.passed(j, e.set.Grace) {
+		return false
+	}
+	why := "the terminal echoes"
+	if e.echo == EchoApp {
+		why = "the program may show what is typed"
+	}
+	e.out = append(e.out, Action{Kind: ActRefused, Rule: j.Rule,
+		Value: fmt.Sprintf("%s not sent: %s; force it if that is meant", j.Steps[0].Value, why)})
+	j.Steps = nil
+	return true
+}
+
+// WaitsForSilence reports whether a secret waits for the echo to be turned off. That
+// makes no output: look at the terminal every few milliseconds meanwhile and call Echo.
+func (e *Engine) WaitsForSilence() bool {
+	return !e.done && len(e.queue) > 0 && len(e.queue[0].Steps) > 0 && e.queue[0].Steps[0].Kind == ReplySecret
+}
+
+// passed reports whether d has passed since a job's first step was first tried.
+func (e *Engine) passed(j *job, d time.Duration) bool {
+	if j.Until.IsZero() {
+		j.Until = e.now.Add(d)
+	}
+	return !e.now.Before(j.Until)
+}
+
+func (j *job) next() {
+	j.Steps, j.Until = j.Steps[1:], time.Time{}
+}

@@ -1,0 +1,153 @@
+package respond
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// ReplyKind says what a reply does.
+type ReplyKind string
+
+// Replies. In the value of text, keys, hook and fail, $1 and ${name} stand for what a
+// group matched, $0 for the whole match and $$ for $; any other $ is itself.
+const (
+	ReplyText   ReplyKind = "text"   // types Value as it is
+	ReplyKeys   ReplyKind = "keys"   // presses keys: yes<Enter>
+	ReplySecret ReplyKind = "secret" // types the secret that Value refers to
+	ReplyHook   ReplyKind = "hook"   // runs the hook named Value
+	ReplyFail   ReplyKind = "fail"   // ends everything with Value as the reason
+	ReplyWait   ReplyKind = "wait"   // pauses for Wait
+)
+
+// Reply is one thing to do when a rule fires.
+type Reply struct {
+	Kind  ReplyKind     `json:"kind"`
+	Value string        `json:"value,omitempty"`
+	Wait  time.Duration `json:"wait_ns,omitempty"`
+}
+
+// secretKinds are the places that secrets come from.
+var secretKinds = []string{"env", "file", "cmd", "keyring"}
+
+// CheckSecret says what is wrong with a reference to a secret: env:NAME, file:PATH,
+// cmd:COMMAND or keyring:NAME.
+func CheckSecret(ref string) error {
+	kind, name, ok := strings.Cut(ref, ":")
+	for _, k := range secretKinds {
+		if ok && k == kind && name != "" {
+			return nil
+		}
+	}
+	// The value is not shown: it may be the secret itself, written here by mistake.
+	return errors.New("a secret is given by reference: env:NAME, file:PATH, cmd:COMMAND or keyring:NAME")
+}
+
+func (r *Reply) check(p *pattern) error {
+	switch r.Kind {
+	case ReplyText, ReplyHook, ReplyFail:
+		if r.Value == "" {
+			return fmt.Errorf("%s needs a value", r.Kind)
+		}
+		return p.checkRefs(r.Value)
+	case ReplyKeys:
+		if r.Value == "" {
+			return errors.New("keys needs a value")
+		}
+		if err := p.checkRefs(r.Value); err != nil {
+			return err
+		}
+		_, err := vterm.ParseKeys(p.expand(r.Value, nil, nil, nil))
+		return err
+	case ReplySecret:
+		return CheckSecret(r.Value)
+	case ReplyWait:
+		if r.Wait <= 0 {
+			return errors.New("wait needs a time")
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown reply %q", r.Kind)
+}
+
+// checkRefs reports a reference to a group that the pattern does not have.
+func (p *pattern) checkRefs(s string) error {
+	var err error
+	eachRef(s, func(string) {}, func(name string) {
+		if err == nil && p.ref(name) < 0 {
+			err = fmt.Errorf("the pattern has no group %q (a literal $ is written $$)", name)
+		}
+	})
+	return err
+}
+
+// ref is the index of the group that $name stands for, or -1.
+func (p *pattern) ref(name string) int {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < len(p.names) {
+			return n
+		}
+		return -1
+	}
+	return p.group(name)
+}
+
+// expand replaces references with what the groups matched in text, as quote makes it.
+func (p *pattern) expand(s string, text []byte, loc []int, quote func(string) string) string {
+	if !strings.Contains(s, "$") {
+		return s
+	}
+	var b strings.Builder
+	eachRef(s, func(lit string) { b.WriteString(lit) }, func(name string) {
+		if i := 2 * p.ref(name); i >= 0 && i+1 < len(loc) && loc[i] >= 0 {
+			b.WriteString(quote(string(text[loc[i]:loc[i+1]])))
+		}
+	})
+	return b.String()
+}
+
+// eachRef takes a value apart into text and references.
+func eachRef(s string, lit, ref func(string)) {
+	for {
+		i := strings.IndexByte(s, '$')
+		if i < 0 {
+			lit(s)
+			return
+		}
+		lit(s[:i])
+		s = s[i+1:]
+		switch name, n := cutRef(s); {
+		case n > 0:
+			ref(name)
+			s = s[n:]
+		case strings.HasPrefix(s, "$"):
+			lit("$")
+			s = s[1:]
+		default:
+			lit("$")
+		}
+	}
+}
+
+// cutRef is the name at the start of what follows a $, and the bytes it takes.
+func cutRef(s string) (name string, n int) {
+	if strings.HasPrefix(s, "{") {
+		if end := strings.IndexByte(s, '}'); end > 1 {
+			return s[1:end], end + 1
+		}
+		return "", 0
+	}
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n], n
+}
+
+func asIs(s string) string { return s }
+
+// asKeys writes text so that it stands for itself among key names.
+func asKeys(s string) string { return strings.ReplaceAll(s, "<", "<lt>") }

@@ -1,0 +1,104 @@
+package respond
+
+// screenEcho finds typed lines on screens. A line once found stays where it is, with
+// its row; one that is no longer there is forgotten.
+type screenEcho struct {
+	typedIn echoes
+	places  []place // of typedIn.lines
+}
+
+// place is where on the screen a typed line is.
+type place struct {
+	Alt    bool   `json:"alt"`
+	Found  bool   `json:"found"`
+	Row    uint64 `json:"row"`    // found there
+	Col    int    `json:"col"`    // in bytes of the logical line
+	Missed int    `json:"missed"` // screens that it was not found on
+}
+
+const (
+	maxPlaces = 64
+	maxMissed = 8
+)
+
+// typed takes note of what was typed while last was the newest screen.
+func (e *screenEcho) typed(in Input, state EchoState, last *Screen) {
+	var p place
+	var row uint64
+	var at int
+	if last != nil {
+		p.Alt = last.Alt
+		for _, l := range last.lines() {
+			if l.cursor >= 0 {
+				row, at = l.number, l.cursor
+			}
+		}
+	}
+	e.typedIn.typed(in.Data, state, at, row, 0, in.Secret)
+	for len(e.places) < len(e.typedIn.lines) {
+		e.places = append(e.places, p)
+	}
+	if over := len(e.places) - maxPlaces; over > 0 {
+		e.typedIn.forget(over)
+		e.places = append(e.places[:0], e.places[over:]...)
+	}
+}
+
+// find is where typed text stands on a screen, by number of the logical line.
+func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]span {
+	if len(e.places) == 0 {
+		return nil
+	}
+	masked := make(map[uint64][]span)
+	var after place // the line before is never below this one
+	for i := 0; i < len(e.places); i++ {
+		p, t := &e.places[i], &e.typedIn.lines[i]
+		if p.Alt != s.Alt {
+			continue
+		}
+		if e.locate(t, p, after, lines, masked) {
+			after = *p
+			continue
+		}
+		if p.Missed++; p.Found || p.Missed > maxMissed {
+			e.drop(i)
+			i--
+		}
+	}
+	return masked
+}
+
+// locate finds one typed line, where it was or else from where the one before ends.
+func (e *screenEcho) locate(t *typedLine, p *place, after place, lines []screenLine, masked map[uint64][]span) bool {
+	for i := range lines {
+		l := &lines[i]
+		from := 0
+		switch {
+		case p.Found && l.number != p.Row || l.number < t.Line || l.number < after.Row:
+			continue
+		case p.Found:
+			from = p.Col
+		case l.number == t.Line:
+			from = t.At
+		}
+		if had := masked[l.number]; len(had) > 0 {
+			from = max(from, had[len(had)-1].to)
+		}
+		from = min(from, len(l.text))
+		spans, _ := t.find(outputLine{text: l.text, number: l.number, complete: l.cursor < 0}, from)
+		if len(spans) == 0 || p.Found && spans[0].from != p.Col {
+			continue
+		}
+		p.Found, p.Row, p.Col, p.Missed = true, l.number, spans[0].from, 0
+		masked[l.number] = append(masked[l.number], spans...)
+		return true
+	}
+	return false
+}
+
+func (e *screenEcho) drop(i int) {
+	e.places = append(e.places[:i], e.places[i+1:]...)
+	l := e.typedIn.lines
+	e.typedIn.bytes = max(0, e.typedIn.bytes-l[i].size())
+	e.typedIn.lines = append(l[:i], l[i+1:]...)
+}

@@ -1,0 +1,364 @@
+package script
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Problem is something wrong with a source.
+type Problem struct {
+	Pos
+	Warning bool   `json:"warning,omitempty"` // it runs nevertheless
+	Message string `json:"message"`
+}
+
+func (p Problem) String() string {
+	kind := "error"
+	if p.Warning {
+		kind = "warning"
+	}
+	return fmt.Sprintf("%v: %s: %s", p.Pos, kind, p.Message)
+}
+
+// decoder makes steps of yaml nodes. It goes on after a problem so that all are found.
+type decoder struct {
+	problems []Problem
+	file     string
+	opts     *LoadOptions
+	script   *Script
+	depth    int      // of steps in steps
+	files    []string // being included, outermost first
+	nodes    int      // met so far: aliases make more of them than a source has bytes
+	uses     []use    // variables used
+	defines  map[string]bool
+	calls    []reference
+}
+
+// reference is a name that must stand for something.
+type reference struct {
+	pos  Pos
+	name string
+}
+
+// Bounds of a source.
+const (
+	maxSourceBytes = 4 << 20
+	maxDepth       = 100
+	maxNodes       = 200_000
+)
+
+// fields are the values of a mapping by key.
+type fields map[string]*yaml.Node
+
+func (d *decoder) pos(n *yaml.Node) Pos { return Pos{d.file, n.Line, n.Column} }
+
+func (d *decoder) errorf(n *yaml.Node, format string, args ...any) {
+	d.problems = append(d.problems, Problem{Pos: d.pos(n), Message: fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) warnf(pos Pos, format string, args ...any) {
+	d.problems = append(d.problems, Problem{Pos: pos, Warning: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// parse reads one document. Its root is nil if there is none or it is wrong.
+func (d *decoder) parse(src []byte) *yaml.Node {
+	if len(src) > maxSourceBytes {
+		d.errorf(&yaml.Node{Line: 1, Column: 1}, "the script has more than %d bytes", maxSourceBytes)
+		return nil
+	}
+	var doc yaml.Node
+	if err := unmarshal(src, &doc); err != nil {
+		line, msg := yamlError(err)
+		d.errorf(&yaml.Node{Line: line, Column: 1}, "%s", msg)
+		return nil
+	}
+	if len(doc.Content) == 0 {
+		d.errorf(&yaml.Node{Line: 1, Column: 1}, "the script is empty")
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// unmarshal makes an error of a panic: the source is foreign.
+func unmarshal(src []byte, doc *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cannot be read: %v", r)
+		}
+	}()
+	return yaml.Unmarshal(src, doc)
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+
+// yamlError takes the line out of an error's text: the package has it nowhere else.
+func yamlError(err error) (line int, msg string) {
+	msg = err.Error()
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		line, _ = strconv.Atoi(m[1]) // digits
+		return line, msg[len(m[0]):]
+	}
+	return 1, strings.TrimPrefix(msg, "yaml: ")
+}
+
+// resolve follows an alias, and gives up when there are too many nodes.
+func (d *decoder) resolve(n *yaml.Node) *yaml.Node {
+	d.nodes++
+	for range maxDepth {
+		if n.Kind != yaml.AliasNode {
+			return n
+		}
+		n = n.Alias
+	}
+	return n
+}
+
+// str is a scalar as it was written. Numbers and booleans are taken for text.
+func (d *decoder) str(n *yaml.Node) string {
+	n = d.resolve(n)
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		d.errorf(n, "a text is needed here, not %s", kindName(n))
+		return ""
+	}
+	return n.Value
+}
+
+// template is a text with variables in it.
+func (d *decoder) template(n *yaml.Node) string {
+	s := d.str(n)
+	d.use(n, s)
+	return s
+}
+
+func (d *decoder) number(n *yaml.Node) int {
+	v, err := strconv.Atoi(d.str(n))
+	if err != nil || v < 0 {
+		d.errorf(n, "a number is needed here, not %q", n.Value)
+	}
+	return v
+}
+
+func (d *decoder) boolean(n *yaml.Node) bool {
+	n = d.resolve(n)
+	var v bool
+	if n.Kind != yaml.ScalarNode || n.Decode(&v) != nil {
+		d.errorf(n, "true or false is needed here, not %s", kindName(n))
+	}
+	return v
+}
+
+func (d *decoder) duration(n *yaml.Node) time.Duration {
+	v, err := time.ParseDuration(d.str(n))
+	if err != nil || v <= 0 {
+		d.errorf(n, "a time such as 500ms, 10s or 2m is needed here, not %q", n.Value)
+		return 0
+	}
+	return v
+}
+
+// kindName is what a node is, in words.
+func kindName(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	}
+	return strconv.Quote(n.Value)
+}
+
+// list is the items of a list.
+func (d *decoder) list(n *yaml.Node) []*yaml.Node {
+	n = d.resolve(n)
+	if n.Kind != yaml.SequenceNode {
+		d.errorf(n, "a list is needed here, not %s", kindName(n))
+		return nil
+	}
+	return n.Content
+}
+
+// pairs is a mapping's keys and values in order.
+func (d *decoder) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
+	n = d.resolve(n)
+	if n.Kind != yaml.MappingNode {
+		d.errorf(n, "a mapping is needed here, not %s", kindName(n))
+		return
+	}
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			d.errorf(key, "a key must be a text")
+			continue
+		}
+		if seen[key.Value] {
+			d.errorf(key, "%q is given twice", key.Value)
+			continue
+		}
+		seen[key.Value] = true
+		f(key, n.Content[i+1])
+	}
+}
+
+// fields is a mapping whose keys are known.
+func (d *decoder) fields(n *yaml.Node, known ...string) fields {
+	f := make(fields)
+	d.pairs(n, func(key, value *yaml.Node) {
+		if !slices.Contains(known, key.Value) {
+			d.unknown(key, known)
+			return
+		}
+		f[key.Value] = value
+	})
+	return f
+}
+
+func (d *decoder) unknown(key *yaml.Node, known []string) {
+	if near := nearest(key.Value, known); near != "" {
+		d.errorf(key, "unknown key %q; did you mean %q?", key.Value, near)
+		return
+	}
+	d.errorf(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
+}
+
+// nearest is the name that s is probably meant to be.
+func nearest(s string, names []string) string {
+	best, least := "", 3
+	for _, n := range names {
+		if dist := distance(s, n); dist < least && dist < len(n) {
+			best, least = n, dist
+		}
+	}
+	return best
+}
+
+// distance is how many letters differ (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// steps is a list of steps.
+func (d *decoder) steps(n *yaml.Node) []Step {
+	if d.depth++; d.depth > maxDepth {
+		d.errorf(n, "steps are nested more than %d deep", maxDepth)
+		d.depth--
+		return nil
+	}
+	defer func() { d.depth-- }()
+	var steps []Step
+	for _, item := range d.list(n) {
+		if d.nodes > maxNodes {
+			d.errorf(item, "the script has more than %d parts", maxNodes)
+			return steps
+		}
+		if s, ok := d.step(d.resolve(item)); ok {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// step is one step: a verb, its further keys, and those any step has.
+func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
+	s.Pos = d.pos(n)
+	if n.Kind == yaml.ScalarNode && (n.Value == "break" || n.Value == "continue") {
+		n = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column, Content: []*yaml.Node{n, {Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}}}
+	}
+	v, value, all := d.verbOf(n)
+	if v == nil {
+		return s, false
+	}
+	known := append(append([]string{v.name}, v.extra...), stepKeys...)
+	f := make(fields)
+	for _, p := range all {
+		if !slices.Contains(known, p.Value) && verbNamed(p.Value) == nil {
+			d.unknown(p, known)
+		}
+	}
+	d.each(n, func(key string, value *yaml.Node) { f[key] = value })
+	s.Verb = v.name
+	if x := f["name"]; x != nil {
+		s.Name = d.str(x)
+	}
+	if x := f["label"]; x != nil {
+		s.Label = d.str(x)
+	}
+	if x := f["timeout"]; x != nil {
+		s.Timeout = d.duration(x)
+	}
+	s.action = v.decode(d, value, f)
+	return s, s.action != nil
+}
+
+// verbOf is the verb of a step, the verb's value, and all keys.
+func (d *decoder) verbOf(n *yaml.Node) (v *verb, value *yaml.Node, keys []*yaml.Node) {
+	d.pairs(n, func(key, val *yaml.Node) {
+		keys = append(keys, key)
+		switch k := verbNamed(key.Value); {
+		case k == nil:
+		case v != nil:
+			d.errorf(key, "a step has one verb: this one has %q and %q", v.name, k.name)
+		default:
+			v, value = k, val
+		}
+	})
+	if v == nil && len(keys) > 0 {
+		names := make([]string, len(verbs))
+		for i := range verbs {
+			names[i] = verbs[i].name
+		}
+		d.unknown(keys[0], names)
+	}
+	return v, value, keys
+}
+
+// each is pairs without complaints.
+func (d *decoder) each(n *yaml.Node, f func(key string, value *yaml.Node)) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		f(n.Content[i].Value, n.Content[i+1])
+	}
+}
+
+// Err joins the problems that keep a script from running.
+func Err(problems []Problem) error {
+	var errs []error
+	for _, p := range problems {
+		if !p.Warning {
+			errs = append(errs, errors.New(p.String()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sortProblems puts them in the order of the source.
+func sortProblems(ps []Problem) {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}

@@ -1,0 +1,32 @@
+package script
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The example of the page is a script without problems, and the page names each verb.
+// FEATURES: R55
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/expect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```yaml\nname: deploy\n")
+	example, _, ok := strings.Cut(example, "```")
+	if !ok {
+		t.Fatal("the page has no example")
+	}
+	if problems := Check([]byte(example), LoadOptions{}); len(problems) > 0 {
+		t.Errorf("the example has problems: %v", problems)
+	}
+	for _, v := range verbs {
+		for _, key := range slices.Concat([]string{v.name}, v.extra) {
+			if !strings.Contains(string(page), "`"+key+"`") && !strings.Contains(string(page), "`"+key+": ") {
+				t.Errorf("%s of %s is not on the page", key, v.name)
+			}
+		}
+	}
+}

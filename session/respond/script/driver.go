@@ -1,0 +1,70 @@
+package script
+
+import (
+	"context"
+	"errors"
+)
+
+// Driver is the terminal that a script talks to. A call ends with the context's error
+// when the context does.
+type Driver interface {
+	// Spawn starts a program in a new terminal and makes it the one talked to.
+	Spawn(ctx context.Context, s Spawn) error
+	// Type types, and returns when the terminal has taken it all. A secret is sent
+	// only while the terminal does not echo, unless forced.
+	Type(ctx context.Context, in Input) error
+	// Expect waits for the first of the patterns. What was printed after the end of
+	// the match before counts, even if it was printed before the call; echo does not.
+	// It returns ErrExited if the program ended, what it printed has no match, and
+	// its end is none of the patterns.
+	Expect(ctx context.Context, patterns []Pattern) (Match, error)
+	// Look says how things stand.
+	Look(ctx context.Context) (View, error)
+}
+
+// ErrExited means that the program ended before what was expected appeared.
+var ErrExited = errors.New("the program ended")
+
+// Spawn is a program to start.
+type Spawn struct {
+	Argv []string // set if Line is not
+	Line string   // a command line for a shell
+	Cwd  string   // "": as the driver likes
+	Env  map[string]string
+	Cols int // 0: as the driver likes
+	Rows int
+}
+
+// InputKind says how input is typed.
+type InputKind string
+
+// Kinds of input.
+const (
+	InputText   InputKind = "text"   // as it is
+	InputKeys   InputKind = "keys"   // keys by name (vterm.ParseKeys)
+	InputPaste  InputKind = "paste"  // bracketed if the program asked for it
+	InputSecret InputKind = "secret" // Value refers to it (respond.CheckSecret)
+)
+
+// Input is something to type.
+type Input struct {
+	Kind  InputKind
+	Value string
+	Force bool // of a secret: even while the terminal echoes
+}
+
+// Match is what an expectation found.
+type Match struct {
+	Pattern int // index
+	Text    string
+	Groups  []string          // Groups[0] is Text
+	Names   map[string]string // named groups
+}
+
+// View is how a terminal stands.
+type View struct {
+	Screen   string // rows, joined by newlines, without blanks at their ends
+	Cwd      string
+	Exited   bool
+	ExitCode int // if Exited; 128+N if signal N ended it
+}

@@ -1,0 +1,167 @@
+package respond
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+)
+
+// state is what an engine knows apart from its rules. It holds no secret.
+type state struct {
+	Rules uint64 `json:"rules"` // fingerprint of the set
+	Begun bool   `json:"begun"` // output was taken: the offsets mean something
+	// Resume is where the current line began, Seen up to where output was taken.
+	Resume uint64 `json:"resume"`
+	Seen   uint64 `json:"seen"`
+
+	Began    time.Time `json:"began"`
+	Now      time.Time `json:"now"`
+	Done     bool      `json:"done,omitempty"`
+	Echo     EchoState `json:"echo"`
+	Cols     int       `json:"cols,omitempty"`
+	Uses     []use     `json:"uses"`
+	Turn     int       `json:"turn,omitempty"`
+	Firings  int       `json:"firings,omitempty"`
+	Queue    []job     `json:"queue,omitempty"`
+	Dirty    bool      `json:"dirty,omitempty"`
+	Changed  time.Time `json:"changed,omitzero"`
+	LastRead time.Time `json:"last_read,omitzero"`
+
+	Line  uint64      `json:"line"`
+	Cut   bool        `json:"cut,omitempty"`
+	Carry []byte      `json:"carry,omitempty"`
+	Read  []byte      `json:"read,omitempty"`
+	Rows  int         `json:"rows,omitempty"`  // moves that the redraws were not told of
+	Moved bool        `json:"moved,omitempty"` // absolute ones
+	Typed []typedLine `json:"typed,omitempty"`
+	Again []typedLine `json:"again,omitempty"`
+	Drawn []drawn     `json:"drawn,omitempty"`
+	Row   int         `json:"row,omitempty"`
+	Ended int         `json:"ended,omitempty"` // lines
+
+	Shown  []shown     `json:"shown,omitempty"`
+	OnRows []typedLine `json:"on_rows,omitempty"`
+	Places []place     `json:"places,omitempty"`
+}
+
+// State is what the engine knows apart from its rules, as JSON.
+func (e *Engine) State() ([]byte, error) {
+	s := state{
+		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Echo: e.echo,
+		Cols: e.cols, Uses: e.uses, Turn: e.turn, Firings: e.firings, Queue: e.queue,
+		Dirty: e.dirty, Changed: e.changed, LastRead: e.lastRead,
+		Drawn: e.redraws.drawn, Row: e.redraws.row, Ended: e.redraws.line, Shown: e.screen.shown,
+	}
+	if t := e.text; t != nil {
+		s.Begun, s.Resume, s.Seen = true, t.begin, t.end
+		s.Line, s.Cut, s.Carry, s.Read = t.number, t.cut, t.carry, t.read
+		for _, m := range t.moves.found {
+			s.Rows += m.rows
+			s.Moved = s.Moved || m.absolute
+		}
+	}
+	for _, l := range e.echoes.lines {
+		if !l.Secret {
+			s.Typed = append(s.Typed, l)
+		}
+	}
+	for _, l := range e.echoes.again {
+		if !l.Secret {
+			s.Again = append(s.Again, l)
+		}
+	}
+	for i, l := range e.screen.echo.typedIn.lines {
+		if !l.Secret {
+			s.OnRows = append(s.OnRows, l)
+			s.Places = append(s.Places, e.screen.echo.places[i])
+		}
+	}
+	return json.Marshal(&s)
+}
+
+// Errors of Restore.
+var (
+	ErrOtherRules = errors.New("the state belongs to other rules")
+	ErrBadState   = errors.New("not a responder's state")
+)
+
+// Restore makes an engine that goes on from a state. Give it the output from resume on
+// again, where its unfinished line began; what it answered stays answered.
+func Restore(set Set, data []byte) (e *Engine, resume uint64, err error) {
+	if e, err = New(set); err != nil {
+		return nil, 0, err
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, 0, fmt.Errorf("%w: %w", ErrBadState, err)
+	}
+	if s.Rules != e.set.fingerprint() {
+		return nil, 0, ErrOtherRules
+	}
+	if err := s.check(len(e.uses)); err != nil {
+		return nil, 0, err
+	}
+	if s.Cut { // the beginning of so long a line is not to be had again
+		s.Resume, s.Carry, s.Read = s.Seen, nil, nil
+	}
+	e.restore(&s)
+	return e, s.Resume, nil
+}
+
+// check says whether a state can be one: indices must be within what they index.
+func (s *state) check(rules int) error {
+	bad := len(s.Uses) != rules || s.Turn < 0 || s.Turn > rules || s.Resume > s.Seen || len(s.OnRows) != len(s.Places)
+	for _, j := range s.Queue {
+		bad = bad || j.Rule < 0 || j.Rule >= rules
+	}
+	for _, l := range slices.Concat(s.Typed, s.Again, s.OnRows) {
+		bad = bad || len(l.Parts) == 0 || l.At < 0
+	}
+	for _, p := range s.Places {
+		bad = bad || p.Col < 0
+	}
+	if bad {
+		return ErrBadState
+	}
+	return nil
+}
+
+func (e *Engine) restore(s *state) {
+	e.began, e.now, e.done, e.echo, e.cols = s.Began, s.Now, s.Done, s.Echo, s.Cols
+	e.turn, e.firings, e.queue = s.Turn, s.Firings, s.Queue
+	e.dirty, e.changed, e.lastRead = s.Dirty, s.Changed, s.LastRead
+	copy(e.uses, s.Uses)
+	e.redraws = redraws{s.Drawn, s.Row, s.Ended}
+	e.screen.shown = s.Shown
+	e.echoes.take(s.Typed)
+	e.echoes.again = s.Again
+	e.screen.echo.typedIn.take(s.OnRows)
+	e.screen.echo.places = s.Places
+	if !s.Begun {
+		return
+	}
+	t := newText(s.Resume)
+	t.number, t.cut, t.carry, t.read = s.Line, s.Cut, s.Carry, s.Read
+	t.moves.skip = s.Seen
+	if s.Moved || s.Rows != 0 {
+		t.moves.found = append(t.moves.found, move{at: s.Resume, rows: s.Rows, absolute: s.Moved})
+	}
+	e.text, e.replay = t, s.Seen
+}
+
+func (e *echoes) take(lines []typedLine) {
+	e.lines = lines
+	for i := range lines {
+		e.bytes += lines[i].size()
+	}
+}
+
+// fingerprint tells sets apart.
+func (s *Set) fingerprint() uint64 {
+	h := fnv.New64a()
+	_ = json.NewEncoder(h).Encode(s) // plain data
+	return h.Sum64()
+}

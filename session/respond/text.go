@@ -1,0 +1,127 @@
+package respond
+
+import (
+	"bytes"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Output is matched in windows: a logical line, or a piece of one that is longer than
+// windowBytes, with the end of the piece before it so that a match may lie across.
+const (
+	windowBytes = 16 << 10
+	carryBytes  = maxPatternBytes
+)
+
+// text makes windows of the output.
+type text struct {
+	plain  vterm.Plain
+	moves  moves
+	number uint64 // of the current line
+	base   uint64 // offset that plain counts from
+	begin  uint64 // offset where it, or its current piece, begins
+	end    uint64 // offset of the next byte
+	carry  []byte // end of the piece before
+	cut    bool   // text of the current line before the window was let go
+	// read is the beginning of the window that was answered. It holds until the line
+	// ends: a program that draws the line again does not ask again.
+	read []byte
+	line []byte // scratch
+	win  window // the one being matched
+}
+
+// window is what is matched at one go.
+type window struct {
+	text     []byte
+	from     int // what is before was answered
+	first    bool
+	complete bool // the line is complete
+	last     bool // its end is the line's, or all there is of it yet
+	number   uint64
+	offset   uint64 // of the output that made it
+}
+
+// line is what echo is looked for in.
+func (w *window) line(cols int, echo EchoState) outputLine {
+	return outputLine{w.text, w.number, w.offset, w.complete, cols, echo == EchoApp}
+}
+
+func newText(off uint64) *text {
+	t := &text{base: off, begin: off, end: off}
+	t.plain.MaxLine = windowBytes
+	t.moves.at = off
+	return t
+}
+
+// write takes output and calls f for each window that it completes. f returns how much
+// of the window was answered. m is how the cursor came to other rows meanwhile.
+func (t *text) write(p []byte, f func(w *window, m move) int) {
+	t.moves.scan(p)
+	t.end += uint64(len(p))
+	_, _ = t.plain.Write(p) // never fails
+	t.plain.Lines(func(l vterm.PlainLine) {
+		t.begin = t.base + l.To
+		t.win = t.window(l.Text, t.begin)
+		t.win.complete, t.win.last = !l.More, !l.More
+		read := f(&t.win, t.moves.before(t.begin))
+		if l.More {
+			t.keepEnd(t.win.text, read)
+		} else {
+			t.endLine()
+		}
+	})
+	t.moves.merge()
+}
+
+// unfinished reports whether there is an unfinished line.
+func (t *text) unfinished() bool { return t.begin < t.end || len(t.carry) > 0 }
+
+// current is the unfinished line.
+func (t *text) current() window {
+	t.line, _, _ = t.plain.Rest(append(t.line[:0], t.carry...))
+	w := t.windowOf(t.line, t.end)
+	w.last = true
+	return w
+}
+
+func (t *text) window(piece []byte, off uint64) window {
+	if len(t.carry) == 0 {
+		return t.windowOf(piece, off)
+	}
+	t.line = append(append(t.line[:0], t.carry...), piece...)
+	return t.windowOf(t.line, off)
+}
+
+func (t *text) windowOf(line []byte, off uint64) window {
+	w := window{text: line, first: !t.cut, number: t.number, offset: off}
+	switch {
+	case bytes.HasPrefix(line, t.read):
+		w.from = len(t.read)
+	case bytes.HasPrefix(t.read, line): // a piece of what was answered as a whole
+		w.from = len(line)
+	}
+	return w
+}
+
+// answered notes that the first n bytes of the unfinished line were answered.
+func (t *text) answered(line []byte, n int) {
+	t.read = append(t.read[:0], line[:n]...)
+}
+
+// keepEnd keeps the end of a window for the next one.
+func (t *text) keepEnd(line []byte, read int) {
+	from := max(len(line)-carryBytes, 0)
+	t.cut = t.cut || from > 0
+	carry := bytes.Clone(line[from:])
+	answered := bytes.Clone(carry[:max(read-from, 0)])
+	if read == len(line) && len(t.read) > read && bytes.HasPrefix(t.read, line) {
+		answered = append(answered, t.read[read:]...)
+	}
+	t.carry, t.read = carry, answered
+}
+
+func (t *text) endLine() {
+	t.number++
+	t.cut = false
+	t.carry, t.read = t.carry[:0], t.read[:0]
+}

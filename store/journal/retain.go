@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// Retention says what a journal keeps. Zero: no limit. It is applied to whole segments;
+// the one appended to stays, but is followed by a new one sooner when a limit is near.
+type Retention struct {
+	MaxAge   time.Duration // of what was printed
+	MaxBytes int64         // on disk
+}
+
+const (
+	// rollParts is how many segments a limit should at least be made of.
+	rollParts = 4
+	// minRollBytes keeps small limits from making segments of a few lines.
+	minRollBytes = 64 << 10
+)
+
+// Retired is what Retain removed: the range of offsets, and its bytes on disk.
+type Retired struct {
+	From, To uint64
+	Bytes    int64
+}
+
+// Retain removes the oldest segments that r does not keep. Readers inside get a gap.
+func (j *Journal) Retain(now time.Time, r Retention) (Retired, error) {
+	before := j.Start()
+	size, err := j.Size()
+	if err != nil {
+		return Retired{}, err
+	}
+	keep := before
+	if r.MaxAge > 0 {
+		if keep, err = j.youngerThan(now.Add(-r.MaxAge)); err != nil {
+			return Retired{}, err
+		}
+	}
+	if r.MaxBytes > 0 && size > r.MaxBytes {
+		fits, err := j.fitting(size - r.MaxBytes)
+		if err != nil {
+			return Retired{}, err
+		}
+		keep = max(keep, fits)
+	}
+	if err := j.DropBefore(keep); err != nil {
+		return Retired{}, err
+	}
+	j.rollIfNear(now, r)
+	after, err := j.Size()
+	return Retired{From: before, To: j.Start(), Bytes: max(size-after, 0)}, err
+}
+
+// youngerThan is the base of the segment before which all is older than t.
+func (j *Journal) youngerThan(t time.Time) (uint64, error) {
+	keep := j.Start()
+	for _, base := range j.bases() {
+		h, ok, err := j.header(base)
+		if err != nil {
+			return 0, err
+		}
+		if !ok || h.created == 0 { // damaged: the next one tells
+			continue
+		}
+		if h.created > t.UnixNano() {
+			break
+		}
+		keep = base
+	}
+	return keep, nil
+}
+
+// header reads a segment's header. False: it is damaged, or the segment is gone.
+func (j *Journal) header(base uint64) (header, bool, error) {
+	f, size, err := j.openSegment(base)
+	if errors.Is(err, os.ErrNotExist) {
+		return header{}, false, nil
+	}
+	if err != nil {
+		return header{}, false, err
+	}
+	defer func() { _ = f.Close() }() // was only read
+	s := scanner{window: window{file: f, limit: size}}
+	defer s.free()
+	intact, err := s.readHeader(base)
+	if errors.Is(err, ErrNewer) {
+		return header{}, false, nil
+	}
+	return s.header, intact, err
+}
+
+// fitting is the base of the segment before which at least so many bytes lie on disk.
+func (j *Journal) fitting(bytes int64) (uint64, error) {
+	sizes, err := j.sizes()
+	if err != nil {
+		return 0, err
+	}
+	keep := j.Start()
+	for _, base := range j.bases() {
+		keep = base
+		if bytes <= 0 {
+			break
+		}
+		bytes -= sizes[segmentName(base)]
+	}
+	return keep, nil
+}
+
+// rollIfNear lets the next append begin a new segment when the last one holds a large
+// part of what r keeps: it is removed as a whole.
+func (j *Journal) rollIfNear(now time.Time, r Retention) {
+	t := &j.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := r.MaxAge > 0 && now.Sub(time.Unix(0, t.created)) >= r.MaxAge/rollParts
+	large := r.MaxBytes > 0 && t.size >= max(r.MaxBytes/rollParts, minRollBytes)
+	t.roll = t.id != 0 && (old || large)
+}
+
+// DropBefore removes the oldest segments as far as all they hold lies before off. The
+// segment appended to stays. Readers inside get a gap.
+func (j *Journal) DropBefore(off uint64) error {
+	j.names.Lock()
+	defer j.names.Unlock()
+	for {
+		base, ok := j.oldestBefore(off)
+		if !ok {
+			return nil
+		}
+		if err := j.opt.FS.Remove(j.path(base)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("retire journal segment: %w", err)
+		}
+		j.mu.Lock()
+		j.segments = slices.Clone(j.segments[1:])
+		j.othersKnown = false
+		j.mu.Unlock()
+	}
+}
+
+// oldestBefore is the oldest segment, if all it holds lies before off.
+func (j *Journal) oldestBefore(off uint64) (base uint64, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.segments) < 2 || j.segments[1] > off {
+		return 0, false
+	}
+	return j.segments[0], true
+}
+
+// Size is the bytes on disk: one directory is listed, and what that gave remembered
+// until segments are removed or rewritten.
+func (j *Journal) Size() (int64, error) {
+	j.mu.Lock()
+	size, known := j.others+j.size, j.othersKnown
+	j.mu.Unlock()
+	if known {
+		return size, nil
+	}
+	return j.measureSize()
+}
+
+func (j *Journal) measureSize() (int64, error) {
+	j.names.Lock() // nothing is removed or replaced meanwhile
+	defer j.names.Unlock()
+	last := j.lastBase()
+	sizes, err := j.sizes()
+	if err != nil {
+		return 0, err
+	}
+	var others int64
+	for name, n := range sizes {
+		if name != last {
+			others += n
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lastLocked() == last { // no segment was begun meanwhile
+		j.others, j.othersKnown = others, true
+	}
+	return others + j.size, nil
+}
+
+// lastBase is the name of the segment appended to.
+func (j *Journal) lastBase() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lastLocked()
+}
+
+func (j *Journal) lastLocked() string {
+	if j.size == 0 {
+		return ""
+	}
+	return segmentName(j.segments[len(j.segments)-1])
+}
+
+// sizes are the bytes of the files in the directory.
+func (j *Journal) sizes() (map[string]int64, error) {
+	entries, err := j.opt.FS.ReadDir(j.dir)
+	if err != nil {
+		return nil, fmt.Errorf("size of journal: %w", err)
+	}
+	sizes := make(map[string]int64, len(entries))
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed since
+		case err != nil:
+			return nil, fmt.Errorf("size of journal: %w", err)
+		case info.Mode().IsRegular():
+			sizes[e.Name()] = info.Size()
+		}
+	}
+	return sizes, nil
+}

@@ -1,0 +1,232 @@
+package journal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func verified(t testing.TB, dir string) Report {
+	t.Helper()
+	rep, err := Verify(dir)
+	must(t, err)
+	return rep
+}
+
+func faults(rep Report) (all []Fault) {
+	for _, p := range rep.Problems {
+		all = append(all, p.Fault)
+	}
+	return all
+}
+
+// FEATURES: R92, R93
+func TestVerifyWhole(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 7))
+	o := testOptions()
+	o.SegmentBytes = 100_000
+	dir := t.TempDir()
+	j := open(t, dir, o)
+	mixed(t, rnd, j, 100)
+	for _, when := range []string{"hot", "compacted"} {
+		rep := verified(t, dir)
+		if len(rep.Problems) > 0 || rep.End != j.End() || rep.Bytes != onDisk(t, dir) || rep.Segments != len(j.segments) || rep.Records < 100 {
+			t.Errorf("%s: %+v", when, rep)
+		}
+		_, err := j.Compact(t.Context())
+		must(t, err)
+	}
+}
+
+// Each fault is named, told where it is, and gone after Repair; what could be read
+// before still can.
+//
+// FEATURES: R93
+func TestVerifyFindsRepairMends(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(t *testing.T, names []string)
+		want   []Fault
+	}{
+		{"flipped bit", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		}, []Fault{FaultRecord}},
+		{"two holes", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { clear(b[5000:6000]); clear(b[12_000:13_000]); return b })
+		}, []Fault{FaultRecord, FaultRecord}},
+		{"cut off", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { return b[:len(b)-1000] })
+		}, []Fault{FaultRecord}},
+		{"header", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { clear(b[8:20]); return b })
+		}, []Fault{FaultHeader}},
+		{"head of the first record too", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { clear(b[:headerSize+recordHead]); return b })
+		}, []Fault{FaultHeader, FaultRecord}},
+		{"segment gone", func(t *testing.T, names []string) { must(t, os.Remove(names[1])) }, []Fault{FaultMissing}},
+		{"torn end", func(t *testing.T, names []string) {
+			edit(t, names[len(names)-1], func(b []byte) []byte { return append(b, b[headerSize:headerSize+50]...) })
+		}, []Fault{FaultTail}},
+		{"begun and not written", func(t *testing.T, names []string) {
+			last := names[len(names)-1]
+			edit(t, last, func(b []byte) []byte { return b[:20] })
+		}, []Fault{FaultHeader}},
+		{"records twice", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte { return append(b, b[headerSize:]...) })
+		}, []Fault{FaultOverlap}},
+		{"block that cannot be decoded", func(t *testing.T, names []string) {
+			edit(t, names[1], func(b []byte) []byte {
+				id := le.Uint32(b[32:])
+				r := raw{kind: kindBlock, offset: le.Uint64(b[16:]), payload: b[headerSize : headerSize+100]}
+				p := &packer{file: &memFile{}, id: id}
+				must(t, p.single(&r))
+				return slices.Concat(b[:headerSize], p.buf, b[headerSize:])
+			})
+		}, []Fault{FaultBlock, FaultOverlap}},
+	} {
+		for _, compacted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", c.name, compacted), func(t *testing.T) {
+				mends(t, compacted, c.damage, c.want)
+			})
+		}
+	}
+}
+
+func edit(t testing.TB, name string, f func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, f(b), 0o600))
+}
+
+func mends(t *testing.T, compacted bool, damage func(*testing.T, []string), want []Fault) {
+	rnd := rand.New(rand.NewPCG(1, 8))
+	o := testOptions()
+	o.SegmentBytes, o.Plain = 60_000, true
+	dir := t.TempDir()
+	j := open(t, dir, o)
+	must(t, j.AppendResize(90, 30))
+	for range 40 {
+		must(t, j.AppendOutput(noise(rnd, 1500)))
+		must(t, j.AppendOutput(prose(rnd, 3000)))
+		must(t, j.AppendMark([]byte("mark")))
+	}
+	if compacted {
+		_, err := j.Compact(t.Context())
+		must(t, err)
+	}
+	must(t, j.Close())
+	names := segments(t, dir)
+	damage(t, names)
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("?"), 0o600))
+
+	rep := verified(t, dir)
+	for _, f := range append(want, FaultStray) {
+		if !slices.Contains(faults(rep), f) {
+			t.Errorf("%q is not among %v", f, rep.Problems)
+		}
+	}
+	j, _ = reopen(t, copyOf(t, dir), o)
+	before := kept(timeline(t, j.NewReader(0)))
+	must(t, j.Close())
+	_, err := Repair(dir)
+	must(t, err)
+	for _, p := range verified(t, dir).Problems {
+		if p.Fault != FaultStray {
+			t.Errorf("after Repair: %s", p)
+		}
+	}
+	j = open(t, dir, o)
+	sameTimeline(t, kept(timeline(t, j.NewReader(0))), before)
+	must(t, j.AppendOutput([]byte("and on")))
+}
+
+// A resize that was lost is known by the blocks that come after.
+func TestRepairKnowsSize(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 14))
+	dir := t.TempDir()
+	j := open(t, dir, testOptions())
+	must(t, j.AppendResize(80, 24))
+	must(t, j.AppendOutput(prose(rnd, 100_000)))
+	at := j.size
+	must(t, j.AppendResize(120, 40))
+	must(t, j.AppendOutput(prose(rnd, 100_000)))
+	must(t, j.Close())
+	edit(t, segments(t, dir)[0], func(b []byte) []byte { b[at+recordHead] ^= 1; return b })
+	_, err := repair(dir, testOptions())
+	must(t, err)
+	j = open(t, dir, testOptions())
+	_, err = j.Compact(t.Context()) // not worth it any more: Repair made it dense
+	must(t, err)
+	if !slices.Contains(entries(t, j, 0), entry{Kind: KindGap, Offset: 100_000}) {
+		t.Error("it is not told that something was lost")
+	}
+	for off, want := range map[uint64]int{0: 80, 99_000: 80, 101_000: 120, j.End(): 120} {
+		if cols, _, err := j.SizeAt(off); cols != want || err != nil {
+			t.Errorf("at %d: %d columns %v, want %d", off, cols, err, want)
+		}
+	}
+}
+
+// kept leaves out gaps without a size and joins those made by damage.
+func kept(all []timed) (some []timed) {
+	lost := timed{entry{Kind: KindGap}, time.Time{}.UnixNano()}
+	for _, r := range all {
+		if last := len(some) - 1; last >= 0 && r.Kind == KindGap && r.at == lost.at && some[last].Kind == KindGap && some[last].at == lost.at {
+			some[last].Lost += r.Lost
+		} else if r.Kind != KindGap || r.Lost > 0 {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+func copyOf(t testing.TB, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(to, os.DirFS(dir)))
+	return to
+}
+
+// Random bytes of random segments are changed: Repair keeps all that readers saw.
+//
+// FEATURES: R37, R93
+func TestRepairRandomDamage(t *testing.T) {
+	for seed := range uint64(10) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		o := testOptions()
+		o.SegmentBytes, o.Plain = 1+rnd.Int64N(100_000), seed%2 == 0
+		dir := t.TempDir()
+		j := open(t, dir, o)
+		mixed(t, rnd, j, 60)
+		if seed%3 == 0 {
+			_, err := j.Compact(t.Context())
+			must(t, err)
+		}
+		must(t, j.Close())
+		for range 1 + rnd.IntN(8) {
+			names := segments(t, dir)
+			edit(t, names[rnd.IntN(len(names))], func(b []byte) []byte {
+				at := rnd.IntN(len(b))
+				copy(b[at:], noise(rnd, 1+rnd.IntN(200)))
+				return b
+			})
+		}
+		j, _ = reopen(t, copyOf(t, dir), o)
+		before := kept(timeline(t, j.NewReader(0)))
+		rep, err := repair(dir, testOptions())
+		must(t, err)
+		for _, p := range verified(t, dir).Problems {
+			if p.Fault != FaultStray || !strings.HasSuffix(p.File, damaged) {
+				t.Errorf("seed %d: after Repair: %s; before: %v", seed, p, rep.Problems)
+			}
+		}
+		j = open(t, dir, o)
+		sameTimeline(t, kept(timeline(t, j.NewReader(0))), before)
+	}
+}

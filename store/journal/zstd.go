@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Encoders and decoders belong to the process: a journal at rest has none. They are used
+// with whole buffers only and so start no goroutine.
+var (
+	quick    = encoders(zstd.SpeedFastest)           // while output arrives
+	thorough = encoders(zstd.SpeedBetterCompression) // in the background
+
+	decoders = sync.Pool{New: func() any {
+		d, err := zstd.NewReader(nil,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxLength),
+			zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			panic(err) // the options are wrong
+		}
+		return d
+	}}
+)
+
+// encoders is a pool of encoders. A frame needs no checksum of its own: its record's
+// covers it.
+func encoders(level zstd.EncoderLevel) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		e, err := zstd.NewWriter(nil,
+			zstd.WithEncoderLevel(level),
+			zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(128<<10),
+			zstd.WithLowerEncoderMem(true),
+			zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(err)
+		}
+		return e
+	}}
+}
+
+// deflate appends src as one frame to dst.
+func deflate(pool *sync.Pool, dst, src []byte) []byte {
+	e := pool.Get().(*zstd.Encoder)
+	defer pool.Put(e)
+	return e.EncodeAll(src, dst)
+}
+
+var errFrame = errors.New("the compressed data has another length than its head says")
+
+// inflate decodes the frame src, which must give n bytes, into dst's memory.
+func inflate(dst, src []byte, n int) ([]byte, error) {
+	if cap(dst) < n {
+		dst = make([]byte, 0, n)
+	}
+	d := decoders.Get().(*zstd.Decoder)
+	defer decoders.Put(d)
+	out, err := d.DecodeAll(src, dst[:0:n])
+	if err == nil && len(out) != n {
+		err = errFrame
+	}
+	return out, err
+}
