@@ -30,8 +30,8 @@ func (s *charsetTable) translate(r rune) rune {
 			return m.to
 		}
 	}
-	if r >= 0x5f && r <= 0x7e && len(s.high) > 0 {
-		return s.high[r-0x5f]
+	if first := rune(0x7f - len(s.last)); r >= first && r < 0x7f {
+		return s.last[r-first]
 	}
 	return r
 }

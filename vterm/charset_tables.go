@@ -19,16 +19,30 @@ const (
 	charsetLatin1
 	charsetSupplemental
 	charsetTechnical
+	charsetDECGreek
+	charsetDECHebrew
+	charsetDECTurkish
+	charsetDECCyrillic
+	charsetGreek
+	charsetHebrew
+	charsetLatin2
+	charsetLatin5
+	charsetCyrillic
+	charsetNationalGreek
+	charsetNationalHebrew
+	charsetNationalRussian
+	charsetNationalSerboCroatian
+	charsetNationalTurkish
 )
 
 type mapping struct{ from, to rune }
 
 type charsetTable struct {
-	names    []string // final byte of SCS, intermediates before it
-	size96   bool     // designated by - . / rather than ( ) * +
-	national bool     // only with DECNRCM, as in xterm
-	marks    []mapping
-	high     []rune // 0x5f to 0x7e, when given
+	names    []string  // final byte of SCS, intermediates before it
+	size96   bool      // designated by - . / rather than ( ) * +
+	national bool      // only with DECNRCM, as in xterm
+	marks    []mapping // what differs from ASCII
+	last     []rune    // or the last characters of the set, up to 0x7e
 }
 
 // national builds the marks of a national replacement set (VT510, table 5-4): what
@@ -44,57 +58,61 @@ func national(s string) []mapping {
 	return m
 }
 
+// charsetTables are the sets. ␦, a mirrored question mark, stands where one has no
+// character (VT510, chapter 5).
 var charsetTables = [...]charsetTable{
 	charsetASCII: {names: []string{"B"}},
 	// DEC Special Graphics (VT100): lines, scan lines, a few signs.
 	charsetGraphics: {
 		names: []string{"0", "2"},
-		high:  []rune(" ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"),
+		last:  []rune(" ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"),
 	},
-	charsetBritish:        {names: []string{"A"}, marks: []mapping{{'#', '£'}}},
-	charsetDutch:          {names: []string{"4"}, national: true, marks: national("£¾ĳ½|^_`¨ƒ¼´")},
-	charsetFinnish:        {names: []string{"5", "C"}, national: true, marks: national("#@ÄÖÅÜ_éäöåü")},
-	charsetFrench:         {names: []string{"R", "f"}, national: true, marks: national("£à°ç§^_`éùè¨")},
-	charsetFrenchCanadian: {names: []string{"Q", "9"}, national: true, marks: national("#àâçêî_ôéùèû")},
-	charsetGerman:         {names: []string{"K"}, national: true, marks: national("#§ÄÖÜ^_`äöüß")},
-	charsetItalian:        {names: []string{"Y"}, national: true, marks: national("£§°çé^_ùàòèì")},
-	charsetNorwegian:      {names: []string{"E", "6", "`"}, national: true, marks: national("#ÄÆØÅÜ_äæøåü")},
-	charsetPortuguese:     {names: []string{"%6"}, national: true, marks: national("#@ÃÇÕ^_`ãçõ~")},
-	charsetSpanish:        {names: []string{"Z"}, national: true, marks: national("£§¡Ñ¿^_`°ñç~")},
-	charsetSwedish:        {names: []string{"H", "7"}, national: true, marks: national("#ÉÄÖÅÜ_éäöåü")},
-	charsetSwiss:          {names: []string{"="}, national: true, marks: national("ùàéçêîèôäöüû")},
-	charsetLatin1:         {names: []string{"A"}, size96: true, marks: latin1()},
-	charsetSupplemental:   {names: []string{"<", "%5"}, marks: supplemental()},
-	charsetTechnical:      {names: []string{">"}, marks: technical()},
+	charsetBritish:               {names: []string{"A"}, marks: []mapping{{'#', '£'}}},
+	charsetDutch:                 {names: []string{"4"}, national: true, marks: national("£¾ĳ½|^_`¨ƒ¼´")},
+	charsetFinnish:               {names: []string{"5", "C"}, national: true, marks: national("#@ÄÖÅÜ_éäöåü")},
+	charsetFrench:                {names: []string{"R", "f"}, national: true, marks: national("£à°ç§^_`éùè¨")},
+	charsetFrenchCanadian:        {names: []string{"Q", "9"}, national: true, marks: national("#àâçêî_ôéùèû")},
+	charsetGerman:                {names: []string{"K"}, national: true, marks: national("#§ÄÖÜ^_`äöüß")},
+	charsetItalian:               {names: []string{"Y"}, national: true, marks: national("£§°çé^_ùàòèì")},
+	charsetNorwegian:             {names: []string{"E", "6", "`"}, national: true, marks: national("#ÄÆØÅÜ_äæøåü")},
+	charsetPortuguese:            {names: []string{"%6"}, national: true, marks: national("#@ÃÇÕ^_`ãçõ~")},
+	charsetSpanish:               {names: []string{"Z"}, national: true, marks: national("£§¡Ñ¿^_`°ñç~")},
+	charsetSwedish:               {names: []string{"H", "7"}, national: true, marks: national("#ÉÄÖÅÜ_éäöåü")},
+	charsetSwiss:                 {names: []string{"="}, national: true, marks: national("ùàéçêîèôäöüû")},
+	charsetLatin1:                {names: []string{"A"}, size96: true, last: latin1()},
+	charsetSupplemental:          {names: []string{"<", "%5"}, last: []rune("¡¢£␦¥␦§¤©ª«␦␦␦␦°±²³␦µ¶·␦¹º»¼½␦¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏ␦ÑÒÓÔÕÖŒØÙÚÛÜŸ␦ßàáâãäåæçèéêëìíîï␦ñòóôõöœøùúûüÿ␦")},
+	charsetTechnical:             {names: []string{">"}, last: []rune("⎷┌─⌠⌡│⎡⎣⎤⎦⎧⎩⎫⎭⎨⎬╶╶╲╱╴╴⟩␦␦␦␦≤≠≥∫∴∝∞÷Δ∇ΦΓ∼≃Θ×Λ⇔⇒≡ΠΨ␦Σ␦␦√ΩΞΥ⊂⊃∩∪∧∨¬αβχδεφγηιθκλ␦ν∂πψρστ␦ƒωξυζ←↑→↓")},
+	charsetDECGreek:              {names: []string{`"?`}, last: []rune("¡¢£␦¥␦§¤©ª«␦␦␦␦°±²³␦µ¶·␦¹º»¼½␦¿ϊΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟ␦ΠΡΣΤΥΦΧΨΩάέήί␦όϋαβγδεζηθικλμνξο␦πρστυφχψωςύώ΄␦")},
+	charsetDECHebrew:             {names: []string{`"4`}, last: []rune("¡¢£␦¥␦§¨©×«␦␦␦␦°±²³␦µ¶·␦¹÷»¼½␦¿␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦אבגדהוזחטיךכלםמןנסעףפץצקרשת␦␦␦␦")},
+	charsetDECTurkish:            {names: []string{"%0"}, last: []rune("¡¢£␦¥␦§¨©ª«␦␦İ␦°±²³␦µ¶·␦¹º»¼½ı¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏĞÑÒÓÔÕÖŒØÙÚÛÜŸŞßàáâãäåæçèéêëìíîïğñòóôõöœøùúûüÿş")},
+	charsetDECCyrillic:           {names: []string{"&4"}, last: []rune("␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦юабцдефгхийклмнопярстужвьызшэщчъЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧ")},
+	charsetGreek:                 {names: []string{"F"}, size96: true, last: []rune("‘’£␦␦¦§¨©␦«¬\u00ad␦―°±²³΄΅Ά·ΈΉΊ»Ό½ΎΏΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡ␦ΣΤΥΦΧΨΩΪΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώ")},
+	charsetHebrew:                {names: []string{"H"}, size96: true, last: []rune("␦¢£¤¥¦§¨©×«¬\u00ad®¯°±²³´µ¶·¸¹÷»¼½¾␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦␦‗אבגדהוזחטיךכלםמןנסעףפץצקרשת␦␦␦␦")},
+	charsetLatin2:                {names: []string{"B"}, size96: true, last: []rune("Ą˘Ł¤ĽŚ§¨ŠŞŤŹ\u00adŽŻ°ą˛ł´ľśˇ¸šşťź˝žżŔÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖ×ŘŮÚŰÜÝŢßŕáâăäĺćçčéęëěíîďđńňóôőö÷řůúűüýţ")},
+	charsetLatin5:                {names: []string{"M"}, size96: true, last: []rune("¡¢£¤¥¦§¨©ª«¬\u00ad®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏĞÑÒÓÔÕÖ×ØÙÚÛÜİŞßàáâãäåæçèéêëìíîïğñòóôõö÷øùúûüış")},
+	charsetCyrillic:              {names: []string{"L"}, size96: true, last: []rune("ЁЂЃЄЅІЇЈЉЊЋЌ\u00adЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмнопрстуфхцчшщъыьэюя№ёђѓєѕіїјљњћќ§ў")},
+	charsetNationalGreek:         {names: []string{`">`}, national: true, last: []rune("ΑΒΓΔΕΖΗΘΙΚΛΜΝΧΟΠΡΣΤΥΦΞΨΩ␦␦{|}~")},
+	charsetNationalHebrew:        {names: []string{"%="}, national: true, last: []rune("אבגדהוזחטיךכלםמןנסעףפץצקרשת{|}~")},
+	charsetNationalRussian:       {names: []string{"&5"}, national: true, last: []rune("ЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧ")},
+	charsetNationalSerboCroatian: {names: []string{"%3"}, national: true, marks: marks("@Ž[Š\\Đ]Ć^Č`ž{š|đ}ć~č")},
+	charsetNationalTurkish:       {names: []string{"%2"}, national: true, marks: marks("&ğ@İ[Ş\\Ö]Ç^Ü`Ğ{ş|ö}ç~ü")},
 }
 
-// latin1 is the right half of ISO 8859-1.
-func latin1() []mapping {
-	var m []mapping
-	for r := rune(0x21); r < 0x7f; r++ {
-		m = append(m, mapping{r, r + 0x80})
+// marks reads pairs of a character and what stands in its place.
+func marks(s string) []mapping {
+	r := []rune(s)
+	m := make([]mapping, 0, len(r)/2)
+	for i := 0; i+1 < len(r); i += 2 {
+		m = append(m, mapping{r[i], r[i+1]})
 	}
 	return m
 }
 
-// supplemental is DEC Supplemental Graphic: Latin-1 but for these (VT220, table 2-3).
-func supplemental() []mapping {
-	m := []mapping{{'(', '¤'}, {'W', 'Œ'}, {'w', 'œ'}, {']', 'Ÿ'}, {'}', 'ÿ'}}
-	return append(m, latin1()...)
-}
-
-// technical is DEC Technical (VT330, chapter 2).
-func technical() []mapping {
-	const set = "⎷┌─⌠⌡│⎡⎣⎤⎦⎧⎩⎫⎭⎨⎬╶╶╲╱╴╴╴⟩\u0000\u0000\u0000\u0000≤≠≥∫" +
-		"∴∝∞÷Δ∇ΦΓ∼≃Θ×Λ⇔⇒≡ΠΨ\u0000Σ\u0000\u0000√ΩΞΥ⊂⊃∩∪∧∨" +
-		"¬αβχδεφγηιθκλ\u0000ν∂πψρστ\u0000ƒωξυζ←↑→↓"
-	var m []mapping
-	r := rune(0x21)
-	for _, to := range set {
-		if to != 0 {
-			m = append(m, mapping{r, to})
-		}
-		r++
+// latin1 is the right half of ISO 8859-1.
+func latin1() []rune {
+	var m []rune
+	for r := rune(0xa1); r < 0xff; r++ {
+		m = append(m, r)
 	}
 	return m
 }

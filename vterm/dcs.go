@@ -41,7 +41,7 @@ func (t *Terminal) dcs(s *parse.Seq, data []byte) {
 // (xterm's order: valid is 1).
 func (t *Terminal) requestSetting(_ *parse.Seq, data []byte) {
 	if v, ok := t.setting(string(data)); ok {
-		t.replyDCS("1$r%s%s", v, data)
+		t.replyDCS("1$r%s%s", v, strings.TrimPrefix(string(data), ">4"))
 	} else {
 		t.replyDCS("0$r")
 	}
@@ -74,7 +74,7 @@ func (t *Terminal) setting(name string) (string, bool) {
 		return fmt.Sprint(t.rectExtent), true
 	case "$}", "$~", "\"t", ",|", ",}", ",~":
 		return "0", true
-	case ">m":
+	case ">4m":
 		return fmt.Sprintf(">4;%d", t.keyFormat.modifyOther), true
 	}
 	return "", false

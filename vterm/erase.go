@@ -53,7 +53,6 @@ func (t *Terminal) eraseDisplay(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 0:
 		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
-		t.cur.pending = false
 		for i := t.cur.row + 1; i < t.rows; i++ {
 			t.eraseRow(i, selective)
 		}
@@ -66,12 +65,15 @@ func (t *Terminal) eraseDisplay(s *parse.Seq) {
 		for i := range t.rows {
 			t.eraseRow(i, selective)
 		}
-		t.cur.pending = false
 	case 3:
 		if !selective {
 			t.history.clear()
 		}
+		return
+	default:
+		return
 	}
+	t.cur.pending = false
 }
 
 func (t *Terminal) eraseLine(s *parse.Seq) {
@@ -79,13 +81,14 @@ func (t *Terminal) eraseLine(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 0:
 		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
-		t.cur.pending = false
 	case 1:
 		t.eraseSpan(t.cur.row, 0, t.cur.col+1, selective)
 	case 2:
 		t.eraseSpan(t.cur.row, 0, t.cols, selective)
-		t.cur.pending = false
+	default:
+		return
 	}
+	t.cur.pending = false
 }
 
 // eraseChars is ECH; it does not heed the margins.
@@ -96,9 +99,9 @@ func (t *Terminal) eraseChars(s *parse.Seq) {
 
 // selectProtection is DECSCA.
 func (t *Terminal) selectProtection(s *parse.Seq) {
+	t.conform.guard = guardDEC
 	if s.Param(0, 0) == 1 {
 		t.protect = CellProtected
-		t.conform.guard = guardDEC
 	} else {
 		t.protect = 0
 	}

@@ -63,13 +63,16 @@ func (f *flow) breakLine(wrapped bool, size LineSize) {
 	if f.cols == 1 {
 		f.squeeze()
 	}
-	line := f.line
+	line, limit := f.line, f.cols
+	if size != LineNormal { // never broken, and as it is as wide as half a screen, cut
+		limit = max(1, f.cols/2)
+	}
 	for from := 0; ; {
-		n := min(len(line)-from, f.cols)
+		n := min(len(line)-from, limit)
 		head := false
-		if size == LineNormal && from+n < len(line) && line[from+n].Width() == WidthTail && n > 1 {
+		if from+n < len(line) && line[from+n].Width() == WidthTail && n > 1 {
 			n--
-			head = true
+			head = size == LineNormal
 		}
 		last := from+n >= len(line) || size != LineNormal
 		f.place(from, n, last)

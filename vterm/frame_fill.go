@@ -43,7 +43,7 @@ func (f *Frame) copyRows(s *screen, since uint64) {
 		}
 		l := &lines[len(lines)-1]
 		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.wrapped, r.size
-		l.Cells = append(l.Cells[:0], r.cells[:r.used]...)
+		l.Cells = append(l.Cells[:0], r.shown(s.cols)...)
 	}
 	f.Lines = lines
 }

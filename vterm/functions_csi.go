@@ -83,6 +83,7 @@ var csiFunctions = []function{
 	{"CSI", "<u", "pop kitty keyboard flags", "CSI < Pn u", "kitty", (*Terminal).popKitty},
 	{"CSI", "=u", "set kitty keyboard flags", "CSI = Pf ; Pm u", "kitty", (*Terminal).setKitty},
 	{"CSI", "?u", "kitty keyboard flags asked", "CSI ? u", "kitty", (*Terminal).queryKitty},
+	{"CSI", "&u", "DECRQUPSS: supplemental set asked", "CSI & u", "VT510", func(t *Terminal, _ *parse.Seq) { t.replyDCS("0!u%%5") }},
 	{"CSI", "$v", "DECCRA: copy a rectangle", "CSI Pt ; Pl ; Pb ; Pr ; Pp ; Pt ; Pl ; Pp $ v", "VT510", (*Terminal).copyRect},
 	{"CSI", "$w", "DECRQPSR: presentation state asked", "CSI Ps $ w", "VT510", (*Terminal).presentationState},
 	{"CSI", "x", "DECREQTPARM: terminal parameters asked", "CSI Ps x", "VT100", (*Terminal).terminalParameters},
@@ -95,6 +96,9 @@ var csiFunctions = []function{
 	{"CSI", "$|", "DECSCPP: columns per page", "CSI Pn $ |", "VT510", (*Terminal).columnsPerPage},
 	{"CSI", "*|", "DECSNLS: lines per screen", "CSI Pn * |", "VT510", (*Terminal).linesPerScreen},
 	{"CSI", "#|", "XTREPORTSGR: common rendition of a rectangle", "CSI Pt ; Pl ; Pb ; Pr # |", "xterm", (*Terminal).reportSGR},
+	{"CSI", "'z", "DECELR: locator reports, swallowed", "CSI Ps ; Pu ' z", "VT420", swallow},
+	{"CSI", "'{", "DECSLE: locator events, swallowed", "CSI Pm ' {", "VT420", swallow},
+	{"CSI", "'|", "DECRQLP: locator position asked, there is none", "CSI Ps ' |", "VT420", func(t *Terminal, _ *parse.Seq) { t.replyCSI("0&w") }},
 	{"CSI", "'}", "DECIC: insert columns", "CSI Pn ' }", "VT510", (*Terminal).insertColumns},
 	{"CSI", "'~", "DECDC: delete columns", "CSI Pn ' ~", "VT510", (*Terminal).deleteColumns},
 }

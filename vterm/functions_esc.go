@@ -51,7 +51,7 @@ func ansiLevel(t *Terminal, s *parse.Seq) {
 	t.updateSimple()
 }
 
-// lineSize changes the cursor's line (VT510, "DECDWL"); what no longer fits is lost.
+// lineSize changes the cursor's line (VT510, "DECDWL"); what no longer fits is not shown.
 func lineSize(size LineSize) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, _ *parse.Seq) {
 		if t.modes&modeMargins != 0 {
@@ -60,7 +60,6 @@ func lineSize(size LineSize) func(*Terminal, *parse.Seq) {
 		r := t.row()
 		r.size = size
 		if size != LineNormal {
-			r.fill(t.cols/2, t.cols, 0, t.cols)
 			t.cur.col = min(t.cur.col, max(0, t.cols/2-1))
 			t.cur.pending = false
 		}

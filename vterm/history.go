@@ -26,6 +26,11 @@ func newHistory(tb *tables, lines, bytes int) *history {
 }
 
 func (h *history) push(r *row) {
+	if r.size != LineNormal { // what is not shown does not come along
+		n := len(r.shown(len(r.cells)))
+		clear(r.cells[n:r.used])
+		r.used = n
+	}
 	h.scratch = h.tables.packRow(h.scratch[:0], r)
 	h.log.Append(h.scratch)
 	h.widest = max(h.widest, r.used)

@@ -32,6 +32,7 @@ type Placement struct {
 const (
 	imageBytesMax      = 32 << 20 // of all images together; the oldest go first
 	imageMax           = 1024
+	firstNumbered      = 1 << 30 // the first id given to an image that has a number only
 	placementMax       = 1 << 16
 	placementCells     = 1 << 20 // rows times columns that one placement may cover
 	pendingImageChunks = 16 << 20
@@ -43,6 +44,7 @@ type imageStore struct {
 	list       []*Image
 	placements []Placement
 	bytes      int
+	numbers    map[uint32]uint32 // ids by the numbers (I=) of the kitty protocol
 }
 
 func (s *imageStore) clear() { *s = imageStore{} }
@@ -65,11 +67,41 @@ func (s *imageStore) add(img *Image) {
 	s.remove(s.list[:n]...)
 }
 
+// number gives a numbered image an id that is free.
+func (s *imageStore) number(n uint32) uint32 {
+	id := uint32(firstNumbered)
+	for s.find(id) != nil {
+		id++
+	}
+	if s.numbers == nil || len(s.numbers) > imageMax {
+		s.numbers = make(map[uint32]uint32)
+	}
+	s.numbers[n] = id
+	return id
+}
+
+// idOf is the id of the image that a command of the kitty protocol names, or 0.
+func (s *imageStore) idOf(g *graphics) uint32 {
+	if n := g.number('I'); n != 0 {
+		return s.numbers[n]
+	}
+	return g.number('i')
+}
+
 // remove forgets images; placements of them stay without a picture.
 func (s *imageStore) remove(gone ...*Image) {
 	set := make(map[*Image]bool, len(gone))
 	for _, img := range gone {
 		set[img] = true
+	}
+	s.removeSet(set)
+}
+
+func (s *imageStore) removeSet(set map[*Image]bool) {
+	if len(set) == 0 {
+		return
+	}
+	for img := range set {
 		s.bytes -= len(img.Data)
 	}
 	var list []*Image
@@ -125,20 +157,29 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 	}
 }
 
-// eraseImages blanks the cells of the placements that match.
-func (t *Terminal) eraseImages(match func(p *Placement) bool) {
+// eachImageCell visits the cells of the screen that show an image.
+func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
 	for i := range t.rows {
 		r := t.scr.at(i)
-		if !r.image {
-			continue
-		}
-		for col := range r.used {
-			c := r.cells[col]
-			if c&CellImage != 0 && match(&t.images.placements[c.Content()]) {
-				r.cells[col] = blanked(c)
-				r.version = t.version
+		for col := 0; r.image && col < r.used; col++ {
+			if c := r.cells[col]; c&CellImage != 0 {
+				f(&t.images.placements[c.Content()], i, col)
 			}
 		}
-		r.trim(r.used, 0)
+	}
+}
+
+// eraseImages blanks the cells of the placements that match.
+func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
+	t.eachImageCell(func(p *Placement, row, col int) {
+		if match(p, row, col) {
+			r := t.stamped(row)
+			r.cells[col] = blanked(r.cells[col])
+		}
+	})
+	for i := range t.rows {
+		if r := t.scr.at(i); r.image {
+			r.trim(r.used, 0)
+		}
 	}
 }

@@ -164,18 +164,17 @@ func (t *Terminal) changedAlt1047(on bool) {
 	t.showAlternate(on, false)
 }
 
+// changedAlt1049 saves and restores the cursor even when the screen stays, as xterm does:
+// leaving twice goes back to the saved cursor twice.
 func (t *Terminal) changedAlt1049(on bool) {
 	if on {
-		if t.scr == t.primary {
-			t.saveCursor()
-		}
+		t.saveCursor()
 		t.showAlternate(true, true)
+		t.cur.pending = false
 		return
 	}
-	if t.scr == t.alternate && t.alternate != nil {
-		t.showAlternate(false, false)
-		t.restoreCursor()
-	}
+	t.showAlternate(false, false)
+	t.restoreCursor()
 }
 
 func (t *Terminal) changedSync(on bool) {

@@ -159,28 +159,27 @@ func (t *Terminal) nextLine() {
 	t.carriageReturn()
 }
 
-// forwardIndex is DECFI: right one column, scrolling at the right margin.
+// forwardIndex is DECFI: right one column, scrolling at the right margin. A pending wrap
+// survives the scroll, as in xterm.
 func (t *Terminal) forwardIndex() {
-	t.cur.pending = false
 	switch {
 	case t.cur.col == t.right:
 		if t.top <= t.cur.row && t.cur.row <= t.bottom {
 			t.scrollColumns(t.left, -1)
 		}
-	case t.cur.col < t.cols-1:
-		t.cur.col++
+	default:
+		t.moveTo(t.cur.row, t.cur.col+1)
 	}
 }
 
 // backIndex is DECBI.
 func (t *Terminal) backIndex() {
-	t.cur.pending = false
 	switch {
 	case t.cur.col == t.left:
 		if t.top <= t.cur.row && t.cur.row <= t.bottom {
 			t.scrollColumns(t.left, 1)
 		}
-	case t.cur.col > 0:
-		t.cur.col--
+	default:
+		t.moveTo(t.cur.row, t.cur.col-1)
 	}
 }

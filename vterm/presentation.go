@@ -16,7 +16,7 @@ func (t *Terminal) presentationState(s *parse.Seq) {
 		t.replyDCS("1$u%s", t.cursorInformation())
 	case 2:
 		var stops []string
-		for col := range t.cols {
+		for col := 1; col < t.cols; col++ { // the first column is none, as in xterm
 			if t.tabAt(col) {
 				stops = append(stops, strconv.Itoa(col+1))
 			}
@@ -84,8 +84,28 @@ func (t *Terminal) restoreCursorInformation(f []string) {
 	t.setMode(modeOrigin, bit(flags, 0))
 	t.moveToOrigin(row-1, col-1)
 	t.cur.pending = bit(flags, 3)
-	if gl, err := strconv.Atoi(f[6]); err == nil && gl >= 0 && gl < 4 {
-		t.charsets.gl = uint8(gl)
+	t.restoreCharsets(f[6:])
+}
+
+// restoreCharsets is the rest of DECCIR: GL, GR, which sets have 96 characters, and the
+// names of the sets, one after the other.
+func (t *Terminal) restoreCharsets(f []string) {
+	for i, slot := range []*uint8{&t.charsets.gl, &t.charsets.gr} {
+		if v, err := strconv.Atoi(f[i]); err == nil && v >= 0 && v < len(t.charsets.g) {
+			*slot = uint8(v)
+		}
+	}
+	names := f[3]
+	for i := range t.charsets.g {
+		n := 0
+		for n < len(names) && names[n] < 0x30 { // intermediates come before the final byte
+			n++
+		}
+		if n == len(names) || f[2] == "" {
+			break
+		}
+		t.designate(i, names[:n+1], f[2][0]>>i&1 != 0)
+		names = names[n+1:]
 	}
 	t.updateSimple()
 }

@@ -84,7 +84,7 @@ func (t *Terminal) place(r rune, w int) {
 		end = t.lineEnd(line)
 	}
 	col := t.cur.col
-	if t.modes&modeInsert != 0 {
+	if t.inserts(col) {
 		line.shiftRight(col, end, w, t.erased(), t.cols)
 	}
 	line.ensure(t.cols)
@@ -99,6 +99,12 @@ func (t *Terminal) place(r rune, w int) {
 	}
 	line.used = max(line.used, col+w)
 	t.advance(line, col+w, end)
+}
+
+// inserts reports whether a character printed at col moves those behind it: in insert mode
+// (IRM) and, like ICH, between the margins only.
+func (t *Terminal) inserts(col int) bool {
+	return t.modes&modeInsert != 0 && t.left <= col && col <= t.right
 }
 
 // advance moves the cursor behind what was printed.
@@ -211,7 +217,7 @@ func (t *Terminal) widen(line *row, col int) {
 		line, col = t.row(), t.cur.col
 		end = t.lineEnd(line)
 	}
-	if t.modes&modeInsert != 0 {
+	if t.inserts(col) {
 		line.shiftRight(col+1, end, 1, t.erased(), t.cols)
 	}
 	line.ensure(t.cols)

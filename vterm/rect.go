@@ -7,8 +7,9 @@ import (
 // rect is a rectangle of cells, right and bottom exclusive.
 type rect struct{ top, left, bottom, right int }
 
-// rect reads Pt;Pl;Pb;Pr from parameter i on, counted from the origin in origin mode. It
-// returns false for one that is empty or upside down (VT510, "DECCRA").
+// rect reads Pt;Pl;Pb;Pr from parameter i on, counted from the origin in origin mode.
+// Positions off the page are drawn to its edge, as in xterm. It returns false for a
+// rectangle that is upside down (VT510, "DECCRA").
 func (t *Terminal) rect(s *parse.Seq, i int) (rect, bool) {
 	top, left := s.Count(i)-1, s.Count(i+1)-1
 	bottom, right := s.Param(i+2, 0), s.Param(i+3, 0)
@@ -24,7 +25,7 @@ func (t *Terminal) rect(s *parse.Seq, i int) (rect, bool) {
 		right = maxCol - col0
 	}
 	r := rect{
-		top: top + row0, left: left + col0,
+		top: min(top+row0, maxRow-1), left: min(left+col0, maxCol-1),
 		bottom: min(bottom+row0, maxRow), right: min(right+col0, maxCol),
 	}
 	return r, r.top < r.bottom && r.left < r.right
@@ -106,10 +107,8 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 	if t.modes&modeOrigin != 0 {
 		top, left, maxRow, maxCol = top+t.top, left+t.left, t.bottom+1, t.right+1
 	}
+	top, left = min(top, maxRow-1), min(left, maxCol-1)
 	height, width := min(r.bottom-r.top, maxRow-top), min(r.right-r.left, maxCol-left)
-	if height <= 0 || width <= 0 {
-		return
-	}
 	copied := make([]Cell, 0, height*width)
 	for i := range height {
 		cells := t.scr.at(r.top + i).ensure(t.cols)
@@ -175,13 +174,15 @@ func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
 	line.settle(to)
 }
 
-// rectSGR applies the rendition of DECCARA from parameter i on; none means 0.
+// rectSGR applies the rendition of DECCARA from parameter i on; none means 0, which ends
+// all attributes but, as in xterm, leaves the colours.
 func rectSGR(st *Style, s *parse.Seq, i int) {
-	if i >= s.N {
-		*st = Style{Link: st.Link}
-		return
-	}
-	for i < s.N {
+	for first := i; i < max(s.N, first+1); {
+		if s.Param(i, 0) == 0 && !s.Sub(i) {
+			st.Attrs, st.Underline = 0, UnderlineNone
+			i++
+			continue
+		}
 		i += applyOne(st, s, i)
 	}
 }

@@ -72,7 +72,7 @@ func (t *Terminal) privateStatusReport(s *parse.Seq) {
 	case 56:
 		t.replyCSI("?57;0n")
 	case 62:
-		t.replyCSI("0*{")
+		t.replyCSI("0000*{")
 	case 63:
 		t.replyDCS("%d!~0000", s.Param(1, 0))
 	case 75:
@@ -94,13 +94,14 @@ func (t *Terminal) terminalParameters(s *parse.Seq) {
 	}
 }
 
-// setLevel is DECSCL: it resets the terminal and chooses level and C1 form.
+// setLevel is DECSCL: it chooses level and C1 form after a soft reset, as DEC STD 070 and
+// xterm have it (the manuals of the VT300 and later speak of a hard one).
 func (t *Terminal) setLevel(s *parse.Seq) {
 	level := s.Param(0, 0) - 60
 	if level < 1 || level > levelMax {
 		return
 	}
-	t.hardReset()
+	t.softReset()
 	t.conform.level = level
 	t.conform.bit8 = level > 1 && s.Param(1, 0) != 1 && s.N > 1
 }
@@ -121,9 +122,11 @@ func (t *Terminal) shapeNumber() int {
 	return 2*int(t.shape.shape) + 2 - boolInt(t.modes&modeCursorBlink != 0)
 }
 
-// repeat is REP: the last printed character once more, no further than a screenful.
+// repeat is REP: the character printed right before it once more, no further than a
+// screenful. After a control function there is none (ECMA-48 leaves it open; xterm, VTE
+// and tmux agree).
 func (t *Terminal) repeat(s *parse.Seq) {
-	if t.lastRune == 0 {
+	if t.before == 0 || t.lastRune == 0 {
 		return
 	}
 	r := t.lastRune
@@ -134,4 +137,5 @@ func (t *Terminal) repeat(s *parse.Seq) {
 		}
 		t.print(r)
 	}
+	t.join = 0
 }

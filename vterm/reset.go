@@ -37,7 +37,6 @@ func (t *Terminal) softState() {
 	t.pen, t.protect, t.penStale = Style{}, 0, true
 	t.charsets = charsets{gr: 2}
 	t.rectExtent = 0
-	t.cur.pending = false
 	t.lastRune, t.join = 0, 0
 	t.updateSimple()
 }
@@ -52,7 +51,7 @@ func (t *Terminal) softReset() {
 	t.softState()
 }
 
-// hardReset is RIS. The history stays, as in xterm; so do title and size.
+// hardReset is RIS. Like xterm it clears the history; title and size stay.
 func (t *Terminal) hardReset() {
 	if t.scr != t.primary {
 		t.showAlternate(false, false)
@@ -66,6 +65,7 @@ func (t *Terminal) hardReset() {
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.clear()
 	t.clearScreen()
+	t.history.clear()
 	t.syncEnded()
 	t.touchAll()
 	t.emit(Event{Kind: EventReset})

@@ -39,6 +39,9 @@ func (t *Terminal) settleSize() {
 		c.pending = c.pending && c.col == t.cols-1
 		c.row, c.col = min(c.row, t.rows-1), min(c.col, t.cols-1)
 	}
+	if half := max(1, t.cols/2); t.scr.at(t.cur.row).size != LineNormal && t.cur.col >= half {
+		t.cur.col, t.cur.pending = half-1, false
+	}
 	t.primary.moved = t.version
 	if t.alternate != nil {
 		t.alternate.moved = t.version
@@ -189,6 +192,9 @@ func (s *screen) crop(cur *cursor, cols, rows int) {
 	}
 	for _, r := range w {
 		r.fit(cols)
+		if half := max(1, cols/2); r.size != LineNormal && r.used > half {
+			r.fill(half, cols, 0, cols)
+		}
 	}
 	s.cols = cols
 	s.setRows(w)

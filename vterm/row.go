@@ -50,6 +50,19 @@ func (r *row) fill(from, to int, blank Cell, cols int) {
 	r.trim(to, blank)
 }
 
+// shown is what can be seen of a row: the left half of a line of double width, whose
+// right half stays and comes back when the line becomes normal again, as in xterm.
+func (r *row) shown(cols int) []Cell {
+	half := max(1, cols/2)
+	if r.size == LineNormal || r.used <= half {
+		return r.cells[:r.used]
+	}
+	if r.cells[half-1].Width() == WidthWide {
+		half--
+	}
+	return r.cells[:half]
+}
+
 // trim keeps used right after cells up to end were set to blank.
 func (r *row) trim(end int, blank Cell) {
 	if blank != 0 {

@@ -22,6 +22,9 @@ func sequencesPage() string {
 		if s.national {
 			need = " (with mode ?42)"
 		}
+		if s.size96 {
+			need += " (96 characters)"
+		}
 		fmt.Fprintf(&b, "- `%s`%s\n", strings.Join(s.names, "`, `"), need)
 	}
 	writeFunctions(&b, "Control sequences", csiFunctions)

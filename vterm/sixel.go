@@ -2,37 +2,68 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// sixel keeps a sixel picture as it came and covers the cells that it takes.
-func (t *Terminal) sixel(_ *parse.Seq, data []byte) {
-	w, h := sixelSize(data)
+// sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor
+// goes to the last line of it, under its left edge, as in xterm: a line feed is needed
+// before text. In mode 8452 it goes to the right of it.
+func (t *Terminal) sixel(s *parse.Seq, data []byte) {
+	w, h, shape := sixelSize(data)
 	if w == 0 || h == 0 {
 		return
 	}
+	if shape == (aspect{}) {
+		shape = macroAspect(s.Param(0, 0))
+	}
 	img := &Image{Format: ImageSixel, Width: w, Height: h, Data: append([]byte(nil), data...)}
 	t.images.add(img)
-	p := Placement{Image: img, Cols: cellsFor(w, t.opts.CellWidth), Rows: cellsFor(h, t.opts.CellHeight)}
+	wide, high := shape.scale(w, h)
+	p := Placement{Image: img, Cols: cellsFor(wide, t.opts.CellWidth), Rows: cellsFor(high, t.opts.CellHeight)}
 	at := t.cur
-	switch {
-	case t.modes&modeSixelDisplay != 0: // DECSDM: at the top left, cursor unmoved
+	if t.modes&modeSixelDisplay != 0 { // DECSDM: at the top left, cursor unmoved
 		t.moveTo(0, 0)
 		t.placeImage(p, false)
 		t.cur = at
-	case t.modes&modeSixelRight != 0:
-		t.placeImage(p, true)
-		t.moveTo(t.cur.row, at.col+p.Cols)
-	default:
-		t.placeImage(p, true)
-		t.index()
-		t.moveTo(t.cur.row, at.col)
+		return
 	}
+	t.placeImage(p, true)
+	col := at.col
+	if t.modes&modeSixelRight != 0 {
+		if col += p.Cols; col > t.right {
+			t.index()
+			col = t.left
+		}
+	}
+	t.moveTo(t.cur.row, col)
+}
+
+// aspect is the shape of a sixel picture's pixels, height to width.
+type aspect struct{ high, wide int }
+
+// macroAspect is what the first parameter of the DCS chooses, in hundredths, when there
+// are no raster attributes (VT340, "Sixel Graphics"; values between as in xterm).
+func macroAspect(macro int) aspect {
+	if macro < 0 || macro > 9 {
+		macro = 0
+	}
+	return aspect{[...]int{200, 200, 450, 300, 250, 183, 150, 130, 112, 100}[macro], 100}
+}
+
+// scale makes pixels square by stretching one side, by 10 at most.
+func (a aspect) scale(w, h int) (int, int) {
+	switch {
+	case a.high > a.wide:
+		return w, h * min(a.high, 10*a.wide) / a.wide
+	case a.wide > a.high:
+		return w * min(a.wide, 10*a.high) / a.high, h
+	}
+	return w, h
 }
 
 // sixelSizeMax bounds a picture's sides in pixels.
 const sixelSizeMax = 1 << 14
 
 // sixelSize finds the extent of a picture: what its raster attributes say, or what is
-// drawn, whichever is more.
-func sixelSize(data []byte) (w, h int) {
+// drawn, whichever is more. The aspect is that of the raster attributes, or zero.
+func sixelSize(data []byte) (w, h int, shape aspect) {
 	x, bands, n, repeat := 0, 1, 0, 1
 	var params []int
 	for i := 0; i < len(data); i++ {
@@ -52,12 +83,15 @@ func sixelSize(data []byte) (w, h int) {
 			if c == '!' && len(params) > 0 {
 				repeat = min(max(params[0], 1), sixelSizeMax)
 			}
+			if c == '"' && len(params) >= 2 && params[0] > 0 && params[1] > 0 {
+				shape = aspect{params[0], params[1]}
+			}
 			if c == '"' && len(params) >= 4 {
 				w, h = max(w, min(params[2], sixelSizeMax)), max(h, min(params[3], sixelSizeMax))
 			}
 		}
 	}
-	return w, h
+	return w, h, shape
 }
 
 // sixelParams reads numbers between semicolons and how many bytes they take.

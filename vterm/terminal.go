@@ -56,6 +56,7 @@ type Terminal struct {
 	simple   bool
 	lastRune rune        // for REP
 	join     width.State // grapheme state of the character left of the cursor, 0 unknown
+	before   width.State // join as the sequence that is carried out found it
 
 	version    uint64
 	dirtyLo    int // rows to be stamped when Write ends

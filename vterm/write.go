@@ -73,9 +73,9 @@ func (t *Terminal) quickEscape(p []byte) bool {
 	if t.parser.VT52 {
 		return false
 	}
-	t.join = 0
 	if n := t.quickSGR(p); n > 0 {
 		t.at += n
+		t.join = 0
 		return true
 	}
 	n := t.parser.QuickCsi(p)
@@ -83,12 +83,13 @@ func (t *Terminal) quickEscape(p []byte) bool {
 		return false
 	}
 	t.at += n
+	t.before, t.join = t.join, 0
 	t.plainCsi(&t.parser.Seq)
 	return true
 }
 
 func (t *Terminal) dispatch(event parse.Event) {
-	t.join = 0
+	t.before, t.join = t.join, 0
 	switch event {
 	case parse.Csi:
 		t.csi(&t.parser.Seq)

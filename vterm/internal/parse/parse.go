@@ -10,6 +10,8 @@ package parse
 
 //go:generate go run gen.go
 
+import "math/bits"
+
 // State is a state of the parser.
 type State uint8
 
@@ -92,8 +94,10 @@ type Parser struct {
 	Bell bool
 
 	// VT52 makes escape sequences those of the VT52: one letter, and two bytes after Y.
-	VT52    bool
-	address int // bytes of ESC Y still to come
+	VT52 bool
+	// awaited is how many bytes are still to come of ESC Y, or of a character above ASCII
+	// that ends a sequence (afterC2 for one that may be a C1 control).
+	awaited int
 
 	escaped  bool // an ESC was seen inside a string
 	tooLong  bool
@@ -104,7 +108,7 @@ type Parser struct {
 func (p *Parser) Ground() bool { return p.State == Ground }
 
 // Reset drops a sequence that was begun.
-func (p *Parser) Reset() { p.State, p.escaped = Ground, false }
+func (p *Parser) Reset() { p.State, p.escaped, p.awaited = Ground, false, 0 }
 
 // C1 feeds a C1 control (0x80–0x9f) that arrived decoded: it is ESC and the byte 0x40
 // below (ECMA-48 §5.3).
@@ -131,6 +135,14 @@ func (p *Parser) Next(b []byte) (int, Event) {
 			continue
 		}
 		c := b[i]
+		if (c >= 0x80 || p.awaited > 0) && p.State <= CsiIgnore {
+			n, e := p.foreign(c)
+			i += n - 1
+			if e != None || p.State == Ground {
+				return i + 1, e
+			}
+			continue
+		}
 		t := table[p.State][c]
 		p.State = State(t)
 		if e := p.act(int(t>>8), c); e != None || p.State == Ground {
@@ -138,6 +150,33 @@ func (p *Parser) Next(b []byte) (int, Event) {
 		}
 	}
 	return len(b), None
+}
+
+// afterC2 marks that 0xc2 came: the next byte makes a C1 control or a character.
+const afterC2 = 4
+
+// foreign takes a byte above ASCII within a sequence. Such a character ends the sequence
+// and is lost with it (as in xterm); a C1 control begins another.
+func (p *Parser) foreign(c byte) (int, Event) {
+	switch {
+	case p.awaited == 0 && c == 0xc2:
+		p.awaited = afterC2
+	case p.awaited == 0 && c > 0xc2 && c < 0xf5:
+		p.awaited = bits.LeadingZeros8(^c) - 1
+	case p.awaited == 0:
+		p.State = Ground
+	case c&0xc0 != 0x80: // the character was cut short
+		p.State, p.awaited = Ground, 0
+		return 0, None
+	case p.awaited == afterC2 && c < 0xa0:
+		p.awaited = 0
+		return 1, p.C1(c)
+	case p.awaited == afterC2 || p.awaited == 1:
+		p.State, p.awaited = Ground, 0
+	default:
+		p.awaited--
+	}
+	return 1, None
 }
 
 func (p *Parser) act(action int, c byte) Event {
@@ -359,24 +398,24 @@ func (p *Parser) nextVT52(b []byte) (int, Event) {
 	for i, c := range b {
 		switch {
 		case c == 0x18 || c == 0x1a:
-			p.State, p.address = Ground, 0
+			p.State, p.awaited = Ground, 0
 		case c == 0x1b:
 			p.Seq.clear()
-			p.State, p.address = Escape, 0
+			p.State, p.awaited = Escape, 0
 		case c < 0x20:
 			p.Byte = c
 			return i + 1, Execute
 		case p.State != Escape:
 			return i, None
-		case p.address > 0:
+		case p.awaited > 0:
 			p.Seq.Params[p.Seq.N] = int32(c) - 0x20
 			p.Seq.N++
-			if p.address--; p.address == 0 {
+			if p.awaited--; p.awaited == 0 {
 				p.State = Ground
 				return i + 1, Esc
 			}
 		case c == 'Y':
-			p.Seq.Final, p.address = c, 2
+			p.Seq.Final, p.awaited = c, 2
 		default:
 			p.Seq.Final, p.State = c, Ground
 			return i + 1, Esc

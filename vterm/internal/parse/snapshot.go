@@ -20,7 +20,7 @@ func (p *Parser) AppendSnapshot(dst []byte) []byte {
 		}
 	}
 	s := &p.Seq
-	dst = append(dst, byte(p.State), flags, byte(p.address), s.Prefix, s.Inter[0], s.Inter[1], byte(s.inters), s.Final, byte(s.N))
+	dst = append(dst, byte(p.State), flags, byte(p.awaited), s.Prefix, s.Inter[0], s.Inter[1], byte(s.inters), s.Final, byte(s.N))
 	dst = binary.AppendUvarint(dst, s.Subs)
 	for _, v := range s.Params[:min(s.N, MaxParams)] {
 		dst = binary.AppendVarint(dst, int64(v))
@@ -37,11 +37,11 @@ func (p *Parser) AppendSnapshot(dst []byte) []byte {
 // what AppendSnapshot could have written.
 func (p *Parser) Restore(b []byte) ([]byte, bool) {
 	*p = Parser{}
-	if len(b) < 9 || b[0] >= byte(numStates) || b[2] > 2 || b[6] > 2 || b[8] > MaxParams+1 {
+	if len(b) < 9 || b[0] >= byte(numStates) || b[2] > afterC2 || b[6] > 2 || b[8] > MaxParams+1 {
 		return nil, false
 	}
 	flags := b[1]
-	p.State, p.address = State(b[0]), int(b[2])
+	p.State, p.awaited = State(b[0]), int(b[2])
 	p.Bell, p.escaped, p.tooLong = flags&snapBell != 0, flags&snapEscaped != 0, flags&snapTooLong != 0
 	p.VT52 = flags&snapVT52 != 0
 	s := &p.Seq
@@ -64,7 +64,7 @@ func (p *Parser) Restore(b []byte) ([]byte, bool) {
 	if n <= 0 || size > uint64(len(b)-n) || size > MaxDcs {
 		return nil, false
 	}
-	if p.VT52 && (p.State > Escape || p.State == Escape && p.address > 0 && s.N > 1) {
+	if p.VT52 && (p.awaited > 2 || p.State > Escape || p.State == Escape && p.awaited > 0 && s.N > 1) {
 		return nil, false
 	}
 	p.Str = append(p.Str, b[n:n+int(size)]...)
