@@ -15,6 +15,9 @@ var looks = []time.Duration{30 * time.Millisecond, 70 * time.Millisecond, 200 * 
 // lookAgain is how often it is looked at after that while somebody waits for it to ask.
 const lookAgain = 100 * time.Millisecond
 
+// basicStart is how long a shell that does not tell when a command begins gets to begin it.
+const basicStart = 150 * time.Millisecond
+
 // Needs is input that the program in the foreground waits for.
 type Needs struct {
 	Kind       evidence.Kind // empty: none
@@ -100,11 +103,15 @@ func (s *Session) awaitsInput() bool {
 // judge gathers what is known and has it classified.
 func (s *Session) judge(st *Status) evidence.Verdict {
 	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: s.attention.rhythm.Usual()}
-	switch st.Shell.Phase {
-	case shell.PhasePrompt:
-		return evidence.Verdict{Kind: evidence.Prompt}
-	case shell.PhaseRunning:
-		f.Shell = evidence.ShellRunning
+	if s.shell != nil {
+		switch sh := s.shell.State(); {
+		case sh.Phase == shell.PhasePrompt, sh.Drawing, sh.Done:
+			return evidence.Verdict{Kind: evidence.Prompt}
+		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && time.Since(sh.Since) < basicStart:
+			return evidence.Verdict{} // it may not have read its line yet
+		case sh.Phase == shell.PhaseRunning:
+			f.Shell = evidence.ShellRunning
+		}
 	}
 	err := s.cfg.Device.Control(func(fd int) error {
 		if m, err := evidence.ReadModes(fd); err == nil {

@@ -32,7 +32,7 @@ type figure struct {
 
 func benchCommand(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "bench", Short: "Measure longterm on this machine"}
-	c.AddCommand(benchSessions(a))
+	c.AddCommand(benchSessions(a), benchCrash(a), benchDetect(a))
 	return c
 }
 
