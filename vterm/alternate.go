@@ -6,7 +6,7 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 	was := t.scr != t.primary
 	if on {
 		if t.alternate == nil {
-			t.alternate = newScreen(t.cols, t.rows)
+			t.alternate = newScreen(&t.tables, t.cols, t.rows)
 		}
 		t.flushDirty()
 		t.scr = t.alternate
@@ -26,7 +26,9 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 // clearScreen erases all rows without heed to protection.
 func (t *Terminal) clearScreen() {
 	for i := range t.rows {
-		t.stamped(i).clear(t.erased(), t.cols)
+		r := t.scr.raw(i)
+		r.version = t.version
+		r.clear(t.erased(), t.cols)
 	}
 }
 
@@ -55,7 +57,7 @@ func (t *Terminal) saveCursor() {
 func (t *Terminal) restoreCursor() {
 	s := t.saved[t.slot()]
 	t.pen, t.protect, t.charsets = s.pen, s.protect, s.charsets
-	t.penStale = true
+	t.penChanged()
 	t.setMode(modeOrigin, s.origin)
 	t.updateSimple()
 	t.moveTo(s.cur.row, s.cur.col)

@@ -21,20 +21,33 @@ func (t *Terminal) compactTables() {
 	}
 }
 
-// eachRow calls f for every row of both screens.
-func (t *Terminal) eachRow(f func(*row)) {
-	for _, r := range t.primary.window() {
-		f(r)
+// screens are those there are.
+func (t *Terminal) screens() []*screen {
+	if t.alternate == nil {
+		return []*screen{t.primary}
 	}
-	if t.alternate != nil {
-		for _, r := range t.alternate.window() {
+	return []*screen{t.primary, t.alternate}
+}
+
+// eachRow calls f for every row of both screens, as it is.
+func (t *Terminal) eachRow(f func(*row)) {
+	for _, s := range t.screens() {
+		for _, r := range s.window() {
 			f(r)
 		}
 	}
 }
 
+// thawAll thaws all rows, before the tables change that drafts refer to.
+func (t *Terminal) thawAll() {
+	for _, s := range t.screens() {
+		s.thawAll()
+	}
+}
+
 // compactStyles keeps the lasting styles, which the history refers to, and those in use.
 func (t *Terminal) compactStyles() {
+	t.thawAll()
 	old := t.styles.list
 	var next styleTable
 	next.init()
@@ -43,19 +56,21 @@ func (t *Terminal) compactStyles() {
 	t.eachRow(func(r *row) {
 		for i, c := range r.cells[:r.used] {
 			if id := c.Style(); id >= lastingStyles {
-				r.cells[i] = c.WithStyle(next.intern(old[id]))
+				r.cells[i] = c.WithStyle(next.lookup(&old[id]))
 			}
 		}
 	})
 	next.limit = 2 * len(next.list)
 	t.styles = next
-	t.penStale = true
+	t.penChanged()
+	t.sgrSeen.clear()
 	t.blank, t.blankBG = 0, 0
 	t.tablesVersion = t.version
 	t.version++
 }
 
 func (t *Terminal) compactClusters() {
+	t.thawAll()
 	old := t.clusters.list
 	var next clusterTable
 	t.eachRow(func(r *row) {

@@ -9,6 +9,12 @@
 // and back: Key, Mouse and paste values become bytes under the Modes that the
 // program asked for (AppendKey, AppendMouse, AppendPaste, AppendFocus).
 //
+// Most rows are only ever appended to and then scrolled away. Such a row is a draft: it is
+// kept in the form the history keeps, and has cells only once somebody wants to see or
+// change them (draft.go). The quick ways (text_quick.go, text_run.go, lines.go,
+// sgr_cache.go, quickEscape) do what the parser and print.go do, for what comes often and
+// when nothing is special about the state; everything else goes the long way.
+//
 // # Ownership
 //
 // An Engine is a plain value: no goroutine, clock, I/O or logging inside, and no

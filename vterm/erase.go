@@ -19,12 +19,15 @@ func (t *Terminal) spares(selective bool) bool {
 
 // eraseSpan erases cells [from, to) of a row.
 func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
-	r := t.stamped(row)
 	if t.spares(selective) {
-		t.eraseUnprotected(r, from, to)
+		t.eraseUnprotected(t.stamped(row), from, to)
 		return
 	}
-	r.fill(from, to, t.erased(), t.cols)
+	r, blank := t.scr.raw(row), t.erased()
+	r.version = t.version
+	if from < r.used || blank != 0 {
+		t.scr.at(row).fill(from, to, blank, t.cols)
+	}
 	if to >= t.cols {
 		r.wrapped = false
 	}
@@ -45,7 +48,9 @@ func (t *Terminal) eraseRow(row int, selective bool) {
 		t.eraseSpan(row, 0, t.cols, selective)
 		return
 	}
-	t.stamped(row).clear(t.erased(), t.cols)
+	r := t.scr.raw(row)
+	r.version = t.version
+	r.clear(t.erased(), t.cols)
 }
 
 func (t *Terminal) eraseDisplay(s *parse.Seq) {
@@ -105,20 +110,20 @@ func (t *Terminal) selectProtection(s *parse.Seq) {
 	} else {
 		t.protect = 0
 	}
-	t.penStale = true
+	t.penChanged()
 }
 
 // startGuarded is SPA.
 func (t *Terminal) startGuarded() {
 	t.protect = CellProtected | CellISOGuard
 	t.conform.guard = guardISO
-	t.penStale = true
+	t.penChanged()
 }
 
 // endGuarded is EPA.
 func (t *Terminal) endGuarded() {
 	t.protect = 0
-	t.penStale = true
+	t.penChanged()
 }
 
 // alignmentTest is DECALN: the screen full of E, margins and origin mode reset.

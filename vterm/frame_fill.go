@@ -42,6 +42,9 @@ func (f *Frame) copyRows(s *screen, since uint64) {
 			lines = append(lines, Line{})
 		}
 		l := &lines[len(lines)-1]
+		if !r.thawed {
+			s.thaw(r)
+		}
 		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.wrapped, r.size
 		l.Cells = append(l.Cells[:0], r.shown(s.cols)...)
 	}

@@ -1,6 +1,9 @@
 package vterm
 
 import (
+	"encoding/binary"
+	"math/bits"
+
 	"github.com/longterm-dev/longterm/vterm/internal/arena"
 )
 
@@ -26,16 +29,48 @@ func newHistory(tb *tables, lines, bytes int) *history {
 }
 
 func (h *history) push(r *row) {
-	if r.size != LineNormal { // what is not shown does not come along
-		n := len(r.shown(len(r.cells)))
-		clear(r.cells[n:r.used])
-		r.used = n
+	if r.thawed {
+		if r.size != LineNormal { // what is not shown does not come along
+			n := len(r.shown(len(r.cells)))
+			clear(r.cells[n:r.used])
+			r.used = n
+		}
+		h.scratch = h.tables.packRow(h.scratch[:0], r)
+		h.log.Append(h.scratch)
+	} else {
+		h.pushDraft(r)
 	}
-	h.scratch = h.tables.packRow(h.scratch[:0], r)
-	h.log.Append(h.scratch)
 	h.widest = max(h.widest, r.used)
 	h.wrapped = h.wrapped || r.wrapped
 }
+
+// pushDraft copies a draft into the arena, where it is a record.
+func (h *history) pushDraft(r *row) {
+	d := &r.draft
+	flags := r.flags()
+	if flags&packStyled != 0 && !d.switchStyle(r.used, d.style) {
+		d.closeRun(h.tables, r.used)
+	}
+	head := 2
+	if r.used >= 0x80 {
+		head = 1 + uvarintLen(uint64(r.used))
+	}
+	rec := h.log.Add(head + len(d.text) + len(d.styles))
+	if len(rec) < head {
+		return // nothing is kept
+	}
+	rec[0] = flags
+	if rec[1] = byte(r.used); r.used >= 0x80 {
+		binary.PutUvarint(rec[1:], uint64(r.used))
+	}
+	copy(rec[head:], d.text)
+	if len(d.styles) > 0 {
+		copy(rec[head+len(d.text):], d.styles)
+	}
+}
+
+// uvarintLen is the number of bytes that v takes.
+func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 // firstID is the stable id of line 0, endID that of the screen's first row.
 func (h *history) firstID() uint64 { return h.base + h.log.Dropped() }

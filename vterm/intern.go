@@ -12,26 +12,18 @@ type tables struct {
 type styleTable struct {
 	list  []Style
 	slots []uint64 // open addressing: hash in the high half, id+1 in the low; 0 is free
-	last  Style    // one-entry cache
-	id    StyleID
-	limit int // size at which it is rebuilt, when above styleLimit
+	limit int      // size at which it is rebuilt, when above styleLimit
 }
 
 func (s *styleTable) init() {
 	s.list = append(make([]Style, 0, 8), Style{})
-	s.slots, s.last, s.id = nil, Style{}, 0
+	s.slots = nil
 }
 
-func (s *styleTable) intern(st Style) StyleID {
-	if st == s.last {
-		return s.id
-	}
-	s.last, s.id = st, s.lookup(st)
-	return s.id
-}
-
-func (s *styleTable) lookup(st Style) StyleID {
-	if st == (Style{}) {
+// lookup finds a style's id or gives it one. It takes a pointer because a style that was
+// just written is slow to copy.
+func (s *styleTable) lookup(st *Style) StyleID {
+	if st.isZero() {
 		return 0
 	}
 	if 2*len(s.list) >= len(s.slots) {
@@ -42,21 +34,31 @@ func (s *styleTable) lookup(st Style) StyleID {
 	for i := h >> 32 & mask; ; i = (i + 1) & mask {
 		slot := s.slots[i]
 		if slot == 0 {
-			s.list = append(s.list, st)
+			s.list = append(s.list, *st)
 			s.slots[i] = h&^0xffffffff | uint64(len(s.list))
 			return StyleID(len(s.list) - 1)
 		}
-		if (slot^h)>>32 == 0 && s.list[uint32(slot)-1] == st {
+		if (slot^h)>>32 == 0 && s.list[uint32(slot)-1].equal(st) {
 			return StyleID(uint32(slot) - 1)
 		}
 	}
 }
 
+// equal is ==, field by field.
+func (s *Style) equal(o *Style) bool {
+	return s.FG == o.FG && s.BG == o.BG && s.ULColor == o.ULColor && s.Attrs == o.Attrs &&
+		s.Underline == o.Underline && s.Link == o.Link
+}
+
+func (s *Style) isZero() bool {
+	return uint32(s.FG|s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Underline)|uint32(s.Link) == 0
+}
+
 func (s *styleTable) grow() {
 	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.list))))
 	mask := uint64(len(s.slots) - 1)
-	for id, st := range s.list[1:] {
-		h := hashStyle(st)
+	for id := range s.list[1:] {
+		h := hashStyle(&s.list[id+1])
 		i := h >> 32 & mask
 		for s.slots[i] != 0 {
 			i = (i + 1) & mask
@@ -73,7 +75,7 @@ func nextPow2(n int) int {
 	return p
 }
 
-func hashStyle(s Style) uint64 {
+func hashStyle(s *Style) uint64 {
 	h := uint64(s.FG)<<32 | uint64(s.BG)
 	h = (h ^ h>>29) * 0xff51afd7ed558ccd
 	h ^= uint64(s.ULColor)<<32 | uint64(s.Link)<<16 ^ uint64(s.Attrs)<<3 ^ uint64(s.Underline)

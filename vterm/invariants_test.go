@@ -3,6 +3,7 @@ package vterm
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,16 @@ func broken(t *Terminal) string {
 }
 
 func brokenRow(t *Terminal, r *row) string {
+	if !r.thawed {
+		if what := brokenDraft(t, r); what != "" {
+			return what
+		}
+		c := *r
+		c.cells = append([]Cell(nil), r.cells...)
+		c.draft.text, c.draft.styles = slices.Clone(r.draft.text), slices.Clone(r.draft.styles)
+		t.scr.thaw(&c)
+		r = &c
+	}
 	if len(r.cells) != 0 && len(r.cells) != t.cols || r.used > len(r.cells) {
 		return fmt.Sprintf("row has %d cells, %d used", len(r.cells), r.used)
 	}
@@ -54,6 +65,26 @@ func brokenRow(t *Terminal, r *row) string {
 	}
 	if !t.soundCells(r.cells[:r.used]) {
 		return fmt.Sprintf("wide pair or reference broken in %x", r.cells[:r.used])
+	}
+	return ""
+}
+
+// brokenDraft checks that a draft makes the record that its cells would.
+func brokenDraft(t *Terminal, r *row) string {
+	for i, c := range r.cells {
+		if c != 0 {
+			return fmt.Sprintf("cell %d of a draft is %x", i, c)
+		}
+	}
+	rec := t.packRow(nil, r)
+	var l Line
+	t.unpackLine(&l, rec)
+	if len(l.Cells) != r.used {
+		return fmt.Sprintf("draft of %d cells has %d", r.used, len(l.Cells))
+	}
+	again := t.packRow(nil, &row{cells: l.Cells, used: r.used, rowMarks: rowMarks{thawed: true, wrapped: r.wrapped, size: r.size}})
+	if !bytes.Equal(rec, again) {
+		return fmt.Sprintf("draft is %q, its cells are %q", rec, again)
 	}
 	return ""
 }
@@ -193,7 +224,7 @@ func TestHostile(t *testing.T) {
 // FEATURES: R10, R93
 func TestResizeStorm(t *testing.T) {
 	term := newTest(t, 80, 24)
-	_, _ = term.Write(generate(payload{make: cjkEmoji})[:200_000])
+	_, _ = term.Write(generated(t, "cjk_emoji")[:200_000])
 	for i := range 60 {
 		term.Resize(1, 1)
 		feed(term, "\u4f60x\r\n")

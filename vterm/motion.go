@@ -34,6 +34,28 @@ func (t *Terminal) cursorPosition(s *parse.Seq) {
 	t.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
 
+// quickMove is CUP with two numbers, without origin mode: what stands between ESC [ and H,
+// and H, in the bytes of a word, the first one lowest. It returns false for anything else.
+func (t *Terminal) quickMove(w uint64) bool {
+	row, col := 0, 0
+	for ; byte(w)-'0' < 10; w >>= 8 {
+		row = 10*row + int(byte(w)-'0')
+	}
+	if byte(w) != ';' || t.modes&modeOrigin != 0 {
+		return false
+	}
+	for w >>= 8; byte(w)-'0' < 10; w >>= 8 {
+		col = 10*col + int(byte(w)-'0')
+	}
+	if byte(w) != 'H' {
+		return false
+	}
+	t.cur.row = min(max(row, 1), t.rows) - 1
+	t.cur.col = min(max(col, 1), t.cols) - 1
+	t.cur.pending = false
+	return true
+}
+
 func (t *Terminal) cursorColumn(s *parse.Seq) {
 	row, _ := t.fromOrigin()
 	t.moveToOrigin(row, s.Count(0)-1)
@@ -126,7 +148,7 @@ func (t *Terminal) index() {
 	switch {
 	case t.cur.row == t.bottom:
 		if t.left <= t.cur.col && t.cur.col <= t.right {
-			t.scrollUp(1)
+			t.scrollLine()
 		}
 	case t.cur.row < t.rows-1:
 		t.cur.row++

@@ -140,7 +140,7 @@ func (t *Terminal) oscLink(_ int, s string) {
 	if !ok {
 		return
 	}
-	t.penStale = true
+	t.penChanged()
 	if uri == "" || len(uri) > linkMax {
 		t.pen.Link = 0
 		return

@@ -39,12 +39,12 @@ const cellFlagsMask = CellProtected | CellISOGuard
 
 // packRow appends the record of a row.
 func (tb *tables) packRow(dst []byte, r *row) []byte {
+	if !r.thawed {
+		return tb.packDraft(dst, r)
+	}
 	cells := r.cells[:r.used]
 	all := union(cells)
-	flags := byte(r.size) << packSizeShift
-	if r.wrapped {
-		flags |= packWrapped
-	}
+	flags := r.flags()
 	if all.Style() != 0 {
 		flags |= packStyled
 	}
@@ -160,15 +160,19 @@ func (tb *tables) packStyles(dst []byte, cells []Cell) []byte {
 		for j < len(cells) && cells[j].Style() == id {
 			j++
 		}
-		if n := j - i; n < 0x80 && id < 0x7f {
-			dst = append(dst, byte(n), byte(id)+1)
-		} else {
-			dst = binary.AppendUvarint(dst, uint64(n))
-			dst = tb.packStyle(dst, id)
-		}
+		dst = tb.packRun(dst, j-i, id)
 		i = j
 	}
 	return dst
+}
+
+// packRun appends a run of n cells of a style.
+func (tb *tables) packRun(dst []byte, n int, id StyleID) []byte {
+	if n < 0x80 && id < 0x7f {
+		return append(dst, byte(n), byte(id)+1)
+	}
+	dst = binary.AppendUvarint(dst, uint64(n))
+	return tb.packStyle(dst, id)
 }
 
 func (tb *tables) packStyle(dst []byte, id StyleID) []byte {

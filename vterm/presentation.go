@@ -80,7 +80,7 @@ func (t *Terminal) restoreCursorInformation(f []string) {
 	if bit(protection, 0) {
 		t.protect = CellProtected
 	}
-	t.penStale = true
+	t.penChanged()
 	t.setMode(modeOrigin, bit(flags, 0))
 	t.moveToOrigin(row-1, col-1)
 	t.cur.pending = bit(flags, 3)
@@ -137,7 +137,7 @@ func (t *Terminal) popSGR(*parse.Seq) {
 	}
 	e := t.sgrStack[n-1]
 	t.sgrStack = t.sgrStack[:n-1]
-	t.penStale = true
+	t.penChanged()
 	if len(e.mask) == 0 {
 		link := t.pen.Link
 		t.pen = e.pen

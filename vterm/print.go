@@ -36,7 +36,7 @@ func (t *Terminal) print(r rune) {
 			t.combine(r)
 			return
 		}
-		t.join = joinPlain
+		t.join = width.Plain
 	} else if t.join == 0 {
 		if p.Columns() == 0 && p.Joins() {
 			t.combine(r)
@@ -74,16 +74,24 @@ func (t *Terminal) place(r rune, w int) {
 	if t.cur.pending && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
-	line := t.row()
+	line := t.scr.raw(t.cur.row)
 	end := t.lineEnd(line)
 	if w == 2 && t.cur.col+2 > end {
 		if !t.wrapWide(line, end) {
 			return
 		}
-		line = t.row()
+		line = t.scr.raw(t.cur.row)
 		end = t.lineEnd(line)
 	}
+	line.version = t.version
 	col := t.cur.col
+	if t.drafts(line, col) && t.modes&modeInsert == 0 {
+		line.begin(&t.tables, col, t.cell.Style())
+		line.appendRune(r, w)
+		t.advance(line, col+w, end)
+		return
+	}
+	line = t.row()
 	if t.inserts(col) {
 		line.shiftRight(col, end, w, t.erased(), t.cols)
 	}
@@ -122,6 +130,16 @@ func (t *Terminal) wrapWide(line *row, end int) bool {
 	if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 		return false
 	}
+	line.version = t.version
+	if t.drafts(line, t.cur.col) {
+		line.begin(&t.tables, t.cur.col, t.erased().Style())
+		for line.used < end {
+			line.appendHead()
+		}
+		t.wrap()
+		return true
+	}
+	line = t.row()
 	line.ensure(t.cols)
 	for col := t.cur.col; col < end; col++ {
 		line.split(col)
@@ -136,6 +154,9 @@ func (t *Terminal) wrapWide(line *row, end int) bool {
 
 // combine adds a character to the cell before the cursor.
 func (t *Terminal) combine(r rune) {
+	if t.combineDraft(t.scr.raw(t.cur.row), r) {
+		return
+	}
 	line := t.scr.at(t.cur.row)
 	col := t.cur.col
 	if !t.cur.pending {

@@ -164,7 +164,7 @@ func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
 			} else {
 				rectSGR(&st, s, 4)
 			}
-			last, id = c, t.styles.lookup(st)
+			last, id = c, t.styles.lookup(&st)
 		}
 		if c.Blank() && c.Width() == WidthNarrow {
 			c |= ' '

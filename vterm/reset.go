@@ -34,7 +34,8 @@ func (t *Terminal) resetState() {
 // softState is what DECSTR and RIS share (VT510, "DECSTR").
 func (t *Terminal) softState() {
 	t.resetMargins()
-	t.pen, t.protect, t.penStale = Style{}, 0, true
+	t.pen, t.protect = Style{}, 0
+	t.penChanged()
 	t.charsets = charsets{gr: 2}
 	t.rectExtent = 0
 	t.lastRune, t.join = 0, 0

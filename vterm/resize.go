@@ -60,6 +60,7 @@ func (t *Terminal) reportSize() {
 // where rows became free, the history gives lines back, so that what was at the bottom
 // stays there. Blank rows under the cursor are the first to go.
 func (t *Terminal) resizePrimary(cur *cursor, cols, rows int) {
+	t.primary.thawAll()
 	old := t.primary.window()
 	used := lastUsed(old, cur.row)
 	blank := len(old) - used
@@ -122,7 +123,7 @@ func (t *Terminal) pullLine(openOnly bool) []*row {
 		if !head.wrapped() && (openOnly || len(rows) > 0) {
 			break
 		}
-		r := &row{wrapped: head.wrapped(), size: head.size()}
+		r := &row{rowMarks: rowMarks{wrapped: head.wrapped(), size: head.size(), thawed: true}}
 		r.cells = t.unpackCells(nil, head)
 		r.used = len(r.cells)
 		rows = append(rows, r)
@@ -167,7 +168,7 @@ func (t *Terminal) fitRows(out []*row, cur *cursor, cols, rows int, old *screen)
 		out = out[:rows]
 		out[rows-1].wrapped = false
 	}
-	s := newScreen(cols, 0)
+	s := newScreen(&t.tables, cols, 0)
 	if n := rows - len(out); n > 0 {
 		out = append(out, makeRows(n)...)
 	}
@@ -181,6 +182,7 @@ func (t *Terminal) fitRows(out []*row, cur *cursor, cols, rows int, old *screen)
 // crop changes the size without reflow, as the alternate screen does: rows are cut at
 // the bottom, at the top as far as the cursor needs it.
 func (s *screen) crop(cur *cursor, cols, rows int) {
+	s.thawAll()
 	w := append([]*row(nil), s.window()...)
 	if over := cur.row - rows + 1; over > 0 {
 		w = w[over:]

@@ -1,19 +1,28 @@
 package vterm
 
-// row is one line of a screen. Its cells are allocated when first written, so an empty
-// screen costs nothing; all cells from used on are zero, so clearing is cheap.
+// row is one line of a screen. It begins as a draft (draft.go) and has cells once somebody
+// needs them. They are allocated then, so an empty screen costs nothing; all cells from
+// used on are zero, and all are zero in a draft, so clearing is cheap.
 type row struct {
+	draft   draft  // its content, unless thawed
 	cells   []Cell // length 0 or the screen's width
-	used    int
+	used    int    // cells that may not be blank
 	version uint64 // when it last changed
-	wrapped bool   // soft wrap: the text goes on in the next row
-	wide    bool   // may hold wide characters: can be falsely set, never falsely clear
-	image   bool   // may hold image cells, likewise
+	rowMarks
+}
+
+// rowMarks are what clearing a row resets.
+type rowMarks struct {
+	thawed  bool // cells hold the content
+	wrapped bool // soft wrap: the text goes on in the next row
+	wide    bool // may hold wide characters: can be falsely set, never falsely clear
+	image   bool // may hold image cells, likewise
 	size    LineSize
 }
 
-// ensure gives the row its cells.
+// ensure gives a row that is empty or thawed its cells.
 func (r *row) ensure(cols int) []Cell {
+	r.thawed = true
 	if len(r.cells) < cols {
 		cells := make([]Cell, cols)
 		copy(cells, r.cells)
@@ -24,14 +33,22 @@ func (r *row) ensure(cols int) []Cell {
 
 // clear empties the row; blank is what its cells become.
 func (r *row) clear(blank Cell, cols int) {
-	r.wrapped, r.size, r.wide, r.image = false, LineNormal, false, false
-	if blank == 0 {
+	if r.thawed {
 		clear(r.cells[:r.used])
-		r.used = 0
+	}
+	r.reset()
+	if blank == 0 {
 		return
 	}
 	fillCells(r.ensure(cols)[:cols], blank)
 	r.used = cols
+}
+
+// reset makes an empty draft of a row whose cells are blank.
+func (r *row) reset() {
+	r.draft.reset()
+	r.used = 0
+	r.rowMarks = rowMarks{}
 }
 
 // fill sets cells [from, to) and splits the wide characters at its edges.

@@ -10,12 +10,14 @@ type screen struct {
 	base int
 	n    int
 	cols int
+	// tables are what the styles of drafts refer to.
+	tables *tables
 	// moved is the version at which every row last moved or changed.
 	moved uint64
 }
 
-func newScreen(cols, rows int) *screen {
-	s := &screen{cols: cols}
+func newScreen(tb *tables, cols, rows int) *screen {
+	s := &screen{cols: cols, tables: tb}
 	s.setRows(makeRows(rows))
 	return s
 }
@@ -37,15 +39,34 @@ func (s *screen) setRows(rows []*row) {
 	clear(s.ring[len(rows):])
 }
 
-func (s *screen) at(i int) *row { return s.ring[s.base+i] }
+// raw is row i as it is. Its cells are not to be looked at.
+func (s *screen) raw(i int) *row { return s.ring[s.base+i] }
 
-// window is the rows in order. It is valid until the next rotation.
+// at is row i, thawed.
+func (s *screen) at(i int) *row {
+	r := s.ring[s.base+i]
+	if !r.thawed {
+		s.thaw(r)
+	}
+	return r
+}
+
+// thawAll thaws every row.
+func (s *screen) thawAll() {
+	for i := range s.n {
+		s.at(i)
+	}
+}
+
+// window is the rows in order, as they are. It is valid until the next rotation.
 func (s *screen) window() []*row { return s.ring[s.base : s.base+s.n] }
 
 // rotateUp moves rows [top, bottom] up by n; the first n come out at the bottom.
 func (s *screen) rotateUp(top, bottom, n int) {
 	if top == 0 && bottom == s.n-1 {
-		s.slide(n)
+		for range n {
+			s.slide()
+		}
 		return
 	}
 	w := s.ring[s.base+top : s.base+bottom+1]
@@ -58,15 +79,12 @@ func (s *screen) rotateUp(top, bottom, n int) {
 	rotate(w, n)
 }
 
-// slide rotates the whole screen up by n.
-func (s *screen) slide(n int) {
-	for range n {
-		s.ring[s.base+s.n] = s.ring[s.base]
-		s.base++
-		if s.base == s.n {
-			copy(s.ring, s.ring[s.n:])
-			s.base = 0
-		}
+// slide rotates the whole screen up by one.
+func (s *screen) slide() {
+	s.ring[s.base+s.n] = s.ring[s.base]
+	if s.base++; s.base == s.n {
+		copy(s.ring, s.ring[s.n:])
+		s.base = 0
 	}
 }
 

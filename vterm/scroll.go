@@ -12,10 +12,30 @@ func (t *Terminal) scrollUp(n int) {
 	}
 	if t.top == 0 && t.scr == t.primary {
 		for i := range n {
-			t.history.push(t.scr.at(i))
+			t.history.push(t.scr.raw(i))
 		}
 	}
 	t.rollUp(t.top, n)
+}
+
+// scrollLine is scrollUp by one line: what a line feed does.
+func (t *Terminal) scrollLine() {
+	s, top, bottom := t.scr, t.top, t.bottom
+	if !t.marginsFull() {
+		t.shiftBox(top, 1)
+		return
+	}
+	r := s.raw(top)
+	if top == 0 {
+		if s == t.primary {
+			t.history.push(r)
+		}
+	} else {
+		s.raw(top - 1).wrapped = false
+	}
+	s.rotateUp(top, bottom, 1)
+	r.clear(t.erased(), t.cols)
+	t.touch(top, bottom+1)
 }
 
 // scrollDown moves the lines between the margins down by n.
@@ -33,7 +53,7 @@ func (t *Terminal) rollUp(top, n int) {
 	t.scr.rotateUp(top, t.bottom, n)
 	blank := t.erased()
 	for i := t.bottom - n + 1; i <= t.bottom; i++ {
-		t.scr.at(i).clear(blank, t.cols)
+		t.scr.raw(i).clear(blank, t.cols)
 	}
 	t.unlink(top)
 	t.touch(top, t.bottom+1)
@@ -44,9 +64,9 @@ func (t *Terminal) rollDown(top, n int) {
 	t.scr.rotateDown(top, t.bottom, n)
 	blank := t.erased()
 	for i := top; i < top+n; i++ {
-		t.scr.at(i).clear(blank, t.cols)
+		t.scr.raw(i).clear(blank, t.cols)
 	}
-	t.scr.at(t.bottom).wrapped = false
+	t.scr.raw(t.bottom).wrapped = false
 	t.unlink(top)
 	t.touch(top, t.bottom+1)
 }
@@ -54,7 +74,7 @@ func (t *Terminal) rollDown(top, n int) {
 // unlink ends the soft wrap of the line above top: what followed it has moved.
 func (t *Terminal) unlink(top int) {
 	if top > 0 {
-		t.scr.at(top - 1).wrapped = false
+		t.scr.raw(top - 1).wrapped = false
 	}
 }
 

@@ -2,42 +2,42 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// freshenPen brings the pen's cell up to date. SGR only marks it, so that a style is
-// interned once per text and not once per parameter.
+// freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
+// that a style is interned once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
 	if len(t.styles.list) > max(styleLimit, t.styles.limit) {
 		t.compactStyles()
 	}
 	t.penStale = false
-	if t.pen == (Style{}) {
+	if t.pen.isZero() {
 		t.cell = t.protect
 		return
 	}
-	t.cell = Cell(t.styles.intern(t.pen))<<cellStyleShift | t.protect
+	id := t.styles.lookup(&t.pen)
+	t.cell = Cell(id)<<cellStyleShift | t.protect
+	if t.penAt != styleUnknown {
+		t.sgrSeen.known[t.penAt].id = id
+	}
 }
 
 // erased is what erased cells become: blank, in the background colour of the pen.
 func (t *Terminal) erased() Cell {
 	if t.pen.BG != t.blankBG {
 		t.blankBG = t.pen.BG
-		t.blank = Cell(t.styles.lookup(Style{BG: t.pen.BG})) << cellStyleShift
+		t.blank = Cell(t.styles.lookup(&Style{BG: t.pen.BG})) << cellStyleShift
 	}
 	return t.blank
 }
 
 // sgr is SGR (ECMA-48 §8.3.117, xterm ctlseqs).
 func (t *Terminal) sgr(s *parse.Seq) {
-	t.penStale = true
-	if s.N == 0 {
-		t.pen = Style{Link: t.pen.Link}
-		return
-	}
+	t.penChanged()
 	applySGR(&t.pen, s)
 }
 
 // applySGR changes a style as all parameters of a sequence say.
 func applySGR(st *Style, s *parse.Seq) {
-	if s.N == 1 && s.Params[0] <= 0 {
+	if s.N == 0 || s.N == 1 && s.Params[0] <= 0 {
 		*st = Style{Link: st.Link}
 		return
 	}
@@ -81,33 +81,6 @@ func applyPlain(st *Style, p int32) {
 	default:
 		applyAttr(st, p)
 	}
-}
-
-// quickSGR carries out the shortest forms of SGR, of which logs are full: no parameter,
-// or one of two digits at most. It returns the bytes taken, 0 for anything else.
-func (t *Terminal) quickSGR(p []byte) int {
-	if len(p) < 5 || p[1] != '[' {
-		return 0
-	}
-	v, n := int32(p[2]-'0'), 4
-	switch {
-	case p[2] == 'm':
-		v, n = 0, 3
-	case v > 9:
-		return 0
-	case p[3] != 'm':
-		d := int32(p[3] - '0')
-		if v, n = 10*v+d, 5; d > 9 || p[4] != 'm' || v == 38 || v == 48 || v == 58 {
-			return 0
-		}
-	}
-	t.penStale = true
-	if v == 4 {
-		t.pen.Underline = UnderlineSingle
-		return n
-	}
-	applyPlain(&t.pen, v)
-	return n
 }
 
 func applyAttr(st *Style, p int32) {

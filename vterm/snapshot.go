@@ -60,7 +60,7 @@ func (t *Terminal) Restore(b []byte) error {
 
 // restored derives what is not in a snapshot.
 func (t *Terminal) restored() {
-	t.penStale = true
+	t.penChanged()
 	t.updateSimple()
 	t.version++
 	t.tablesVersion = t.version

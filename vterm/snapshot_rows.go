@@ -8,10 +8,10 @@ func (t *Terminal) codeScreens(c *codec) {
 	shown := t.scr != t.primary
 	c.flag(&shown)
 	if c.reading {
-		t.primary = newScreen(t.cols, t.rows)
+		t.primary = newScreen(&t.tables, t.cols, t.rows)
 		t.scr = t.primary
 		if alt {
-			t.alternate = newScreen(t.cols, t.rows)
+			t.alternate = newScreen(&t.tables, t.cols, t.rows)
 		}
 		if shown && alt {
 			t.scr = t.alternate
@@ -54,7 +54,7 @@ func (t *Terminal) unpackRow(r *row, rec []byte) bool {
 	if len(l.Cells) > 0 {
 		copy(r.ensure(t.cols), l.Cells)
 	}
-	r.used, r.wrapped, r.size = len(l.Cells), l.Wrapped, l.Size
+	r.used, r.wrapped, r.size, r.thawed = len(l.Cells), l.Wrapped, l.Size, true
 	r.survey()
 	return true
 }

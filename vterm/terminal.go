@@ -27,6 +27,8 @@ type Terminal struct {
 	blank   Cell
 	blankBG Color
 	protect Cell // CellProtected and CellISOGuard in force
+	sgrSeen sgrCache
+	penAt   StyleID // the pen's number in sgrSeen, or styleUnknown
 
 	tables
 	images imageStore
@@ -107,7 +109,7 @@ func withDefaults(o Options) Options {
 func (t *Terminal) start() {
 	o := t.opts
 	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows, dirtyLo: o.Rows}
-	t.primary = newScreen(t.cols, t.rows)
+	t.primary = newScreen(&t.tables, t.cols, t.rows)
 	t.scr = t.primary
 	t.history = newHistory(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.styles.init()

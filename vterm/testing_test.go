@@ -3,6 +3,7 @@ package vterm
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,14 @@ func newTest(t testing.TB, cols, rows int, input ...string) *Terminal {
 }
 
 func feed(t *Terminal, s string) { _, _ = t.Write([]byte(s)) }
+
+func word(r *rand.Rand, n int) string {
+	w := make([]byte, n)
+	for i := range w {
+		w[i] = byte('a' + r.IntN(26))
+	}
+	return string(w)
+}
 
 // text is the screen with trailing blanks cut.
 func text(t *Terminal) string {

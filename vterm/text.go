@@ -16,7 +16,7 @@ func (t *Terminal) printASCII(s []byte) {
 	if t.penStale {
 		t.freshenPen()
 	}
-	if t.join != joinPlain && t.join != 0 && t.joinsASCII() {
+	if t.join != width.Plain && t.join != 0 && t.joinsASCII() {
 		t.print(rune(s[0]))
 		s = s[1:]
 	}
@@ -37,19 +37,20 @@ func (t *Terminal) printSome(s []byte) int {
 	if t.cur.pending && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
-	r := t.row()
+	r := t.scr.raw(t.cur.row)
+	r.version = t.version
 	end := t.lineEnd(r)
 	col := t.cur.col
 	n := min(len(s), end-col)
-	if r.wide || len(r.cells) < end {
-		r.ensure(t.cols)
-		r.split(col)
-		r.split(col + n)
+	if t.drafts(r, col) {
+		r.begin(&t.tables, col, t.cell.Style())
+		r.draft.reserve(end - col)
+		r.appendASCII(s[:n])
+	} else {
+		t.overwrite(r, col, s[:n])
 	}
-	putASCII(r.cells[col:col+n], s, t.cell)
-	r.used = max(r.used, col+n)
 	t.lastRune = rune(s[n-1])
-	t.join = joinPlain
+	t.join = width.Plain
 	if col += n; col < end {
 		t.cur.col, t.cur.pending = col, false
 		return n
@@ -58,14 +59,32 @@ func (t *Terminal) printSome(s []byte) int {
 	t.cur.col, t.cur.pending = end-1, true
 	if t.modes&modeAutowrap == 0 && n < len(s) {
 		// Without autowrap the rest is printed in the last column; only its last stays.
-		r.cells[end-1] = t.cell | Cell(s[len(s)-1])
+		t.overwrite(r, end-1, s[len(s)-1:])
 		t.lastRune = rune(s[len(s)-1])
 		return len(s)
 	}
 	return n
 }
 
-var joinPlain = width.Start(width.Of('a'))
+// drafts reports whether what the pen prints at col of a row can be appended to its draft.
+func (t *Terminal) drafts(r *row, col int) bool {
+	return !r.thawed && col >= r.used && t.protect == 0
+}
+
+// overwrite stores a run in the cells of a row.
+func (t *Terminal) overwrite(r *row, col int, s []byte) {
+	if !r.thawed {
+		t.scr.thaw(r)
+	}
+	end := col + len(s)
+	if r.wide || len(r.cells) < end {
+		r.ensure(t.cols)
+		r.split(col)
+		r.split(end)
+	}
+	putASCII(r.cells[col:end], s, t.cell)
+	r.used = max(r.used, end)
+}
 
 // putASCII stores a run; dst is not longer than s.
 func putASCII(dst []Cell, s []byte, pen Cell) {
@@ -104,89 +123,10 @@ func (t *Terminal) lineEnd(r *row) int {
 // wrap goes to the start of the next line because a character did not fit.
 func (t *Terminal) wrap() {
 	if t.marginsFull() {
-		t.scr.at(t.cur.row).wrapped = true
+		t.scr.raw(t.cur.row).wrapped = true
 	}
 	t.index()
 	t.cur.col = t.left
-}
-
-// printUTF8 prints characters from p at t.at on while they are not ASCII. It returns
-// false when a C1 control began a sequence.
-func (t *Terminal) printUTF8(p []byte) bool {
-	for t.at < len(p) && (p[t.at] >= 0x80 || t.partLen > 0) {
-		if t.simple && t.partLen == 0 {
-			if n := t.printRun(p[t.at:]); n > 0 {
-				t.at += n
-				continue
-			}
-		}
-		r, n := t.decode(p[t.at:])
-		t.at += n
-		switch {
-		case r < 0:
-			continue
-		case r < 0xa0:
-			return t.control1(byte(r))
-		}
-		t.printMapped(r)
-	}
-	return true
-}
-
-// printRun prints characters above ASCII that fit on the cursor's row and that neither
-// join the one before nor have no width. It returns the bytes taken; what stopped it is
-// for the long way.
-func (t *Terminal) printRun(p []byte) int {
-	if t.penStale {
-		t.freshenPen()
-	}
-	if t.cur.pending {
-		return 0
-	}
-	line := t.row()
-	end, col, join := t.lineEnd(line), t.cur.col, t.join
-	cells, pen := line.ensure(t.cols), t.cell
-	line.split(col)
-	i, last := 0, rune(0)
-	for i < len(p) && p[i] >= 0x80 {
-		r, n := decodeRune(p[i:])
-		props := width.Of(r)
-		w := props.Columns()
-		state := joinPlain
-		if n == 0 || r < 0xa0 || w == 0 {
-			break
-		}
-		if !props.Plain() || width.Prepends(join) {
-			s, joined := width.Step(join, props)
-			if joined && t.modes&modeGraphemes != 0 {
-				break
-			}
-			state, w = s, t.columns(props)
-		}
-		if col+w > end {
-			break
-		}
-		if line.wide && col+w < line.used {
-			line.split(col + w)
-		}
-		if w == 1 {
-			cells[col] = pen | Cell(r)
-		} else {
-			line.wide = true
-			cells[col] = pen | Cell(r) | WidthWide<<cellWidthShift
-			cells[col+1] = pen | WidthTail<<cellWidthShift
-		}
-		if col += w; col > line.used {
-			line.used = col
-		}
-		i += n
-		last, join = r, state
-	}
-	if i > 0 {
-		t.join, t.lastRune = join, last
-		t.advance(line, col, end)
-	}
-	return i
 }
 
 // control1 runs a C1 control. It returns false when the parser has more to read.

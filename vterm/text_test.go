@@ -1,6 +1,9 @@
 package vterm
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestText prints what is not one cell a character. Wide characters are seen once, and
 // the cursor tells the columns taken.
@@ -94,13 +97,20 @@ func TestVT52(t *testing.T) {
 
 // TestNoAllocations prints, paints and scrolls into the history without allocating.
 func TestNoAllocations(t *testing.T) {
-	term := New(Options{})
-	lines := []byte("plain text of a build log, long enough\r\n\x1b[1;31merror:\x1b[0m coloured \u4f60\u597d\r\n")
-	for range 20_000 {
-		_, _ = term.Write(lines)
-	}
-	if n := testing.AllocsPerRun(2000, func() { _, _ = term.Write(lines) }); n != 0 {
-		t.Errorf("%v allocations a write", n)
+	for name, lines := range map[string]string{
+		"log":         "plain text of a build log, long enough\r\n\x1b[1;31merror:\x1b[0m coloured \u4f60\u597d\r\n",
+		"short lines": strings.Repeat("y\r\n", 100),
+		"characters":  "\u0441\u043b\u043e\u0432\u043e \U0001F600\u4f60\U0001F469\u200d\U0001F4BB \u2764\ufe0f \u00fcber e\u0301\r\n",
+		"full screen": "\x1b[H\x1b[2J\x1b[3;4Hx\x1b[48;5;236m\x1b[38;2;1;2;3mtext \u2502 \x1b[0m\x1b[K",
+	} {
+		term := New(Options{})
+		for range 20_000 {
+			_, _ = term.Write([]byte(lines))
+		}
+		data := []byte(lines)
+		if n := testing.AllocsPerRun(2000, func() { _, _ = term.Write(data) }); n != 0 {
+			t.Errorf("%s: %v allocations a write", name, n)
+		}
 	}
 }
 

@@ -155,7 +155,7 @@ func (tb *tables) unpackStyle(r *reader) StyleID {
 		}
 		return StyleID(id - 1)
 	}
-	return tb.styles.lookup(Style{
+	return tb.styles.lookup(&Style{
 		FG: Color(r.uvarint()), BG: Color(r.uvarint()), ULColor: Color(r.uvarint()),
 		Attrs: Attrs(r.uvarint()), Underline: Underline(r.uvarint()), Link: LinkID(r.uvarint()),
 	})

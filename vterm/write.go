@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
@@ -38,45 +39,63 @@ func (t *Terminal) ground(p []byte) {
 	if t.partLen > 0 && !t.printUTF8(p) {
 		return
 	}
-	for t.at < len(p) {
-		switch c := p[t.at]; {
+	for at := t.at; at < len(p); {
+		switch c := p[at]; {
 		case c-0x20 < 0x5f:
-			n := asciiRun(p[t.at:])
-			t.printASCII(p[t.at : t.at+n])
-			t.at += n
+			if at == 0 || p[at-1] == '\n' {
+				if n := t.quickLines(p[at:]); n > 0 {
+					at += n
+					continue
+				}
+			}
+			n := t.quickText(p[at:])
+			if n == 0 {
+				n = asciiRun(p[at:])
+				t.printASCII(p[at : at+n])
+			}
+			at += n
 		case c >= 0x80:
+			t.at = at
 			if !t.printUTF8(p) {
 				return
 			}
+			at = t.at
 		case c == 0x1b:
-			if !t.quickEscape(p[t.at:]) {
+			t.at = at
+			if !t.quickEscape(p[at:]) {
 				return
 			}
+			at = t.at
 		case c == '\n' && t.modes&modeNewLine == 0:
-			t.at++
+			at++
 			t.join = 0
 			t.index()
 		case c == '\r':
-			t.at++
+			at++
 			t.join = 0
 			t.carriageReturn()
 		case c == 0x7f || c == 0:
-			t.at++
+			at++
 		default:
+			t.at = at
 			return
 		}
 	}
+	t.at = len(p)
 }
 
 // quickEscape runs a control sequence of the common kind; false leaves it to the parser.
 func (t *Terminal) quickEscape(p []byte) bool {
-	if t.parser.VT52 {
+	if t.parser.VT52 || len(p) < 3 || p[1] != '[' {
 		return false
 	}
-	if n := t.quickSGR(p); n > 0 {
-		t.at += n
-		t.join = 0
-		return true
+	if len(p) >= keyReach {
+		key, n := readKey(p)
+		if n > 0 && (p[n-1] == 'm' && t.keptSGR(key) || p[n-1] == 'H' && key.b == 0 && t.quickMove(key.a)) {
+			t.at += n
+			t.join = 0
+			return true
+		}
 	}
 	n := t.parser.QuickCsi(p)
 	if n == 0 {
@@ -84,7 +103,12 @@ func (t *Terminal) quickEscape(p []byte) bool {
 	}
 	t.at += n
 	t.before, t.join = t.join, 0
-	t.plainCsi(&t.parser.Seq)
+	s := &t.parser.Seq
+	if s.Final == 'm' {
+		t.newSGR(p)
+	} else if f := csiPlain[s.Final&0x7f]; f != nil {
+		f.run(t, s)
+	}
 	return true
 }
 
@@ -118,21 +142,6 @@ func (t *Terminal) csi(s *parse.Seq) {
 	}
 }
 
-// plainCsi runs a control sequence without prefix and intermediates. The ones that
-// screens are painted with go first.
-func (t *Terminal) plainCsi(s *parse.Seq) {
-	switch s.Final {
-	case 'm':
-		t.sgr(s)
-	case 'H':
-		t.cursorPosition(s)
-	default:
-		if f := csiPlain[s.Final&0x7f]; f != nil {
-			f.run(t, s)
-		}
-	}
-}
-
 func (t *Terminal) escape(s *parse.Seq) {
 	if t.modes&modeANSI == 0 {
 		t.vt52(s)
@@ -157,14 +166,19 @@ const (
 	highBits = 0x8080808080808080
 )
 
+// notPrintable marks the lowest of 8 bytes that is not printable ASCII in its high bit;
+// marks above it mean nothing.
+func notPrintable(w uint64) uint64 {
+	// A byte below 0x20 borrows, one of 0x7f or above carries into its high bit.
+	return ((w - 0x20*lowBits) | (w + lowBits) | w) & highBits
+}
+
 // asciiRun is the length of the printable ASCII at the start of p, 8 bytes at a time.
 func asciiRun(p []byte) int {
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
-		w := binary.LittleEndian.Uint64(p[i:])
-		// A byte below 0x20 borrows, one of 0x7f or above carries into its high bit.
-		if ((w-0x20*lowBits)|(w+lowBits)|w)&highBits != 0 {
-			break
+		if odd := notPrintable(binary.LittleEndian.Uint64(p[i:])); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
 	for i < len(p) && p[i] >= 0x20 && p[i] < 0x7f {

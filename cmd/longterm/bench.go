@@ -30,12 +30,6 @@ type figure struct {
 	Note  string  `json:"note,omitempty"`
 }
 
-func benchCommand(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "bench", Short: "Measure longterm on this machine"}
-	c.AddCommand(benchSessions(a), benchCrash(a), benchDetect(a))
-	return c
-}
-
 func benchSessions(a *app) *cobra.Command {
 	var runs, idle int
 	c := &cobra.Command{
@@ -189,14 +183,6 @@ func timed(i int, f func(int) error) (float64, error) {
 	begin := time.Now()
 	err := f(i)
 	return float64(time.Since(begin).Microseconds()) / 1000, err
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	v = slices.Sorted(slices.Values(v))
-	return v[len(v)/2]
 }
 
 func percentile(v []float64, p float64) float64 {

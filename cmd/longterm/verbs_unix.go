@@ -15,6 +15,8 @@ var verbs = []verb{
 	{"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 
+var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchDetect}
+
 // platform is what the verbs share on systems with keepers.
 type platform struct {
 	backend *backend // made on first use

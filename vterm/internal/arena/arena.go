@@ -16,8 +16,9 @@ import (
 
 const (
 	blockBytes = 64 << 10
-	rawShare   = 2 // blocks are compressed when raw ones take more than 1/rawShare of the bound
+	rawShare   = 4 // blocks are compressed when raw ones take all but 1/rawShare of the bound
 	blockCost  = 128
+	dropAtOnce = 64 // records above the bound are dropped so many at a time
 )
 
 // Log is a bounded log of records. Its zero value keeps nothing; see New.
@@ -27,7 +28,7 @@ type Log struct {
 	maxBytes   int
 	bytes      int
 	dropped    uint64 // records ever dropped from the front
-	n          int    // records kept
+	n          int    // records kept, and up to dropAtOnce that are to be dropped
 	cur        *block // the last block, while it is raw
 	raw        int    // index of the first block that is not compressed
 	scratch    []byte
@@ -51,10 +52,10 @@ func New(maxRecords, maxBytes int) *Log {
 }
 
 // Len is the number of records kept.
-func (l *Log) Len() int { return l.n }
+func (l *Log) Len() int { return min(l.n, max(l.maxRecords, 0)) }
 
 // Dropped is the number of records that were dropped from the front, ever.
-func (l *Log) Dropped() uint64 { return l.dropped }
+func (l *Log) Dropped() uint64 { return l.dropped + uint64(l.n-l.Len()) }
 
 // Bytes is about what the log takes in memory.
 func (l *Log) Bytes() int { return l.bytes }
@@ -62,25 +63,61 @@ func (l *Log) Bytes() int { return l.bytes }
 func (b *block) cost() int { return cap(b.data) + cap(b.packed) + 4*cap(b.ends) + blockCost }
 
 // Append adds a record.
-func (l *Log) Append(rec []byte) {
-	if l.maxRecords <= 0 {
+func (l *Log) Append(rec []byte) { copy(l.Add(len(rec)), rec) }
+
+// Add adds a record of n bytes, for the caller to fill. It returns nil when nothing is kept.
+func (l *Log) Add(n int) []byte {
+	room := l.Room(n)
+	l.Commit(n)
+	if len(room) < n {
+		return nil
+	}
+	return room[:n]
+}
+
+// Room is where the next record goes: room for at least n bytes and whatever else is free
+// in its block, or nil when nothing is kept. Commit makes a record of it.
+func (l *Log) Room(n int) []byte {
+	b := l.cur
+	if b == nil || cap(b.data)-len(b.data) < n || len(b.ends) == cap(b.ends) {
+		if b = l.makeRoom(n); b == nil {
+			return nil
+		}
+	}
+	return b.data[len(b.data):cap(b.data)]
+}
+
+// Commit adds the n bytes that were put where Room said.
+func (l *Log) Commit(n int) {
+	b := l.cur
+	if l.maxRecords <= 0 || b == nil {
 		l.dropped++
 		return
 	}
-	b := l.cur
-	if b == nil || len(b.data)+len(rec) > cap(b.data) {
-		b = l.addBlock(len(rec))
+	k := len(b.ends)
+	b.data = b.data[:len(b.data)+n]
+	b.ends = b.ends[:k+1]
+	b.ends[k] = uint32(len(b.data))
+	if l.n++; l.n > l.maxRecords+dropAtOnce {
+		l.drop()
 	}
-	b.data = append(b.data, rec...)
+}
+
+// makeRoom returns a block that has room for one more record, of n bytes, if any is kept.
+func (l *Log) makeRoom(n int) *block {
+	if l.maxRecords <= 0 {
+		return nil
+	}
+	b := l.cur
+	if b == nil || cap(b.data)-len(b.data) < n {
+		b = l.addBlock(n)
+	}
 	if len(b.ends) == cap(b.ends) {
 		l.bytes -= 4 * cap(b.ends)
 		b.ends = slices.Grow(b.ends, max(64, len(b.ends)/2))
 		l.bytes += 4 * cap(b.ends)
 	}
-	b.ends = append(b.ends, uint32(len(b.data)))
-	if l.n++; l.n > l.maxRecords {
-		l.dropFirst()
-	}
+	return b
 }
 
 // addBlock begins a block that has room for n bytes.
@@ -126,7 +163,7 @@ func (l *Log) sizeOfNext(n int) int {
 // compress packs the oldest raw blocks when they take too much room. It costs about as
 // much as all else that is done with a line, so what is small is left alone.
 func (l *Log) compress() {
-	for ; (len(l.blocks)-l.raw)*blockBytes > l.maxBytes/rawShare && l.raw < len(l.blocks)-1; l.raw++ {
+	for ; (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1; l.raw++ {
 		b := l.blocks[l.raw]
 		before := b.cost()
 		l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
@@ -136,13 +173,17 @@ func (l *Log) compress() {
 	}
 }
 
-func (l *Log) dropFirst() {
-	b := l.blocks[0]
-	b.skip++
-	l.dropped++
-	l.n--
-	if b.skip == len(b.ends) && len(l.blocks) > 1 {
-		l.removeBlock()
+// drop drops the records above the bound.
+func (l *Log) drop() {
+	for l.n > l.maxRecords {
+		b := l.blocks[0]
+		n := min(l.n-l.maxRecords, len(b.ends)-b.skip)
+		b.skip += n
+		l.dropped += uint64(n)
+		l.n -= n
+		if b.skip == len(b.ends) && len(l.blocks) > 1 {
+			l.removeBlock()
+		}
 	}
 }
 
@@ -167,13 +208,13 @@ func (l *Log) removeBlock() {
 
 // Clear drops everything.
 func (l *Log) Clear() {
-	l.dropped += uint64(l.Len())
+	l.dropped += uint64(l.n)
 	*l = Log{maxRecords: l.maxRecords, maxBytes: l.maxBytes, dropped: l.dropped}
 }
 
 // At is record i, 0 ≤ i < Len.
 func (l *Log) At(i int) []byte {
-	n := l.dropped + uint64(i)
+	n := l.Dropped() + uint64(i)
 	k := sort.Search(len(l.blocks), func(k int) bool { return l.blocks[k].first > n }) - 1
 	b := l.blocks[k]
 	return b.record(l.bytesOf(b), int(n-b.first))
@@ -204,6 +245,7 @@ func (l *Log) bytesOf(b *block) []byte {
 
 // Truncate removes the newest n records.
 func (l *Log) Truncate(n int) {
+	l.drop()
 	for n > 0 && len(l.blocks) > 0 {
 		k := len(l.blocks) - 1
 		b := l.blocks[k]

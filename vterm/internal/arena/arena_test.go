@@ -67,3 +67,26 @@ func TestLargeRecord(t *testing.T) {
 		t.Errorf("%d bytes are kept", l.Bytes())
 	}
 }
+
+// TestRoom writes records in place, of sizes that are known only afterwards.
+func TestRoom(t *testing.T) {
+	l, none := New(300, 64<<10), New(0, 0)
+	for i := range 2000 {
+		room := l.Room(400)
+		if len(room) < 400 {
+			t.Fatalf("room for %d bytes, want 400", len(room))
+		}
+		l.Commit(copy(room, record(i)))
+		if none.Room(1) != nil || none.Add(1) != nil {
+			t.Fatal("room where nothing is kept")
+		}
+		none.Commit(1)
+	}
+	check(t, l, 2000-l.Len(), l.Len())
+	if l.Len() == 0 || l.Len() > 300 {
+		t.Errorf("%d records are kept", l.Len())
+	}
+	if none.Len() != 0 || none.Dropped() != 4000 {
+		t.Errorf("%d kept and %d dropped where nothing is kept", none.Len(), none.Dropped())
+	}
+}

@@ -251,39 +251,40 @@ func (p *Parser) QuickCsi(b []byte) int {
 		return 0
 	}
 	s := &p.Seq
-	b = b[2:]
-	n, v, omitted := 0, int32(0), true
-	for i, c := range b {
+	n, v, first := 0, int32(0), 2
+	for i := 2; i < len(b); i++ {
+		c := b[i]
 		if d := c - '0'; d < 10 {
-			v, omitted = v*10+int32(d), false
-			if v > MaxParam {
-				return 0
-			}
+			v = v*10 + int32(d)
 			continue
 		}
-		if n == MaxParams {
+		switch {
+		case n == MaxParams || i-first > maxDigits || v > MaxParam:
 			return 0
-		}
-		if omitted {
+		case i == first:
 			v = Omitted
 		}
 		s.Params[n] = v
 		n++
 		if c == ';' {
-			v, omitted = 0, true
+			v, first = 0, i+1
 			continue
 		}
 		if c < 0x40 || c > 0x7e {
 			return 0
 		}
-		if omitted && n == 1 {
+		if n == 1 && i == first {
 			n = 0
 		}
 		s.Prefix, s.Inter, s.Final, s.N, s.Subs = 0, [2]byte{}, c, n, 0
-		return i + 3
+		return i + 1
 	}
 	return 0
 }
+
+// maxDigits is how many digits of a number QuickCsi adds up; v cannot overflow then, and
+// what it is in longer ones does not matter.
+const maxDigits = 5
 
 // collect gathers the body of a string up to its end: ST, BEL (OSC only), CAN or SUB.
 // Anything but "\" after ESC drops the string and begins an escape sequence, as in xterm.

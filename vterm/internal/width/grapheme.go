@@ -12,6 +12,9 @@ const (
 	stateLinked   State = 0x80 // and a linker among them
 )
 
+// Plain is the state after a code point that nothing but a mark can join.
+const Plain = some
+
 // some keeps the state of a cluster of gcbOther apart from the zero State.
 const some State = 12
 
@@ -44,6 +47,15 @@ func Step(s State, p Props) (State, bool) {
 
 // Prepends reports whether whatever comes next, but a control, joins the cluster.
 func Prepends(s State) bool { return s&stateGCB == gcbPrepend }
+
+// Awaits reports whether a Starter can continue the cluster.
+func Awaits(s State) bool {
+	switch int(s & stateGCB) {
+	case gcbPrepend, gcbL, gcbZWJ:
+		return true
+	}
+	return s&stateLinked != 0
+}
 
 // joined is rules GB3 to GB999.
 func joined(s State, p Props) bool {

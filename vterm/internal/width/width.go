@@ -6,6 +6,7 @@
 package width
 
 //go:generate go run gen.go -ucd ucd
+//go:generate go run gen_uniform.go
 
 // Props is a property word.
 //
@@ -76,3 +77,7 @@ func (p Props) Joins() bool { return p>>gcbShift != 0 || p&pictograph != 0 }
 // Plain reports that there is nothing about the code point but its width: it never joins
 // what is before it and is as wide for everyone.
 func (p Props) Plain() bool { return p&^(3|emojiVS) == 0 }
+
+// Starter reports whether a cluster begins with the code point unless the one before asks
+// for more (Awaits): true for all but marks, halves of flags and parts of syllables.
+func (p Props) Starter() bool { return (p>>gcbShift&15-1)&15 >= gcbLV-1 }

@@ -1,6 +1,9 @@
 package width
 
-import "testing"
+import (
+	"testing"
+	"unicode/utf8"
+)
 
 func TestColumns(t *testing.T) {
 	for r, want := range map[rune]int{
@@ -40,5 +43,42 @@ func TestStep(t *testing.T) {
 			}
 			broken = false
 		}
+	}
+}
+
+// TestClass holds the classes to what the code points are one by one.
+func TestClass(t *testing.T) {
+	for r := rune(0x80); r <= 0xffff; r++ {
+		var buf [utf8.UTFMax]byte
+		utf8.EncodeRune(buf[:], r)
+		c := ClassOf2(buf[0])
+		if r >= 0x800 {
+			c = ClassOf3(buf[0], buf[1])
+		}
+		p := Of(r)
+		if r >= 0xd800 && r < 0xe000 {
+			c = uniform[r>>6] // what would be encoded is U+FFFD
+			p = 0
+		}
+		if r < 0xa0 || !p.Starter() {
+			p = 0
+		}
+		if c != 0 && c.Columns() != p.Columns() {
+			t.Fatalf("%U takes %d columns, its class %d", r, p.Columns(), c.Columns())
+		}
+		if c != 0 && p.Ambiguous() && c&SomeAmbiguous == 0 {
+			t.Fatalf("%U is ambiguous, its class not", r)
+		}
+	}
+	for first, want := range map[byte]Class{0xc0: 0, 0xc1: 0, 0xd0: 1 | SomeAmbiguous} {
+		if c := ClassOf2(first); c != want {
+			t.Errorf("class of %#x is %d, want %d", first, c, want)
+		}
+	}
+	if c := ClassOf3(0xe4, 0xb8); c != 2 {
+		t.Errorf("class of Han is %d", c)
+	}
+	if c := ClassOf3(0xe0, 0x80); c != 0 {
+		t.Errorf("class of overlong sequences is %d", c)
 	}
 }

@@ -1,0 +1,139 @@
+package vterm
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// draftRun appends a run of characters and of ASCII between them, right behind the draft:
+// what starter takes.
+func (t *Terminal) draftRun(line *row, p []byte, col, end int) (run textRun) {
+	d := &line.draft
+	d.reserve(5 * (end - col))
+	out := d.text[:cap(d.text)]
+	k, i, wide := len(d.text), 0, false
+	for i < len(p) && col < end {
+		size, taken, cols := wideRun(out[k:], p[i:], end-col)
+		k, i, col, wide = k+size, i+taken, col+cols, wide || taken > 0
+		n, w := narrowRun(p[i:], end-col, t.odd())
+		copy(out[k:], p[i:i+n])
+		k, i, col = k+n, i+n, col+w
+		if n > 0 {
+			continue
+		}
+		if len(p)-i >= 4 && p[i] < 0xf0 || i == len(p) {
+			break // the runs would have had it
+		}
+		n, w = t.oneOf(p[i:])
+		if n == 0 || col+w > end {
+			break
+		}
+		if w == 2 {
+			out[k] = packWide
+			k++
+			wide = true
+		}
+		copy(out[k:], p[i:i+n])
+		k, i, col = k+n, i+n, col+w
+	}
+	if i == 0 {
+		return textRun{}
+	}
+	if id := t.cell.Style(); id != d.style && !d.switchStyle(line.used, id) {
+		line.begin(&t.tables, line.used, id)
+	}
+	last, n := utf8.DecodeLastRune(out[:k])
+	if d.last = int32(k - n); k-n > len(d.text) && out[k-n-1] == packWide {
+		d.last--
+	}
+	d.text = d.text[:k]
+	d.wide = true
+	line.wide = line.wide || wide
+	line.used = col
+	return textRun{i, col, last}
+}
+
+// odd is the mark of classes that the quick ways leave alone.
+func (t *Terminal) odd() width.Class {
+	if t.opts.AmbiguousWide {
+		return width.SomeAmbiguous
+	}
+	return 0
+}
+
+// wideRun packs the run at the start of p of wide characters of three and four bytes, Han,
+// kana, Hangul and emoji for the most part, into at most limit columns. It returns what they
+// take in out, in p and on the screen.
+//
+//go:noinline // inside draftRun the loop would keep its variables on the stack
+func wideRun(out, p []byte, limit int) (size, n, cols int) {
+	for cols+2 <= limit && len(p)-n >= 4 && len(out)-size >= 5 {
+		v := binary.LittleEndian.Uint32(p[n:])
+		switch {
+		case v&0xc0c0f0 == 0x8080e0:
+			if width.ClassOf3(byte(v), byte(v>>8)) != 2 {
+				return size, n, cols
+			}
+			binary.LittleEndian.PutUint32(out[size:], v<<8|packWide)
+			size, n = size+4, n+3
+		case v&0xc0c0c0f8 == 0x808080f0:
+			r := rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f)
+			if r < 0x10000 || width.Of(r).Class() != 2 {
+				return size, n, cols
+			}
+			out[size] = packWide
+			binary.LittleEndian.PutUint32(out[size+1:], v)
+			size, n = size+5, n+4
+		default:
+			return size, n, cols
+		}
+		cols += 2
+	}
+	return size, n, cols
+}
+
+// narrowRun is the length of the run at the start of p of characters of one column, of up
+// to three bytes, that starter would take. The last ones before the end of p are left out.
+//
+//go:noinline // as wideRun
+func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
+	for cols < limit && len(p)-bytes >= 4 {
+		v := binary.LittleEndian.Uint32(p[bytes:])
+		n, class, r := 1, width.Class(1), rune(0)
+		switch {
+		case v&0x80 == 0:
+			if byte(v)-0x20 >= 0x5f {
+				return bytes, cols
+			}
+		case v&0xc0e0 == 0x80c0:
+			n, class, r = 2, width.ClassOf2(byte(v)), rune(v&0x1f<<6|v>>8&0x3f)
+		case v&0xc0c0f0 == 0x8080e0:
+			n, class = 3, width.ClassOf3(byte(v), byte(v>>8))
+			if r = rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f); r < 0x800 {
+				return bytes, cols
+			}
+		default:
+			return bytes, cols
+		}
+		if class == 0 && r >= 0xa0 && r&^0x7ff != 0xd800 {
+			class = width.Of(r).Class()
+		}
+		if class&3 != 1 || class&odd != 0 {
+			return bytes, cols
+		}
+		bytes += n
+		cols++
+	}
+	return bytes, cols
+}
+
+// oneOf is starter for printable ASCII as well.
+func (t *Terminal) oneOf(p []byte) (n, w int) {
+	if p[0] < utf8.RuneSelf {
+		return boolInt(p[0]-0x20 < 0x5f), 1
+	}
+	_, n, w = t.starter(p)
+	return n, w
+}

@@ -1,0 +1,186 @@
+package vterm
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/payload"
+)
+
+// slowly writes a byte at a time and keeps every row in cells, so that nothing can go one of
+// the quick ways through lines, runs, whole sequences or drafts.
+func slowly(t *Terminal, data []byte) {
+	for i := range data {
+		_, _ = t.Write(data[i : i+1])
+		t.thawAll()
+		t.sgrSeen.clear()
+		t.penAt = styleUnknown
+	}
+}
+
+// checkFast writes data in pieces and slowly, and compares the snapshots.
+func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
+	t.Helper()
+	fast, slow := New(o), New(o)
+	rest := data
+	for _, n := range pieces {
+		n = min(n, len(rest))
+		_, _ = fast.Write(rest[:n])
+		if what := broken(fast); what != "" {
+			t.Fatalf("after %.300q: %s", data[:len(data)-len(rest)+n], what)
+		}
+		rest = rest[n:]
+	}
+	_, _ = fast.Write(rest)
+	if what := broken(fast); what != "" {
+		t.Fatalf("%.300q: %s", data, what)
+	}
+	if fast.cols*fast.rows > 1<<12 {
+		return // thawing a large screen after every byte takes too long
+	}
+	slowly(slow, data)
+	for _, term := range []*Terminal{fast, slow} {
+		feed(term, "\x18") // ends whatever was begun; what is left of it means nothing
+		term.parser = parse.Parser{VT52: term.parser.VT52}
+		term.version = 0
+	}
+	a, b := fast.AppendSnapshot(nil), slow.AppendSnapshot(nil)
+	if bytes.Equal(a, b) {
+		return
+	}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	x, y := firstDifference(state(fast), state(slow))
+	t.Fatalf("%.200q in pieces of %v: snapshots of %d and %d bytes differ from %d on: %.60q, %.60q; the states\n%.500q\n%.500q",
+		data, pieces, len(a), len(b), i, a[i:], b[i:], x, y)
+}
+
+// TestFast mixes all payloads, cut anywhere, with what puts a terminal into other states.
+//
+// FEATURES: R25, R26, R27
+func TestFast(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 10
+	}
+	var sources [][]byte
+	for _, p := range payload.All {
+		sources = append(sources, p.Generate(20_000))
+	}
+	for _, s := range functionSeeds() {
+		sources = append(sources, []byte(s))
+	}
+	states := []string{
+		"\x1b[2;5r\x1b[5;1H", "\x1b[1;4r\x1b[4;1H", "\x1b[r", "\x1b[?6h", "\x1b[?6l", "\x1b[?7l", "\x1b[?7h",
+		"\x1b[4h", "\x1b[4l", "\x1b[20h", "\x1b[20l", "\x1b[1\"q", "\x1b[0\"q", "\x1b[44m", "\x1b[0m", "\x1b(0", "\x1b(B",
+		"\x1b[?2027l", "\x1b[?2027h", "\x1b[?69h\x1b[3;9s", "\x1b[?69l", "\x1b[?1049h", "\x1b[?1049l", "\x1b#6", "\x1b[2J",
+		"\x1b]8;;http://x\x07", "\x1b]8;;\x07", "\r\n", "\r", "\t", "\x1b[K", "\x1b[3b\u0301", "\u0301", "\ufe0f", "\u0600", "y\r\n\r\n",
+	}
+	for i := range rounds {
+		r := rand.New(rand.NewPCG(uint64(i), 7))
+		var data []byte
+		for range 12 {
+			s := sources[r.IntN(len(sources))]
+			at := r.IntN(len(s))
+			data = append(data, s[at:min(len(s), at+r.IntN(600))]...)
+			data = append(data, states[r.IntN(len(states))]...)
+		}
+		o := Options{Cols: 5 + r.IntN(90), Rows: 2 + r.IntN(12), ScrollbackLines: 1 + r.IntN(300), AmbiguousWide: r.IntN(8) == 0}
+		checkFast(t, o, data, r.IntN(300), r.IntN(2000), r.IntN(4000))
+	}
+}
+
+// TestFastPayloads writes every payload as it is measured.
+func TestFastPayloads(t *testing.T) {
+	for _, p := range payload.All {
+		data := p.Generate(30_000)
+		if testing.Short() {
+			data = data[:8_000]
+		}
+		checkFast(t, Options{Cols: 80, Rows: 24}, data)
+		checkFast(t, Options{Cols: 40, Rows: 10, ScrollbackLines: -1}, data, 100, 3333, 7)
+	}
+}
+
+// TestPassLines writes lines at once and in pieces too small for any to pass the screen.
+//
+// FEATURES: R27
+func TestPassLines(t *testing.T) {
+	for _, rows := range []int{1, 2, 3, 24, 900, 4000} {
+		for _, length := range []int{0, 1, 10, 27} {
+			var data []byte
+			for i := range 3*rows + 50 {
+				line := strings.Repeat(string(rune('a'+i%26)), max(0, length-i%3))
+				data = append(data, line+"\r\n"...)
+			}
+			for _, begin := range []string{"\x1b[9999H", "old\r\n\x1b[2;9999r\x1b[9999H", "\x1b[?1049h\x1b[9999H"} {
+				data := append([]byte(begin), data...)
+				o := Options{Cols: 30, Rows: rows}
+				whole, cut := New(o), New(o)
+				_, _ = whole.Write(data)
+				for piece := range slices.Chunk(data, 20) {
+					_, _ = cut.Write(piece)
+				}
+				cut.version = whole.version
+				if what := broken(whole); what != "" {
+					t.Fatalf("%d rows, lines of %d: %s", rows, length, what)
+				}
+				if !bytes.Equal(whole.AppendSnapshot(nil), cut.AppendSnapshot(nil)) {
+					t.Fatalf("%d rows, lines of %d, after %q: differs from what pieces give", rows, length, begin)
+				}
+			}
+		}
+	}
+}
+
+func FuzzFast(f *testing.F) {
+	for _, s := range functionSeeds() {
+		f.Add([]byte(s), uint16(10), uint16(5))
+	}
+	for _, p := range payload.All {
+		f.Add(p.Generate(300)[:300], uint16(100), uint16(20))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, cut, size uint16) {
+		if len(data) > 4096 {
+			return
+		}
+		checkFast(t, Options{Cols: 1 + int(size)%40, Rows: 1 + int(size>>8)%10, ScrollbackLines: 50}, data, int(cut))
+	})
+}
+
+// TestKnownSGR holds remembered effects of SGR to what the parameters say.
+func TestKnownSGR(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var sequences []string
+	for range 300 {
+		s := "\x1b["
+		for i := range r.IntN(6) {
+			if i > 0 {
+				s += ";"
+			}
+			s += []string{"", "0", "1", "4", "7", "22", "24", "39", "49", "31", "97", "38;5;7", "48;5;300", "38;2;1;2;3", "58;5;1", "38", "123456"}[r.IntN(17)]
+		}
+		sequences = append(sequences, s+"m")
+	}
+	term, plain := newTest(t, 20, 5), newTest(t, 20, 5)
+	for i := range 20_000 {
+		s := sequences[r.IntN(len(sequences))]
+		feed(term, s+"x"+"                              ")
+		for j := range s {
+			feed(plain, s[j:j+1])
+		}
+		feed(plain, "x"+"                              ")
+		if term.pen != plain.pen || term.cell != plain.cell && !term.penStale && !plain.penStale {
+			t.Fatalf("%d: after %q the pen is %+v, want %+v", i, s, term.pen, plain.pen)
+		}
+	}
+	if term.sgrSeen.learned == 0 {
+		t.Error("nothing was remembered")
+	}
+}
