@@ -105,7 +105,18 @@ func (t *Terminal) passLines(p []byte) int {
 	for i := t.top; i < t.bottom; i++ {
 		at += t.putLine(t.scr.raw(i), p[at:size])
 	}
+	t.noteLast(p[:size])
 	return size
+}
+
+// noteLast notes the last character of whole lines, which may all be empty.
+func (t *Terminal) noteLast(lines []byte) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i] >= ' ' {
+			t.lastRune = rune(lines[i])
+			return
+		}
+	}
 }
 
 // passLength is the length in the mean up to which lines are passed: longer ones take no
@@ -121,7 +132,6 @@ func (t *Terminal) putLine(r *row, p []byte) int {
 	if n > 0 {
 		r.draft.reserve(t.cols)
 		r.appendASCII(p[:n])
-		t.lastRune = rune(p[n-1])
 	}
 	return n + 2
 }

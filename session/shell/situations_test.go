@@ -4,6 +4,7 @@ package shell
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,9 +112,12 @@ func TestSituations(t *testing.T) {
 // Older and newer versions, where they are installed under such names.
 func TestSituationsInOtherVersions(t *testing.T) {
 	for _, name := range []string{"bash-3.2", "bash-4.4", "bash-5.0", "bash-5.3", "fish-4.0"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue // hardly anybody has them
+		}
 		t.Run(name, func(t *testing.T) {
 			kind, _, _ := strings.Cut(name, "-")
-			path := shellPath(t, name)
 			if name == "bash-3.2" {
 				kind = name
 			}
