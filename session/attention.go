@@ -10,7 +10,7 @@ import (
 
 // looks are the times after the newest output at which a program that has fallen silent is
 // looked at: does it wait for a person?
-var looks = []time.Duration{30 * time.Millisecond, 70 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
+var looks = []time.Duration{20 * time.Millisecond, 60 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
 
 // lookAgain is how often it is looked at after that while somebody waits for it to ask.
 const lookAgain = 100 * time.Millisecond
@@ -34,6 +34,7 @@ type attention struct {
 	timer  *time.Timer
 	step   int
 	last   time.Time // of the output the looks count from
+	shell  bool      // at the last look the shell itself was reading
 }
 
 func (a *attention) C() <-chan time.Time {
@@ -54,7 +55,7 @@ func (a *attention) schedule(at time.Time) {
 
 // stirred begins anew after output or input.
 func (s *Session) stirred(now time.Time) {
-	s.attention.step, s.attention.last = 0, now
+	s.attention.step, s.attention.last, s.attention.shell = 0, now, false
 	s.attention.schedule(now.Add(looks[0]))
 }
 
@@ -73,7 +74,15 @@ func (s *Session) look() {
 	if st.State != Running || s.ring == nil || s.cfg.Device == nil {
 		return
 	}
-	v := s.judge(&st)
+	v, pid := s.judge(&st)
+	if v.Needs && pid == st.PID && st.Shell.Phase == shell.PhaseRunning {
+		// A builtin that reads, or a prompt that is still on its way to us: it reads on if
+		// it is the former.
+		if !a.shell {
+			v = evidence.Verdict{}
+		}
+		a.shell = true
+	}
 	if v.Needs != (st.Needs.Kind != evidence.None) || v.Needs && v.Kind != st.Needs.Kind {
 		var n Needs
 		if v.Needs {
@@ -100,15 +109,15 @@ func (s *Session) awaitsInput() bool {
 	return false
 }
 
-// judge gathers what is known and has it classified.
-func (s *Session) judge(st *Status) evidence.Verdict {
+// judge gathers what is known and has it classified; pid is the process that decided.
+func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: s.attention.rhythm.Usual()}
 	if s.shell != nil {
 		switch sh := s.shell.State(); {
 		case sh.Phase == shell.PhasePrompt, sh.Drawing, sh.Done:
-			return evidence.Verdict{Kind: evidence.Prompt}
+			return evidence.Verdict{Kind: evidence.Prompt}, 0
 		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && time.Since(sh.Since) < basicStart:
-			return evidence.Verdict{} // it may not have read its line yet
+			return evidence.Verdict{}, 0 // it may not have read its line yet
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = evidence.ShellRunning
 		}
@@ -125,12 +134,12 @@ func (s *Session) judge(st *Status) evidence.Verdict {
 		return err
 	})
 	if err != nil && f.Modes == nil {
-		return evidence.Verdict{} // pipes, or the terminal is gone
+		return evidence.Verdict{}, 0 // pipes, or the terminal is gone
 	}
 	m := s.engine.Modes()
 	f.BracketedPaste, f.AppCursor, f.Mouse = m.BracketedPaste, m.AppCursor, m.Mouse != 0
 	s.screenFacts(&f)
-	return evidence.Classify(f)
+	return evidence.Classify(f), f.Probe.PID
 }
 
 // screenFacts puts the rows around the cursor into the facts.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/store/checkpoint"
+	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -143,11 +144,21 @@ func (s *Session) rebuild() {
 	s.check.at, s.check.size = from, size
 	s.resumeTracking(from)
 	s.quiet = true // nobody is told again what happened back then
-	if _, err := replay(context.Background(), s.cfg.Journal.NewReader(from), s.engine, end, s.happened); err != nil {
+	if _, err := replay(context.Background(), s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
-	s.quiet = false
+	s.quiet, s.replaying = false, time.Time{}
 	s.begin()
+}
+
+// replayed takes what a piece of history says besides what it shows.
+func (s *Session) replayed(rec *journal.Record, at uint64) {
+	s.replaying = rec.Time
+	if rec.Kind == journal.KindMark {
+		s.retell(rec)
+		return
+	}
+	s.happened(at)
 }
 
 // recordSize makes the size a replay has to begin with the journal's first record.

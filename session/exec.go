@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -211,6 +212,7 @@ func (s *Session) noteTyped(data []byte) {
 // again.
 func (s *Session) tellTyped(text string) {
 	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: text})
+	s.noteCommand(journal.PhaseTyping, typedMark{text})
 }
 
 // advanceExec moves the line under way on.

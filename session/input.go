@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
 )
 
 const (
@@ -154,6 +156,7 @@ type Typing struct {
 	Bytes []byte
 	// Encode, if set, makes the bytes under the terminal's current modes.
 	Encode func(dst []byte, v View) []byte
+	Paste  bool // it is pasted, for the record
 	// Version, if not 0, must be the screen's current version.
 	Version uint64
 }
@@ -181,6 +184,11 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 		s.typedSomething()
 		if len(data) > 0 {
 			done, err = s.inputs.add(ctx, data)
+			kind := journal.InputTyped
+			if t.Paste {
+				kind = journal.InputPaste
+			}
+			s.noteInput(kind, len(data))
 		}
 	})
 	if err = errors.Join(opErr, err); err != nil || done == nil {

@@ -38,7 +38,7 @@ func (s *Session) Past(ctx context.Context, off uint64) (vterm.Engine, error) {
 			engine.Resize(cols, rows)
 		}
 	}
-	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func(uint64) { engine.Events(nil) })
+	at, err := replay(ctx, s.cfg.Journal.NewReader(from), engine, off, func(*journal.Record, uint64) { engine.Events(nil) })
 	if err != nil {
 		return nil, fmt.Errorf("replay history: %w", err)
 	}
@@ -67,9 +67,9 @@ func (s *Session) replayRest(ctx context.Context, engine vterm.Engine, from, unt
 
 // replay feeds an emulator the output and the sizes that a journal has up to an offset,
 // and returns the offset it came to. Answers to queries are dropped: what programs asked
-// back then was answered back then. happened is called after each piece of output, when
-// there may be events to take.
-func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until uint64, happened func(at uint64)) (at uint64, err error) {
+// back then was answered back then. each is called after each piece of output, when
+// there may be events to take, and with each mark.
+func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until uint64, each func(rec *journal.Record, at uint64)) (at uint64, err error) {
 	defer r.Close()
 	for {
 		rec, err := r.Next()
@@ -88,8 +88,10 @@ func replay(ctx context.Context, r *journal.Reader, engine vterm.Engine, until u
 			rec.Data = rec.Data[:min(uint64(len(rec.Data)), until-rec.Offset)]
 			_, _ = engine.Write(rec.Data) // never fails
 			at = rec.Offset + uint64(len(rec.Data))
-			happened(at)
+			each(&rec, at)
 			engine.Replies(nil)
+		case journal.KindMark:
+			each(&rec, rec.Offset)
 		case journal.KindGap:
 			at = min(rec.Offset+rec.Lost, until)
 		case journal.KindResize:

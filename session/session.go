@@ -91,7 +91,8 @@ type Session struct {
 	exitAt      uint64
 	closed      bool // no more output can come
 	released    bool
-	quiet       bool // changes are not announced: they are old
+	quiet       bool      // changes are not announced: they are old
+	replaying   time.Time // when what is being replayed happened
 	waiters     map[*waiter]struct{}
 	attention   attention
 	content     content

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -108,7 +109,11 @@ func (s *Session) tell(e shell.Event) {
 	if s.shell == nil || e.At < s.shell.seen {
 		return
 	}
-	if e.Time.IsZero() {
+	switch {
+	case !e.Time.IsZero():
+	case !s.replaying.IsZero():
+		e.Time = s.replaying
+	default:
 		e.Time = time.Now()
 	}
 	s.shell.seen = e.At
@@ -168,6 +173,11 @@ func (s *Session) report(c Command) {
 		s.cfg.Ran(c)
 	}
 	s.lastCommand = c
+	phase := journal.PhaseDone
+	if c.Running {
+		phase = journal.PhaseRunning
+	}
+	s.noteCommand(phase, c.Command)
 	s.update(ChangeCommand, func(*Status) {})
 }
 

@@ -48,6 +48,16 @@ func (j *journalist) work() {
 	}
 }
 
+// flush waits until what has been added is done, so that readers see what just happened.
+func (j *journalist) flush(ctx context.Context) {
+	done := make(chan struct{})
+	j.later(func() { close(done) })
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
 // wait returns when everything is done. Nothing may be added meanwhile.
 func (j *journalist) wait() { j.idle.Wait() }
 
@@ -122,6 +132,7 @@ func (d *Daemon) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 		}
 		q.Session = e.rec.ID
 	}
+	d.hub.commands.flush(ctx)
 	recs, err := d.store.Commands(ctx, q)
 	if err != nil {
 		return nil, err
@@ -152,6 +163,7 @@ func (d *Daemon) command(ctx context.Context, in *commandPath) (store.Command, e
 	if err != nil {
 		return store.Command{}, err
 	}
+	d.hub.commands.flush(ctx)
 	if in.N == 0 {
 		newest, err := d.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Newest: true, Limit: 1})
 		if err == nil && len(newest) == 0 {

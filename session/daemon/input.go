@@ -31,7 +31,7 @@ func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (uint64,
 // typing makes a request into something the session's owner can type. Keys and pastes
 // become bytes only there, where the terminal's modes are known.
 func typing(in api.Input) (session.Typing, error) {
-	t := session.Typing{Version: in.ExpectVersion}
+	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil}
 	given := 0
 	for _, set := range []bool{in.Text != "", len(in.Keys) > 0, in.Paste != nil, len(in.Data) > 0} {
 		if set {

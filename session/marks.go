@@ -1,0 +1,50 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// typedMark is what a mark of PhaseTyping holds: a line given to the shell.
+type typedMark struct {
+	Text string `json:"text"`
+}
+
+// note puts a mark into the journal. A journal that fails says so by itself.
+func (s *Session) note(mark []byte) {
+	if s.journalBad || s.quiet {
+		return
+	}
+	if err := s.cfg.Journal.AppendMark(mark); err != nil {
+		s.journalFails(err)
+	}
+}
+
+// noteInput notes that something was typed; what it was is nobody's business.
+func (s *Session) noteInput(kind journal.InputKind, n int) {
+	s.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
+}
+
+// noteCommand notes what is known of a command.
+func (s *Session) noteCommand(p journal.Phase, v any) {
+	b, err := json.Marshal(v)
+	if err != nil || len(b) > journal.MaxPayload/2 {
+		return // its text is in the output anyway
+	}
+	s.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
+}
+
+// retell tells the tracker what a mark says, after a restart.
+func (s *Session) retell(rec *journal.Record) {
+	if s.shell == nil || journal.MarkKindOf(rec.Data) != journal.MarkCommand {
+		return
+	}
+	c, err := journal.DecodeCommand(rec.Data)
+	var typed typedMark
+	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil {
+		return
+	}
+	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
+}
