@@ -97,6 +97,10 @@ func (s *Session) nearestScreen(engine vterm.Engine, until, have uint64) (from u
 	return c.Offset, true
 }
 
+// snapshots are buffers for snapshots with all their scrollback, which many sessions write
+// one after the other.
+var snapshots = sync.Pool{New: func() any { return new([]byte) }}
+
 // checkpoint writes the emulator's state down. A failure costs only time at the next
 // start, and a full disk is reported by the journal.
 func (s *Session) checkpoint() {
@@ -105,13 +109,19 @@ func (s *Session) checkpoint() {
 		return
 	}
 	s.saveTracking()
-	snapshot := s.engine.AppendSnapshot(make([]byte, 0, s.check.size*5/4))
+	buf := snapshots.Get().(*[]byte)
+	defer snapshots.Put(buf)
+	snapshot := s.engine.AppendSnapshot((*buf)[:0])
+	*buf = snapshot
 	s.check.at, s.check.size = s.off, uint64(len(snapshot))
 	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: snapshot,
 	})
 	if err != nil {
 		s.log.Warn("checkpoint", "session", s.cfg.ID, "err", err)
+	}
+	if time.Since(s.Status().LastOutput) >= checkpointQuiet {
+		s.engine.Pack()
 	}
 }
 
@@ -148,6 +158,7 @@ func (s *Session) rebuild() {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
 	s.quiet, s.replaying = false, time.Time{}
+	s.engine.Pack()
 	s.begin()
 }
 

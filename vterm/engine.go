@@ -61,6 +61,9 @@ type Engine interface {
 	// Written counts the bytes ever written, before a Restore included: what Event.At
 	// counts.
 	Written() uint64
+	// Pack takes less memory; what comes next takes longer. It changes nothing that can
+	// be seen.
+	Pack()
 	// Events appends what happened since the last call to dst, oldest first. The
 	// queue is bounded (EventQueueMax); what did not fit is counted in an EventLost.
 	Events(dst []Event) []Event

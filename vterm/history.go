@@ -76,6 +76,9 @@ func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 func (h *history) firstID() uint64 { return h.base + h.log.Dropped() }
 func (h *history) endID() uint64   { return h.firstID() + uint64(h.log.Len()) }
 
+// Pack implements Engine.
+func (t *Terminal) Pack() { t.history.log.Pack() }
+
 func (h *history) clear() {
 	h.log.Clear()
 	h.unsettled, h.widest, h.wrapped = false, 0, false

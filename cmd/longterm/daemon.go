@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -232,6 +233,10 @@ func writeStatus(w io.Writer, st *api.Status) {
 	}
 }
 
+// daemonGC is how much garbage, in percent of what is in use, the daemon lets gather: it lives
+// for months beside everything else on the machine.
+const daemonGC = 50
+
 // daemonServe is the daemon's process, started by the keeper.
 func daemonServe() *cobra.Command {
 	return &cobra.Command{
@@ -250,6 +255,7 @@ func daemonServe() *cobra.Command {
 			}
 			defer f.Close()
 			log := logTo(f)
+			debug.SetGCPercent(daemonGC)
 			err = daemon.Run(cmd.Context(), daemon.Config{
 				Dirs: dirs, Build: version(), Log: log,
 				KeeperArgv: func(key string, main bool) []string { return keeperArgv(dirs, key, main) },

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -69,6 +70,12 @@ func (j *janitor) sync(now time.Time) {
 
 // pack compacts the histories of sessions that rest, one after the other.
 func (j *janitor) pack(ctx context.Context) {
+	packed := false
+	defer func() {
+		if packed { // sessions that rest have given memory up, too
+			debug.FreeOSMemory()
+		}
+	}()
 	for _, e := range j.hub.all() {
 		_, end := e.s.OutputRange()
 		if ctx.Err() != nil {
@@ -87,7 +94,7 @@ func (j *janitor) pack(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			j.hub.d.log.Error("pack a history", "session", e.rec.ID, "err", err)
 		}
-		j.packed[e.rec.ID] = end
+		j.packed[e.rec.ID], packed = end, true
 	}
 }
 

@@ -52,16 +52,18 @@ type Checkpoint struct {
 }
 
 // Encode is the file's content.
-func Encode(c Checkpoint) []byte {
-	b := make([]byte, 0, 12+4+len(c.Engine)+16+len(c.Snapshot))
-	b = append(b, magic...)
+func Encode(c Checkpoint) []byte { return append(preamble(c), c.Snapshot...) }
+
+// preamble is what stands before the snapshot.
+func preamble(c Checkpoint) []byte {
+	b := append([]byte(nil), magic...)
 	b = append(b, 0, 0, 0, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.Engine)))
 	b = append(b, c.Engine...)
 	b = binary.LittleEndian.AppendUint64(b, c.Offset)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.Time.UnixNano()))
-	b = append(b, c.Snapshot...)
-	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b[12:], castagnoli()))
+	sum := crc32.Update(crc32.Checksum(b[12:], castagnoli()), castagnoli(), c.Snapshot)
+	binary.LittleEndian.PutUint32(b[8:], sum)
 	return b
 }
 
@@ -90,13 +92,27 @@ func Decode(b []byte) (Checkpoint, error) {
 // or no checkpoint is as good, only slower.
 func Write(dir string, c Checkpoint) error {
 	tmp := filepath.Join(dir, Name+".tmp")
-	if err := os.WriteFile(tmp, Encode(c), 0o600); err != nil {
+	if err := writeFile(tmp, preamble(c), c.Snapshot); err != nil {
 		return fmt.Errorf("checkpoint: %w", errors.Join(err, os.Remove(tmp)))
 	}
 	if err := os.Rename(tmp, filepath.Join(dir, Name)); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
+}
+
+// writeFile writes a file of several parts: the snapshot is too large to be copied for it.
+func writeFile(path string, parts ...[]byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if _, err := f.Write(p); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
 }
 
 // Read reads the checkpoint in dir; an error that is os.ErrNotExist means there is none.

@@ -65,6 +65,9 @@ func orDefault(v, def int) int {
 
 func clampSize(v, def, most int) int { return min(max(orDefault(v, def), 1), most) }
 
+// Pack implements vterm.Engine.
+func (e *Engine) Pack() {}
+
 // Written implements vterm.Engine.
 func (e *Engine) Written() uint64 { return e.read }
 

@@ -163,14 +163,26 @@ func (l *Log) sizeOfNext(n int) int {
 // compress packs the oldest raw blocks when they take too much room. It costs about as
 // much as all else that is done with a line, so what is small is left alone.
 func (l *Log) compress() {
-	for ; (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1; l.raw++ {
-		b := l.blocks[l.raw]
-		before := b.cost()
-		l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
-		b.packed = append(make([]byte, 0, len(l.scratch)), l.scratch...)
-		b.data = nil
-		l.bytes += b.cost() - before
+	for (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1 {
+		l.pack(l.blocks[l.raw])
+		l.raw++
 	}
+}
+
+func (l *Log) pack(b *block) {
+	before := b.cost()
+	l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
+	b.packed = append(make([]byte, 0, len(l.scratch)), l.scratch...)
+	b.data, b.ends = nil, slices.Clip(b.ends)
+	l.bytes += b.cost() - before
+}
+
+// Pack packs all blocks but the last, for when nothing is going to happen for a while.
+func (l *Log) Pack() {
+	for ; l.raw < len(l.blocks)-1; l.raw++ {
+		l.pack(l.blocks[l.raw])
+	}
+	l.scratch, l.spare, l.cached, l.content = nil, nil, nil, nil
 }
 
 // drop drops the records above the bound.

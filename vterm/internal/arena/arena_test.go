@@ -90,3 +90,32 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d kept and %d dropped where nothing is kept", none.Len(), none.Dropped())
 	}
 }
+
+func TestPack(t *testing.T) {
+	l := New(1<<20, 1<<30)
+	for i := range 100_000 {
+		l.Append([]byte(fmt.Sprintf("record number %d of many that are alike", i)))
+	}
+	before := l.Bytes()
+	l.Pack()
+	if after := l.Bytes(); after > before/2 {
+		t.Errorf("%d bytes, packed %d", before, after)
+	}
+	l.Append([]byte("another"))
+	for _, i := range []int{0, 1, 65_000, 99_999} {
+		if got, want := string(l.At(i)), fmt.Sprintf("record number %d of many that are alike", i); got != want {
+			t.Errorf("record %d: %q", i, got)
+		}
+	}
+	if got := string(l.At(100_000)); got != "another" {
+		t.Errorf("last record: %q", got)
+	}
+	l.Truncate(50_000) // into the packed ones
+	if l.Len() != 50_001 || string(l.At(50_000)) != "record number 50000 of many that are alike" {
+		t.Errorf("after truncation: %d records, the last %q", l.Len(), l.At(l.Len()-1))
+	}
+	l.Append([]byte("more"))
+	if got := string(l.At(50_001)); got != "more" {
+		t.Errorf("after truncation and append: %q", got)
+	}
+}
