@@ -238,6 +238,7 @@ func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 		if r.several = goesOn; !goesOn {
 			s.endRun(r, nil)
 		}
+	case c.Kind == shell.ChangeInput && r.lines > 1: // the lines within the quotes of wrapLine
 	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && r.Command.Quality == shell.Basic):
 		s.dropTyped(r)
 	case c.Kind == shell.ChangePrompt && r.step == runDropped:
@@ -258,6 +259,21 @@ func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 func (s *Session) dropTyped(r *Run) {
 	r.step = runDropped
 	_, _ = s.inputs.add(context.Background(), []byte{'C' - '@'})
+	s.execTimer = time.After(dropAgain)
+}
+
+// dropAgain is after how long Ctrl-C is typed again: an editor that is just about to read
+// loses it.
+const dropAgain = 250 * time.Millisecond
+
+// execDue does what execTimer was set for.
+func (s *Session) execDue() {
+	s.execTimer = nil
+	if len(s.execs) > 0 && s.execs[0].step == runDropped {
+		s.dropTyped(s.execs[0])
+		return
+	}
+	s.startSoon()
 }
 
 // Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines

@@ -40,8 +40,7 @@ func (s *Session) own() {
 		case <-s.attention.C():
 			s.look()
 		case <-s.execTimer:
-			s.execTimer = nil
-			s.startSoon()
+			s.execDue()
 		case <-s.nextWait():
 		case <-s.retry():
 		}

@@ -81,7 +81,7 @@ func newCommand(a *app) *cobra.Command {
 		},
 	}
 	start.register(c)
-	c.Flags().StringVar(&start.restore, "restore", "never", "what to start when the machine went down under it: never, shell or command")
+	c.Flags().StringVar(&start.restore, "restore", "never", "what to start when the machine or the keeper went down under it: never, shell or command")
 	return a.jsonFlag(c)
 }
 

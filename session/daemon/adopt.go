@@ -157,8 +157,10 @@ func (h *hub) settle() {
 		if e.rec.State == string(session.Running) {
 			e.rec.State = string(session.Lost)
 			e.rec.Ended = time.Now()
-			h.lost = append(h.lost, e)
 			h.save(e, func(*store.Session) {})
+		}
+		if e.rec.State == string(session.Lost) {
+			h.lost = append(h.lost, e)
 		}
 		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {
 			h.d.log.Error("history not opened", "session", e.rec.ID, "err", err)

@@ -120,6 +120,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 		return nil, err
 	}
 	p.argv = argv
+	shell = shell || isShell(argv)
 	p.rec = store.Session{
 		ID: id, Name: n.Name, Argv: argv, Shell: shell, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
 		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary, Restore: n.Restore,

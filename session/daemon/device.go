@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,9 @@ type device struct {
 	keeper *keeperLink
 	pty    *os.File // nil when the terminal is gone
 	pipe   bool
+
+	release   sync.Once
+	releasing sync.WaitGroup
 }
 
 var errNoInput = errors.New("the session runs on pipes and reads no input")
@@ -98,17 +102,26 @@ func (d *device) Resume() {
 	}
 }
 
-// Release runs aside: it must not hold the session's owner up.
+// Release runs aside: it must not hold the session's owner up. Only the first call does
+// something: a later one could hit a session that was restored under the same id.
 func (d *device) Release() {
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
-		defer cancel()
-		err := d.keeper.link().Release(ctx, d.id)
-		if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
-			d.keeper.d.log.Warn("release", "session", d.id, "err", err)
-		}
-		if d.pty != nil {
-			_ = d.pty.Close()
-		}
-	}()
+	d.release.Do(func() { d.releasing.Go(d.letGo) })
+}
+
+// released waits until the keeper has forgotten the session.
+func (d *device) released() {
+	d.Release()
+	d.releasing.Wait()
+}
+
+func (d *device) letGo() {
+	ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
+	defer cancel()
+	err := d.keeper.link().Release(ctx, d.id)
+	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
+		d.keeper.d.log.Warn("release", "session", d.id, "err", err)
+	}
+	if d.pty != nil {
+		_ = d.pty.Close()
+	}
 }

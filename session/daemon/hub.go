@@ -73,7 +73,7 @@ type hub struct {
 	rebuilding chan struct{}
 	writes     sync.WaitGroup // records on their way to the disk
 	restoring  sync.Mutex     // one restore at a time; before mu
-	lost       []*entry       // went down with the machine; set while loading
+	lost       []*entry       // went down with their keeper or the machine; set while loading
 	index      *indexer
 	commands   journalist // records what shells did
 
@@ -225,11 +225,21 @@ func (e *entry) temporary() bool { return e.record().Temporary }
 
 // keeperLost marks the sessions of a keeper that died.
 func (h *hub) keeperLost(key string) {
+	var lost []*entry
 	for _, e := range h.all() {
 		if e.dev != nil && e.record().Keeper == key && e.s.Status().State == session.Running {
 			e.s.Lost()
+			lost = append(lost, e)
 		}
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	for _, e := range lost {
+		h.endsWithin(ctx, e, shutdownTime)
+	}
+	again, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	h.restoreLost(again, lost)
 }
 
 // resync goes on with the sessions of a keeper whose connection was made anew: their

@@ -58,6 +58,9 @@ func (h *hub) integrate(id string, p *plan) error {
 	return nil
 }
 
+// isShell says that a command is a shell for a person: restoring it runs nothing again.
+func isShell(argv []string) bool { return shell.Detect(argv) != shell.Unknown && isInteractive(argv) }
+
 // isInteractive says that a shell was started without a command or script.
 func isInteractive(argv []string) bool {
 	for _, a := range argv[1:] {

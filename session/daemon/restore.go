@@ -57,7 +57,7 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	}
 	old.s.Stop()
 	if old.dev != nil {
-		old.dev.Release()
+		old.dev.released()
 	}
 	e := &entry{rec: p.rec}
 	if p.base, err = h.divide(p.rec.ID, line); err == nil {
@@ -166,7 +166,8 @@ func (h *hub) replace(old, e *entry) {
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 }
 
-// restoreLost starts what went down with the machine and is to come back by policy.
+// restoreLost starts what went down with its keeper or the machine and is to come back by
+// policy.
 func (h *hub) restoreLost(ctx context.Context, lost []*entry) {
 	for _, e := range lost {
 		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
