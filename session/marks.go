@@ -36,9 +36,19 @@ func (s *Session) noteCommand(p journal.Phase, v any) {
 	s.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
 }
 
-// retell tells the tracker what a mark says, after a restart.
+// retell does after a restart what a mark says: what was typed is where waits begin.
 func (s *Session) retell(rec *journal.Record) {
-	if s.shell == nil || journal.MarkKindOf(rec.Data) != journal.MarkCommand {
+	switch journal.MarkKindOf(rec.Data) {
+	case journal.MarkInput:
+		s.typedAt = anchor{rec.Offset, s.engine.Version()}
+	case journal.MarkCommand:
+		s.retellCommand(rec)
+	}
+}
+
+// retellCommand tells the tracker of a line that was given to the shell.
+func (s *Session) retellCommand(rec *journal.Record) {
+	if s.shell == nil {
 		return
 	}
 	c, err := journal.DecodeCommand(rec.Data)
@@ -46,5 +56,6 @@ func (s *Session) retell(rec *journal.Record) {
 	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil {
 		return
 	}
+	s.typedAt, s.typedByExec = anchor{rec.Offset, s.engine.Version()}, true
 	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 }

@@ -121,8 +121,8 @@ func restoreCommand(a *app) *cobra.Command {
 			}
 			return a.print(info, func(io.Writer) {})
 		})
-	c.Long = `Start an ended session again under the same id: a shell in the directory it was in, with the
-environment of the caller and what the session was given; its old screen and history stand above
+	c.Long = `Start an ended session again under the same id: a shell in the directory it was in, with what
+it had exported over the caller's environment; its old screen and history stand above
 a dated line. A session that ran a command needs --command or --shell.`
 	c.Flags().BoolVar(&r.Command, "command", false, "run the session's command again")
 	c.Flags().BoolVar(&r.Shell, "shell", false, "start a shell, whatever ran before")

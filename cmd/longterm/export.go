@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +41,19 @@ var exportFormats = []struct {
 
 func exportCommand(a *app) *cobra.Command {
 	var format, from, to, file string
+	var command int
 	c := a.on("export S", "Write what a session printed to a file, as a recording or text", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			if command > 0 {
+				c, err := s.Command(cmd.Context(), command)
+				if err != nil {
+					return err
+				}
+				from = strconv.FormatUint(c.Output.Start, 10)
+				if c.Output.End > 0 {
+					to = strconv.FormatUint(c.Output.End, 10)
+				}
+			}
 			for _, f := range exportFormats {
 				if f.name == format {
 					return a.export(cmd.Context(), s, from, to, file, f.make)
@@ -59,6 +71,7 @@ func exportCommand(a *app) *cobra.Command {
 	f.StringVar(&format, "format", "cast", "format: "+exportNames())
 	f.StringVar(&from, "from", "", "moment to begin at: "+momentForms)
 	f.StringVar(&to, "to", "", "moment to end before")
+	f.IntVar(&command, "command", 0, "only what this command of the session's shell printed (its number, see `longterm commands`)")
 	f.StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
 	return c
 }

@@ -267,3 +267,61 @@ func TestMachineDown(t *testing.T) {
 	}
 	eventually(t, "the second output is there", func() bool { return strings.Count(i.run("output", "none"), "kept\n") == 2 })
 }
+
+// TestWaitOverARestart kills the daemon under a client that waits: it goes on, and what came
+// while nobody served counts.
+//
+// FEATURES: R44, R90
+func TestWaitOverARestart(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "a", "--", "sh", "-c", "echo ready; read x; read y; echo it came; exec cat")
+	i.run("wait", "a", "--for", "text=ready")
+	i.run("send", "a", "-e", "go")
+	done := make(chan string, 1)
+	go func() {
+		out, stderr, _ := i.try("wait", "a", "--for", "text=it came", "--timeout", "30s")
+		done <- out + stderr
+	}()
+	pid := i.status().DaemonPID
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	i.run("ls") // once another daemon serves
+	i.run("send", "a", "-e", "on")
+	if out := <-done; out != "text=it came\n" {
+		t.Errorf("the wait said %q", out)
+	}
+}
+
+// TestShellOverARestart kills the daemon while a shell runs a line: its end, status and
+// directory are known afterwards, and a shell that went down comes back with what it had
+// exported.
+//
+// FEATURES: R7, R45, R46, R48, R90, R91
+func TestShellOverARestart(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	i.run("exec", "b", "cd /usr; export COLOR=blue")
+	i.try("exec", "--yield", "50ms", "b", "read x; cd /; (exit 7)")
+	if err := syscall.Kill(i.status().DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	i.run("send", "b", "-e", "now")
+	i.run("wait", "b", "--for", "prompt")
+	type command struct {
+		Text     string
+		ExitCode *int   `json:"exit_code"`
+		CwdAfter string `json:"cwd_after"`
+		State    string
+	}
+	list := decode[[]command](t, i.run("commands", "b", "--json"))
+	last := list[len(list)-1]
+	if len(list) != 2 || last.ExitCode == nil || *last.ExitCode != 7 || last.CwdAfter != "/" || last.Text != "read x; cd /; (exit 7)" {
+		t.Errorf("commands after the restart: %+v", list)
+	}
+	i.run("kill", "b")
+	i.run("restore", "b")
+	if out := i.run("exec", "b", "echo $COLOR in $PWD"); out != "blue in /\n" {
+		t.Errorf("after restoring: %q", out)
+	}
+}

@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"strconv"
@@ -88,9 +89,26 @@ func (s *Session) Suggest(ctx context.Context, n int) ([]results.Suggestion, err
 	return get[[]results.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
-// Wait waits for conditions.
+// Wait waits for conditions. It goes on by itself over a restart of the daemon, unless it
+// was to type something.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
-	return send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
+	if w.TimeoutMS == 0 {
+		w.TimeoutMS = time.Minute.Milliseconds()
+	}
+	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
+	for {
+		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
+		var e *api.Error
+		left := time.Until(deadline)
+		if err == nil || w.Input != nil || left <= 0 || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
+			return r, err
+		}
+		w.TimeoutMS = max(1, left.Milliseconds())
+		s.c.http.CloseIdleConnections()
+		if err := s.c.Ensure(ctx); err != nil {
+			return r, err
+		}
+	}
 }
 
 // Output reads output from an offset. With await it waits so long for the first byte.

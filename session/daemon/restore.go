@@ -7,11 +7,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -81,6 +84,7 @@ func (h *hub) planAgain(old *entry, req api.Restore) (*plan, error) {
 		p.env = os.Environ()
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
+	p.env = append(p.env, h.lastEnv(rec.ID)...)
 	switch {
 	case req.Shell && req.Command:
 		return nil, api.Errorf(api.CodeInvalid, "both shell and command are asked for").WithHint("choose one")
@@ -104,6 +108,31 @@ func (h *hub) planAgain(old *entry, req api.Restore) (*plan, error) {
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
 	p.rec, p.argv = rec, rec.Argv
 	return p, nil
+}
+
+// ofItsTime are variables that describe the login or the moment a shell ran in, not what was
+// done in it.
+var ofItsTime = []string{
+	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "SHLVL", "PWD", "OLDPWD", "_",
+}
+
+// lastEnv is what a session's shell exported at its last prompt; nothing when nobody knows.
+func (h *hub) lastEnv(id string) []string {
+	l := h.launchOf(id)
+	if l == nil || l.StateDir == "" {
+		return nil
+	}
+	last, _, err := shell.ReadEnv(l.StateDir)
+	if err != nil {
+		return nil
+	}
+	var env []string
+	for name, value := range last {
+		if !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(ofItsTime, name) {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // existing is the directory, or the nearest one above it that is still there.
