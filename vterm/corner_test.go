@@ -109,3 +109,21 @@ func TestDoubleWidthScrolledOut(t *testing.T) {
 		t.Error(what)
 	}
 }
+
+// A format character (Cf) is no mark: it joins nothing, whatever came between.
+func TestFormatCharactersJoinNothing(t *testing.T) {
+	for _, in := range []string{"E\u202a", "E\x04\u202a", "E\x04\u202a\u035b", "E\u202a\u035b", "E\x04\u200b"} {
+		term := newTest(t, 10, 2, in)
+		var f Frame
+		term.Frame(&f, Query{})
+		if got := string(f.AppendText(nil, f.Lines[0].Cells[0])); got != "E" {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+	term := newTest(t, 10, 2, "e\x04\u0301") // a mark does
+	var f Frame
+	term.Frame(&f, Query{})
+	if got := string(f.AppendText(nil, f.Lines[0].Cells[0])); got != "e\u0301" {
+		t.Errorf("a mark after a control character: %q", got)
+	}
+}

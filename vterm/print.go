@@ -38,9 +38,11 @@ func (t *Terminal) print(r rune) {
 		}
 		t.join = width.Plain
 	} else if t.join == 0 {
-		if p.Columns() == 0 && p.Joins() {
-			t.combine(r)
-			return
+		if p.Columns() == 0 && p.Joins() { // a mark, but no control or format character
+			if _, joined := width.Step(width.Plain, p); joined {
+				t.combine(r)
+				return
+			}
 		}
 		t.join = width.Start(p)
 	} else {

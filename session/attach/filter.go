@@ -122,6 +122,9 @@ func (f *Filter) inControl(dst []byte, c byte) []byte {
 		if c != enq {
 			f.held = append(f.held, c)
 		}
+		if len(f.held) > maxHeld {
+			return f.emit(dst)
+		}
 		return dst
 	}
 	f.held = append(f.held, c)

@@ -16,7 +16,7 @@ var varying = []struct{ part, instead string }{
 	{`\d{4}-\d{2}-\d{2}`, `\d{4}-\d{2}-\d{2}`},
 	{`\d{1,2}:\d{2}(?::\d{2})?`, `\d{1,2}:\d{2}(:\d{2})?`},
 	{`\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]{5,}\b|\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]{5,}\b`, `[0-9a-f]+`},
-	{`(?:^|[\s:(\["'])(?:~|\.{0,2}/)[^\s:$#>)\]"']*`, `\S*`}, // the character before it is kept
+	{`(?:^|[\s:(\["'])(?:~|\.{0,2}/)[^\s:$#>)\]"']*`, `\S+`}, // the character before it is kept
 	{`\d+(?:\.\d+)*`, `[\d.]+`},
 }
 
@@ -52,7 +52,7 @@ func generalise(prompt string) Pattern {
 				instead = v.instead
 			}
 		}
-		if instead == `\S*` && !strings.ContainsRune("~./", rune(prompt[from])) {
+		if instead == `\S+` && !strings.ContainsRune("~./", rune(prompt[from])) {
 			from++ // what stands before a path
 		}
 		b.WriteString(quote(prompt[at:from]) + instead)
