@@ -37,9 +37,11 @@ type Run struct {
 	Line
 	Begun, Done chan struct{}
 
-	// The owner's until Done is closed; Command also once Begun is.
-	Command Command
-	Err     error // why there is no (whole) Command
+	Started Command // as it began; to be read once Begun is closed
+	Command Command // as it ended; to be read once Done is closed
+	Err     error   // why there is none; likewise
+
+	// The owner's.
 	step    runStep
 	prompt  uint64 // the one it was typed at
 	lines   int    // that were typed for it
@@ -227,19 +229,20 @@ func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 	switch {
 	case c.Kind == shell.ChangeStarted && r.step == runTyped:
 		r.step = runRuns
-		r.Command = s.lastCommand
+		r.Started = s.lastCommand
 		close(r.Begun)
 	case c.Kind == shell.ChangeFinished && r.step == runRuns:
-		first := r.Command
+		if goesOn { // of a pasted text bash runs line by line
+			r.several = true
+			return
+		}
 		r.Command = s.lastCommand
-		if r.several { // of a pasted text bash runs line by line
+		if first := &r.Started; r.several {
 			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
 		}
-		if r.several = goesOn; !goesOn {
-			s.endRun(r, nil)
-		}
+		s.endRun(r, nil)
 	case c.Kind == shell.ChangeInput && r.lines > 1: // the lines within the quotes of wrapLine
-	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && r.Command.Quality == shell.Basic):
+	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && r.Started.Quality == shell.Basic):
 		s.dropTyped(r)
 	case c.Kind == shell.ChangePrompt && r.step == runDropped:
 		s.endRun(r, ErrIncomplete)

@@ -184,7 +184,7 @@ func (x *execution) err(how outcome) error {
 
 func over(r *session.Run) bool { return isClosed(r.Done) }
 
-func begun(r *session.Run) bool { return isClosed(r.Begun) && r.Command.Number > 0 }
+func begun(r *session.Run) bool { return isClosed(r.Begun) && r.Started.Number > 0 }
 
 func isClosed(c <-chan struct{}) bool {
 	select {
@@ -205,9 +205,9 @@ func (x *execution) fill(ctx context.Context, r *api.Result) {
 		r.State = "waiting"
 		return
 	}
-	c := x.run.Command
-	if over(x.run) {
-		r.State = "exited"
+	c, ended := x.run.Started, over(x.run) && x.run.Err == nil // else it goes on without us
+	if ended {
+		c, r.State = x.run.Command, "exited"
 	}
 	if c.Number == 0 && c.Text == "" {
 		r.State = "lost"
@@ -215,7 +215,7 @@ func (x *execution) fill(ctx context.Context, r *api.Result) {
 	}
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
 	r.Range = api.Range{Start: c.Start, End: c.End}
-	if over(x.run) {
+	if ended {
 		r.ExitCode, r.Signal = c.Exit, signalOf(c.Exit)
 		r.CwdAfter = c.CwdAfter
 		r.DurationMS = c.Command.Ended.Sub(c.Began).Milliseconds()
@@ -240,7 +240,7 @@ func (x *execution) fill(ctx context.Context, r *api.Result) {
 		r.Error = err.Error()
 	}
 	r.Background = x.d.hub.background(x.e, x.began)
-	if x.req.Parse && over(x.run) {
+	if x.req.Parse && ended {
 		parsed, _, err := readResult(ctx, x.e.s, c.Text, c.Exit, c.Start, end)
 		if err != nil {
 			r.Error = err.Error()
@@ -309,9 +309,9 @@ func plainOutput(ctx context.Context, s *session.Session, from, to uint64, max i
 // and KILL to every process that began with the line, wherever it moved itself. The shell
 // survives, and what ran before the line does.
 func (h *hub) interrupt(ctx context.Context, e *entry, r *session.Run) {
-	since := r.Command.Began
-	if !begun(r) {
-		since = time.Now()
+	since := time.Now()
+	if begun(r) {
+		since = r.Started.Began
 	}
 	if pg := e.dev.foreground(); pg > 0 {
 		_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
