@@ -33,16 +33,16 @@ const (
 type indexer struct {
 	hub *hub
 
-	feeding sync.Mutex // one feeds at a time; before mu
+	index   *search.Index // nil: it could not be opened
+	feeding chan struct{} // has room while nobody feeds
 
-	mu    sync.Mutex
-	index *search.Index     // nil: it could not be opened
-	seen  map[string]uint64 // by session: offset up to which lines are in it
+	mu   sync.Mutex
+	seen map[string]uint64 // by session: offset up to which lines are in it
 }
 
 // openIndex opens the index; search works without it as little as it must.
 func (h *hub) openIndex() {
-	x := &indexer{hub: h, seen: map[string]uint64{}}
+	x := &indexer{hub: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
 	h.index = x
 	index, err := search.Open(filepath.Join(h.d.cfg.Dirs.State, "search.db"))
 	if err != nil {
@@ -68,12 +68,11 @@ func (x *indexer) run(ctx context.Context) {
 	}
 }
 
+// close is called once nothing feeds any more.
 func (x *indexer) close() {
-	x.feeding.Lock()
-	defer x.feeding.Unlock()
+	x.feeding <- struct{}{}
 	if x.index != nil {
 		_ = x.index.Close()
-		x.index = nil
 	}
 }
 
@@ -96,11 +95,16 @@ func (x *indexer) sweep(ctx context.Context, due func(e *entry, rest uint64) boo
 	}
 }
 
-// feed indexes what a session printed since the last time.
+// feed indexes what a session printed since the last time, unless somebody feeds already:
+// that can take long.
 func (x *indexer) feed(ctx context.Context, e *entry) error {
-	x.feeding.Lock()
-	defer x.feeding.Unlock()
 	if x.index == nil {
+		return nil
+	}
+	select {
+	case x.feeding <- struct{}{}:
+		defer func() { <-x.feeding }()
+	default:
 		return nil
 	}
 	from, err := x.index.Indexed(ctx, e.rec.ID)
@@ -139,6 +143,9 @@ func (f *feeder) read(ctx context.Context) error {
 	f.pos = f.base
 	for {
 		began := time.Now()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -217,6 +224,9 @@ func (f *feeder) flush(ctx context.Context) error {
 	if len(f.batch.Lines) == 0 && f.batch.To == 0 {
 		return nil
 	}
+	if f.x.hub.byID(f.e.rec.ID) == nil { // it was removed meanwhile
+		return nil
+	}
 	err := f.x.index.Add(ctx, f.batch)
 	f.batch = search.Batch{Session: f.e.rec.ID}
 	f.bytes = 0
@@ -225,8 +235,6 @@ func (f *feeder) flush(ctx context.Context) error {
 
 // forget drops a session from the index.
 func (x *indexer) forget(ctx context.Context, id string) error {
-	x.feeding.Lock()
-	defer x.feeding.Unlock()
 	x.mu.Lock()
 	delete(x.seen, id)
 	x.mu.Unlock()
@@ -238,8 +246,6 @@ func (x *indexer) forget(ctx context.Context, id string) error {
 
 // forgetBefore drops what a session printed before an offset from the index.
 func (x *indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
-	x.feeding.Lock()
-	defer x.feeding.Unlock()
 	if x.index == nil {
 		return nil
 	}

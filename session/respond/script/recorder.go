@@ -120,7 +120,7 @@ func (r *Recorder) flush(enter bool) {
 			r.modify("enter", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
 		}
 	case r.hasKeys():
-		r.add("keys", text(r.keys(enter)))
+		r.add("keys", text(literal(r.keys(enter)))) // as a whole: "$" and "{" may be two keys
 	case enter:
 		r.add("line", text(literal(r.text())))
 	case len(r.typed) > 0:
@@ -152,7 +152,7 @@ func (r *Recorder) keys(enter bool) string {
 		if k.key {
 			b.WriteString("<" + k.text + ">")
 		} else {
-			b.WriteString(strings.ReplaceAll(literal(k.text), "<", "<lt>"))
+			b.WriteString(strings.ReplaceAll(k.text, "<", "<lt>"))
 		}
 	}
 	if enter {
