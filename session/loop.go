@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -187,7 +188,7 @@ func (s *Session) apply(e *vterm.Event) {
 	case vterm.EventTitle:
 		s.update(ChangeTitle, func(st *Status) { st.Title = e.Text })
 	case vterm.EventCwd:
-		if dir := cwdOf(e.Text); dir != "" && dir != s.Status().Cwd && !s.tracksCwd() {
+		if dir := shell.ParseCwd(e.Name, e.Text).Path; dir != "" && dir != s.Status().Cwd && !s.tracksCwd() {
 			s.update(ChangeCwd, func(st *Status) { st.Cwd = dir })
 		}
 	case vterm.EventAltScreen:

@@ -167,18 +167,17 @@ func (x *execution) result(ctx context.Context, how outcome) (api.Result, error)
 		}
 	}
 	x.fill(ctx, &r)
-	return r, x.err(how)
+	return r, x.err()
 }
 
 // err is what kept a line from being run at all.
-func (x *execution) err(how outcome) error {
+func (x *execution) err() error {
 	if !over(x.run) || x.run.Err == nil || errors.Is(x.run.Err, context.Canceled) {
 		return nil
 	}
 	if errors.Is(x.run.Err, session.ErrEnded) && begun(x.run) {
 		return nil // the line ended its shell: "exit 3", say
 	}
-	_ = how
 	return x.run.Err
 }
 
