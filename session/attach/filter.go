@@ -92,6 +92,12 @@ func (f *Filter) step(dst []byte, c byte) []byte {
 
 func (f *Filter) afterEscape(dst []byte, c byte) []byte {
 	f.held = append(f.held, c)
+	if len(f.held) > 2 && c != esc { // after an intermediate: no query begins so
+		if c >= 0x20 && c < 0x30 && len(f.held) <= maxHeld {
+			return dst
+		}
+		return f.emit(dst)
+	}
 	switch {
 	case c == '[':
 		f.state = control

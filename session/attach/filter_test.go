@@ -42,6 +42,8 @@ var filterCases = []struct{ name, in, want string }{
 	{"cancelled sequence", "\x1b[6\x18n", "\x1b[6\x18n"},
 	{"escape restarts", "\x1b[6\x1b[31mx", "\x1b[6\x1b[31mx"},
 	{"string ended by another sequence", "\x1b]11;?\x1b[31mx", "\x1b[31mx"},
+	{"a character set named [ begins no sequence", "\x1b([6nx", "\x1b([6nx"},
+	{"endless intermediates", "\x1b" + strings.Repeat(" ", 3000) + "x\x1b[6ny", "\x1b" + strings.Repeat(" ", 3000) + "xy"},
 	{"unfinished stays held", "a\x1b[6", "a"},
 	{"long string passes", "\x1b]0;" + strings.Repeat("x", 3000) + "\aafter\x1b[6n", "\x1b]0;" + strings.Repeat("x", 3000) + "\aafter"},
 	{"query after a long string ended by ESC", "\x1bPq" + strings.Repeat("~", 3000) + "\x1b[6nx", "\x1bPq" + strings.Repeat("~", 3000) + "x"},
