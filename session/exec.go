@@ -26,6 +26,8 @@ var (
 // Line is a command line for a session's shell.
 type Line struct {
 	Text string
+	// ID, when there is one, is what Session.Typed knows the line by, over restarts too.
+	ID string
 	// Wait has the line wait until the shell is at its prompt; else a shell that runs
 	// something refuses with ErrBusy. The first prompt is always waited for.
 	Wait bool
@@ -143,9 +145,6 @@ func (s *Session) startExec() {
 	}
 	r := s.execs[0]
 	data, err := s.typedLine(r.Text)
-	if err == nil {
-		_, err = s.inputs.add(context.Background(), data)
-	}
 	if err != nil {
 		s.endRun(r, err)
 		return
@@ -153,7 +152,10 @@ func (s *Session) startExec() {
 	r.step, r.prompt = runTyped, s.shell.State().Prompt
 	r.lines = bytes.Count(data, []byte("\r"))
 	s.noteTyped(data)
-	s.tellTyped(r.Text)
+	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
+	if _, err = s.inputs.add(context.Background(), data); err != nil {
+		s.endRun(r, err)
+	}
 }
 
 // typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
@@ -212,9 +214,28 @@ func (s *Session) noteTyped(data []byte) {
 
 // tellTyped tells the tracker of a line, and the journal, from which a restart tells it
 // again.
-func (s *Session) tellTyped(text string) {
-	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: text})
-	s.noteCommand(journal.PhaseTyping, typedMark{text})
+func (s *Session) tellTyped(l *Line) {
+	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
+	s.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
+	s.rememberLine(l.ID)
+}
+
+// maxRemembered bounds the lines whose typing is remembered by id.
+const maxRemembered = 64
+
+func (s *Session) rememberLine(id string) {
+	if id == "" {
+		return
+	}
+	s.typedLines = append(s.typedLines, id)
+	s.typedLines = s.typedLines[max(0, len(s.typedLines)-maxRemembered):]
+}
+
+// Typed tells whether the line with an id was given to the shell, by this process or the
+// one before a restart.
+func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) {
+	err = s.do(ctx, func() { typed = slices.Contains(s.typedLines, id) })
+	return typed, err
 }
 
 // advanceExec moves the line under way on.
@@ -312,7 +333,9 @@ func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
 // endRun takes a line off the queue.
 func (s *Session) endRun(r *Run, err error) {
 	s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
-	if r.step < runRuns {
+	select {
+	case <-r.Begun:
+	default: // it never began
 		close(r.Begun)
 	}
 	r.step, r.Err = runOver, err

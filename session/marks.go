@@ -10,6 +10,7 @@ import (
 // typedMark is what a mark of PhaseTyping holds: a line given to the shell.
 type typedMark struct {
 	Text string `json:"text"`
+	ID   string `json:"id,omitempty"`
 }
 
 // note puts a mark into the journal. A journal that fails says so by itself.
@@ -58,4 +59,5 @@ func (s *Session) retellCommand(rec *journal.Record) {
 	}
 	s.typedAt, s.typedByExec = anchor{rec.Offset, s.engine.Version()}, true
 	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
+	s.rememberLine(typed.ID)
 }

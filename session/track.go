@@ -30,6 +30,7 @@ type tracking struct {
 type trackingState struct {
 	Offset uint64      `json:"offset"`
 	Shell  shell.State `json:"shell"`
+	Typed  []string    `json:"typed,omitempty"` // ids of lines that were typed
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -67,6 +68,7 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
+	s.typedLines = st.Typed
 	if st.Offset < from {
 		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
@@ -79,7 +81,7 @@ func (s *Session) saveTracking() {
 	if s.shell == nil {
 		return
 	}
-	b, err := json.Marshal(trackingState{s.off, s.shell.State()})
+	b, err := json.Marshal(trackingState{s.off, s.shell.State(), s.typedLines})
 	if err == nil {
 		tmp := s.shell.file + ".tmp"
 		err = errors.Join(os.WriteFile(tmp, b, 0o600), os.Rename(tmp, s.shell.file))

@@ -244,7 +244,11 @@ func (s *Session) waited(w *waiter) Waited {
 
 // endWaiters ends all waits: nothing more will come.
 func (s *Session) endWaiters() {
-	s.endRuns(ErrEnded)
+	why := ErrEnded
+	if s.Status().State == Running { // only its owner ends
+		why = ErrStopped
+	}
+	s.endRuns(why)
 	s.checkWaiters()
 	for w := range s.waiters {
 		delete(s.waiters, w)

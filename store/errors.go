@@ -23,6 +23,8 @@ var (
 	ErrCorrupt   = errors.New("the database is corrupt")
 
 	ErrCommandExists = errors.New("the session has a command with this number")
+	ErrJobExists     = errors.New("a job with this id exists")
+	ErrNoJob         = errors.New("no such job")
 )
 
 // Remedies.

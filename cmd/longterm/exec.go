@@ -9,10 +9,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -20,37 +18,34 @@ import (
 
 func execCommand(a *app) *cobra.Command {
 	var x api.Exec
-	var timeout, idle, yield time.Duration
-	var kill bool
+	var flags callFlags
+	var kill, each, stop bool
 	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			x.Line = strings.Join(args, " ")
-			x.TimeoutMS, x.YieldMS = timeout.Milliseconds(), yield.Milliseconds()
-			ms := idle.Milliseconds()
-			x.IdleTimeoutMS = &ms
-			if timeout <= 0 || idle < 0 || yield < 0 {
-				return usagef("--timeout must be more than 0, --idle-timeout and --yield not negative")
-			}
 			if kill {
-				x.OnTimeout = "kill"
+				flags.onTimeout = "kill"
 			}
-			return a.exec(cmd.Context(), s, x, timeout, idle)
+			var err error
+			if x.Call, err = flags.call(cmd); err != nil {
+				return err
+			}
+			if each {
+				return a.batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop})
+			}
+			x.Line = strings.Join(args, " ")
+			return a.exec(cmd.Context(), s, &flags, x)
 		})
 	c.Long = `Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
 it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
-given. When a clock runs out the line goes on in the session, unless --kill is given; the exit status is
-124 then, and the output so far is printed.`
+given. When a clock runs out the line goes on in the background, unless --kill is given; the exit status
+is 124 then, and the output so far is printed. With --each every argument is a line of its own.`
+	flags.register(c, "background")
 	f := c.Flags()
-	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
-	f.DurationVar(&idle, "idle-timeout", defaultIdle, "give up when nothing is printed for this time; 0: never")
-	f.DurationVar(&yield, "yield", 0, "come back after this time with what there is; the line goes on")
-	f.BoolVar(&kill, "kill", false, "end the line and all it started when a clock runs out")
+	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
-	f.BoolVar(&x.Parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
-	f.StringVar(&x.OnInput, "on-input", "wait", "what to do when the line waits for input: wait, or return")
-	f.IntVar(&x.MaxOutput, "max-output", 0, "bytes of output to print, head and tail (default: all, with --json 16384)")
+	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
+	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.SetInterspersed(false) // what follows belongs to LINE
-	c.Flags().SetInterspersed(false)
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = execArgs(c.RunE)
 	return a.jsonFlag(c)
@@ -73,25 +68,60 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 	}
 }
 
-func (a *app) exec(ctx context.Context, s *client.Session, x api.Exec, timeout, idle time.Duration) error {
+func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x api.Exec) error {
 	all := !a.json && x.MaxOutput == 0
 	if all {
 		x.MaxOutput = 4096 // it is read from the history
 	}
 	r, err := s.Exec(ctx, x)
 	if err != nil {
-		var e *api.Error
-		if errors.As(err, &e) && e.Code != api.CodeUnavailable && e.Code != api.CodeInternal {
-			return &exitError{api.ExitOwnFailure, err}
-		}
-		return err
+		return ownFailure(err)
 	}
-	if a.json {
+	switch {
+	case a.json:
 		err = a.print(r, nil)
-	} else {
+	case x.Background:
+		_, err = fmt.Fprintln(a.stdout, r.Job)
+	default:
 		err = a.printExec(ctx, s, &r, all)
 	}
-	return errors.Join(err, execStatus(&r, timeout, idle))
+	if x.Background {
+		return err
+	}
+	return errors.Join(err, flags.resultStatus(&r))
+}
+
+// ownFailure keeps what went wrong here apart from the status of what was to be run.
+func ownFailure(err error) error {
+	var e *api.Error
+	if errors.As(err, &e) && e.Code != api.CodeUnavailable && e.Code != api.CodeInternal {
+		return &exitError{api.ExitOwnFailure, err}
+	}
+	return err
+}
+
+// batch runs lines one after the other and exits as the last one that was run.
+func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
+	all := !a.json && b.MaxOutput == 0
+	if all {
+		b.MaxOutput = 4096
+	}
+	out, err := s.Batch(ctx, b)
+	if err != nil {
+		return ownFailure(err)
+	}
+	if a.json {
+		err = a.print(out, nil)
+	}
+	for i := range out.Results {
+		if !a.json {
+			err = errors.Join(err, a.printExec(ctx, s, &out.Results[i], all))
+		}
+	}
+	if out.Left > 0 {
+		fmt.Fprintf(a.stderr, "longterm: %d lines were not run\n", out.Left)
+	}
+	return errors.Join(err, flags.resultStatus(&out.Results[len(out.Results)-1]))
 }
 
 // printExec prints a line's output, from the history where the answer has not all of it.
@@ -136,31 +166,6 @@ func readRange(ctx context.Context, s *client.Session, from, to uint64, take fun
 		from = o.Next
 	}
 	return nil
-}
-
-// execStatus is the line's own exit status, or ours where it has none.
-func execStatus(r *api.Result, timeout, idle time.Duration) error {
-	what := "it goes on in the session"
-	if r.State != "running" {
-		what = "it was ended"
-	}
-	switch {
-	case r.TimedOut == "wall":
-		return &exitError{api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", timeout, what)}
-	case r.TimedOut == "idle":
-		return &exitError{api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what)}
-	case r.State == "needs_input":
-		return &exitError{api.ExitTimeout, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
-	case r.State == "running" || r.State == "waiting":
-		return &exitError{api.ExitTimeout, fmt.Errorf("%s; `longterm commands %s` tells how it ends", what, r.Session[:8])}
-	case r.ExitCode != nil && *r.ExitCode == 0:
-		return nil
-	case r.ExitCode != nil:
-		return &exitError{*r.ExitCode, nil}
-	case r.Signal != "":
-		return &exitError{128 + int(unix.SignalNum(r.Signal)), nil}
-	}
-	return &exitError{api.ExitOwnFailure, errors.New("the line's exit status is not known")}
 }
 
 func commandsCommand(a *app) *cobra.Command {

@@ -7,13 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -21,18 +19,12 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Bounds of a command in the foreground (R16).
-const (
-	minWall, maxWall = time.Second, 300 * time.Second
-	defaultIdle      = 5 * time.Minute
-)
-
 // runFlags are what `run` is told.
 type runFlags struct {
 	startFlags
-	line          string
-	timeout, idle time.Duration
-	raw, keep     bool
+	callFlags
+	line      string
+	raw, keep bool
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -43,49 +35,33 @@ func runCommand(a *app) *cobra.Command {
 		Long: `Run a command in a session of its own, print what it prints as it comes, and exit with its status.
 On a terminal the command has it: keys go to it, colours come through. Otherwise its output is
 printed as plain text (--raw: as it is) and standard input is not read. The session is removed
-at the end unless --keep is given.`,
+at the end unless --keep is given. With --background, or when it is left there, the session stays until
+` + "`longterm jobs rm`" + `.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) },
 	}
-	r.register(c)
+	r.startFlags.register(c)
+	r.callFlags.register(c, "kill")
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
-	f.DurationVar(&r.timeout, "timeout", time.Minute, "end the command after this time, 1s to 300s")
-	f.DurationVar(&r.idle, "idle-timeout", defaultIdle, "end the command when it prints nothing for this time; 0: never")
 	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
 	return a.jsonFlag(c)
 }
 
-func (r *runFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {
+func (r *runFlags) request(cmd *cobra.Command, args []string) (api.Run, error) {
 	switch {
 	case r.line == "" && len(args) == 0:
-		return api.NewSession{}, usagef("no command; give -c LINE or -- CMD")
+		return api.Run{}, usagef("no command; give -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
-		return api.NewSession{}, usagef("both -c LINE and a command are given; give one of them")
-	case r.timeout < minWall || r.timeout > maxWall:
-		return api.NewSession{}, usagef("--timeout %s: a command in the foreground gets %s to %s; start longer ones with `longterm new`", r.timeout, minWall, maxWall)
-	case r.idle < 0:
-		return api.NewSession{}, usagef("--idle-timeout %s is negative", r.idle)
+		return api.Run{}, usagef("both -c LINE and a command are given; give one of them")
+	}
+	call, err := r.call(cmd)
+	if err != nil {
+		return api.Run{}, err
 	}
 	n, err := r.startFlags.request(cmd, args)
-	n.Line, n.Temporary = r.line, !r.keep
-	return n, err
-}
-
-// runResult is what `run --json` prints (R2).
-type runResult struct {
-	Output     string    `json:"output"`
-	ExitCode   *int      `json:"exit_code"`
-	Signal     string    `json:"signal,omitempty"`
-	Error      string    `json:"error,omitempty"`
-	Aborted    bool      `json:"aborted"`
-	TimedOut   string    `json:"timed_out"` // none, wall, idle
-	DurationMS int64     `json:"duration_ms"`
-	PID        int       `json:"pid"`
-	Mode       string    `json:"mode"`
-	Session    string    `json:"session"`
-	Range      api.Range `json:"output_range"`
-	CwdAfter   string    `json:"cwd_after"`
+	n.Line = r.line
+	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.background}, err
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
@@ -98,13 +74,13 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
 		}
 	}
-	info, err := b.client.NewSession(ctx, n)
+	res, err := b.client.Run(ctx, n)
 	if err != nil {
 		var e *api.Error
 		if errors.As(err, &e) && (e.Code == api.CodeNoProgram || e.Code == api.CodeSpawn || e.Code == api.CodeInvalid) {
@@ -112,7 +88,10 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		}
 		return &exitError{api.ExitOwnFailure, err}
 	}
-	run := &running{a: a, flags: r, s: b.client.Session(info.ID), info: info}
+	if r.background {
+		return a.print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
+	}
+	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res}
 	if tty {
 		if run.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
 			return err
@@ -124,50 +103,45 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 
 // running is a command under way.
 type running struct {
-	a     *app
-	flags *runFlags
-	s     *client.Session
-	info  api.Session
-	t     *terminal // nil: no terminal to give to the command
-
-	mu       sync.Mutex
-	timedOut string
-	output   []byte // for --json
+	a      *app
+	flags  *runFlags
+	c      *client.Client
+	s      *client.Session
+	res    api.Result // how it went, once it is over
+	t      *terminal  // nil: no terminal to give to the command
+	output []byte     // for --json
 }
 
-// follow prints output until the command ends, a clock runs out or ctx ends.
+// follow prints output until the command ends, is left in the background, or ctx ends.
 func (r *running) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	expire := func(which string) func() {
-		return func() {
-			r.mu.Lock()
-			r.timedOut = which
-			r.mu.Unlock()
-			cancel()
-		}
-	}
-	wall := time.AfterFunc(r.flags.timeout, expire("wall"))
-	defer wall.Stop()
-	idle := time.AfterFunc(maxWall*2, expire("idle"))
-	defer idle.Stop()
-	rest := func() {
-		if r.flags.idle > 0 {
-			idle.Reset(r.flags.idle)
-		}
-	}
-	rest()
 	w := r.writer()
 	if r.t != nil {
 		go r.forward(ctx)
 	}
+	awaited := make(chan error, 1)
+	go func() {
+		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.onInput})
+		if err == nil && j.Result != nil {
+			r.res = *j.Result
+		}
+		if err == nil && j.Result != nil && isOpen(j.Result.State) {
+			cancel() // its output goes on without us
+		}
+		awaited <- err
+	}()
 	err := r.s.Follow(ctx, 0, func(o api.Output) error {
-		rest()
 		if o.Gap > 0 {
 			fmt.Fprintf(r.a.stderr, "longterm: %d bytes of output are lost\n", o.Gap)
 		}
 		return w.write(o)
 	})
+	if waitErr := <-awaited; waitErr == nil && isOpen(r.res.State) {
+		err = nil // we broke the reading off
+	} else {
+		err = errors.Join(err, waitErr)
+	}
 	return errors.Join(w.flush(), err)
 }
 
@@ -231,69 +205,57 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		r.t.restore(false)
 	}
 	after := context.WithoutCancel(ctx)
-	r.mu.Lock()
-	timedOut := r.timedOut
-	r.mu.Unlock()
 	aborted := ctx.Err() != nil
-	if timedOut != "" || aborted {
-		if _, err := r.s.Kill(after, api.Kill{}); err != nil {
-			followErr = errors.Join(followErr, err)
+	if followErr != nil && isOpen(r.res.State) {
+		if err := r.stop(after); err != nil {
+			return &exitError{api.ExitOwnFailure, errors.Join(followErr, err)}
 		}
 	}
-	info, err := r.s.Info(after)
-	if err != nil {
-		return &exitError{api.ExitOwnFailure, errors.Join(followErr, err)}
-	}
-	if !r.flags.keep {
+	if !r.flags.keep && !isOpen(r.res.State) {
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.a.stderr, "longterm: %v\n", err)
 		}
 	}
 	if r.a.json {
-		return r.report(&info, timedOut, aborted)
+		r.res.Output, r.res.Truncated, r.res.Aborted = plainText(r.output), false, aborted
+		if err := json.NewEncoder(r.a.stdout).Encode(r.res); err != nil {
+			return err
+		}
 	}
+	return r.status(aborted, followErr)
+}
+
+// stop ends the command and learns how it went.
+func (r *running) stop(ctx context.Context) error {
+	j, err := r.c.StopJob(ctx, r.res.Job, api.JobStop{})
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeEnded { // meanwhile, or the daemon saw us leave
+		j, err = r.c.Job(ctx, r.res.Job, 0)
+	}
+	if err == nil && j.Result != nil {
+		r.res = *j.Result
+	}
+	return err
+}
+
+// status is the program's exit status. With --json the result has said the rest.
+func (r *running) status(aborted bool, followErr error) error {
+	var err error
 	switch {
-	case timedOut == "wall":
-		return &exitError{api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use `longterm new`", r.flags.timeout)}
-	case timedOut == "idle":
-		return &exitError{api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle)}
 	case aborted:
 		return &exitError{128 + int(syscall.SIGINT), nil}
+	case r.res.TimedOut == "wall" && !isOpen(r.res.State):
+		err = &exitError{api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout)}
+	case r.res.TimedOut == "idle" && !isOpen(r.res.State):
+		err = &exitError{api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle)}
 	case followErr != nil:
 		return &exitError{api.ExitOwnFailure, followErr}
+	default:
+		err = r.flags.resultStatus(&r.res)
 	}
-	return statusOf(&info)
-}
-
-// statusOf is the command's own exit status.
-func statusOf(s *api.Session) error {
-	switch {
-	case s.ExitCode != nil && *s.ExitCode == 0:
-		return nil
-	case s.ExitCode != nil:
-		return &exitError{*s.ExitCode, nil}
-	case s.Signal != "":
-		return &exitError{128 + int(unix.SignalNum(s.Signal)), nil}
+	var exit *exitError
+	if r.a.json && errors.As(err, &exit) {
+		exit.err = nil
 	}
-	return &exitError{api.ExitOwnFailure, fmt.Errorf("the command's end was not seen (%s)", s.State)}
-}
-
-func (r *running) report(s *api.Session, timedOut string, aborted bool) error {
-	res := runResult{
-		Output: plainText(r.output), ExitCode: s.ExitCode, Signal: s.Signal, Aborted: aborted, TimedOut: "none",
-		DurationMS: s.Duration, PID: s.PID, Mode: s.Mode, Session: s.ID, Range: s.Output, CwdAfter: s.Cwd,
-	}
-	if timedOut != "" {
-		res.TimedOut = timedOut
-	}
-	if err := json.NewEncoder(r.a.stdout).Encode(res); err != nil {
-		return err
-	}
-	switch {
-	case timedOut != "":
-		return &exitError{api.ExitTimeout, nil}
-	case aborted:
-		return &exitError{128 + int(syscall.SIGINT), nil}
-	}
-	return statusOf(s)
+	return err
 }

@@ -306,6 +306,7 @@ func TestShellOverARestart(t *testing.T) {
 	if err := syscall.Kill(i.status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	i.run("ls") // the killed one may have taken a connection last
 	i.run("send", "b", "-e", "now")
 	i.run("wait", "b", "--for", "prompt")
 	type command struct {

@@ -183,39 +183,91 @@ type Command struct {
 
 // Exec is a line to run in a session's shell.
 type Exec struct {
-	Line          string `json:"line" doc:"typed as it is, several lines too"`
-	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"default 60000"`
-	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default 300000"`
-	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (default), or end it and all it started"`
-	Wait          bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
-	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; the line goes on"`
-	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when the line waits for input: wait on (default), or answer; the line goes on"`
+	Call
+	Line string `json:"line" doc:"typed as it is, several lines too"`
+	Wait bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+}
+
+// Call is how a line or a command is waited for, and what its answer holds.
+type Call struct {
+	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job, made by the caller (a UUID): asked again with the same id, nothing is run twice; default: a new one"`
+	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"at most 300000, in the background 86400000; default 60000, in the background 86400000"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default 300000, in the background 0"`
+	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (a line's default), or end it and all it started (a command's default)"`
+	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; it goes on in the background"`
+	Background    bool   `json:"background,omitempty" doc:"answer at once"`
+	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on"`
 	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
 	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default 16384"`
 }
 
+// Run is a command to run in a session of its own.
+type Run struct {
+	Call
+	NewSession
+	Keep  bool `json:"keep,omitempty" doc:"keep the session; else it is removed when the answer was given, or later when the answer has not all of its output"`
+	Start bool `json:"start,omitempty" doc:"answer at once, with the clocks of the foreground; the caller asks for the job's end"`
+}
+
+// Batch are lines to run one after the other in a session's shell.
+type Batch struct {
+	Call
+	Lines       []string `json:"lines" minItems:"1" maxItems:"1000"`
+	Wait        bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	StopOnError bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
+}
+
+// Batched answers Batch: a result for each line that was run. One that did not end is the
+// last one.
+type Batched struct {
+	Results []Result `json:"results"`
+	Left    int      `json:"left_out,omitempty" doc:"lines that were not run"`
+}
+
+// Job is a line or command that runs or ran under the clocks of whoever asked for it.
+type Job struct {
+	ID         string     `json:"id"`
+	Session    string     `json:"session" doc:"id of its session"`
+	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
+	Line       string     `json:"line"`
+	State      string     `json:"state" enum:"waiting,running,done"`
+	Background bool       `json:"in_background" doc:"nobody waits for it"`
+	Started    time.Time  `json:"started,omitzero"`
+	Ended      *time.Time `json:"ended,omitempty"`
+	DurationMS int64      `json:"duration_ms"`
+	Command    int        `json:"command,omitempty" doc:"its number in the session"`
+	Result     *Result    `json:"result,omitempty" doc:"once it ended"`
+}
+
+// JobStop ends a job by the kill ladder.
+type JobStop struct {
+	GraceMS int `json:"grace_ms,omitempty" doc:"time each step gets; default 200"`
+}
+
 // Result is how a line or command went (R2).
 type Result struct {
-	Output     string             `json:"output" doc:"plain text; all of it is in output_range"`
-	State      string             `json:"state" enum:"exited,running,needs_input,waiting,ended,lost" doc:"needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
-	Needs      string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen"`
-	ExitCode   *int               `json:"exit_code" doc:"null when it runs on and when unknown"`
-	Signal     string             `json:"signal,omitempty"`
-	Error      string             `json:"error,omitempty"`
-	Aborted    bool               `json:"aborted"`
-	TimedOut   string             `json:"timed_out" enum:"none,wall,idle"`
-	DurationMS int64              `json:"duration_ms"`
-	PID        int                `json:"pid" doc:"of the session"`
-	Background []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
-	Mode       string             `json:"mode" enum:"pty,pipe"`
-	Truncated  bool               `json:"truncated,omitempty" doc:"output is not all there was"`
-	Session    string             `json:"session"`
-	Command    int                `json:"command,omitempty" doc:"its number in the session"`
-	Quality    string             `json:"quality,omitempty"`
-	Range      Range              `json:"output_range"`
-	CwdAfter   string             `json:"cwd_after"`
-	Env        map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
-	Parsed     *results.Result    `json:"parsed,omitempty"`
+	Job          string             `json:"job,omitempty" doc:"its id, to ask for it again"`
+	InBackground bool               `json:"in_background,omitempty" doc:"it goes on without the caller"`
+	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
+	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen"`
+	ExitCode     *int               `json:"exit_code" doc:"null when it runs on and when unknown"`
+	Signal       string             `json:"signal,omitempty"`
+	Error        string             `json:"error,omitempty"`
+	Aborted      bool               `json:"aborted"`
+	TimedOut     string             `json:"timed_out" enum:"none,wall,idle"`
+	DurationMS   int64              `json:"duration_ms"`
+	PID          int                `json:"pid" doc:"of the session"`
+	Background   []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
+	Mode         string             `json:"mode" enum:"pty,pipe"`
+	Truncated    bool               `json:"truncated,omitempty" doc:"output is not all there was"`
+	Session      string             `json:"session"`
+	Command      int                `json:"command,omitempty" doc:"its number in the session"`
+	Quality      string             `json:"quality,omitempty"`
+	Range        Range              `json:"output_range"`
+	CwdAfter     string             `json:"cwd_after"`
+	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
+	Parsed       *results.Result    `json:"parsed,omitempty"`
 }
 
 // Found answers a search.
@@ -351,7 +403,8 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64   `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,lost"`
+	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,lost"`
 	Session *Session `json:"session,omitempty"`
+	Job     *Job     `json:"job,omitempty" doc:"for job: the one that ended"`
 	Lost    uint64   `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
 }

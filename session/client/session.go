@@ -69,9 +69,15 @@ func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, erro
 	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
 }
 
-// Exec runs a line in the session's shell.
+// Exec runs a line in the session's shell. It goes on by itself over a restart of the
+// daemon; the line is run once.
 func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
-	return send[api.Result](ctx, s.c, "POST", s.path+"/exec", nil, x)
+	return s.c.call(ctx, s.path+"/exec", &x.Call, func() any { return x })
+}
+
+// Batch runs lines one after the other in the session's shell.
+func (s *Session) Batch(ctx context.Context, b api.Batch) (api.Batched, error) {
+	return send[api.Batched](ctx, s.c, "POST", s.path+"/batch", nil, b)
 }
 
 // Command describes the n-th command of the session; 0 is the newest.

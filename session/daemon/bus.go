@@ -47,10 +47,18 @@ func (b *bus) leave(l *listener) {
 	delete(b.set, l)
 }
 
-func (b *bus) publish(kind string, s *api.Session) {
+func (b *bus) publish(kind string, s *api.Session) { b.tell(api.Event{Kind: kind, Session: s}) }
+
+// publishJob tells that a job ended.
+func (b *bus) publishJob(j *api.Job, s *api.Session) {
+	b.tell(api.Event{Kind: "job", Session: s, Job: j})
+}
+
+func (b *bus) tell(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++
+	e.Seq = b.seq
 	for l := range b.set {
 		if l.lost > 0 {
 			select {
@@ -62,7 +70,7 @@ func (b *bus) publish(kind string, s *api.Session) {
 			}
 		}
 		select {
-		case l.c <- api.Event{Seq: b.seq, Kind: kind, Session: s}:
+		case l.c <- e:
 		default:
 			l.lost++
 		}

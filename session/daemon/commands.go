@@ -63,6 +63,7 @@ func (j *journalist) wait() { j.idle.Wait() }
 
 // ran records a command that began or ended.
 func (h *hub) ran(e *entry, c session.Command) {
+	h.d.jobs.ran(e, &c)
 	if e.record().Temporary {
 		return
 	}

@@ -54,6 +54,7 @@ type Daemon struct {
 	log     *slog.Logger
 	store   *store.Store
 	hub     *hub
+	jobs    *jobs
 	started time.Time
 	lock    *os.File
 
@@ -89,6 +90,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := d.adoptAll(ctx); err != nil {
 		return err
 	}
+	d.jobs.resume()
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -149,9 +151,9 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.store = st
-	d.hub = newHub(d)
+	d.hub, d.jobs = newHub(d), newJobs(d)
 	d.hub.openIndex()
-	return d.hub.load(ctx)
+	return errors.Join(d.hub.load(ctx), d.jobs.load(ctx))
 }
 
 func (d *Daemon) listen() (net.Listener, error) {
@@ -193,6 +195,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 			d.log.Warn("tell the keeper we leave", "keeper", k.key, "err", err)
 		}
 	}
+	d.jobs.close() // before its callers are cut off, which would end their jobs
 	d.hub.bus.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

@@ -210,6 +210,9 @@ func (h *hub) removeDir(e *entry) error {
 
 // removeEnded removes a temporary session that ended with nobody looking.
 func (h *hub) removeEnded(e *entry) {
+	if h.byID(e.rec.ID) != e || !e.temporary() { // removed, or kept, meanwhile
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := h.remove(ctx, e, false); err != nil {

@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// callFlags are the flags of verbs that run something and wait for its end.
+type callFlags struct {
+	timeout, idle, yield time.Duration
+	onTimeout, onInput   string
+	background, parse    bool
+	maxOutput            int
+}
+
+const (
+	defaultWall = time.Minute
+	defaultIdle = 5 * time.Minute
+)
+
+func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
+	f := cmd.Flags()
+	f.DurationVar(&c.timeout, "timeout", defaultWall, "give up after this time; at most 5m, in the background 24h (its default)")
+	f.DurationVar(&c.idle, "idle-timeout", defaultIdle, "give up when nothing is printed for this time; 0: never (default in the background)")
+	f.DurationVar(&c.yield, "yield", 0, "come back after this time with what there is; it goes on in the background")
+	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id; see `longterm jobs`")
+	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
+	f.StringVar(&c.onInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
+	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
+	f.IntVar(&c.maxOutput, "max-output", 0, "bytes of output to print, head and tail (default: all, with --json 16384)")
+}
+
+// call makes the request's part. What was not given is the daemon's to choose.
+func (c *callFlags) call(cmd *cobra.Command) (api.Call, error) {
+	r := api.Call{
+		YieldMS: c.yield.Milliseconds(), Background: c.background, OnTimeout: c.onTimeout, OnInput: c.onInput,
+		Parse: c.parse, MaxOutput: c.maxOutput,
+	}
+	if c.timeout <= 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
+		return r, usagef("--timeout must be more than 0; --idle-timeout, --yield and --max-output not negative")
+	}
+	if cmd.Flags().Changed("timeout") {
+		r.TimeoutMS = max(1, c.timeout.Milliseconds())
+	}
+	if cmd.Flags().Changed("idle-timeout") {
+		ms := c.idle.Milliseconds()
+		r.IdleTimeoutMS = &ms
+	}
+	return r, nil
+}
+
+// resultStatus is the exit status of what was run: its own, or ours where it has none.
+func (c *callFlags) resultStatus(r *api.Result) error {
+	what := "it goes on in the session"
+	if !isOpen(r.State) {
+		what = "it was ended"
+	}
+	switch {
+	case r.TimedOut == "wall":
+		return &exitError{api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what)}
+	case r.TimedOut == "idle":
+		return &exitError{api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what)}
+	case r.State == "needs_input":
+		return &exitError{api.ExitTimeout, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
+	case isOpen(r.State):
+		return &exitError{api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8])}
+	}
+	return endStatus(r)
+}
+
+// isOpen says that a result is not the last one.
+func isOpen(state string) bool {
+	return state == "running" || state == "waiting" || state == "needs_input"
+}
+
+// endStatus is the exit status of what has ended.
+func endStatus(r *api.Result) error {
+	switch {
+	case r.ExitCode != nil && *r.ExitCode == 0:
+		return nil
+	case r.ExitCode != nil:
+		return &exitError{*r.ExitCode, nil}
+	case r.Signal != "":
+		return &exitError{128 + int(unix.SignalNum(r.Signal)), nil}
+	case r.Error != "":
+		return &exitError{api.ExitOwnFailure, errors.New(r.Error)}
+	}
+	return &exitError{api.ExitOwnFailure, errors.New("its exit status is not known")}
+}

@@ -1,0 +1,230 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func jobsCommand(a *app) *cobra.Command {
+	var q client.JobQuery
+	c := &cobra.Command{
+		Use: "jobs [S]", Short: "List lines and commands that were run, and those in the background", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				q.Session = args[0]
+			}
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			list, err := b.client.Jobs(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.print(list, func(w io.Writer) { jobTable(w, list) })
+		},
+	}
+	c.Long = `List what was run by run and exec: those that have not ended and the newest of those that have, oldest
+first. A job is named by its id or a unique prefix of it. Its clocks and its record are the daemon's: a
+client that is gone, or a daemon that is replaced, changes nothing.`
+	f := c.Flags()
+	f.BoolVar(&q.Running, "running", false, "only those that have not ended")
+	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
+	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
+	return a.jsonFlag(c)
+}
+
+func jobTable(w io.Writer, list []api.Job) {
+	for _, j := range list {
+		where := "ended"
+		switch {
+		case j.State == "waiting":
+			where = "waiting"
+		case j.State == "running" && j.Background:
+			where = "background"
+		case j.State == "running":
+			where = "running"
+		}
+		first, _, _ := strings.Cut(j.Line, "\n")
+		fmt.Fprintf(w, "%s  %-10s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, elapsed(j.DurationMS), printable(j.Name), printable(first))
+	}
+}
+
+// onJobs makes a verb for jobs that are named.
+func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Client, id string) error) *cobra.Command {
+	return a.jsonFlag(&cobra.Command{
+		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			for _, id := range args {
+				if err := do(cmd, b.client, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+func (a *app) jobsShow() *cobra.Command {
+	return a.onJobs("show JOB…", "Describe jobs", func(cmd *cobra.Command, c *client.Client, id string) error {
+		j, err := c.Job(cmd.Context(), id, 0)
+		if err != nil {
+			return err
+		}
+		return a.print(j, func(w io.Writer) { describeJob(w, &j) })
+	})
+}
+
+func describeJob(w io.Writer, j *api.Job) {
+	jobTable(w, []api.Job{*j})
+	r := j.Result
+	if r == nil {
+		return
+	}
+	switch {
+	case r.ExitCode != nil:
+		fmt.Fprintf(w, "%s, status %d\n", r.State, *r.ExitCode)
+	case r.Signal != "":
+		fmt.Fprintf(w, "%s by %s\n", r.State, r.Signal)
+	case r.Needs != "":
+		fmt.Fprintf(w, "waits for input: %s\n", r.Needs)
+	case r.Error != "":
+		fmt.Fprintf(w, "%s: %s\n", r.State, printable(r.Error))
+	default:
+		fmt.Fprintln(w, r.State)
+	}
+}
+
+func (a *app) jobsRead() *cobra.Command {
+	var from string
+	var tail int
+	c := a.onJobs("read JOB…", "Print what jobs printed so far", func(cmd *cobra.Command, c *client.Client, id string) error {
+		j, err := c.Job(cmd.Context(), id, 0)
+		if err != nil {
+			return err
+		}
+		return a.readJob(cmd.Context(), c, &j, from, tail)
+	})
+	c.Flags().StringVar(&from, "from", "", "from this offset on (default: the job's beginning)")
+	c.Flags().IntVar(&tail, "tail", 0, "only the last so many lines")
+	return c
+}
+
+func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from string, tail int) error {
+	if j.Result == nil || j.State == "waiting" {
+		return nil
+	}
+	start, end := j.Result.Range.Start, j.Result.Range.End
+	if from != "" {
+		n, err := strconv.ParseUint(from, 10, 64)
+		if err != nil {
+			return usagef("--from %q is no offset", from)
+		}
+		start = max(start, n)
+	}
+	s := c.Session(j.Session)
+	info, err := s.Info(ctx)
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeNotFound { // the session is gone; what its answer had is left
+		_, err = io.WriteString(a.stdout, tailOf(j.Result.Output, tail))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if end == 0 {
+		end = info.Output.End
+	}
+	if tail == 0 {
+		w := newTextWriter(a.stdout)
+		return errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
+	}
+	var b strings.Builder
+	w := newTextWriter(&b)
+	err = errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
+	_, writeErr := io.WriteString(a.stdout, tailOf(b.String(), tail))
+	return errors.Join(err, writeErr)
+}
+
+// tailOf is the last n lines of a text; all of it when n is 0.
+func tailOf(text string, n int) string {
+	if n <= 0 {
+		return text
+	}
+	at := len(strings.TrimSuffix(text, "\n"))
+	for ; n > 0 && at >= 0; n-- {
+		at = strings.LastIndexByte(text[:at], '\n')
+	}
+	return text[at+1:]
+}
+
+func (a *app) jobsWait() *cobra.Command {
+	var timeout time.Duration
+	c := a.onJobs("wait JOB…", "Wait for the ends of jobs and exit as the last one did", func(cmd *cobra.Command, c *client.Client, id string) error {
+		ctx := cmd.Context()
+		if timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, timeout)
+			defer cancel()
+		}
+		j, err := c.AwaitJob(ctx, id, client.AwaitHow{})
+		if errors.Is(err, context.DeadlineExceeded) {
+			return &exitError{api.ExitTimeout, fmt.Errorf("job %s has not ended within %s", id, timeout)}
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
+			return err
+		}
+		return (&callFlags{timeout: timeout}).resultStatus(j.Result)
+	})
+	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never")
+	return c
+}
+
+func (a *app) jobsStop() *cobra.Command {
+	var grace time.Duration
+	c := a.onJobs("stop JOB…", "End jobs and all they started: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
+		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: int(grace.Milliseconds())})
+		if err != nil {
+			return err
+		}
+		return a.print(j, nil)
+	})
+	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step gets")
+	return c
+}
+
+func (a *app) jobsBackground() *cobra.Command {
+	return a.onJobs("background JOB…", "Let whoever waits for jobs come back; they go on", func(cmd *cobra.Command, c *client.Client, id string) error {
+		j, err := c.BackgroundJob(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return a.print(j, nil)
+	})
+}
+
+func (a *app) jobsRemove() *cobra.Command {
+	return a.onJobs("rm JOB…", "Forget jobs that ended, and the sessions that were theirs alone", func(cmd *cobra.Command, c *client.Client, id string) error {
+		return c.ForgetJob(cmd.Context(), id)
+	})
+}

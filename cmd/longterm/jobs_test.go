@@ -1,0 +1,215 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// jobOf is the job with an id.
+func (i *instance) jobOf(id string) api.Job {
+	i.t.Helper()
+	return decode[api.Job](i.t, i.run("jobs", "show", "--json", id))
+}
+
+// fifo makes a named pipe: what reads it waits for the test.
+func fifo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// FEATURES: R18, R88
+func TestBackgroundLine(t *testing.T) {
+	i := newInstance(t)
+	gate := fifo(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	id := strings.TrimSpace(i.run("exec", "--background", "b", "echo begun; read x < "+gate+"; echo got $x; (exit 5)"))
+	i.run("wait", "b", "--for", "text=begun")
+	if out := i.run("jobs", "--running"); !strings.Contains(out, "background") || !strings.Contains(out, id[:8]) {
+		t.Errorf("jobs: %s", out)
+	}
+	if out := i.run("jobs", "read", id); out != "begun\n" {
+		t.Errorf("read while it runs: %q", out)
+	}
+	if _, errOut, code := i.try("jobs", "wait", "--timeout", "50ms", id[:6]); code != api.ExitTimeout {
+		t.Errorf("wait for a job that runs: %d %s", code, errOut)
+	}
+	if _, errOut, code := i.try("jobs", "rm", id); code != api.ExitConflict || !strings.Contains(errOut, "has not ended") {
+		t.Errorf("forget a job that runs: %d %s", code, errOut)
+	}
+	i.run("run", "--", "sh", "-c", "echo now > "+gate)
+	out, _, code := i.try("jobs", "wait", id)
+	if code != 5 || !strings.Contains(out, "exited, status 5") {
+		t.Errorf("wait: %d %s", code, out)
+	}
+	if out := i.run("jobs", "read", "--tail", "1", id); out != "got now\n" {
+		t.Errorf("read: %q", out)
+	}
+	i.run("jobs", "rm", id)
+	if _, errOut, code := i.try("jobs", "show", id); code != api.ExitNotFound {
+		t.Errorf("a forgotten job: %d %s", code, errOut)
+	}
+}
+
+// FEATURES: R1, R15, R18
+func TestBackgroundCommand(t *testing.T) {
+	i := newInstance(t)
+	id := strings.TrimSpace(i.run("run", "--background", "-n", "bg", "--", "sh", "-c", "trap '' INT TERM HUP; echo one; while :; do sleep 1; done"))
+	i.run("wait", "bg", "--for", "text=one")
+	i.run("jobs", "stop", id)
+	j := i.jobOf(id)
+	if j.State != "done" || j.Result.State != "killed" || j.Result.Signal != "SIGKILL" || j.Result.Output != "one\n" {
+		t.Errorf("stopped: %+v %+v", j, j.Result)
+	}
+	i.run("info", "bg") // is kept as long as the job is
+	i.run("jobs", "rm", id)
+	if _, _, code := i.try("info", "bg"); code != api.ExitNotFound {
+		t.Errorf("the session of a forgotten job is there still")
+	}
+}
+
+// A call that somebody waits for is moved to the background: its caller comes back.
+//
+// FEATURES: R17
+func TestMoveToBackground(t *testing.T) {
+	i := newInstance(t)
+	gate := fifo(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	for _, args := range [][]string{
+		{"exec", "--json", "b", "echo moved; read x < " + gate},
+		{"run", "--json", "-n", "r", "--", "sh", "-c", "echo moved; read x < " + gate},
+	} {
+		type answer struct {
+			out  string
+			code int
+		}
+		done := make(chan answer, 1)
+		go func() {
+			out, _, code := i.try(args...)
+			done <- answer{out, code}
+		}()
+		session := map[string]string{"exec": "b", "run": "r"}[args[0]]
+		eventually(t, "the command begins", func() bool {
+			out, _, code := i.try("wait", session, "--for", "text=moved", "--timeout", "1s")
+			return code == 0 || strings.Contains(out, "moved")
+		})
+		id := decode[[]api.Job](t, i.run("jobs", "--running", "--json"))[0].ID
+		i.run("jobs", "background", id)
+		got := <-done
+		r := decode[api.Result](t, got.out)
+		if got.code != api.ExitTimeout || r.State != "running" || !r.InBackground || r.Job != id || strings.TrimSpace(r.Output) != "moved" {
+			t.Errorf("%s: %d %+v", args[0], got.code, r)
+		}
+		i.run("run", "--", "sh", "-c", "echo now > "+gate)
+		i.run("jobs", "wait", id)
+	}
+}
+
+// FEATURES: R19
+func TestBatch(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	out, _, code := i.try("exec", "--each", "b", "cd /usr", "pwd; (exit 3)", "echo last")
+	if out != "/usr\nlast\n" || code != 0 {
+		t.Errorf("%d %q", code, out)
+	}
+	out, errOut, code := i.try("exec", "--each", "--stop-on-error", "b", "echo 1", "(exit 3)", "echo 2")
+	if out != "1\n" || code != 3 || !strings.Contains(errOut, "1 lines were not run") {
+		t.Errorf("%d %q %q", code, out, errOut)
+	}
+	r := decode[api.Batched](t, i.run("exec", "--json", "--each", "b", "echo a", "X=1"))
+	if len(r.Results) != 2 || r.Results[0].Output != "a\n" || *r.Results[0].ExitCode != 0 || r.Results[1].Output != "" || r.Results[1].Command != r.Results[0].Command+1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The clocks are the daemon's: R16.
+//
+// FEATURES: R16
+func TestClockBounds(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	for _, c := range []struct{ args, want string }{
+		{"run --timeout 301s -- true", "up to 5m0s"},
+		{"exec --timeout 301s b true", "up to 5m0s"},
+		{"exec --background --timeout 25h b true", "up to 24h0m0s"},
+		{"run --timeout 0 -- true", "must be more than 0"},
+		{"run --idle-timeout -1s -- true", "not negative"},
+	} {
+		_, errOut, code := i.try(strings.Fields(c.args)...)
+		if code == 0 || !strings.Contains(errOut, c.want) {
+			t.Errorf("%s: %d %s", c.args, code, errOut)
+		}
+	}
+	out, errOut, code := i.try("run", "--timeout", "200ms", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
+	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it goes on in the session") {
+		t.Errorf("left in the background: %d %q %s", code, out, errOut)
+	}
+	i.run("send", "left", "-e", "x")
+	i.run("wait", "left", "--for", "exit")
+}
+
+// Lines under way, waiting and in the background outlive a daemon that is killed: none is
+// lost, none is run twice, and whoever waits gets the answer.
+//
+// FEATURES: R18, R90
+func TestJobsOverARestart(t *testing.T) {
+	i := newInstance(t)
+	gates, log := []string{fifo(t), fifo(t), fifo(t)}, filepath.Join(t.TempDir(), "log")
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	line := func(n int) string {
+		return fmt.Sprintf("echo line %d >> %s; read x < %s; echo got $x; (exit %d)", n, log, gates[n], n)
+	}
+	type answer struct {
+		out  string
+		code int
+	}
+	fore := make(chan answer, 1)
+	go func() {
+		out, _, code := i.try("exec", "b", line(1))
+		fore <- answer{out, code}
+	}()
+	eventually(t, "the first line runs", func() bool { return strings.Contains(i.run("jobs", "--running"), "running") && i.busy("b") })
+	second := strings.TrimSpace(i.run("exec", "--background", "--wait", "b", line(2)))
+	command := strings.TrimSpace(i.run("run", "--background", "--", "sh", "-c", "read x < "+gates[0]+"; echo command; exit 9"))
+	for range 3 {
+		i.run("ls") // has a daemon come up
+		if err := syscall.Kill(i.status().DaemonPID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(decode[[]api.Job](t, i.run("jobs", "--running", "--json"))); n != 3 {
+		t.Fatalf("%d jobs after the restart", n)
+	}
+	for _, gate := range gates[1:] {
+		i.run("run", "--", "sh", "-c", "echo now > "+gate)
+	}
+	i.run("run", "--", "sh", "-c", "echo now > "+gates[0])
+	if got := <-fore; got.code != 1 || got.out != "got now\n" {
+		t.Errorf("the line somebody waits for: %+v", got)
+	}
+	for id, want := range map[string]int{second: 2, command: 9} {
+		if out, errOut, code := i.try("jobs", "wait", id); code != want {
+			t.Errorf("job %s: %d %s %s, want %d", id, code, out, errOut, want)
+		}
+	}
+	if out := i.run("run", "--", "cat", log); out != "line 1\nline 2\n" {
+		t.Errorf("lines were run: %q", out)
+	}
+}
+
+// busy says that a session's shell runs something.
+func (i *instance) busy(name string) bool {
+	s := i.info(name)
+	return s.Shell != nil && s.Shell.Phase == "running"
+}

@@ -1,0 +1,139 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Run runs a command in a session of its own. It goes on by itself over a restart of the
+// daemon; the command is run once.
+func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
+	return c.call(ctx, "/run", &r.Call, func() any { return r })
+}
+
+// call makes a call whose job is known by an id made here, so that it can be asked for
+// again when the daemon went away meanwhile.
+func (c *Client) call(ctx context.Context, path string, how *api.Call, body func() any) (api.Result, error) {
+	if how.Job == "" {
+		how.Job = uuid.NewString()
+	}
+	for try := 0; ; try++ {
+		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
+		if !isUnavailable(err) || ctx.Err() != nil || try == maxAgain {
+			return r, err
+		}
+		if err := c.again(ctx); err != nil {
+			return r, err
+		}
+	}
+}
+
+// maxAgain bounds how often a call is repeated: a daemon that is there and cannot do it
+// says so each time.
+const maxAgain = 10
+
+// again makes ready for a request to be repeated to the daemon's successor.
+func (c *Client) again(ctx context.Context) error {
+	c.http.CloseIdleConnections()
+	return c.Ensure(ctx)
+}
+
+func isUnavailable(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Code == api.CodeUnavailable
+}
+
+// JobQuery says which jobs are asked for.
+type JobQuery struct {
+	Session string // id, name or prefix; empty: all
+	Running bool   // not ended
+	Limit   int    // the newest so many; 0: 100
+}
+
+// Jobs lists jobs, oldest first.
+func (c *Client) Jobs(ctx context.Context, q JobQuery) ([]api.Job, error) {
+	v := url.Values{}
+	if q.Session != "" {
+		v.Set("session", q.Session)
+	}
+	if q.Running {
+		v.Set("running", "true")
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return get[[]api.Job](ctx, c, "/jobs", v)
+}
+
+func jobPath(ref string) string { return "/jobs/" + url.PathEscape(ref) }
+
+// Job describes a job and how it went so far, with at most so many bytes of output (0:
+// the daemon's default).
+func (c *Client) Job(ctx context.Context, ref string, maxOutput int) (api.Job, error) {
+	v := url.Values{}
+	if maxOutput > 0 {
+		v.Set("max_output", strconv.Itoa(maxOutput))
+	}
+	return get[api.Job](ctx, c, jobPath(ref), v)
+}
+
+// maxAwait bounds one request for a job's end; what waits longer asks again.
+const maxAwait = time.Hour
+
+// AwaitHow is how a job is waited for.
+type AwaitHow struct {
+	// Stop says that the caller is whose job it is: it ends when the caller breaks off, and
+	// the caller comes back when it goes on in the background.
+	Stop bool
+	// OnInput: "return" comes back when the job waits for input.
+	OnInput string
+}
+
+// AwaitJob waits for a job's end, or ctx's. It goes on by itself over a restart of the
+// daemon.
+func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Job, error) {
+	v := url.Values{"await_ms": {strconv.FormatInt(maxAwait.Milliseconds(), 10)}}
+	if how.Stop {
+		v.Set("abandon", "stop")
+	}
+	if how.OnInput != "" {
+		v.Set("on_input", how.OnInput)
+	}
+	for try := 0; ; {
+		j, err := get[api.Job](ctx, c, jobPath(ref), v)
+		switch {
+		case isUnavailable(err) && ctx.Err() == nil && try < maxAgain:
+			if err := c.again(ctx); err != nil {
+				return j, err
+			}
+			try++
+		case err != nil, j.State == "done", j.Background && how.Stop:
+			return j, err
+		}
+	}
+}
+
+// StopJob ends a job by the kill ladder.
+func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Job, error) {
+	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
+}
+
+// BackgroundJob lets whoever waits for a job come back while it goes on.
+func (c *Client) BackgroundJob(ctx context.Context, ref string) (api.Job, error) {
+	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/background", nil, nil)
+}
+
+// ForgetJob forgets a job that ended, and the session it ran in by itself.
+func (c *Client) ForgetJob(ctx context.Context, ref string) error {
+	_, err := send[struct{}](ctx, c, "DELETE", jobPath(ref), nil, nil)
+	return err
+}

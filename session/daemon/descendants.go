@@ -1,0 +1,75 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// interrupt ends a line by the kill ladder: Ctrl-C to what is in the foreground, then TERM
+// and KILL to every process that began with the line, wherever it moved itself. The shell
+// survives, and what ran before the line does.
+func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
+	e := j.e
+	j.mu.Lock()
+	since := j.started.Began
+	j.mu.Unlock()
+	if since.IsZero() {
+		since = time.Now()
+	}
+	if pg := e.dev.foreground(); pg > 0 {
+		_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
+	}
+	for _, sig := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGKILL} {
+		if sig != 0 {
+			signalAll(h.began(e, since), sig)
+		}
+		if waitClosed(ctx, j.ended, grace) {
+			break
+		}
+	}
+	signalAll(h.began(e, since), syscall.SIGKILL) // what it left behind goes too
+}
+
+// background are the processes that a line left running, among the shell's descendants.
+func (h *hub) background(e *entry, since time.Time) []int {
+	var pids []int
+	for _, pid := range children(e.s.Status().PID, nil) {
+		if started, ok := startOf(pid); ok && started.After(since.Add(-clockTick)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// children are a process's descendants, by the kernel's own lists.
+func children(pid int, list []int) []int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return list
+	}
+	for _, f := range strings.Fields(string(b)) {
+		if child, err := strconv.Atoi(f); err == nil {
+			list = children(child, append(list, child))
+		}
+	}
+	return list
+}
+
+// began are a session's processes, the shell not among them, that started after a time.
+func (h *hub) began(e *entry, since time.Time) []int {
+	shellPID := e.s.Status().PID
+	var pids []int
+	for _, pid := range descendantsOf(shellPID, e.rec.ID) {
+		if started, ok := startOf(pid); ok && pid != shellPID && started.After(since.Add(-clockTick)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

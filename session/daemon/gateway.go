@@ -1,0 +1,217 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// The gateway: every command that is run for somebody, whoever it is, is a job (R1).
+
+func (d *Daemon) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.Result{}, err
+	}
+	return d.jobs.line(ctx, e, in.Body)
+}
+
+// line runs a line in a session's shell.
+func (s *jobs) line(ctx context.Context, e *entry, x api.Exec) (api.Result, error) {
+	k, err := clocksOf(&x.Call, false)
+	if err != nil {
+		return api.Result{}, err
+	}
+	j, err := s.newJob(e, x.Call, k, x.Line, x)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
+		return s.again(ctx, &x.Call, endsByCaller)
+	} else if err != nil {
+		return api.Result{}, err
+	}
+	if j.run, err = e.s.Exec(ctx, session.Line{Text: x.Line, Wait: x.Wait, ID: j.id}); err != nil {
+		s.drop(j)
+		return api.Result{}, err
+	}
+	s.start(j, j.followLine)
+	return j.await(ctx, &x.Call, endsByCaller)
+}
+
+// drop undoes the record of a job that did not begin.
+func (s *jobs) drop(j *job) {
+	s.forget(j)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.d.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
+		s.d.log.Error("forget a job", "job", j.id, "err", err)
+	}
+}
+
+func (d *Daemon) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
+	return d.jobs.command(ctx, in.Body)
+}
+
+// command runs a command in a session of its own.
+func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
+	if x.Job != "" && s.known(ctx, x.Job) {
+		return s.again(ctx, &x.Call, endsByCaller)
+	}
+	k, err := clocksOf(&x.Call, true)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if len(x.Argv) == 0 && x.Line == "" {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("give argv or line")
+	}
+	x.Temporary = !x.Keep && !inBackground(&x.Call)
+	e, err := s.d.hub.create(ctx, x.NewSession)
+	if err != nil {
+		return api.Result{}, err
+	}
+	text := x.Line
+	if text == "" {
+		text = quote(x.Argv)
+	}
+	stored := x
+	stored.Env = nil // what it was started with is the session's business
+	j, err := s.newJob(e, x.Call, k, text, stored)
+	if err == nil {
+		j.command = true
+		err = s.record(ctx, j)
+	}
+	if err != nil {
+		return api.Result{}, errors.Join(err, s.d.hub.remove(context.WithoutCancel(ctx), e, true))
+	}
+	s.start(j, j.followCommand)
+	if x.Start {
+		return j.answer(ctx, 0), nil
+	}
+	r, err := j.await(ctx, &x.Call, endsByCaller)
+	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated {
+		err = s.d.hub.remove(context.WithoutCancel(ctx), e, false)
+	}
+	return r, err
+}
+
+func (s *jobs) known(ctx context.Context, id string) bool {
+	if s.byID(id) != nil {
+		return true
+	}
+	_, err := s.d.store.Job(ctx, id)
+	return err == nil
+}
+
+// again answers a call whose job is there already: its caller lost the connection.
+func (s *jobs) again(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
+	if j := s.byID(c.Job); j != nil {
+		return j.await(ctx, c, leaves)
+	}
+	r, err := s.d.store.Job(ctx, c.Job)
+	if err != nil {
+		return api.Result{}, noJob(c.Job, err)
+	}
+	return resultOf(&r)
+}
+
+// keepsSession says that a command's session is to stay when its job is forgotten.
+func keepsSession(r *store.Job) bool {
+	var x api.Run
+	return json.Unmarshal(r.Request, &x) != nil || x.Keep
+}
+
+func resultOf(r *store.Job) (api.Result, error) {
+	var res api.Result
+	if err := json.Unmarshal(r.Result, &res); err != nil {
+		return res, api.Errorf(api.CodeStorage, "the record of job %s cannot be read: %v", r.ID, err)
+	}
+	return res, nil
+}
+
+func noJob(ref string, err error) error {
+	if errors.Is(err, store.ErrNoJob) {
+		return api.Errorf(api.CodeNotFound, "no job %q", ref).WithHint("`longterm jobs` lists them")
+	}
+	return err
+}
+
+// await waits for a job's end, or until its caller is to come back without it. leaves is
+// what it means when the caller breaks off: nothing (endsByItself), or the job's end.
+func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
+	var yield <-chan time.Time
+	switch {
+	case c.Background:
+		return j.answer(ctx, 0), nil
+	case c.YieldMS > 0:
+		t := time.NewTimer(time.Duration(c.YieldMS) * time.Millisecond)
+		defer t.Stop()
+		yield = t.C
+	}
+	asks := make(chan struct{})
+	if c.OnInput == "return" {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go j.watchInput(ctx, asks)
+	}
+	released := j.released
+	if leaves == endsByItself { // somebody who looks on waits for the end
+		released = nil
+	}
+	select {
+	case <-j.over:
+	case <-released:
+	case <-yield:
+	case <-asks:
+	case <-j.d.jobs.ctx.Done():
+		return api.Result{}, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
+	case <-ctx.Done():
+		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
+			j.mark(endsByCaller)
+			j.ask(defaultGrace)
+		}
+	}
+	if !isClosed(j.over) {
+		return j.answer(context.WithoutCancel(ctx), 0), nil
+	}
+	return j.outcome()
+}
+
+// outcome is the result that stands, or why there is none.
+func (j *job) outcome() (api.Result, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.err == nil, errors.Is(j.err, context.Canceled), errors.Is(j.err, session.ErrEnded) && j.started.Number > 0:
+		return *j.result, nil // "exit 3", say, ends its shell too
+	}
+	return *j.result, j.err
+}
+
+// ask has mind end the job.
+func (j *job) ask(grace time.Duration) {
+	select {
+	case j.stops <- grace:
+	default: // it is being ended
+	}
+}
+
+// watchInput closes asks when the job, once begun, waits for input.
+func (j *job) watchInput(ctx context.Context, asks chan<- struct{}) {
+	select {
+	case <-j.begun:
+	case <-ctx.Done():
+		return
+	}
+	w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+	if err == nil && len(w.Fired) > 0 {
+		close(asks)
+	}
+}

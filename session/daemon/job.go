@@ -1,0 +1,315 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Bounds of a job's clocks (R16).
+const (
+	defaultWall   = time.Minute
+	maxWall       = 300 * time.Second // while somebody waits
+	backgroundMax = 24 * time.Hour
+	defaultIdle   = 5 * time.Minute
+)
+
+// stuckTime is how long after a line was typed it should have begun.
+const stuckTime = 2 * time.Second
+
+// clocks are when a job is to be over at the latest.
+type clocks struct {
+	wall, idle time.Duration // idle 0: none
+	kill       bool          // on expiry; else it goes on in the background
+}
+
+// clocksOf reads a call's clocks. Commands are ended by them, lines go on.
+func clocksOf(c *api.Call, kill bool) (clocks, error) {
+	k := clocks{wall: defaultWall, idle: defaultIdle, kill: kill}
+	limit := maxWall
+	if inBackground(c) {
+		k.wall, k.idle, limit = backgroundMax, 0, backgroundMax
+	}
+	if c.TimeoutMS != 0 {
+		k.wall = time.Duration(c.TimeoutMS) * time.Millisecond
+	}
+	if c.IdleTimeoutMS != nil {
+		k.idle = time.Duration(*c.IdleTimeoutMS) * time.Millisecond
+	}
+	if c.OnTimeout != "" {
+		k.kill = c.OnTimeout == "kill"
+	}
+	if k.wall <= 0 || k.wall > limit || k.idle < 0 {
+		return k, api.Errorf(api.CodeInvalid, "timeout %s, idle timeout %s", k.wall, k.idle).
+			WithHint("a call gets up to %s, one in the background or with a yield time up to %s; an idle timeout of 0 is none", maxWall, backgroundMax)
+	}
+	return k, nil
+}
+
+// inBackground says that a call's end is not waited for.
+func inBackground(c *api.Call) bool { return c.Background || c.YieldMS > 0 }
+
+// job is a line or a command under the clocks of whoever asked for it. It has two
+// goroutines: mind owns the clocks, follow sees its end. Callers come and go; none of
+// them being there changes nothing, but for the one who asked and breaks off.
+type job struct {
+	d       *Daemon
+	e       *entry
+	id      string
+	line    string // as people read it
+	command bool   // the session's own; else a line in its shell
+	req     []byte // as it was asked for, JSON
+	call    api.Call
+	began   time.Time
+
+	begun chan struct{} // closed when the shell began with it
+	ended chan struct{} // closed when its end is known
+	over  chan struct{} // closed when the result stands
+
+	stops    chan time.Duration // asks for its end: the grace of each rung
+	released chan struct{}      // closed when callers are to come back without its end
+
+	mu      sync.Mutex
+	run     *session.Run // of a line; nil: it was given to the shell before a restart
+	clocks  clocks
+	away    bool            // it goes on in the background
+	expired string          // the clock that sent it there, or ended it
+	how     ending          // why it is to end
+	started session.Command // of a line, as it began
+	final   session.Command // of a line, as it ended
+	err     error           // why there is no end; likewise
+	result  *api.Result
+}
+
+// ending is why a job is to end before its time.
+type ending uint8
+
+const (
+	endsByItself ending = iota
+	endsByClock
+	endsByCaller // who went away
+	endsByRequest
+)
+
+// mind watches a job's clocks until its end is known.
+func (j *job) mind(ctx context.Context) {
+	stuck := time.NewTimer(stuckTime)
+	defer stuck.Stop()
+	for ctx.Err() == nil { // else the daemon ends, and its successor goes on
+		if isClosed(j.ended) {
+			j.finish(ctx)
+			return
+		}
+		wall, idle := j.left()
+		if wall <= 0 || idle <= 0 {
+			j.expire(ctx, wall <= 0)
+			continue
+		}
+		next := time.NewTimer(min(wall, idle))
+		select {
+		case <-ctx.Done():
+		case <-j.ended:
+		case grace := <-j.stops:
+			j.end(ctx, grace)
+		case <-j.released: // its clocks have changed
+			j.awaitEnd(ctx)
+		case <-next.C:
+		case <-stuck.C:
+			j.push(ctx)
+		}
+		next.Stop()
+	}
+}
+
+// awaitEnd is mind in the background: there is one clock left.
+func (j *job) awaitEnd(ctx context.Context) {
+	wall, _ := j.left()
+	t := time.NewTimer(wall)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-j.ended:
+	case grace := <-j.stops:
+		j.end(ctx, grace)
+	case <-t.C:
+		j.end(ctx, defaultGrace)
+	}
+}
+
+// left is how much the clocks have left.
+func (j *job) left() (wall, idle time.Duration) {
+	j.mu.Lock()
+	k := j.clocks
+	j.mu.Unlock()
+	wall = k.wall - time.Since(j.began)
+	if k.idle == 0 {
+		return wall, backgroundMax
+	}
+	last := j.e.s.Status().LastOutput
+	if last.Before(j.began) {
+		last = j.began
+	}
+	return wall, k.idle - time.Since(last)
+}
+
+// expire does what is to be done when a clock ran out.
+func (j *job) expire(ctx context.Context, wall bool) {
+	which := "idle"
+	if wall {
+		which = "wall"
+	}
+	j.mu.Lock()
+	j.expired = which
+	kill := j.clocks.kill
+	j.mu.Unlock()
+	switch {
+	case kill:
+		j.mark(endsByClock)
+		j.end(ctx, defaultGrace)
+	case !isClosed(j.begun):
+		j.takeBack(ctx)
+	default:
+		j.release()
+	}
+}
+
+// release lets the callers come back while the job goes on.
+func (j *job) release() {
+	j.mu.Lock()
+	away := j.away
+	j.away = true
+	j.clocks = clocks{wall: backgroundMax, kill: true}
+	j.mu.Unlock()
+	if away {
+		return
+	}
+	if j.command {
+		j.e.keep(j.d.hub)
+	}
+	close(j.released)
+}
+
+// mark notes why the job ends; the first reason counts.
+func (j *job) mark(how ending) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.how == endsByItself {
+		j.how = how
+	}
+}
+
+// end ends what the job runs by the kill ladder and waits for its end.
+func (j *job) end(ctx context.Context, grace time.Duration) {
+	ctx = context.WithoutCancel(ctx) // half a kill ladder helps nobody
+	j.mark(endsByRequest)
+	switch {
+	case j.command:
+		if err := j.d.hub.kill(ctx, j.e, grace); err != nil {
+			j.lose(err)
+		}
+		waitClosed(ctx, j.ended, shutdownTime)
+	case !isClosed(j.begun):
+		j.takeBack(ctx)
+	default:
+		j.d.hub.interrupt(ctx, j, grace)
+	}
+	if !isClosed(j.ended) {
+		j.takeBack(ctx)
+	}
+}
+
+// takeBack gives a line up: it is not typed any more, or goes on without its caller.
+func (j *job) takeBack(ctx context.Context) {
+	run := j.given()
+	if run == nil {
+		j.lose(context.Canceled)
+		return
+	}
+	if err := j.e.s.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
+		j.d.log.Error("drop a line", "job", j.id, "err", err)
+	}
+	waitClosed(ctx, j.ended, shutdownTime)
+}
+
+// push looks at a line that was typed and has not begun.
+func (j *job) push(ctx context.Context) {
+	if run := j.given(); run != nil && !isClosed(j.begun) && time.Since(j.e.s.Status().LastOutput) > stuckTime/2 {
+		_ = j.e.s.Stuck(ctx, run)
+	}
+}
+
+// given is the line as it was given to the shell; nil: by the daemon before.
+func (j *job) given() *session.Run {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run
+}
+
+// lose ends the job without an end that was seen.
+func (j *job) lose(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !isClosed(j.ended) {
+		j.err = err
+		closeOnce(j.begun)
+		close(j.ended)
+	}
+}
+
+// ranLine tells a line's job that it began or ended.
+func (j *job) ranLine(c *session.Command, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case isClosed(j.ended):
+	case err == nil && c.Running:
+		j.started = *c
+		closeOnce(j.begun)
+	default:
+		j.final, j.err = *c, err
+		closeOnce(j.begun)
+		close(j.ended)
+	}
+}
+
+// closeOnce closes a channel that only the caller closes.
+func closeOnce(c chan struct{}) {
+	if !isClosed(c) {
+		close(c)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func waitClosed(ctx context.Context, c <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return isClosed(c)
+}
+
+// keep makes a temporary session one that stays.
+func (e *entry) keep(h *hub) {
+	if e.temporary() {
+		h.save(e, func(r *store.Session) { r.Temporary = false })
+	}
+}

@@ -1,0 +1,240 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+const (
+	maxJobs  = 512  // that have not ended
+	keptJobs = 5000 // records
+)
+
+// jobs is the set of jobs that have not ended. Records are written before anything is
+// typed or started, so that a daemon that comes after this one goes on with all of them
+// and runs none twice.
+type jobs struct {
+	d    *Daemon
+	ctx  context.Context // ends when the daemon leaves
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu    sync.Mutex
+	live  map[string]*job
+	found []store.Job // of the daemon before, until resume
+}
+
+func newJobs(d *Daemon) *jobs {
+	ctx, stop := context.WithCancel(context.Background())
+	return &jobs{d: d, ctx: ctx, stop: stop, live: map[string]*job{}}
+}
+
+// close ends the minding; what runs goes on.
+func (s *jobs) close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// newJob makes a job of a request that has been checked.
+func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*job, error) {
+	b, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	if c.Job == "" {
+		c.Job = uuid.NewString()
+	}
+	return &job{
+		d: s.d, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), away: inBackground(&c),
+		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
+		stops: make(chan time.Duration, 1), released: make(chan struct{}),
+	}, nil
+}
+
+// record makes a job known, in memory and on disk: store.ErrJobExists when its id is taken.
+func (s *jobs) record(ctx context.Context, j *job) error {
+	s.mu.Lock()
+	switch {
+	case s.live[j.id] != nil:
+		s.mu.Unlock()
+		return store.ErrJobExists
+	case len(s.live) >= maxJobs:
+		s.mu.Unlock()
+		return api.Errorf(api.CodeLimit, "%d jobs have not ended, which is the limit", maxJobs).WithHint("`longterm jobs --running` lists them; stop some")
+	}
+	s.live[j.id] = j
+	s.mu.Unlock()
+	err := s.d.store.AddJob(ctx, j.row(store.JobWaiting))
+	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
+		s.d.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
+		err = nil
+	}
+	if err != nil {
+		s.forget(j)
+	}
+	return err
+}
+
+func (s *jobs) forget(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live, j.id)
+}
+
+// start has a recorded job minded and followed.
+func (s *jobs) start(j *job, follow func(context.Context)) {
+	s.work.Go(func() { j.mind(s.ctx) })
+	s.work.Go(func() { follow(s.ctx) })
+}
+
+// byID finds a job that has not ended, by id or unique prefix.
+func (s *jobs) byID(ref string) *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.live[ref]; j != nil {
+		return j
+	}
+	var found *job
+	for id, j := range s.live {
+		if ref != "" && strings.HasPrefix(id, ref) {
+			if found != nil {
+				return nil
+			}
+			found = j
+		}
+	}
+	return found
+}
+
+// all lists the jobs that have not ended.
+func (s *jobs) all() []*job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*job, 0, len(s.live))
+	for _, j := range s.live {
+		list = append(list, j)
+	}
+	return list
+}
+
+// ran tells jobs that were given to a shell by the daemon before of a command.
+func (s *jobs) ran(e *entry, c *session.Command) {
+	for _, j := range s.all() {
+		if j.e != e || j.command || j.given() != nil || c.Began.Before(j.began.Add(-clockTick)) {
+			continue
+		}
+		j.mu.Lock()
+		n, known := j.started.Number, isClosed(j.begun)
+		j.mu.Unlock()
+		if known && n == c.Number || !known && c.Text == j.line {
+			s.work.Go(func() { j.saw(c) }) // it writes to the disk
+			return
+		}
+	}
+}
+
+// saw is told of a command that is the job's, in any order and more than once.
+func (j *job) saw(c *session.Command) {
+	if !c.Running && !isClosed(j.begun) {
+		j.mu.Lock()
+		j.started = *c
+		j.mu.Unlock()
+	}
+	j.ranLine(c, nil)
+	if c.Running {
+		j.save(store.JobRunning)
+	}
+}
+
+// row is the job's record.
+func (j *job) row(state string) store.Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := store.Job{
+		ID: j.id, Session: j.e.rec.ID, Kind: store.JobLine, Line: j.line, State: state, N: int(j.started.Number), Request: j.req, Created: j.began,
+	}
+	if j.command {
+		r.Kind = store.JobCommand
+	}
+	if j.result != nil {
+		r.Result, _ = json.Marshal(j.result) // of plain values
+		r.Ended = time.Now()
+	}
+	return r
+}
+
+func (j *job) save(state string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := j.d.store.UpdateJob(ctx, j.row(state)); err != nil && !errors.Is(err, store.ErrNoJob) {
+		j.d.log.Error("record a job", "job", j.id, "err", err)
+	}
+}
+
+// finish makes the result stand and tells of it, once.
+func (j *job) finish(ctx context.Context) {
+	j.mu.Lock()
+	stopped := errors.Is(j.err, session.ErrStopped)
+	j.mu.Unlock()
+	if stopped || ctx.Err() != nil { // the daemon ends; its successor goes on
+		return
+	}
+	r := j.answer(ctx, 0)
+	j.mu.Lock()
+	j.result = &r
+	j.mu.Unlock()
+	j.save(store.JobDone)
+	j.d.jobs.forget(j)
+	close(j.over)
+	view := j.view()
+	s := j.d.hub.describe(j.e, j.e.s.Status())
+	j.d.hub.bus.publishJob(&view, &s)
+}
+
+// followLine waits for a line's beginning and end.
+func (j *job) followLine(ctx context.Context) {
+	run := j.given()
+	select {
+	case <-run.Begun:
+	case <-ctx.Done():
+		return
+	}
+	if run.Started.Number > 0 {
+		j.ranLine(&run.Started, nil)
+		j.save(store.JobRunning)
+	}
+	select {
+	case <-run.Done:
+		j.ranLine(&run.Command, run.Err)
+	case <-ctx.Done():
+	}
+}
+
+// followCommand waits for the end of the session's own command.
+func (j *job) followCommand(ctx context.Context) {
+	closeOnce(j.begun)
+	j.save(store.JobRunning)
+	w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	switch {
+	case ctx.Err() != nil:
+	case err == nil && len(w.Fired) > 0:
+		close(j.ended)
+	default:
+		if err == nil {
+			err = session.ErrStopped
+		}
+		j.lose(err)
+	}
+}

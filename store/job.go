@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// States of a job.
+const (
+	JobWaiting = "waiting" // its line has not begun
+	JobRunning = "running"
+	JobDone    = "done"
+)
+
+// Kinds of jobs.
+const (
+	JobLine    = "line"
+	JobCommand = "command"
+)
+
+// Job is a command that somebody asked for, and how it went. Its row is written before
+// anything is run and outlives its session.
+type Job struct {
+	ID      string
+	Session string // id
+	Kind    string // line: for the session's shell; command: the session's own
+	Line    string // as people read it
+	State   string // waiting, running, done
+	N       int    // number of the command in its session; 0: not known, or none
+	Request []byte // JSON, the caller's
+	Result  []byte // JSON, the caller's; empty: not ended
+	Created time.Time
+	Ended   time.Time
+}
+
+var jobColumns = columns[Job]{
+	{"id", func(j *Job) any { return j.ID }, func(j *Job) any { return &j.ID }},
+	{"session", func(j *Job) any { return j.Session }, func(j *Job) any { return &j.Session }},
+	{"kind", func(j *Job) any { return j.Kind }, func(j *Job) any { return &j.Kind }},
+	{"line", func(j *Job) any { return j.Line }, func(j *Job) any { return &j.Line }},
+	{"state", func(j *Job) any { return j.State }, func(j *Job) any { return &j.State }},
+	{"n", func(j *Job) any { return j.N }, func(j *Job) any { return &j.N }},
+	{"request", func(j *Job) any { return string(j.Request) }, func(j *Job) any { return &j.Request }},
+	{"result", func(j *Job) any { return string(j.Result) }, func(j *Job) any { return &j.Result }},
+	{"created_ns", func(j *Job) any { return nanos(j.Created) }, func(j *Job) any { return nanosInto{&j.Created} }},
+	{"ended_ns", func(j *Job) any { return nanos(j.Ended) }, func(j *Job) any { return nanosInto{&j.Ended} }},
+}
+
+// AddJob records a job: ErrJobExists.
+func (s *Store) AddJob(ctx context.Context, j Job) error {
+	text := "INSERT INTO jobs (" + jobColumns.names(", ") + ") VALUES " + jobColumns.places() + " ON CONFLICT (id) DO NOTHING"
+	res, err := s.db.ExecContext(ctx, text, jobColumns.values(&j)...)
+	return s.one("record job "+j.ID, ErrJobExists, res, err)
+}
+
+// UpdateJob replaces what is recorded of a job: ErrNoJob.
+func (s *Store) UpdateJob(ctx context.Context, j Job) error {
+	text := "UPDATE jobs SET " + jobColumns.names(" = ?, ") + " = ? WHERE id = ?"
+	res, err := s.db.ExecContext(ctx, text, append(jobColumns.values(&j), j.ID)...)
+	return s.one("update job "+j.ID, ErrNoJob, res, err)
+}
+
+// Job is the job with an id: ErrNoJob.
+func (s *Store) Job(ctx context.Context, id string) (Job, error) {
+	var j Job
+	text := "SELECT " + jobColumns.names(", ") + " FROM jobs WHERE id = ?"
+	err := s.db.QueryRowContext(ctx, text, id).Scan(jobColumns.dests(&j)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Job{}, ErrNoJob
+	}
+	return j, Explain("read job "+id, s.path, err)
+}
+
+// JobQuery says which jobs are asked for. Its zero value asks for all.
+type JobQuery struct {
+	Prefix  string // of the id
+	Session string
+	Open    bool // not ended
+	Limit   int  // the newest so many; 0: all
+}
+
+// Jobs are those that a query asks for, newest first.
+func (s *Store) Jobs(ctx context.Context, q JobQuery) ([]Job, error) {
+	const op = "read jobs"
+	text, args := "SELECT "+jobColumns.names(", ")+" FROM jobs WHERE 1", []any(nil)
+	if q.Prefix != "" {
+		text, args = text+` AND id LIKE ? ESCAPE '\'`, append(args, likeEscaper.Replace(q.Prefix)+"%")
+	}
+	if q.Session != "" {
+		text, args = text+" AND session = ?", append(args, q.Session)
+	}
+	if q.Open {
+		text += " AND state <> '" + JobDone + "'"
+	}
+	text += " ORDER BY created_ns DESC, id"
+	if q.Limit > 0 {
+		text, args = text+" LIMIT ?", append(args, q.Limit)
+	}
+	rows, err := s.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, Explain(op, s.path, err)
+	}
+	all, err := jobColumns.rows(rows)
+	return all, Explain(op, s.path, err)
+}
+
+// PruneJobs forgets ended jobs but the newest so many.
+func (s *Store) PruneJobs(ctx context.Context, keep int) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM jobs WHERE state = 'done' AND id NOT IN
+		(SELECT id FROM jobs ORDER BY created_ns DESC LIMIT ?)`, keep)
+	return Explain("forget old jobs", s.path, err)
+}
+
+// DeleteJob forgets a job: ErrNoJob.
+func (s *Store) DeleteJob(ctx context.Context, id string) error {
+	res, err := s.db.ExecContext(ctx, "DELETE FROM jobs WHERE id = ?", id)
+	return s.one("forget job "+id, ErrNoJob, res, err)
+}
