@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,4 +213,59 @@ func TestJobsOverARestart(t *testing.T) {
 func (i *instance) busy(name string) bool {
 	s := i.info(name)
 	return s.Shell != nil && s.Shell.Phase == "running"
+}
+
+// Warm shells are handed out oldest first, once, and replaced; one that died or was used
+// by somebody is not handed out.
+//
+// FEATURES: R20
+func TestPool(t *testing.T) {
+	i := newInstance(t)
+	i.env = append(i.env, "SHELL=/bin/bash")
+	warm := func() []api.Session {
+		return decode[[]api.Session](t, i.run("ls", "--json", "--label", "longterm.pool"))
+	}
+	full := func() {
+		eventually(t, "the pool is full", func() bool {
+			list := warm() // those that were used are in it until they have ended
+			return len(list) == 5 && !slices.ContainsFunc(list, func(s api.Session) bool {
+				return s.Shell == nil || s.Shell.Phase != "prompt" || s.State != "running"
+			})
+		})
+	}
+	r := decode[api.Result](t, i.run("run", "--warm", "--json", "-c", "LEFT=over; cd /usr; pwd"))
+	if r.Output != "/usr\n" || *r.ExitCode != 0 || r.CwdAfter != "/usr" {
+		t.Errorf("in a shell made for it: %+v", r)
+	}
+	full()
+	before := warm()
+	for n, want := range before[:2] {
+		r := decode[api.Result](t, i.run("run", "--warm", "--json", "-c", "echo $LEFT$PWD"))
+		if r.Output != "/\n" || r.PID != want.PID {
+			t.Errorf("%d: %q in %d, the oldest is %d", n, r.Output, r.PID, want.PID)
+		}
+	}
+	if out := i.run("ls"); !strings.Contains(out, "no sessions") {
+		t.Errorf("warm shells are listed: %s", out)
+	}
+	full()
+	before = warm()
+	i.run("kill", before[0].ID)
+	i.run("exec", before[1].ID, "cd /usr")
+	i.run("send", before[2].ID, "-e", "sleep 1000 &")
+	i.run("wait", before[2].ID, "--for", "command")
+	r = decode[api.Result](t, i.run("run", "--warm", "--json", "-c", "pwd"))
+	if r.Output != "/\n" || r.PID != before[3].PID {
+		t.Errorf("%q in %d; %d is dead, %d elsewhere, %d has a job", r.Output, r.PID, before[0].PID, before[1].PID, before[2].PID)
+	}
+	if _, errOut, code := i.try("run", "--warm", "--", "true"); code != api.ExitUsage || !strings.Contains(errOut, "is given a line") {
+		t.Errorf("a command for a warm shell: %d %s", code, errOut)
+	}
+	if _, _, code := i.try("run", "--warm", "-c", "(exit 9)"); code != 9 {
+		t.Errorf("status %d", code)
+	}
+	full()
+	// Those that a daemon leaves are ended by the next one.
+	i.run("daemon", "restart")
+	eventually(t, "the old ones are gone", func() bool { return len(warm()) == 0 })
 }

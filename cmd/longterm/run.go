@@ -25,6 +25,7 @@ type runFlags struct {
 	callFlags
 	line      string
 	raw, keep bool
+	warm      bool
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -45,6 +46,7 @@ at the end unless --keep is given. With --background, or when it is left there, 
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
+	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
 	return a.jsonFlag(c)
 }
 
@@ -61,7 +63,7 @@ func (r *runFlags) request(cmd *cobra.Command, args []string) (api.Run, error) {
 	}
 	n, err := r.startFlags.request(cmd, args)
 	n.Line = r.line
-	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.background}, err
+	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.background && !r.warm, Warm: r.warm}, err
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
@@ -74,11 +76,14 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
 		}
+	}
+	if r.warm && n.MaxOutput == 0 && !a.json {
+		n.MaxOutput = maxWarm
 	}
 	res, err := b.client.Run(ctx, n)
 	if err != nil {
@@ -87,6 +92,9 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 			return err
 		}
 		return &exitError{api.ExitOwnFailure, err}
+	}
+	if r.warm && !r.background {
+		return a.printWarm(r, &res)
 	}
 	if r.background {
 		return a.print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
@@ -99,6 +107,18 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		defer run.t.restore(false)
 	}
 	return run.finish(ctx, run.follow(ctx))
+}
+
+// maxWarm bounds the output of a line in a warm shell, whose output is its answer's.
+const maxWarm = 16 << 20
+
+// printWarm prints how a line in a warm shell went.
+func (a *app) printWarm(r *runFlags, res *api.Result) error {
+	if a.json {
+		return errors.Join(json.NewEncoder(a.stdout).Encode(res), r.resultStatus(res))
+	}
+	_, err := io.WriteString(a.stdout, res.Output)
+	return errors.Join(err, r.resultStatus(res))
 }
 
 // running is a command under way.

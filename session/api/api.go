@@ -205,6 +205,7 @@ type Call struct {
 type Run struct {
 	Call
 	NewSession
+	Warm  bool `json:"warm,omitempty" doc:"run line in a warm shell: one that was started before in this directory and environment, and is used once"`
 	Keep  bool `json:"keep,omitempty" doc:"keep the session; else it is removed when the answer was given, or later when the answer has not all of its output"`
 	Start bool `json:"start,omitempty" doc:"answer at once, with the clocks of the foreground; the caller asks for the job's end"`
 }

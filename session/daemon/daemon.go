@@ -55,6 +55,7 @@ type Daemon struct {
 	store   *store.Store
 	hub     *hub
 	jobs    *jobs
+	pool    *pool
 	started time.Time
 	lock    *os.File
 
@@ -91,6 +92,8 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	d.jobs.resume()
+	d.pool = &pool{d: d, size: defaultPool}
+	d.pool.sweep()
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -196,6 +199,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
+	d.pool.work.Wait()
 	d.hub.bus.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

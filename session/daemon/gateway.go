@@ -25,6 +25,17 @@ func (d *Daemon) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 
 // line runs a line in a session's shell.
 func (s *jobs) line(ctx context.Context, e *entry, x api.Exec) (api.Result, error) {
+	return s.lineIn(ctx, e, x, nil)
+}
+
+// lineIn does so; w is the warm shell that e is, if it is one.
+func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.Result, error) {
+	begun := false
+	defer func() {
+		if w != nil && !begun {
+			s.d.pool.done(w, false)
+		}
+	}()
 	k, err := clocksOf(&x.Call, false)
 	if err != nil {
 		return api.Result{}, err
@@ -42,6 +53,7 @@ func (s *jobs) line(ctx context.Context, e *entry, x api.Exec) (api.Result, erro
 		s.drop(j)
 		return api.Result{}, err
 	}
+	j.warm, begun = w, true
 	s.start(j, j.followLine)
 	return j.await(ctx, &x.Call, endsByCaller)
 }
@@ -64,6 +76,9 @@ func (d *Daemon) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.R
 func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Job != "" && s.known(ctx, x.Job) {
 		return s.again(ctx, &x.Call, endsByCaller)
+	}
+	if x.Warm {
+		return s.warm(ctx, x)
 	}
 	k, err := clocksOf(&x.Call, true)
 	if err != nil {
@@ -100,6 +115,22 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 		err = s.d.hub.remove(context.WithoutCancel(ctx), e, false)
 	}
 	return r, err
+}
+
+// warm runs a line in a warm shell of the pool.
+func (s *jobs) warm(ctx context.Context, x api.Run) (api.Result, error) {
+	if x.Line == "" || len(x.Argv) > 0 || x.Keep || x.Pipe || x.Start || x.Name != "" {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
+			WithHint("use `longterm new` and `longterm exec` for more")
+	}
+	w, err := s.d.pool.take(ctx, x.NewSession)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if x.OnTimeout == "" {
+		x.OnTimeout = "kill"
+	}
+	return s.lineIn(ctx, w.entry, api.Exec{Call: x.Call, Line: x.Line}, w)
 }
 
 func (s *jobs) known(ctx context.Context, id string) bool {

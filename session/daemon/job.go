@@ -77,6 +77,7 @@ type job struct {
 	released chan struct{}      // closed when callers are to come back without its end
 
 	mu      sync.Mutex
+	warm    *warm        // the shell of the pool that the line was given to
 	run     *session.Run // of a line; nil: it was given to the shell before a restart
 	clocks  clocks
 	away    bool            // it goes on in the background

@@ -54,6 +54,9 @@ func (s *jobs) resumeOne(r *store.Job) error {
 	}
 	j.req, j.began, j.command = r.Request, r.Created, command
 	j.started.Number = uint64(max(0, r.N))
+	if e.pooled() {
+		j.warm = &warm{entry: e} // of no rack, so it goes afterwards
+	}
 	s.mu.Lock()
 	s.live[j.id] = j
 	s.mu.Unlock()

@@ -197,6 +197,9 @@ func (j *job) finish(ctx context.Context) {
 	j.mu.Unlock()
 	j.save(store.JobDone)
 	j.d.jobs.forget(j)
+	if j.warm != nil {
+		j.d.pool.done(j.warm, r.Truncated)
+	}
 	close(j.over)
 	view := j.view()
 	s := j.d.hub.describe(j.e, j.e.s.Status())

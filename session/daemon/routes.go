@@ -129,10 +129,13 @@ func (d *Daemon) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }
 }
 
 func (d *Daemon) listSessions(_ context.Context, in *struct {
-	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE"`
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
 }) ([]api.Session, error) {
 	list := []api.Session{}
 	for _, e := range d.hub.all() {
+		if e.pooled() && len(in.Label) == 0 {
+			continue
+		}
 		if matchLabels(e.record().Labels, in.Label) {
 			list = append(list, d.hub.describe(e, e.s.Status()))
 		}
