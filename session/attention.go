@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
@@ -35,6 +36,7 @@ type attention struct {
 	step   int
 	last   time.Time // of the output the looks count from
 	shell  bool      // at the last look the shell itself was reading
+	blank  bool      // at the last look nothing stood before the cursor
 }
 
 func (a *attention) C() <-chan time.Time {
@@ -64,7 +66,21 @@ func (s *Session) typedSomething() {
 	if s.Status().Needs.Kind != evidence.None {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}
+	s.guessPrompt(false)
 	s.stirred(time.Now())
+}
+
+// guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
+// its prompt.
+func (s *Session) guessPrompt(is bool) {
+	if s.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
+		return
+	}
+	var v ShellStatus
+	if is {
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now()}
+	}
+	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
 
 // look finds out whether the program waits for input.
@@ -82,6 +98,10 @@ func (s *Session) look() {
 			v = evidence.Verdict{}
 		}
 		a.shell = true
+	}
+	s.guessPrompt(v.Kind == evidence.Prompt)
+	if v.Needs && a.step == 0 && a.blank {
+		v = evidence.Verdict{} // its question may be on its way to us still
 	}
 	if v.Needs != (st.Needs.Kind != evidence.None) || v.Needs && v.Kind != st.Needs.Kind {
 		var n Needs
@@ -101,7 +121,7 @@ func (s *Session) look() {
 func (s *Session) awaitsInput() bool {
 	for w := range s.waiters {
 		for i := range w.Conds {
-			if w.open[i] && w.Conds[i].Kind == CondInput {
+			if kind := w.Conds[i].Kind; w.open[i] && (kind == CondInput || kind == CondPrompt && !s.followed()) {
 				return true
 			}
 		}
@@ -112,7 +132,7 @@ func (s *Session) awaitsInput() bool {
 // judge gathers what is known and has it classified; pid is the process that decided.
 func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: s.attention.rhythm.Usual()}
-	if s.shell != nil {
+	if s.followed() {
 		switch sh := s.shell.State(); {
 		case sh.Phase == shell.PhasePrompt, sh.Drawing, sh.Done:
 			return evidence.Verdict{Kind: evidence.Prompt}, 0
@@ -139,6 +159,7 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	m := s.engine.Modes()
 	f.BracketedPaste, f.AppCursor, f.Mouse = m.BracketedPaste, m.AppCursor, m.Mouse != 0
 	s.screenFacts(&f)
+	s.attention.blank = strings.TrimSpace(f.Line) == ""
 	return evidence.Classify(f), f.Probe.PID
 }
 

@@ -89,7 +89,10 @@ func (s *Session) holdsNow(w *waiter, c *Cond, st *Status) (match string, ok boo
 		kind := string(st.Needs.Kind)
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
 	case CondPrompt:
-		return "", s.shell != nil && st.Shell.Phase == shell.PhasePrompt && s.shell.State().PromptAt >= w.from.off
+		if !s.followed() { // by evidence
+			return "", st.Shell.Phase == shell.PhasePrompt
+		}
+		return "", st.Shell.Phase == shell.PhasePrompt && s.shell.State().PromptAt >= w.from.off
 	case CondCommand:
 		done := &s.lastCommand
 		return done.Text, done.Number > 0 && !done.Running && done.End >= w.from.off

@@ -92,7 +92,7 @@ func (s *Session) addRun(r *Run) error {
 	switch st := s.Status(); {
 	case st.State != Running || s.ring == nil:
 		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
-	case s.shell == nil || s.shell.State().Offered == shell.None:
+	case !s.followed():
 		return ErrNoShell
 	}
 	sh := s.shell.State()
@@ -112,6 +112,10 @@ const promptTime = 20 * time.Millisecond
 
 // startSoon types the first line that waits, once the prompt is there.
 func (s *Session) startSoon() {
+	if wait := s.entersFor(); wait > 0 {
+		s.execTimer = time.After(wait)
+		return
+	}
 	if s.shell.State().Offered == shell.Full {
 		s.startExec()
 		return
@@ -125,6 +129,44 @@ func (s *Session) startSoon() {
 		return
 	}
 	s.startExec()
+}
+
+// How long a shell gets to begin with a line that somebody typed, before another one is
+// typed: it would go to what that line starts. What was typed ahead of the prompt may have
+// been read by what ran before.
+const (
+	enterTime = 500 * time.Millisecond
+	aheadTime = 100 * time.Millisecond
+)
+
+// entered is a line that somebody ended.
+type entered struct {
+	at     time.Time
+	prompt uint64 // where it will be read, if by the shell
+	ahead  bool   // it was typed before that prompt was there
+}
+
+func (s *Session) noteEntered(data []byte) {
+	if !s.followed() || !bytes.HasSuffix(data, []byte("\r")) {
+		return
+	}
+	s.entered = entered{time.Now(), s.shell.State().Prompt, s.shell.Phase() != shell.PhasePrompt}
+	if s.entered.ahead {
+		s.entered.prompt++
+	}
+}
+
+// entersFor is how much longer a line somebody typed may take to begin.
+func (s *Session) entersFor() time.Duration {
+	st := s.shell.State()
+	switch e := &s.entered; {
+	case e.at.IsZero() || st.Phase != shell.PhasePrompt || st.Prompt != e.prompt:
+		return 0
+	case e.ahead:
+		return aheadTime - time.Since(st.Since)
+	default:
+		return enterTime - time.Since(e.at)
+	}
 }
 
 func (s *Session) busyWith() string {
@@ -248,6 +290,8 @@ func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 	}
 	r := s.execs[0]
 	switch {
+	case c.Kind == shell.ChangeStarted && r.step == runWaits && !r.Wait && !s.entered.at.IsZero():
+		s.endRun(r, fmt.Errorf("%w: %s", ErrBusy, s.busyWith())) // with a line somebody had just typed
 	case c.Kind == shell.ChangeStarted && r.step == runTyped:
 		r.step = runRuns
 		r.Started = s.lastCommand

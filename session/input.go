@@ -180,6 +180,7 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 		}
 		cursor = s.off
 		s.typedAt, s.typedByExec = anchor{s.off, s.engine.Version()}, false
+		s.noteEntered(data)
 		s.rememberTyped(data)
 		s.typedSomething()
 		if len(data) > 0 {

@@ -106,6 +106,7 @@ type Session struct {
 	frame       vterm.Frame
 	shell       *tracking // nil: the program is no shell that can be followed
 	execs       []*Run    // lines to run, oldest first; the first one may be under way
+	entered     entered   // by somebody, last
 	typedLines  []string  // ids of the newest lines that were typed
 	lastCommand Command   // of the shell, begun or ended
 	clock       frameClock

@@ -157,6 +157,9 @@ func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
 	s.advanceExec(c, goesOn)
 }
 
+// followed says that the program is a shell that tells of itself.
+func (s *Session) followed() bool { return s.shell != nil && s.shell.State().Offered != shell.None }
+
 // shellEnded tells the tracker that its shell has ended.
 func (s *Session) shellEnded(x *Exit) {
 	var code *int

@@ -43,6 +43,7 @@ is 124 then, and the output so far is printed. With --each every argument is a l
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
+	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs something, give LINE to that program where it waits for input (a REPL, ssh); its exit status is not known")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.SetInterspersed(false) // what follows belongs to LINE

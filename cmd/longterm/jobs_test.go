@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -268,4 +269,71 @@ func TestPool(t *testing.T) {
 	// Those that a daemon leaves are ended by the next one.
 	i.run("daemon", "restart")
 	eventually(t, "the old ones are gone", func() bool { return len(warm()) == 0 })
+}
+
+// A program that tells nothing of its commands is given lines by evidence, and what it
+// answered has no status.
+//
+// FEATURES: R40, R41, R42
+func TestForeign(t *testing.T) {
+	python := lookPath(t, "python3")
+	i := newInstance(t)
+	i.run("new", "-n", "py", "--", python, "-q")
+	for _, c := range []struct{ line, want string }{
+		{"print(1+1)", "2\n"}, {"x = 5", ""}, {"print(x)", "5\n"}, {"1/0", "ZeroDivisionError"},
+	} {
+		out, _, _ := i.try("exec", "--json", "--wait", "py", c.line)
+		r := decode[api.Result](t, out)
+		if r.State != "exited" || r.ExitCode != nil || r.Quality != "none" || !strings.Contains(r.Output, c.want) || c.want == "" && r.Output != "" {
+			t.Errorf("%s: %+v", c.line, r)
+		}
+	}
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	i.run("send", "b", "-e", python+" -q")
+	if _, errOut, code := i.try("exec", "b", "true"); code != api.ExitOwnFailure || !strings.Contains(errOut, "the shell is busy") {
+		t.Errorf("right after a line was typed: %d %s", code, errOut)
+	}
+	if out, errOut, code := i.try("exec", "--foreign", "--wait", "b", "print(7)"); out != "7\n" || code != api.ExitOwnFailure {
+		t.Errorf("to what the shell runs: %d %q %s", code, out, errOut)
+	}
+	i.run("send", "b", "-e", "exit()")
+	if out := i.run("exec", "--wait", "b", "echo back"); out != "back\n" {
+		t.Errorf("the shell again: %q", out)
+	}
+	i.run("new", "-n", "deaf", "--", "sleep", "1000")
+	if _, errOut, code := i.try("exec", "deaf", "true"); code != api.ExitOwnFailure || !strings.Contains(errOut, "does not wait for a line") {
+		t.Errorf("a program that does not read: %d %s", code, errOut)
+	}
+}
+
+// FEATURES: R12
+func TestIncompleteLines(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "dash", "ksh", "mksh"} {
+		t.Run(shell, func(t *testing.T) {
+			lookPath(t, shell)
+			i := newInstance(t)
+			i.run("new", "-n", "s", "--", shell)
+			for _, line := range []string{"echo 'open", "if true; then", "cat <<X"} {
+				if shell == "fish" {
+					line = strings.Replace(strings.Replace(line, "; then", "", 1), "cat <<X", "begin", 1)
+				}
+				if out, errOut, code := i.try("exec", "s", line); code != api.ExitOwnFailure || !strings.Contains(errOut, "the line is incomplete") {
+					t.Errorf("%s: %d %q %s", line, code, out, errOut)
+				}
+			}
+			if out := i.run("exec", "s", "echo lives"); out != "lives\n" {
+				t.Errorf("afterwards: %q", out)
+			}
+		})
+	}
+}
+
+// lookPath is where a program is; the test is skipped without it.
+func lookPath(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	return path
 }

@@ -186,6 +186,8 @@ type Exec struct {
 	Call
 	Line string `json:"line" doc:"typed as it is, several lines too"`
 	Wait bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	// Foreign types the line into the program that the shell runs.
+	Foreign bool `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }
 
 // Call is how a line or a command is waited for, and what its answer holds.

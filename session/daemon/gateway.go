@@ -49,12 +49,19 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	} else if err != nil {
 		return api.Result{}, err
 	}
-	if j.run, err = e.s.Exec(ctx, session.Line{Text: x.Line, Wait: x.Wait, ID: j.id}); err != nil {
+	j.orForeign = x.Foreign
+	follow := j.followLine // unless the program tells nothing of its commands
+	j.run, err = e.s.Exec(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id})
+	if errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy) {
+		j.run, follow = nil, j.followForeign
+		err = j.typeForeign(ctx, x.Wait)
+	}
+	if err != nil {
 		s.drop(j)
 		return api.Result{}, err
 	}
 	j.warm, begun = w, true
-	s.start(j, j.followLine)
+	s.start(j, follow)
 	return j.await(ctx, &x.Call, endsByCaller)
 }
 

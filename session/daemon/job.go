@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -75,6 +76,10 @@ type job struct {
 
 	stops    chan time.Duration // asks for its end: the grace of each rung
 	released chan struct{}      // closed when callers are to come back without its end
+
+	orForeign bool        // it may be
+	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
+	prompt    string      // that program's, before the line
 
 	mu      sync.Mutex
 	warm    *warm        // the shell of the pool that the line was given to

@@ -132,7 +132,7 @@ func (s *jobs) all() []*job {
 // ran tells jobs that were given to a shell by the daemon before of a command.
 func (s *jobs) ran(e *entry, c *session.Command) {
 	for _, j := range s.all() {
-		if j.e != e || j.command || j.given() != nil || c.Began.Before(j.began.Add(-clockTick)) {
+		if j.e != e || j.command || j.foreign.Load() || j.given() != nil || c.Began.Before(j.began.Add(-clockTick)) {
 			continue
 		}
 		j.mu.Lock()
@@ -220,6 +220,10 @@ func (j *job) followLine(ctx context.Context) {
 	}
 	select {
 	case <-run.Done:
+		if j.orForeign && errors.Is(run.Err, session.ErrBusy) { // with what somebody had just typed
+			j.goForeign(ctx)
+			return
+		}
 		j.ranLine(&run.Command, run.Err)
 	case <-ctx.Done():
 	}

@@ -74,5 +74,8 @@ if [ -n "$__longterm_nonce" ]; then
       fi
       PS1=$__longterm_mark$PS1 ;;
   esac
+  # The prompt for the rest of a line is expanded by some of these shells and by others
+  # not: the mark is there as it is.
+  PS2=$(command printf '\033]133;A;k=s;lt=%s\007' "$__longterm_nonce")${PS2-> }
   unset __longterm_mark
 fi

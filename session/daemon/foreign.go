@@ -1,0 +1,149 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// A line for a program that tells nothing of its commands (a REPL, a shell on another
+// machine) is typed where the program waits for input, and has ended when it waits again.
+// That is evidence and no status: the exit code is null.
+
+// foreignRest is how long a foreign program has to rest at its prompt: what another
+// machine answers comes after a while.
+const foreignRest = 150 * time.Millisecond
+
+// typeForeign types a job's line into whatever waits for input.
+func (j *job) typeForeign(ctx context.Context, wait bool) error {
+	j.foreign.Store(true)
+	st := j.e.s.Status()
+	if st.State != session.Running {
+		return session.ErrEnded
+	}
+	if !asksForText(&st) && !wait {
+		ctx, cancel := context.WithTimeout(ctx, foreignPatience)
+		defer cancel()
+		if err := j.awaitPrompt(ctx); err != nil {
+			return api.Errorf(api.CodeBusy, "the program does not wait for a line").
+				WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
+		}
+	} else if err := j.awaitPrompt(ctx); err != nil {
+		return err
+	}
+	j.prompt = j.lastLine(ctx)
+	began := time.Now()
+	at, err := j.e.s.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
+		if v.Modes.BracketedPaste {
+			dst = vterm.AppendPaste(dst, []byte(j.line), &v.Modes)
+		} else {
+			dst = append(dst, strings.ReplaceAll(j.line, "\n", "\r")...)
+		}
+		return append(dst, '\r')
+	}})
+	if err != nil {
+		return err
+	}
+	var c session.Command
+	c.Text, c.TextSource, c.Start, c.Began, c.CwdBefore, c.Quality, c.Running = j.line, shell.TextTyped, at, began, st.Cwd, shell.None, true
+	j.ranLine(&c, nil)
+	return nil
+}
+
+// foreignPatience is how long a program that does not wait for input gets to do so: it may
+// just have been started, or have answered.
+const foreignPatience = 2 * time.Second
+
+func asksForText(st *session.Status) bool {
+	return st.Needs.Kind != evidence.None && st.Needs.Kind != evidence.Screen || st.Shell.Phase == shell.PhasePrompt
+}
+
+// awaitPrompt waits until the program rests and waits for input.
+func (j *job) awaitPrompt(ctx context.Context) error {
+	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: foreignRest}}
+	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
+	var rested uint64
+	for step := 0; ; step++ {
+		conds := quiet
+		if step%2 == 1 {
+			conds = asks
+		}
+		w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: conds})
+		switch {
+		case err != nil:
+			return err
+		case w.Status.State != session.Running:
+			return session.ErrEnded
+		case len(w.Fired) == 0:
+			return session.ErrStopped
+		case step%2 == 1 && w.Cursor == rested: // it asked after its last word
+			return nil
+		}
+		rested = w.Cursor
+	}
+}
+
+// goForeign gives the line to what the shell turned out to run.
+func (j *job) goForeign(ctx context.Context) {
+	if err := j.typeForeign(ctx, true); err != nil {
+		j.lose(err)
+		return
+	}
+	j.followForeign(ctx)
+}
+
+// lastLine is what stands on the cursor's line: the program's prompt.
+func (j *job) lastLine(ctx context.Context) string {
+	start, end := j.e.s.OutputRange()
+	text, _, err := plainOutput(ctx, j.e.s, max(start, end-min(end, 4096)), end, 8192)
+	if err != nil {
+		return ""
+	}
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// followForeign waits until the program waits for the next line.
+func (j *job) followForeign(ctx context.Context) {
+	j.mu.Lock()
+	c := j.started
+	j.mu.Unlock()
+	err := j.awaitPrompt(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil && !errors.Is(err, session.ErrEnded) {
+		j.lose(err)
+		return
+	}
+	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), j.e.s.Status().Cwd
+	_, c.End = j.e.s.OutputRange()
+	j.ranLine(&c, nil)
+}
+
+// withoutEcho is what a foreign program printed, less the echo of the line before it and
+// its prompt after it.
+func withoutEcho(out, line, prompt string) string {
+	for _, typed := range strings.Split(line, "\n") {
+		first, rest, more := strings.Cut(out, "\n")
+		if !strings.HasSuffix(strings.TrimRight(first, " "), strings.TrimRight(typed, " ")) {
+			break
+		}
+		if out = rest; !more {
+			return ""
+		}
+	}
+	i := strings.LastIndexByte(out, '\n') + 1
+	if last := out[i:]; prompt != "" && strings.TrimRight(last, " ") == strings.TrimRight(prompt, " ") {
+		out = out[:i]
+	}
+	return out
+}
