@@ -274,7 +274,7 @@ func TestPool(t *testing.T) {
 // A program that tells nothing of its commands is given lines by evidence, and what it
 // answered has no status.
 //
-// FEATURES: R40, R41, R42
+// FEATURES: R40, R41, R42, R47
 func TestForeign(t *testing.T) {
 	python := lookPath(t, "python3")
 	i := newInstance(t)
@@ -299,6 +299,12 @@ func TestForeign(t *testing.T) {
 	i.run("send", "b", "-e", "exit()")
 	if out := i.run("exec", "--wait", "b", "echo back"); out != "back\n" {
 		t.Errorf("the shell again: %q", out)
+	}
+	i.run("send", "b", "-e", "sh")
+	i.try("exec", "--foreign", "--wait", "b", "cd /usr")
+	out, _, _ := i.try("exec", "--json", "--foreign", "b", "cd bin; export A=1")
+	if r := decode[api.Result](t, out); r.Guess == nil || r.Guess.Cwd != "/usr/bin" || *r.Guess.Env["A"] != "1" || r.Guess.Confidence != "likely" {
+		t.Errorf("a guess from lines: %+v", r.Guess)
 	}
 	i.run("new", "-n", "deaf", "--", "sleep", "1000")
 	if _, errOut, code := i.try("exec", "deaf", "true"); code != api.ExitOwnFailure || !strings.Contains(errOut, "does not wait for a line") {

@@ -270,7 +270,16 @@ type Result struct {
 	Range        Range              `json:"output_range"`
 	CwdAfter     string             `json:"cwd_after"`
 	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
+	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say)"`
 	Parsed       *results.Result    `json:"parsed,omitempty"`
+}
+
+// Guess is what a shell that tells nothing of itself may be like, from the lines it was
+// given alone.
+type Guess struct {
+	Cwd        string             `json:"cwd,omitempty"`
+	Env        map[string]*string `json:"env,omitempty" doc:"variables that were exported; null: unset"`
+	Confidence string             `json:"confidence" enum:"likely,doubtful" doc:"doubtful: something may have happened that cannot be read from the lines"`
 }
 
 // Found answers a search.

@@ -126,7 +126,28 @@ func (j *job) followForeign(ctx context.Context) {
 	}
 	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), j.e.s.Status().Cwd
 	_, c.End = j.e.s.OutputRange()
+	j.e.noteGuess(j.line)
 	j.ranLine(&c, nil)
+}
+
+// noteGuess has a line change what the program that was given it may be like.
+func (e *entry) noteGuess(line string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.guess = e.guess.After(line)
+}
+
+func (e *entry) guessed() *api.Guess {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.guess.Cwd == "" && len(e.guess.Env) == 0 {
+		return nil
+	}
+	g := &api.Guess{Cwd: e.guess.Cwd, Env: e.guess.Env, Confidence: "doubtful"}
+	if e.guess.Sure {
+		g.Confidence = "likely"
+	}
+	return g
 }
 
 // withoutEcho is what a foreign program printed, less the echo of the line before it and

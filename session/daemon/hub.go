@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -32,6 +33,7 @@ type entry struct {
 
 	mu    sync.Mutex
 	rec   store.Session
+	guess shell.Guess              // of a program that is given lines and tells nothing of itself
 	early []func(*session.Session) // notices that came before s was there
 }
 

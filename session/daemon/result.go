@@ -119,6 +119,9 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		_, end = j.e.s.OutputRange()
 	}
 	j.fillOutput(ctx, r, api.Range{Start: c.Start, End: end}, limit)
+	if j.foreign.Load() {
+		r.Guess = j.e.guessed()
+	}
 	if j.foreign.Load() && !r.Truncated {
 		r.Output = withoutEcho(r.Output, j.line, j.prompt)
 	}
