@@ -1,6 +1,7 @@
 // Package render turns a vterm.Frame into what people and programs read: styled
-// spans (Screen), JSON, plain text and ANSI. Everything here is a pure function of a
-// frame: no terminal, file or clock is touched.
+// spans (Screen), JSON, plain text and ANSI; and a Screen into HTML, SVG and Markdown.
+// Everything here is a pure function of a frame: no terminal, file or clock is touched.
+// Pixels are drawn by package pixel, moving pictures made by package anim.
 //
 // Rows and columns are cells, 0-based.
 package render

@@ -109,10 +109,7 @@ func (a *app) jsonFlag(c *cobra.Command) *cobra.Command {
 // print writes v as JSON with --json, else what text writes.
 func (a *app) print(v any, text func(io.Writer)) error {
 	if a.json {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
+		return encodeJSON(a.stdout, v)
 	}
 	if text == nil {
 		return nil
@@ -121,6 +118,14 @@ func (a *app) print(v any, text func(io.Writer)) error {
 	text(&b)
 	_, err := io.WriteString(a.stdout, b.String())
 	return err
+}
+
+// encodeJSON writes JSON as all verbs do.
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // pairs reads NAME=VALUE arguments.

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,62 +15,71 @@ import (
 
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
 )
 
-// exporter writes a session's history in a format.
+// exporter writes a history in a format.
 type exporter interface {
 	record(r *api.Record) error
 	close() error
 }
 
-// exportFormats are the formats, with what makes an exporter for them.
-var exportFormats = []struct {
+// exporting is what exporters are made from.
+type exporting struct {
+	w          io.Writer
+	command    string
+	name       string
+	first      *api.Record
+	cols, rows int // largest size, for formats that want to know it
+	film       filmFlags
+}
+
+// exportFormat is a format of a history.
+type exportFormat struct {
 	name, text string
-	make       func(w io.Writer, info *api.Session, first *api.Record) (exporter, error)
-}{
-	{"cast", "asciicast 3, for asciinema 3 and its player", castExporter(cast.V3)},
-	{"cast2", "asciicast 2, for everything else that plays recordings", castExporter(cast.V2)},
-	{"raw", "the bytes as they were printed", func(w io.Writer, _ *api.Session, _ *api.Record) (exporter, error) { return rawExport{w}, nil }},
-	{"text", "text without escape sequences, lines as they were printed", func(w io.Writer, _ *api.Session, _ *api.Record) (exporter, error) {
-		return textExport{newTextWriter(w)}, nil
-	}},
+	make       func(e *exporting) (exporter, error)
+	moving     bool // a moving picture: it has to know the largest size, and is no text
+}
+
+var exportFormats = []exportFormat{
+	{"cast", "asciicast 3, for asciinema 3 and its player", castExporter(cast.V3), false},
+	{"cast2", "asciicast 2, for everything else that plays recordings", castExporter(cast.V2), false},
+	{"raw", "the bytes as they were printed", func(e *exporting) (exporter, error) { return rawExport{e.w}, nil }, false},
+	{"text", "text without escape sequences, lines as they were printed", func(e *exporting) (exporter, error) {
+		return textExport{newTextWriter(e.w)}, nil
+	}, false},
+	{"gif", "moving picture for everything that shows pictures", filmExporter(newGIF), true},
+	{"apng", "moving PNG: all colours", filmExporter(newAPNG), true},
+	{"svg", "moving picture as SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
+}
+
+// exportFlags are what `export` is told.
+type exportFlags struct {
+	format, from, to, output string
+	command                  int
+	film                     filmFlags
 }
 
 func exportCommand(a *app) *cobra.Command {
-	var format, from, to, file string
-	var command int
-	c := a.on("export S", "Write what a session printed to a file, as a recording or text", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			if command > 0 {
-				c, err := s.Command(cmd.Context(), command)
-				if err != nil {
-					return err
-				}
-				from = strconv.FormatUint(c.Output.Start, 10)
-				if c.Output.End > 0 {
-					to = strconv.FormatUint(c.Output.End, 10)
-				}
-			}
-			for _, f := range exportFormats {
-				if f.name == format {
-					return a.export(cmd.Context(), s, from, to, file, f.make)
-				}
-			}
-			return usagef("unknown format %q; there are %s", format, exportNames())
-		})
+	var o exportFlags
+	c := &cobra.Command{
+		Use: "export S|FILE", Short: "Write what a session printed to a file, as a recording, text or moving picture",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), &o, args[0]) },
+	}
 	var b strings.Builder
 	for _, f := range exportFormats {
 		fmt.Fprintf(&b, "  %-6s  %s\n", f.name, f.text)
 	}
-	c.Long = "Write what a session printed, living or dead, whole or from one moment to another. Formats:\n\n" + b.String() +
+	c.Long = "Write what a session printed, living or dead, whole or from one moment to another; or turn a recording\n" +
+		"in a FILE (asciicast 2 or 3; a name with a slash or ending in .cast is a file) into something else. Formats:\n\n" + b.String() +
 		"\nA recording of a part begins with the screen as it stood then."
 	f := c.Flags()
-	f.StringVar(&format, "format", "cast", "format: "+exportNames())
-	f.StringVar(&from, "from", "", "moment to begin at: "+momentForms)
-	f.StringVar(&to, "to", "", "moment to end before")
-	f.IntVar(&command, "command", 0, "only what this command of the session's shell printed (its number, see `longterm commands`)")
-	f.StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
+	f.StringVar(&o.format, "format", "", "format: "+exportNames()+" (default: by the name of the output file, or cast)")
+	f.StringVar(&o.from, "from", "", "moment to begin at: "+momentForms+"; of a FILE: +90s or -5m")
+	f.StringVar(&o.to, "to", "", "moment to end before")
+	f.IntVar(&o.command, "command", 0, "only what this command of the session's shell printed (its number, see `longterm commands`)")
+	addOutput(f, &o.output)
+	o.film.add(f)
 	return c
 }
 
@@ -84,29 +91,61 @@ func exportNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (a *app) export(ctx context.Context, s *client.Session, from, to, file string,
-	make func(io.Writer, *api.Session, *api.Record) (exporter, error),
-) (err error) {
-	info, err := s.Info(ctx)
-	if err != nil {
-		return err
-	}
-	recs, err := s.Records(ctx, from, to)
-	if err != nil {
-		return err
-	}
-	defer recs.Close()
-	w := a.stdout
-	if file != "" {
-		f, ferr := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		if ferr != nil {
-			return ferr
+// find settles the format.
+func (o *exportFlags) find() (*exportFormat, error) {
+	if o.format == "" {
+		o.format = formatOf(o.output, strings.Split(exportNames(), ", "), "cast")
+		if strings.HasSuffix(strings.ToLower(o.output), ".png") {
+			o.format = "apng"
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		w = f
 	}
-	buf := bufio.NewWriterSize(w, 256<<10)
-	var e exporter
+	for i := range exportFormats {
+		if exportFormats[i].name == o.format {
+			return &exportFormats[i], nil
+		}
+	}
+	return nil, usagef("unknown format %q; there are %s", o.format, exportNames())
+}
+
+// export reads the history once, or twice for formats that have to know the largest size.
+func (a *app) export(ctx context.Context, o *exportFlags, name string) error {
+	format, err := o.find()
+	if err != nil {
+		return err
+	}
+	if format.moving {
+		if err := o.film.check(); err != nil {
+			return err
+		}
+		if err := a.refuseTerminal(o.output, "a moving picture"); err != nil {
+			return err
+		}
+	}
+	src, err := a.history(ctx, o, name)
+	if err != nil {
+		return err
+	}
+	e := src.about
+	e.film = o.film
+	if format.moving {
+		if err := src.measure(&e); err != nil {
+			return err
+		}
+	}
+	return a.writeOutput(o.output, func(w io.Writer) error {
+		recs, err := src.open()
+		if err != nil {
+			return err
+		}
+		defer recs.Close()
+		buf := bufio.NewWriterSize(w, 256<<10)
+		e.w = buf
+		return errors.Join(a.copyRecords(recs, &e, format), buf.Flush())
+	})
+}
+
+func (a *app) copyRecords(recs records, e *exporting, format *exportFormat) error {
+	var x exporter
 	for {
 		r, err := recs.Next()
 		if errors.Is(err, io.EOF) {
@@ -118,19 +157,20 @@ func (a *app) export(ctx context.Context, s *client.Session, from, to, file stri
 		if r.Kind == "gap" {
 			fmt.Fprintf(a.stderr, "longterm: %d bytes from offset %d are lost\n", r.Lost, r.Offset)
 		}
-		if e == nil {
-			if e, err = make(buf, &info, &r); err != nil {
+		if x == nil {
+			e.first = &r
+			if x, err = format.make(e); err != nil {
 				return err
 			}
 		}
-		if err := e.record(&r); err != nil {
+		if err := x.record(&r); err != nil {
 			return err
 		}
 	}
-	if e != nil {
-		err = e.close()
+	if x == nil {
+		return nil
 	}
-	return errors.Join(err, buf.Flush())
+	return x.close()
 }
 
 // castExport writes a recording.
@@ -139,13 +179,13 @@ type castExport struct {
 	last time.Time // for records whose time is not known
 }
 
-func castExporter(version int) func(io.Writer, *api.Session, *api.Record) (exporter, error) {
-	return func(w io.Writer, info *api.Session, first *api.Record) (exporter, error) {
-		c, err := cast.NewWriter(w, cast.Header{
-			Version: version, Cols: first.Cols, Rows: first.Rows, Started: first.Time,
-			Command: info.Command, Title: info.Name, Env: map[string]string{"TERM": "xterm-256color"},
+func castExporter(version int) func(*exporting) (exporter, error) {
+	return func(e *exporting) (exporter, error) {
+		c, err := cast.NewWriter(e.w, cast.Header{
+			Version: version, Cols: e.first.Cols, Rows: e.first.Rows, Started: e.first.Time,
+			Command: e.command, Title: e.name, Env: map[string]string{"TERM": "xterm-256color"},
 		})
-		return &castExport{c, first.Time}, err
+		return &castExport{c, e.first.Time}, err
 	}
 }
 

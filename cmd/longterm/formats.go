@@ -3,36 +3,163 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/format"
+	"github.com/longterm-dev/longterm/render/pixel"
 )
 
 // screenFormats are the formats a screen can be printed in.
-var screenFormats = []string{"text", "json", "ansi"}
+var screenFormats = format.Names()
+
+// screenFlags say in what format a screen is printed, how it looks there, and where to.
+type screenFlags struct {
+	format, output string
+	look           format.Options
+}
+
+func (s *screenFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&s.format, "format", "", "format: "+strings.Join(screenFormats, ", ")+" (default: by the name of the output file, or text)")
+	f.BoolVar(&s.look.Styles, "styles", false, "md: list what stands out by its looks as well")
+	s.addLook(f, "html, svg, png", "png")
+	addOutput(f, &s.output)
+}
+
+// addLook adds what says how pictures look.
+func (s *screenFlags) addLook(f *pflag.FlagSet, formats, pixels string) {
+	f.StringVar(&s.look.Theme, "theme", "", formats+": colours: "+strings.Join(render.ThemeNames(), ", ")+" (the session's own); default dark")
+	f.Float64Var(&s.look.Scale, "scale", 1, formats+": size, 1 being a font of 16 pixels")
+	f.IntVar(&s.look.Padding, "padding", format.DefaultPadding, formats+": space around it, in pixels at scale 1")
+	f.BoolVar(&s.look.NoCursor, "no-cursor", false, formats+": leave the cursor out")
+	f.StringVar(&s.look.CursorShape, "cursor", "", formats+": shape of the cursor: block, underline, bar (default: as the program set it)")
+	f.StringVar(&s.look.Fonts, "fonts", "system", pixels+": system (fonts of the machine help out where the embedded ones lack a character), embedded")
+}
+
+// addOutput adds --output, which may be written --out.
+func addOutput(f *pflag.FlagSet, file *string) {
+	f.StringVarP(file, "output", "o", "", "file to write (default: standard output)")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "out" {
+			name = "output"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// check settles the format and refuses what cannot be.
+func (s *screenFlags) check(a *app) error {
+	if a.json {
+		s.format = "json"
+	}
+	if s.format == "" {
+		s.format = formatOf(s.output, screenFormats, "text")
+	}
+	if err := checkFormat(s.format); err != nil {
+		return err
+	}
+	if _, err := render.ThemeFor(s.look.Theme, nil); err != nil {
+		return usageError{err}
+	}
+	if !(s.look.Scale >= pixel.MinScale && s.look.Scale <= pixel.MaxScale) {
+		return usagef("--scale %g: give %g to %d", s.look.Scale, pixel.MinScale, pixel.MaxScale)
+	}
+	if s.look.Padding < 0 || s.look.Padding > format.MaxPadding {
+		return usagef("--padding %d: give 0 to %d", s.look.Padding, format.MaxPadding)
+	}
+	if s.look.Padding == 0 {
+		s.look.Padding = -1
+	}
+	if err := oneOf("--cursor", s.look.CursorShape, "", "block", "underline", "bar"); err != nil {
+		return err
+	}
+	if err := oneOf("--fonts", s.look.Fonts, "system", "embedded"); err != nil {
+		return err
+	}
+	if s.format == "png" {
+		return a.refuseTerminal(s.output, "a PNG")
+	}
+	return nil
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	names := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	return usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
+}
+
+// formatOf is the format that a file's name asks for.
+func formatOf(file string, formats []string, otherwise string) string {
+	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	switch ext {
+	case "txt":
+		ext = "text"
+	case "htm":
+		ext = "html"
+	case "markdown":
+		ext = "md"
+	}
+	if slices.Contains(formats, ext) {
+		return ext
+	}
+	return otherwise
+}
+
+// refuseTerminal is an error when something that is no text would go to a terminal.
+func (a *app) refuseTerminal(output, what string) error {
+	if f, ok := a.stdout.(*os.File); ok && output == "" && term.IsTerminal(int(f.Fd())) {
+		return usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
+	}
+	return nil
+}
 
 func checkFormat(format string) error {
-	for _, f := range screenFormats {
-		if f == format {
-			return nil
-		}
+	if slices.Contains(screenFormats, format) {
+		return nil
 	}
 	return usagef("unknown format %q; there are %s", format, strings.Join(screenFormats, ", "))
 }
 
-// printScreen prints what the daemon sent, ended by a newline.
-func (a *app) printScreen(b []byte, format string) error {
-	if format == "json" {
+// printScreen prints what the daemon or a renderer made; text is ended by a newline.
+func (a *app) printScreen(b []byte, s *screenFlags) error {
+	if s.format == "json" {
 		var out bytes.Buffer
 		if err := json.Compact(&out, b); err != nil {
 			return err
 		}
 		b = out.Bytes()
 	}
-	if !bytes.HasSuffix(b, []byte("\n")) {
+	if s.format != "png" && !bytes.HasSuffix(b, []byte("\n")) {
 		b = append(b, '\n')
 	}
-	_, err := a.stdout.Write(b)
-	return err
+	return a.writeOutput(s.output, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// writeOutput writes to a file, or standard output when none is named.
+func (a *app) writeOutput(file string, write func(io.Writer) error) (err error) {
+	if file == "" || file == "-" {
+		return write(a.stdout)
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return write(f)
 }
 
 func parseSize(s string) (cols, rows int, err error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -18,8 +19,9 @@ import (
 // renderFlags are what `render` is told.
 type renderFlags struct {
 	cols, rows, scrollback int
-	format, engine, resize string
+	engine, resize         string
 	replies, batch         bool
+	screenFlags
 }
 
 func renderCommand(a *app) *cobra.Command {
@@ -32,7 +34,7 @@ func renderCommand(a *app) *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&r.cols, "cols", 80, "width in cells")
 	f.IntVar(&r.rows, "rows", 24, "height in cells")
-	f.StringVar(&r.format, "format", "text", "format: "+strings.Join(screenFormats, ", "))
+	r.add(f)
 	f.StringVar(&r.engine, "engine", "", "terminal emulator: "+strings.Join(session.EngineNames(), ", "))
 	f.IntVar(&r.scrollback, "scrollback", -1, "print this many lines of history as well (json: all by default)")
 	f.StringVar(&r.resize, "resize", "", "resize to COLSxROWS after the input")
@@ -60,10 +62,7 @@ type event struct {
 }
 
 func (a *app) render(r *renderFlags, args []string) error {
-	if a.json {
-		r.format = "json"
-	}
-	if err := checkFormat(r.format); err != nil {
+	if err := r.check(a); err != nil {
 		return err
 	}
 	if r.batch {
@@ -157,21 +156,18 @@ func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
 	history := lastLines(e.History(), r.wanted(e))
-	switch r.format {
-	case "ansi":
-		f.Lines = append(history, f.Lines...)
-		return a.printScreen(render.AppendANSI(nil, &f, render.ANSIOptions{}), r.format)
-	case "text":
-		render.FromFrame(&out.Screen, &f)
-		out.Screen.Scrollback = render.Lines(nil, &f, history)
-		return a.printScreen(render.Text(nil, &out.Screen, render.TextOptions{}), r.format)
+	if r.format != "json" {
+		o := r.look
+		o.Reversed = e.Modes().ReverseVideo
+		b, err := format.Append(nil, r.format, &f, history, o)
+		if err != nil {
+			return err
+		}
+		return a.printScreen(b, &r.screenFlags)
 	}
 	render.FromFrame(&out.Screen, &f)
 	out.Scrollback = render.Lines(out.Scrollback, &f, history)
-	saved := a.json
-	a.json = true
-	defer func() { a.json = saved }()
-	return a.print(out, nil)
+	return a.writeOutput(r.output, func(w io.Writer) error { return encodeJSON(w, out) })
 }
 
 // wanted is how many lines of history are asked for: all of them in JSON by default.

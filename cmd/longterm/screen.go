@@ -3,8 +3,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/client"
@@ -12,23 +10,25 @@ import (
 
 func screenCommand(a *app) *cobra.Command {
 	var q client.ScreenQuery
-	var format string
-	c := a.on("screen S", "Print a session's screen", cobra.ExactArgs(1),
+	var o screenFlags
+	c := a.on("screen S", "Print a session's screen, or a picture of it", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			if a.json {
-				format = "json"
-			}
-			if err := checkFormat(format); err != nil {
+			if err := o.check(a); err != nil {
 				return err
 			}
-			b, err := s.ScreenAs(cmd.Context(), q, format)
+			l := &o.look
+			q.Picture = client.Picture{
+				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
+				Fonts: l.Fonts, Styles: l.Styles,
+			}
+			b, err := s.ScreenAs(cmd.Context(), q, o.format)
 			if err != nil {
 				return err
 			}
-			return a.printScreen(b, format)
+			return a.printScreen(b, &o)
 		})
 	f := c.Flags()
-	f.StringVar(&format, "format", "text", "format: "+strings.Join(screenFormats, ", "))
+	o.add(f)
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")

@@ -169,6 +169,39 @@ type ScreenQuery struct {
 	Screen     string // active, primary, alternate
 	Scrollback string // A:B
 	At         string // a moment: offset, time, -5m, +90s; empty: now
+	Picture    Picture
+}
+
+// Picture says how a screen looks in formats that show its looks. The zero value leaves
+// all to the daemon.
+type Picture struct {
+	Theme    string  // dark, light, high-contrast, session
+	Scale    float64 // 1 is a font of 16 pixels
+	Padding  int     // pixels at scale 1; -1 is none
+	NoCursor bool
+	Cursor   string // block, underline, bar; empty: the program's
+	Fonts    string // system, embedded
+	Styles   bool   // Markdown: list what stands out by its looks
+}
+
+func (p *Picture) values(v url.Values) {
+	for name, value := range map[string]string{"theme": p.Theme, "cursor": p.Cursor, "fonts": p.Fonts} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if p.Scale != 0 {
+		v.Set("scale", strconv.FormatFloat(p.Scale, 'g', -1, 64))
+	}
+	if p.Padding != 0 {
+		v.Set("padding", strconv.Itoa(p.Padding))
+	}
+	if p.NoCursor {
+		v.Set("no_cursor", "true")
+	}
+	if p.Styles {
+		v.Set("styles", "true")
+	}
 }
 
 func (q ScreenQuery) values() url.Values {
@@ -193,13 +226,14 @@ func (s *Session) Screen(ctx context.Context, q ScreenQuery) (render.Screen, err
 	return get[render.Screen](ctx, s.c, s.path+"/screen", q.values())
 }
 
-// ScreenAs is the screen in another format (text, ansi, json) as bytes.
+// ScreenAs is the screen in another format (text, ansi, html, svg, png, md, json) as bytes.
 func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([]byte, error) {
-	path := s.path + "/screen"
+	path, v := s.path+"/screen", q.values()
 	if format != "json" {
 		path += "/" + format
+		q.Picture.values(v)
 	}
-	resp, err := s.c.do(ctx, "GET", path, q.values(), nil)
+	resp, err := s.c.do(ctx, "GET", path, v, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/vterm"
@@ -83,12 +84,6 @@ func readOutput(ctx context.Context, e *entry, q *outputQuery) (c session.Chunk,
 // terminal later is still kept, but nobody waits for it.
 func finished(s *session.Session) bool { return s.Status().State != session.Running }
 
-// raw is an answer that is not JSON.
-type raw struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}
-
 // rawOutput is output as it is, with what belongs to it in headers.
 type rawOutput struct {
 	ContentType string `header:"Content-Type"`
@@ -116,17 +111,13 @@ func (d *Daemon) rawRoutes(a huma.API) {
 	})
 	huma.Register(a, huma.Operation{
 		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",
-		Summary: "The screen as text or with ANSI sequences",
-	}, func(ctx context.Context, in *struct {
-		ScreenQuery
-		Format string `path:"format" enum:"text,ansi"`
-	},
-	) (*raw, error) {
-		body, err := d.screenText(ctx, &in.ScreenQuery, in.Format)
+		Summary: "The screen as text, with ANSI sequences, as Markdown, or as a picture",
+	}, func(ctx context.Context, in *pictureQuery) (*picture, error) {
+		body, err := d.screenAs(ctx, in)
 		if err != nil {
 			return nil, toAPI(err)
 		}
-		return &raw{"text/plain; charset=utf-8", body}, nil
+		return &picture{format.MediaType(in.Format), picturePolicy, "nosniff", body}, nil
 	})
 }
 
@@ -145,39 +136,22 @@ func (d *Daemon) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen,
 		return render.Screen{}, err
 	}
 	var s render.Screen
-	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line) {
+	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
 		render.FromFrame(&s, f)
 		s.Scrollback = render.Lines(nil, f, history)
 	})
 	return s, err
 }
 
-func (d *Daemon) screenText(ctx context.Context, in *ScreenQuery, format string) ([]byte, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	var b []byte
-	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line) {
-		f.Lines = append(history, f.Lines...)
-		if format == "ansi" {
-			b = render.AppendANSI(nil, f, render.ANSIOptions{})
-			return
-		}
-		var s render.Screen
-		render.FromFrame(&s, f)
-		b = render.Text(nil, &s, render.TextOptions{})
-	})
-	return b, err
-}
-
 // look takes a frame, and history lines if any were asked for, at one moment.
-func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line)) error {
+func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
 	var f vterm.Frame
 	var history []vterm.Line
+	var modes vterm.Modes
 	var rangeErr error
 	take := func(engine vterm.Engine) {
 		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
+		modes = engine.Modes()
 		history, rangeErr = historyLines(engine.History(), q.Scrollback)
 	}
 	if err := d.lookAt(ctx, e, q.At, take); err != nil {
@@ -186,7 +160,7 @@ func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 	if rangeErr != nil {
 		return rangeErr
 	}
-	use(&f, history)
+	use(&f, history, modes)
 	return nil
 }
 

@@ -1,0 +1,113 @@
+package pixel
+
+import (
+	"image"
+	"sync"
+
+	"github.com/go-fonts/dejavu/dejavusansmono"
+	"github.com/go-fonts/dejavu/dejavusansmonobold"
+	"github.com/go-fonts/dejavu/dejavusansmonoboldoblique"
+	"github.com/go-fonts/dejavu/dejavusansmonooblique"
+	"github.com/hajimehoshi/bitmapfont/v3"
+	xdraw "golang.org/x/image/draw"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+)
+
+// advance of the embedded font's characters, in em.
+const advance = 1233.0 / 2048
+
+// fonts is what characters are looked for in.
+type fonts struct {
+	// own is the embedded font: plain, bold, italic, both.
+	own [4]*sfnt.Font
+	// more are fonts of the machine, in order of preference, and color its emoji.
+	more  []*sfnt.Font
+	color *bitmapEmoji
+}
+
+var embedded = sync.OnceValue(func() *fonts {
+	f := &fonts{}
+	for i, data := range [...][]byte{dejavusansmono.TTF, dejavusansmonobold.TTF, dejavusansmonooblique.TTF, dejavusansmonoboldoblique.TTF} {
+		parsed, err := sfnt.Parse(data)
+		if err != nil {
+			panic("embedded font: " + err.Error())
+		}
+		f.own[i] = parsed
+	}
+	return f
+})
+
+// find is the first font that has a character.
+func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, sfnt.GlyphIndex) {
+	style := 0
+	if bold {
+		style |= 1
+	}
+	if italic {
+		style |= 2
+	}
+	for _, own := range []*sfnt.Font{f.own[style], f.own[0]} {
+		if i, err := own.GlyphIndex(buf, r); err == nil && i != 0 {
+			return own, i
+		}
+	}
+	for _, other := range f.more {
+		if i, err := other.GlyphIndex(buf, r); err == nil && i != 0 {
+			return other, i
+		}
+	}
+	return nil, 0
+}
+
+// Size of the bitmap font's full-width characters, in its pixels.
+const bitmapSize = 12
+
+// bitmapMu: the bitmap font hands out one image for all its glyphs.
+var bitmapMu sync.Mutex
+
+// bitmap draws a character of the bitmap font, enlarged to its cells: box is their size in
+// a line that is not doubled.
+func (f *fonts) bitmap(r rune, box image.Point, base int, doubled image.Point) *image.Alpha {
+	bitmapMu.Lock()
+	defer bitmapMu.Unlock()
+	face := bitmapfont.FaceSC
+	dr, mask, at, adv, ok := face.Glyph(fixed.P(0, bitmapSize), r)
+	if !ok || mask == nil {
+		return nil
+	}
+	src := image.NewAlpha(image.Rect(0, 0, dr.Dx()+2, dr.Dy()+2)) // a rim, for the filter
+	ink := false
+	for y := range dr.Dy() {
+		for x := range dr.Dx() {
+			if _, _, _, a := mask.At(at.X+x, at.Y+y).RGBA(); a > 0 {
+				ink = true
+				src.Pix[src.PixOffset(x+1, y+1)] = 0xff
+			}
+		}
+	}
+	if !ink {
+		return nil
+	}
+	advance := float64(adv.Round())
+	scale := float64(box.X) * 0.92 / advance
+	left := (float64(box.X) - advance*scale) / 2
+	top := float64(base) - scale*(bitmapSize-1.3) // the baseline is 1.3 above the bottom of full-width characters
+	x := func(n int) int { return int(float64(doubled.X)*(left+scale*float64(n)) + 0.5) }
+	y := func(n int) int { return int(float64(doubled.Y)*(top+scale*float64(n)) + 0.5) }
+	area := image.Rect(x(dr.Min.X-1), y(dr.Min.Y-1), x(dr.Max.X+1), y(dr.Max.Y+1))
+	out := image.NewAlpha(area)
+	xdraw.CatmullRom.Scale(out, area, src, src.Bounds(), xdraw.Src, nil)
+	sharpen(out, scale)
+	return out
+}
+
+// sharpen makes the edges of an enlarged bitmap about one pixel wide again.
+func sharpen(mask *image.Alpha, scale float64) {
+	if scale <= 1 {
+		return
+	}
+	for i, a := range mask.Pix {
+		mask.Pix[i] = uint8(min(max((float64(a)-112)*scale+112, 0), 255))
+	}
+}

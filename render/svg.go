@@ -1,0 +1,269 @@
+package render
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/boxdraw"
+)
+
+// AppendSVG appends the screen, and its history lines, as an SVG picture. Text stays text,
+// every piece held to its columns; box drawing and decorations are paths. It is XML 1.0
+// whatever was printed, and links are as in AppendHTML.
+func AppendSVG(dst []byte, s *Screen, o PictureOptions) []byte {
+	d := NewSVG(s.Cols, len(s.Grid()), s.Title, o)
+	for y, row := range d.Rows(s, &o) {
+		if len(row) > 0 {
+			fmt.Fprintf(&d.body, "<g transform=\"translate(0 %d)\">%s</g>\n", y*CellHeight, row)
+		}
+	}
+	return d.Append(dst)
+}
+
+// SVG is a picture under construction, of one screen or of many that follow each other.
+type SVG struct {
+	o          PictureOptions
+	cols, rows int
+	title      string
+	styles     map[string]int
+	css        strings.Builder
+	body       strings.Builder
+}
+
+// NewSVG begins a picture of a size in cells.
+func NewSVG(cols, rows int, title string, o PictureOptions) *SVG {
+	title = cleanText(title)
+	if strings.TrimSpace(title) == "" {
+		title = "Terminal"
+	}
+	return &SVG{o: o, cols: cols, rows: rows, title: title, styles: map[string]int{}}
+}
+
+// Style adds a rule to the style sheet.
+func (d *SVG) Style(rule string) { d.css.WriteString(rule + "\n") }
+
+// Element adds to the picture. The text must be well-formed.
+func (d *SVG) Element(text []byte) { d.body.Write(text) }
+
+// Append appends the document.
+func (d *SVG) Append(dst []byte) []byte {
+	pad, scale := d.o.Padding, d.o.Scaled()
+	w, h := d.cols*CellWidth+2*pad, d.rows*CellHeight+2*pad
+	t := &d.o.Theme
+	dst = fmt.Appendf(dst, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="%d %d %d %d" role="img" xml:space="preserve">`+"\n",
+		num(float64(w)*scale), num(float64(h)*scale), -pad, -pad, w, h)
+	dst = fmt.Appendf(dst, "<title>%s</title>\n<style>\n"+
+		"text{font:%spx %s;white-space:pre;fill:%s;font-variant-ligatures:none}\na{cursor:pointer}\n.c{text-anchor:middle}\n"+
+		"@keyframes blink{50%%{visibility:hidden}}\n.blink{animation:blink 1s step-end infinite}\n"+
+		"@media(prefers-reduced-motion:reduce){.blink{animation:none}}\n", html.EscapeString(d.title), num(FontSize),
+		strings.ReplaceAll(fontStack, `"`, "'"), hexColor(t.FG))
+	dst = append(dst, d.css.String()...)
+	dst = fmt.Appendf(dst, "</style>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", -pad, -pad, w, h, hexColor(t.BG))
+	dst = append(dst, d.body.String()...)
+	return append(dst, "</svg>\n"...)
+}
+
+// Rows are the elements of a screen's lines, each drawn at the top of the picture; empty
+// where there is nothing to see. The theme may be another than the whole picture's.
+func (d *SVG) Rows(s *Screen, o *PictureOptions) [][]byte {
+	grid := s.Grid()
+	shape, row, col := o.CursorOn(s)
+	out := make([][]byte, len(grid))
+	for i := range grid {
+		cursorCol := -1
+		if i == row {
+			cursorCol = col
+		}
+		out[i] = d.row(&grid[i], s, o, cursorCol, shape)
+	}
+	return out
+}
+
+func (d *SVG) row(l *Line, s *Screen, o *PictureOptions, cursorCol int, shape string) []byte {
+	r := svgRow{d: d, o: o, blinking: s.Cursor.Blink}
+	o.chunks(l, s.Cols, cursorCol, shape, r.chunk)
+	if len(r.back)+len(r.front) == 0 {
+		return nil
+	}
+	out := append(r.back, r.front...)
+	if l.Size == "" {
+		return out
+	}
+	down, shift := 2, 0
+	switch l.Size {
+	case "double-width":
+		down = 1
+	case "double-bottom":
+		shift = -CellHeight
+	}
+	head := fmt.Appendf(nil, `<svg x="0" y="0" width="%d" height="%d"><g transform="translate(0 %d) scale(2 %d)">`,
+		d.cols*CellWidth, CellHeight, shift, down)
+	return append(append(head, out...), "</g></svg>"...)
+}
+
+// svgRow is a row under construction. Backgrounds come before everything else, so that
+// they cover no part of a character that leans over.
+type svgRow struct {
+	d           *SVG
+	o           *PictureOptions
+	blinking    bool // the cursor
+	back, front []byte
+}
+
+func (r *svgRow) chunk(c chunk) {
+	x, w := c.col*CellWidth, c.width*CellWidth
+	blink := ""
+	if c.span.Blink || c.cursor != "" && r.blinking {
+		blink = ` class="blink"`
+	}
+	if c.cursor == "block" { // what blinks away shows the cell as it is
+		own := c
+		own.cursor, own.paint = "", r.o.Theme.Paint(c.span)
+		if blink != "" {
+			r.chunk(own)
+		}
+		r.front = fmt.Appendf(r.front, `<g%s><rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`,
+			blink, x, 0, w, CellHeight, hexColor(c.paint.BG))
+		r.ink(&c, "")
+		r.front = append(r.front, "</g>"...)
+		return
+	}
+	if c.paint.Filled && c.paint.BG != r.o.Theme.BG {
+		r.back = fmt.Appendf(r.back, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" shape-rendering="crispEdges"/>`,
+			x, 0, w, CellHeight, hexColor(c.paint.BG))
+	}
+	ink := blink
+	if !c.span.Blink {
+		ink = ""
+	}
+	r.ink(&c, ink)
+	switch c.cursor {
+	case "bar":
+		r.front = fmt.Appendf(r.front, `<rect%s x="%d" y="%d" width="2" height="%d" fill="%s"/>`, blink, x, 0, CellHeight, hexColor(r.o.Theme.Cursor))
+	case "underline":
+		r.front = fmt.Appendf(r.front, `<rect%s x="%d" y="%d" width="%d" height="2" fill="%s"/>`, blink, x, CellHeight-2, w, hexColor(r.o.Theme.Cursor))
+	}
+}
+
+// ink is a piece's text or shape, and its decorations, inside its link.
+func (r *svgRow) ink(c *chunk, blink string) {
+	if c.paint.Hidden {
+		return
+	}
+	link, ok := safeLink(c.span.Link)
+	if ok {
+		r.front = fmt.Appendf(r.front, `<a href="%s" rel="noopener noreferrer">`, html.EscapeString(link))
+	}
+	if blink != "" {
+		r.front = append(r.front, "<g"+blink+">"...)
+	}
+	if c.drawn != 0 {
+		r.shapes(c)
+	} else {
+		r.text(c)
+	}
+	r.decorations(c)
+	if blink != "" {
+		r.front = append(r.front, "</g>"...)
+	}
+	if ok {
+		r.front = append(r.front, "</a>"...)
+	}
+}
+
+func (r *svgRow) shapes(c *chunk) {
+	n := max(c.width, 1)
+	w := float32(CellWidth * c.width)
+	if !tiles(c.drawn) {
+		n, w = 1, CellWidth
+	}
+	shape, _ := boxdraw.Draw(c.drawn, w, CellHeight, lineWidth)
+	if n > 0 {
+		r.path(shape, float64(c.col*CellWidth), c.paint.FG)
+	}
+}
+
+func (r *svgRow) path(s boxdraw.Shape, x float64, color uint32) {
+	if len(s.Path) == 0 {
+		return
+	}
+	r.front = append(r.front, `<path fill="`...)
+	r.front = append(r.front, hexColor(color)...)
+	if s.Alpha < 255 {
+		r.front = append(r.front, `" fill-opacity="`...)
+		r.front = append(r.front, num(float64(s.Alpha)/255)...)
+	}
+	r.front = append(r.front, `" d="`...)
+	r.front = s.AppendSVG(r.front, float32(x), 0)
+	r.front = append(r.front, `"/>`...)
+}
+
+func (r *svgRow) text(c *chunk) {
+	text := cleanText(c.text)
+	left := len(text) - len(strings.TrimLeft(text, " "))
+	text = strings.Trim(text, " ")
+	if text == "" {
+		return
+	}
+	var class []string
+	if rules := svgRules(c, r.d.o.Theme.FG); rules != "" {
+		class = append(class, r.d.class(rules))
+	}
+	x := float64((c.col + left) * CellWidth)
+	length := ""
+	if c.alone {
+		class = append(class, "c")
+		x += float64(c.width*CellWidth) / 2
+	} else {
+		length = fmt.Sprintf(` textLength="%d" lengthAdjust="spacingAndGlyphs"`, len([]rune(text))*CellWidth)
+	}
+	r.front = fmt.Appendf(r.front, `<text x="%s" y="%d"%s`, num(x), baseline, length)
+	if len(class) > 0 {
+		r.front = fmt.Appendf(r.front, ` class="%s"`, strings.Join(class, " "))
+	}
+	r.front = fmt.Appendf(r.front, ">%s</text>", html.EscapeString(text))
+}
+
+func (r *svgRow) decorations(c *chunk) {
+	draw := func(kind string, color uint32) {
+		s := boxdraw.Decorate(kind, c.width, CellWidth, CellHeight, lineWidth, baseline)
+		r.path(s, float64(c.col*CellWidth), color)
+	}
+	if c.span.Underline != "" {
+		draw(c.span.Underline, c.paint.UL)
+	}
+	if c.span.Strike {
+		draw("strike", c.paint.FG)
+	}
+	if c.span.Overline {
+		draw("overline", c.paint.FG)
+	}
+}
+
+// svgRules are the declarations of a text's look.
+func svgRules(c *chunk, fg uint32) string {
+	var rules []string
+	if c.paint.FG != fg {
+		rules = append(rules, "fill:"+hexColor(c.paint.FG))
+	}
+	if c.span.Bold {
+		rules = append(rules, "font-weight:bold")
+	}
+	if c.span.Italic {
+		rules = append(rules, "font-style:italic")
+	}
+	return strings.Join(rules, ";")
+}
+
+// class is the class that has the rules.
+func (d *SVG) class(rules string) string {
+	n, ok := d.styles[rules]
+	if !ok {
+		n = len(d.styles)
+		d.styles[rules] = n
+		fmt.Fprintf(&d.css, "text.s%d{%s}\n", n, rules)
+	}
+	return "s" + strconv.Itoa(n)
+}
