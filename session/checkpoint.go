@@ -211,6 +211,8 @@ func (s *Session) begin() {
 			s.skipTo(tail)
 		}
 	}
+	s.streams.beginAt(s.off)
+	s.watch.output()
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
 }

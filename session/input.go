@@ -181,8 +181,10 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 		cursor = s.off
 		s.typedAt, s.typedByExec = anchor{s.off, s.engine.Version()}, false
 		s.noteEntered(data)
-		s.rememberTyped(data)
-		s.typedSomething()
+		if !s.streams.apart { // pipes echo nothing
+			s.rememberTyped(data)
+			s.typedSomething()
+		}
 		if len(data) > 0 {
 			done, err = s.inputs.add(ctx, data)
 			kind := journal.InputTyped

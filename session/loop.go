@@ -68,7 +68,7 @@ func (s *Session) drain() (more bool) {
 	}
 	taken := 0
 	for taken < drainBytes {
-		p := s.ring.Unread(s.off, drainBytes-taken)
+		p := s.ring.Unread(s.off, s.streams.piece(drainBytes-taken))
 		if len(p) == 0 {
 			break
 		}
@@ -86,12 +86,13 @@ func (s *Session) drain() (more bool) {
 // stays valid because it is acknowledged last.
 func (s *Session) take(p []byte) {
 	if !s.journalBad {
-		if err := s.cfg.Journal.AppendOutput(p); err != nil {
+		if err := s.journalOutput(s.off, p); err != nil {
 			s.journalFails(err)
 		} else {
 			s.journalled = s.off + uint64(len(p))
 		}
 	}
+	s.streams.took(s.off, len(p))
 	_, _ = s.engine.Write(p) // never fails
 	s.off += uint64(len(p))
 	s.happened(s.off)
@@ -109,7 +110,7 @@ func (s *Session) ack() {
 // makeRoom keeps the child going while the journal fails: once what could not be
 // journalled fills three quarters of the ring, it is given up and counted as a gap.
 func (s *Session) makeRoom() {
-	if s.off-s.journalled > uint64(s.ring.Cap())/4*3 {
+	if s.off-s.journalled > uint64(s.ring.Cap())/4*3 || s.off > s.journalled && s.ring.LogUsed() > 75 {
 		s.journalled = s.off
 	}
 }
@@ -130,8 +131,8 @@ func (s *Session) saveBacklog() {
 		}
 	}
 	for s.journalled < s.off {
-		p := s.ring.Unread(s.journalled, int(s.off-s.journalled))
-		if err := s.cfg.Journal.AppendOutput(p); err != nil {
+		p := s.ring.Unread(s.journalled, s.streams.piece(int(s.off-s.journalled)))
+		if err := s.journalOutput(s.journalled, p); err != nil {
 			return
 		}
 		s.journalled += uint64(len(p))
@@ -145,6 +146,9 @@ func (s *Session) saveBacklog() {
 // digest does what new output asks for besides showing it.
 func (s *Session) digest() {
 	s.answer()
+	if s.streams.apart {
+		defer s.watch.output() // the streams of what was taken are known from here on
+	}
 	now := time.Now()
 	version := s.engine.Version()
 	changed := version != s.Status().Version
@@ -159,9 +163,10 @@ func (s *Session) digest() {
 	s.watchContent(now)
 }
 
-// answer types the emulator's replies to queries.
+// answer types the emulator's replies to queries. On pipes nobody asked: what looks like a
+// query is data, and the input is not the emulator's.
 func (s *Session) answer() {
-	if r := s.engine.Replies(nil); len(r) > 0 {
+	if r := s.engine.Replies(nil); len(r) > 0 && !s.streams.apart {
 		s.inputs.reply(r)
 	}
 }
@@ -248,6 +253,7 @@ func (s *Session) finish() {
 	s.checkpoint() // what the ring still holds is the next owner's
 	s.endWaiters()
 	s.inputs.end()
+	s.leaveStreams()
 	if err := s.cfg.Journal.Close(); err != nil {
 		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
 	}

@@ -112,6 +112,7 @@ type Session struct {
 	clock       frameClock
 	check       checkpoints
 	sparse      sparse
+	streams     streams
 
 	watch  watchers
 	inputs inputQueue
@@ -139,6 +140,7 @@ func New(cfg Config) (*Session, error) {
 	s.sparse.series = checkpoint.NewSeries(cfg.Dir, checkpoint.SeriesOptions{})
 	s.inputs.device = cfg.Device
 	s.tap.ring = cfg.Ring
+	s.streams.begin(cfg.Ring)
 	return s, nil
 }
 

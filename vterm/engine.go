@@ -27,6 +27,9 @@ type Options struct {
 	// LegacyWidth measures single code points (wcwidth) instead of grapheme clusters
 	// until the program changes mode 2027.
 	LegacyWidth bool
+	// NewLine begins with LNM: a line feed goes to the first column as well, as text wants
+	// that no terminal driver has been at (vt10x: not supported).
+	NewLine bool
 	// ReportTitle lets CSI 20/21 t echo icon label and title. Off by default: it lets
 	// output choose what is typed.
 	ReportTitle bool

@@ -20,6 +20,9 @@ func (t *Terminal) resetState() {
 	if t.opts.LegacyWidth {
 		t.modes &^= modeGraphemes
 	}
+	if t.opts.NewLine {
+		t.modes |= modeNewLine
+	}
 	t.savedModes = nil
 	t.saved = [2]savedCursor{}
 	t.conform = conformance{level: levelMax}

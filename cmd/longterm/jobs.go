@@ -209,7 +209,7 @@ func (a *app) jobsStop() *cobra.Command {
 		}
 		return a.print(j, nil)
 	})
-	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step gets")
+	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time until what is left is killed")
 	return c
 }
 

@@ -18,7 +18,7 @@ func keeperCommand(*app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "keeper", Short: "Hold sessions (started by itself)", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg.Log, cfg.Build = logTo(os.Stderr), version()
+			cfg.Log, cfg.Build, cfg.OpenPTY = logTo(os.Stderr), version(), openPTY
 			if daemon {
 				cfg.Daemon = daemonArgv()
 			}
@@ -41,3 +41,6 @@ func keeperCommand(*app) *cobra.Command {
 	f.IntVar(&handoffFD, "handoff-fd", 0, "descriptor with what an earlier execution left")
 	return c
 }
+
+// openPTY is what keepers open terminals with; nil: the system's. Tests replace it.
+var openPTY func() (master, slave *os.File, err error)

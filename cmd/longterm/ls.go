@@ -137,6 +137,12 @@ func writeInfo(w io.Writer, s *api.Session) {
 		row("shell", doing(s)+" ("+s.Shell.Quality+" integration)")
 	}
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
+	if s.Why != "" {
+		row("mode", s.Mode+": "+s.Why)
+	}
+	if s.Cgroup != nil {
+		row("cgroup", cgroupText(s.Cgroup))
+	}
 	row("created", s.Created.Local().Format(time.DateTime))
 	row("time", elapsed(s.Duration))
 	if s.Title != "" {

@@ -19,7 +19,9 @@ type startFlags struct {
 	env, labels       []string
 	cols, rows        int
 	isolated, pipe    bool
+	stdin             bool
 	restore           string
+	limit             limitFlags
 }
 
 func (s *startFlags) register(c *cobra.Command) {
@@ -32,7 +34,8 @@ func (s *startFlags) register(c *cobra.Command) {
 	f.IntVar(&s.rows, "rows", 0, "height in cells (default 24)")
 	f.StringVar(&s.engine, "engine", "", "terminal emulator to use")
 	f.BoolVar(&s.isolated, "isolated", false, "give the session a keeper process of its own")
-	f.BoolVar(&s.pipe, "pipe", false, "use pipes instead of a terminal")
+	f.BoolVar(&s.pipe, "pipe", false, "use pipes instead of a terminal; stdout and stderr are kept apart")
+	s.limit.register(c)
 	f.SetInterspersed(false) // what follows the command belongs to it
 }
 
@@ -40,7 +43,7 @@ func (s *startFlags) register(c *cobra.Command) {
 func (s *startFlags) request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
-		Engine: s.engine, Isolated: s.isolated, Pipe: s.pipe, Restore: s.restore,
+		Engine: s.engine, Isolated: s.isolated, Pipe: s.pipe, Stdin: s.stdin, Restore: s.restore,
 	}
 	if err := sizeGiven(cmd, s); err != nil {
 		return n, err
@@ -50,6 +53,9 @@ func (s *startFlags) request(cmd *cobra.Command, argv []string) (api.NewSession,
 	}
 	var err error
 	if n.Labels, err = pairs(s.labels, "--label"); err != nil {
+		return n, err
+	}
+	if n.Limits, err = s.limit.limits(); err != nil {
 		return n, err
 	}
 	if n.Cwd, err = filepath.Abs(s.cwd); err != nil {
@@ -81,6 +87,7 @@ func newCommand(a *app) *cobra.Command {
 		},
 	}
 	start.register(c)
+	c.Flags().BoolVar(&start.stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
 	c.Flags().StringVar(&start.restore, "restore", "never", "what to start when the machine or the keeper went down under it: never, shell or command")
 	return a.jsonFlag(c)
 }

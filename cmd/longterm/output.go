@@ -14,10 +14,17 @@ import (
 )
 
 func outputCommand(a *app) *cobra.Command {
-	var from string
+	var from, stream string
 	var raw, follow bool
 	c := a.on("output S", "Print what a session printed", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
+			switch stream {
+			case "stdout", "stderr":
+				s = s.Stream(stream)
+			case "":
+			default:
+				return usagef("--stream %q: give stdout or stderr", stream)
+			}
 			w := a.outputWriter(raw)
 			take := func(o api.Output) error {
 				if o.Gap > 0 {
@@ -46,6 +53,7 @@ Text without escape sequences by default; --raw prints the bytes as they were. W
 a line {"data" (base64), "from", "next", "gap_bytes", "end"}; go on from the last "next".`
 	f := c.Flags()
 	f.StringVar(&from, "from", "0", "moment to begin at: "+momentForms)
+	f.StringVar(&stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&raw, "raw", false, "bytes as they were printed")
 	f.BoolVarP(&follow, "follow", "f", false, "go on until the session ends")
 	return a.jsonFlag(c)
@@ -57,7 +65,7 @@ func readAll(cmd *cobra.Command, s *client.Session, from uint64, take func(api.O
 		if err != nil {
 			return err
 		}
-		if len(o.Data) == 0 && o.Gap == 0 {
+		if o.Next == from {
 			return nil
 		}
 		if err := take(o); err != nil {
@@ -80,7 +88,7 @@ func (a *app) outputWriter(raw bool) outputWriter {
 	case raw:
 		return rawWriter{a}
 	}
-	return newTextWriter(a.stdout)
+	return a.textWriter()
 }
 
 type jsonWriter struct{ enc *json.Encoder }

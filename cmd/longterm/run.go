@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
@@ -26,6 +27,7 @@ type runFlags struct {
 	line      string
 	raw, keep bool
 	warm      bool
+	encoding  string
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -37,7 +39,11 @@ func runCommand(a *app) *cobra.Command {
 On a terminal the command has it: keys go to it, colours come through. Otherwise its output is
 printed as plain text (--raw: as it is) and standard input is not read. The session is removed
 at the end unless --keep is given. With --background, or when it is left there, the session stays until
-` + "`longterm jobs rm`" + `.`,
+` + "`longterm jobs rm`" + `.
+
+With --pipe, or when the system has no terminal left, the command runs on pipes: it reads our
+standard input (unless that is a terminal), and stdout and stderr stay apart. Pipes and files get
+its bytes as they are; a terminal gets text, and how much there was of what is no text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) },
 	}
 	r.startFlags.register(c)
@@ -45,6 +51,7 @@ at the end unless --keep is given. With --background, or when it is left there, 
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
+	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
 	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
 	return a.jsonFlag(c)
@@ -71,6 +78,11 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	encoding, err := pipeRequest(a, r, &n.NewSession)
+	if err != nil {
+		return err
+	}
+	n.Stdin = n.Stdin && !r.background && !r.warm
 	b, err := a.connect()
 	if err != nil {
 		return err
@@ -99,8 +111,8 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.background {
 		return a.print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
 	}
-	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res}
-	if tty {
+	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding}
+	if tty && res.Mode == "pty" {
 		if run.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
 			return err
 		}
@@ -130,6 +142,9 @@ type running struct {
 	res    api.Result // how it went, once it is over
 	t      *terminal  // nil: no terminal to give to the command
 	output []byte     // for --json
+
+	encoding capture.Encoding
+	pipe     *pipeCollector // for --json on pipes
 }
 
 // follow prints output until the command ends, is left in the background, or ctx ends.
@@ -137,8 +152,11 @@ func (r *running) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := r.writer()
-	if r.t != nil {
+	switch {
+	case r.t != nil:
 		go r.forward(ctx)
+	case r.res.Mode == "pipe" && !isTerminal(r.a.stdin):
+		go feed(ctx, r.a, r.s)
 	}
 	awaited := make(chan error, 1)
 	go func() {
@@ -168,6 +186,11 @@ func (r *running) follow(ctx context.Context) error {
 // writer is where output goes: to the terminal as it is but for queries, else as text.
 func (r *running) writer() outputWriter {
 	switch {
+	case r.res.Mode == "pipe" && r.a.json:
+		r.pipe = newPipeCollector(r.encoding)
+		return r.pipe
+	case r.res.Mode == "pipe":
+		return r.a.pipeWriter(r.encoding, r.flags.raw)
 	case r.a.json:
 		return collector{r}
 	case r.t != nil:
@@ -175,7 +198,7 @@ func (r *running) writer() outputWriter {
 	case r.flags.raw:
 		return rawWriter{r.a}
 	}
-	return newTextWriter(r.a.stdout)
+	return r.a.textWriter()
 }
 
 type collector struct{ r *running }
@@ -237,7 +260,12 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		}
 	}
 	if r.a.json {
-		r.res.Output, r.res.Truncated, r.res.Aborted = plainText(r.output), false, aborted
+		r.res.Aborted = aborted
+		if r.pipe != nil {
+			r.pipe.report(&r.res)
+		} else {
+			r.res.Output, r.res.Truncated = plainText(r.output), false
+		}
 		if err := json.NewEncoder(r.a.stdout).Encode(r.res); err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ func sendCommand(a *app) *cobra.Command {
 			return a.typeIn(cmd, s, in)
 		})
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
+	c.Flags().BoolVar(&in.EOF, "eof", false, "afterwards close the standard input of a session on pipes (new --pipe --stdin)")
 	expectFlag(c, &in)
 	return a.jsonFlag(c)
 }

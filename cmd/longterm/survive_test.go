@@ -113,6 +113,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	i.run("new", "-n", "numbers", "--", "seq", "1", "100000000000")
 	i.run("new", "-n", "quiet", "--", "sh", "-c", "echo before; read line; echo got $line; exit 5")
+	i.run("new", "--pipe", "-n", "piped", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; echo $i >&2; done")
 	before := i.status()
 	numbers, quiet := i.info("numbers").PID, i.info("quiet").PID
 
@@ -135,6 +136,12 @@ func TestUpgrade(t *testing.T) {
 	}
 	if out := i.run("output", "quiet"); out != "before\nline\ngot line\n" {
 		t.Errorf("output across the upgrade: %q", out)
+	}
+	i.run("kill", "piped")
+	for _, stream := range []string{"stdout", "stderr"} {
+		if last := checkNumbers(t, strings.NewReader(i.run("output", "--raw", "--stream", stream, "piped"))); last < 100 {
+			t.Errorf("%s: only %d lines were printed", stream, last)
+		}
 	}
 	i.run("kill", "numbers")
 	if last := checkNumbers(t, strings.NewReader(i.run("output", "--raw", "numbers"))); last < 1000 {

@@ -31,6 +31,8 @@ type Session struct {
 	Engine    string            `json:"engine" doc:"emulator in use"`
 	Keeper    string            `json:"keeper" doc:"placement key of the keeper that holds it"`
 	Mode      string            `json:"mode" enum:"pty,pipe"`
+	Why       string            `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
+	Cgroup    *Cgroup           `json:"cgroup,omitempty" doc:"its own cgroup, where it has one"`
 	Created   time.Time         `json:"created"`
 	Ended     *time.Time        `json:"ended,omitempty"`
 	ExitCode  *int              `json:"exit_code" doc:"null while it runs, when a signal ended it and when unknown"`
@@ -98,13 +100,19 @@ type NewSession struct {
 	Cols   int      `json:"cols,omitempty" doc:"default 80"`
 	Rows   int      `json:"rows,omitempty" doc:"default 24"`
 
-	Labels    map[string]string `json:"labels,omitempty"`
-	Engine    string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`
-	Plain     bool              `json:"plain,omitempty" doc:"start a shell without the integration that tells of its commands"`
-	Isolated  bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
-	Pipe      bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal"`
-	Temporary bool              `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
-	Restore   string            `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default never"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Engine   string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`
+	Plain    bool              `json:"plain,omitempty" doc:"start a shell without the integration that tells of its commands"`
+	Isolated bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
+	Pipe     bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal, with stdout and stderr kept apart"`
+	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
+	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
+
+	// PipeFallback is what run does.
+	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
+
+	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
+	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default never"`
 }
 
 // Restore starts a session's process again, in its last directory.
@@ -112,6 +120,23 @@ type Restore struct {
 	Command bool     `json:"command,omitempty" doc:"run the session's command again"`
 	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell, whatever ran before"`
 	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; what the session was given comes on top"`
+}
+
+// Limits bound what a session's processes use together. 0 is no limit.
+type Limits struct {
+	Memory int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"beyond it the system kills one of them"`
+	CPU    float64 `json:"cpus,omitempty" minimum:"0" doc:"CPUs they get, as in 1.5"`
+	PIDs   int     `json:"pids,omitempty" minimum:"0" doc:"processes and threads; starting another one fails"`
+}
+
+// Cgroup is what a session's processes use together. A number that the system does not
+// tell is absent.
+type Cgroup struct {
+	Path   string  `json:"path" doc:"directory"`
+	Memory *int64  `json:"memory_bytes,omitempty"`
+	CPUMS  *int64  `json:"cpu_ms,omitempty" doc:"used since it began"`
+	PIDs   *int64  `json:"pids,omitempty" doc:"processes and threads"`
+	Limits *Limits `json:"limits,omitempty" doc:"in force"`
 }
 
 // Edit changes a session's name and labels. A label with an empty value is removed.
@@ -128,6 +153,7 @@ type Input struct {
 	Paste *string  `json:"paste,omitempty" doc:"pasted, bracketed when the program asked for it"`
 	Data  []byte   `json:"data,omitempty" doc:"raw bytes, base64"`
 	Enter bool     `json:"enter,omitempty"`
+	EOF   bool     `json:"eof,omitempty" doc:"afterwards close the standard input of a session on pipes"`
 
 	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
 }
@@ -151,7 +177,7 @@ type Signal struct {
 
 // Kill asks for an end by the kill ladder: interrupt, terminate, kill.
 type Kill struct {
-	GraceMS int `json:"grace_ms,omitempty" doc:"time each step gets; default 200"`
+	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
 }
 
 // Output is a piece of a session's output.
@@ -161,6 +187,14 @@ type Output struct {
 	Next uint64 `json:"next" doc:"offset to read on from"`
 	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the offset asked for and from"`
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
+	// Streams is set for sessions on pipes.
+	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: what data is, in order"`
+}
+
+// StreamRun is a piece of output that came from one place.
+type StreamRun struct {
+	Stream string `json:"stream" enum:"stdout,stderr,merged" doc:"merged: they were not kept apart"`
+	Bytes  int    `json:"bytes"`
 }
 
 // Command is a line that a session's shell ran.
@@ -244,7 +278,7 @@ type Job struct {
 
 // JobStop ends a job by the kill ladder.
 type JobStop struct {
-	GraceMS int `json:"grace_ms,omitempty" doc:"time each step gets; default 200"`
+	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
 }
 
 // Result is how a line or command went (R2).
@@ -263,6 +297,12 @@ type Result struct {
 	PID          int                `json:"pid" doc:"of the session"`
 	Background   []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
 	Mode         string             `json:"mode" enum:"pty,pipe"`
+	ModeReason   string             `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
+	Stdout       *string            `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
+	Stderr       *string            `json:"stderr,omitempty"`
+	Merged       bool               `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
+	Binary       bool               `json:"binary,omitempty" doc:"some of it was no text and is left out; the history has it"`
+	BinaryBytes  uint64             `json:"binary_bytes,omitempty"`
 	Truncated    bool               `json:"truncated,omitempty" doc:"output is not all there was"`
 	Session      string             `json:"session"`
 	Command      int                `json:"command,omitempty" doc:"its number in the session"`
@@ -330,6 +370,8 @@ type Record struct {
 	Rows   int       `json:"rows,omitempty"`
 	Exit   *Exit     `json:"exit,omitempty"`
 	Lost   uint64    `json:"lost,omitempty" doc:"of gap: bytes that were printed and are not kept"`
+
+	Streams []StreamRun `json:"streams,omitempty" doc:"of output of a session on pipes: what data is, in order"`
 }
 
 // Exit is how a program ended.

@@ -161,7 +161,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			return nil, readError(resp)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case try > 2:
+		case try >= tries(method):
 			return nil, unavailable(err, c.o.Dirs)
 		case notThere(err):
 			if err := c.Ensure(ctx); err != nil {
@@ -174,6 +174,15 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			c.http.CloseIdleConnections()
 		}
 	}
+}
+
+// tries is how often a request is made: one that changes nothing outlasts a daemon that is
+// killed again and again.
+func tries(method string) int {
+	if method == "GET" {
+		return 20
+	}
+	return 3
 }
 
 // notThere says that nobody serves the socket, so nothing was done.

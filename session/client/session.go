@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"strconv"
@@ -17,13 +18,14 @@ import (
 
 // Session is a session by id, name or unique prefix.
 type Session struct {
-	c    *Client
-	path string
+	c      *Client
+	path   string
+	stream string // only this of its output; empty: all
 }
 
 // Session names a session; whether it exists shows when it is used.
 func (c *Client) Session(ref string) *Session {
-	return &Session{c, "/sessions/" + url.PathEscape(ref)}
+	return &Session{c: c, path: "/sessions/" + url.PathEscape(ref)}
 }
 
 // Info describes the session.
@@ -127,7 +129,27 @@ func (s *Session) OutputAt(ctx context.Context, at string) (api.Output, error) {
 	return s.output(ctx, url.Values{"at": {at}})
 }
 
+// Stream is the session with only one stream of its output: stdout or stderr. It must run
+// on pipes.
+func (s *Session) Stream(name string) *Session { return &Session{s.c, s.path, name} }
+
 func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) {
+	if s.stream != "" {
+		q.Set("stream", s.stream)
+	}
+	for try := 0; ; try++ {
+		o, err := s.outputOnce(ctx, q)
+		if cut := errors.Is(err, errCut); !cut || ctx.Err() != nil || try > 2 {
+			return o, err
+		}
+		s.c.http.CloseIdleConnections() // the daemon was replaced in the middle of the answer
+	}
+}
+
+// errCut says that an answer broke off.
+var errCut = errors.New("the answer broke off")
+
+func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, error) {
 	resp, err := s.c.do(ctx, "GET", s.path+"/output/raw", q, nil)
 	if err != nil {
 		return api.Output{}, err
@@ -139,7 +161,10 @@ func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) 
 	}
 	o := api.Output{From: number("Longterm-From"), Next: number("Longterm-Next"), Gap: number("Longterm-Gap")}
 	o.End = resp.Header.Get("Longterm-End") == "true"
-	o.Data, err = io.ReadAll(resp.Body)
+	if o.Data, err = io.ReadAll(resp.Body); err != nil {
+		return api.Output{}, fmt.Errorf("%w: %w", errCut, err)
+	}
+	o.Streams, err = api.ParseStreams(resp.Header.Get("Longterm-Streams"), len(o.Data))
 	return o, err
 }
 

@@ -134,7 +134,11 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		return err
 	}
 	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe
-	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe}
+	if s.Pipe && !s.Input && pty != nil { // an older keeper's, to read from
+		_ = pty.Close()
+		pty = nil
+	}
+	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup}
 	return h.begin(e, dev, r, o)
 }
 
@@ -185,7 +189,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 	}
 	cfg := session.Config{
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j, Engine: e.rec.Engine,
-		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows},
+		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
 		Status:  statusOf(&e.rec), Log: h.d.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
 		Shell:   h.launchOf(e.rec.ID),

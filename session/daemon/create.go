@@ -23,7 +23,6 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -63,18 +62,24 @@ func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
 
 // plan is what create decided.
 type plan struct {
-	rec  store.Session
-	path string // of the executable
-	env  []string
-	pipe bool
-	base uint64 // offset its output begins at
+	rec               store.Session
+	path              string // of the executable
+	env               []string
+	pipe              bool
+	input             bool   // with pipe
+	fallback          bool   // pipe, if there is no terminal
+	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
+	base              uint64 // offset its output begins at
 	// argv is what is started: the record's, or how a shell loads the integration.
 	argv  []string
 	plain bool // no integration
 }
 
 func (h *hub) plan(n api.NewSession) (*plan, error) {
-	p := &plan{pipe: n.Pipe, env: n.Env, plain: n.Plain}
+	p := &plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
+	if err := p.limit(n.Limits); err != nil {
+		return nil, err
+	}
 	if p.env == nil {
 		p.env = os.Environ()
 	}
@@ -421,13 +426,19 @@ func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error
 		return err
 	}
 	l := k.link()
-	spawned, err := l.Spawn(ctx, wire.Spawn{
-		ID: e.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: e.rec.Cwd,
-		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Pipe: p.pipe,
-		Base: p.base,
-	})
+	spawned, err := l.Spawn(ctx, p.request(e))
+	if why, ok := noTerminal(err); ok && p.fallback {
+		p.pipe, e.rec.Pipe, e.why = true, true, why
+		spawned, err = l.Spawn(ctx, p.request(e))
+	}
 	if err != nil {
 		return spawnError(err)
+	}
+	if p.limited() && !spawned.Limited {
+		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
+		_ = l.Release(ctx, e.rec.ID)
+		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
+			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if spawned.Base != p.base {
 		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
@@ -447,6 +458,10 @@ func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error
 }
 
 func spawnError(err error) error {
+	if errors.Is(err, link.ErrNoCgroup) {
+		return api.Errorf(api.CodeUnavailable, "%v", err).
+			WithHint("limits need a cgroup v2 of the keeper's own with the controllers memory, cpu and pids, as systemd's user manager gives one; start it without limits, or see `ulimit`")
+	}
 	var se *link.SpawnError
 	if !errors.As(err, &se) {
 		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err)

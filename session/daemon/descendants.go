@@ -26,11 +26,14 @@ func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
 	if pg := e.dev.foreground(); pg > 0 {
 		_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
 	}
-	for _, sig := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGKILL} {
-		if sig != 0 {
-			signalAll(h.began(e, since), sig)
+	for _, step := range []struct {
+		sig  syscall.Signal
+		wait time.Duration
+	}{{0, grace / 2}, {syscall.SIGTERM, grace / 2}, {syscall.SIGKILL, shutdownTime}} {
+		if step.sig != 0 {
+			signalAll(h.began(e, since), step.sig)
 		}
-		if waitClosed(ctx, j.ended, grace) {
+		if waitClosed(ctx, j.ended, step.wait) {
 			break
 		}
 	}

@@ -31,7 +31,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		a.Labels = map[string]string{}
 	}
 	if r.Pipe {
-		a.Mode = "pipe"
+		a.Mode, a.Why = "pipe", e.modeReason()
 	}
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent}

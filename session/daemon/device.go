@@ -20,8 +20,10 @@ import (
 type device struct {
 	id     string
 	keeper *keeperLink
-	pty    *os.File // nil when the terminal is gone
+	pty    *os.File // or what writes to a pipe session's input; nil when that is gone
 	pipe   bool
+	apart  bool   // stdout and stderr are told apart
+	cgroup string // the session's own, directory; empty: none
 
 	release   sync.Once
 	releasing sync.WaitGroup
@@ -30,7 +32,7 @@ type device struct {
 var errNoInput = errors.New("the session runs on pipes and reads no input")
 
 func (d *device) Write(p []byte) (int, error) {
-	if d.pipe || d.pty == nil {
+	if d.pty == nil {
 		return 0, errNoInput
 	}
 	return d.pty.Write(p)
@@ -38,7 +40,7 @@ func (d *device) Write(p []byte) (int, error) {
 
 func (d *device) TryWrite(p []byte) int {
 	n := 0
-	if d.pipe || d.pty == nil {
+	if d.pty == nil {
 		return 0
 	}
 	_ = d.control(func(fd int) (err error) {
@@ -49,6 +51,14 @@ func (d *device) TryWrite(p []byte) int {
 }
 
 func (d *device) SetWriteDeadline(t time.Time) error { return d.pty.SetWriteDeadline(t) }
+
+// closeInput ends a pipe session's standard input, here and at the keeper.
+func (d *device) closeInput(ctx context.Context) error {
+	if d.pty != nil {
+		_ = d.pty.Close() // a second time is fine
+	}
+	return d.keeper.link().CloseInput(ctx, d.id)
+}
 
 func (d *device) Resize(cols, rows int) error {
 	if d.pipe {

@@ -34,6 +34,7 @@ type entry struct {
 	mu    sync.Mutex
 	rec   store.Session
 	guess shell.Guess              // of a program that is given lines and tells nothing of itself
+	why   string                   // its mode is not the one asked for
 	early []func(*session.Session) // notices that came before s was there
 }
 

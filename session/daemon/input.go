@@ -21,11 +21,34 @@ func (d *Daemon) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 
 // typeInput types what a request asks for.
 func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (uint64, error) {
+	if in.EOF && (e.dev == nil || !e.dev.pipe) {
+		return 0, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
+			WithHint("type C-d where the program takes that for the end")
+	}
 	t, err := typing(in)
 	if err != nil {
 		return 0, err
 	}
-	return e.s.Type(ctx, t)
+	if encode := t.Encode; e.dev != nil && e.dev.pipe {
+		t.Encode = func(dst []byte, v session.View) []byte {
+			v.Modes.NewLine = false
+			return pipeLines(encode(dst, v), len(dst), in)
+		}
+	}
+	cursor, err := e.s.Type(ctx, t)
+	if in.EOF && err == nil {
+		err = e.dev.closeInput(ctx)
+	}
+	return cursor, err
+}
+
+// pipeLines makes the Enter key at the end of what was typed the end of a line: on a pipe
+// no terminal driver does that.
+func pipeLines(b []byte, from int, in api.Input) []byte {
+	if in.Enter && len(b) > from && b[len(b)-1] == '\r' {
+		b[len(b)-1] = '\n'
+	}
+	return b
 }
 
 // typing makes a request into something the session's owner can type. Keys and pastes
@@ -38,7 +61,7 @@ func typing(in api.Input) (session.Typing, error) {
 			given++
 		}
 	}
-	if given > 1 || given == 0 && !in.Enter {
+	if given > 1 || given == 0 && !in.Enter && !in.EOF {
 		return t, api.Errorf(api.CodeInvalid, "%d kinds of input are given", given).
 			WithHint("give one of text, keys, paste and data")
 	}

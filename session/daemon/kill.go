@@ -65,29 +65,37 @@ func ended(e *entry) error {
 		WithHint("its screen and output can still be read")
 }
 
-// kill ends a session's process and all its descendants by the kill ladder: Ctrl-C
-// (SIGINT to the foreground), SIGTERM to everything, SIGKILL to everything. It
-// returns once the end is recorded.
+// rung is a step of the kill ladder.
+type rung struct {
+	sig   syscall.Signal
+	scope string
+	wait  bool // give it its share of the grace to work
+}
+
+// ladder is Ctrl-C (SIGINT to the foreground), then SIGHUP and SIGTERM to everything, then
+// SIGKILL. SIGHUP is what a closing terminal says; interactive shells ignore SIGTERM. The
+// first two steps share the grace.
+var ladder = []rung{
+	{syscall.SIGINT, wire.ScopeForeground, true},
+	{syscall.SIGHUP, wire.ScopeAll, false},
+	{syscall.SIGTERM, wire.ScopeAll, true},
+	{syscall.SIGKILL, wire.ScopeAll, false},
+}
+
+// kill ends a session's process and all its descendants by the kill ladder. It returns
+// once the end is recorded, which takes little more than the grace.
 func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
+	defer sweep(e)
 	if e.dev == nil || e.s.Status().State != session.Running {
-		sweep(e)
 		return nil
 	}
 	l := e.dev.keeper.link()
-	rungs := []struct {
-		sig   syscall.Signal
-		scope string
-	}{
-		{syscall.SIGINT, wire.ScopeForeground},
-		{syscall.SIGHUP, wire.ScopeAll}, // what a closing terminal says; interactive shells ignore TERM
-		{syscall.SIGTERM, wire.ScopeAll},
-		{syscall.SIGKILL, wire.ScopeAll},
-	}
-	descendants := descendantsOf(e.s.Status().PID, e.s.ID())
-	for _, r := range rungs {
+	descendants := processesOf(e.s.Status().PID, e.s.ID())
+	defer func() { signalProcesses(descendants, syscall.SIGKILL) }() // whoever survived its parent
+	for _, r := range ladder {
 		err := l.Signal(ctx, e.s.ID(), r.sig, r.scope)
 		if r.sig != syscall.SIGINT {
-			signalAll(descendants, r.sig)
+			signalProcesses(descendants, r.sig)
 		}
 		if errors.Is(err, link.ErrNotFound) {
 			break // it ended by itself, and was let go, before this rung
@@ -95,15 +103,14 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 		if err != nil && r.scope != wire.ScopeForeground {
 			return fmt.Errorf("signal: %w", err)
 		}
-		if h.endsWithin(ctx, e, grace) {
-			break
+		if r.wait && h.endsWithin(ctx, e, grace/2) {
+			return nil
 		}
 	}
 	if !h.endsWithin(ctx, e, 5*time.Second) {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", e.s.Status().PID).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", e.s.Status().PID)
 	}
-	sweep(e)
 	return nil
 }
 
@@ -115,14 +122,33 @@ func (h *hub) endsWithin(ctx context.Context, e *entry, d time.Duration) bool {
 	return err == nil
 }
 
-// sweep kills what a session left behind: processes that still carry its mark.
-func sweep(e *entry) { signalAll(descendantsOf(0, e.s.ID()), syscall.SIGKILL) }
+// sweepRounds bounds looking for processes that were born while others were killed.
+const sweepRounds = 5
 
-// descendantsOf finds a session's processes: children of pid, and theirs, and every
+// sweep kills what a session left behind: everybody in its cgroup, else the processes that
+// still carry its mark.
+func sweep(e *entry) {
+	killCgroup(e)
+	for range sweepRounds {
+		left := processesOf(0, e.s.ID())
+		if len(left) == 0 {
+			return
+		}
+		signalProcesses(left, syscall.SIGKILL)
+	}
+}
+
+// process is one of the system's; a pid is used again, with another start.
+type process struct {
+	pid   int
+	start string // field 22 of /proc/PID/stat
+}
+
+// processesOf finds a session's processes: children of pid, and theirs, and every
 // process whose environment carries the session's id, wherever it moved itself.
-func descendantsOf(pid int, id string) []int {
-	parents := map[int]int{}
-	var found []int
+func processesOf(pid int, id string) []process {
+	parents, starts := map[int]int{}, map[int]string{}
+	var found []process
 	mark := []byte("LONGTERM_SESSION=" + id)
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -130,20 +156,29 @@ func descendantsOf(pid int, id string) []int {
 		if err != nil || p == os.Getpid() {
 			continue
 		}
-		parents[p] = parentOf(dir)
+		parents[p], starts[p] = statOf(p)
 		if env, err := os.ReadFile(filepath.Join(dir, "environ")); err == nil && hasVar(env, mark) {
-			found = append(found, p)
+			found = append(found, process{p, starts[p]})
 		}
 	}
 	for p := range parents {
 		for up, depth := p, 0; pid > 0 && up > 1 && depth < 64; up, depth = parents[up], depth+1 {
 			if parents[up] == pid {
-				found = append(found, p)
+				found = append(found, process{p, starts[p]})
 				break
 			}
 		}
 	}
 	return found
+}
+
+// descendantsOf is processesOf without their starts.
+func descendantsOf(pid int, id string) []int {
+	var pids []int
+	for _, p := range processesOf(pid, id) {
+		pids = append(pids, p.pid)
+	}
+	return pids
 }
 
 func hasVar(environ, mark []byte) bool {
@@ -155,19 +190,27 @@ func hasVar(environ, mark []byte) bool {
 	return false
 }
 
-// parentOf reads field 4 of /proc/PID/stat.
-func parentOf(dir string) int {
-	data, err := os.ReadFile(filepath.Join(dir, "stat"))
+// statOf reads fields 4 and 22 of /proc/PID/stat: parent and start.
+func statOf(pid int) (parent int, start string) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return 0, ""
 	}
 	stat := string(data)
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(f) < 2 {
-		return 0
+	if len(f) < 20 {
+		return 0, ""
 	}
-	ppid, _ := strconv.Atoi(f[1])
-	return ppid
+	parent, _ = strconv.Atoi(f[1])
+	return parent, f[19]
+}
+
+func signalProcesses(procs []process, sig syscall.Signal) {
+	for _, p := range procs {
+		if _, start := statOf(p.pid); start == p.start && start != "" {
+			_ = syscall.Kill(p.pid, sig) // gone already is fine
+		}
+	}
 }
 
 func signalAll(pids []int, sig syscall.Signal) {

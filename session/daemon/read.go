@@ -30,6 +30,8 @@ type outputQuery struct {
 	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
 	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
+
+	Stream string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this; from and next count all output"`
 }
 
 func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
@@ -37,20 +39,70 @@ func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 	if err != nil {
 		return api.Output{}, err
 	}
-	c, end, err := readOutput(ctx, e, in)
-	if err != nil {
-		return api.Output{}, err
-	}
-	return api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}, nil
+	return readOutput(ctx, e, in)
 }
 
 // readOutput reads one page, waiting for the first byte if it was asked to. end says
 // that nothing will ever come after it.
-func readOutput(ctx context.Context, e *entry, q *outputQuery) (c session.Chunk, end bool, err error) {
+func readOutput(ctx context.Context, e *entry, q *outputQuery) (api.Output, error) {
+	read, err := readerOf(e, q.Stream)
+	if err != nil {
+		return api.Output{}, err
+	}
+	c, runs, end, err := readChunk(ctx, e, q, read)
+	if err != nil {
+		return api.Output{}, err
+	}
+	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}
+	o.Streams = streamRuns(runs)
+	if q.Stream != "" {
+		o.Data, o.Streams = only(q.Stream, o.Data, o.Streams), nil
+	}
+	return o, nil
+}
+
+func streamRuns(runs []session.StreamRun) []api.StreamRun {
+	var all []api.StreamRun
+	for _, r := range runs {
+		all = append(all, api.StreamRun{Stream: r.Stream.String(), Bytes: r.Bytes})
+	}
+	return all
+}
+
+// chunkReader reads output from an offset, with what it is where that is known.
+type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
+
+func readerOf(e *entry, stream string) (chunkReader, error) {
+	switch {
+	case e.record().Pipe:
+		return e.s.OutputApart, nil
+	case stream != "":
+		return nil, api.Errorf(api.CodeInvalid, "session %s has a terminal, which merges stdout and stderr", e.record().Name).
+			WithHint("leave the stream out, or start it with --pipe")
+	}
+	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
+		c, err := e.s.Output(from, buf)
+		return c, nil, err
+	}, nil
+}
+
+// only is the part of data that is of a stream.
+func only(stream string, data []byte, runs []api.StreamRun) []byte {
+	part := data[:0]
+	for _, r := range runs {
+		if r.Stream == stream {
+			part = append(part, data[:r.Bytes]...)
+		}
+		data = data[r.Bytes:]
+	}
+	return part
+}
+
+func readChunk(ctx context.Context, e *entry, q *outputQuery, read chunkReader) (c session.Chunk, runs []session.StreamRun, end bool, err error) {
 	s := e.s
 	if q.At != "" {
 		if q.From, err = offsetOf(e, q.At); err != nil {
-			return c, false, err
+			return c, nil, false, err
 		}
 	}
 	size := q.Max
@@ -63,19 +115,19 @@ func readOutput(ctx context.Context, e *entry, q *outputQuery) (c session.Chunk,
 	timeout := time.After(time.Duration(q.Await) * time.Millisecond)
 	for {
 		final := finished(s) // before reading: what is read afterwards is all there is
-		c, err = s.Output(q.From, buf)
+		c, runs, err = read(q.From, buf)
 		if err != nil || len(c.Data) > 0 || c.Gap > 0 || final || q.Await == 0 {
 			_, last := s.OutputRange()
-			return c, final && c.Next >= last, err
+			return c, runs, final && c.Next >= last, err
 		}
 		select {
 		case <-w.Output:
 		case <-timeout:
-			return c, false, nil
+			return c, runs, false, nil
 		case <-w.Done:
-			return c, false, session.ErrStopped
+			return c, runs, false, session.ErrStopped
 		case <-ctx.Done():
-			return c, false, ctx.Err()
+			return c, runs, false, ctx.Err()
 		}
 	}
 }
@@ -91,6 +143,7 @@ type rawOutput struct {
 	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
 	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
 	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
+	Streams     string `header:"Longterm-Streams" doc:"of a session on pipes: what the bytes are, in order, as in out=12,err=40; all=N: not kept apart"`
 	Body        []byte
 }
 
@@ -103,11 +156,11 @@ func (d *Daemon) rawRoutes(a huma.API) {
 		if err != nil {
 			return nil, toAPI(err)
 		}
-		c, end, err := readOutput(ctx, e, in)
+		o, err := readOutput(ctx, e, in)
 		if err != nil {
 			return nil, toAPI(err)
 		}
-		return &rawOutput{"application/octet-stream", c.From, c.Next, c.Gap, end, c.Data}, nil
+		return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
 	})
 	huma.Register(a, huma.Operation{
 		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",

@@ -45,6 +45,7 @@ func (d *Daemon) recordRoute(a huma.API) {
 // passage is a part of a session's history, from a screen to an offset.
 type passage struct {
 	s        *session.Session
+	pipe     bool
 	first    api.Record
 	from, to uint64
 }
@@ -55,7 +56,7 @@ func (d *Daemon) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if err != nil {
 		return nil, err
 	}
-	p := &passage{s: e.s}
+	p := &passage{s: e.s, pipe: e.record().Pipe}
 	p.from, p.to = e.s.OutputRange()
 	if in.From != "" {
 		off, err := offsetOf(e, in.From)
@@ -114,12 +115,26 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 			return enc.Encode(api.Record{Kind: "end", Offset: p.to})
 		}
 		if out, ok := recordOf(&rec, p.to); ok {
+			if p.pipe {
+				if out.Streams, err = p.streams(&out); err != nil {
+					return err
+				}
+			}
 			if err := enc.Encode(out); err != nil {
 				return err
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+// streams is what a record's output is.
+func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
+	if len(r.Data) == 0 {
+		return nil, nil
+	}
+	runs, err := p.s.Streams(r.Offset, r.Offset+uint64(len(r.Data)))
+	return streamRuns(runs), err
 }
 
 // recordOf is a journal's record as clients see it, cut to end before an offset.

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/results"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -34,7 +36,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	r.Aborted = j.how == endsByCaller
 	j.mu.Unlock()
 	if j.e.record().Pipe {
-		r.Mode = "pipe"
+		r.Mode, r.ModeReason = "pipe", j.e.modeReason()
 	}
 	if j.command {
 		j.fillCommand(ctx, &r, &st, limit)
@@ -65,6 +67,10 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	if r.State != "running" && r.State != "lost" && j.why() != endsByItself {
 		r.State = "killed"
+	}
+	if r.Mode == "pipe" {
+		j.fillStreams(ctx, r, view.Output, limit)
+		return
 	}
 	j.fillOutput(ctx, r, api.Range{Start: view.Output.Start, End: view.Output.End}, limit)
 	j.parse(ctx, r, j.line)
@@ -133,14 +139,40 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 
 // fillOutput puts in what was printed.
 func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	for _, n := range []int{j.call.MaxOutput, defaultCut} {
-		if limit == 0 {
-			limit = n
-		}
-	}
+	limit = cmp.Or(limit, j.call.MaxOutput, defaultCut)
 	var err error
 	if r.Output, r.Truncated, err = plainOutput(ctx, j.e.s, of.Start, of.End, limit); err != nil {
 		r.Error = err.Error()
+	}
+}
+
+// fillStreams puts in what was printed on pipes, each stream for itself too.
+func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	if limit = cmp.Or(limit, j.call.MaxOutput, defaultCut); limit > capture.WindowBytes {
+		limit = capture.WindowBytes
+	}
+	out := capture.NewOutput(capture.Encoding{}, limit)
+	buf := make([]byte, 256<<10)
+	for at := of.Start; at < of.End && ctx.Err() == nil; {
+		c, runs, err := j.e.s.OutputApart(at, buf[:min(uint64(len(buf)), of.End-at)])
+		if err != nil {
+			r.Error = err.Error()
+			break
+		}
+		if c.Next == at {
+			break
+		}
+		data := c.Data
+		for _, run := range runs {
+			out.Write(run.Stream.String(), data[:run.Bytes])
+			data = data[run.Bytes:]
+		}
+		at = c.Next
+	}
+	t := out.Finish()
+	r.Output, r.Truncated, r.Merged, r.Binary, r.BinaryBytes = t.Merged, t.Truncated, !t.Apart, t.Binary, t.BinaryBytes
+	if t.Apart {
+		r.Stdout, r.Stderr = &t.Stdout, &t.Stderr
 	}
 }
 

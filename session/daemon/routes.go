@@ -156,7 +156,11 @@ func (d *Daemon) getSession(_ context.Context, in *SessionPath) (api.Session, er
 	if err != nil {
 		return api.Session{}, err
 	}
-	return d.hub.describe(e, e.s.Status()), nil
+	view := d.hub.describe(e, e.s.Status())
+	if e.dev != nil {
+		view.Cgroup = cgroupOf(e.dev.cgroup)
+	}
+	return view, nil
 }
 
 func (d *Daemon) editSession(ctx context.Context, in *sessionBody[api.Edit]) (api.Session, error) {

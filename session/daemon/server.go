@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -67,7 +68,12 @@ func init() {
 func requestError(status int, msg string, errs []error) *api.Error {
 	var parts []string
 	for _, err := range errs {
-		if err != nil {
+		var d *huma.ErrorDetail
+		switch {
+		case err == nil:
+		case errors.As(err, &d): // without the value: it may hold an environment
+			parts = append(parts, fmt.Sprintf("%s (%s)", d.Message, d.Location))
+		default:
 			parts = append(parts, err.Error())
 		}
 	}

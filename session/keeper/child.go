@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -24,19 +24,23 @@ type child struct {
 	started    time.Time
 	cols, rows uint16
 	pipe       bool
+	cgroup     string // directory of its own; empty: none
 
 	ring     *ring.Ring
 	ringFile *os.File
-	pty      *os.File // PTY master, or the read end of a pipe
+	outs     []*outlet
+	moving   sync.Mutex // held by the one outlet that writes to the ring
+	order    order      // which of two outlets is first
 
-	resume chan struct{} // the daemon made room in the ring
-	done   chan struct{} // closed when the gathering goroutine has ended
+	gathering atomic.Int32  // goroutines that gather
+	done      chan struct{} // closed when the last of them has ended
 
 	reaped atomic.Bool // the process is gone; exit is set
 	// Guarded by Keeper.mu.
 	exit     *wire.Exited // what the reaper found
 	reported bool         // exit.Head is set: everything it printed is in the ring
 	closed   bool         // no more output can come
+	input    *os.File     // writing end of standard input; nil: none, or closed
 }
 
 // spawn starts what m asks for and registers it.
@@ -59,29 +63,61 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 		return nil, err
 	}
 	r.Begin(m.Base)
+	if m.Pipe && m.Apart {
+		r.KeepApart()
+	}
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,
 		cols: uint16(m.Cols), rows: uint16(m.Rows),
-		resume: make(chan struct{}, 1), done: make(chan struct{}),
+		done: make(chan struct{}),
 	}
 	if err := k.startProcess(c, m); err != nil {
 		return nil, errors.Join(err, r.Close(), rf.Close())
 	}
-	go k.gather(c)
+	k.gatherAll(c)
 	return c, nil
+}
+
+// gatherAll starts a goroutine for each outlet that is open.
+func (k *Keeper) gatherAll(c *child) {
+	for _, o := range c.outs {
+		if !o.closed {
+			c.gathering.Add(1)
+		}
+	}
+	if c.gathering.Load() == 0 {
+		c.closed = true
+		close(c.done)
+		return
+	}
+	for _, o := range c.outs {
+		if !o.closed {
+			go k.gather(c, o)
+		}
+	}
+}
+
+// wakeAll wakes all outlets that wait for room.
+func (c *child) wakeAll() {
+	for _, o := range c.outs {
+		wake(o.resume)
+	}
 }
 
 // startProcess forks under the spawning lock, so that the reaper cannot meet a pid
 // that is not registered yet.
-func (k *Keeper) startProcess(c *child, m *wire.Spawn) error {
-	master, stdio, err := openTerminal(c)
+func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
+	var files *stdio
+	if c.pipe {
+		files, err = openPipes(m)
+	} else {
+		files, err = k.openTerminal(c.cols, c.rows)
+	}
 	if err != nil {
 		return err
 	}
-	if outOfDescriptors(master) {
-		for _, f := range append(stdio, master) {
-			_ = f.Close()
-		}
+	if outOfDescriptors(files.outs[len(files.outs)-1].file) {
+		files.abandon()
 		return fmt.Errorf("start a session: %w", syscall.EMFILE)
 	}
 	attr := &syscall.ProcAttr{
@@ -89,24 +125,32 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) error {
 		Env: m.Env,
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	}
-	for _, f := range stdio {
+	for _, f := range files.child {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	if !c.pipe {
 		attr.Sys.Setctty = true // of descriptor 0 in the child
 	}
+	leave, err := k.cgroups.enter(c, m, attr.Sys)
+	if err != nil {
+		files.abandon()
+		return err
+	}
+	c.order = newOrder(files.outs) // before the child can write
 	k.spawning.Lock()
 	defer k.spawning.Unlock()
 	pid, err := syscall.ForkExec(m.Path, m.Argv, attr)
-	for i, f := range stdio {
-		if i == 0 || f != stdio[i-1] {
-			_ = f.Close()
-		}
+	if leave(err) {
+		k.log.Warn("not started in a cgroup", "session", c.id, "err", err)
+		pid, err = syscall.ForkExec(m.Path, m.Argv, attr)
 	}
 	if err != nil {
-		return errors.Join(err, master.Close())
+		files.abandon()
+		c.order.close()
+		return err
 	}
-	c.pid, c.pty, c.started = pid, master, time.Now()
+	files.started()
+	c.pid, c.outs, c.input, c.started = pid, files.outs, files.input, time.Now()
 	exposeToOOM(pid)
 	k.mu.Lock()
 	k.children[c.id] = c
@@ -130,50 +174,6 @@ func outOfDescriptors(f *os.File) bool {
 	return near
 }
 
-// openTerminal makes the child's three standard files and our end of them.
-func openTerminal(c *child) (master *os.File, stdio []*os.File, err error) {
-	if c.pipe {
-		return openPipe()
-	}
-	master, slave, err := pty.Open()
-	if err != nil {
-		return nil, nil, fmt.Errorf("open a PTY: %w", err)
-	}
-	if err := pty.Setsize(master, &pty.Winsize{Cols: c.cols, Rows: c.rows}); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("size the PTY: %w", err), master.Close(), slave.Close())
-	}
-	// creack/pty leaves the master in blocking mode; the poller needs a fresh file.
-	polled, err := nonBlocking(master)
-	if err != nil {
-		return nil, nil, errors.Join(err, slave.Close())
-	}
-	return polled, []*os.File{slave, slave, slave}, nil
-}
-
-// nonBlocking replaces f by a file on the same terminal that the poller can wait on.
-func nonBlocking(f *os.File) (*os.File, error) {
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return nil, errors.Join(os.NewSyscallError("fcntl", err), f.Close())
-	}
-	if err := errors.Join(unix.SetNonblock(fd, true), f.Close()); err != nil {
-		return nil, errors.Join(err, unix.Close(fd))
-	}
-	return os.NewFile(uintptr(fd), f.Name()), nil
-}
-
-func openPipe() (master *os.File, stdio []*os.File, err error) {
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open a pipe: %w", err), null.Close())
-	}
-	return r, []*os.File{null, w, w}, nil
-}
-
 // release hangs the terminal up and forgets the session.
 func (k *Keeper) release(c *child) {
 	k.mu.Lock()
@@ -182,11 +182,15 @@ func (k *Keeper) release(c *child) {
 		return
 	}
 	delete(k.children, c.id)
+	c.closeInput()
 	k.mu.Unlock()
-	_ = c.pty.Close() // wakes the gathering goroutine if it waits for output,
-	wake(c.resume)    // or for room
+	for _, o := range c.outs {
+		_ = o.file.Close() // wakes the gathering goroutine if it waits for output,
+	}
+	c.wakeAll() // or for room
 	go func() {
 		<-c.done
+		k.cgroups.leave(c.cgroup)
 		if err := errors.Join(c.ring.Close(), c.ringFile.Close()); err != nil {
 			k.log.Error("release", "session", c.id, "err", err)
 		}
@@ -198,7 +202,7 @@ func (k *Keeper) release(c *child) {
 // only signalled while it is not reaped: its pid cannot have been reused then.
 func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 	if scope == wire.ScopeForeground && !c.pipe {
-		pgid, err := foreground(c.pty)
+		pgid, err := foreground(c.outs[0].file)
 		if err != nil {
 			return err
 		}
@@ -208,6 +212,9 @@ func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 	defer k.spawning.Unlock()
 	switch {
 	case scope == wire.ScopeAll:
+		if done, err := signalCgroup(c.cgroup, sig); done {
+			return err
+		}
 		return signalSession(c.pid, sig, c.reaped.Load())
 	case c.reaped.Load():
 		return nil
@@ -225,10 +232,22 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// files are what an adopter needs: the ring and, while it is open, the PTY.
+// files are what an adopter needs: the ring and what it writes input to, while that is
+// open. Called with Keeper.mu held.
 func (c *child) files() []*os.File {
-	if c.pty == nil {
-		return []*os.File{c.ringFile}
+	switch {
+	case !c.pipe && c.outs[0].file != nil:
+		return []*os.File{c.ringFile, c.outs[0].file}
+	case c.input != nil:
+		return []*os.File{c.ringFile, c.input}
 	}
-	return []*os.File{c.ringFile, c.pty}
+	return []*os.File{c.ringFile}
+}
+
+// closeInput gives our copy of the input up. Called with Keeper.mu held.
+func (c *child) closeInput() {
+	if c.input != nil {
+		_ = c.input.Close()
+		c.input = nil
+	}
 }

@@ -2,7 +2,8 @@
 // the PTYs, the children and their exit statuses, and is kept small enough to be
 // right; everything clever is in the daemon, which it starts and restarts.
 //
-//	child ─ PTY ─▶ gather (one goroutine a session) ─▶ shared ring ─▶ daemon
+//	child ─ PTY ─────▶ gather ─▶ shared ring ─▶ daemon
+//	child ─ pipe, pipe ▶ gather, gather ─▶ shared ring and its log of streams ─▶ daemon
 //	SIGCHLD ─▶ reap ─▶ drain ─▶ Exited, kept until released
 //	socket ─▶ one goroutine a connection ─▶ requests, by a table
 //
@@ -16,5 +17,6 @@
 // Keeper.freeze is held for reading while bytes move from a PTY to a ring and for
 // writing across a re-execution, so that no byte is between the two then.
 // Keeper.spawning makes fork and registration one step for the reaper. Order:
-// freeze, spawning, mu, conn.mu.
+// freeze, child.moving, spawning, mu, conn.mu. child.moving makes two outlets one writer of
+// a ring.
 package keeper

@@ -31,11 +31,16 @@ const (
 	endedEOF                // nobody holds the other end
 )
 
-// gather is a session's goroutine: it moves output from the PTY to the ring until the
-// terminal is closed or released.
-func (k *Keeper) gather(c *child) {
-	defer close(c.done)
-	raw, err := c.pty.SyscallConn()
+// gather is an outlet's goroutine: it moves output from it to the ring until it is closed
+// or released.
+func (k *Keeper) gather(c *child, o *outlet) {
+	defer func() {
+		if c.gathering.Add(-1) == 0 {
+			c.order.close()
+			close(c.done)
+		}
+	}()
+	raw, err := o.file.SyscallConn()
 	if err != nil {
 		k.log.Error("gather", "session", c.id, "err", err)
 		return
@@ -44,85 +49,127 @@ func (k *Keeper) gather(c *child) {
 	for {
 		reaped := c.reaped.Load() // before reading: what it printed is readable by now
 		var why ended
-		before := c.ring.Head()
+		moved := 0
 		err := raw.Read(func(fd uintptr) bool {
-			why = k.move(c, int(fd))
-			return reaped || why != endedEmpty || c.ring.Head() != before
+			why, moved = k.move(c, o, int(fd))
+			return reaped || why != endedEmpty || moved > 0
 		})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded): // the reaper, or time to trim
-			_ = c.pty.SetReadDeadline(time.Time{})
+			_ = o.file.SetReadDeadline(time.Time{})
 			trimmed = k.trim(c, trimmed)
 			continue
 		case err != nil: // released
 			return
 		}
-		if head := c.ring.Head(); head != before {
+		if moved > 0 {
 			if c.ring.Notice() {
 				k.notify(&wire.Output{ID: c.id})
 			}
-			if head-trimmed >= trimAfterBytes && why == endedEmpty {
-				_ = c.pty.SetReadDeadline(time.Now().Add(trimAfterIdle))
+			if c.ring.Head()-trimmed >= trimAfterBytes && why == endedEmpty {
+				_ = o.file.SetReadDeadline(time.Now().Add(trimAfterIdle))
 			}
 		}
-		if !k.afterMove(c, why, reaped) {
+		if !k.afterMove(c, o, why, reaped) {
 			return
 		}
 	}
 }
 
-// move reads until the PTY is empty, the ring is full or gatherMax is reached.
-func (k *Keeper) move(c *child, fd int) ended {
+// move reads until the outlet is empty, the ring is full or enough was moved: of two
+// outlets each gets a turn after a read, which keeps their order as near to what happened
+// as two pipes tell.
+func (k *Keeper) move(c *child, o *outlet, fd int) (why ended, moved int) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
-	for moved := 0; moved < gatherMax; {
-		room := c.ring.Room()
+	c.moving.Lock()
+	defer c.moving.Unlock()
+	enough := gatherMax
+	if len(c.outs) > 1 {
+		enough = 1
+		if s, ok := c.order.first(); ok && s != o.stream {
+			moved = c.moveFrom(c.outs[s])
+		}
+	}
+	for first := true; first || moved < enough; first = false {
+		room := c.ring.RoomFor(o.stream)
 		if room == nil {
-			return endedFull
+			return endedFull, moved
 		}
 		n, err := syscall.Read(fd, room)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
-			return endedEmpty
+			return endedEmpty, moved
 		case n <= 0: // 0, EIO: the other side is closed
-			return endedEOF
+			return endedEOF, moved
 		default:
-			c.ring.Publish(n)
+			c.ring.PublishAs(o.stream, n)
 			moved += n
 		}
 	}
-	return endedLong
+	return endedLong, moved
+}
+
+// moveFrom reads once from an outlet whose own goroutine will come too late. Why there is
+// nothing more in it is for that goroutine to find out.
+func (c *child) moveFrom(o *outlet) (n int) {
+	raw, err := o.file.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if room := c.ring.RoomFor(o.stream); room != nil {
+			if n, err = syscall.Read(int(fd), room); n > 0 {
+				c.ring.PublishAs(o.stream, n)
+			}
+		}
+	})
+	return max(n, 0)
 }
 
 // afterMove does what the end of a gathering asks for; false ends the goroutine.
-func (k *Keeper) afterMove(c *child, why ended, reaped bool) bool {
+func (k *Keeper) afterMove(c *child, o *outlet, why ended, reaped bool) bool {
 	if reaped && (why == endedEmpty || why == endedEOF) {
-		k.reportExit(c)
+		k.reportDrained(c, o)
 	}
 	switch why {
 	case endedFull:
-		if !c.ring.Stall() {
+		if c.stall(o) {
 			// The daemon sees the flag after its next acknowledgement. A release
-			// closes the PTY and sends a resume.
-			<-c.resume
+			// closes the outlet and sends a resume.
+			<-o.resume
 		}
 	case endedEOF:
 		if c.pipe || reaped {
-			k.reportClosed(c)
+			k.reportClosed(c, o)
 			return false
 		}
 		select { // its terminal is closed but it lives on
-		case <-c.resume:
+		case <-o.resume:
 		case <-time.After(reopenCheck):
 		}
 	}
 	return true
 }
 
+// stall reports whether the outlet must wait for room. One that need not took back the
+// flag that others may wait behind, so it wakes them.
+func (c *child) stall(o *outlet) bool {
+	c.moving.Lock()
+	defer c.moving.Unlock()
+	if !c.ring.StallFor(o.stream) {
+		return true
+	}
+	c.wakeAll()
+	return false
+}
+
 func (k *Keeper) trim(c *child, trimmed uint64) uint64 {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
+	c.moving.Lock()
+	defer c.moving.Unlock()
 	head := c.ring.Head()
 	if head-trimmed < trimAfterBytes || head != c.ring.Tail() {
 		return trimmed

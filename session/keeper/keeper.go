@@ -29,6 +29,8 @@ type Config struct {
 	// DaemonRuns says that a daemon is there already, about to connect: it started this
 	// keeper in the place of one that was killed.
 	DaemonRuns bool
+	// OpenPTY opens terminals; nil: the system's. Tests use it to have none.
+	OpenPTY func() (master, slave *os.File, err error)
 	// Ready, when not nil, is told "ok\n" once the socket is served, or what went
 	// wrong, and closed.
 	Ready *os.File
@@ -45,6 +47,7 @@ type Keeper struct {
 	started  time.Time
 	runs     uint64 // executions of this process
 
+	cgroups  cgroups
 	freeze   sync.RWMutex
 	spawning sync.Mutex
 
@@ -124,6 +127,7 @@ func (k *Keeper) begin() error {
 	if err := ownScope(); err != nil {
 		k.log.Info("no systemd scope of our own", "why", err)
 	}
+	k.cgroups.find(k.log)
 	lock, err := acquire(k.cfg.Lock)
 	if err != nil {
 		return err
@@ -177,6 +181,7 @@ func (k *Keeper) end() {
 	_ = os.Remove(k.cfg.Socket)
 	_ = k.listener.Close()
 	_ = k.lock.Close()
+	k.cgroups.close()
 }
 
 // finish asks Run to return.

@@ -38,6 +38,9 @@ func keeperMain(dir string) int {
 	if d := os.Getenv(keeperEnv + "_DAEMON"); d != "" {
 		cfg.Daemon = strings.Fields(d)
 	}
+	if os.Getenv(noPTYEnv) != "" {
+		cfg.OpenPTY = noPTY
+	}
 	if err := Run(cfg); err != nil {
 		slog.Error("keeper", "err", err)
 		return 1

@@ -40,11 +40,15 @@ func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusag
 		if c.pid == pid && !c.reaped.Load() {
 			c.exit = exitOf(c.id, status, usage)
 			c.reaped.Store(true)
-			// Wakes the gathering goroutine, which drains and reports.
-			if c.pty.SetReadDeadline(time.Unix(1, 0)) != nil || c.closed {
+			// Wakes the gathering goroutines, which drain and report.
+			open := false
+			for _, o := range c.outs {
+				open = o.file.SetReadDeadline(time.Unix(1, 0)) == nil && !o.closed || open
+			}
+			if !open {
 				k.reportLocked(c)
 			}
-			wake(c.resume)
+			c.wakeAll()
 			return
 		}
 	}
@@ -68,11 +72,36 @@ func wake(c chan struct{}) {
 	}
 }
 
-// reportExit tells the daemon of an exit, once all that was printed is in the ring.
-func (k *Keeper) reportExit(c *child) {
+// reportDrained tells the daemon of an exit, once all that was printed, through all
+// outlets, is in the ring.
+func (k *Keeper) reportDrained(c *child, o *outlet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.reportLocked(c)
+	o.drained = true
+	k.reportEndLocked(c)
+}
+
+// reportClosed tells the daemon once the last outlet is closed.
+func (k *Keeper) reportClosed(c *child, o *outlet) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o.closed = true
+	k.reportEndLocked(c)
+}
+
+func (k *Keeper) reportEndLocked(c *child) {
+	closed := true
+	for _, o := range c.outs {
+		closed = closed && o.closed
+		if !o.drained && !o.closed {
+			return
+		}
+	}
+	k.reportLocked(c) // a pipe may close before its process is reaped: no-op then
+	if closed && !c.closed {
+		c.closed = true
+		k.notifyLocked(&wire.Closed{ID: c.id, Head: c.ring.Head()})
+	}
 }
 
 func (k *Keeper) reportLocked(c *child) {
@@ -82,12 +111,4 @@ func (k *Keeper) reportLocked(c *child) {
 	c.reported = true
 	c.exit.Head = c.ring.Head()
 	k.notifyLocked(c.exit)
-}
-
-func (k *Keeper) reportClosed(c *child) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c.closed = true
-	k.reportLocked(c) // a pipe may close before its process is reaped: no-op then
-	k.notifyLocked(&wire.Closed{ID: c.id, Head: c.ring.Head()})
 }

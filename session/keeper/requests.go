@@ -36,6 +36,7 @@ var requests = map[wire.Kind]request{
 	wire.KindUpgrade:     on(handleUpgrade),
 	wire.KindShutdown:    on(handleShutdown),
 	wire.KindStatus:      on(handleStatus),
+	wire.KindCloseInput:  on(handleCloseInput),
 }
 
 // on adapts a typed handler to the table.
@@ -101,9 +102,13 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		if errors.As(err, &errno) {
 			reply.Errno = int64(errno)
 		}
+		if errors.Is(err, errNoCgroup) {
+			reply.Code = wire.CodeNoCgroup
+		}
 		k.log.Warn("spawn", "session", m.ID, "path", m.Path, "err", err)
 	} else {
 		reply.PID, reply.Started, reply.Base = int64(ch.pid), ch.started.UnixNano(), m.Base
+		reply.Limited = limits(m)
 	}
 	c.send(reply)
 	return nil
@@ -125,6 +130,7 @@ func (c *child) describe(req uint64) *wire.Session {
 		Req: req, ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
 		Exited: c.reported, Closed: c.closed,
+		Apart: c.ring.Apart(), Input: c.input != nil, Cgroup: c.cgroup,
 	}
 }
 
@@ -148,7 +154,7 @@ func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 
 func handleResume(k *Keeper, _ *conn, m *wire.Resume, _ []*os.File) error {
 	if ch, err := k.child(m.ID); err == nil {
-		wake(ch.resume)
+		ch.wakeAll()
 	}
 	return nil
 }
@@ -157,6 +163,17 @@ func handleSignal(k *Keeper, c *conn, m *wire.Signal, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err == nil {
 		err = k.signal(ch, syscall.Signal(m.Signal), m.Scope)
+	}
+	c.send(done(m.Req, err))
+	return nil
+}
+
+func handleCloseInput(k *Keeper, c *conn, m *wire.CloseInput, _ []*os.File) error {
+	ch, err := k.child(m.ID)
+	if err == nil {
+		k.mu.Lock()
+		ch.closeInput()
+		k.mu.Unlock()
 	}
 	c.send(done(m.Req, err))
 	return nil

@@ -101,13 +101,15 @@ func ownScope() error {
 		"org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
 		"StartTransientUnit", "ssa(sv)a(sa(sv))",
 		"longterm-keeper-"+pid+".scope", "fail",
-		"3", "Description", "s", "longterm sessions", "PIDs", "au", "1", pid, "CollectMode", "s", "inactive-or-failed",
+		"4", "Description", "s", "longterm sessions", "PIDs", "au", "1", pid, "CollectMode", "s", "inactive-or-failed",
+		"Delegate", "b", "true", // its cgroup is ours to divide
 		"0")
 	timeout := time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Kill() })
 	defer timeout.Stop()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("systemd scope: %w: %s", err, strings.TrimSpace(string(out)))
 	}
+	awaitScope("longterm-keeper-" + pid + ".scope")
 	return nil
 }
 

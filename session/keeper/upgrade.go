@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -144,15 +145,24 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		ListenerFD: keep(k.listener), LockFD: keep(k.lock),
 		Started: k.started.UnixNano(), Executions: k.runs,
 		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts,
+		Cgroups: k.cgroups.dir, Limits: strings.Join(k.cgroups.limits, " "),
 	}, 0)
 	for _, c := range k.children {
 		h := &wire.Handoff{
 			ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
-			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil,
+			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup,
 		}
-		if !c.closed {
-			h.PTYFD = keep(c.pty)
+		if c.input != nil {
+			h.InputFD = keep(c.input)
+		}
+		for i, fd := range []*int64{&h.PTYFD, &h.ErrFD} {
+			if i < len(c.outs) {
+				*fd = -1
+				if o := c.outs[i]; !o.closed {
+					*fd = keep(o.file)
+				}
+			}
 		}
 		if e := c.exit; e != nil {
 			h.Code, h.Signal, h.Time = e.Code, e.Signal, e.Time
@@ -224,6 +234,7 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	}
 	k.listener = l.(*net.UnixListener)
 	k.super.restarts = h.Restarts
+	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)
 		k.super.pid, k.super.wanted, k.super.born = pid, true, time.Now()
@@ -239,8 +250,8 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	}
 	c := &child{
 		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
-		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe,
-		resume: make(chan struct{}, 1), done: make(chan struct{}),
+		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe, cgroup: h.Cgroup,
+		done:     make(chan struct{}),
 		ringFile: adoptFile(h.RingFD, "ring"),
 	}
 	var err error
@@ -253,16 +264,28 @@ func (k *Keeper) resumeChild(payload []byte) error {
 			User: h.User, System: h.System, MaxRSS: h.MaxRSS, Head: h.Head,
 		}
 		c.reaped.Store(true)
-		c.reported = h.Head != 0 || h.PTYFD < 0
+		c.reported = h.Head != 0 || h.PTYFD < 0 && h.ErrFD <= 0
 	}
 	k.children[c.id] = c
-	if h.PTYFD < 0 {
-		c.closed = true
-		close(c.done)
-		return nil
-	}
 	// Non-blocking already: the flag belongs to the open file, not the descriptor.
-	c.pty = adoptFile(h.PTYFD, "pty")
-	go k.gather(c)
+	if h.InputFD > 0 {
+		c.input = adoptFile(h.InputFD, "input")
+	}
+	c.outs = []*outlet{adoptOutlet(h.PTYFD, ring.Stdout)}
+	if h.ErrFD != 0 {
+		c.outs = append(c.outs, adoptOutlet(h.ErrFD, ring.Stderr))
+	}
+	c.order = newOrder(c.outs)
+	k.gatherAll(c)
 	return nil
+}
+
+// adoptOutlet goes on with an outlet; one that was closed has no file.
+func adoptOutlet(fd int64, s ring.Stream) *outlet {
+	if fd < 0 {
+		o := newOutlet(nil, s)
+		o.closed = true
+		return o
+	}
+	return newOutlet(adoptFile(fd, "output"), s)
 }

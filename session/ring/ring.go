@@ -9,6 +9,9 @@
 //	192  noticed: a notice is out and the reader has not looked yet
 //	196  stalled: the writer found no room and waits to be told
 //	200  floor: acknowledged bytes before it were released (Trim)
+//	256  apart: 1 when the writer keeps two streams apart (streams.go)
+//	264  switches: switches ever logged (writer stores, after the entry)
+//	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448
 //
 // Integers are in the machine's byte order: a ring never leaves its machine. Byte
 // number n of the stream (counted from 0, never reset) lives at data[n mod capacity].
@@ -54,6 +57,11 @@ type header struct {
 	noticed  atomic.Uint32
 	stalled  atomic.Uint32
 	floor    atomic.Uint64
+	_        [48]byte
+	apart    atomic.Uint32
+	switches atomic.Uint64
+	_        [240]byte
+	log      [logEntries]atomic.Uint64
 }
 
 // Ring is one side's mapping of a ring.

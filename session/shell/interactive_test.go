@@ -110,12 +110,15 @@ func TestInterruptRunning(t *testing.T) {
 	})
 }
 
+var prompted = regexp.MustCompile(`true\s+.*[#$%>]$`)
+
 var abandoned = regexp.MustCompile(`[#$%>] abandoned`)
 
 // Fish loses an interrupt while it highlights, which cannot be seen from here.
 func TestInterruptAtPrompt(t *testing.T) {
 	inEach(t, []string{"bash", "zsh", "mksh", "dash", "ksh"}, func(t *testing.T, r *rig, shell string) {
 		r.run("true")
+		r.until("prompt", func() bool { return prompted.MatchString(strings.TrimRight(r.screen(), " \n")) })
 		r.keys("abandoned")
 		r.until("prompt and line", func() bool { return abandoned.MatchString(r.screen()) })
 		r.rests()

@@ -10,12 +10,14 @@ import (
 //
 //	input    0 u8 1   1 u8 kind    2 u16 zero   4 u64 bytes   12 content, or nothing
 //	command  0 u8 2   1 u8 phase   2 JSON, or nothing
+//	streams  0 u8 3   1 u8 flags   2 runs, see streams.go
 type MarkKind uint8
 
 // Kinds of marks. Numbers are part of the format.
 const (
 	MarkInput   MarkKind = 1
 	MarkCommand MarkKind = 2
+	MarkStreams MarkKind = 3
 )
 
 // InputKind is where input came from.

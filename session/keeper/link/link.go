@@ -30,6 +30,7 @@ var (
 	ErrExists    = errors.New("the keeper has a session with this id already")
 	ErrBusy      = errors.New("the keeper has running sessions")
 	ErrCrashLoop = errors.New("the daemon keeps crashing")
+	ErrNoCgroup  = errors.New("the keeper cannot set limits")
 	ErrLost      = errors.New("the connection to the keeper was lost")
 )
 
@@ -38,6 +39,7 @@ var codes = map[string]error{
 	wire.CodeExists:    ErrExists,
 	wire.CodeBusy:      ErrBusy,
 	wire.CodeCrashLoop: ErrCrashLoop,
+	wire.CodeNoCgroup:  ErrNoCgroup,
 }
 
 // Link is a connection to a keeper.

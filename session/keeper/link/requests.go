@@ -28,6 +28,9 @@ func (l *Link) Spawn(ctx context.Context, m wire.Spawn) (*wire.Spawned, error) {
 		return nil, err
 	}
 	if got.Error != "" {
+		if err, ok := codes[got.Code]; ok {
+			return nil, fmt.Errorf("%w: %s", err, got.Error)
+		}
 		return nil, &SpawnError{Path: m.Path, Dir: m.Dir, Errno: syscall.Errno(got.Errno), Message: got.Error}
 	}
 	return got, nil
@@ -69,7 +72,7 @@ func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
 }
 
 // Adopt asks for a session's descriptors; the caller owns them. pty is nil when the
-// terminal is gone. If the child ended, Exited and Closed notices follow.
+// terminal is gone; of a session on pipes it is what writes to its standard input. If the child ended, Exited and Closed notices follow.
 func (l *Link) Adopt(ctx context.Context, id string) (s *wire.Session, ring, pty *os.File, err error) {
 	err = l.ask(ctx, func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} },
 		func(a answer) (bool, error) {
@@ -101,6 +104,11 @@ func (l *Link) Signal(ctx context.Context, id string, sig syscall.Signal, scope 
 // Release makes the keeper forget a session and hang up its terminal.
 func (l *Link) Release(ctx context.Context, id string) error {
 	return l.done(ctx, func(req uint64) wire.Message { return &wire.Release{Req: req, ID: id} })
+}
+
+// CloseInput ends the standard input of a session on pipes.
+func (l *Link) CloseInput(ctx context.Context, id string) error {
+	return l.done(ctx, func(req uint64) wire.Message { return &wire.CloseInput{Req: req, ID: id} })
 }
 
 // StartDaemon returns once a daemon is ready, or says why there will be none.

@@ -41,6 +41,11 @@ type Spawn struct {
 	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
 	Path      string   `wire:"10"` // the executable; Argv[0] is only what it is told
 	Base      uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
+	Apart     bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, told apart in the ring
+	Input     bool     `wire:"13"` // with Pipe: standard input is a pipe as well, not empty
+	Memory    uint64   `wire:"14"` // limit of a cgroup of its own, bytes; 0: none
+	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
+	PIDs      uint64   `wire:"16"` // likewise, processes and threads
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -51,6 +56,8 @@ type Spawned struct {
 	Errno   int64  `wire:"4"`
 	Error   string `wire:"5"`
 	Base    uint64 `wire:"6"` // as asked for; a keeper that does not know it says 0
+	Limited bool   `wire:"7"` // limits were asked for and are in force
+	Code    string `wire:"8"` // with Error, as in Done
 }
 
 // List asks for one Session per session kept and a Done.
@@ -69,10 +76,14 @@ type Session struct {
 	Rows    uint64 `wire:"6"`
 	Pipe    bool   `wire:"7"`
 	Exited  bool   `wire:"8"`
-	Closed  bool   `wire:"9"` // no more output can come
+	Closed  bool   `wire:"9"`  // no more output can come
+	Apart   bool   `wire:"10"` // the ring tells stdout and stderr apart
+	Input   bool   `wire:"11"` // the second descriptor is the writing end of standard input
+	Cgroup  string `wire:"12"` // directory of the session's cgroup; empty: it has none
 }
 
-// Adopt asks for a session's descriptors: ring, then (unless closed) the PTY's.
+// Adopt asks for a session's descriptors: ring, then the PTY's, or standard input's of a
+// session on pipes, while there is one.
 // Answer: Session with descriptors, or Done with an error.
 type Adopt struct {
 	Req uint64 `wire:"1"`
@@ -92,6 +103,7 @@ const (
 	CodeExists    = "exists"
 	CodeBusy      = "busy"
 	CodeCrashLoop = "crash-loop"
+	CodeNoCgroup  = "no-cgroup"
 )
 
 // Output says that a session's ring has bytes nobody looked at yet.
@@ -202,6 +214,16 @@ type Handoff struct {
 	System  int64  `wire:"14"`
 	MaxRSS  int64  `wire:"15"`
 	Head    uint64 `wire:"16"`
+	ErrFD   int64  `wire:"17"` // reading end of stderr's pipe; 0: none, -1: closed
+	InputFD int64  `wire:"18"` // writing end of standard input's pipe; 0: none
+	Cgroup  string `wire:"19"`
+}
+
+// CloseInput ends the standard input of a session on pipes. Answer: Done. Whoever else
+// holds the descriptor closes it as well.
+type CloseInput struct {
+	Req uint64 `wire:"1"`
+	ID  string `wire:"2"`
 }
 
 // HandoffKeeper is the first frame of a handoff.
@@ -212,6 +234,8 @@ type HandoffKeeper struct {
 	Executions uint64 `wire:"4"`
 	DaemonPID  int64  `wire:"5"`
 	Restarts   uint64 `wire:"6"`
+	Cgroups    string `wire:"7"` // directory in which sessions get cgroups; empty: none
+	Limits     string `wire:"8"` // controllers that can limit them, separated by spaces
 }
 
 // Kinds, never reused. Requests and notices share the space.
@@ -238,6 +262,7 @@ const (
 	KindStatusReply
 	KindHandoff
 	KindHandoffKeeper
+	KindCloseInput
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -262,3 +287,4 @@ func (*Status) kind() Kind        { return KindStatus }
 func (*StatusReply) kind() Kind   { return KindStatusReply }
 func (*Handoff) kind() Kind       { return KindHandoff }
 func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }
+func (*CloseInput) kind() Kind    { return KindCloseInput }

@@ -1,0 +1,114 @@
+//go:build unix
+
+package daemon
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// limit takes limits over as the keeper wants them.
+func (p *plan) limit(l *api.Limits) error {
+	if l == nil {
+		return nil
+	}
+	if l.Memory < 0 || l.CPU < 0 || l.CPU > 1<<20 || math.IsNaN(l.CPU) || l.PIDs < 0 || l.CPU > 0 && l.CPU < 0.01 {
+		return api.Errorf(api.CodeInvalid, "limits of %d bytes, %g CPUs, %d processes", l.Memory, l.CPU, l.PIDs).
+			WithHint("give positive numbers, and at least 0.01 CPUs")
+	}
+	p.memory, p.cpu, p.pids = uint64(l.Memory), uint64(math.Round(l.CPU*1000)), uint64(l.PIDs)
+	return nil
+}
+
+func (p *plan) limited() bool { return p.memory > 0 || p.cpu > 0 || p.pids > 0 }
+
+func (e *entry) modeReason() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.why
+}
+
+// cgroupOf is what a session's cgroup tells; nil when it has none.
+func cgroupOf(dir string) *api.Cgroup {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil // everybody in it ended
+	}
+	c := &api.Cgroup{Path: dir, Memory: cgroupNumber(dir, "memory.current"), PIDs: cgroupNumber(dir, "pids.current")}
+	if c.PIDs == nil {
+		c.PIDs = cgroupMembers(dir)
+	}
+	for line := range strings.Lines(cgroupFile(dir, "cpu.stat")) {
+		if v, ok := strings.CutPrefix(line, "usage_usec "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil {
+				n /= 1000
+				c.CPUMS = &n
+			}
+		}
+	}
+	c.Limits = cgroupLimits(dir)
+	return c
+}
+
+// cgroupLimits are those in force; nil when there are none.
+func cgroupLimits(dir string) *api.Limits {
+	var l api.Limits
+	if n := cgroupNumber(dir, "memory.max"); n != nil {
+		l.Memory = *n
+	}
+	if n := cgroupNumber(dir, "pids.max"); n != nil {
+		l.PIDs = int(*n)
+	}
+	quota, period, _ := strings.Cut(cgroupFile(dir, "cpu.max"), " ")
+	q, errQ := strconv.ParseFloat(quota, 64)
+	per, errP := strconv.ParseFloat(period, 64)
+	if errQ == nil && errP == nil && per > 0 {
+		l.CPU = q / per
+	}
+	if l == (api.Limits{}) {
+		return nil
+	}
+	return &l
+}
+
+func cgroupFile(dir, file string) string {
+	b, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// cgroupNumber is nil for "max" and for what is not there.
+func cgroupNumber(dir, file string) *int64 {
+	n, err := strconv.ParseInt(cgroupFile(dir, file), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// cgroupMembers counts threads where the pids controller does not.
+func cgroupMembers(dir string) *int64 {
+	if _, err := os.Stat(filepath.Join(dir, "cgroup.threads")); err != nil {
+		return nil
+	}
+	n := int64(len(strings.Fields(cgroupFile(dir, "cgroup.threads"))))
+	return &n
+}
+
+// killCgroup ends everybody in a session's cgroup at once, also when the keeper has let go
+// of the session already.
+func killCgroup(e *entry) {
+	if e.dev != nil && e.dev.cgroup != "" {
+		_ = os.WriteFile(filepath.Join(e.dev.cgroup, "cgroup.kill"), []byte("1"), 0) // it may be gone
+		_ = os.Remove(e.dev.cgroup)
+	}
+}

@@ -1,0 +1,229 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+const (
+	unified = "35 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
+	hybrid  = "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" +
+		"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw\n"
+)
+
+// FEATURES: R97
+func TestOwnCgroup(t *testing.T) {
+	for _, c := range []struct{ name, mounts, self, want string }{
+		{"systemd", unified, "0::/user.slice/user-1000.slice/a.scope\n", "/sys/fs/cgroup/user.slice/user-1000.slice/a.scope"},
+		{"hybrid", hybrid, "4:memory:/x\n0::/\n", "/sys/fs/cgroup/unified"},
+		{"version 1 only", "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/x\n", ""},
+		{"not mounted", "", "0::/\n", ""},
+		{"a container's part", "35 24 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n", "0::/docker/abc/x\n", "/sys/fs/cgroup/x"},
+		{"another part", "35 24 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n", "0::/other\n", ""},
+		{"outside the namespace", unified, "0::/../other\n", ""},
+		{"spaces", `35 24 0:30 / /my\040cgroups rw - cgroup2 cgroup2 rw` + "\n", "0::/a b\n", "/my cgroups/a b"},
+	} {
+		got, err := ownCgroup([]byte(c.mounts), []byte(c.self))
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
+	}
+}
+
+func FuzzOwnCgroup(f *testing.F) {
+	f.Add([]byte(unified), []byte("0::/a\n"))
+	f.Add([]byte(hybrid), []byte("4:memory:/x\n0::/\n"))
+	f.Add([]byte("1 2 3 ../.. / - cgroup2 x y"), []byte("0::/../../x"))
+	f.Fuzz(func(t *testing.T, mounts, self []byte) {
+		if dir, err := ownCgroup(mounts, self); err == nil && strings.Contains("/"+filepath.ToSlash(dir)+"/", "/../") {
+			t.Errorf("%q", dir)
+		}
+	})
+}
+
+// A directory that looks like a cgroup but cannot be killed is not used, nor left behind.
+func TestCgroupThatCannotBeKilled(t *testing.T) {
+	base := t.TempDir()
+	var g cgroups
+	if err := g.make(base, os.Getpid()); err == nil || g.dir != "" {
+		t.Errorf("%q, %v", g.dir, err)
+	}
+	if left, _ := os.ReadDir(base); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if err := g.make(filepath.Join(base, "none"), 1); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("nowhere: %v", err)
+	}
+}
+
+// fakeCgroup is a directory with a cgroup's files.
+func fakeCgroup(t *testing.T, dir string, files ...string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(files, "cgroup.kill", "cgroup.procs", "cgroup.subtree_control") {
+		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func fileText(t *testing.T, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// FEATURES: R97
+func TestLimitsAreWritten(t *testing.T) {
+	base := fakeCgroup(t, t.TempDir())
+	fakeCgroup(t, filepath.Join(base, "longterm-7"))
+	var g cgroups
+	if err := g.make(base, 7); err != nil || !slices.Equal(g.limits, controllers) {
+		t.Fatalf("%v, %v", g.limits, err)
+	}
+	dir := fakeCgroup(t, filepath.Join(g.dir, "s"), "memory.max", "cpu.max", "pids.max")
+	c, sys := &child{id: "s"}, &syscall.SysProcAttr{}
+	leave, err := g.enter(c, &wire.Spawn{Memory: 2 << 30, CPU: 1500, PIDs: 500}, sys)
+	if err != nil || !sys.UseCgroupFD || c.cgroup != dir {
+		t.Fatalf("%+v, %q, %v", sys, c.cgroup, err)
+	}
+	for file, want := range map[string]string{"memory.max": "2147483648", "cpu.max": "150000 100000", "pids.max": "500"} {
+		if got := fileText(t, dir, file); got != want {
+			t.Errorf("%s: %q", file, got)
+		}
+	}
+	if leave(nil) {
+		t.Error("a child that was started is started again")
+	}
+	if done, err := signalCgroup(dir, syscall.SIGKILL); !done || err != nil || fileText(t, dir, "cgroup.kill") != "1" {
+		t.Errorf("kill: %t, %v", done, err)
+	}
+}
+
+// FEATURES: R97
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		err   error
+		ask   wire.Spawn
+		again bool
+	}{
+		{"a sandbox without clone3", syscall.ENOSYS, wire.Spawn{}, true},
+		{"the same, with limits", syscall.ENOSYS, wire.Spawn{PIDs: 1}, false},
+		{"no such program", syscall.ENOENT, wire.Spawn{}, false},
+	} {
+		g := cgroups{dir: t.TempDir(), limits: controllers}
+		fakeCgroup(t, filepath.Join(g.dir, "s"), "pids.max")
+		ch, sys := &child{id: "s"}, &syscall.SysProcAttr{}
+		leave, err := g.enter(ch, &c.ask, sys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := leave(c.err); again != c.again || sys.UseCgroupFD || ch.cgroup != "" {
+			t.Errorf("%s: again %t, %+v", c.name, again, sys)
+		}
+	}
+	g := cgroups{dir: t.TempDir(), limits: []string{"pids"}}
+	if _, err := g.enter(&child{id: "s"}, &wire.Spawn{Memory: 1}, &syscall.SysProcAttr{}); !errors.Is(err, errNoCgroup) {
+		t.Errorf("a limit without its controller: %v", err)
+	}
+	if _, err := g.enter(&child{id: "../s"}, &wire.Spawn{}, &syscall.SysProcAttr{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// argvOf finds the processes whose arguments hold a text.
+func argvOf(text string) []int {
+	var pids []int
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), text) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// On a system with a cgroup of ours, killing a session reaches who double-forked, left the
+// terminal session and forgot its environment. On one without, sessions start all the
+// same, and limits are refused by name.
+//
+// FEATURES: R14, R97
+func TestCgroupOfThisSystem(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	marker := strconv.FormatInt(time.Now().UnixNano(), 10)
+	script := "(env -i setsid sh -c 'trap \"\" TERM HUP; sleep 600; :' " + marker + " <&- >&- 2>&- &); echo ready; read x"
+	m := onPipes("a", script)
+	m.Input = true
+	if _, err := l.Spawn(ctx(t), m); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	var st streams
+	st.take(t, l, n, s, 6)
+	t.Cleanup(func() {
+		for _, pid := range argvOf(marker) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	_, err := l.Spawn(ctx(t), wire.Spawn{ID: "b", Path: "/bin/true", Argv: []string{"true"}, Dir: "/", Pipe: true, PIDs: 10})
+	if err != nil && !errors.Is(err, link.ErrNoCgroup) {
+		t.Errorf("with a limit: %v", err)
+	}
+	if s.Cgroup == "" {
+		t.Log("this system gives us no cgroup; limits are refused")
+		if err == nil {
+			t.Error("a limit was accepted")
+		}
+		return
+	}
+	if err == nil && fileText(t, adopt(t, l, "b").Cgroup, "pids.max") != "10\n" {
+		t.Error("the limit is not in force")
+	}
+	await(t, "the one that got away", func() bool { return len(argvOf(marker)) > 1 })
+	if err := l.Signal(ctx(t), "a", syscall.SIGKILL, wire.ScopeAll); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "nobody left", func() bool { return len(argvOf(marker)) == 0 })
+	if ex := receive(t, n.exited, "exit"); ex.ID == "a" && ex.Signal != int64(syscall.SIGKILL) {
+		t.Errorf("exit %+v", ex)
+	}
+	if err := l.Release(ctx(t), "a"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the cgroup is removed", func() bool {
+		_, err := os.Stat(s.Cgroup)
+		return errors.Is(err, os.ErrNotExist)
+	})
+}
+
+// await polls the system until f holds.
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !f() {
+		select {
+		case <-deadline:
+			t.Fatal("never: ", what)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,129 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/ring"
+)
+
+// outlet is where a child's output comes out: the PTY's master, or the reading end of a
+// pipe. A session that keeps stdout and stderr apart has two.
+type outlet struct {
+	file   *os.File
+	stream ring.Stream
+	resume chan struct{} // the daemon made room in the ring
+	// Guarded by Keeper.mu.
+	drained bool // read until empty since the process was reaped
+	closed  bool // nothing more can come out
+}
+
+func newOutlet(f *os.File, s ring.Stream) *outlet {
+	return &outlet{file: f, stream: s, resume: make(chan struct{}, 1)}
+}
+
+// stdio is what a child is started with: its three standard files, and our ends of them.
+type stdio struct {
+	outs  []*outlet
+	input *os.File // writing end of standard input; nil: empty, or the PTY
+	child [3]*os.File
+}
+
+// abandon closes everything, after a failure.
+func (s *stdio) abandon() {
+	s.started()
+	for _, o := range s.outs {
+		_ = o.file.Close()
+	}
+	if s.input != nil {
+		_ = s.input.Close()
+	}
+}
+
+// started closes the child's ends: it has them now. Some may be the same.
+func (s *stdio) started() {
+	for i, f := range s.child {
+		if f != nil && (i == 0 || f != s.child[i-1]) {
+			_ = f.Close()
+		}
+	}
+	s.child = [3]*os.File{}
+}
+
+func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
+	open := k.cfg.OpenPTY
+	if open == nil {
+		open = pty.Open
+	}
+	master, slave, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("open a PTY: %w", err)
+	}
+	s := &stdio{child: [3]*os.File{slave, slave, slave}}
+	if err := pty.Setsize(master, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+		s.abandon()
+		return nil, errors.Join(fmt.Errorf("size the PTY: %w", err), master.Close())
+	}
+	// creack/pty leaves the master in blocking mode; the poller needs a fresh file.
+	polled, err := nonBlocking(master)
+	if err != nil {
+		s.abandon()
+		return nil, err
+	}
+	s.outs = []*outlet{newOutlet(polled, ring.Stdout)}
+	return s, nil
+}
+
+// nonBlocking replaces f by a file on the same terminal that the poller can wait on.
+func nonBlocking(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), f.Close())
+	}
+	if err := errors.Join(unix.SetNonblock(fd, true), f.Close()); err != nil {
+		return nil, errors.Join(err, unix.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// openPipes makes one pipe for all output, or one each for stdout and stderr, and one for
+// the input if there is to be any.
+func openPipes(m *wire.Spawn) (*stdio, error) {
+	s := &stdio{}
+	if err := s.openPipes(m); err != nil {
+		s.abandon()
+		return nil, fmt.Errorf("open a pipe: %w", err)
+	}
+	return s, nil
+}
+
+func (s *stdio) openPipes(m *wire.Spawn) (err error) {
+	if m.Input {
+		s.child[0], s.input, err = os.Pipe()
+	} else {
+		s.child[0], err = os.Open(os.DevNull)
+	}
+	if err != nil {
+		return err
+	}
+	for _, stream := range []ring.Stream{ring.Stdout, ring.Stderr} {
+		if stream == ring.Stderr && !m.Apart {
+			s.child[2] = s.child[1]
+			break
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		s.child[1+stream] = w
+		s.outs = append(s.outs, newOutlet(r, stream))
+	}
+	return nil
+}

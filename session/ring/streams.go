@@ -1,0 +1,132 @@
+package ring
+
+// Two streams in one ring. A pipe session's stdout and stderr share the ring in the order
+// they arrived; the log in the header says where the bytes change from one to the other.
+// It lies in what was padding, so that a reader that does not know it reads the bytes as
+// one stream, as ever.
+//
+// A switch says that the bytes from its offset on, up to the next switch, are of its
+// stream. The writer stores it before the bytes it is for, so a reader that sees the bytes
+// sees the switch. It is freed as bytes are: once the tail has reached the switch after
+// it. The newest switch at or before the tail therefore always stands, and tells a reader
+// that begins there, after a crash say, which stream it is in. A writer that needs a
+// switch while the log is full waits as if the ring were full.
+
+// logEntries fill the header's page from offset 512 on.
+const logEntries = (headerSize - 512) / 8
+
+// Stream is where bytes came from.
+type Stream uint8
+
+// Streams.
+const (
+	Stdout Stream = 0
+	Stderr Stream = 1
+)
+
+// Run is a number of bytes of one stream.
+type Run struct {
+	Stream Stream
+	Bytes  int
+}
+
+// KeepApart makes the ring one of two streams. It may be called only after Begin and
+// before anything was written or the ring was passed on.
+func (r *Ring) KeepApart() { r.hdr.apart.Store(1) }
+
+// Apart reports whether the ring keeps two streams apart.
+func (r *Ring) Apart() bool { return r.hdr.apart.Load() == 1 }
+
+// RoomFor is Room for bytes of a stream: empty as well when they need a switch and the log
+// has no room for it. The bytes are published by PublishAs.
+func (r *Ring) RoomFor(s Stream) []byte {
+	if !r.canSwitch(s) {
+		return nil
+	}
+	return r.Room()
+}
+
+// PublishAs makes n bytes written into RoomFor(s) visible.
+func (r *Ring) PublishAs(s Stream, n int) {
+	if r.needsSwitch(s) {
+		k := r.hdr.switches.Load()
+		r.hdr.log[k%logEntries].Store(r.hdr.head.Load()<<1 | uint64(s))
+		r.hdr.switches.Store(k + 1)
+	}
+	r.Publish(n)
+}
+
+// StallFor is Stall for a writer that found no RoomFor(s).
+func (r *Ring) StallFor(s Stream) (room bool) {
+	r.hdr.stalled.Store(1)
+	if r.RoomFor(s) == nil {
+		return false
+	}
+	r.hdr.stalled.Store(0)
+	return true
+}
+
+func (r *Ring) needsSwitch(s Stream) bool {
+	if !r.Apart() {
+		return false
+	}
+	k := r.hdr.switches.Load()
+	return k == 0 || Stream(r.hdr.log[(k-1)%logEntries].Load()&1) != s
+}
+
+func (r *Ring) canSwitch(s Stream) bool {
+	k := r.hdr.switches.Load()
+	if k < logEntries || !r.needsSwitch(s) {
+		return true
+	}
+	// The oldest entry may go once the tail has reached the one after it.
+	return r.hdr.log[(k+1)%logEntries].Load()>>1 <= r.believedTail(r.hdr.head.Load())
+}
+
+// LogUsed is how much of the log holds switches that were not acknowledged, in percent:
+// a reader that cannot acknowledge must give something up before it is full.
+func (r *Ring) LogUsed() int {
+	k := r.hdr.switches.Load()
+	used := uint64(0)
+	for used < min(k, logEntries) && r.hdr.log[(k-1-used)%logEntries].Load()>>1 > r.hdr.tail.Load() {
+		used++
+	}
+	return int(used * 100 / logEntries)
+}
+
+// Runs appends what the bytes in [from, to) are, in order; they must not be acknowledged
+// yet. ok is false when the ring keeps no streams apart, or its log makes no sense.
+func (r *Ring) Runs(dst []Run, from, to uint64) (runs []Run, ok bool) {
+	k := r.hdr.switches.Load()
+	if !r.Apart() || k == 0 || from >= to {
+		return dst, false
+	}
+	// Backwards to the switch that from stands after, then forwards.
+	first := k
+	for above := uint64(1<<63 - 1); ; {
+		if first == 0 || k-first >= logEntries {
+			return dst, false // nothing covers from
+		}
+		first--
+		off := r.hdr.log[first%logEntries].Load() >> 1
+		if off >= above {
+			return dst, false // offsets must grow
+		}
+		if above = off; off <= from {
+			break
+		}
+	}
+	runs = dst
+	for at := from; at < to; first++ {
+		end := to
+		if first+1 < k {
+			end = min(end, r.hdr.log[(first+1)%logEntries].Load()>>1)
+		}
+		if end <= at {
+			return dst, false
+		}
+		runs = append(runs, Run{Stream(r.hdr.log[first%logEntries].Load() & 1), int(end - at)})
+		at = end
+	}
+	return runs, true
+}
