@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -58,10 +59,23 @@ func lastWords(err error, dirs paths.Dirs) error {
 	return err
 }
 
+// dyingTime bounds how long a process that was killed may hold its socket.
+const dyingTime = 2 * time.Second
+
+// isDying says that somebody took the connection and then was gone: who was killed, most
+// likely, and whose socket is not closed yet.
+func isDying(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
+}
+
 // mainKeeper connects to the main keeper, starting it if it does not run.
 func (c *Client) mainKeeper() (*link.Link, error) {
 	socket := c.o.Dirs.KeeperSocket(paths.MainKeeper)
 	l, err := link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+	for until := time.Now().Add(dyingTime); isDying(err) && time.Now().Before(until); {
+		time.Sleep(2 * time.Millisecond)
+		l, err = link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+	}
 	if err == nil {
 		return l, nil
 	}
