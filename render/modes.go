@@ -13,7 +13,7 @@ type mode struct {
 }
 
 // attachModes are carried over to the terminal of an attached person: they decide what
-// its keys and mouse send, and how the output that follows is taken.
+// its keys and mouse send, and how the output that follows is taken. The screen is first.
 var attachModes = [...]mode{
 	{"?1049", func(m *vterm.Modes) bool { return m.AltScreen }},
 	{"?1", func(m *vterm.Modes) bool { return m.AppCursor }},
@@ -38,16 +38,26 @@ var attachModes = [...]mode{
 // may be, into the modes given. Two are never carried over: synchronized output, because
 // what follows is meant to be seen, and in-band resize, because the session's emulator
 // reports sizes itself.
-func AppendModes(dst []byte, m *vterm.Modes) []byte {
+func AppendModes(dst []byte, m *vterm.Modes) []byte { return appendModes(dst, m, attachModes[:]) }
+
+// AppendModesHere is AppendModes for a terminal that stays on the screen it shows. The
+// wheel sends cursor keys only if the program is on an alternate screen of its own.
+func AppendModesHere(dst []byte, m *vterm.Modes) []byte {
+	here := *m
+	here.AltScroll = m.AltScroll && m.AltScreen
+	return appendModes(dst, &here, attachModes[1:])
+}
+
+func appendModes(dst []byte, m *vterm.Modes, modes []mode) []byte {
 	dst = append(dst, "\x1b[?2026l\x1b[?2048l"...)
-	for i := range attachModes {
-		if !attachModes[i].on(m) {
-			dst = appendMode(dst, attachModes[i].set, 'l')
+	for i := range modes {
+		if !modes[i].on(m) {
+			dst = appendMode(dst, modes[i].set, 'l')
 		}
 	}
-	for i := range attachModes { // after the resets: mouse modes undo each other
-		if attachModes[i].on(m) {
-			dst = appendMode(dst, attachModes[i].set, 'h')
+	for i := range modes { // after the resets: mouse modes undo each other
+		if modes[i].on(m) {
+			dst = appendMode(dst, modes[i].set, 'h')
 		}
 	}
 	if m.AppKeypad {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/config"
 )
 
 // app is what the verbs share.
@@ -15,7 +17,8 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	json           bool
-	platform       // what only some systems have
+	config         *config.Settings // read on first use
+	platform                        // what only some systems have
 }
 
 func newApp() *app { return &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr} }

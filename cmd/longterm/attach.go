@@ -7,80 +7,165 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// reattachTime is how long an attached client tries to find its session again.
-const reattachTime = time.Minute
+const (
+	// reattachTime is how long an attached client tries to find its session again.
+	reattachTime = time.Minute
+	// historyLines is how much of a session's past --scrollback puts into the terminal's.
+	historyLines = 5000
+)
+
+// attachFlags are what `attach` is told.
+type attachFlags struct {
+	detachKey, size      string
+	readOnly, scrollback bool
+}
 
 func attachCommand(a *app) *cobra.Command {
-	var readOnly bool
-	key := os.Getenv("LONGTERM_DETACH_KEY")
-	if key == "" {
-		key = attach.DefaultDetachKey
-	}
+	var given attachFlags
 	c := a.on("attach S", "Put a session on this terminal", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			d, err := attach.NewDetacher(key)
+			conf := a.settings().Attach
+			given.scrollback = givenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
+			if given.size = givenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
+				given.size = "" // what others ask for counts
+			}
+			var chords attach.Chords
+			err := errors.Join(
+				chords.Bind(givenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
+				chords.Bind(conf.NextKey, attach.Next),
+				chords.Bind(conf.PreviousKey, attach.Previous),
+			)
 			if err != nil {
 				return usageError{err}
 			}
-			return a.attach(cmd.Context(), s, d, key, readOnly)
+			return a.attach(cmd.Context(), s, &chords, given)
 		})
-	c.Long = "Put a session on this terminal, with full fidelity. The detach key leaves it running.\n" +
-		"If the daemon is restarted meanwhile the session comes back by itself."
+	c.Long = `Put a session on this terminal, with full fidelity. The detach key leaves it running; two others go to
+the next session and to the one before. If the daemon is restarted meanwhile the session comes back by
+itself. The keys are attach.detach_key, next_key and previous_key of the configuration.
+
+The session is shown on the terminal's alternate screen, and what was there is back afterwards. With
+--scrollback it is shown on the primary one: its history is printed first, and what scrolls by is kept by the
+terminal itself.
+
+--size says whose size the session takes: latest, of the client that was active last; largest or smallest,
+of all; fixed, its own; none, not this client's. A terminal of another size shows what fits.
+
+However it ends, the terminal gets back what it had set. Should it be left in disorder, by a crash of the
+machine it was used over, say, ` + "`longterm doctor --terminal`" + ` resets it.`
 	f := c.Flags()
-	f.StringVar(&key, "detach-key", key, "control key and a second key that leave the session ($LONGTERM_DETACH_KEY)")
-	f.BoolVar(&readOnly, "read-only", false, "only look")
+	f.StringVar(&given.detachKey, "detach-key", "", "control key and a second key that leave the session ($LONGTERM_DETACH_KEY; default: the configuration's, `C-\\ d`)")
+	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
+	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
+	f.BoolVar(&given.readOnly, "read-only", false, "only look")
 	return c
 }
 
 // attachment is a session on a person's terminal.
 type attachment struct {
-	s        *client.Session
-	t        *terminal
-	detacher *attach.Detacher
-	readOnly bool
-	keys     chan []byte
-	info     attach.Info // the newest
+	attachFlags
+	c      *client.Client
+	s      *client.Session
+	name   string
+	id     string
+	t      *terminal
+	chords *attach.Chords
+	shown  bool // once
+	keys   chan []byte
+	typed  []byte      // typed before there was a session to take it
+	info   attach.Info // the newest
 }
 
-var errDetached = errors.New("detached")
+var (
+	errDetached = errors.New("detached")
+	errSwitched = errors.New("another session is wanted")
+)
 
-func (a *app) attach(ctx context.Context, s *client.Session, d *attach.Detacher, key string, readOnly bool) error {
-	info, err := s.Info(ctx) // errors before the terminal is touched
+func (a *app) attach(ctx context.Context, s *client.Session, chords *attach.Chords, flags attachFlags) error {
+	b, err := a.connect()
 	if err != nil {
 		return err
 	}
-	if os.Getenv("LONGTERM_SESSION") == info.ID {
-		return fmt.Errorf("this is session %s itself; attaching it here would show it to itself for ever", info.Name)
+	at := &attachment{attachFlags: flags, c: b.client, chords: chords, keys: make(chan []byte)}
+	if err := at.choose(ctx, s); err != nil {
+		return err
 	}
-	t, err := openTerminal(a.stdin, os.Stdout)
+	signals := make(chan os.Signal, 1) // main has the context end with others
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	go func() {
+		select {
+		case sig := <-signals:
+			cancel(&exitError{128 + int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)})
+		case <-ctx.Done():
+		}
+	}()
+
+	if !areTerminals(a.stdin, os.Stdout) {
+		return errNoTerminal
+	}
+	st, err := at.join(ctx) // errors before the terminal is touched
 	if err != nil {
 		return err
 	}
-	defer t.restore(true)
-	at := &attachment{s: s, t: t, detacher: d, readOnly: readOnly, keys: make(chan []byte)}
+	if at.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
+		return errors.Join(err, st.Close())
+	}
+	defer at.t.restore(true)
+	at.t.take(!flags.scrollback)
 	stop := make(chan struct{})
 	defer close(stop)
-	go t.keys(at.keys, stop)
+	go at.t.keys(at.keys, stop)
 
-	err = at.run(ctx)
-	t.restore(true)
+	err = at.run(ctx, st)
+	at.t.restore(true)
 	switch {
 	case errors.Is(err, errDetached):
-		fmt.Fprintf(a.stderr, "[detached from %s; `longterm attach %s` comes back]\n", info.Name, info.Name)
+		fmt.Fprintf(a.stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
 		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(a.stderr, "[%s %s]\n", info.Name, endText(&at.info))
+	fmt.Fprintf(a.stderr, "[%s %s]\n", at.name, endText(&at.info))
 	return nil
+}
+
+// choose makes a session the one attached.
+func (at *attachment) choose(ctx context.Context, s *client.Session) error {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return err
+	}
+	at.s, at.id, at.name = at.c.Session(info.ID), info.ID, info.Name
+	return nil
+}
+
+// join opens the session's stream.
+func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
+	o := client.StreamOptions{ReadOnly: at.readOnly, Size: at.size, OwnScreen: !at.scrollback, Inside: os.Getenv("LONGTERM_SESSION")}
+	o.Cols, o.Rows = sizeOf(os.Stdout)
+	if o.Again = at.shown; at.scrollback && !at.shown {
+		o.History = historyLines
+	}
+	st, err := at.s.Attach(ctx, o)
+	at.shown = at.shown || err == nil
+	return st, err
 }
 
 func endText(i *attach.Info) string {
@@ -94,22 +179,23 @@ func endText(i *attach.Info) string {
 }
 
 // run joins the session again and again until it is over or the person leaves.
-func (at *attachment) run(ctx context.Context) error {
+func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 	lost := time.Time{}
-	for {
-		cols, rows := at.t.size()
-		st, err := at.s.Attach(ctx, client.StreamOptions{Cols: cols, Rows: rows, ReadOnly: at.readOnly})
+	for ; ; st, err = at.join(ctx) {
 		if err == nil {
 			lost = time.Time{}
-			err = at.converse(st)
-			_ = st.Close()
+			err = at.converse(ctx, st)
 			if err == nil || errors.Is(err, errDetached) || ctx.Err() != nil {
 				return err
+			}
+			if errors.Is(err, errSwitched) {
+				continue
 			}
 		} else if lost.IsZero() {
 			lost = time.Now()
 		}
-		if !lost.IsZero() && time.Since(lost) > reattachTime {
+		var refused *api.Error
+		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || !lost.IsZero() && time.Since(lost) > reattachTime {
 			return err
 		}
 		select { // the daemon is being restarted
@@ -120,11 +206,25 @@ func (at *attachment) run(ctx context.Context) error {
 	}
 }
 
-// converse moves bytes both ways. nil: the session is over.
-func (at *attachment) converse(st *client.Stream) error {
-	drawn := make(chan error, 1)
-	go func() { drawn <- at.draw(st) }()
+// converse moves bytes both ways, and closes the stream. nil: the session is over.
+func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
+	drawn, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		drawn <- at.draw(st)
+	}()
+	defer func() {
+		_ = st.Close()
+		<-done // nothing of this stream is drawn over what comes next
+	}()
 	for {
+		if typed := at.typed; typed != nil {
+			at.typed = nil
+			if err := at.take(ctx, st, typed); err != nil {
+				return err
+			}
+			continue
+		}
 		select {
 		case err := <-drawn:
 			return err
@@ -132,15 +232,7 @@ func (at *attachment) converse(st *client.Stream) error {
 			if !ok { // the terminal is gone
 				return errDetached
 			}
-			out, leave := at.detacher.Feed(in)
-			if len(out) > 0 {
-				if err := st.Type(out); err != nil {
-					return err
-				}
-			}
-			if leave {
-				return errDetached
-			}
+			at.typed = in
 		case <-at.t.resized:
 			cols, rows := at.t.size()
 			if err := st.Resize(cols, rows); err != nil {
@@ -148,6 +240,50 @@ func (at *attachment) converse(st *client.Stream) error {
 			}
 		}
 	}
+}
+
+// take types what is for the session and does what is for us.
+func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte) error {
+	out, do, rest := at.chords.Feed(typed)
+	if len(out) > 0 {
+		if err := st.Type(out); err != nil {
+			return err
+		}
+	}
+	switch do {
+	case attach.Detach:
+		return errDetached
+	case attach.Next, attach.Previous:
+		if len(rest) > 0 {
+			at.typed = rest
+		}
+		return at.move(ctx, do)
+	}
+	return nil
+}
+
+// move goes to the running session after or before this one. Where there is no other, it
+// stays.
+func (at *attachment) move(ctx context.Context, do attach.Action) error {
+	all, err := at.c.List(ctx)
+	if err != nil {
+		return nil // no daemon right now: the person can press the key again
+	}
+	inside := os.Getenv("LONGTERM_SESSION")
+	list := slices.DeleteFunc(all, func(s api.Session) bool {
+		return s.ID != at.id && (s.State != "running" || s.ID == inside)
+	})
+	here := slices.IndexFunc(list, func(s api.Session) bool { return s.ID == at.id })
+	if len(list) < 2 || here < 0 {
+		return nil
+	}
+	step := 1
+	if do == attach.Previous {
+		step = len(list) - 1
+	}
+	to := list[(here+step)%len(list)]
+	at.s, at.id, at.name = at.c.Session(to.ID), to.ID, to.Name
+	return errSwitched
 }
 
 func (at *attachment) draw(st *client.Stream) error {

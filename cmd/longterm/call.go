@@ -21,15 +21,10 @@ type callFlags struct {
 	maxOutput            int
 }
 
-const (
-	defaultWall = time.Minute
-	defaultIdle = 5 * time.Minute
-)
-
 func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f := cmd.Flags()
-	f.DurationVar(&c.timeout, "timeout", defaultWall, "give up after this time; at most 5m, in the background 24h (its default)")
-	f.DurationVar(&c.idle, "idle-timeout", defaultIdle, "give up when nothing is printed for this time; 0: never (default in the background)")
+	f.DurationVar(&c.timeout, "timeout", 0, "give up after this time; at most 5m, in the background 24h (default: exec.timeout of the configuration, 1m; in the background 24h)")
+	f.DurationVar(&c.idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background 0)")
 	f.DurationVar(&c.yield, "yield", 0, "come back after this time with what there is; it goes on in the background")
 	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id; see `longterm jobs`")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
@@ -39,7 +34,9 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 }
 
 // call makes the request's part. What was not given is the daemon's to choose.
-func (c *callFlags) call(cmd *cobra.Command) (api.Call, error) {
+func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
+	conf := &a.settings().Exec // as the daemon reads it, for what we say
+	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, conf.Timeout), givenOr(cmd, "idle-timeout", c.idle, conf.IdleTimeout)
 	r := api.Call{
 		YieldMS: c.yield.Milliseconds(), Background: c.background, OnTimeout: c.onTimeout, OnInput: c.onInput,
 		Parse: c.parse, MaxOutput: c.maxOutput,

@@ -228,8 +228,21 @@ func writeStatus(w io.Writer, st *api.Status) {
 			k.Key, k.PID, k.Build, elapsed(time.Since(k.Started).Milliseconds()), k.Sessions)
 	}
 	fmt.Fprintf(w, "socket %s\nstate  %s\n", st.Socket, st.State)
+	writeConfigStatus(w, &st.Config)
 	for _, n := range st.Notices {
 		fmt.Fprintf(w, "notice: %s\n", n)
+	}
+}
+
+// writeConfigStatus says which configuration the daemon uses, and why not the file.
+func writeConfigStatus(w io.Writer, c *api.Configuration) {
+	using := map[string]string{"file": "", "kept": " (not taken; the last good one is in effect)", "defaults": " (not there; defaults)"}[c.Using]
+	if c.Using == "defaults" && len(c.Problems) > 0 {
+		using = " (not taken; the defaults are in effect)"
+	}
+	fmt.Fprintf(w, "config %s%s\n", c.File, using)
+	for _, p := range c.Problems {
+		fmt.Fprintf(w, "config: %s\n", p)
 	}
 }
 

@@ -31,6 +31,7 @@ var checks = []struct {
 }{
 	{"state directory", func(_ context.Context, b *backend) finding { return checkDir(b.dirs.State) }},
 	{"runtime directory", func(_ context.Context, b *backend) finding { return checkDir(b.dirs.Run) }},
+	{"configuration", checkConfiguration},
 	{"disk", checkDisk},
 	{"daemon", checkDaemon},
 	{"version", checkVersion},
@@ -40,10 +41,13 @@ var checks = []struct {
 }
 
 func doctorCommand(a *app) *cobra.Command {
-	var journals, repair bool
+	var journals, repair, terminal bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Say what is wrong and how to mend it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if terminal {
+				return resetTerminal(a.stdin, os.Stdout)
+			}
 			b, err := a.connect()
 			if err != nil {
 				return err
@@ -72,6 +76,7 @@ func doctorCommand(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&journals, "journal", false, "read every session's history and say what is damaged")
 	c.Flags().BoolVar(&repair, "repair", false, "mend damaged histories; the daemon must be stopped (`longterm daemon stop`; sessions go on)")
+	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours, and how it takes keys")
 	return a.jsonFlag(c)
 }
 

@@ -26,7 +26,7 @@ func execCommand(a *app) *cobra.Command {
 				flags.onTimeout = "kill"
 			}
 			var err error
-			if x.Call, err = flags.call(cmd); err != nil {
+			if x.Call, err = flags.call(a, cmd); err != nil {
 				return err
 			}
 			if each {

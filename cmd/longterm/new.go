@@ -88,7 +88,7 @@ func newCommand(a *app) *cobra.Command {
 	}
 	start.register(c)
 	c.Flags().BoolVar(&start.stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
-	c.Flags().StringVar(&start.restore, "restore", "never", "what to start when the machine or the keeper went down under it: never, shell or command")
+	c.Flags().StringVar(&start.restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
 	return a.jsonFlag(c)
 }
 

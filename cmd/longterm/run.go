@@ -57,14 +57,14 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 	return a.jsonFlag(c)
 }
 
-func (r *runFlags) request(cmd *cobra.Command, args []string) (api.Run, error) {
+func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {
 	switch {
 	case r.line == "" && len(args) == 0:
 		return api.Run{}, usagef("no command; give -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
 		return api.Run{}, usagef("both -c LINE and a command are given; give one of them")
 	}
-	call, err := r.call(cmd)
+	call, err := r.call(a, cmd)
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -74,7 +74,7 @@ func (r *runFlags) request(cmd *cobra.Command, args []string) (api.Run, error) {
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
-	n, err := r.request(cmd, args)
+	n, err := r.request(a, cmd, args)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ type terminal struct {
 	state   *term.State
 	once    sync.Once
 	resized chan os.Signal
+	guard   *guard // nil: none
+	own     bool   // on the alternate screen, which is ours
+	titled  bool   // the title is kept
 	// recoloured is set once something was drawn that changes the terminal's colours.
 	recoloured atomic.Bool
 }
@@ -32,10 +35,17 @@ type terminal struct {
 // colourSettings begin the sequences that change a terminal's palette and own colours.
 var colourSettings = [][]byte{[]byte("\x1b]4;"), []byte("\x1b]10;"), []byte("\x1b]11;"), []byte("\x1b]12;")}
 
+// XTWINOPS 22 and 23 keep the title and give it back.
+const (
+	keepTitle     = "\x1b[22;0t"
+	giveTitleBack = "\x1b[23;0t"
+)
+
 // draw writes raw output to the terminal.
 func (t *terminal) draw(p []byte) error {
 	if !t.recoloured.Load() && slices.ContainsFunc(colourSettings, func(s []byte) bool { return bytes.Contains(p, s) }) {
 		t.recoloured.Store(true)
+		t.guard.recoloured()
 	}
 	_, err := t.out.Write(p)
 	return err
@@ -43,9 +53,13 @@ func (t *terminal) draw(p []byte) error {
 
 var errNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
 
+func areTerminals(in, out *os.File) bool {
+	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
 // openTerminal makes the terminal raw.
 func openTerminal(in, out *os.File) (*terminal, error) {
-	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+	if !areTerminals(in, out) {
 		return nil, errNoTerminal
 	}
 	state, err := term.MakeRaw(int(in.Fd()))
@@ -57,9 +71,24 @@ func openTerminal(in, out *os.File) (*terminal, error) {
 	return t, nil
 }
 
-// size is the terminal's size in cells.
-func (t *terminal) size() (cols, rows int) {
-	cols, rows, err := term.GetSize(int(t.out.Fd()))
+// take has a guard give the terminal back should this process be killed, and keeps the
+// title. With own the session is shown on the alternate screen; what is on the other is
+// back afterwards.
+func (t *terminal) take(own bool) {
+	t.own, t.titled = own, true
+	t.guard = startGuard(t.out, t.appendReset(nil, true))
+	enter := keepTitle
+	if own {
+		enter += "\x1b[?1049h\x1b[H\x1b[2J"
+	}
+	_, _ = t.out.WriteString(enter) // a terminal that is gone is noticed when drawing
+}
+
+func (t *terminal) size() (cols, rows int) { return sizeOf(t.out) }
+
+// sizeOf is a terminal's size in cells.
+func sizeOf(f *os.File) (cols, rows int) {
+	cols, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil || cols < 1 || rows < 1 {
 		return 80, 24
 	}
@@ -67,23 +96,37 @@ func (t *terminal) size() (cols, rows int) {
 }
 
 // restore gives the terminal back, with every mode a session may have set undone.
-// below: the cursor goes below what was drawn; else it stays where output ended.
+// below: the cursor goes below what was drawn; else it stays where output ended. From a
+// screen of our own the cursor goes back to where it was.
 func (t *terminal) restore(below bool) {
 	t.once.Do(func() {
 		signal.Stop(t.resized)
-		b := []byte("\x1b[m\x1b7") // resetting margins moves the cursor
-		b = render.AppendModesReset(b)
-		if t.recoloured.Load() { // else they are as the person set them
-			b = render.AppendColorsReset(b)
-		}
-		if below {
-			b = append(b, "\x1b[9999;1H\r\n"...)
-		} else {
-			b = append(b, "\x1b8"...)
-		}
-		_, _ = t.out.Write(b)
+		_, _ = t.out.Write(t.appendReset(nil, below))
 		_ = term.Restore(int(t.in.Fd()), t.state)
+		t.guard.dismiss()
 	})
+}
+
+func (t *terminal) appendReset(b []byte, below bool) []byte {
+	b = append(b, "\x1b[m"...)
+	if !t.own {
+		b = append(b, "\x1b7"...) // resetting margins moves the cursor
+	}
+	b = render.AppendModesReset(b)
+	if t.recoloured.Load() { // else they are as the person set them
+		b = render.AppendColorsReset(b)
+	}
+	if t.titled {
+		b = append(b, giveTitleBack...)
+	}
+	switch {
+	case t.own:
+	case below:
+		b = append(b, "\x1b[9999;1H\r\n"...)
+	default:
+		b = append(b, "\x1b8"...)
+	}
+	return b
 }
 
 // keys reads what is typed and hands it on, read by read. It ends with the terminal.

@@ -22,6 +22,16 @@ type outer struct {
 // newOuter runs a longterm command line in tmux at a size.
 func newOuter(t *testing.T, i *instance, cols, rows int, args ...string) *outer {
 	t.Helper()
+	line := filepath.Join(i.dir, "longterm")
+	for _, a := range args {
+		line += " '" + a + "'"
+	}
+	return newOuterLine(t, i, cols, rows, line)
+}
+
+// newOuterLine runs a line for the shell, which knows longterm, in tmux.
+func newOuterLine(t *testing.T, i *instance, cols, rows int, line string) *outer {
+	t.Helper()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("tmux is not installed")
@@ -32,13 +42,9 @@ func newOuter(t *testing.T, i *instance, cols, rows int, args ...string) *outer 
 	if err := os.Symlink(i.exe, link); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
 	}
-	line := link
-	for _, a := range args {
-		line += " '" + a + "'"
-	}
 	cmd := exec.Command(tmux, "-S", o.sock, "-f", "/dev/null", "new-session", "-d", "-s", "main",
 		"-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows), line+"; echo STATUS=$?; exec sleep 1000")
-	cmd.Env = append(i.env, "TERM=xterm-256color", "LC_ALL=C.UTF-8")
+	cmd.Env = append(i.env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PATH="+i.dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v %s", err, out)
 	}

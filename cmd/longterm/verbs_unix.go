@@ -12,7 +12,7 @@ var verbs = []verb{
 	{"play", playCommand}, {"export", exportCommand},
 	{"search", searchCommand}, {"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},
 	{"kill", killCommand}, {"restore", restoreCommand}, {"rm", removeCommand}, {"prune", pruneCommand}, {"render", renderCommand}, {"bench", benchCommand},
-	{"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
+	{"config", configCommand}, {"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 
 var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchDetect}

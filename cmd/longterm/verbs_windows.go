@@ -8,7 +8,7 @@ import (
 
 // verbs are what works on Windows. Sessions need a keeper, which needs descriptors
 // that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
-var verbs = []verb{{"render", renderCommand}, {"bench", benchCommand}, {"version", versionCommand}}
+var verbs = []verb{{"render", renderCommand}, {"bench", benchCommand}, {"config", configCommand}, {"version", versionCommand}}
 
 var benches = []func(*app) *cobra.Command{benchEmulator}
 

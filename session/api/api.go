@@ -112,7 +112,7 @@ type NewSession struct {
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
 
 	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
-	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default never"`
+	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
 }
 
 // Restore starts a session's process again, in its last directory.
@@ -227,14 +227,14 @@ type Exec struct {
 // Call is how a line or a command is waited for, and what its answer holds.
 type Call struct {
 	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job, made by the caller (a UUID): asked again with the same id, nothing is run twice; default: a new one"`
-	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"at most 300000, in the background 86400000; default 60000, in the background 86400000"`
-	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default 300000, in the background 0"`
+	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"at most 300000, in the background 86400000; default: exec.timeout of the configuration (60000), in the background 86400000"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default: exec.idle_timeout of the configuration (300000), in the background 0"`
 	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (a line's default), or end it and all it started (a command's default)"`
 	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; it goes on in the background"`
 	Background    bool   `json:"background,omitempty" doc:"answer at once"`
 	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on"`
 	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
-	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default 16384"`
+	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default: exec.max_output of the configuration, 16384"`
 }
 
 // Run is a command to run in a session of its own.
@@ -431,6 +431,16 @@ type Status struct {
 	Keepers   []Keeper  `json:"keepers"`
 	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
 	Notices   []string  `json:"notices" doc:"what went wrong at the start and was mended"`
+
+	Config Configuration `json:"config"`
+}
+
+// Configuration says which configuration is in effect.
+type Configuration struct {
+	File     string    `json:"file" doc:"where it is looked for"`
+	Using    string    `json:"using" enum:"file,kept,defaults" doc:"kept: the last one that was in order"`
+	Loaded   time.Time `json:"loaded"`
+	Problems []string  `json:"problems" doc:"why the file is not taken"`
 }
 
 // Keeper describes one keeper.
@@ -457,7 +467,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64   `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,lost"`
+	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
 	Session *Session `json:"session,omitempty"`
 	Job     *Job     `json:"job,omitempty" doc:"for job: the one that ended"`
 	Lost    uint64   `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`

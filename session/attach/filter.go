@@ -9,8 +9,14 @@ import "bytes"
 // It is a pure machine: any split of the same bytes gives the same output. A sequence
 // is held back until it can be judged, at most maxHeld bytes.
 type Filter struct {
-	state filterState
-	held  []byte
+	// Contain keeps the stream on the screen it is shown on: what would leave the
+	// terminal's alternate screen, reset the terminal or clear its history is taken out.
+	Contain bool
+
+	state  filterState
+	held   []byte
+	redraw bool // something was taken out that has to be made good by a drawing
+	mute   bool // in the rest of a string whose beginning the terminal did not get
 }
 
 type filterState uint8
@@ -39,12 +45,17 @@ const (
 // Append appends to dst what of p may reach a terminal.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
+		n := len(dst)
 		if f.state == ground || f.state == passing {
 			dst, p = f.bulk(dst, p)
-			continue
+		} else {
+			dst = f.step(dst, p[0])
+			p = p[1:]
 		}
-		dst = f.step(dst, p[0])
-		p = p[1:]
+		if f.mute {
+			dst = dst[:n]
+			f.mute = f.state == passing || f.state == passingEsc
+		}
 	}
 	return dst
 }
@@ -105,6 +116,9 @@ func (f *Filter) afterEscape(dst []byte, c byte) []byte {
 		f.state = text
 	case c == 'Z': // DECID
 		return f.drop(dst)
+	case c == 'c' && f.Contain: // RIS
+		f.redraw = true
+		return f.drop(dst)
 	case c == esc:
 		dst = append(dst, f.held[:len(f.held)-1]...)
 		f.held = append(f.held[:0], esc)
@@ -139,7 +153,9 @@ func (f *Filter) inControl(dst []byte, c byte) []byte {
 		if isControlQuery(f.held) {
 			return f.drop(dst)
 		}
-		return f.emit(dst)
+		kept, redraw := f.contain(f.held)
+		f.redraw = f.redraw || redraw
+		return f.drop(append(dst, kept...))
 	case len(f.held) > maxHeld:
 		return f.emit(dst)
 	}

@@ -24,6 +24,8 @@ var filterCases = []struct{ name, in, want string }{
 	{"restore cursor passes", "\x1b[u", "\x1b[u"},
 	{"window size report", "\x1b[18t\x1b[14;2t", ""},
 	{"window title stack passes", "\x1b[22;0t", "\x1b[22;0t"},
+	{"in-band resize is the emulator's", "\x1b[?2048h\x1b[?1004;2048;2004h\x1b[?2048l", "\x1b[?1004;2004h\x1b[?2048l"},
+	{"other screen passes", "\x1b[?1049h\x1bc\x1b[3J", "\x1b[?1049h\x1bc\x1b[3J"},
 	{"ENQ", "a\x05b", "ab"},
 	{"ENQ inside a sequence", "\x1b[3\x051m", "\x1b[31m"},
 	{"DECID", "\x1bZx", "x"},
@@ -59,12 +61,62 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// FEATURES: R75
+func TestContain(t *testing.T) {
+	for _, c := range []struct {
+		in, want string
+		redraw   bool
+	}{
+		{"a\x1b[?1049hb", "ab", true},
+		{"\x1b[?1049;2004h", "\x1b[?2004h", true},
+		{"\x1b[?25;047;1l", "\x1b[?25;1l", true},
+		{"\x1b[?2004h\x1b[?1048h", "\x1b[?2004h\x1b[?1048h", false},
+		{"a\x1bcb", "ab", true},
+		{"\x1b(c", "\x1b(c", false},
+		{"\x1b[H\x1b[2J\x1b[3J", "\x1b[H\x1b[2J", false},
+		{"\x1b[22;0t\x1b[23;0t", "", true},
+		{"\x1b[?3h", "", true},
+		{"\x1b[8;24;80t", "\x1b[8;24;80t", false},
+	} {
+		f := Filter{Contain: true}
+		if got := string(f.Append(nil, []byte(c.in))); got != c.want || f.TakeRedraw() != c.redraw || f.TakeRedraw() {
+			t.Errorf("%q: %q, want %q, redraw %v", c.in, got, c.want, c.redraw)
+		}
+	}
+}
+
+// A stream that is joined anywhere goes on as if it had been followed from its beginning.
+//
+// FEATURES: R75
+func TestPrime(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"text", "more", "more"},
+		{"a\x1b[3", "1mred", "\x1b[31mred"},
+		{"a\x1b", "[6nb", "b"},
+		{"\x1b]0;ti", "tle\ax", "\x1b]0;title\ax"},
+		{"\x1bPq" + strings.Repeat("~", 3000), "~~~\x1b\\x", "x"},
+		{"\x1bPq" + strings.Repeat("~", 3000) + "\x1b", "\\x", "x"},
+		{"\x1b]52;c;" + strings.Repeat("A", 3000), "AAA\ax\x1b[6ny", "xy"},
+		{"\xe2\x94", "\x80x", "\xe2\x94\x80x"},
+		{"ü", "x", "x"},
+		{"x\xf0\x9f\x98", "\x80", "\xf0\x9f\x98\x80"},
+		{"\x80\x80\x80\x80", "x", "x"},
+		{"€", "x", "x"},
+	} {
+		f := Filter{Contain: true}
+		out := append([]byte{}, f.Prime([]byte(c.before))...)
+		if got := string(f.Append(out, []byte(c.after))); got != c.want {
+			t.Errorf("%.20q then %q: %q, want %q", c.before, c.after, got, c.want)
+		}
+	}
+}
+
 func FuzzFilterSplit(f *testing.F) {
 	for _, c := range filterCases {
 		f.Add([]byte(c.in), 3)
 	}
 	f.Fuzz(func(t *testing.T, in []byte, at int) {
-		var whole, parts Filter
+		whole, parts := Filter{Contain: at%2 == 0}, Filter{Contain: at%2 == 0}
 		want := whole.Append(nil, in)
 		if at < 0 || at > len(in) {
 			at = len(in) / 2

@@ -32,6 +32,18 @@ const maxHandshake = 10 * time.Second
 type StreamOptions struct {
 	Cols, Rows int // of the client, cells; 0: no say in the session's size
 	ReadOnly   bool
+	// Size is whose size the session takes: latest, largest, smallest, fixed, or none for
+	// not this client's. Empty: as the others want it.
+	Size string
+	// OwnScreen keeps the drawing on the screen the terminal shows (its alternate one).
+	OwnScreen bool
+	// History is how many lines of the past are printed before the drawing, for terminals
+	// that keep them.
+	History int
+	// Again says that the terminal shows the session already, as it was.
+	Again bool
+	// Inside is the session the client itself runs in, if any.
+	Inside string
 }
 
 // Attach joins a session for a person's terminal: Read yields drawing and Infos.
@@ -52,6 +64,21 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.ReadOnly {
 		q.Set("read_only", "true")
+	}
+	if o.Size != "" {
+		q.Set("size", o.Size)
+	}
+	if o.OwnScreen {
+		q.Set("screen", "own")
+	}
+	if o.Again {
+		q.Set("again", "true")
+	}
+	if o.History > 0 {
+		q.Set("history", strconv.Itoa(o.History))
+	}
+	if o.Inside != "" {
+		q.Set("inside", o.Inside)
 	}
 	u := "ws://longterm" + api.Version + s.path + path + "?" + q.Encode()
 	dialer := websocket.Dialer{NetDialContext: s.c.dial, HandshakeTimeout: maxHandshake}

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gorilla/websocket"
 
-	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -26,6 +26,9 @@ const writeTime = 30 * time.Second
 // instead of everything it missed, in bytes.
 const maxLag = 1 << 20
 
+// maxHistoryLag is the same for a client whose terminal keeps what scrolls by.
+const maxHistoryLag = 64 << 20
+
 // stream is a client's WebSocket and its place at a session.
 type stream struct {
 	d    *Daemon
@@ -34,6 +37,7 @@ type stream struct {
 	seat *seat
 	// readOnly clients may not type, and their size has no say.
 	readOnly bool
+	size     attach.Control // of the client at its start; 0×0: unknown
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
@@ -53,16 +57,28 @@ func (d *Daemon) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		writeError(w, err)
 		return nil, err
 	}
+	policy := SizePolicy(q.Get("size"))
+	if !slices.Contains(sizePolicies, policy) {
+		err := api.Errorf(api.CodeInvalid, "size policy %q", policy).WithHint("there are latest, largest, smallest, fixed and none")
+		writeError(w, err)
+		return nil, err
+	}
+	inside := q.Get("inside")
+	if err := d.hub.checkNesting(e, inside); err != nil {
+		writeError(w, err)
+		return nil, err
+	}
 	ws, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return nil, err
 	}
 	ws.SetReadLimit(maxBody)
 	s := &stream{d: d, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
+	s.size.Cols, s.size.Rows = cols, rows
 	if s.readOnly {
-		cols, rows = 0, 0
+		policy = SizeNone
 	}
-	s.seat = e.seat.sit(cols, rows)
+	s.seat = e.seat.sit(&seat{cols: cols, rows: rows, policy: policy, inside: inside})
 	return s, nil
 }
 
@@ -134,8 +150,12 @@ func (d *Daemon) serveAttach(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer s.leave(ctx)
 	s.fit(ctx)
-	a := &attached{stream: s}
-	a.cols, a.rows = s.seat.cols, s.seat.rows
+	a := &attached{stream: s, cols: s.size.Cols, rows: s.size.Rows, lag: maxLag}
+	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
+		a.lag = maxHistoryLag
+		a.painted = r.URL.Query().Get("again") == "true"
+		a.history, _ = strconv.Atoi(r.URL.Query().Get("history"))
+	}
 	resized := make(chan attach.Control, 1)
 	go func() {
 		defer cancel()
@@ -194,6 +214,10 @@ type attached struct {
 	*stream
 	cols, rows int // of the client's terminal; 0: unknown, taken as fitting
 	offset     uint64
+	lag        uint64         // bytes it may be behind
+	history    int            // lines of the past to print before the first drawing
+	painted    bool           // there was a drawing
+	drawn      attach.Control // size of the session it showed
 	filter     attach.Filter
 	frame      vterm.Frame
 	info       attach.Info
@@ -244,7 +268,7 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		}
 		// Another size, or another screen: what lies under a full-screen program was
 		// never drawn on the client's terminal.
-		if st := a.e.s.Status(); st.Cols != a.info.Cols || st.Rows != a.info.Rows || st.Alt != a.frame.Alt {
+		if st := a.e.s.Status(); st.Cols != a.drawn.Cols || st.Rows != a.drawn.Rows || st.Alt != a.frame.Alt {
 			fresh = true
 		}
 	}
@@ -255,34 +279,11 @@ func (a *attached) fits() bool {
 	return a.cols == 0 || a.cols == st.Cols && a.rows == st.Rows
 }
 
-// repaint draws the whole screen and notes the offset it stands at.
-func (a *attached) repaint(ctx context.Context) error {
-	var modes vterm.Modes
-	a.frame = vterm.Frame{}
-	err := a.e.s.Look(ctx, func(v session.View) {
-		v.Engine.Frame(&a.frame, vterm.Query{})
-		modes, a.offset = v.Modes, v.Offset
-	})
-	if err != nil {
-		return err
-	}
-	if !a.fits() {
-		crop(&a.frame, a.cols, a.rows)
-	}
-	if err := a.tell(false); err != nil {
-		return err
-	}
-	a.filter = attach.Filter{}
-	a.out = render.AppendModes(a.out[:0], &modes)
-	a.out = render.AppendANSI(a.out, &a.frame, render.ANSIOptions{Repaint: true, Exact: a.fits()})
-	return a.send(websocket.BinaryMessage, a.out)
-}
-
 // follow sends what was printed since. fresh asks for a drawing instead: bytes were
 // lost, or the client is too far behind.
 func (a *attached) follow() (fresh bool, err error) {
 	for {
-		if _, end := a.e.s.OutputRange(); end-a.offset > maxLag {
+		if _, end := a.e.s.OutputRange(); end-a.offset > a.lag {
 			return true, nil
 		}
 		c, err := a.e.s.Output(a.offset, a.buf)
@@ -297,6 +298,9 @@ func (a *attached) follow() (fresh bool, err error) {
 		}
 		a.offset = c.Next
 		a.out = a.filter.Append(a.out[:0], c.Data)
+		if a.filter.TakeRedraw() {
+			return true, nil
+		}
 		if len(a.out) == 0 {
 			continue
 		}
@@ -317,29 +321,4 @@ func (a *attached) tell(ended bool) error {
 		}
 	}
 	return a.sendJSON(a.info)
-}
-
-// crop cuts a frame to the part that fits a smaller terminal. A cursor outside is
-// hidden.
-func crop(f *vterm.Frame, cols, rows int) {
-	n := 0
-	for _, l := range f.Lines {
-		if l.Row >= rows {
-			break
-		}
-		if len(l.Cells) > cols {
-			l.Cells = l.Cells[:cols:cols]
-			if last := l.Cells[cols-1]; last.Width() == vterm.WidthWide {
-				l.Cells[cols-1] = vterm.NewCell(0, vterm.WidthNarrow, last.Style(), 0)
-			}
-		}
-		f.Lines[n] = l
-		n++
-	}
-	f.Lines = f.Lines[:n]
-	f.Cols, f.Rows = min(f.Cols, cols), min(f.Rows, rows)
-	if f.Cursor.Row >= rows || f.Cursor.Col >= cols {
-		f.Cursor.Visible = false
-		f.Cursor.Row, f.Cursor.Col = min(f.Cursor.Row, rows-1), min(f.Cursor.Col, cols-1)
-	}
 }

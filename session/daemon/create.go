@@ -84,6 +84,13 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 		p.env = os.Environ()
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
+	shells := h.d.conf.get().Shells
+	if shells.Default != "" && len(n.Argv) == 0 {
+		p.env = append(p.env, "SHELL="+shells.Default)
+	}
+	if n.Restore == "" && !n.Temporary && !n.Pipe {
+		n.Restore = shells.Restore
+	}
 	argv, shell, err := commandOf(n, p.env)
 	if err != nil {
 		return nil, err
@@ -329,13 +336,9 @@ func (h *hub) withinLimits() error {
 			running++
 		}
 	}
-	limit := h.d.cfg.MaxSessions
-	if limit == 0 {
-		limit = DefaultMaxSessions
-	}
-	if running >= limit {
+	if limit := h.d.conf.get().Limits.Sessions; running >= limit {
 		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
-			WithHint("end some with `longterm kill`")
+			WithHint("end some with `longterm kill`, or raise limits.sessions (`longterm config set`)")
 	}
 	if descriptorsLeft() < spareDescriptors {
 		return noDescriptors(syscall.EMFILE)

@@ -36,14 +36,7 @@ type Config struct {
 	Log   *slog.Logger
 	// KeeperArgv makes the command line of a keeper with a placement key.
 	KeeperArgv func(key string, daemon bool) []string
-	// MaxSessions bounds the sessions that run at once; 0: DefaultMaxSessions.
-	MaxSessions int
-	// Budget is what history may take on disk; the zero value: DefaultBudget.
-	Budget Budget
 }
-
-// DefaultMaxSessions is the bound on sessions that run at once.
-const DefaultMaxSessions = 2000
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
 const shutdownTime = 2 * time.Second
@@ -58,6 +51,7 @@ type Daemon struct {
 	pool    *pool
 	started time.Time
 	lock    *os.File
+	conf    *settings
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -84,6 +78,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer d.lock.Close()
+	d.conf = openSettings(cfg.Dirs, cfg.Log)
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -92,7 +87,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	d.jobs.resume()
-	d.pool = &pool{d: d, size: defaultPool}
+	d.pool = &pool{d: d}
 	d.pool.sweep()
 	listener, err := d.listen()
 	if err != nil {

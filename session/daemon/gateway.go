@@ -36,7 +36,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 			s.d.pool.done(w, false)
 		}
 	}()
-	k, err := clocksOf(&x.Call, false)
+	k, err := s.clocksOf(&x.Call, false)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -87,7 +87,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Warm {
 		return s.warm(ctx, x)
 	}
-	k, err := clocksOf(&x.Call, true)
+	k, err := s.clocksOf(&x.Call, true)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -213,7 +213,7 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-ctx.Done():
 		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			j.mark(endsByCaller)
-			j.ask(defaultGrace)
+			j.ask(j.d.grace())
 		}
 	}
 	if !isClosed(j.over) {

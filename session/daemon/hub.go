@@ -288,7 +288,7 @@ func (h *hub) killAll() {
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {
 			wg.Go(func() {
-				if err := h.kill(ctx, e, defaultGrace); err != nil {
+				if err := h.kill(ctx, e, h.d.grace()); err != nil {
 					h.d.log.Error("kill", "session", e.s.ID(), "err", err)
 				}
 			})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -23,13 +24,10 @@ type Budget struct {
 	DeadAge      time.Duration // since they ended
 }
 
-// DefaultBudget is generous: nothing goes that a disk could well hold.
-var DefaultBudget = Budget{SessionBytes: 2 << 30, TotalBytes: 32 << 30, Dead: 2000}
-
 // How often the janitor looks at things.
 const (
-	syncEvery   = time.Second // journals to be synced
 	tidyEvery   = time.Minute // histories over the budget
+	lookEvery   = time.Second // the configuration
 	compactRest = 10 * time.Second
 )
 
@@ -40,7 +38,10 @@ type janitor struct {
 }
 
 func (j *janitor) run(ctx context.Context) {
-	sync, tidy, pack := time.NewTicker(syncEvery), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
+	conf := j.hub.d.conf
+	sync, tidy, pack := time.NewTicker(conf.get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	defer sync.Stop()
 	defer tidy.Stop()
 	defer pack.Stop()
@@ -49,7 +50,14 @@ func (j *janitor) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-sync.C:
-			j.sync(now)
+			if conf.get().Sync.Policy != config.SyncNever {
+				j.sync(now)
+			}
+		case now := <-look.C:
+			if conf.look(now) {
+				sync.Reset(conf.get().Sync.Interval)
+				j.hub.bus.publish("config", nil)
+			}
 		case <-pack.C:
 			j.pack(ctx)
 		case now := <-tidy.C:
@@ -99,10 +107,8 @@ func (j *janitor) pack(ctx context.Context) {
 }
 
 func (d *Daemon) budget() Budget {
-	if d.cfg.Budget == (Budget{}) {
-		return DefaultBudget
-	}
-	return d.cfg.Budget
+	r := d.conf.get().Retention
+	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 
 // tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a

@@ -14,12 +14,10 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Bounds of a job's clocks (R16).
+// Bounds of a job's clocks (R16); the defaults are in the configuration.
 const (
-	defaultWall   = time.Minute
 	maxWall       = 300 * time.Second // while somebody waits
 	backgroundMax = 24 * time.Hour
-	defaultIdle   = 5 * time.Minute
 )
 
 // stuckTime is how long after a line was typed it should have begun.
@@ -32,8 +30,9 @@ type clocks struct {
 }
 
 // clocksOf reads a call's clocks. Commands are ended by them, lines go on.
-func clocksOf(c *api.Call, kill bool) (clocks, error) {
-	k := clocks{wall: defaultWall, idle: defaultIdle, kill: kill}
+func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
+	conf := &s.d.conf.get().Exec
+	k := clocks{wall: min(conf.Timeout, maxWall), idle: conf.IdleTimeout, kill: kill}
 	limit := maxWall
 	if inBackground(c) {
 		k.wall, k.idle, limit = backgroundMax, 0, backgroundMax
@@ -145,7 +144,7 @@ func (j *job) awaitEnd(ctx context.Context) {
 	case grace := <-j.stops:
 		j.end(ctx, grace)
 	case <-t.C:
-		j.end(ctx, defaultGrace)
+		j.end(ctx, j.d.grace())
 	}
 }
 
@@ -178,7 +177,7 @@ func (j *job) expire(ctx context.Context, wall bool) {
 	switch {
 	case kill:
 		j.mark(endsByClock)
-		j.end(ctx, defaultGrace)
+		j.end(ctx, j.d.grace())
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:

@@ -43,7 +43,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 		return errSessionGone
 	}
 	command := r.Kind == store.JobCommand
-	k, err := clocksOf(&c, command)
+	k, err := s.clocksOf(&c, command)
 	if err != nil {
 		return err
 	}

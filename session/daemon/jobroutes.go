@@ -164,7 +164,7 @@ func (d *Daemon) postJobStop(ctx context.Context, in *struct {
 	if err != nil {
 		return api.Job{}, err
 	}
-	grace := defaultGrace
+	grace := d.grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// defaultGrace is how long each rung of the kill ladder has to work.
-const defaultGrace = 200 * time.Millisecond
+// grace is how long each rung of the kill ladder has to work.
+func (d *Daemon) grace() time.Duration { return d.conf.get().Exec.Grace }
 
 // parseSignal reads a signal's name, with or without SIG, or its number.
 func parseSignal(s string) (syscall.Signal, error) {
@@ -226,7 +226,7 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 			return api.Errorf(api.CodeRunning, "session %s is running", e.record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.kill(ctx, e, defaultGrace); err != nil {
+		if err := h.kill(ctx, e, h.d.grace()); err != nil {
 			return err
 		}
 	}

@@ -18,12 +18,12 @@ import (
 const parseBytes = 10 << 20
 
 // readResult is a command's output, read as what the command is known to print.
-func readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (results.Result, string, error) {
+func (d *Daemon) readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (results.Result, string, error) {
 	out, _, err := plainOutput(ctx, s, from, to, parseBytes)
 	if err != nil {
 		return results.Result{}, "", err
 	}
-	return results.Parse(text, exit, out), out, nil
+	return d.conf.parser().Parse(text, exit, out), out, nil
 }
 
 func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (results.Result, error) {
@@ -43,7 +43,7 @@ func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r results.Result,
 	if to == 0 {
 		_, to = e.s.OutputRange()
 	}
-	r, out, err = readResult(ctx, e.s, c.Text, c.ExitCode, c.From, to)
+	r, out, err = d.readResult(ctx, e.s, c.Text, c.ExitCode, c.From, to)
 	return r, out, c, err
 }
 

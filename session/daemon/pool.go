@@ -17,10 +17,9 @@ import (
 )
 
 const (
-	poolLabel   = "longterm.pool" // of warm shells, with the key of what they were made for
-	defaultPool = 5               // warm shells for one environment and directory
-	maxPools    = 4               // environments and directories; the least used one goes
-	warmTime    = 10 * time.Second
+	poolLabel = "longterm.pool" // of warm shells, with the key of what they were made for
+	maxPools  = 4               // environments and directories; the least used one goes
+	warmTime  = 10 * time.Second
 )
 
 // pool holds warm shells: started, at their first prompt, with nothing run in them. They
@@ -31,8 +30,7 @@ const (
 // A shell is for callers whose directory and environment are those it was started with,
 // so that a command finds what it would find in a shell of its own.
 type pool struct {
-	d    *Daemon
-	size int
+	d *Daemon
 
 	mu    sync.Mutex
 	racks []*rack // least used first
@@ -151,7 +149,7 @@ func (p *pool) stock(r *rack) {
 func (p *pool) wants(r *rack) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.size
+	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.d.conf.get().Pool.Size
 	return r.making
 }
 

@@ -18,9 +18,9 @@ func TestSizePolicies(t *testing.T) {
 	if _, _, ok := st.size(); ok {
 		t.Error("nobody is there and somebody decides")
 	}
-	wide := st.sit(200, 20)
-	tall := st.sit(80, 60)
-	st.sit(0, 0) // only watches
+	wide := st.sit(&seat{cols: 200, rows: 20})
+	tall := st.sit(&seat{cols: 80, rows: 60})
+	says := st.sit(&seat{cols: 10, rows: 10, policy: SizeNone}) // only watches
 	for _, c := range []struct {
 		policy     SizePolicy
 		cols, rows int
@@ -29,13 +29,24 @@ func TestSizePolicies(t *testing.T) {
 		{"", 80, 60, true}, {SizeLatest, 80, 60, true}, {SizeLargest, 200, 60, true},
 		{SizeSmallest, 80, 20, true}, {SizeFixed, 0, 0, false},
 	} {
-		st.policy = c.policy
+		says.policy = c.policy
 		if cols, rows, ok := st.size(); cols != c.cols || rows != c.rows || ok != c.ok {
 			t.Errorf("%q: %d×%d, %v", c.policy, cols, rows, ok)
 		}
 	}
-	st.policy = SizeLatest
-	st.active(wide, 0, 0) // typed
+	older := st.sit(&seat{policy: SizeSmallest})
+	older.came = 0
+	if cols, rows, ok := st.size(); ok {
+		t.Errorf("the policy of an older client counts: %d×%d", cols, rows)
+	}
+	st.leave(says)
+	if cols, rows, _ := st.size(); cols != 80 || rows != 20 {
+		t.Errorf("the policy of one that left counts: %d×%d", cols, rows)
+	}
+	st.leave(older)
+	says = st.sit(&seat{cols: 1, rows: 1, policy: SizeNone})
+	st.active(says, 300, 300) // has no say
+	st.active(wide, 0, 0)     // typed
 	if cols, rows, _ := st.size(); cols != 200 || rows != 20 {
 		t.Errorf("after typing: %d×%d", cols, rows)
 	}

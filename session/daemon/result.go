@@ -19,8 +19,6 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-const defaultCut = 16 << 10 // bytes of output in an answer (R23)
-
 // answer is what can be told of a job now, with at most limit bytes of output (0: as many
 // as were asked for with it).
 func (j *job) answer(ctx context.Context, limit int) api.Result {
@@ -139,7 +137,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 
 // fillOutput puts in what was printed.
 func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	limit = cmp.Or(limit, j.call.MaxOutput, defaultCut)
+	limit = cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput))
 	var err error
 	if r.Output, r.Truncated, err = plainOutput(ctx, j.e.s, of.Start, of.End, limit); err != nil {
 		r.Error = err.Error()
@@ -148,7 +146,7 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 
 // fillStreams puts in what was printed on pipes, each stream for itself too.
 func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	if limit = cmp.Or(limit, j.call.MaxOutput, defaultCut); limit > capture.WindowBytes {
+	if limit = cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)); limit > capture.WindowBytes {
 		limit = capture.WindowBytes
 	}
 	out := capture.NewOutput(capture.Encoding{}, limit)
@@ -181,7 +179,7 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.Range.End == 0 {
 		return
 	}
-	parsed, _, err := readResult(ctx, j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
+	parsed, _, err := j.d.readResult(ctx, j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
 	if err != nil {
 		r.Error = err.Error()
 		return

@@ -81,7 +81,7 @@ func (d *Daemon) streamEvents(ctx context.Context, _ *struct{}, send sse.Sender)
 func (d *Daemon) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
 	st := api.Status{
 		DaemonPID: os.Getpid(), Build: d.cfg.Build, Started: d.started,
-		Socket: d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{},
+		Socket: d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.status(),
 	}
 	for _, e := range d.hub.all() {
 		st.Sessions++
@@ -258,7 +258,7 @@ func (d *Daemon) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
-	grace := defaultGrace
+	grace := d.grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}

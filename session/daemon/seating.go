@@ -13,33 +13,70 @@ const (
 	SizeLargest  SizePolicy = "largest"  // the most columns and rows of any client
 	SizeSmallest SizePolicy = "smallest" // the fewest of any client
 	SizeFixed    SizePolicy = "fixed"    // clients have no say
+	SizeNone     SizePolicy = "none"     // this client has no say
 )
 
+// sizePolicies are those a client can ask for.
+var sizePolicies = []SizePolicy{"", SizeLatest, SizeLargest, SizeSmallest, SizeFixed, SizeNone}
+
 // seating is the set of clients that look at a session. It is a pure machine behind a
-// lock: it says which size the session should have, and sets none.
+// lock: it says which size the session should have, and sets none. Of several policies
+// asked for, that of the client that came last counts, as long as it is there.
 type seating struct {
-	mu     sync.Mutex
-	policy SizePolicy
-	seats  map[*seat]struct{}
-	turn   uint64
+	mu    sync.Mutex
+	seats map[*seat]struct{}
+	turn  uint64
 }
 
 // seat is one client's place. A seat without a size (0×0) only watches.
 type seat struct {
 	cols, rows int
-	last       uint64 // turn of its last activity
+	policy     SizePolicy // asked for; empty: any
+	silent     bool       // has no say, whatever its size
+	inside     string     // id of the session the client runs in, if any
+	came       uint64     // turn
+	last       uint64     // turn of its last activity
 }
 
-func (st *seating) sit(cols, rows int) *seat {
+func (st *seating) sit(s *seat) *seat {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.seats == nil {
 		st.seats = map[*seat]struct{}{}
 	}
+	if s.policy == SizeNone {
+		s.cols, s.rows, s.policy, s.silent = 0, 0, "", true
+	}
 	st.turn++
-	s := &seat{cols, rows, st.turn}
+	s.came, s.last = st.turn, st.turn
 	st.seats[s] = struct{}{}
 	return s
+}
+
+// shownIn lists the sessions that clients of this one run in.
+func (st *seating) shownIn() []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var ids []string
+	for s := range st.seats {
+		if s.inside != "" {
+			ids = append(ids, s.inside)
+		}
+	}
+	return ids
+}
+
+func (st *seating) policyLocked() SizePolicy {
+	var newest *seat
+	for s := range st.seats {
+		if s.policy != "" && (newest == nil || s.came > newest.came) {
+			newest = s
+		}
+	}
+	if newest == nil {
+		return SizeLatest
+	}
+	return newest.policy
 }
 
 func (st *seating) leave(s *seat) (empty bool) {
@@ -55,7 +92,7 @@ func (st *seating) active(s *seat, cols, rows int) {
 	defer st.mu.Unlock()
 	st.turn++
 	s.last = st.turn
-	if cols > 0 && rows > 0 {
+	if !s.silent && cols > 0 && rows > 0 {
 		s.cols, s.rows = cols, rows
 	}
 }
@@ -77,7 +114,8 @@ func (st *seating) ifEmpty(f func()) {
 func (st *seating) size() (cols, rows int, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.policy == SizeFixed {
+	policy := st.policyLocked()
+	if policy == SizeFixed {
 		return 0, 0, false
 	}
 	var latest uint64
@@ -88,9 +126,9 @@ func (st *seating) size() (cols, rows int, ok bool) {
 		switch {
 		case !ok:
 			cols, rows = s.cols, s.rows
-		case st.policy == SizeLargest:
+		case policy == SizeLargest:
 			cols, rows = max(cols, s.cols), max(rows, s.rows)
-		case st.policy == SizeSmallest:
+		case policy == SizeSmallest:
 			cols, rows = min(cols, s.cols), min(rows, s.rows)
 		case s.last > latest:
 			cols, rows = s.cols, s.rows

@@ -2,10 +2,12 @@
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
 //	state    longterm.db, daemon.log, keeper.log, sessions/ID/{journal/,checkpoint,…}
+//	config   config.toml
 //
 // Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
-// $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. LONGTERM_DIR puts both
-// under one directory. All are mode 0700 and ours.
+// $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. Config is
+// $XDG_CONFIG_HOME/longterm, else ~/.config/longterm. LONGTERM_DIR puts all under one
+// directory. Runtime and state are mode 0700 and ours.
 package paths
 
 import (
@@ -21,8 +23,8 @@ const EnvDir = "LONGTERM_DIR"
 // MainKeeper is the placement key of the shared keeper.
 const MainKeeper = "main"
 
-// Dirs are the two directories.
-type Dirs struct{ Run, State string }
+// Dirs are the directories.
+type Dirs struct{ Run, State, Config string }
 
 // Default reads the environment.
 func Default() (Dirs, error) {
@@ -31,28 +33,34 @@ func Default() (Dirs, error) {
 		if err != nil {
 			return Dirs{}, fmt.Errorf("%s=%s: %w", EnvDir, d, err)
 		}
-		return Dirs{Run: filepath.Join(abs, "run"), State: filepath.Join(abs, "state")}, nil
+		return Dirs{Run: filepath.Join(abs, "run"), State: filepath.Join(abs, "state"), Config: abs}, nil
 	}
-	state, err := stateDir()
+	state, err := homeDir("XDG_STATE_HOME", ".local", "state")
 	if err != nil {
 		return Dirs{}, err
 	}
-	d := Dirs{Run: filepath.Join(state, "run"), State: state}
+	config, err := homeDir("XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return Dirs{}, err
+	}
+	d := Dirs{Run: filepath.Join(state, "run"), State: state, Config: config}
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		d.Run = filepath.Join(run, "longterm")
 	}
 	return d, nil
 }
 
-func stateDir() (string, error) {
-	if s := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(s) {
+// homeDir is our directory below the one a variable names, else below one of the home
+// directory.
+func homeDir(variable string, below ...string) (string, error) {
+	if s := os.Getenv(variable); filepath.IsAbs(s) {
 		return filepath.Join(s, "longterm"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", fmt.Errorf("no home directory (%w); set %s to a directory of yours", err, EnvDir)
 	}
-	return filepath.Join(home, ".local", "state", "longterm"), nil
+	return filepath.Join(append(append([]string{home}, below...), "longterm")...), nil
 }
 
 // Make creates the directories and refuses ones that others could write to.
@@ -91,6 +99,12 @@ func (d Dirs) DaemonLog() string { return filepath.Join(d.State, "daemon.log") }
 
 // KeeperLog is where keepers, and what they start, write their complaints.
 func (d Dirs) KeeperLog() string { return filepath.Join(d.State, "keeper.log") }
+
+// ConfigFile is the user's configuration.
+func (d Dirs) ConfigFile() string { return filepath.Join(d.Config, "config.toml") }
+
+// ConfigKept is the daemon's copy of the last configuration that was in order.
+func (d Dirs) ConfigKept() string { return filepath.Join(d.State, "config.last.toml") }
 
 // Sessions holds a directory for each session.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }

@@ -1,0 +1,101 @@
+package attach
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Modes that are not for the terminal a session is shown on (set or reset by CSI ? … h/l).
+var (
+	// answered by the session's emulator: a terminal in mode 2048 would answer, too.
+	neverModes = []string{"2048"}
+	// screenModes change or clear the whole screen. A client that has put the session on
+	// its alternate screen leaves it when it is done, and no program before.
+	screenModes = []string{"3", "47", "1047", "1049"}
+)
+
+// contain is what of a whole control sequence may reach the terminal, and whether it has
+// to be drawn anew because something may not.
+func (f *Filter) contain(seq []byte) (kept []byte, redraw bool) {
+	body := seq[2:]
+	final := body[len(body)-1]
+	switch {
+	case body[0] == '?' && (final == 'h' || final == 'l'):
+		return f.containModes(seq)
+	case !f.Contain:
+	case final == 'J' && string(body) == "3J": // the terminal's own history
+		return nil, false
+	case final == 't' && bytes.HasPrefix(body, []byte("22")): // XTWINOPS: the titles that are kept are ours
+		return nil, false
+	case final == 't' && bytes.HasPrefix(body, []byte("23")):
+		return nil, true
+	}
+	return seq, false
+}
+
+func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
+	final := seq[len(seq)-1]
+	params := bytes.Split(seq[3:len(seq)-1], []byte(";"))
+	n := len(params)
+	params = slices.DeleteFunc(params, func(p []byte) bool {
+		p = bytes.TrimLeft(p, "0")
+		if f.Contain && slices.Contains(screenModes, string(p)) {
+			redraw = true
+			return true
+		}
+		return final == 'h' && slices.Contains(neverModes, string(p))
+	})
+	switch len(params) {
+	case n:
+		return seq, false
+	case 0:
+		return nil, redraw
+	}
+	kept = append([]byte("\x1b[?"), bytes.Join(params, []byte(";"))...)
+	return append(kept, final), redraw
+}
+
+// TakeRedraw reports whether something was held back that changed the whole screen; the
+// terminal has to be drawn anew. It forgets it.
+func (f *Filter) TakeRedraw() bool {
+	r := f.redraw
+	f.redraw = false
+	return r
+}
+
+// Prime brings the filter to where a stream stands whose beginning the terminal did not
+// get: before are the bytes up to there, as many as there are. It returns what has to be
+// sent first, the beginning of a character; a sequence that was begun is sent when it is
+// whole. The rest of a long string is swallowed.
+func (f *Filter) Prime(before []byte) []byte {
+	*f = Filter{Contain: f.Contain}
+	f.Append(nil, before)
+	f.redraw = false
+	f.mute = f.state == passing || f.state == passingEsc
+	if f.state != ground {
+		return nil
+	}
+	return begun(before)
+}
+
+// begun is the part of a UTF-8 character that text ends with.
+func begun(text []byte) []byte {
+	for n := 1; n <= min(3, len(text)); n++ {
+		c := text[len(text)-n]
+		if c&0xc0 == 0x80 { // within a character
+			continue
+		}
+		if c >= 0xc0 && n < 2+boolInt(c >= 0xe0)+boolInt(c >= 0xf0) {
+			return text[len(text)-n:]
+		}
+		break
+	}
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,224 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// File is a configuration file that is in order.
+type File struct {
+	Settings *Settings
+	Path     string
+	places   map[string]Place // where keys were given
+}
+
+// Decode reads a file's content. Everything wrong with it comes at once, as Problems.
+func Decode(path string, src []byte) (*File, error) {
+	d := decoder{file: &File{Settings: Default(), Path: path, places: map[string]Place{}}}
+	doc, err := parse(src)
+	if err != nil {
+		d.problems = ProblemsOf(err)
+	} else {
+		d.items(doc)
+	}
+	if len(d.problems) > 0 {
+		slices.SortStableFunc(d.problems, func(a, b Problem) int {
+			if a.Line != b.Line {
+				return a.Line - b.Line
+			}
+			return a.Column - b.Column
+		})
+		for i := range d.problems {
+			d.problems[i].File = path
+		}
+		return nil, d.problems
+	}
+	return d.file, nil
+}
+
+// decoder checks a document against the table.
+type decoder struct {
+	file     *File
+	problems Problems
+	matchers matchers
+}
+
+func (d *decoder) problem(at Place, key, format string, args ...any) {
+	d.problems = append(d.problems, Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) items(doc *document) {
+	for _, h := range doc.headers {
+		d.header(h)
+	}
+	for i := range doc.items {
+		it := &doc.items[i]
+		switch it.path[0] {
+		case "keys":
+			d.key(it)
+		case "themes":
+			d.theme(it)
+		case "matchers":
+			d.matchers.item(d, it)
+		default:
+			d.value(it)
+		}
+	}
+	d.matchers.finish(d)
+	d.checkTheme()
+}
+
+// header knows the sections; what stands in one that nobody knows is not looked at.
+func (d *decoder) header(h header) {
+	name := strings.Join(h.path, ".")
+	switch {
+	case h.path[0] == "matchers" && !h.many:
+		d.problem(h.at, name, "problem matchers are a list; write [[matchers]]")
+	case h.path[0] == "matchers" || h.path[0] == "themes" && len(h.path) == 2 && !h.many:
+	case h.path[0] == "themes":
+		d.problem(h.at, name, "a theme is a section of its own; write [themes.NAME]")
+	case !slices.Contains(sections(), name):
+		d.problem(h.at, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
+	case h.many:
+		d.problem(h.at, name, "this is no list; write [%s]", name)
+	}
+}
+
+// sections are the names of sections.
+func sections() []string {
+	var names []string
+	for i := range table {
+		name, _, _ := strings.Cut(table[i].Key, ".")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return append(names, "keys", "themes", "matchers")
+}
+
+func (d *decoder) value(it *item) {
+	key := strings.Join(it.path, ".")
+	r := rowOf(key)
+	if r == nil {
+		d.unknown(it, key)
+		return
+	}
+	if err := r.take(d.file.Settings, it.data); err != nil {
+		d.problem(it.value, key, "%v", err)
+		return
+	}
+	d.file.places[key] = it.at
+}
+
+func (d *decoder) unknown(it *item, key string) {
+	section := it.path[0]
+	if _, isTable := it.data.(map[string]any); isTable && len(it.path) == 1 && slices.Contains(sections(), section) {
+		return // its keys are items of their own
+	}
+	if !slices.Contains(sections(), section) && len(it.path) > 1 {
+		for _, p := range d.problems { // its header was complained of
+			if p.Key == section {
+				return
+			}
+		}
+	}
+	var names []string
+	for i := range table {
+		names = append(names, table[i].Key)
+	}
+	if near := suggest(key, names); near != "" {
+		d.problem(it.at, key, "no such key%s", near)
+		return
+	}
+	var here []string
+	for _, n := range names {
+		if name, ok := strings.CutPrefix(n, section+"."); ok {
+			here = append(here, name)
+		}
+	}
+	if len(here) == 0 {
+		d.problem(it.at, key, "no such key; there are the sections %s", strings.Join(sections(), ", "))
+		return
+	}
+	d.problem(it.at, key, "no such key; [%s] has %s", section, strings.Join(here, ", "))
+}
+
+// take gives a value of the file.
+func (r *Row) take(s *Settings, data any) error {
+	switch v := data.(type) {
+	case bool:
+		if r.Kind == Bool {
+			return r.set(s, strconv.FormatBool(v))
+		}
+	case int64:
+		if r.Kind == Int || r.Kind == Bytes || r.Kind == Duration && v == 0 {
+			return r.set(s, strconv.FormatInt(v, 10))
+		}
+		if r.Kind == Duration {
+			return fmt.Errorf(`a time has a unit, as in "%ds"; %s`, v, r.Allowed())
+		}
+	case string:
+		if r.Kind != Bool && r.Kind != Int && r.Kind != List {
+			return r.set(s, v)
+		}
+	case []any:
+		if r.Kind == List {
+			return r.takeList(s, v)
+		}
+	}
+	return fmt.Errorf("this is %s; it has to be %s", typeName(data), r.typeText())
+}
+
+func (r *Row) takeList(s *Settings, list []any) error {
+	texts := []string{}
+	for _, v := range list {
+		t, ok := v.(string)
+		if !ok {
+			return fmt.Errorf("the list has %s in it; it has to be %s", typeName(v), r.typeText())
+		}
+		texts = append(texts, t)
+	}
+	p, ok := r.at(s).(*[]string)
+	if !ok {
+		return fmt.Errorf("it has to be %s", r.typeText())
+	}
+	*p = texts
+	return nil
+}
+
+// typeText says what is to be written in the file.
+func (r *Row) typeText() string {
+	switch r.Kind {
+	case Bool:
+		return "true or false, without quotes"
+	case Int:
+		return "a number, " + r.Allowed()
+	case List:
+		return `a list of texts, as in ["a", "b"]`
+	case Choice:
+		return "one of " + r.Allowed() + ", in quotes"
+	case Bytes, Duration:
+		return r.Allowed()
+	}
+	return r.Allowed() + ", in quotes"
+}
+
+func typeName(data any) string {
+	switch data.(type) {
+	case bool:
+		return "true or false"
+	case int64:
+		return "a number"
+	case float64:
+		return "a number with a fraction"
+	case string:
+		return "a text"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	}
+	return "a date, a time or a number out of range"
+}

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+const docsHead = `# Configuration
+
+Generated from the table in session/config.
+
+longterm works without a configuration file. One is read from ` + "`$XDG_CONFIG_HOME/longterm/config.toml`" + `
+(` + "`~/.config/longterm/config.toml`" + `); with ` + "`LONGTERM_DIR`" + ` set, from ` + "`config.toml`" + ` in that directory. It is TOML.
+
+` + "```" + `
+longterm config                      # values in effect, and where each comes from
+longterm config path                 # where the file is
+longterm config edit                 # open it in $EDITOR; it is checked afterwards
+longterm config check [FILE]         # say what is wrong, with line and column
+longterm config get KEY
+longterm config set KEY VALUE        # changes this value, keeps comments and order
+longterm config unset KEY            # back to the default
+` + "```" + `
+
+A flag overrides a variable, a variable the file, the file the default. The daemon notices a changed file
+within a second and takes it; an event of the kind ` + "`config`" + ` says so. A file with a mistake in it is not taken
+at all: the last good values stay, after a restart of the daemon too, and ` + "`longterm doctor`" + `, ` + "`longterm daemon status`" + `
+and the log say what is wrong.
+
+Sizes have a unit: ` + "`500MB` (10⁶), `2GiB` (2³⁰; `2G` is the same)" + `, or are numbers of bytes. Times have units, too:
+` + "`90d`, `1h30m`, `200ms`" + `; ` + "`y`" + ` is 365 days, ` + "`w`" + ` 7. Zero needs none.
+
+*Taken* says when a change is seen: at once; by the next attach, viewer or line (next use); by new sessions;
+or by nothing yet.
+`
+
+const docsNamed = `## [keys]
+
+What keys do in the viewer: an action and its keys, pressed one after the other. An empty text takes the keys away.
+
+` + "```toml" + `
+[keys]
+zoom = "C-Space z"
+help = "F1"
+` + "```" + `
+
+## [themes.NAME]
+
+Colours of a theme of your own, for ` + "`view.theme`" + `: ` + "`\"#rrggbb\"`, a number from 0 to 255, `\"default\"`, or one of `black`,\n`red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, also with `bright-` before it" + `.
+
+` + "```toml" + `
+[themes.night]
+background = "#101010"
+bar = "bright-blue"
+` + "```" + `
+
+## [[matchers]]
+
+Your own problem matchers, for ` + "`exec --json --parse`" + ` and ` + "`commands --parse`" + `. They are tried before the built-in ones.
+
+`
+
+// Markdown is docs/config.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(docsHead)
+	section := ""
+	for i := range table {
+		r := &table[i]
+		s, name, _ := strings.Cut(r.Key, ".")
+		if s != section {
+			section = s
+			fmt.Fprintf(&b, "\n## [%s]\n\n| key | value | default | taken | meaning |\n|---|---|---|---|---|\n", s)
+		}
+		def := "—"
+		if r.Default != "" {
+			def = "`" + r.Default + "`"
+		}
+		help := r.Help
+		switch {
+		case r.Env != "" && r.Flag != "":
+			help += fmt.Sprintf(" (`$%s`, `%s`)", r.Env, r.Flag)
+		case r.Flag != "":
+			help += fmt.Sprintf(" (`%s`)", r.Flag)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ReplaceAll(r.Allowed(), `"`, "`"), def, r.When, help)
+	}
+	b.WriteString("\n" + docsNamed + "| key | value | meaning |\n|---|---|---|\n")
+	for _, k := range MatcherKeys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help)
+	}
+	b.WriteString("\n```toml\n" + matcherExample + "```\n")
+	return b.String()
+}
+
+const matcherExample = `[[matchers]]
+name = "mytool"
+commands = ["mytool"]
+patterns = ['^(?P<severity>E|W) (?P<file>\S+):(?P<line>\d+) (?P<message>.*)$']
+`
+
+// Template is a first configuration file: every key with its default, as a comment.
+func Template() string {
+	var b strings.Builder
+	b.WriteString("# longterm's configuration. Lines with # are comments; the values shown are the defaults.\n# See docs/config.md; `longterm config check` says what is wrong.\n")
+	section, s := "", Default()
+	for i := range table {
+		r := &table[i]
+		head, name, _ := strings.Cut(r.Key, ".")
+		if head != section {
+			section = head
+			fmt.Fprintf(&b, "\n[%s]\n", head)
+		}
+		fmt.Fprintf(&b, "# %s\n# %s = %s\n", r.Help, name, r.literal(s))
+	}
+	b.WriteString("\n[keys]\n# zoom = \"C-Space z\"\n\n# [themes.mine]\n# background = \"#101010\"\n")
+	for _, line := range strings.Split(strings.TrimSpace(matcherExample), "\n") {
+		b.WriteString("# " + line + "\n")
+	}
+	return b.String()
+}

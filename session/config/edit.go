@@ -1,0 +1,205 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Set gives a key a value in a file's content. Everything else stays as it is: comments,
+// order, blank lines. The file has to be in order before, and is afterwards.
+func Set(path string, src []byte, key string, words []string) ([]byte, error) {
+	if _, err := Decode(path, src); err != nil {
+		return nil, err
+	}
+	doc, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	literal, err := literalOf(key, words)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(key, ".")
+	edited, err := doc.put(parts, literal)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Decode(path, edited); err != nil {
+		if len(ProblemsOf(err)) == 1 { // the file was in order: it is the value
+			return nil, fmt.Errorf("%s: %s", key, ProblemsOf(err)[0].Text)
+		}
+		return nil, fmt.Errorf("%s cannot be set here; use `longterm config edit`: %w", key, err)
+	}
+	return edited, nil
+}
+
+// literalOf writes a value given on the command line as TOML.
+func literalOf(key string, words []string) (string, error) {
+	r := rowOf(key)
+	if r == nil {
+		if n := strings.Count(key, "."); strings.HasPrefix(key, "keys.") && n == 1 || strings.HasPrefix(key, "themes.") && n == 2 {
+			return quoteTOML(strings.Join(words, " ")), nil
+		}
+		_, err := Empty("").Value(key)
+		if strings.HasPrefix(key, "matchers") {
+			err = errors.New("problem matchers are several lines each; use `longterm config edit`")
+		}
+		return "", err
+	}
+	if r.Kind == List {
+		s := Default()
+		*r.at(s).(*[]string) = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+		return r.literal(s), nil
+	}
+	if len(words) != 1 {
+		return "", fmt.Errorf("%s takes one value; quote it when it has blanks in it", key)
+	}
+	s := Default()
+	if err := r.set(s, words[0]); err != nil {
+		return "", fmt.Errorf("%s: %w", key, err)
+	}
+	if r.Kind == Bytes || r.Kind == Duration { // in the words of the user
+		return quoteTOML(strings.TrimSpace(words[0])), nil
+	}
+	return r.literal(s), nil
+}
+
+// literal writes a value as TOML.
+func (r *Row) literal(s *Settings) string {
+	switch p := r.at(s).(type) {
+	case *bool, *int:
+		return r.Get(s)
+	case *[]string:
+		quoted := make([]string, len(*p))
+		for i, w := range *p {
+			quoted[i] = quoteTOML(w)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return quoteTOML(r.Get(s))
+}
+
+// quoteTOML writes a text, literally where that reads better.
+func quoteTOML(s string) string {
+	if strings.ContainsAny(s, `\"`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "'" + s + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func keyTOML(s string) string {
+	if bareKey.MatchString(s) {
+		return s
+	}
+	return quoteTOML(s)
+}
+
+// put replaces a value, or adds it where its section is.
+func (doc *document) put(key []string, literal string) ([]byte, error) {
+	newline := "\n"
+	if bytes.Contains(doc.src, []byte("\r\n")) {
+		newline = "\r\n"
+	}
+	section := key[:len(key)-1]
+	line := func(prefix string) string { return prefix + keyTOML(key[len(key)-1]) + " = " + literal + newline }
+	for i := len(doc.items) - 1; i >= 0; i-- {
+		it := &doc.items[i]
+		switch {
+		case slices.Equal(it.path, key):
+			return splice(doc.src, it.raw, literal), nil
+		case slices.Equal(it.path[:len(it.path)-1], section) && it.inline:
+			return nil, fmt.Errorf("[%s] is written in one line (line %d); use `longterm config edit`", strings.Join(section, "."), it.at.Line)
+		}
+	}
+	for i := len(doc.items) - 1; i >= 0; i-- { // behind the last of the section
+		if it := &doc.items[i]; slices.Equal(it.path[:len(it.path)-1], section) {
+			return doc.insert(endOfLine(doc.src, it.raw.to), newline, doc.indent(it)+line(it.prefix)), nil
+		}
+	}
+	for _, h := range doc.headers {
+		if slices.Equal(h.path, section) {
+			return doc.insert(h.end, newline, line("")), nil
+		}
+	}
+	names := make([]string, len(section))
+	for i, s := range section {
+		names[i] = keyTOML(s)
+	}
+	head := "[" + strings.Join(names, ".") + "]" + newline
+	if len(bytes.TrimSpace(doc.src)) > 0 {
+		head = newline + head
+	}
+	return doc.insert(len(doc.src), newline, head+line("")), nil
+}
+
+// indent is what the line of an item begins with.
+func (doc *document) indent(it *item) string {
+	line := doc.src[it.line:it.raw.from]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// insert puts lines at the beginning of a line, or at the end.
+func (doc *document) insert(at int, newline, lines string) []byte {
+	if at > 0 && doc.src[at-1] != '\n' {
+		lines = newline + lines
+	}
+	return splice(doc.src, span{at, at}, lines)
+}
+
+func splice(src []byte, s span, with string) []byte {
+	return slices.Concat(src[:s.from], []byte(with), src[s.to:])
+}
+
+// Quote is a value's text for people to read: nothing and blanks are seen.
+func Quote(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\"") {
+		return `"` + s + `"`
+	}
+	return s
+}
+
+// Unset takes a key's line out of a file's content: the default counts again.
+func Unset(path string, src []byte, key string) ([]byte, error) {
+	f, err := Decode(path, src)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Value(key); err != nil {
+		return nil, err
+	}
+	doc, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(key, ".")
+	for i := range doc.items {
+		it := &doc.items[i]
+		switch {
+		case !slices.Equal(it.path, parts):
+		case it.inline:
+			return nil, fmt.Errorf("%s stands within a line (%s:%d); use `longterm config edit`", key, path, it.at.Line)
+		default:
+			return splice(src, span{it.line, endOfLine(src, it.raw.to)}, ""), nil
+		}
+	}
+	return nil, fmt.Errorf("%s is not in the file", key)
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Value is a value in effect and where it came from.
+type Value struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Default string `json:"default"`
+	Source  string `json:"source"` // default, file, env or flag
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Env     string `json:"env,omitempty"` // that gave it
+}
+
+// Where is the source in words.
+func (v *Value) Where() string {
+	switch v.Source {
+	case "file":
+		return fmt.Sprintf("%s:%d", v.File, v.Line)
+	case "env":
+		return "$" + v.Env
+	}
+	return v.Source
+}
+
+// ApplyEnv has variables override keys. A wrong one is a problem, and is left out.
+func (f *File) ApplyEnv(getenv func(string) string) error {
+	var wrong Problems
+	for i := range table {
+		r := &table[i]
+		text := ""
+		if r.Env != "" {
+			text = getenv(r.Env)
+		}
+		if text == "" {
+			continue
+		}
+		kept := *f.Settings
+		if err := r.set(f.Settings, text); err != nil {
+			*f.Settings = kept
+			wrong = append(wrong, Problem{Key: "$" + r.Env, Text: err.Error()})
+			continue
+		}
+		f.places[r.Key] = Place{Line: -1} // from the environment
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
+}
+
+// Values are all values in effect, in the table's order, then keys, themes and matchers.
+func (f *File) Values() []Value {
+	var list []Value
+	for i := range table {
+		r := &table[i]
+		list = append(list, f.value(r.Key, r.Get(f.Settings), r))
+	}
+	for _, name := range sorted(f.Settings.Keys) {
+		list = append(list, f.value("keys."+name, f.Settings.Keys[name], nil))
+	}
+	for _, theme := range sorted(f.Settings.Themes) {
+		for _, name := range sorted(f.Settings.Themes[theme]) {
+			list = append(list, f.value("themes."+theme+"."+name, f.Settings.Themes[theme][name], nil))
+		}
+	}
+	if len(f.Settings.Matchers) > 0 {
+		var names []string
+		for _, m := range f.Settings.Matchers {
+			names = append(names, m.Name)
+		}
+		list = append(list, f.value("matchers", strings.Join(names, ", "), nil))
+	}
+	return list
+}
+
+func (f *File) value(key, text string, r *Row) Value {
+	v := Value{Key: key, Value: text, Source: "default"}
+	if r != nil {
+		v.Default = r.Get(defaults)
+	}
+	switch at := f.places[key]; {
+	case at.Line < 0:
+		v.Source, v.Env = "env", r.Env
+	case at.Line > 0:
+		v.Source, v.File, v.Line, v.Column = "file", f.Path, at.Line, at.Column
+	}
+	return v
+}
+
+var defaults = Default()
+
+// Empty is the file that is not there.
+func Empty(path string) *File {
+	return &File{Settings: Default(), Path: path, places: map[string]Place{}}
+}
+
+// Value is one value in effect.
+func (f *File) Value(key string) (Value, error) {
+	values := f.Values()
+	if i := slices.IndexFunc(values, func(v Value) bool { return v.Key == key }); i >= 0 {
+		return values[i], nil
+	}
+	names := make([]string, len(values))
+	for i := range values {
+		names[i] = values[i].Key
+	}
+	return Value{}, fmt.Errorf("no key %q%s; `longterm config` lists them", key, suggest(key, names))
+}
+
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

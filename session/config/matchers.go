@@ -1,0 +1,140 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/results"
+)
+
+// MatcherKey is a key of [[matchers]].
+type MatcherKey struct{ Name, Kind, Help string }
+
+// MatcherKeys are the keys of [[matchers]].
+var MatcherKeys = []MatcherKey{
+	{"name", "text", "of the matcher; that of a built-in one replaces it"},
+	{"patterns", "list of texts", "regular expressions (RE2) for successive lines, with the groups file, line, column, severity, code and message, as in `(?P<file>\\S+)`"},
+	{"commands", "list of texts", "programs it is for; without: any"},
+	{"contains", "list of texts", "the first line has one of these in it; saves time"},
+	{"severity", "error, warning, note", "where no group says"},
+	{"loop", "true or false", "the last of several patterns may match any number of lines, each a problem"},
+}
+
+// matchers gathers [[matchers]].
+type matchers struct {
+	list     []results.Matcher
+	at       []Place // of each
+	patterns []Place // of its patterns
+	loops    []bool
+}
+
+func (m *matchers) item(d *decoder, it *item) {
+	if len(it.path) < 3 {
+		d.problem(it.at, "matchers", "problem matchers are sections; write [[matchers]]")
+		return
+	}
+	n, err := strconv.Atoi(it.path[1])
+	name := "matchers." + strings.Join(it.path[2:], ".")
+	if err != nil || len(it.path) != 3 {
+		d.problem(it.at, name, "no such key; [[matchers]] has %s", strings.Join(matcherKeyNames(), ", "))
+		return
+	}
+	for len(m.list) <= n {
+		m.list, m.at = append(m.list, results.Matcher{}), append(m.at, it.at)
+		m.patterns, m.loops = append(m.patterns, it.at), append(m.loops, false)
+	}
+	to := &m.list[n]
+	var texts []string
+	texts, err = listOf(it.data)
+	switch it.path[2] {
+	case "name":
+		err = textOf(it.data, &to.Name)
+		m.at[n] = it.value
+	case "severity":
+		err = textOf(it.data, (*string)(&to.Severity))
+	case "commands":
+		to.Commands = texts
+	case "contains":
+		to.Contains = texts
+	case "patterns":
+		m.patterns[n] = it.value
+		for _, t := range texts {
+			to.Patterns = append(to.Patterns, results.Pattern{Regexp: t})
+		}
+	case "loop":
+		isBool := false
+		m.loops[n], isBool = it.data.(bool)
+		if err = nil; !isBool {
+			err = errors.New("it has to be true or false")
+		}
+	default:
+		d.problem(it.at, name, "no such key%s; [[matchers]] has %s", suggest(it.path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
+		return
+	}
+	if err != nil {
+		d.problem(it.value, name, "this is %s; %v", typeName(it.data), err)
+	}
+}
+
+func matcherKeyNames() []string {
+	var names []string
+	for _, k := range MatcherKeys {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+func textOf(data any, to *string) error {
+	s, ok := data.(string)
+	if !ok {
+		return errors.New("it has to be a text")
+	}
+	*to = s
+	return nil
+}
+
+func listOf(data any) ([]string, error) {
+	wrong := errors.New(`it has to be a list of texts, as in ["a", "b"]`)
+	list, ok := data.([]any)
+	if !ok {
+		return nil, wrong
+	}
+	var texts []string
+	for _, v := range list {
+		t, ok := v.(string)
+		if !ok {
+			return nil, wrong
+		}
+		texts = append(texts, t)
+	}
+	return texts, nil
+}
+
+// finish has each matcher compiled, so that what is wrong with it is said with its place.
+func (m *matchers) finish(d *decoder) {
+	var names []string
+	for i := range m.list {
+		if n := len(m.list[i].Patterns); m.loops[i] && n > 0 {
+			m.list[i].Patterns[n-1].Loop = true
+		}
+		if slices.Contains(names, m.list[i].Name) {
+			d.problem(m.at[i], "matchers", "the name %q comes twice", m.list[i].Name)
+		}
+		names = append(names, m.list[i].Name)
+		_, err := results.NewParser(m.list[i])
+		var wrong *results.MatcherError
+		if !errors.As(err, &wrong) {
+			continue
+		}
+		at, what := m.at[i], wrong.Reason
+		if wrong.Pattern >= 0 {
+			at, what = m.patterns[i], "pattern "+strconv.Itoa(wrong.Pattern+1)+": "+what
+		}
+		d.problem(at, "matchers", "%s", what)
+	}
+	if d.file.Settings.Matchers = m.list; len(m.list) > 0 {
+		d.file.places["matchers"] = m.at[0]
+	}
+}

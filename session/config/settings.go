@@ -1,0 +1,123 @@
+// Package config is longterm's configuration: one table of keys (table.go) drives
+// decoding, checks, `longterm config`, completion and docs/config.md.
+//
+//	file → document (TOML with positions) → check against the table → Settings
+//
+// All but load.go is pure: callers hand over bytes and environment. A file is taken whole
+// or not at all: with Problems there are no Settings, and the caller stays with those it has.
+package config
+
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/results"
+)
+
+// Settings are all values.
+type Settings struct {
+	View      View
+	Keys      map[string]string            // viewer: action → keys that do it, as in "C-Space z"
+	Themes    map[string]map[string]string // name → what is drawn → colour
+	Alerts    Alerts
+	Notify    Notify
+	Retention Retention
+	Sync      Sync
+	Limits    Limits
+	Shells    Shells
+	Exec      Exec
+	Attach    Attach
+	Pool      Pool
+	Matchers  []results.Matcher
+}
+
+// View is how the viewer looks.
+type View struct {
+	Prefix string // key that begins the viewer's commands
+	Theme  string // name of a built-in theme or of one in Themes
+	Hints  bool
+	Layout string
+	Mouse  bool
+	Size   string // size policy of sessions shown
+}
+
+// Alerts say what is worth a person's attention.
+type Alerts struct {
+	Bell           bool
+	Command        bool          // a command that ended
+	Input          bool          // a program that waits for input
+	MinDuration    time.Duration // of a command that is worth it
+	UnattendedOnly bool          // nobody looks at the session
+}
+
+// Notify says where alerts go.
+type Notify struct {
+	Desktop bool
+	Command []string // argv; empty: none
+	Webhook string   // URL; empty: none
+}
+
+// Retention is what history may take. 0 is no limit.
+type Retention struct {
+	SessionBytes int64
+	SessionAge   time.Duration
+	TotalBytes   int64
+	Dead         int
+	DeadAge      time.Duration
+}
+
+// Sync says when history is forced to the disk.
+type Sync struct {
+	Policy   string        // interval or never
+	Interval time.Duration // between two
+}
+
+// Policies of Sync.
+const (
+	SyncInterval = "interval"
+	SyncNever    = "never"
+)
+
+// Limits bound what the daemon takes on.
+type Limits struct {
+	Sessions int // that run at once
+}
+
+// Shells say how sessions start.
+type Shells struct {
+	Default     string // path; empty: $SHELL
+	Integration bool   // shells tell of their commands
+	Restore     string // what to start after the machine went down: never, shell or command
+}
+
+// Exec are defaults for lines run in a shell.
+type Exec struct {
+	Timeout     time.Duration
+	IdleTimeout time.Duration // 0: never
+	Grace       time.Duration // of each step of the kill ladder
+	MaxOutput   int64         // bytes of output in an answer
+}
+
+// Attach is how sessions are put on a person's terminal.
+type Attach struct {
+	DetachKey   string
+	NextKey     string
+	PreviousKey string
+	Size        string // size policy
+	Scrollback  bool   // use the terminal's own scrollback
+}
+
+// Pool keeps shells ready to be used.
+type Pool struct {
+	Size int
+}
+
+// Default are the values without any file.
+func Default() *Settings {
+	s := &Settings{Keys: map[string]string{}, Themes: map[string]map[string]string{}}
+	for i := range table {
+		if err := table[i].set(s, table[i].Default); err != nil {
+			panic("config: default of " + table[i].Key + ": " + err.Error()) // a test would not pass
+		}
+	}
+	return s
+}

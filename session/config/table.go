@@ -1,0 +1,119 @@
+package config
+
+import (
+	"math"
+	"time"
+)
+
+// Kind is the type of a value.
+type Kind uint8
+
+// Kinds. Bytes and durations are texts with a unit, as in "2GiB" and "90d".
+const (
+	Bool Kind = iota
+	Int
+	Bytes
+	Duration
+	Text
+	Choice // one of Values
+	Chord  // a control key and a second key, as in "C-a d"; empty: none
+	Keys   // names of keys, as in "C-Space"
+	List   // texts
+)
+
+var kindNames = [...]string{"true or false", "number", "size", "time", "text", "one of", "control key and key", "key", "list of texts"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// When says what a changed value is good for without anything being restarted.
+type When string
+
+// Times a change takes effect.
+const (
+	AtOnce   When = "at once"
+	NextUse  When = "next use"     // the next attach, viewer, exec …
+	NewOnes  When = "new sessions" // those there stay as they are
+	NotTaken When = "not yet used" // the value is checked, nothing reads it
+)
+
+// Row is a key: everything there is to say about it.
+type Row struct {
+	Key      string // section.name
+	Kind     Kind
+	Default  string // as `longterm config set` takes it; of a List: words
+	Min, Max int64  // of Int; of Bytes in bytes; of Duration in nanoseconds
+	Values   []string
+	Env      string // variable that overrides it
+	Flag     string // flag that overrides it, with its verb
+	When     When
+	Help     string
+	at       func(*Settings) any // its place: pointer to bool, int, int64, Duration, string or []string
+}
+
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+)
+
+var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
+
+// table has every key but those of [keys], [themes.NAME] and [[matchers]], whose names are
+// the user's.
+var table = []Row{
+	{Key: "view.prefix", Kind: Keys, Default: "C-Space", When: NotTaken, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
+	{Key: "view.theme", Kind: Text, Default: "default", When: NotTaken, Help: "theme of the viewer: a built-in one, or NAME of [themes.NAME]", at: func(s *Settings) any { return &s.View.Theme }},
+	{Key: "view.hints", Kind: Bool, Default: "true", When: NotTaken, Help: "show which keys do what", at: func(s *Settings) any { return &s.View.Hints }},
+	{Key: "view.layout", Kind: Text, Default: "tiles", When: NotTaken, Help: "layout the viewer begins with", at: func(s *Settings) any { return &s.View.Layout }},
+	{Key: "view.mouse", Kind: Bool, Default: "true", When: NotTaken, Help: "take the mouse", at: func(s *Settings) any { return &s.View.Mouse }},
+	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NotTaken, Help: "whose size a session takes while the viewer shows it", at: func(s *Settings) any { return &s.View.Size }},
+
+	{Key: "alerts.bell", Kind: Bool, Default: "true", When: NotTaken, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
+	{Key: "alerts.command", Kind: Bool, Default: "true", When: NotTaken, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
+	{Key: "alerts.input", Kind: Bool, Default: "true", When: NotTaken, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
+	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: NotTaken, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
+	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: NotTaken, Help: "alert only when nobody looks at the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
+
+	{Key: "notify.desktop", Kind: Bool, Default: "false", When: NotTaken, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
+	{Key: "notify.command", Kind: List, When: NotTaken, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
+	{Key: "notify.webhook", Kind: Text, When: NotTaken, Help: "URL (http or https) to post an alert to", at: func(s *Settings) any { return &s.Notify.Webhook }},
+
+	{Key: "retention.session_bytes", Kind: Bytes, Default: "2GiB", Max: math.MaxInt64, When: AtOnce, Help: "history of one session on disk; its oldest output goes first; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionBytes }},
+	{Key: "retention.session_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of output; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionAge }},
+	{Key: "retention.total_bytes", Kind: Bytes, Default: "32GiB", Max: math.MaxInt64, When: AtOnce, Help: "all history on disk; ended sessions go first, the oldest first; 0: no limit", at: func(s *Settings) any { return &s.Retention.TotalBytes }},
+	{Key: "retention.dead", Kind: Int, Default: "2000", Max: 1_000_000, When: AtOnce, Help: "ended sessions that are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.Dead }},
+	{Key: "retention.dead_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "how long ended sessions are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.DeadAge }},
+
+	{Key: "sync.policy", Kind: Choice, Default: SyncInterval, Values: []string{SyncInterval, SyncNever}, When: AtOnce, Help: "force history to the disk at intervals, or leave it to the system: what a power cut may take", at: func(s *Settings) any { return &s.Sync.Policy }},
+	{Key: "sync.interval", Kind: Duration, Default: "1s", Min: int64(100 * time.Millisecond), Max: int64(time.Hour), When: AtOnce, Help: "time between two", at: func(s *Settings) any { return &s.Sync.Interval }},
+
+	{Key: "limits.sessions", Kind: Int, Default: "2000", Min: 1, Max: 100_000, When: AtOnce, Help: "sessions that run at once", at: func(s *Settings) any { return &s.Limits.Sessions }},
+
+	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", at: func(s *Settings) any { return &s.Shells.Default }},
+	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},
+	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
+
+	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(day), Flag: "exec --timeout", When: NextUse, Help: "time a line gets", at: func(s *Settings) any { return &s.Exec.Timeout }},
+	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time a line may print nothing; 0: any", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
+	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
+	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer, head and tail", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
+
+	{Key: "attach.detach_key", Kind: Chord, Default: `C-\ d`, Env: "LONGTERM_DETACH_KEY", Flag: "attach --detach-key", When: NextUse, Help: "leaves the session", at: func(s *Settings) any { return &s.Attach.DetachKey }},
+	{Key: "attach.next_key", Kind: Chord, Default: `C-\ n`, When: NextUse, Help: "goes to the next session", at: func(s *Settings) any { return &s.Attach.NextKey }},
+	{Key: "attach.previous_key", Kind: Chord, Default: `C-\ p`, When: NextUse, Help: "goes to the session before", at: func(s *Settings) any { return &s.Attach.PreviousKey }},
+	{Key: "attach.size", Kind: Choice, Default: "latest", Values: sizePolicies, Flag: "attach --size", When: NextUse, Help: "whose size a session takes: of the client active last, the largest, the smallest, its own, or not this client's", at: func(s *Settings) any { return &s.Attach.Size }},
+	{Key: "attach.scrollback", Kind: Bool, Default: "false", Flag: "attach --scrollback", When: NextUse, Help: "use the terminal's own scrollback instead of its other screen", at: func(s *Settings) any { return &s.Attach.Scrollback }},
+
+	{Key: "pool.size", Kind: Int, Default: "5", Max: 64, When: AtOnce, Help: "warm shells kept ready for each directory and environment that `run --warm` was used with", at: func(s *Settings) any { return &s.Pool.Size }},
+}
+
+// Rows are the keys, in the order of the file and the docs.
+func Rows() []Row { return table }
+
+func rowOf(key string) *Row {
+	for i := range table {
+		if table[i].Key == key {
+			return &table[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+//go:build unix
+
+package daemon
+
+import (
+	"slices"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// checkNesting refuses to show a session within itself, however many others are between:
+// it would print what it shows, for ever.
+func (h *hub) checkNesting(e *entry, inside string) error {
+	if inside == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	var shows func(id string) bool // whether a session shows e, or shows one that does
+	shows = func(id string) bool {
+		if id == e.rec.ID {
+			return true
+		}
+		in := h.byID(id)
+		if in == nil || seen[id] || !in.ready.Load() {
+			return false
+		}
+		seen[id] = true
+		return slices.ContainsFunc(in.seat.shownIn(), shows)
+	}
+	if !shows(inside) {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "this terminal is inside session %s: attached here it would show itself for ever", e.record().Name).
+		WithHint("detach first, or attach from another terminal; if LONGTERM_SESSION is left over from elsewhere, unset it")
+}

@@ -1,0 +1,145 @@
+//go:build unix
+
+package daemon
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/results"
+)
+
+// settings are the configuration in effect. Readers take it as a whole; the janitor, who
+// owns the rest, looks whether the file changed.
+//
+// A file with mistakes changes nothing. A copy of the last one that was in order outlives
+// the daemon: else a slip of the pen and a restart would bring the defaults, and with them
+// a budget that drops history.
+type settings struct {
+	dirs paths.Dirs
+	log  *slog.Logger
+	now  atomic.Pointer[inEffect]
+	seen os.FileInfo // of the file last read; nil: there was none
+	gone bool        // at the last look it was not there any more
+}
+
+// inEffect is immutable.
+type inEffect struct {
+	values *config.Settings
+	parser *results.Parser
+	status api.Configuration
+}
+
+// settleTime is how long a file has to be left alone: editors write in steps.
+const settleTime = 100 * time.Millisecond
+
+func openSettings(dirs paths.Dirs, log *slog.Logger) *settings {
+	s := &settings{dirs: dirs, log: log}
+	s.now.Store(s.take(config.Empty(""), ""))
+	s.seen, _ = os.Stat(dirs.ConfigFile())
+	s.load()
+	return s
+}
+
+func (s *settings) get() *config.Settings { return s.now.Load().values }
+
+func (s *settings) parser() *results.Parser { return s.now.Load().parser }
+
+func (s *settings) status() api.Configuration { return s.now.Load().status }
+
+// look reads the file anew if it is another than the one last read, however it was
+// replaced. It reports whether it did.
+func (s *settings) look(now time.Time) bool {
+	st, err := os.Stat(s.dirs.ConfigFile())
+	if err != nil {
+		st = nil
+	}
+	if sameFile(s.seen, st) {
+		s.gone = false
+		return false
+	}
+	if st == nil && !s.gone { // editors rename: it may be back in a moment
+		s.gone = true
+		return false
+	}
+	s.gone = false
+	if st != nil && now.Sub(st.ModTime()).Abs() < settleTime {
+		return false // the next look is soon enough
+	}
+	s.seen = st
+	s.load()
+	return true
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// load reads the file; with mistakes in it what is in effect stays.
+func (s *settings) load() {
+	file, src, err := config.Read(s.dirs.ConfigFile())
+	if err == nil {
+		using := "file"
+		if src == nil {
+			using = "defaults"
+		}
+		s.now.Store(s.take(file, using))
+		s.log.Info("configuration", "file", file.Path, "using", using)
+		s.keep(src)
+		return
+	}
+	var problems []string
+	for _, p := range config.ProblemsOf(err) {
+		problems = append(problems, p.Error())
+		s.log.Error("the configuration is not taken", "problem", p.Error())
+	}
+	again := *s.now.Load()
+	if kept, src, err := config.Read(s.dirs.ConfigKept()); again.status.Using == "" && err == nil && src != nil {
+		again = *s.take(kept, "kept")
+	}
+	switch again.status.Using {
+	case "":
+		again.status.Using = "defaults"
+	case "file":
+		again.status.Using = "kept"
+	}
+	again.status.Problems = problems
+	s.now.Store(&again)
+}
+
+// take makes a file the one in effect.
+func (s *settings) take(file *config.File, using string) *inEffect {
+	e := &inEffect{values: file.Settings, status: api.Configuration{
+		File: s.dirs.ConfigFile(), Using: using, Loaded: time.Now(), Problems: []string{},
+	}}
+	var err error
+	if e.parser, err = results.NewParser(file.Settings.Matchers...); err != nil { // was checked
+		s.log.Error("problem matchers", "err", err)
+		e.parser, _ = results.NewParser()
+	}
+	return e
+}
+
+// keep has a copy of a file that is in order for the time it is not; without a file there
+// is nothing to keep.
+func (s *settings) keep(src []byte) {
+	path := s.dirs.ConfigKept()
+	if src == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.log.Warn("forget the last configuration", "err", err)
+		}
+		return
+	}
+	if err := config.Write(path, src); err != nil {
+		s.log.Warn("keep the configuration", "err", err)
+	}
+}

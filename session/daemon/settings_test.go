@@ -1,0 +1,121 @@
+//go:build unix
+
+package daemon
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// changing is settings whose file a test changes.
+type changing struct {
+	*settings
+	t   *testing.T
+	age time.Duration // each content gets a time of its own, long ago
+}
+
+func newChanging(t *testing.T, content string) *changing {
+	dir := t.TempDir()
+	c := &changing{t: t, age: 1000 * time.Hour}
+	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
+	c.settings = &settings{dirs: dirs}
+	if content != "" {
+		c.write(content)
+	}
+	c.open()
+	return c
+}
+
+// open is a daemon's start.
+func (c *changing) open() { c.settings = openSettings(c.dirs, slog.New(slog.DiscardHandler)) }
+
+func (c *changing) write(content string) {
+	c.t.Helper()
+	if err := config.Write(c.dirs.ConfigFile(), []byte(content)); err != nil {
+		c.t.Fatal(err)
+	}
+	c.age -= time.Hour
+	at := time.Now().Add(-c.age)
+	if err := os.Chtimes(c.dirs.ConfigFile(), at, at); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *changing) want(sessions int, using, problem string) {
+	c.t.Helper()
+	st := c.status()
+	if got := c.get().Limits.Sessions; got != sessions || st.Using != using || !strings.Contains(strings.Join(st.Problems, "\n"), problem) || problem == "" && len(st.Problems) > 0 {
+		c.t.Errorf("limit %d, want %d; %+v, want %s %q", got, sessions, st, using, problem)
+	}
+}
+
+// A changed file is taken, one with mistakes is not, and what was good survives a restart.
+func TestSettingsFollowTheFile(t *testing.T) {
+	c := newChanging(t, "")
+	c.want(2000, "defaults", "")
+	if c.look(time.Now()) {
+		t.Error("nothing changed")
+	}
+	c.write("[limits]\nsessions = 5\n")
+	if !c.look(time.Now()) || c.look(time.Now()) {
+		t.Error("a change is seen once")
+	}
+	c.want(5, "file", "")
+	c.write("[limits]\nsessions = 0\n")
+	c.look(time.Now())
+	c.want(5, "kept", "2:12: limits.sessions: 0 is out of bounds")
+	c.open()
+	c.want(5, "kept", "limits.sessions")
+	c.write("[limits]\nsessions = 6\n")
+	c.look(time.Now())
+	c.want(6, "file", "")
+}
+
+// Editors that rename leave moments without a file, or with half of one.
+func TestSettingsWhileAnEditorWrites(t *testing.T) {
+	c := newChanging(t, "[limits]\nsessions = 5\n")
+	path := c.dirs.ConfigFile()
+	if err := os.Rename(path, path+"~"); err != nil {
+		t.Fatal(err)
+	}
+	if c.look(time.Now()) {
+		t.Error("a file that is gone for a moment is taken for removed")
+	}
+	c.write("[limits]\nsessions = 7\n")
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.look(st.ModTime().Add(settleTime / 2)) {
+		t.Error("a file just written is read")
+	}
+	if !c.look(st.ModTime().Add(2 * settleTime)) {
+		t.Error("a file left alone is not read")
+	}
+	c.want(7, "file", "")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if c.look(time.Now()) || !c.look(time.Now()) {
+		t.Error("a file that stays away is not noticed")
+	}
+	c.want(2000, "defaults", "")
+	c.open()
+	c.want(2000, "defaults", "")
+}
+
+// A broken file at the first start ever: the defaults.
+func TestSettingsBrokenFromTheStart(t *testing.T) {
+	c := newChanging(t, "[limits\n")
+	c.want(2000, "defaults", "1:")
+	if c.parser() == nil {
+		t.Error("no parser")
+	}
+}

@@ -1,0 +1,80 @@
+package vterm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// AppendCarry appends what puts a real terminal, on which this screen was just painted in
+// full, into the state that the program's next output relies on and no frame shows:
+// margins, insert, wrap and origin mode, character sets, the saved cursor, and the pen.
+// Most of the time that is a pen.
+func (t *Terminal) AppendCarry(dst []byte) []byte {
+	n := len(dst)
+	dst = t.carrySaved(dst)
+	dst = t.carryModes(dst)
+	if len(dst) > n { // margins and the saved cursor moved it
+		row, col := t.cur.row, t.cur.col
+		if t.modes&modeOrigin != 0 {
+			row, col = row-t.top, col-t.left
+		}
+		dst = fmt.Appendf(dst, "\x1b[%d;%dH", row+1, col+1)
+	}
+	dst = carryCharsets(dst, &t.charsets)
+	if t.pen != (Style{}) {
+		dst = fmt.Appendf(dst, "\x1b[%sm", t.sgrString(t.pen))
+	}
+	return dst
+}
+
+// carrySaved has the terminal save the cursor as the program did (DECSC).
+func (t *Terminal) carrySaved(dst []byte) []byte {
+	s := &t.saved[t.slot()]
+	if !s.set {
+		return dst
+	}
+	dst = carryCharsets(dst, &s.charsets)
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.row+1, s.cur.col+1, t.sgrString(s.pen))
+	if s.charsets.g != [4]charset{} || s.charsets.gl != 0 {
+		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
+	}
+	return dst
+}
+
+func (t *Terminal) carryModes(dst []byte) []byte {
+	if t.modes&modeMargins != 0 {
+		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
+	}
+	if t.top > 0 || t.bottom < t.rows-1 {
+		dst = fmt.Appendf(dst, "\x1b[%d;%dr", t.top+1, t.bottom+1)
+	}
+	if t.modes&modeOrigin != 0 {
+		dst = append(dst, "\x1b[?6h"...)
+	}
+	if t.modes&modeInsert != 0 {
+		dst = append(dst, "\x1b[4h"...)
+	}
+	if t.modes&modeAutowrap == 0 {
+		dst = append(dst, "\x1b[?7l"...)
+	}
+	return dst
+}
+
+// carryCharsets designates and shifts, on a terminal that has ASCII everywhere.
+func carryCharsets(dst []byte, c *charsets) []byte {
+	for slot, set := range c.g {
+		if set == charsetASCII {
+			continue
+		}
+		table, in := &charsetTables[set], "()*+"
+		if table.size96 {
+			in = " -./"
+		}
+		dst = append(dst, '\x1b', in[slot])
+		dst = append(dst, table.names[0]...)
+	}
+	if c.gl > 0 {
+		dst = append(dst, strings.Split("\x0f \x0e \x1bn \x1bo", " ")[c.gl]...)
+	}
+	return dst
+}
