@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -67,14 +68,14 @@ func doing(s *api.Session) string {
 	case s.Needs != nil && s.Needs.Kind != "screen":
 		return "needs " + s.Needs.Kind
 	case sh == nil || sh.Phase == "unknown":
-		return "-"
+		return cmp.Or(activityText(s), "-")
 	case sh.Incomplete:
 		return "asks for more"
 	case sh.Phase == "prompt":
 		return "prompt"
 	default:
 		text, _, _ := strings.Cut(sh.Command, "\n")
-		return strings.TrimSpace(printable(shorten(text, 30)) + " " + elapsed(time.Since(sh.Since).Milliseconds()))
+		return strings.TrimSpace(printable(shorten(text, 30)) + " " + elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
 	}
 }
 
@@ -136,6 +137,7 @@ func writeInfo(w io.Writer, s *api.Session) {
 	if s.Shell != nil {
 		row("shell", doing(s)+" ("+s.Shell.Quality+" integration)")
 	}
+	activityRows(s, row)
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
 	if s.Why != "" {
 		row("mode", s.Mode+": "+s.Why)

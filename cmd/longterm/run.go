@@ -18,12 +18,14 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/watch"
 )
 
 // runFlags are what `run` is told.
 type runFlags struct {
 	startFlags
 	callFlags
+	notifyFlags
 	line      string
 	raw, keep bool
 	warm      bool
@@ -48,6 +50,7 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 	}
 	r.startFlags.register(c)
 	r.callFlags.register(c, "kill")
+	r.notifyFlags.register(c)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
@@ -87,6 +90,10 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	told, err := watch.ParseNotify(r.ways, r.after)
+	if err != nil {
+		return usagef("--notify: %w", err)
+	}
 	ctx := cmd.Context()
 	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm
 	if tty && n.Cols == 0 && n.Rows == 0 {
@@ -118,6 +125,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		}
 		defer run.t.restore(false)
 	}
+	defer func() { a.tellFinished(ctx, &told, run) }()
 	return run.finish(ctx, run.follow(ctx))
 }
 
@@ -142,6 +150,7 @@ type running struct {
 	res    api.Result // how it went, once it is over
 	t      *terminal  // nil: no terminal to give to the command
 	output []byte     // for --json
+	ended  *api.Session
 
 	encoding capture.Encoding
 	pipe     *pipeCollector // for --json on pipes
@@ -253,6 +262,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		if err := r.stop(after); err != nil {
 			return &exitError{api.ExitOwnFailure, errors.Join(followErr, err)}
 		}
+	}
+	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
+		r.ended = &info
 	}
 	if !r.flags.keep && !isOpen(r.res.State) {
 		if err := r.s.Remove(after, false); err != nil {

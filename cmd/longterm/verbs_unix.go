@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 
 // verbs are the commands, in the order help lists them, by the words that call them.
 var verbs = []verb{
-	{"new", newCommand}, {"run", runCommand}, {"ls list", listCommand}, {"info", infoCommand},
+	{"new", newCommand}, {"run", runCommand}, {"watch", watchCommand}, {"ls list", listCommand}, {"info", infoCommand},
 	{"attach", attachCommand}, {"view", viewCommand}, {"exec", execCommand}, {"jobs", jobsCommand}, {"commands", commandsCommand}, {"suggest", suggestCommand}, {"send", sendCommand}, {"keys", keysCommand},
 	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
 	{"play", playCommand}, {"export", exportCommand},

@@ -43,6 +43,7 @@ type Session struct {
 	Version   uint64            `json:"version" doc:"of the screen"`
 	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is up"`
 	Progress  *Progress         `json:"progress,omitempty"`
+	Activity  *Activity         `json:"activity,omitempty" doc:"how the command that runs, or the newest one, gets on"`
 	Needs     *Needs            `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
 	Shell     *Shell            `json:"shell,omitempty" doc:"what its shell is doing, where that can be known"`
 	LastWrite *time.Time        `json:"last_output,omitempty" doc:"when it last printed"`
@@ -81,12 +82,6 @@ type Usage struct {
 type Range struct {
 	Start uint64 `json:"start"`
 	End   uint64 `json:"end"`
-}
-
-// Progress is what the program reports by OSC 9;4.
-type Progress struct {
-	State   string `json:"state" enum:"normal,error,indeterminate,paused"`
-	Percent int    `json:"percent"`
 }
 
 // NewSession says what to start.
@@ -213,6 +208,7 @@ type Command struct {
 	CwdAfter string             `json:"cwd_after,omitempty"`
 	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
 	Output   Range              `json:"output_range" doc:"offsets of what it printed; end 0: it runs"`
+	Activity *Activity          `json:"activity,omitempty" doc:"how it gets on; kept of the session's newest command"`
 }
 
 // Exec is a line to run in a session's shell.

@@ -67,15 +67,15 @@ var table = []Row{
 	{Key: "view.mouse", Kind: Bool, Default: "true", When: NotTaken, Help: "take the mouse", at: func(s *Settings) any { return &s.View.Mouse }},
 	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NotTaken, Help: "whose size a session takes while the viewer shows it", at: func(s *Settings) any { return &s.View.Size }},
 
-	{Key: "alerts.bell", Kind: Bool, Default: "true", When: NotTaken, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
-	{Key: "alerts.command", Kind: Bool, Default: "true", When: NotTaken, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
+	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
+	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: NotTaken, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
-	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: NotTaken, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
-	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: NotTaken, Help: "alert only when nobody looks at the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
+	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
+	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when nobody looks at the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 
-	{Key: "notify.desktop", Kind: Bool, Default: "false", When: NotTaken, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
-	{Key: "notify.command", Kind: List, When: NotTaken, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
-	{Key: "notify.webhook", Kind: Text, When: NotTaken, Help: "URL (http or https) to post an alert to", at: func(s *Settings) any { return &s.Notify.Webhook }},
+	{Key: "notify.desktop", Kind: Bool, Default: "false", When: AtOnce, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
+	{Key: "notify.command", Kind: List, When: AtOnce, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
+	{Key: "notify.webhook", Kind: Text, When: AtOnce, Help: "URL (http or https) to post an alert to", at: func(s *Settings) any { return &s.Notify.Webhook }},
 
 	{Key: "retention.session_bytes", Kind: Bytes, Default: "2GiB", Max: math.MaxInt64, When: AtOnce, Help: "history of one session on disk; its oldest output goes first; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionBytes }},
 	{Key: "retention.session_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of output; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionAge }},

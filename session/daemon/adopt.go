@@ -119,7 +119,11 @@ func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) err
 			h.d.log.Error("record a recovered session", "session", s.ID, "err", err)
 		}
 	}
-	return h.adopt(ctx, e, k, journal.Options{})
+	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
+		return err
+	}
+	h.followAgain(ctx, e)
+	return nil
 }
 
 // adopt maps a session's ring, opens its journal and makes its owner.
@@ -204,6 +208,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 	}
 	e.begin(s, dev)
 	if dev != nil {
+		h.followProgram(e, cfg.Shell)
 		s.Start()
 	}
 	return nil

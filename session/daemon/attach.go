@@ -232,6 +232,8 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	w := a.e.s.Watch()
 	defer w.Close()
 	a.buf = make([]byte, 64<<10)
+	news, leave := a.d.hub.terminals.join()
+	defer leave()
 	fresh := true
 	for {
 		over := finished(a.e.s)
@@ -261,6 +263,10 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		case c := <-resized:
 			a.cols, a.rows = c.Cols, c.Rows
 			fresh = true
+		case b := <-news:
+			if err := a.send(websocket.BinaryMessage, b); err != nil {
+				return err
+			}
 		case <-w.Done:
 			return session.ErrStopped
 		case <-ctx.Done():

@@ -64,6 +64,7 @@ func (j *journalist) wait() { j.idle.Wait() }
 // ran records a command that began or ended.
 func (h *hub) ran(e *entry, c session.Command) {
 	h.d.jobs.ran(e, &c)
+	h.followCommand(e, &c)
 	if e.record().Temporary {
 		return
 	}
@@ -190,6 +191,7 @@ func (h *hub) commandView(r *store.Command) api.Command {
 	}
 	if e := h.byID(r.Session); e != nil {
 		v.Name = e.record().Name
+		v.Activity = e.work.view(r.N)
 	}
 	until := r.Ended
 	if r.State == store.CommandRunning {

@@ -34,7 +34,10 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		a.Mode, a.Why = "pipe", e.modeReason()
 	}
 	if st.Progress != "" && st.Progress != "none" {
-		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent}
+		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
+	}
+	if a.Activity = e.work.view(newest); a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
+		a.Progress = a.Activity.Progress
 	}
 	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
 		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation}

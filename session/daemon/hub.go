@@ -27,6 +27,7 @@ type entry struct {
 	dev   *device // nil when the process is gone
 	ready atomic.Bool
 	seat  seating // clients and whose size counts
+	work  work    // the newest command, and how it gets on
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
@@ -79,6 +80,8 @@ type hub struct {
 	lost       []*entry       // went down with their keeper or the machine; set while loading
 	index      *indexer
 	commands   journalist // records what shells did
+	followers  *followers // read what commands print
+	terminals  terminals  // of attached clients
 
 	mu     sync.RWMutex
 	byid   map[string]*entry
@@ -88,7 +91,7 @@ type hub struct {
 func newHub(d *Daemon) *hub {
 	return &hub{
 		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
-		rebuilding: make(chan struct{}, 2),
+		rebuilding: make(chan struct{}, 2), followers: newFollowers(),
 	}
 }
 
@@ -201,6 +204,7 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
+		h.programEnded(e, st)
 	case session.ChangeCwd:
 		h.commands.later(func() { h.save(e, func(r *store.Session) { r.Cwd = st.Cwd }) })
 	case session.ChangeSize:
@@ -271,6 +275,7 @@ func (h *hub) resync(k *keeperLink) {
 
 // stopAll ends every owner after a checkpoint.
 func (h *hub) stopAll() {
+	h.followers.stop()
 	var wg sync.WaitGroup
 	for _, e := range h.all() {
 		wg.Go(e.s.Stop)

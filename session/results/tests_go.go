@@ -116,13 +116,23 @@ func (g *goTests) take(o *goOutput, i int, line string) {
 		o.log(line)
 	case line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "exit status "):
 		o.running, o.failed = "", ""
-	case strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "?   \t"):
+	case isGoSuite(line):
 		if m := goSuite.FindStringSubmatch(line); m != nil {
 			g.suite(o, i, m[1], m[2], m[3])
 		}
 	default:
 		o.log(line)
 	}
+}
+
+// isGoSuite reports a line about a package. A terminal has made blanks of its tab.
+func isGoSuite(line string) bool {
+	for _, begin := range []string{"FAIL\t", "FAIL    ", "ok  \t", "ok      ", "?   \t", "?       "} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // log adds a line to the test that it is from: before its result with -v, after it else.

@@ -228,3 +228,16 @@ func TestManyFailures(t *testing.T) {
 		t.Errorf("%+v", r.Summary)
 	}
 }
+
+// On a terminal tabs are blanks: what go test says of packages is read all the same.
+//
+// FEATURES: R28
+func TestGoTestsOnATerminal(t *testing.T) {
+	r := Parse("go test ./...", nil, "--- FAIL: TestA (0.00s)\nFAIL\nFAIL    example.org/m   0.002s\nok      example.org/n   0.001s\n")
+	if r.Tests == nil || r.Tests.Failed != 1 || r.Tests.Failures[0].Suite != "example.org/m" {
+		t.Errorf("%+v", r.Tests)
+	}
+	if r := Parse("go test ./...", nil, "ok      example.org/n   0.001s\n"); r.Tests == nil || r.Tests.Failed != 0 {
+		t.Errorf("%+v", r.Tests)
+	}
+}

@@ -1,0 +1,242 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/watch/tree"
+)
+
+// watchFlags are what `watch` is told.
+type watchFlags struct {
+	startFlags
+	notifyFlags
+	line             string
+	onChange, ignore []string
+	debounce         time.Duration
+	clear, wait      bool
+	runs             int
+}
+
+// notifyFlags say who is told when a command finished.
+type notifyFlags struct {
+	ways  []string
+	after time.Duration
+}
+
+func (n *notifyFlags) register(c *cobra.Command) {
+	c.Flags().StringArrayVar(&n.ways, "notify", nil, "when it finished: bell, desktop, command=LINE or webhook=URL; with failed only then; repeatable")
+	c.Flags().DurationVar(&n.after, "notify-after", 0, "notify only if it ran so long")
+}
+
+func watchCommand(a *app) *cobra.Command {
+	var f watchFlags
+	c := &cobra.Command{
+		Use:   "watch [flags] (-c LINE | [--] CMD…)",
+		Short: "Run a command again whenever files change",
+		Long: `Run a command in a session, and again whenever a file in the working directory changes.
+While it runs, progress, time left and errors are shown; afterwards what changed since the run
+before: new and fixed errors, tests that began or ceased to fail, exit status and time.
+
+A change ends the run under way and begins another one (--wait: lets it finish first). What git
+ignores, and what the command itself writes, is no change. On a terminal Enter runs the command
+now, and q or Ctrl-C ends the watch. Elsewhere output is printed as plain text; --json prints
+one object for each run instead.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) },
+	}
+	f.startFlags.register(c)
+	f.notifyFlags.register(c)
+	fl := c.Flags()
+	fl.StringVarP(&f.line, "command", "c", "", "command line for the shell")
+	fl.StringArrayVar(&f.onChange, "on-change", nil, "only files like this pattern, as in '*.go' or 'src/**/*.c', repeatable (default: all)")
+	fl.StringArrayVar(&f.ignore, "ignore", nil, "no files like this pattern, repeatable")
+	fl.DurationVar(&f.debounce, "debounce", 200*time.Millisecond, "how long files must rest before a change counts")
+	fl.BoolVar(&f.clear, "clear", false, "clear the terminal before each run")
+	fl.BoolVar(&f.wait, "wait", false, "let a run finish before the next one begins")
+	fl.IntVar(&f.runs, "runs", 0, "end after so many runs with the last one's status; 0: never")
+	return a.jsonFlag(c)
+}
+
+func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {
+	switch {
+	case f.line == "" && len(args) == 0:
+		return api.NewSession{}, usagef("no command; give -c LINE or -- CMD")
+	case f.line != "" && len(args) > 0:
+		return api.NewSession{}, usagef("both -c LINE and a command are given; give one of them")
+	case f.debounce < 0:
+		return api.NewSession{}, usagef("--debounce %s is negative", f.debounce)
+	case f.runs < 0:
+		return api.NewSession{}, usagef("--runs %d is negative", f.runs)
+	}
+	n, err := f.startFlags.request(cmd, args)
+	n.Line, n.Temporary = f.line, true
+	return n, err
+}
+
+func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error {
+	n, err := f.request(cmd, args)
+	if err != nil {
+		return err
+	}
+	notify, err := watch.ParseNotify(f.ways, f.after)
+	if err != nil {
+		return usagef("--notify: %w", err)
+	}
+	filter, err := tree.NewFilter(f.onChange, append(tree.GitIgnore(n.Cwd), f.ignore...))
+	if err != nil {
+		return usagef("%w", err)
+	}
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	files, err := tree.Open(tree.Options{Root: n.Cwd, Filter: filter, Debounce: f.debounce, Except: ownOutput()})
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	w := &watching{a: a, flags: f, request: n, client: b.client, files: files, notify: notify, command: f.line}
+	if w.command == "" {
+		w.command = quoted(args)
+	}
+	tty := !a.json && a.stdout == os.Stdout && term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	if w.view, err = a.watchView(tty, f.clear); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP) // with its terminal the command ends
+	defer stop()
+	last, err := w.loop(ctx)
+	w.view.close()
+	if err != nil || f.runs == 0 || last == nil {
+		return err
+	}
+	return statusOf(last)
+}
+
+// watching is a watch under way.
+type watching struct {
+	a       *app
+	flags   *watchFlags
+	request api.NewSession
+	client  *client.Client
+	files   *tree.Tree
+	notify  watch.Notify
+	command string
+	view    watchView
+
+	n      int // of the run, from 1
+	before *watch.Run
+	took   []time.Duration // of runs that succeeded, newest first
+	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
+	quit   bool            // the person wants to leave
+}
+
+// loop runs the command again and again; it ends when the person or --runs says so.
+func (w *watching) loop(ctx context.Context) (last *api.Session, err error) {
+	var cause []string
+	for {
+		w.n++
+		last, err = w.once(ctx, cause)
+		if err != nil || ctx.Err() != nil || w.quit {
+			return last, noInterrupt(err)
+		}
+		if w.flags.runs > 0 && w.n >= w.flags.runs {
+			return last, nil
+		}
+		if cause, err = w.rest(ctx); err != nil || cause == nil {
+			return last, noInterrupt(err)
+		}
+	}
+}
+
+// noInterrupt makes an interrupt what it is here: the usual way out.
+func noInterrupt(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// rest waits for a reason to run again; nil: there will be none.
+func (w *watching) rest(ctx context.Context) ([]string, error) {
+	if w.asked != nil {
+		cause := w.asked
+		w.asked = nil
+		return cause, nil
+	}
+	w.view.idle()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case paths := <-w.files.Changes():
+			return paths, nil
+		case err := <-w.files.Failed():
+			return nil, err
+		case k := <-w.view.keys():
+			switch k {
+			case keyQuit:
+				return nil, nil
+			case keyAgain:
+				return []string{}, nil
+			}
+		case <-w.view.resized():
+			w.view.idle()
+		}
+	}
+}
+
+// causeText says why a run began.
+func causeText(cause []string) string {
+	switch {
+	case len(cause) == 0:
+		return ""
+	case len(cause) <= 3:
+		return printable(strings.Join(cause, ", ")) + " changed"
+	}
+	return fmt.Sprintf("%s and %d more files changed", printable(cause[0]), len(cause)-1)
+}
+
+// quoted is a command as a shell reads it.
+func quoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		q, err := syntax.Quote(a, syntax.LangBash)
+		if err != nil { // a NUL: it will not start anyway
+			q = a
+		}
+		words[i] = q
+	}
+	return strings.Join(words, " ")
+}
+
+// ownOutput are the files that this process writes to.
+func ownOutput() []os.FileInfo {
+	var list []os.FileInfo
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			list = append(list, info)
+		}
+	}
+	return list
+}
+
+// statusOf is a command's own exit status.
+func statusOf(s *api.Session) error {
+	return endStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: "the command's end was not seen (" + s.State + ")"})
+}

@@ -1,0 +1,185 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/watch"
+)
+
+// report is what there is to say of a run of a watched command.
+type report struct {
+	n       int
+	command string
+	cause   []string
+	run     *watch.Run
+	state   watch.State
+	started time.Time
+	before  *watch.Run     // nil: this was the first
+	changes *watch.Changes // nil: this was the first
+}
+
+// reportJSON is what `watch --json` prints for each run.
+type reportJSON struct {
+	Run        int            `json:"run"`
+	Command    string         `json:"command"`
+	Changed    []string       `json:"changed_files"` // what made it run
+	Started    time.Time      `json:"started"`
+	DurationMS int64          `json:"duration_ms"`
+	ExitCode   *int           `json:"exit_code"`
+	Signal     string         `json:"signal,omitempty"`
+	Errors     int            `json:"errors"`
+	Warnings   int            `json:"warnings"`
+	FirstError *api.Problem   `json:"first_error,omitempty"`
+	Tests      *results.Tests `json:"tests,omitempty"`
+	Changes    *changesJSON   `json:"changes,omitempty"` // since the run before
+}
+
+type changesJSON struct {
+	watch.Changes
+	DurationMS int64 `json:"duration_ms"` // longer than before; negative: shorter
+}
+
+func (r *report) json(w io.Writer) error {
+	j := reportJSON{
+		Run: r.n, Command: r.command, Changed: r.cause, Started: r.started, DurationMS: r.run.Duration.Milliseconds(), ExitCode: r.run.Exit,
+		Signal: r.run.Signal, Errors: r.state.Errors, Warnings: r.state.Warnings, Tests: r.run.Result.Tests,
+	}
+	if j.Changed == nil {
+		j.Changed = []string{}
+	}
+	if f := r.state.First; f != nil {
+		j.FirstError = &api.Problem{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message, Offset: f.Offset}
+	}
+	if r.changes != nil {
+		j.Changes = &changesJSON{*r.changes, r.changes.Slower.Milliseconds()}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(&j)
+}
+
+// maxTold bounds the lines of each sort in a report for people.
+const maxTold = 5
+
+// lines say how the run went, for people.
+func (r *report) lines() []string {
+	head := "✓ done"
+	switch {
+	case r.run.Exit != nil && *r.run.Exit != 0:
+		head = fmt.Sprintf("✗ exit %d", *r.run.Exit)
+	case r.run.Exit == nil:
+		head = "✗ " + r.run.Signal
+	}
+	head += " in " + tookText(r.run.Duration)
+	if r.changes != nil {
+		head += slowerText(r.changes.Slower)
+	}
+	for _, c := range countsText(r.state.Errors, r.state.Warnings) {
+		head += ", " + c
+	}
+	if t := r.run.Result.Tests; t != nil && t.Passed+t.Failed > 0 {
+		head += fmt.Sprintf(", tests: %d passed, %d failed", t.Passed, t.Failed)
+	}
+	lines := []string{head}
+	if f := r.state.First; f != nil && r.changes == nil {
+		lines = append(lines, "first error: "+problemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
+	}
+	if t := r.run.Result.Tests; t != nil && r.changes == nil {
+		lines = tell(lines, "fails: ", t.Failures, func(f results.Failure) string { return f.Name })
+	}
+	return append(lines, r.changed()...)
+}
+
+// slowerText is a difference of durations worth a word.
+func slowerText(d time.Duration) string {
+	if d.Abs() < 100*time.Millisecond {
+		return ""
+	}
+	sign := "+"
+	if d < 0 {
+		sign = "−"
+	}
+	return " (" + sign + tookText(d.Abs()) + ")"
+}
+
+// tookText is a duration, short ones in milliseconds.
+func tookText(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return elapsed(d.Milliseconds())
+}
+
+// changed lists what the run changed.
+func (r *report) changed() []string {
+	c := r.changes
+	if c == nil {
+		return nil
+	}
+	var lines []string
+	if c.ExitChanged {
+		lines = append(lines, "status: "+exitText(r.before)+" before, "+exitText(r.run)+" now")
+	}
+	lines = tell(lines, "new: ", c.NewErrors, diagnosticText)
+	lines = tell(lines, "fixed: ", c.FixedErrors, diagnosticText)
+	name := func(s string) string { return s }
+	lines = tell(lines, "fails now: ", c.NewFailures, name)
+	return tell(lines, "passes again: ", c.FixedTests, name)
+}
+
+func exitText(r *watch.Run) string {
+	if r.Exit == nil {
+		return r.Signal
+	}
+	return fmt.Sprint(*r.Exit)
+}
+
+func tell[T any](lines []string, what string, list []T, text func(T) string) []string {
+	for i, v := range list {
+		if i == maxTold {
+			return append(lines, fmt.Sprintf("%sand %d more", what, len(list)-i))
+		}
+		lines = append(lines, what+text(v))
+	}
+	return lines
+}
+
+func diagnosticText(d results.Diagnostic) string {
+	return problemText(&api.Problem{File: d.File, Line: d.Line, Message: d.Message})
+}
+
+// barWidth is the width of a drawn bar, in cells.
+const barWidth = 16
+
+// statusText is the status line of a run: bar, step, time, time left, problems.
+func statusText(s watch.State) string {
+	var parts []string
+	switch p := s.Progress; {
+	case p.Kind == watch.Indeterminate:
+		parts = append(parts, "…")
+	case p.Kind != watch.None:
+		full := int(p.Fraction * barWidth)
+		bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
+		parts = append(parts, fmt.Sprintf("%s %d%%", bar, int(p.Fraction*100)))
+		if p.Total > 0 && p.Total < 1e6 {
+			parts = append(parts, fmt.Sprintf("%d/%d", p.Current, p.Total))
+		}
+	}
+	parts = append(parts, elapsed(s.Elapsed.Milliseconds()))
+	if s.HasETA {
+		parts = append(parts, "ETA "+elapsed(s.ETA.Milliseconds()))
+	}
+	parts = append(parts, countsText(s.Errors, s.Warnings)...)
+	if s.First != nil {
+		parts = append(parts, problemText(&api.Problem{File: s.First.File, Line: s.First.Line, Message: s.First.Message}))
+	}
+	return strings.Join(parts, "  ")
+}

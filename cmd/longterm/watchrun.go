@@ -1,0 +1,240 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// watchedRun is one run of a watched command.
+type watchedRun struct {
+	w       *watching
+	s       *client.Session
+	info    api.Session
+	cause   []string
+	machine *watch.Machine
+	feed    *watch.Feed
+	plain   vterm.Plain
+	text    bytes.Buffer // all it printed, up to maxWatched
+	chunks  chan api.Output
+	ended   chan error
+	killed  bool // by a change: another run follows
+}
+
+// maxWatched bounds the output that is compared with the run before, in bytes of text.
+const maxWatched = 64 << 20
+
+// statusEvery is how often the status line is drawn anew.
+const statusEvery = 200 * time.Millisecond
+
+// once runs the command once; the session is nil if it was ended by a change or a person.
+func (w *watching) once(ctx context.Context, cause []string) (*api.Session, error) {
+	n := w.request
+	if cols, rows, ok := w.view.size(); ok && n.Cols == 0 && n.Rows == 0 {
+		n.Cols, n.Rows = cols, rows
+	}
+	w.files.Running(true)
+	defer w.files.Running(false)
+	w.view.begin(w.n, w.command, cause)
+	info, err := w.client.NewSession(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	r := &watchedRun{
+		w: w, s: w.client.Session(info.ID), info: info, cause: cause, chunks: make(chan api.Output), ended: make(chan error, 1),
+		machine: watch.New(watch.Start{Command: w.command, Time: info.Created, Earlier: w.took}),
+	}
+	r.feed = watch.NewFeed(r.machine, 0)
+	followCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { r.ended <- r.follow(followCtx) }()
+	return r.attend(ctx)
+}
+
+func (r *watchedRun) follow(ctx context.Context) error {
+	return r.s.Follow(ctx, 0, func(o api.Output) error {
+		select {
+		case r.chunks <- o:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
+// attend shows the run until it ends, however that comes about.
+func (r *watchedRun) attend(ctx context.Context) (*api.Session, error) {
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	done := ctx.Done()
+	for {
+		select {
+		case o := <-r.chunks:
+			r.take(o)
+		case err := <-r.ended:
+			return r.finish(ctx, err)
+		case paths := <-r.w.files.Changes():
+			r.w.asked = append(r.w.asked, paths...)
+			r.again(ctx, !r.w.flags.wait)
+		case err := <-r.w.files.Failed():
+			r.end(ctx)
+			return nil, err
+		case k := <-r.w.view.keys():
+			if k == keyAgain {
+				r.w.asked = append([]string{}, r.w.asked...)
+				r.again(ctx, true)
+			} else if k == keyQuit {
+				r.w.quit = true
+				r.end(ctx)
+			}
+		case <-tick.C:
+			r.w.view.status(r.machine.State(time.Now()))
+		case <-r.w.view.resized():
+			if cols, rows, ok := r.w.view.size(); ok {
+				_ = r.s.Resize(ctx, cols, rows) // a resize races with the end
+			}
+		case <-done:
+			done = nil
+			r.end(ctx)
+		}
+	}
+}
+
+// again has the command run again, now or when it has finished.
+func (r *watchedRun) again(ctx context.Context, now bool) {
+	if r.w.asked == nil {
+		r.w.asked = []string{}
+	}
+	if now && !r.killed && (r.w.flags.runs == 0 || r.w.n < r.w.flags.runs) {
+		r.killed = true
+		r.end(ctx)
+	}
+}
+
+// end ends the command; what it prints meanwhile is still shown.
+func (r *watchedRun) end(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = r.s.Kill(context.WithoutCancel(ctx), api.Kill{}) // it may have ended by itself
+	}()
+	for {
+		select {
+		case o := <-r.chunks:
+			r.take(o)
+		case <-ended:
+			return
+		}
+	}
+}
+
+func (r *watchedRun) take(o api.Output) {
+	now := time.Now()
+	r.feed.Write(o.Data, now)
+	r.feed.Settle(now)
+	r.w.view.write(o)
+	if r.text.Len() < maxWatched {
+		_, _ = r.plain.Write(o.Data) // never fails
+		r.plain.Lines(func(l vterm.PlainLine) {
+			r.text.Write(l.Text)
+			if !l.More {
+				r.text.WriteByte('\n')
+			}
+		})
+	}
+}
+
+// finish tells how the run went.
+func (r *watchedRun) finish(ctx context.Context, followErr error) (*api.Session, error) {
+	r.w.files.Running(false)
+	after := context.WithoutCancel(ctx)
+	info, err := r.s.Info(after)
+	if err == nil {
+		err = r.s.Remove(after, true)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case r.killed || ctx.Err() != nil || r.w.quit:
+		r.w.view.stopped()
+		return nil, nil
+	case followErr != nil:
+		return nil, followErr
+	}
+	r.tell(after, &info)
+	return &info, nil
+}
+
+// tell compares the run with the one before.
+func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
+	w := r.w
+	rest, _, _ := r.plain.Rest(nil)
+	r.text.Write(rest)
+	run := &watch.Run{
+		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
+		Result: results.Parse(w.command, info.ExitCode, r.text.String()),
+	}
+	r.feed.End(time.Now())
+	rep := report{n: w.n, command: w.command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
+	if w.before != nil {
+		c := watch.Compare(w.before, run)
+		rep.changes, rep.before = &c, w.before
+	}
+	w.before = run
+	if !run.Failed() {
+		w.took = append([]time.Duration{run.Duration}, w.took[:min(len(w.took), 8)]...)
+	}
+	w.view.report(&rep)
+	w.told(ctx, info, &rep)
+}
+
+// told notifies people.
+func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
+	done := watch.Finished{
+		Session: info.ID, Name: info.Name, Command: w.command, Cwd: w.request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
+		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,
+	}
+	if f := rep.state.First; f != nil {
+		done.FirstError = f.Message
+	}
+	w.a.notify(ctx, &w.notify, &done, w.view.raw)
+}
+
+// notify tells people that a command finished, if they want to know.
+func (a *app) notify(ctx context.Context, n *watch.Notify, f *watch.Finished, terminal func([]byte) int) {
+	if !n.Wants(f) {
+		return
+	}
+	s := watch.Sender{Terminals: terminal}
+	if err := s.Send(ctx, n, f); err != nil {
+		a.warn(err)
+	}
+}
+
+// tellFinished notifies people of the end of `run`'s command.
+func (a *app) tellFinished(ctx context.Context, n *watch.Notify, r *running) {
+	if r.ended == nil {
+		return
+	}
+	s := r.ended
+	done := watch.Finished{
+		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
+		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
+	}
+	if c := s.Activity; c != nil {
+		done.Errors, done.Warnings = c.Errors, c.Warnings
+	}
+	var terminal func([]byte) int
+	if r.t != nil {
+		terminal = func(b []byte) int { _ = r.t.draw(b); return 1 }
+	}
+	a.notify(context.WithoutCancel(ctx), n, &done, terminal)
+}

@@ -1,0 +1,242 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/watch"
+)
+
+// watchKey is what a person asks for while a command is watched.
+type watchKey uint8
+
+const (
+	keyAgain watchKey = iota + 1
+	keyQuit
+)
+
+// watchView shows runs: on a terminal, as text, or as JSON.
+type watchView interface {
+	size() (cols, rows int, ok bool) // for the session; not ok: no terminal
+	begin(n int, command string, cause []string)
+	write(o api.Output)
+	status(s watch.State)
+	stopped()         // the run was ended for another one, or for good
+	report(r *report) // a run ended
+	idle()            // nothing runs
+	raw(b []byte) int // writes to the terminal; 0: there is none
+	keys() <-chan watchKey
+	resized() <-chan os.Signal
+	close()
+}
+
+func (a *app) watchView(tty, clear bool) (watchView, error) {
+	switch {
+	case a.json:
+		return &jsonWatch{w: a.stdout}, nil
+	case !tty:
+		return &textWatch{w: a.stdout, text: newTextWriter(a.stdout)}, nil
+	}
+	t, err := openTerminal(a.stdin, os.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	v := &terminalWatch{t: t, clear: clear, in: make(chan watchKey), stop: make(chan struct{})}
+	go v.read()
+	v.region()
+	return v, nil
+}
+
+// warn tells of something that is no reason to stop.
+func (a *app) warn(err error) {
+	fmt.Fprintf(a.stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// noTerminal is what views without a terminal do not do.
+type noTerminal struct{}
+
+func (noTerminal) size() (int, int, bool)    { return 0, 0, false }
+func (noTerminal) status(watch.State)        {}
+func (noTerminal) stopped()                  {}
+func (noTerminal) idle()                     {}
+func (noTerminal) raw([]byte) int            { return 0 }
+func (noTerminal) keys() <-chan watchKey     { return nil }
+func (noTerminal) resized() <-chan os.Signal { return nil }
+func (noTerminal) close()                    {}
+
+// jsonWatch prints an object for each run.
+type jsonWatch struct {
+	noTerminal
+	w io.Writer
+}
+
+func (v *jsonWatch) begin(int, string, []string) {}
+func (v *jsonWatch) write(api.Output)            {}
+func (v *jsonWatch) report(r *report)            { _ = r.json(v.w) }
+
+// textWatch prints output as text, with a line before and lines after it.
+type textWatch struct {
+	noTerminal
+	w    io.Writer
+	text *textWriter
+}
+
+func (v *textWatch) begin(n int, command string, cause []string) {
+	fmt.Fprintln(v.w, headText(n, command, cause))
+}
+func (v *textWatch) write(o api.Output) { _ = v.text.write(o) }
+func (v *textWatch) stopped() {
+	_ = v.text.flush()
+	fmt.Fprintln(v.w, "── ended")
+}
+func (v *textWatch) report(r *report) {
+	_ = v.text.flush()
+	for _, l := range r.lines() {
+		fmt.Fprintln(v.w, "── "+printable(l))
+	}
+}
+
+func headText(n int, command string, cause []string) string {
+	text := fmt.Sprintf("── run %d: %s", n, printable(command))
+	if c := causeText(cause); c != "" {
+		text += " (" + c + ")"
+	}
+	return text
+}
+
+// terminalWatch shows output as it is, above a status line in the last row. The rows
+// above it are a scrolling region, set anew with each status: programs reset it.
+type terminalWatch struct {
+	t      *terminal
+	clear  bool
+	filter attach.Filter
+	buf    []byte
+	in     chan watchKey
+	stop   chan struct{}
+	line   string // the status line
+}
+
+func (v *terminalWatch) size() (cols, rows int, ok bool) {
+	cols, rows = v.t.size()
+	return cols, max(rows-1, 1), true
+}
+
+// region keeps the last row free, whatever row the cursor is in.
+func (v *terminalWatch) region() {
+	_, rows := v.t.size()
+	_ = v.t.draw(fmt.Appendf(nil, "\r\n\x1b[A\x1b7\x1b[1;%dr\x1b8", max(rows-1, 1)))
+}
+
+func (v *terminalWatch) begin(n int, command string, cause []string) {
+	if v.clear {
+		_ = v.t.draw([]byte("\x1b[H\x1b[2J\x1b[3J"))
+	}
+	v.filter = attach.Filter{}
+	v.say("\x1b[2m", headText(n, command, cause))
+	v.bottom("")
+}
+
+// say prints a line of longterm's own among the output.
+func (v *terminalWatch) say(look, line string) {
+	cols, _ := v.t.size()
+	_ = v.t.draw([]byte("\x1b[m\r" + look + cut(printable(line), cols) + "\x1b[m\x1b[K\r\n"))
+}
+
+func (v *terminalWatch) write(o api.Output) {
+	v.buf = v.filter.Append(v.buf[:0], o.Data)
+	_ = v.t.draw(v.buf)
+}
+
+func (v *terminalWatch) status(s watch.State) { v.bottom(statusText(s)) }
+
+func (v *terminalWatch) idle() { v.bottom("waiting for changes; Enter: run again, q: quit") }
+
+// bottom draws the status line, if it says something new.
+func (v *terminalWatch) bottom(text string) {
+	if text == v.line {
+		return
+	}
+	v.line = text
+	cols, rows := v.t.size()
+	text = cut(" "+printable(text), cols)
+	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
+	_ = v.t.draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
+}
+
+// cut cuts text to a width in cells.
+func cut(text string, cols int) string {
+	width := 0
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		if width += g.Width(); width > cols {
+			from, _ := g.Positions()
+			return text[:from]
+		}
+	}
+	return text
+}
+
+func (v *terminalWatch) stopped() { v.tidy() }
+
+// tidy undoes what a program may have left behind.
+func (v *terminalWatch) tidy() { _ = v.t.draw([]byte("\x1b[m\x1b[?25h\x1b[?1049l\x1b[?7h\r\n")) }
+
+func (v *terminalWatch) report(r *report) {
+	v.tidy()
+	look := "\x1b[32m"
+	if r.run.Failed() {
+		look = "\x1b[31m"
+	}
+	for i, l := range r.lines() {
+		if i > 0 {
+			look = ""
+		}
+		v.say(look, "── "+l)
+	}
+}
+
+func (v *terminalWatch) raw(b []byte) int {
+	_ = v.t.draw(b)
+	return 1
+}
+
+func (v *terminalWatch) keys() <-chan watchKey     { return v.in }
+func (v *terminalWatch) resized() <-chan os.Signal { return v.t.resized }
+
+// read makes keys of what is typed. It ends with the process: a read cannot be ended.
+func (v *terminalWatch) read() {
+	typed := make(chan []byte)
+	go v.t.keys(typed, v.stop)
+	for b := range typed {
+		for _, c := range b {
+			k := watchKey(0)
+			switch c {
+			case '\r', '\n', 'r', ' ':
+				k = keyAgain
+			case 'q', 3, 4:
+				k = keyQuit
+			default:
+				continue
+			}
+			select {
+			case v.in <- k:
+			case <-v.stop:
+				return
+			}
+		}
+	}
+}
+
+func (v *terminalWatch) close() {
+	close(v.stop)
+	_, rows := v.t.size()
+	_ = v.t.draw(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[m\x1b[2K\x1b8\x1b7\x1b[r\x1b8", rows))
+	v.t.restore(false)
+}

@@ -1,0 +1,367 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/uniseg"
+)
+
+// Canvas is what a prompt is drawn on: a part of the viewer, or a screen (On). Positions
+// count from its upper left corner.
+type Canvas interface {
+	// Text draws text that has no control characters from a column on, cut or filled up to
+	// w columns.
+	Text(x, y, w int, text string, style tcell.Style)
+}
+
+// On makes a canvas of a screen, or of part of one.
+func On(s tcell.Screen, x, y int) Canvas { return onScreen{s, x, y} }
+
+type onScreen struct {
+	s    tcell.Screen
+	x, y int
+}
+
+func (c onScreen) Text(x, y, w int, text string, style tcell.Style) {
+	end := x + w
+	for g := uniseg.NewGraphemes(text); g.Next() && x+g.Width() <= end; x += g.Width() {
+		c.s.SetContent(c.x+x, c.y+y, g.Runes()[0], g.Runes()[1:], style)
+	}
+	for ; x < end; x++ {
+		c.s.SetContent(c.x+x, c.y+y, ' ', nil, style)
+	}
+}
+
+// look is how a mode looks.
+type look struct {
+	badge, prompt, hint string
+	color               tcell.Color
+}
+
+var looks = [...]look{
+	Normal:    {"", "> ", "Enter: send  !: shell  /: commands  Tab: complete  Ctrl-R: search", tcell.ColorDefault},
+	Approving: {"APPROVAL", "? ", "1-4, or arrows and Enter  Esc: no", tcell.ColorPurple},
+	Shell:     {"SHELL", "[SHELL] $ ", "Enter: run  Esc: clear  Ctrl-X: leave", tcell.ColorOlive},
+}
+
+// span is text of one style.
+type span struct {
+	text  string
+	style tcell.Style
+}
+
+// row is a row of the prompt's area.
+type row []span
+
+var (
+	plain   = tcell.StyleDefault
+	dim     = plain.Dim(true)
+	bold    = plain.Bold(true)
+	reverse = plain.Reverse(true)
+)
+
+// coloured is a style with a colour, where colours are wanted.
+func (p *Prompt) coloured(st tcell.Style, c tcell.Color) tcell.Style {
+	if p.o.NoColor || c == tcell.ColorDefault {
+		return st
+	}
+	return st.Foreground(c)
+}
+
+// Height is how many rows it would like to have, at most so many.
+func (p *Prompt) Height(width, most int) int {
+	in, _, _ := p.inputRows(width)
+	n := 1 + len(in) + len(p.panelRows()) + len(p.choiceRows(width)) + len(p.blockRows(width))
+	return max(min(n, most), min(2, most))
+}
+
+// Draw fills an area: what commands printed, approvals, candidates and the line, below a
+// bar. It says where the cursor is; negative: hidden.
+func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
+	if w < 1 || h < 1 {
+		return -1, -1
+	}
+	in, cx, cy := p.inputRows(w)
+	if over := len(in) - max(h-1, 1); over > 0 { // the rows around the cursor
+		from := min(max(cy-len(in)+over+1, 0), over)
+		in, cy = in[from:from+len(in)-over], cy-from
+	}
+	above := append(p.panelRows(), p.choiceRows(w)...)
+	above = above[:max(min(len(above), h-1-len(in)), 0)]
+	free := max(h-1-len(in)-len(above), 0)
+	blocks := p.blockRows(w)
+	p.scroll = min(p.scroll, max(len(blocks)-free, 0))
+	end := len(blocks) - p.scroll
+	blocks = blocks[max(end-free, 0):end]
+
+	var rows []row
+	if h > 1 {
+		rows = append(rows, p.bar(w))
+	}
+	for range max(h-1-len(in)-len(above)-len(blocks), 0) {
+		rows = append(rows, nil)
+	}
+	rows = append(append(append(rows, blocks...), above...), in...)
+	for i, r := range rows {
+		drawRow(c, i, w, r)
+	}
+	if cy < 0 || cx >= w {
+		return -1, -1
+	}
+	return cx, len(rows) - len(in) + cy
+}
+
+// bar is the first row: badge, what there is to say, keys.
+func (p *Prompt) bar(w int) row {
+	l := looks[p.Look()]
+	var r row
+	if l.badge != "" {
+		r = append(r, span{" " + l.badge + " ", p.coloured(reverse.Bold(true), l.color)})
+	}
+	text := " " + l.hint
+	switch {
+	case p.message != "":
+		text = " " + p.message
+	case p.search != nil:
+		text = " Ctrl-R: older  Enter: use it  Esc: back"
+	case p.answering() && p.approvals[0].reason != nil:
+		text = " Enter: reject  Esc: back to the answers"
+	case p.shell && len(p.approvals) > 0:
+		text = " an approval waits: Ctrl-X shows it "
+	case len(p.approvals) > 0 && !p.answering():
+		text = " Alt-A: answer it  Enter: send the line first"
+	case p.running() != nil:
+		text = " Ctrl-C: end the command " + text
+	}
+	if p.scroll > 0 {
+		text = fmt.Sprintf(" %d rows below ", p.scroll) + text
+	}
+	used := 0
+	for _, s := range r {
+		used += uniseg.StringWidth(s.text)
+	}
+	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), dim.Reverse(true)})
+}
+
+// inputRows are the rows of the line and where the cursor is in them.
+func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
+	l, prompt, st := p.editing(), looks[p.Look()].prompt, p.coloured(bold, looks[p.Look()].color)
+	switch {
+	case p.Look() == Approving && !p.answering():
+		prompt = looks[Normal].prompt
+	case p.answering() && p.approvals[0].reason != nil:
+		prompt = "why not? "
+	case p.answering():
+		return []row{{{prompt, st}}}, uniseg.StringWidth(prompt), 0
+	case p.search != nil && p.search.fails:
+		prompt = "(nothing older has '" + p.search.query + "') "
+	case p.search != nil:
+		prompt = "(search '" + p.search.query + "') "
+	}
+	b := builder{width: w, rows: []row{nil}}
+	b.add(prompt, st)
+	at := 0
+	for at < len(l.text) {
+		if at == l.cursor {
+			cx, cy = b.col, len(b.rows)-1
+		}
+		next := l.next(at)
+		switch cluster := l.text[at:next]; {
+		case cluster == "\n":
+			b.newRow()
+			b.add("… ", dim)
+		case l.pastes.endingAfter(l.text, at) > 0:
+			b.add(cluster, p.coloured(dim, tcell.ColorTeal))
+		default:
+			b.add(cluster, plain)
+		}
+		at = next
+	}
+	if l.cursor >= len(l.text) {
+		if b.col >= w {
+			b.newRow()
+		}
+		cx, cy = b.col, len(b.rows)-1
+	}
+	return b.rows, cx, cy
+}
+
+// builder breaks text into rows.
+type builder struct {
+	width, col int
+	rows       []row
+}
+
+func (b *builder) newRow() { b.rows, b.col = append(b.rows, nil), 0 }
+
+func (b *builder) add(text string, st tcell.Style) {
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		s, w := visible(g.Str(), g.Width())
+		if b.col+w > b.width && b.col > 0 {
+			b.newRow()
+		}
+		last := &b.rows[len(b.rows)-1]
+		if n := len(*last); n > 0 && (*last)[n-1].style == st {
+			(*last)[n-1].text += s
+		} else {
+			*last = append(*last, span{s, st})
+		}
+		b.col += w
+	}
+}
+
+// visible is a cluster as it can be drawn: a tab is a blank.
+func visible(s string, w int) (string, int) {
+	if r, _ := utf8.DecodeRuneInString(s); w == 0 || unicode.IsControl(r) || r == utf8.RuneError {
+		return " ", 1
+	}
+	return s, w
+}
+
+// panelRows are the approval that waits for an answer.
+func (p *Prompt) panelRows() []row {
+	if !p.answering() {
+		return nil
+	}
+	a := p.approvals[0]
+	title := a.Title
+	if n := len(p.approvals); n > 1 {
+		title += fmt.Sprintf("  (1 of %d)", n)
+	}
+	rows := []row{{{title, p.coloured(bold, looks[Approving].color)}}}
+	for _, d := range a.Details {
+		for _, l := range strings.Split(clean(d), "\n") {
+			rows = append(rows, row{{"  " + l, plain}})
+		}
+	}
+	for i, x := range answers {
+		st, mark := plain, "  "
+		if i == a.at {
+			st, mark = bold, "▸ "
+		}
+		rows = append(rows, row{{fmt.Sprintf("%s%d %s", mark, i+1, x.label), st}})
+	}
+	return rows
+}
+
+// maxChoiceRows bounds the rows of candidates.
+const maxChoiceRows = 4
+
+// choiceRows are the candidates of a completion, in columns.
+func (p *Prompt) choiceRows(w int) []row {
+	c := p.choice
+	if c == nil {
+		return nil
+	}
+	wide := 0
+	for _, s := range c.candidates {
+		wide = max(wide, uniseg.StringWidth(s)+2)
+	}
+	columns := max(w/max(wide, 1), 1)
+	first := 0
+	if c.at >= 0 {
+		first = max(c.at/columns-maxChoiceRows+1, 0) * columns
+	}
+	var rows []row
+	for i := first; i < len(c.candidates) && i < first+columns*maxChoiceRows; i++ {
+		if (i-first)%columns == 0 {
+			rows = append(rows, nil)
+		}
+		st := dim
+		if i == c.at {
+			st = reverse
+		}
+		s := c.candidates[i]
+		last := len(rows) - 1
+		rows[last] = append(rows[last], span{s, st}, span{strings.Repeat(" ", max(wide-uniseg.StringWidth(s), 0)), plain})
+	}
+	if left := len(c.candidates) - first - columns*maxChoiceRows; left > 0 {
+		rows = append(rows, row{{fmt.Sprintf("and %d more", left), dim}})
+	}
+	return rows
+}
+
+// blockRows are what commands printed, each command echoed before it.
+func (p *Prompt) blockRows(w int) []row {
+	var rows []row
+	for _, b := range p.blocks {
+		rows = append(rows, p.rowsOf(b, w)...)
+	}
+	return rows
+}
+
+func (p *Prompt) rowsOf(b *block, w int) []row {
+	out := builder{width: w}
+	if b.id > 0 {
+		out.newRow()
+		out.add("$ ", p.coloured(bold, looks[Shell].color))
+		for i, l := range strings.Split(b.command, "\n") {
+			if i > 0 {
+				out.newRow()
+				out.add("… ", dim)
+			}
+			out.add(l, bold)
+		}
+	}
+	if b.dropped > 0 {
+		out.newRow()
+		out.add(fmt.Sprintf("(%d lines before)", b.dropped), dim)
+	}
+	for _, l := range b.lines {
+		out.newRow()
+		out.add(l, plain)
+	}
+	if b.open != "" {
+		out.newRow()
+		out.add(b.open, plain)
+	}
+	if end := b.end(); end != "" {
+		st := dim
+		switch {
+		case strings.HasPrefix(end, "✓"):
+			st = p.coloured(plain, tcell.ColorGreen)
+		case strings.HasPrefix(end, "✗"):
+			st = p.coloured(bold, tcell.ColorMaroon)
+		}
+		out.newRow()
+		out.add(end, st)
+	}
+	return out.rows
+}
+
+// drawRow draws a row, cut or filled to its width.
+func drawRow(c Canvas, y, w int, r row) {
+	col := 0
+	for _, s := range r {
+		text, width := fitting(s.text, w-col)
+		if width > 0 {
+			c.Text(col, y, width, text, s.style)
+		}
+		if col += width; len(text) < len(s.text) {
+			break
+		}
+	}
+	if col < w {
+		c.Text(col, y, w-col, "", plain)
+	}
+}
+
+// fitting is the part of a text that fits so many cells, and how many it takes. Nothing that
+// acts on a terminal is in it.
+func fitting(text string, cells int) (string, int) {
+	var b strings.Builder
+	width := 0
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		s, n := visible(g.Str(), g.Width())
+		if width+n > cells {
+			break
+		}
+		b.WriteString(s)
+		width += n
+	}
+	return b.String(), width
+}

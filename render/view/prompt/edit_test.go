@@ -1,0 +1,130 @@
+package prompt
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// The cursor is the | in what is expected.
+//
+// FEATURES: R80
+func TestEditing(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"one two", "one two|"},
+		{"one two<C-a>x", "x|one two"},
+		{"one two<C-a><C-e>x", "one twox|"},
+		{"one two<Left><Left>x", "one tx|wo"},
+		{"one two<C-b><C-f>x", "one twox|"},
+		{"one two three<M-b><M-b>x", "one x|two three"},
+		{"one two<Home><C-Right>x", "onex| two"},
+		{"one two.three<C-w>", "one |"},
+		{"one two.three<M-Backspace>", "one two.|"},
+		{"one two<C-a><M-d>", "| two"},
+		{"one two<M-b><C-k>", "one |"},
+		{"one two<M-b><C-u>", "|two"},
+		{"one two<C-w><C-a><C-y>", "two|one "},
+		{"ab<C-t>", "ba|"},
+		{"abc<Left><C-t>", "acb|"},
+		{"one<C-a><M-u>", "ONE|"},
+		{"oNE two<M-<><M-c>", "One| two"},
+		{"ONE<Home><M-l>", "one|"},
+		{"abc<Left><Delete>", "ab|"},
+		{"abc<C-a><C-d>", "|bc"},
+		// grapheme clusters are one
+		{"ae\u0301<Backspace>", "a|"},
+		{"👩‍👩‍👧x<Left><Left>y", "y|👩‍👩‍👧x"},
+		{"🇩🇪🇫🇷<Backspace>", "🇩🇪|"},
+		{"世界<Left><Backspace>", "|界"},
+		// rows
+		{"one<M-Enter>two", "one\ntwo|"},
+		{`one\<Enter>two`, "one\ntwo|"},
+		{"first<C-j>second<Up>x", "firstx|\nsecond"},
+		{"a long row<C-j>x<Up><C-a><Down><C-e>y", "a long row\nxy|"},
+		{"ab<C-j>cd<C-a><C-u>", "ab\n|cd"},
+		{"ab<C-j>cd<Up><C-k>", "ab|cd"},
+		// undo
+		{"one two<C-_>", "one |"},
+		{"one two<C-_><C-_>", "|"},
+		{"one two<C-w><C-_>", "one two|"},
+		{"one two<C-_><M-_>", "one two|"},
+		{"one<C-k><C-u><C-_>x", "onex|"},
+		{"x<C-_><C-_><C-_>y", "y|"},
+	} {
+		p := New(Options{})
+		press(t, p, c.keys)
+		got := p.line.text[:p.line.cursor] + "|" + p.line.text[p.line.cursor:]
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.keys, got, c.want)
+		}
+	}
+}
+
+// Ctrl is reported in three ways, which mean the same.
+func TestKeyNames(t *testing.T) {
+	for _, e := range []*tcell.EventKey{
+		tcell.NewEventKey(tcell.KeyCtrlX, 0, tcell.ModCtrl), tcell.NewEventKey(tcell.Key(0x18), 0x18, tcell.ModNone),
+		tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModCtrl),
+	} {
+		if got := keyName(e); got != "C-x" {
+			t.Errorf("%v is %q", e.Name(), got)
+		}
+	}
+	if got := keyName(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModAlt)); got != "M-Enter" {
+		t.Error(got)
+	}
+}
+
+// The viewer's keys mean the same as tcell's.
+func TestViewKeys(t *testing.T) {
+	for _, c := range []struct {
+		key        vterm.Key
+		name, text string
+	}{
+		{vterm.Key{Code: 'a', Text: "a"}, "a", "a"}, {vterm.Key{Code: 'A', Text: "A"}, "A", "A"},
+		{vterm.Key{Code: 'x', Mods: vterm.Ctrl}, "C-x", ""}, {vterm.Key{Code: 'b', Mods: vterm.Alt}, "M-b", ""},
+		{vterm.Key{Code: '<', Mods: vterm.Alt}, "M-<", ""}, {vterm.Key{Code: vterm.KeyLeft, Mods: vterm.Ctrl}, "C-Left", ""},
+		{vterm.Key{Code: vterm.KeyEnter, Mods: vterm.Shift}, "M-Enter", ""}, {vterm.Key{Code: vterm.KeyTab, Mods: vterm.Shift}, "Backtab", ""},
+		{vterm.Key{Code: vterm.KeyBackspace}, "Backspace", ""}, {vterm.Key{Code: vterm.KeyF1}, "", ""}, {vterm.Key{Code: '_', Mods: vterm.Ctrl}, "C-_", ""},
+	} {
+		if name, text := viewKeyName(c.key); name != c.name || text != c.text {
+			t.Errorf("%+v: %q %q", c.key, name, text)
+		}
+	}
+	p := New(Options{})
+	for _, k := range []vterm.Key{{Code: '!', Text: "!"}, {Code: 'l', Text: "l"}, {Code: 's', Text: "s"}} {
+		p.Press(k)
+	}
+	if got := p.Press(vterm.Key{Code: vterm.KeyEnter}); len(got) != 1 || got[0].Kind != Run || got[0].Text != "ls" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func FuzzEditing(f *testing.F) {
+	f.Add("ab\x01\x06ü👩‍👩‍👧\x17\x19\x1f", 7)
+	f.Add("!ls \t\r/he\t\r\x12l\x1b", 3)
+	f.Fuzz(func(t *testing.T, keys string, w int) {
+		p := New(Options{History: &History{lines: []string{"one", "!two"}}, Completer: &Local{Dir: "testdata"}})
+		for i, r := range keys {
+			switch {
+			case r >= ' ':
+				p.Event(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModMask(i%5&int(tcell.ModAlt))))
+			case r == 2:
+				p.Paste(keys)
+			case r == 3 && i%2 == 0:
+				p.Ask(Approval{ID: i, Title: keys, Details: []string{keys}})
+			case r == 4 && i%2 == 0:
+				p.Output(p.ids, keys)
+			default:
+				p.Event(tcell.NewEventKey(tcell.Key(r), r, tcell.ModNone))
+			}
+			if l := &p.line; l.cursor < 0 || l.cursor > len(l.text) || utf8.ValidString(l.text) && !utf8.ValidString(l.text[:l.cursor]) {
+				t.Fatalf("cursor %d in %q", l.cursor, l.text)
+			}
+		}
+		screen(t, p, max(w%60, -w%60, 1), 12)
+	})
+}

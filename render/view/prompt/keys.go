@@ -1,0 +1,89 @@
+package prompt
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// viewKeys are the named keys as the viewer knows them.
+var viewKeys = map[rune]string{
+	vterm.KeyUp: "Up", vterm.KeyDown: "Down", vterm.KeyLeft: "Left", vterm.KeyRight: "Right", vterm.KeyHome: "Home", vterm.KeyEnd: "End",
+	vterm.KeyDelete: "Delete", vterm.KeyPageUp: "PageUp", vterm.KeyPageDown: "PageDown", vterm.KeyEnter: "Enter", vterm.KeyTab: "Tab",
+	vterm.KeyBackspace: "Backspace", vterm.KeyEscape: "Esc",
+}
+
+// viewKeyName is a viewer's key by its name in the tables, and the text that it types.
+func viewKeyName(k vterm.Key) (name, text string) {
+	ctrl, alt, shift := k.Mods&vterm.Ctrl != 0, k.Mods&(vterm.Alt|vterm.Meta) != 0, k.Mods&vterm.Shift != 0
+	name, named := viewKeys[k.Code]
+	switch {
+	case name == "Enter" && (shift || alt):
+		return "M-Enter", ""
+	case name == "Tab" && shift:
+		return "Backtab", ""
+	case !named && k.Code > 0x10ffff, !named && unicode.IsControl(k.Code):
+		return "", ""
+	case !named:
+		name = string(unicode.ToLower(k.Code))
+		if !ctrl && !alt {
+			name, text = string(k.Code), k.Text
+		} else if !ctrl {
+			name = string(k.Code)
+		}
+	}
+	if alt {
+		name = "M-" + name
+	}
+	if ctrl {
+		name = "C-" + name
+	}
+	return name, text
+}
+
+var namedKeys = map[tcell.Key]string{
+	tcell.KeyUp: "Up", tcell.KeyDown: "Down", tcell.KeyLeft: "Left", tcell.KeyRight: "Right", tcell.KeyHome: "Home", tcell.KeyEnd: "End",
+	tcell.KeyDelete: "Delete", tcell.KeyPgUp: "PageUp", tcell.KeyPgDn: "PageDown", tcell.KeyEnter: "Enter", tcell.KeyTab: "Tab",
+	tcell.KeyBacktab: "Backtab", tcell.KeyBackspace: "Backspace", tcell.KeyBackspace2: "Backspace", tcell.KeyEscape: "Esc",
+}
+
+// keyName is a key's name in the tables: "C-a", "M-b", "Left", or the character itself.
+// Terminals report Ctrl in several ways; all give the same name.
+func keyName(e *tcell.EventKey) string {
+	key, mods := e.Key(), e.Modifiers()
+	prefix := ""
+	if mods&(tcell.ModAlt|tcell.ModMeta) != 0 {
+		prefix = "M-"
+	}
+	if name, ok := namedKeys[key]; ok {
+		if mods&tcell.ModCtrl != 0 && key != tcell.KeyBackspace && key != tcell.KeyEnter && key != tcell.KeyTab && key != tcell.KeyEscape {
+			prefix = "C-" + prefix
+		}
+		if mods&tcell.ModShift != 0 && name == "Enter" {
+			prefix = "M-" // terminals that tell the two apart
+		}
+		return prefix + name
+	}
+	switch {
+	case key == tcell.KeyRune && mods&tcell.ModCtrl != 0:
+		return "C-" + prefix + string(unicode.ToLower(e.Rune()))
+	case key == tcell.KeyRune:
+		return prefix + string(e.Rune())
+	case key > tcell.KeyCtrlSpace && key <= tcell.KeyCtrlUnderscore: // 65 to 95: '@' + the control character
+		return "C-" + prefix + strings.ToLower(string(rune(key)))
+	case key > 0 && key < ' ':
+		return "C-" + prefix + strings.ToLower(string(rune(key)+'@'))
+	}
+	return ""
+}
+
+// typed is the text that a key types; empty: none.
+func typed(e *tcell.EventKey) string {
+	if e.Key() != tcell.KeyRune || e.Modifiers()&(tcell.ModAlt|tcell.ModMeta|tcell.ModCtrl) != 0 || unicode.IsControl(e.Rune()) {
+		return ""
+	}
+	return string(e.Rune())
+}

@@ -1,0 +1,186 @@
+package prompt
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// line is text that is being edited.
+type line struct {
+	text   string
+	cursor int // byte offset
+	killed string
+	undo   undo
+	pastes pastes
+}
+
+// insert puts text at the cursor.
+func (l *line) insert(s string) {
+	l.text = l.text[:l.cursor] + s + l.text[l.cursor:]
+	l.cursor += len(s)
+	// What was typed may join the cluster after it.
+	if next := l.next(l.prev(l.cursor)); next > l.cursor {
+		l.cursor = next
+	}
+}
+
+// set replaces everything.
+func (l *line) set(s string) { l.text, l.cursor = s, len(s) }
+
+// cut takes [from, to) away.
+func (l *line) cut(from, to int) string {
+	s := l.text[from:to]
+	l.text = l.text[:from] + l.text[to:]
+	l.cursor = from
+	return s
+}
+
+// next is the boundary after a position.
+func (l *line) next(at int) int {
+	if at >= len(l.text) {
+		return len(l.text)
+	}
+	if end := l.pastes.endingAfter(l.text, at); end > 0 {
+		return end
+	}
+	g, _, _, _ := uniseg.FirstGraphemeClusterInString(l.text[at:], -1)
+	return at + len(g)
+}
+
+// prev is the boundary before a position.
+func (l *line) prev(at int) int {
+	if at <= 0 {
+		return 0
+	}
+	if begin := l.pastes.beginningBefore(l.text, at); begin >= 0 {
+		return begin
+	}
+	// Clusters never span a line end, so the search begins at the newest one.
+	from := strings.LastIndexByte(l.text[:at-1], '\n') + 1
+	last := from
+	for from < at {
+		last = from
+		g, _, _, _ := uniseg.FirstGraphemeClusterInString(l.text[from:at], -1)
+		from += len(g)
+	}
+	return last
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// nextWord is the end of the word at a position or after it.
+func (l *line) nextWord(at int) int {
+	at = l.skip(at, func(r rune) bool { return !isWord(r) })
+	return l.skip(at, isWord)
+}
+
+func (l *line) skip(at int, f func(rune) bool) int {
+	for at < len(l.text) {
+		r, _ := utf8.DecodeRuneInString(l.text[at:])
+		if !f(r) {
+			break
+		}
+		at = l.next(at)
+	}
+	return at
+}
+
+// prevWord is the beginning of the word before a position.
+func (l *line) prevWord(at int) int {
+	return l.skipBack(l.skipBack(at, func(r rune) bool { return !isWord(r) }), isWord)
+}
+
+func (l *line) skipBack(at int, f func(rune) bool) int {
+	for at > 0 {
+		before := l.prev(at)
+		if r, _ := utf8.DecodeRuneInString(l.text[before:]); !f(r) {
+			break
+		}
+		at = before
+	}
+	return at
+}
+
+// prevBlank is the beginning of the word before a position, by blanks.
+func (l *line) prevBlank(at int) int {
+	return l.skipBack(l.skipBack(at, unicode.IsSpace), func(r rune) bool { return !unicode.IsSpace(r) })
+}
+
+// bounds are beginning and end of the row that a position is in.
+func (l *line) bounds(at int) (begin, end int) {
+	begin = strings.LastIndexByte(l.text[:at], '\n') + 1
+	end = strings.IndexByte(l.text[at:], '\n')
+	if end < 0 {
+		return begin, len(l.text)
+	}
+	return begin, at + end
+}
+
+// vertical moves the cursor a row up or down, if there is one, to the same column.
+func (l *line) vertical(down bool) bool {
+	begin, end := l.bounds(l.cursor)
+	column := uniseg.StringWidth(l.text[begin:l.cursor])
+	if down {
+		if end == len(l.text) {
+			return false
+		}
+		begin, end = l.bounds(end + 1)
+	} else {
+		if begin == 0 {
+			return false
+		}
+		begin, end = l.bounds(begin - 1)
+	}
+	at := begin
+	for at < end && uniseg.StringWidth(l.text[begin:at]) < column {
+		at = l.next(at)
+	}
+	l.cursor = min(at, end)
+	return true
+}
+
+// undo remembers what the line was.
+type undo struct {
+	past, future []saved
+	typing       bool // the newest entry is from before a word that is being typed
+}
+
+type saved struct {
+	text   string
+	cursor int
+}
+
+// maxUndo bounds the changes that can be undone.
+const maxUndo = 200
+
+// save remembers the line before a change. Characters typed one after the other are one
+// change.
+func (l *line) save(typing bool) {
+	u := &l.undo
+	if typing && u.typing {
+		return
+	}
+	u.typing, u.future = typing, nil
+	if len(u.past) == maxUndo {
+		u.past = u.past[1:]
+	}
+	u.past = append(u.past, saved{l.text, l.cursor})
+}
+
+func (l *line) goBack() { l.exchange(&l.undo.past, &l.undo.future) }
+func (l *line) redo()   { l.exchange(&l.undo.future, &l.undo.past) }
+
+func (l *line) exchange(from, to *[]saved) {
+	l.undo.typing = false
+	n := len(*from)
+	if n == 0 {
+		return
+	}
+	*to = append(*to, saved{l.text, l.cursor})
+	s := (*from)[n-1]
+	*from = (*from)[:n-1]
+	l.text, l.cursor = s.text, s.cursor
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package daemon
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// FEATURES: R82
+func TestWork(t *testing.T) {
+	var w work
+	if w.view(newest) != nil {
+		t.Error("something is known of nothing")
+	}
+	ends := w.begins(1)
+	now := time.Now()
+	w.set(1, watch.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: watch.Progress{Kind: watch.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true)
+	a := w.view(1)
+	if a == nil || !a.Running || a.Errors != 2 || a.Progress.Percent != 45 || a.Progress.Total != 7 {
+		t.Fatalf("%+v", a)
+	}
+	if a.ETAMS == nil || *a.ETAMS > (59*time.Minute).Milliseconds() || a.ElapsedMS < time.Minute.Milliseconds() {
+		t.Errorf("time does not pass: %+v", a)
+	}
+	w.ended(1, outcome{to: 9})
+	if how := <-ends; how.to != 9 {
+		t.Errorf("%+v", how)
+	}
+	second := w.begins(2)
+	if w.view(newest) != nil {
+		t.Error("the new command inherits from the old one")
+	}
+	w.set(2, watch.State{}, now, true)
+	w.set(1, watch.State{Errors: 9}, now, false) // read late
+	if a := w.view(newest); a.N != 2 || a.Errors != 0 || w.view(1) != nil {
+		t.Errorf("%+v", a)
+	}
+	third := w.begins(3)
+	if _, ok := <-second; ok {
+		t.Error("the second command's follower is not told that another one runs")
+	}
+	w.ended(2, outcome{}) // nobody listens any more
+	w.ended(3, outcome{to: 1})
+	if how := <-third; how.to != 1 {
+		t.Errorf("%+v", how)
+	}
+	if w.begins(3) != nil {
+		t.Error("a command that is over begins")
+	}
+}
+
+// FEATURES: R82
+func TestFollowerNotifies(t *testing.T) {
+	told := make(chan watch.Finished, 1)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var f watch.Finished
+		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
+			t.Error(err)
+		}
+		told <- f
+	}))
+	defer hook.Close()
+	h := &hub{d: &Daemon{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}}
+	e := &entry{rec: store.Session{ID: "1", Name: "b"}}
+	news, leave := h.terminals.join()
+	defer leave()
+	begun := time.Now()
+	f := &follower{h: h, e: e, task: task{n: 4, command: "make", began: begun}}
+	one := 1
+	f.notify(t.Context(), &watch.State{Errors: 3, First: &watch.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
+	if got := <-told; got.Name != "b" || got.N != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
+		t.Errorf("%+v", got)
+	}
+	if b := <-news; string(b) != "\x1b]9;✗ 1: make (2s), 3 errors\x1b\\\a" {
+		t.Errorf("attached terminals get %q", b)
+	}
+	f.notify(t.Context(), &watch.State{}, &outcome{at: begun.Add(time.Millisecond), exit: &one})
+	e.seat.sit(&seat{cols: 80, rows: 24})
+	f.notify(t.Context(), &watch.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
+	if len(told) > 0 || len(news) > 0 {
+		t.Error("somebody was told of a short command, or of one that they see")
+	}
+}
+
+func TestTerminals(t *testing.T) {
+	var all terminals
+	if all.send([]byte("x")) != 0 {
+		t.Error("nobody is there and somebody is reached")
+	}
+	slow, leave := all.join()
+	for range cap(slow) {
+		all.send([]byte("x"))
+	}
+	if all.send([]byte("x")) != 0 {
+		t.Error("one that does not read is reached")
+	}
+	leave()
+	if len(all.set) != 0 {
+		t.Error("who left is still there")
+	}
+}
+
+// settingsOf are a configuration file's.
+func settingsOf(t *testing.T, file string) *settings {
+	t.Helper()
+	f, err := config.Decode("config.toml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &settings{log: slog.New(slog.DiscardHandler)}
+	s.now.Store(s.take(f, "file"))
+	return s
+}

@@ -1,0 +1,108 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/results"
+)
+
+// Run is a finished run of a watched command.
+type Run struct {
+	Exit     *int   // nil: a signal ended it, or unknown
+	Signal   string // that signal
+	Duration time.Duration
+	Result   results.Result
+}
+
+// Failed reports anything but an exit status of 0.
+func (r *Run) Failed() bool { return r.Exit == nil || *r.Exit != 0 }
+
+// Changes is what differs between two runs.
+type Changes struct {
+	NewErrors   []results.Diagnostic `json:"new_errors,omitempty"`
+	FixedErrors []results.Diagnostic `json:"fixed_errors,omitempty"`
+	NewFailures []string             `json:"new_failures,omitempty"` // tests that began to fail
+	FixedTests  []string             `json:"fixed_tests,omitempty"`  // tests that fail no longer
+	// ExitBefore is the status before; only if it changed.
+	ExitChanged bool          `json:"exit_changed"`
+	ExitBefore  *int          `json:"exit_before,omitempty"`
+	Slower      time.Duration `json:"-"` // than before; negative: faster
+}
+
+// maxChanges bounds each list of Changes.
+const maxChanges = 100
+
+// Compare says what a run changed.
+func Compare(before, after *Run) Changes {
+	c := Changes{Slower: after.Duration - before.Duration}
+	if !sameExit(before, after) {
+		c.ExitChanged, c.ExitBefore = true, before.Exit
+	}
+	was, is := errorsOf(&before.Result), errorsOf(&after.Result)
+	c.NewErrors, c.FixedErrors = missing(is, was, errorKey), missing(was, is, errorKey)
+	failed, fails := failuresOf(&before.Result), failuresOf(&after.Result)
+	same := func(s string) string { return s }
+	c.NewFailures = missing(fails, failed, same)
+	if after.Result.Tests != nil { // else they did not run: nothing is fixed
+		c.FixedTests = missing(failed, fails, same)
+	}
+	return c
+}
+
+func sameExit(a, b *Run) bool {
+	if a.Exit == nil || b.Exit == nil {
+		return a.Exit == b.Exit && a.Signal == b.Signal
+	}
+	return *a.Exit == *b.Exit
+}
+
+// identity is what an error keeps while its file is edited: not its line.
+type identity struct{ file, code, message string }
+
+func errorKey(d results.Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
+
+func errorsOf(r *results.Result) []results.Diagnostic {
+	var list []results.Diagnostic
+	for _, d := range r.Diagnostics {
+		if d.Severity == results.Error {
+			d.Related = nil
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func failuresOf(r *results.Result) []string {
+	if r.Tests == nil {
+		return nil
+	}
+	var list []string
+	for _, f := range r.Tests.Failures {
+		name := f.Name
+		if f.Suite != "" && f.Suite != f.Name {
+			name = f.Suite + " " + f.Name
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// missing is what of a list is not in the other one, each as often as it is.
+func missing[T any, K comparable](list, other []T, key func(T) K) []T {
+	have := map[K]int{}
+	for _, v := range other {
+		have[key(v)]++
+	}
+	var out []T
+	for _, v := range list {
+		k := key(v)
+		if have[k] > 0 {
+			have[k]--
+			continue
+		}
+		if len(out) < maxChanges {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package watch
+
+import (
+	"slices"
+	"time"
+)
+
+// Bounds of what a rate is made of.
+const (
+	rateTime  = time.Second
+	rateShare = 0.02
+	// recentShare is how much of a task its recent rate is taken from.
+	recentShare = 0.25
+)
+
+// remaining is how long a task will take at the rate it has gone so far: half the rate
+// of all of it, half the recent one.
+func (t *task) remaining(now time.Time) (time.Duration, bool) {
+	took, done := t.last.Sub(t.began), t.fraction-t.from
+	if took < rateTime || done < rateShare || t.fraction >= 1 {
+		return 0, false
+	}
+	rate := done / took.Seconds()
+	for _, p := range t.points {
+		if since, part := t.last.Sub(p.at), t.fraction-p.fraction; part <= done*recentShare && part > 0 && since > 0 {
+			rate = (rate + part/since.Seconds()) / 2
+			break
+		}
+	}
+	left := time.Duration((1 - t.fraction) / rate * float64(time.Second))
+	return max(left-now.Sub(t.last), 0), true
+}
+
+// maxEarlier bounds the earlier runs that count: the newest.
+const maxEarlier = 9
+
+// Median is the usual duration of earlier runs, newest first; 0 when there are none. One
+// that was unlike the others has no say.
+func Median(earlier []time.Duration) time.Duration {
+	d := slices.Clone(earlier[:min(len(earlier), maxEarlier)])
+	slices.Sort(d)
+	switch n := len(d); {
+	case n == 0:
+		return 0
+	case n%2 == 1:
+		return d[n/2]
+	default:
+		return (d[n/2-1] + d[n/2]) / 2
+	}
+}
+
+// eta is how long it will take from now: by the earlier runs at first, and the more by
+// the rate the further it is. A task among several says little about the whole.
+func eta(t *task, tasks int, usual, elapsed time.Duration, now time.Time) (time.Duration, bool) {
+	byRate, rated := time.Duration(0), false
+	if t != nil {
+		byRate, rated = t.remaining(now)
+	}
+	past := usual > 0 && elapsed < usual+usual/2
+	left := max(usual-elapsed, 0)
+	switch {
+	case rated && past:
+		w := t.fraction
+		if tasks > 1 {
+			w /= 4
+		}
+		return time.Duration(w*float64(byRate) + (1-w)*float64(left)), true
+	case rated:
+		return byRate, true
+	case past:
+		return left, true
+	}
+	return 0, false
+}

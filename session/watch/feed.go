@@ -1,0 +1,150 @@
+package watch
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Bounds of a Feed.
+const (
+	maxLine = 8 << 10
+	// maxSamples is how often in one Write a line under way is looked at: a bar that is
+	// redrawn a thousand times at once is not worth more.
+	maxSamples = 32
+)
+
+// Feed makes a Machine's lines of raw output. Where output is cut says nothing: a line
+// that is being written is looked at before it is redrawn, and when Settle says that
+// nothing more came.
+type Feed struct {
+	m     *Machine
+	plain vterm.Plain
+	base  uint64 // offset of the plain text's first byte
+	held  []byte // the beginning of what may be a redraw
+	rest  []byte // scratch
+}
+
+// NewFeed feeds a machine with output that begins at an offset.
+func NewFeed(m *Machine, from uint64) *Feed {
+	return &Feed{m: m, base: from, plain: vterm.Plain{MaxLine: maxLine}}
+}
+
+// Write takes output that came at a time.
+func (f *Feed) Write(p []byte, now time.Time) {
+	if len(f.held) > 0 {
+		p = append(f.held, p...)
+	}
+	whole := len(p) - unfinished(p)
+	f.held = append([]byte(nil), p[whole:]...)
+	p = p[:whole]
+	for range maxSamples {
+		i := redraw(p)
+		if i < 0 {
+			break
+		}
+		f.write(p[:i], now)
+		f.Settle(now)
+		f.write(p[i:i+1], now)
+		p = p[i+1:]
+	}
+	f.write(p, now)
+}
+
+// redraw finds where a line begins to be drawn anew: a carriage return, the erasure of all
+// of it, or a motion to another one.
+func redraw(p []byte) int {
+	cr := returns(p)
+	if cr >= 0 {
+		p = p[:cr]
+	}
+	for from := 0; ; {
+		i := bytes.IndexByte(p[from:], 0x1b)
+		if i < 0 {
+			return cr
+		}
+		i += from
+		from = i + 1
+		params, final := control(p[i:])
+		if final == 'A' || final == 'F' || final == 'K' && string(params) == "2" {
+			return i
+		}
+	}
+}
+
+// returns finds a carriage return that ends no line.
+func returns(p []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(p[from:], '\r')
+		if i < 0 {
+			return -1
+		}
+		if from += i + 1; from == len(p) || p[from] != '\n' {
+			return from - 1
+		}
+	}
+}
+
+// control takes a control sequence apart; final is 0 if it is none, or not whole.
+func control(p []byte) (params []byte, final byte) {
+	if len(p) < 3 || p[1] != '[' {
+		return nil, 0
+	}
+	for i := 2; i < len(p) && i < maxHeld; i++ {
+		if !isDigit(p[i]) {
+			return p[2:i], p[i]
+		}
+	}
+	return nil, 0
+}
+
+// maxHeld bounds what is held back, in bytes.
+const maxHeld = 8
+
+// unfinished is how many bytes at the end may begin a redraw: what follows will say.
+func unfinished(p []byte) int {
+	tail := p[max(len(p)-maxHeld, 0):]
+	for n := 1; n <= len(tail); n++ {
+		switch c := tail[len(tail)-n]; {
+		case c == '\r' && n == 1, c == 0x1b && n == 1:
+			return n
+		case c == '[' && n < len(tail) && tail[len(tail)-n-1] == 0x1b:
+			return n + 1
+		case !isDigit(c):
+			return 0
+		}
+	}
+	return 0
+}
+
+func (f *Feed) write(p []byte, now time.Time) {
+	if len(p) == 0 {
+		return
+	}
+	_, _ = f.plain.Write(p) // never fails
+	f.plain.Lines(func(l vterm.PlainLine) { f.m.Line(string(l.Text), f.base+l.From, now) })
+}
+
+// Settle looks at the line that is being written, as it stands.
+func (f *Feed) Settle(now time.Time) {
+	var from uint64
+	if f.rest, from, _ = f.plain.Rest(f.rest[:0]); len(f.rest) > 0 {
+		f.m.Unfinished(string(f.rest[:min(len(f.rest), maxReadLine)]), f.base+from, now)
+	}
+}
+
+// Skip goes on with output from another offset.
+func (f *Feed) Skip(to uint64) {
+	f.plain, f.base, f.held = vterm.Plain{MaxLine: maxLine}, to, nil
+}
+
+// End takes the last line, which has no end of its own.
+func (f *Feed) End(now time.Time) {
+	f.write(f.held, now)
+	f.held = nil
+	var from uint64
+	if f.rest, from, _ = f.plain.Rest(f.rest[:0]); len(f.rest) > 0 {
+		f.m.Line(string(f.rest), f.base+from, now)
+	}
+}

@@ -1,0 +1,145 @@
+package watch
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Notify says when and how people are told that a command has finished (R82). The zero
+// value tells nobody. It is plain data, made to be part of a configuration.
+type Notify struct {
+	// After: only commands that ran at least so long.
+	After time.Duration
+	// Attended: also when somebody is attached to the session or watches it. A command
+	// that ran for Always or longer is told of in any case; 0: no such time.
+	Attended bool
+	Always   time.Duration
+	// Failed: only commands that did not end with status 0.
+	Failed bool
+
+	Bell    bool // on the terminals of attached clients
+	Desktop bool // by the terminals of attached clients (OSC 9), else by notify-send
+	// Command is run with the facts in its environment (LONGTERM_NAME, …_COMMAND, …_CWD,
+	// …_EXIT, …_SIGNAL, …_DURATION_MS, …_ERRORS, …_WARNINGS, …_TEXT). Empty: none.
+	Command []string
+	// Webhook is a URL that the facts are posted to as JSON. Empty: none.
+	Webhook string
+	// Timeout bounds command and webhook; 0: DefaultTimeout.
+	Timeout time.Duration
+}
+
+// DefaultTimeout bounds what a notification may take.
+const DefaultTimeout = 10 * time.Second
+
+// Finished is what there is to tell.
+type Finished struct {
+	Session    string    `json:"session"` // id
+	Name       string    `json:"name"`
+	Command    string    `json:"command"`
+	N          int       `json:"n,omitempty"` // number in its session; 0: the session's program
+	Cwd        string    `json:"cwd"`
+	ExitCode   *int      `json:"exit_code"`
+	Signal     string    `json:"signal,omitempty"`
+	Ended      time.Time `json:"ended"`
+	DurationMS int64     `json:"duration_ms"`
+	Errors     int       `json:"errors"`
+	Warnings   int       `json:"warnings"`
+	FirstError string    `json:"first_error,omitempty"`
+	Attended   bool      `json:"attended"` // somebody was attached or watched
+}
+
+// Any reports if there is a way to tell anybody.
+func (n *Notify) Any() bool {
+	return n.Bell || n.Desktop || len(n.Command) > 0 || n.Webhook != ""
+}
+
+// Wants reports if a command's end is told.
+func (n *Notify) Wants(f *Finished) bool {
+	took := time.Duration(f.DurationMS) * time.Millisecond
+	switch {
+	case !n.Any(), took < n.After, n.Failed && f.ok():
+		return false
+	case f.Attended && !n.Attended:
+		return n.Always > 0 && took >= n.Always
+	}
+	return true
+}
+
+func (f *Finished) ok() bool { return f.ExitCode != nil && *f.ExitCode == 0 }
+
+// Text tells it in one line.
+func (f *Finished) Text() string {
+	var b strings.Builder
+	switch {
+	case f.ok():
+		b.WriteString("✓ ")
+	case f.ExitCode != nil:
+		fmt.Fprintf(&b, "✗ %d: ", *f.ExitCode)
+	case f.Signal != "":
+		fmt.Fprintf(&b, "✗ %s: ", f.Signal)
+	default:
+		b.WriteString("ended: ")
+	}
+	fmt.Fprintf(&b, "%s (%s)", oneLine(f.Command, 80), (time.Duration(f.DurationMS) * time.Millisecond).Round(100*time.Millisecond))
+	if f.Errors > 0 {
+		fmt.Fprintf(&b, ", %d errors", f.Errors)
+	}
+	return b.String()
+}
+
+// oneLine is text without what would act on a terminal: it comes from programs.
+func oneLine(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// TerminalBytes is what is written to an attached terminal: bell and OSC 9.
+func (n *Notify) TerminalBytes(f *Finished) []byte {
+	var b []byte
+	if n.Desktop {
+		b = append(b, "\x1b]9;"+oneLine(f.Text(), 200)+"\x1b\\"...)
+	}
+	if n.Bell {
+		b = append(b, '\a')
+	}
+	return b
+}
+
+// ParseNotify reads ways as a flag gives them: bell, desktop, failed, command=LINE (run by
+// sh -c) and webhook=URL.
+func ParseNotify(ways []string, after time.Duration) (Notify, error) {
+	n := Notify{After: after, Attended: true}
+	for _, way := range ways {
+		name, value, given := strings.Cut(way, "=")
+		switch {
+		case way == "bell":
+			n.Bell = true
+		case way == "desktop":
+			n.Desktop = true
+		case way == "failed":
+			n.Failed = true
+		case name == "command" && value != "":
+			n.Command = []string{"sh", "-c", value}
+		case name == "webhook" && given:
+			u, err := url.Parse(value)
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				return n, fmt.Errorf("webhook %q is no http or https URL", value)
+			}
+			n.Webhook = value
+		default:
+			return n, fmt.Errorf("unknown way to notify %q; there are bell, desktop, failed, command=LINE and webhook=URL", way)
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,188 @@
+package watch
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// strength says how much a line by itself looks like progress.
+type strength uint8
+
+const (
+	weak   strength = iota // a number somewhere in it
+	strong                 // a number where tools put their progress: [3/9] at an end
+	barred                 // a number beside a bar, or a percentage that agrees with a count
+)
+
+// reading is a number in a line that may be progress.
+type reading struct {
+	fraction       float64 // 0 to 1
+	current, total int64   // total 0: only a percentage is known
+	strength       strength
+	label          string
+	shape          string // the line without what moves
+}
+
+// maxReadLine bounds the part of a line that is looked at, in bytes.
+const maxReadLine = 512
+
+// read finds the number in a line that looks most like progress.
+func read(line string) (reading, bool) {
+	line = line[:min(len(line), maxReadLine)]
+	if !strings.ContainsAny(line, "%/") && !strings.Contains(line, " of ") {
+		return meter(line)
+	}
+	var best reading
+	var found bool
+	var percent, count *mark
+	var marks [maxMarks]mark
+	n := 0
+	for m := range scan(line) {
+		marks[n] = m
+		switch p := &marks[n]; {
+		case m.total == 0 && percent == nil:
+			percent = p
+		case m.total > 0 && count == nil:
+			count = p
+		}
+		if n++; n == maxMarks {
+			break
+		}
+	}
+	chosen := choose(percent, count)
+	if chosen == nil {
+		return meter(line)
+	}
+	best, found = chosen.reading(), true
+	switch {
+	case hasBar(line), percent != nil && count != nil && agree(percent, count):
+		best.strength = barred
+		if count != nil && agree(chosen, count) {
+			best.current, best.total = count.current, count.total
+		}
+	case atEnd(line, chosen):
+		best.strength = strong
+	}
+	best.label = label(line, chosen)
+	best.shape = shape(line)
+	return best, found
+}
+
+// choose prefers the one that the line begins with; else the percentage.
+func choose(percent, count *mark) *mark {
+	switch {
+	case percent == nil:
+		return count
+	case count == nil:
+		return percent
+	case count.from < percent.from && count.bracket:
+		return count
+	}
+	return percent
+}
+
+func agree(a, b *mark) bool {
+	d := a.fraction - b.fraction
+	return d > -0.015 && d < 0.015
+}
+
+// atEnd reports if a number stands alone at either end of its line: "[ 37%] Building",
+// "(5/9)", "3/10 Test"; or after a step's name, as in "#6 [2/4] RUN".
+func atEnd(line string, m *mark) bool {
+	before, after := strings.TrimSpace(line[:m.from]), strings.TrimSpace(line[m.to:])
+	switch {
+	case before == "":
+		return m.bracket || m.total > 0
+	case m.bracket && after == "":
+		return true
+	}
+	return m.bracket && len(before) <= 4 && before[0] == '#'
+}
+
+// hasBar finds a drawn bar: [===>   ], |███  |, ━━━━, ####.
+func hasBar(line string) bool {
+	run, last := 0, rune(0)
+	for _, r := range line {
+		switch {
+		case r >= 0x2580 && r <= 0x259f, r >= 0x2501 && r <= 0x257f && r != '│', r >= 0x2800 && r <= 0x28ff, r == '▰', r == '▱', r == '■', r == '□':
+			if run++; run >= 3 {
+				return true
+			}
+			continue
+		case (r == '=' || r == '#' || r == '-' || r == '>' || r == '.') && (last == r || last == '[' || last == '<' || last == '='):
+			if run++; run >= 4 && r != '-' && r != '.' {
+				return true
+			}
+			last = r
+			continue
+		}
+		run, last = 0, r
+	}
+	return barBracket(line)
+}
+
+// barBracket finds a short bar by its brackets: [=>   ].
+func barBracket(line string) bool {
+	for i := strings.IndexByte(line, '['); i >= 0; {
+		end := strings.IndexByte(line[i:], ']')
+		if end < 0 {
+			return false
+		}
+		in := line[i+1 : i+end]
+		if len(in) >= 5 && strings.Trim(in, "=>#-. ") == "" && strings.ContainsAny(in, "=#>") {
+			return true
+		}
+		next := strings.IndexByte(line[i+1:], '[')
+		if next < 0 {
+			return false
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+// maxLabel bounds a label, in bytes.
+const maxLabel = 80
+
+// label is what is worked on: the words before the number, or after it when it comes first.
+func label(line string, m *mark) string {
+	text := words(line[:m.from])
+	if text == "" || isDigit(text[0]) {
+		text = words(line[m.to:])
+	}
+	if text != "" && isDigit(text[0]) {
+		return "" // sizes, speeds, times
+	}
+	for len(text) > maxLabel {
+		_, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+	}
+	return text
+}
+
+// words is text without bars, brackets and other marks at its ends.
+func words(s string) string {
+	if i := strings.IndexAny(s, "[|<━█▉"); i > 0 {
+		s = s[:i]
+	}
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x2500 && r <= 0x28ff {
+			return ' '
+		}
+		return r
+	}, s))
+	return strings.Trim(s, " ()[]<>:=#|-.,…/\\%")
+}
+
+// shape is a line without what moves: numbers, bars and blanks.
+func shape(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		switch {
+		case r >= '0' && r <= '9', r == ' ', r == '.', r == ',', r == '=', r == '#', r == '>', r == '-', r >= 0x2500 && r <= 0x28ff, r == '\t', r == ':':
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,183 @@
+package watch
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// maxMarks bounds the numbers of a line that are looked at.
+const maxMarks = 8
+
+// mark is a percentage or a count in a line.
+type mark struct {
+	fraction       float64
+	current, total int64 // total 0: a percentage
+	from, to       int   // in the line, with its brackets
+	bracket        bool
+}
+
+func (m *mark) reading() reading {
+	return reading{fraction: m.fraction, current: m.current, total: m.total}
+}
+
+// scan yields the percentages (45%, 4.5 %) and counts (3/9, 1,234 / 5,678, 3 of 9,
+// 1.2MB/3.4MB) of a line.
+func scan(line string) iter.Seq[mark] {
+	return func(yield func(mark) bool) {
+		for i := 0; i < len(line); {
+			if !isDigit(line[i]) || i > 0 && joined(line[i-1]) {
+				i++
+				continue
+			}
+			m, next := markAt(line, i)
+			if m.to > 0 && !yield(m) {
+				return
+			}
+			i = max(next, i+1)
+		}
+	}
+}
+
+// joined reports a character that makes the digits after it part of a word, path or date.
+func joined(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_/.-+,:$@", c) >= 0 || c >= 0x80
+}
+
+// markAt reads what begins with the digit at i; to is 0 if it is nothing.
+func markAt(line string, i int) (mark, int) {
+	value, j := quantity(line, i)
+	if p := j + blanks(line, j, 1); p < len(line) && line[p] == '%' {
+		if value > 100 || p+1 < len(line) && isWord(line[p+1]) {
+			return mark{}, j
+		}
+		return bracketed(line, mark{fraction: value / 100, from: i, to: p + 1}), p + 1
+	}
+	u := unit(line, j)
+	k := u + blanks(line, u, 1)
+	switch {
+	case k < len(line) && line[k] == '/':
+		k++
+	case strings.HasPrefix(line[min(k, len(line)):], "of "):
+		k += 3
+	default:
+		return mark{}, j
+	}
+	k += blanks(line, k, 1)
+	if k >= len(line) || !isDigit(line[k]) {
+		return mark{}, j
+	}
+	whole, end := quantity(line, k)
+	stop := unit(line, end)
+	if stop < len(line) && (isWord(line[stop]) || line[stop] == '/' || line[stop] == '-') || whole <= 0 {
+		return mark{}, end
+	}
+	value, whole = value*scale(line[j:u], line[end:stop]), whole*scale(line[end:stop], "")
+	if value > whole || whole < 2 {
+		return mark{}, end
+	}
+	return bracketed(line, mark{fraction: value / whole, current: int64(value), total: int64(whole), from: i, to: stop}), stop
+}
+
+// quantity reads digits, perhaps with thousands' commas and a fraction.
+func quantity(line string, i int) (float64, int) {
+	j := i
+	for j < len(line) && (isDigit(line[j]) || line[j] == ',' && j+3 < len(line) && isDigit(line[j+1]) && isDigit(line[j+2]) && isDigit(line[j+3])) {
+		j++
+	}
+	if j+1 < len(line) && line[j] == '.' && isDigit(line[j+1]) {
+		for j++; j < len(line) && isDigit(line[j]); {
+			j++
+		}
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(line[i:j], ",", ""), 64)
+	if err != nil || v > 1e15 {
+		return 0, j
+	}
+	return v, j
+}
+
+// unit is the end of a unit of size at i, if there is one.
+func unit(line string, i int) int {
+	j := i + blanks(line, i, 1)
+	k := j
+	for k < len(line) && k-j < 3 && strings.IndexByte("kKMGTiB", line[k]) >= 0 {
+		k++
+	}
+	if k == j || k < len(line) && isWord(line[k]) {
+		return i
+	}
+	return k
+}
+
+// scale is what a unit multiplies with; without one the other number's counts.
+func scale(unit, other string) float64 {
+	unit = strings.TrimSpace(unit)
+	if unit == "" {
+		unit = strings.TrimSpace(other)
+	}
+	if unit == "" {
+		return 1
+	}
+	switch unit[0] {
+	case 'k', 'K':
+		return 1e3
+	case 'M':
+		return 1e6
+	case 'G':
+		return 1e9
+	case 'T':
+		return 1e12
+	}
+	return 1
+}
+
+// bracketed widens a mark by brackets that hold nothing else.
+func bracketed(line string, m mark) mark {
+	from, to := m.from, m.to
+	for from > 0 && line[from-1] == ' ' {
+		from--
+	}
+	for to < len(line) && line[to] == ' ' {
+		to++
+	}
+	if from > 0 && to < len(line) && (line[from-1] == '[' && line[to] == ']' || line[from-1] == '(' && line[to] == ')') {
+		m.from, m.to, m.bracket = from-1, to+1, true
+	}
+	return m
+}
+
+func blanks(line string, i, most int) int {
+	n := 0
+	for i+n < len(line) && n < most && line[i+n] == ' ' {
+		n++
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isWord(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
+}
+
+// meter reads curl's, which has no sign: percent, total, percent, received, … and times.
+func meter(line string) (reading, bool) {
+	if !strings.Contains(line, ":") {
+		return reading{}, false
+	}
+	f := strings.Fields(line)
+	if len(f) != 12 || !isClock(f[8]) || !isClock(f[9]) || !isClock(f[10]) {
+		return reading{}, false
+	}
+	p, err := strconv.Atoi(f[0])
+	if err != nil || p < 0 || p > 100 {
+		return reading{}, false
+	}
+	return reading{fraction: float64(p) / 100, strength: barred, shape: "curl"}, true
+}
+
+// isClock reports 0:00:08 or --:--:--.
+func isClock(s string) bool {
+	return strings.Count(s, ":") == 2 && strings.Trim(s, "0123456789:-") == ""
+}
