@@ -215,6 +215,7 @@ func (s *Session) begin() {
 	s.watch.output()
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
+	s.resumeAnswers()
 }
 
 // skipTo goes on at an offset that the journal does not reach: history was lost (an

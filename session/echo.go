@@ -94,7 +94,10 @@ func (s *Session) noteRegion(e *vterm.Event, m *shell.Mark) {
 	case shell.MarkPrompt:
 		*r = inputRegion{from: e.At, firstRow: e.Line}
 	case shell.MarkInput:
-		r.from, r.to, r.open = e.At, 0, true
+		if !r.open { // else the editor draws its prompt anew
+			r.from = e.At
+		}
+		r.to, r.open = 0, true
 	case shell.MarkOutput:
 		if r.open {
 			r.to, r.endRow, r.open = e.At, e.Line, false

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -31,6 +32,8 @@ type Line struct {
 	// Wait has the line wait until the shell is at its prompt; else a shell that runs
 	// something refuses with ErrBusy. The first prompt is always waited for.
 	Wait bool
+	// Rules answer what the line asks, from when it is typed to its end.
+	Rules []respond.Rule
 }
 
 // Run is a line given to the shell. Its channels are closed when it begins and when its
@@ -39,9 +42,12 @@ type Run struct {
 	Line
 	Begun, Done chan struct{}
 
-	Started Command // as it began; to be read once Begun is closed
-	Command Command // as it ended; to be read once Done is closed
-	Err     error   // why there is none; likewise
+	Started Command       // as it began; to be read once Begun is closed
+	Command Command       // as it ended; to be read once Done is closed
+	Err     error         // why there is none; likewise
+	Firings []Firing      // of Rules; likewise
+	Failed  chan struct{} // closed when a rule has failed; nil without rules
+	Reason  string        // why; to be read once Failed is closed
 
 	// The owner's.
 	step    runStep
@@ -66,7 +72,7 @@ func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 	if err := checkLine(l.Text); err != nil {
 		return nil, err
 	}
-	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{})}
+	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Failed: make(chan struct{})}
 	var err error
 	opErr := s.do(ctx, func() { err = s.addRun(r) })
 	return r, errors.Join(opErr, err)
@@ -187,6 +193,9 @@ func (s *Session) startExec() {
 	}
 	r := s.execs[0]
 	data, err := s.typedLine(r.Text)
+	if err == nil {
+		err = s.beginRules(r)
+	}
 	if err != nil {
 		s.endRun(r, err)
 		return
@@ -249,6 +258,7 @@ func (s *Session) wrapLine(text string) ([]byte, error) {
 // noteTyped moves the anchor of waits: what comes now answers what was typed now.
 func (s *Session) noteTyped(data []byte) {
 	s.rememberTyped(data)
+	s.answersTyped(data, false)
 	s.typedSomething()
 	s.typedAt = anchor{s.off, s.engine.Version()}
 	s.typedByExec = true
@@ -377,6 +387,7 @@ func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
 // endRun takes a line off the queue.
 func (s *Session) endRun(r *Run, err error) {
 	s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
+	s.endRules(r)
 	select {
 	case <-r.Begun:
 	default: // it never began

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -159,30 +160,61 @@ type Typing struct {
 	Paste  bool // it is pasted, for the record
 	// Version, if not 0, must be the screen's current version.
 	Version uint64
+	// Secret input is not recorded, and refused with ErrEcho while the terminal shows what
+	// is typed, unless it is forced.
+	Secret, Force bool
+	// ID, if there is one, has the input typed once, however often it is asked for.
+	ID string
+}
+
+// Typed is what there is to say of something that was typed.
+type Typed struct {
+	Cursor uint64            // offset of the output then: what answers it lies after
+	Echo   respond.EchoState // who showed it
 }
 
 // Type types something and returns when the terminal has taken it all. cursor is the
 // output offset at the moment of typing: what the program prints in answer lies after.
 func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error) {
+	r, err := s.TypeIn(ctx, t)
+	return r.Cursor, err
+}
+
+// TypeIn is Type, and tells who showed what was typed.
+func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	var done <-chan error
 	opErr := s.do(ctx, func() {
 		if st := s.Status(); st.State != Running {
 			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
 			return
 		}
+		if before, was := s.typedBefore(t.ID); was {
+			r = before
+			return
+		}
 		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
 			err = fmt.Errorf("%w: it is at version %d, not %d", ErrStale, v, t.Version)
+			return
+		}
+		if r.Echo = s.echoState(); t.Secret && !t.Force && r.Echo != respond.EchoOff {
+			err = ErrEcho
 			return
 		}
 		data := t.Bytes
 		if t.Encode != nil {
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
-		cursor = s.off
+		r.Cursor = s.off
 		s.typedAt, s.typedByExec = anchor{s.off, s.engine.Version()}, false
 		s.noteEntered(data)
-		if !s.streams.apart { // pipes echo nothing
+		noted := len(data)
+		if t.Secret {
+			noted = 0 // its length is nobody's business either
+		} else if !s.streams.apart { // pipes echo nothing
 			s.rememberTyped(data)
+		}
+		s.answersTyped(data, t.Secret)
+		if !s.streams.apart {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
@@ -191,11 +223,12 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 			if t.Paste {
 				kind = journal.InputPaste
 			}
-			s.noteInput(kind, len(data))
+			s.noteInput(kind, noted)
+			s.noteOnce(t.ID, r)
 		}
 	})
 	if err = errors.Join(opErr, err); err != nil || done == nil {
-		return cursor, err
+		return r, err
 	}
-	return cursor, <-done
+	return r, <-done
 }

@@ -44,6 +44,8 @@ func (s *Session) own() {
 			s.execDue()
 		case <-s.nextWait():
 		case <-s.retry():
+		case <-s.answersClock():
+			s.answersDue()
 		}
 	}
 }
@@ -97,6 +99,7 @@ func (s *Session) take(p []byte) {
 	s.off += uint64(len(p))
 	s.happened(s.off)
 	s.feedWaiters(p)
+	s.feedAnswers(p)
 	s.makeRoom()
 	s.ack()
 }
@@ -211,6 +214,7 @@ func (s *Session) settle() {
 		s.ended()
 	}
 	s.checkWaiters()
+	s.scheduleAnswers()
 	if s.closed && s.Status().State != Running && !s.released && s.drained() {
 		s.released = true
 		s.checkpoint()
@@ -242,6 +246,7 @@ func (s *Session) ended() {
 		s.log.Error("the exit was not journalled", "session", s.cfg.ID, "err", err)
 	}
 	s.shellEnded(&e)
+	s.answersEnded()
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
 	s.endRuns(ErrEnded)
 	s.watch.frames()
@@ -251,6 +256,8 @@ func (s *Session) ended() {
 // finish leaves everything so that the next owner goes on from here.
 func (s *Session) finish() {
 	s.checkpoint() // what the ring still holds is the next owner's
+	s.saveAnswers()
+	s.endAnswers()
 	s.endWaiters()
 	s.inputs.end()
 	s.leaveStreams()

@@ -44,6 +44,8 @@ func (s *Session) retell(rec *journal.Record) {
 		s.typedAt = anchor{rec.Offset, s.engine.Version()}
 	case journal.MarkCommand:
 		s.retellCommand(rec)
+	case markOnce:
+		s.retellOnce(rec)
 	}
 }
 

@@ -57,7 +57,11 @@ type Config struct {
 	// Ran is told of every command of the shell that begins and ends, in order, on the
 	// owner's goroutine. After a restart it may be told again.
 	Ran func(Command)
-	Log *slog.Logger
+	// Answerer looks secrets up and runs hooks for rules; nil: neither can be had.
+	Answerer Answerer
+	// Fired is told of what rules do, on the owner's goroutine; it must not block.
+	Fired func(Firing)
+	Log   *slog.Logger
 	// Changed is told of every change of Status, on the owner's goroutine; it must
 	// not block or call back.
 	Changed func(Status, Change)
@@ -101,14 +105,16 @@ type Session struct {
 	bellAt      uint64      // offset after the newest one
 	typed       []typedText // newest last
 	input       inputRegion // of the shell's newest prompt
+	idTyped     []onceTyped // newest last
 	typedByExec bool        // the newest thing typed was a whole line, by Exec
 	typedAt     anchor      // where output and screen stood when something was last typed
 	frame       vterm.Frame
-	shell       *tracking // nil: the program is no shell that can be followed
-	execs       []*Run    // lines to run, oldest first; the first one may be under way
-	entered     entered   // by somebody, last
-	typedLines  []string  // ids of the newest lines that were typed
-	lastCommand Command   // of the shell, begun or ended
+	shell       *tracking  // nil: the program is no shell that can be followed
+	execs       []*Run     // lines to run, oldest first; the first one may be under way
+	entered     entered    // by somebody, last
+	typedLines  []string   // ids of the newest lines that were typed
+	lastCommand Command    // of the shell, begun or ended
+	answers     *answering // nil: there are no rules
 	clock       frameClock
 	check       checkpoints
 	sparse      sparse
@@ -178,6 +184,7 @@ func (s *Session) Closed() { s.post(func() { s.closed = true }) }
 func (s *Session) Lost() {
 	s.post(func() {
 		s.drain()
+		s.answersEnded()
 		s.tap.close()
 		s.inputs.end()
 		s.ring = nil

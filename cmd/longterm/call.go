@@ -61,6 +61,8 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 		what = "it was ended"
 	}
 	switch {
+	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
+		return &exitError{api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error)}
 	case r.TimedOut == "wall":
 		return &exitError{api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what)}
 	case r.TimedOut == "idle":

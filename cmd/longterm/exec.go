@@ -19,6 +19,7 @@ import (
 func execCommand(a *app) *cobra.Command {
 	var x api.Exec
 	var flags callFlags
+	var answers respondFlags
 	var kill, each, stop bool
 	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
@@ -29,7 +30,13 @@ func execCommand(a *app) *cobra.Command {
 			if x.Call, err = flags.call(a, cmd); err != nil {
 				return err
 			}
+			if x.Respond, err = answers.request(a); err != nil {
+				return err
+			}
 			if each {
+				if x.Respond != nil {
+					return usagef("rules are given with one line; --each has several")
+				}
 				return a.batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop})
 			}
 			x.Line = strings.Join(args, " ")
@@ -45,6 +52,7 @@ is 124 then, and the output so far is printed. With --each every argument is a l
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
 	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs something, give LINE to that program where it waits for input (a REPL, ssh); its exit status is not known")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
+	answers.register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.Args = cobra.ArbitraryArgs

@@ -226,11 +226,12 @@ func TestPool(t *testing.T) {
 	warm := func() []api.Session {
 		return decode[[]api.Session](t, i.run("ls", "--json", "--label", "longterm.pool"))
 	}
+	used := map[int]bool{}
 	full := func() {
 		eventually(t, "the pool is full", func() bool {
 			list := warm() // those that were used are in it until they have ended
 			return len(list) == 5 && !slices.ContainsFunc(list, func(s api.Session) bool {
-				return s.Shell == nil || s.Shell.Phase != "prompt" || s.State != "running"
+				return used[s.PID] || s.Shell == nil || s.Shell.Phase != "prompt" || s.State != "running"
 			})
 		})
 	}
@@ -238,10 +239,12 @@ func TestPool(t *testing.T) {
 	if r.Output != "/usr\n" || *r.ExitCode != 0 || r.CwdAfter != "/usr" {
 		t.Errorf("in a shell made for it: %+v", r)
 	}
+	used[r.PID] = true
 	full()
 	before := warm()
 	for n, want := range before[:2] {
 		r := decode[api.Result](t, i.run("run", "--warm", "--json", "-c", "echo $LEFT$PWD"))
+		used[r.PID] = true
 		if r.Output != "/\n" || r.PID != want.PID {
 			t.Errorf("%d: %q in %d, the oldest is %d", n, r.Output, r.PID, want.PID)
 		}
@@ -259,13 +262,16 @@ func TestPool(t *testing.T) {
 	if r.Output != "/\n" || r.PID != before[3].PID {
 		t.Errorf("%q in %d; %d is dead, %d elsewhere, %d has a job", r.Output, r.PID, before[0].PID, before[1].PID, before[2].PID)
 	}
+	used[r.PID] = true
+	for _, s := range before[:3] {
+		used[s.PID] = true
+	}
 	if _, errOut, code := i.try("run", "--warm", "--", "true"); code != api.ExitUsage || !strings.Contains(errOut, "is given a line") {
 		t.Errorf("a command for a warm shell: %d %s", code, errOut)
 	}
 	if _, _, code := i.try("run", "--warm", "-c", "(exit 9)"); code != 9 {
 		t.Errorf("status %d", code)
 	}
-	full()
 	// Those that a daemon leaves are ended by the next one.
 	i.run("daemon", "restart")
 	eventually(t, "the old ones are gone", func() bool { return len(warm()) == 0 })

@@ -8,6 +8,7 @@ import "github.com/spf13/cobra"
 var verbs = []verb{
 	{"new", newCommand}, {"run", runCommand}, {"watch", watchCommand}, {"ls list", listCommand}, {"info", infoCommand},
 	{"attach", attachCommand}, {"view", viewCommand}, {"exec", execCommand}, {"jobs", jobsCommand}, {"commands", commandsCommand}, {"suggest", suggestCommand}, {"send", sendCommand}, {"keys", keysCommand},
+	{"respond", respondCommand}, {"expect", expectCommand},
 	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
 	{"play", playCommand}, {"export", exportCommand},
 	{"search", searchCommand}, {"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},

@@ -150,12 +150,17 @@ type Input struct {
 	Enter bool     `json:"enter,omitempty"`
 	EOF   bool     `json:"eof,omitempty" doc:"afterwards close the standard input of a session on pipes"`
 
+	ID     string `json:"id,omitempty" maxLength:"64" doc:"makes it safe to repeat the request: input with the id of input that was typed is not typed again"`
+	Secret bool   `json:"secret,omitempty" doc:"refused while the terminal shows what is typed, and not recorded"`
+	Force  bool   `json:"force,omitempty" doc:"of a secret: type it even if it is shown"`
+
 	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
 }
 
 // Typed answers Input: everything was taken by the terminal.
 type Typed struct {
 	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
+	Echo   string `json:"echo" enum:"on,off,app" doc:"who showed it: the terminal, nobody, or the program if it likes"`
 }
 
 // Resize is a new size in cells.
@@ -214,8 +219,9 @@ type Command struct {
 // Exec is a line to run in a session's shell.
 type Exec struct {
 	Call
-	Line string `json:"line" doc:"typed as it is, several lines too"`
-	Wait bool   `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	Line    string        `json:"line" doc:"typed as it is, several lines too"`
+	Wait    bool          `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	Respond *RespondRules `json:"respond,omitempty" doc:"rules that answer what the line asks, until it ends"`
 	// Foreign types the line into the program that the shell runs.
 	Foreign bool `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }
@@ -308,6 +314,7 @@ type Result struct {
 	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
 	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say)"`
 	Parsed       *results.Result    `json:"parsed,omitempty"`
+	Answers      []RespondFiring    `json:"answers,omitempty" doc:"what the rules given with the line did"`
 }
 
 // Guess is what a shell that tells nothing of itself may be like, from the lines it was
@@ -462,9 +469,10 @@ type Upgrade struct {
 
 // Event is something that happened.
 type Event struct {
-	Seq     uint64   `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string   `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
-	Session *Session `json:"session,omitempty"`
-	Job     *Job     `json:"job,omitempty" doc:"for job: the one that ended"`
-	Lost    uint64   `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,respond,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
+	Session *Session       `json:"session,omitempty"`
+	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
+	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
+	Lost    uint64         `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
 }

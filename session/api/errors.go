@@ -18,6 +18,7 @@ const (
 	CodeRunning     Code = "running"
 	CodeStale       Code = "stale"
 	CodeBusy        Code = "busy"
+	CodeEcho        Code = "echo"
 	CodeNoShell     Code = "no_shell"
 	CodeSpawn       Code = "spawn"
 	CodeNoProgram   Code = "no_program"
@@ -57,6 +58,7 @@ var codes = map[Code]codeRow{
 	CodeRunning:     {http.StatusConflict, ExitConflict, "the session is running"},
 	CodeStale:       {http.StatusPreconditionFailed, ExitConflict, "the screen has changed"},
 	CodeBusy:        {http.StatusConflict, ExitConflict, "the shell runs something else"},
+	CodeEcho:        {http.StatusConflict, ExitConflict, "the terminal shows what is typed, and a secret was to be typed"},
 	CodeNoShell:     {http.StatusConflict, ExitConflict, "the session's program is no shell whose commands can be followed"},
 	CodeSpawn:       {http.StatusUnprocessableEntity, ExitCannotRun, "the program could not be started"},
 	CodeNoProgram:   {http.StatusUnprocessableEntity, ExitNoProgram, "there is no such program"},
@@ -112,7 +114,7 @@ func (e *Error) ExitStatus() int {
 // Codes lists every code with its HTTP status, exit status and meaning, for docs.
 func Codes(yield func(c Code, status, exit int, text string) bool) {
 	for _, c := range []Code{
-		CodeInvalid, CodeNotFound, CodeAmbiguous, CodeNameTaken, CodeEnded, CodeRunning, CodeStale, CodeBusy, CodeNoShell,
+		CodeInvalid, CodeNotFound, CodeAmbiguous, CodeNameTaken, CodeEnded, CodeRunning, CodeStale, CodeBusy, CodeEcho, CodeNoShell,
 		CodeSpawn, CodeNoProgram, CodeLimit, CodeTimeout, CodeUnavailable, CodeStorage, CodeInternal,
 	} {
 		if row := codes[c]; !yield(c, row.status, row.exit, row.text) {

@@ -44,9 +44,20 @@ func (s *Session) Remove(ctx context.Context, force bool) error {
 	return err
 }
 
-// Type types something and returns when the terminal took it.
+// Type types something and returns when the terminal took it. Input with an id goes on by
+// itself over a restart of the daemon.
 func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
-	return send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
+	for try := 0; ; try++ {
+		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
+		var e *api.Error
+		if err == nil || in.ID == "" || try > 2 || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
+			return r, err
+		}
+		s.c.http.CloseIdleConnections()
+		if s.c.Ensure(ctx) != nil {
+			return r, err
+		}
+	}
 }
 
 // Resize changes the size in cells.

@@ -198,6 +198,8 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
 		Shell:   h.launchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },
+
+		Answerer: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
 	}
 	if dev != nil {
 		cfg.Device = dev

@@ -47,14 +47,15 @@ func (b *bus) leave(l *listener) {
 	delete(b.set, l)
 }
 
-func (b *bus) publish(kind string, s *api.Session) { b.tell(api.Event{Kind: kind, Session: s}) }
+func (b *bus) publish(kind string, s *api.Session) { b.send(api.Event{Kind: kind, Session: s}) }
 
 // publishJob tells that a job ended.
 func (b *bus) publishJob(j *api.Job, s *api.Session) {
-	b.tell(api.Event{Kind: "job", Session: s, Job: j})
+	b.send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
-func (b *bus) tell(e api.Event) {
+// send gives an event its number and hands it on.
+func (b *bus) send(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++

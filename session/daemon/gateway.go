@@ -40,7 +40,9 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	if err != nil {
 		return api.Result{}, err
 	}
-	j, err := s.newJob(e, x.Call, k, x.Line, x)
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil}
+	stored.Respond = nil // there may be secrets in them
+	j, err := s.newJob(e, x.Call, k, x.Line, stored)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -51,8 +53,8 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	}
 	j.orForeign = x.Foreign
 	follow := j.followLine // unless the program tells nothing of its commands
-	j.run, err = e.s.Exec(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id})
-	if errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy) {
+	j.run, err = e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id}, x.Respond)
+	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		j.run, follow = nil, j.followForeign
 		err = j.typeForeign(ctx, x.Wait)
 	}
@@ -63,6 +65,12 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	j.warm, begun = w, true
 	s.start(j, follow)
 	return j.await(ctx, &x.Call, endsByCaller)
+}
+
+// lineRecord is what is kept of a request for a line.
+type lineRecord struct {
+	api.Exec
+	Rules bool `json:"rules,omitempty"` // it came with rules
 }
 
 // drop undoes the record of a job that did not begin.

@@ -29,6 +29,8 @@ type entry struct {
 	seat  seating // clients and whose size counts
 	work  work    // the newest command, and how it gets on
 
+	secrets secrets // of rules
+
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
 

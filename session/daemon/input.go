@@ -15,19 +15,19 @@ func (d *Daemon) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 	if err != nil {
 		return api.Typed{}, err
 	}
-	cursor, err := d.typeInput(ctx, e, in.Body)
-	return api.Typed{Cursor: cursor}, err
+	r, err := d.typeInput(ctx, e, in.Body)
+	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}, err
 }
 
 // typeInput types what a request asks for.
-func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (uint64, error) {
+func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (session.Typed, error) {
 	if in.EOF && (e.dev == nil || !e.dev.pipe) {
-		return 0, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
+		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")
 	}
 	t, err := typing(in)
 	if err != nil {
-		return 0, err
+		return session.Typed{}, err
 	}
 	if encode := t.Encode; e.dev != nil && e.dev.pipe {
 		t.Encode = func(dst []byte, v session.View) []byte {
@@ -35,11 +35,11 @@ func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (uint64,
 			return pipeLines(encode(dst, v), len(dst), in)
 		}
 	}
-	cursor, err := e.s.Type(ctx, t)
+	typed, err := e.s.TypeIn(ctx, t)
 	if in.EOF && err == nil {
 		err = e.dev.closeInput(ctx)
 	}
-	return cursor, err
+	return typed, err
 }
 
 // pipeLines makes the Enter key at the end of what was typed the end of a line: on a pipe
@@ -54,7 +54,7 @@ func pipeLines(b []byte, from int, in api.Input) []byte {
 // typing makes a request into something the session's owner can type. Keys and pastes
 // become bytes only there, where the terminal's modes are known.
 func typing(in api.Input) (session.Typing, error) {
-	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil}
+	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, ID: in.ID}
 	given := 0
 	for _, set := range []bool{in.Text != "", len(in.Keys) > 0, in.Paste != nil, len(in.Data) > 0} {
 		if set {

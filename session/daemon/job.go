@@ -76,6 +76,7 @@ type job struct {
 	stops    chan time.Duration // asks for its end: the grace of each rung
 	released chan struct{}      // closed when callers are to come back without its end
 
+	ruled     bool        // the daemon before had it with rules
 	orForeign bool        // it may be
 	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
 	prompt    string      // that program's, before the line
@@ -101,6 +102,7 @@ const (
 	endsByClock
 	endsByCaller // who went away
 	endsByRequest
+	endsByRule // that came with it
 )
 
 // mind watches a job's clocks until its end is known.
@@ -123,6 +125,8 @@ func (j *job) mind(ctx context.Context) {
 		case <-j.ended:
 		case grace := <-j.stops:
 			j.end(ctx, grace)
+		case <-j.failed():
+			j.fail(ctx)
 		case <-j.released: // its clocks have changed
 			j.awaitEnd(ctx)
 		case <-next.C:
@@ -131,6 +135,23 @@ func (j *job) mind(ctx context.Context) {
 		}
 		next.Stop()
 	}
+}
+
+// failed is closed when a rule that came with the line has failed; nil: there is none, or
+// that is known.
+func (j *job) failed() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.run == nil || j.how == endsByRule {
+		return nil
+	}
+	return j.run.Failed
+}
+
+// fail ends a line because a rule that came with it says so.
+func (j *job) fail(ctx context.Context) {
+	j.mark(endsByRule)
+	j.end(ctx, j.d.grace())
 }
 
 // awaitEnd is mind in the background: there is one clock left.
@@ -143,6 +164,8 @@ func (j *job) awaitEnd(ctx context.Context) {
 	case <-j.ended:
 	case grace := <-j.stops:
 		j.end(ctx, grace)
+	case <-j.failed():
+		j.fail(ctx)
 	case <-t.C:
 		j.end(ctx, j.d.grace())
 	}

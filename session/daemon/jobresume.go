@@ -34,10 +34,11 @@ func (s *jobs) resume() {
 var errSessionGone = errors.New("the session is gone")
 
 func (s *jobs) resumeOne(r *store.Job) error {
-	var c api.Call
-	if err := json.Unmarshal(r.Request, &c); err != nil {
+	var rec lineRecord // a command's has the same call in it
+	if err := json.Unmarshal(r.Request, &rec); err != nil {
 		return err
 	}
+	c := rec.Call
 	e := s.d.hub.byID(r.Session)
 	if e == nil || !e.ready.Load() {
 		return errSessionGone
@@ -53,6 +54,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 		return err
 	}
 	j.req, j.began, j.command = r.Request, r.Created, command
+	j.ruled = rec.Rules
 	j.started.Number = uint64(max(0, r.N))
 	if e.pooled() {
 		j.warm = &warm{entry: e} // of no rack, so it goes afterwards
@@ -88,6 +90,8 @@ func (j *job) followFound(ctx context.Context) {
 		j.lose(err)
 	case typed || j.started.Number > 0:
 		j.awaitFound(ctx)
+	case j.ruled:
+		j.lose(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
 		j.typeAgain(ctx)
 	}

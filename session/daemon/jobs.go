@@ -192,6 +192,7 @@ func (j *job) finish(ctx context.Context) {
 		return
 	}
 	r := j.answer(ctx, 0)
+	j.e.rulesOver(ctx, j.given())
 	j.mu.Lock()
 	j.result = &r
 	j.mu.Unlock()

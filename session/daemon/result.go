@@ -40,6 +40,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 		j.fillCommand(ctx, &r, &st, limit)
 	} else {
 		j.fillLine(ctx, &r, &st, limit)
+		j.fillAnswers(ctx, &r)
 	}
 	if r.State == "running" && st.Needs.Kind != "" {
 		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
@@ -133,6 +134,15 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		j.parse(ctx, r, c.Text)
 	}
 	r.Background = j.d.hub.background(j.e, j.began)
+}
+
+// fillAnswers puts in what the rules that came with a line did.
+func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
+	run := j.given()
+	r.Answers = j.e.answersOf(ctx, run)
+	if j.why() == endsByRule {
+		r.Error = run.Reason
+	}
 }
 
 // fillOutput puts in what was printed.

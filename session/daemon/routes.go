@@ -52,6 +52,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "POST", "/sessions/{session}/wait", "wait", "Wait for conditions", d.postWait)
 	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", d.getOutput)
 	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", d.getScreen)
+	d.respondRoutes(a)
 	d.rawRoutes(a)
 	d.recordRoute(a)
 	sse.Register(a, huma.Operation{
@@ -289,11 +290,11 @@ func (d *Daemon) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if in.Body.Input != nil {
-		cursor, err := d.typeInput(ctx, e, *in.Body.Input)
+		typed, err := d.typeInput(ctx, e, *in.Body.Input)
 		if err != nil {
 			return api.Waited{}, err
 		}
-		w.Since = &cursor
+		w.Since = &typed.Cursor
 	}
 	r, err := e.s.Wait(ctx, w)
 	res := api.Waited{Outcome: "fired", Fired: []api.Fired{}, Version: r.Version, Cursor: r.Cursor}

@@ -98,6 +98,12 @@ func toAPI(err error) error {
 		return nil
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, session.ErrEcho):
+		return api.Errorf(api.CodeEcho, "%v", err).WithHint("a secret is typed when the program has turned the echo off; force it if that is meant")
+	case errors.Is(err, session.ErrNoRule):
+		return api.Errorf(api.CodeNotFound, "%v", err).WithHint("`longterm respond S ls` lists them")
+	case errors.Is(err, session.ErrRuleName):
+		return api.Errorf(api.CodeNameTaken, "%v", err).WithHint("choose another name, or remove that one with `longterm respond S rm`")
 	case errors.Is(err, session.ErrStale):
 		return api.Errorf(api.CodeStale, "%v", err).WithHint("look at the screen again")
 	case errors.Is(err, session.ErrBusy):

@@ -10,8 +10,8 @@ const (
 	ActText    ActionKind = "text"    // type Value as it is
 	ActKeys    ActionKind = "keys"    // press the keys named in Value (vterm.ParseKeys)
 	ActSecret  ActionKind = "secret"  // resolve the reference in Value and type that
-	ActHook    ActionKind = "hook"    // run the hook named Value, with Captures
-	ActFail    ActionKind = "fail"    // it is over; Value is the reason
+	ActHook    ActionKind = "hook"    // run the hook Value, with Captures
+	ActFail    ActionKind = "fail"    // the rules of Rule's list are over; Value is the reason
 	ActRefused ActionKind = "refused" // a reply was not sent; Value is the reason
 	ActFired   ActionKind = "fired"   // a rule fired: Record; its replies follow
 )

@@ -39,11 +39,11 @@ func (e *Engine) Next() (at time.Time, ok bool) {
 // ruleDeadline is when a rule must have fired, if it is waited for.
 func (e *Engine) ruleDeadline(i int) (time.Time, bool) {
 	r, u := &e.set.rules[i], &e.uses[i]
-	waits := u.Count == 0
+	waits := u.Count == 0 && (!r.After || e.spent(i-1))
 	if e.set.Ordered {
 		waits = i == e.turn
 	}
-	return u.Since.Add(r.Timeout), waits && r.Timeout > 0
+	return u.Since.Add(r.Timeout), waits && r.Timeout > 0 && !u.Over
 }
 
 // timeOut does what is due but for the queue and settling.

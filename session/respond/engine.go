@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"slices"
 	"time"
 )
 
@@ -14,6 +15,7 @@ type Engine struct {
 	began   time.Time
 	out     []Action
 	done    bool
+	exited  bool // the program ended
 	text    *text
 	match   matcher
 	echo    EchoState
@@ -30,6 +32,7 @@ type Engine struct {
 	changed  time.Time // when it first did
 	lastRead time.Time // when it last did
 	replay   uint64    // of a restored engine: output up to here was taken before
+	skipping bool
 }
 
 // use is what became of a rule so far.
@@ -38,6 +41,7 @@ type use struct {
 	Last  time.Time `json:"last"`
 	Since time.Time `json:"since"`           // waited for
 	Awake bool      `json:"awake,omitempty"` // cooled down, and looked again since
+	Over  bool      `json:"over,omitempty"`  // ended by a failure
 }
 
 // maxUnsettled is how many times Set.Settle an unfinished line that keeps changing may
@@ -109,7 +113,12 @@ func (e *Engine) completed(w *window, m move) int {
 		return 0
 	}
 	e.redraws.move(m)
-	read := e.matchWindow(w)
+	read := len(w.text)
+	if !e.skipping {
+		read = e.matchWindow(w)
+	} else if e.echoes.pending() {
+		e.echoes.mask(w.line(e.cols, e.echo))
+	}
 	if w.complete {
 		e.redraws.newline()
 		e.dirty = false
@@ -192,11 +201,11 @@ func (e *Engine) Tick(now time.Time) []Action {
 // Exit takes note of the program's end. Nothing is answered from then on.
 func (e *Engine) Exit(now time.Time) []Action {
 	e.advance(now)
-	e.done, e.queue = true, nil
+	e.done, e.exited, e.queue = true, true, nil
 	return e.pump()
 }
 
-// Done reports whether it is over: the program ended, or a failure.
+// Done reports whether it is over: the program ended, or failures ended all rules.
 func (e *Engine) Done() bool { return e.done }
 
 // Uses is how many times a rule has fired.
@@ -223,10 +232,24 @@ func (e *Engine) advance(now time.Time) {
 	e.timeOut()
 }
 
-// fail ends everything.
+// fail ends the rules of a rule's list, or with -1 everything.
 func (e *Engine) fail(rule int, reason string) {
-	if !e.done {
-		e.done, e.queue = true, nil
-		e.out = append(e.out, Action{Kind: ActFail, Rule: rule, Value: reason})
+	if e.done {
+		return
 	}
+	e.out = append(e.out, Action{Kind: ActFail, Rule: rule, Value: reason})
+	if rule < 0 {
+		e.done, e.queue = true, nil
+		return
+	}
+	e.done = true
+	for i := range e.uses {
+		u := &e.uses[i]
+		u.Over = u.Over || e.set.rules[i].List == e.set.rules[rule].List
+		e.done = e.done && u.Over
+	}
+	e.queue = slices.DeleteFunc(e.queue, func(j job) bool { return e.uses[j.Rule].Over })
 }
+
+// Exited reports whether the program ended.
+func (e *Engine) Exited() bool { return e.exited }

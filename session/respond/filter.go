@@ -8,6 +8,7 @@ import "slices"
 type filter struct {
 	class   [256]uint8 // of a byte, case folded; 0: in no literal
 	classes int
+	begins  [256]bool // bytes that lead out of the first state
 	next    []int32   // [state*classes+class]; the negative of a state if it has rules
 	rules   [][]int32 // by state: rules whose literal ends here
 	always  []int     // rules that need no literal
@@ -40,6 +41,9 @@ func newFilter(needs [][]string) *filter {
 		}
 	}
 	f.link()
+	for b := range f.begins {
+		f.begins[b] = f.next[f.class[b]] != 0
+	}
 	return f
 }
 
@@ -113,8 +117,16 @@ func (f *filter) linkState(at int32, fail, queue []int32) []int32 {
 func (f *filter) candidates(text []byte) []int {
 	f.found = f.found[:0]
 	at := 0
-	for _, b := range text {
-		to := f.next[at*f.classes+int(f.class[b])]
+	for i := 0; i < len(text); i++ {
+		if at == 0 { // nothing has begun: look for what begins something
+			for i < len(text) && !f.begins[text[i]] {
+				i++
+			}
+			if i == len(text) {
+				break
+			}
+		}
+		to := f.next[at*f.classes+int(f.class[text[i]])]
 		if to < 0 {
 			to = -to
 			f.hit(to)

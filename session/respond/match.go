@@ -88,12 +88,18 @@ func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
 func (e *Engine) eligible(i int) bool {
 	r, u := &e.set.rules[i], &e.uses[i]
 	switch {
-	case e.set.Ordered && i != e.turn:
+	case u.Over, e.set.Ordered && i != e.turn, r.After && !e.spent(i-1):
 		return false
 	case r.Max > 0 && u.Count >= r.Max:
 		return false
 	}
 	return !e.resting(i)
+}
+
+// spent reports whether the rule that another one waits for was used; there is none
+// before the first.
+func (e *Engine) spent(i int) bool {
+	return i < 0 || e.uses[i].Count >= max(e.set.rules[i].Max, 1)
 }
 
 // resting reports whether a rule cools down.
@@ -116,13 +122,16 @@ func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
 	u.Count++
 	u.Last, u.Awake = e.now, false
 	e.firings++
-	if e.set.Ordered && u.Count >= max(r.Max, 1) {
-		e.turn++
-		if e.turn < len(e.uses) {
-			e.uses[e.turn].Since = e.now
+	if u.Count == max(r.Max, 1) {
+		if e.set.Ordered {
+			e.turn++
+		}
+		if i+1 < len(e.uses) { // its turn may have come
+			e.uses[i+1].Since = e.now
 		}
 	}
 	if e.firings > e.set.MaxFirings {
+		e.firings = 0 // what is left of the rules counts anew
 		e.fail(i, "answered "+strconv.Itoa(e.set.MaxFirings)+" times; is it a loop?")
 		return
 	}
@@ -130,6 +139,7 @@ func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
 		Match: match, Use: u.Count, Reply: r.expanded(text, loc)}
 	e.out = append(e.out, Action{Kind: ActFired, Rule: i, Record: rec})
 	e.queue = append(e.queue, job{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
+	e.pump() // at once: a failure ends rules before they look at the next line
 }
 
 func (r *Rule) target() Target {
@@ -146,7 +156,7 @@ func (r *compiledRule) expanded(text []byte, loc []int) []Reply {
 		switch s.Kind {
 		case ReplyKeys:
 			s.Value = r.pattern.expand(s.Value, text, loc, asKeys)
-		case ReplyText, ReplyHook, ReplyFail:
+		case ReplyText, ReplyFail:
 			s.Value = r.pattern.expand(s.Value, text, loc, asIs)
 		}
 		steps[i] = s

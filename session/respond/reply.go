@@ -13,13 +13,14 @@ import (
 // ReplyKind says what a reply does.
 type ReplyKind string
 
-// Replies. In the value of text, keys, hook and fail, $1 and ${name} stand for what a
-// group matched, $0 for the whole match and $$ for $; any other $ is itself.
+// Replies. In the value of text, keys and fail, $1 and ${name} stand for what a group
+// matched, $0 for the whole match and $$ for $; any other $ is itself. A hook is told
+// apart from its value: output has no say in what is run.
 const (
 	ReplyText   ReplyKind = "text"   // types Value as it is
 	ReplyKeys   ReplyKind = "keys"   // presses keys: yes<Enter>
 	ReplySecret ReplyKind = "secret" // types the secret that Value refers to
-	ReplyHook   ReplyKind = "hook"   // runs the hook named Value
+	ReplyHook   ReplyKind = "hook"   // runs the hook Value
 	ReplyFail   ReplyKind = "fail"   // ends everything with Value as the reason
 	ReplyWait   ReplyKind = "wait"   // pauses for Wait
 )
@@ -35,7 +36,7 @@ type Reply struct {
 var secretKinds = []string{"env", "file", "cmd", "keyring"}
 
 // CheckSecret says what is wrong with a reference to a secret: env:NAME, file:PATH,
-// cmd:COMMAND or keyring:NAME.
+// cmd:COMMAND or keyring:SERVICE/ACCOUNT.
 func CheckSecret(ref string) error {
 	kind, name, ok := strings.Cut(ref, ":")
 	for _, k := range secretKinds {
@@ -44,12 +45,17 @@ func CheckSecret(ref string) error {
 		}
 	}
 	// The value is not shown: it may be the secret itself, written here by mistake.
-	return errors.New("a secret is given by reference: env:NAME, file:PATH, cmd:COMMAND or keyring:NAME")
+	return errors.New("a secret is given by reference: env:NAME, file:PATH, cmd:COMMAND or keyring:SERVICE/ACCOUNT")
 }
 
 func (r *Reply) check(p *pattern) error {
 	switch r.Kind {
-	case ReplyText, ReplyHook, ReplyFail:
+	case ReplyHook:
+		if r.Value == "" {
+			return fmt.Errorf("%s needs a value", r.Kind)
+		}
+		return nil
+	case ReplyText, ReplyFail:
 		if r.Value == "" {
 			return fmt.Errorf("%s needs a value", r.Kind)
 		}

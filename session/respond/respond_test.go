@@ -196,7 +196,7 @@ func TestEngine(t *testing.T) {
 		{"rule in time", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out a\npause 2s", ``},
 		{"timeout in turn", Set{Ordered: true, Rules: []Rule{{Text: "a"}, {Text: "b", Timeout: time.Second}}}, "pause 5s\nout a\\r\\n\npause 900ms", ""},
 		{"overall timeout", Set{Timeout: time.Second, Rules: []Rule{name}}, "out a\npause 2s", `fail not over within 1s`},
-		{"loop", Set{MaxFirings: 2, Rules: []Rule{{Text: "a", Reply: say("b")}}}, `out aaaa\r\n`, "fail answered 2 times; is it a loop?"},
+		{"loop", Set{MaxFirings: 2, Rules: []Rule{{Text: "a", Reply: say("b")}}}, `out aaaa\r\n`, "text b,text b,fail answered 2 times; is it a loop?"},
 		{"exit", Set{Rules: []Rule{name}}, "exit\nout Name: x\\r\\n", ""},
 		{"case", Set{Rules: []Rule{{Regexp: "(?i)PASSKEY|ſet", Reply: say("x")}}}, `out passKey \u212aey Set\r\n`, "text x,text x"},
 	} {
@@ -504,8 +504,8 @@ func TestRecord(t *testing.T) {
 	}
 	want := []string{
 		`{"kind":"fired","rule":0,"record":{"time":"2026-01-02T03:04:05Z","rule":0,"name":"sudo","on":"output","offset":119,` +
-			`"match":"password for bob:","use":1,"reply":[{"kind":"hook","value":"told-bob"},{"kind":"secret","value":"keyring:$1"}]}}`,
-		`{"kind":"hook","rule":0,"value":"told-bob","captures":{"0":"password for bob:","1":"bob","user":"bob"}}`,
+			`"match":"password for bob:","use":1,"reply":[{"kind":"hook","value":"told-$1"},{"kind":"secret","value":"keyring:$1"}]}}`,
+		`{"kind":"hook","rule":0,"value":"told-$1","captures":{"0":"password for bob:","1":"bob","user":"bob"}}`,
 		`{"kind":"secret","rule":0,"value":"keyring:$1"}`,
 	}
 	if !slices.Equal(got, want) {

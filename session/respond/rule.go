@@ -40,6 +40,11 @@ type Rule struct {
 	Timeout  time.Duration `json:"timeout_ns,omitempty"`  // to be used first, from when it is waited for
 	CoolDown time.Duration `json:"cooldown_ns,omitempty"` // rest after each use
 	Force    bool          `json:"force,omitempty"`       // send secrets even while they are echoed
+	// After makes the rule wait until the one before it was used as often as its Max
+	// says, or once.
+	After bool `json:"after,omitempty"`
+	// List names the rules that end together: a failure of one ends those of its list.
+	List string `json:"list,omitempty"`
 }
 
 // Target is where a rule looks.

@@ -20,6 +20,7 @@ type state struct {
 	Began    time.Time `json:"began"`
 	Now      time.Time `json:"now"`
 	Done     bool      `json:"done,omitempty"`
+	Exited   bool      `json:"exited,omitempty"`
 	Echo     EchoState `json:"echo"`
 	Cols     int       `json:"cols,omitempty"`
 	Uses     []use     `json:"uses"`
@@ -49,8 +50,18 @@ type state struct {
 
 // State is what the engine knows apart from its rules, as JSON.
 func (e *Engine) State() ([]byte, error) {
+	return e.state(func(l *typedLine) bool { return !l.Secret })
+}
+
+// DurableState is a State to be written down: of what was typed it has only what the
+// terminal itself showed. A program that reads raw may have been given a password.
+func (e *Engine) DurableState() ([]byte, error) {
+	return e.state(func(l *typedLine) bool { return !l.Secret && l.Tty })
+}
+
+func (e *Engine) state(keep func(*typedLine) bool) ([]byte, error) {
 	s := state{
-		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Echo: e.echo,
+		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Exited: e.exited, Echo: e.echo,
 		Cols: e.cols, Uses: e.uses, Turn: e.turn, Firings: e.firings, Queue: e.queue,
 		Dirty: e.dirty, Changed: e.changed, LastRead: e.lastRead,
 		Drawn: e.redraws.drawn, Row: e.redraws.row, Ended: e.redraws.line, Shown: e.screen.shown,
@@ -64,17 +75,17 @@ func (e *Engine) State() ([]byte, error) {
 		}
 	}
 	for _, l := range e.echoes.lines {
-		if !l.Secret {
+		if keep(&l) {
 			s.Typed = append(s.Typed, l)
 		}
 	}
 	for _, l := range e.echoes.again {
-		if !l.Secret {
+		if keep(&l) {
 			s.Again = append(s.Again, l)
 		}
 	}
 	for i, l := range e.screen.echo.typedIn.lines {
-		if !l.Secret {
+		if keep(&l) {
 			s.OnRows = append(s.OnRows, l)
 			s.Places = append(s.Places, e.screen.echo.places[i])
 		}
@@ -131,7 +142,7 @@ func (s *state) check(rules int) error {
 
 func (e *Engine) restore(s *state) {
 	e.began, e.now, e.done, e.echo, e.cols = s.Began, s.Now, s.Done, s.Echo, s.Cols
-	e.turn, e.firings, e.queue = s.Turn, s.Firings, s.Queue
+	e.exited, e.turn, e.firings, e.queue = s.Exited, s.Turn, s.Firings, s.Queue
 	e.dirty, e.changed, e.lastRead = s.Dirty, s.Changed, s.LastRead
 	copy(e.uses, s.Uses)
 	e.redraws = redraws{s.Drawn, s.Row, s.Ended}

@@ -174,7 +174,10 @@ func (r *Recorder) Script() ([]byte, error) {
 	steps := &yaml.Node{Kind: yaml.SequenceNode, Content: r.steps}
 	root := mapping("steps", steps)
 	if r.secrets > 0 {
-		root.HeadComment = fmt.Sprintf("Secrets are taken from the environment: SECRET_1 to SECRET_%d, in the order they were typed.", r.secrets)
+		root.HeadComment = "The secret is taken from the environment: SECRET_1."
+		if r.secrets > 1 {
+			root.HeadComment = fmt.Sprintf("Secrets are taken from the environment: SECRET_1 to SECRET_%d, in the order they were typed.", r.secrets)
+		}
 	}
 	return yaml.Marshal(root)
 }

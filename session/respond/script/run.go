@@ -16,7 +16,8 @@ type Options struct {
 	Vars        map[string]string                // given from outside
 	LookupEnv   func(name string) (string, bool) // ${env:NAME}; nil: there is none
 	StepTimeout time.Duration                    // of steps where the script says nothing; default 60 s
-	OnStep      func(Result)                     // told of each step when it ends
+	OnBegin     func(Result)                     // told of each step when it begins
+	OnStep      func(Result)                     // and when it ends
 }
 
 const (
@@ -142,6 +143,9 @@ func (r *runner) steps(steps []Step) error {
 func (r *runner) step(s *Step) error {
 	began := time.Now()
 	at := r.note(s)
+	if r.opts.OnBegin != nil {
+		r.opts.OnBegin(s.result(r.depth - 1))
+	}
 	err := r.within(s, func() error { return s.action.run(r, s) })
 	var res Result
 	if at >= 0 {

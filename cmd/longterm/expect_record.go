@@ -1,0 +1,149 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/respond/remote"
+	"github.com/longterm-dev/longterm/session/respond/script"
+)
+
+// recording is a person at work whose dialogue becomes a script. Its methods are called
+// by a remote.Talk, one at a time.
+type recording struct {
+	rec    *script.Recorder
+	t      *terminal
+	filter attach.Filter
+	buf    []byte
+}
+
+func (r *recording) Output(_ uint64, data []byte) {
+	r.rec.Output(data)
+	r.buf = r.filter.Append(r.buf[:0], data)
+	_ = r.t.draw(r.buf) // a terminal that is gone ends the keys, too
+}
+
+func (r *recording) Typed(in respond.Input, echo respond.EchoState) {
+	r.rec.Echo(echo)
+	r.rec.Typed(in.Data)
+}
+
+// record puts a program on this terminal and writes a script of what is done in it.
+func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
+	if _, err := os.Stat(x.record); !errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s exists; remove it first or record to another file", x.record)
+	}
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	cwd, err := filepath.Abs("")
+	if err != nil {
+		return err
+	}
+	var leave attach.Chords
+	if err := leave.Bind(a.settings().Attach.DetachKey, attach.Detach); err != nil {
+		return usageError{err}
+	}
+	t, err := openTerminal(a.stdin, os.Stdout)
+	if err != nil {
+		return err
+	}
+	defer t.restore(false)
+	n := api.NewSession{Name: x.name, Argv: argv, Cwd: cwd, Env: os.Environ(), Temporary: !x.keep}
+	n.Cols, n.Rows = t.size()
+	info, err := b.client.NewSession(ctx, n)
+	if err != nil {
+		return err
+	}
+	s := b.client.Session(info.ID)
+	r := &recording{rec: script.NewRecorder(argv), t: t}
+	left, err := r.work(ctx, s, &leave)
+	t.restore(false)
+	after := context.WithoutCancel(ctx)
+	if !left {
+		err = errors.Join(err, r.exit(after, s))
+	}
+	src, scriptErr := r.rec.Script()
+	if scriptErr == nil {
+		scriptErr = os.WriteFile(x.record, src, 0o600)
+	}
+	if !x.keep {
+		err = errors.Join(err, s.Remove(after, true))
+	}
+	if err = errors.Join(err, scriptErr); err == nil {
+		a.sayRecorded(x.record, src)
+	}
+	return err
+}
+
+// work moves keys and size until the program ends, or the person leaves.
+func (r *recording) work(ctx context.Context, s *client.Session, leave *attach.Chords) (left bool, err error) {
+	talk := remote.Begin(ctx, s, 0, r)
+	defer talk.Close()
+	keys, stop := make(chan []byte), make(chan struct{})
+	defer close(stop)
+	go r.t.keys(keys, stop)
+	for {
+		ended := false
+		change, err := talk.Locked(func(e bool) { ended = e })
+		if ended || err != nil {
+			return false, err
+		}
+		select {
+		case <-ctx.Done():
+			return true, nil // what was recorded is kept
+		case <-change:
+		case in, ok := <-keys:
+			if !ok {
+				return true, nil
+			}
+			out, do, _ := leave.Feed(in) // what comes after leaving is nobody's
+			away := do == attach.Detach
+			if len(out) > 0 {
+				err = talk.Type(ctx, api.Input{Data: out}, out)
+			}
+			var e *api.Error
+			if errors.As(err, &e) && e.Code == api.CodeEnded {
+				err = nil // the end is on its way
+			}
+			if away || err != nil {
+				return true, err
+			}
+		case <-r.t.resized:
+			cols, rows := r.t.size()
+			_ = s.Resize(ctx, cols, rows) // a resize races with the end
+		}
+	}
+}
+
+// exit notes how the program ended.
+func (r *recording) exit(ctx context.Context, s *client.Session) error {
+	v, err := remote.Exit(ctx, s)
+	if err == nil && v.Exited {
+		r.rec.Exit(v.ExitCode)
+	}
+	return err
+}
+
+func (a *app) sayRecorded(path string, src []byte) {
+	fmt.Fprintf(a.stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
+	if n := bytes.Count(src, []byte("secret: env:SECRET_")); n > 0 {
+		names := "SECRET_1"
+		if n > 1 {
+			names = fmt.Sprintf("SECRET_1 to SECRET_%d", n)
+		}
+		fmt.Fprintf(a.stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
+	}
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/respond/script"
+)
+
+// stepPrinter shows the steps of a script as they are done: one that holds others above
+// them, the others when they end.
+type stepPrinter struct {
+	w    io.Writer
+	open []openStep // outermost first
+}
+
+type openStep struct {
+	res   script.Result
+	shown bool
+}
+
+func (p *stepPrinter) begin(r script.Result) {
+	for i := range p.open {
+		if o := &p.open[i]; !o.shown {
+			o.shown = true
+			fmt.Fprintf(p.w, "      %s\n", stepText(&o.res))
+		}
+	}
+	p.open = append(p.open, openStep{res: r})
+}
+
+func (p *stepPrinter) end(r script.Result) {
+	last := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	status := "ok"
+	if r.Status == script.Failed {
+		status = "FAIL"
+	}
+	if last.shown && r.Status != script.Failed {
+		return
+	}
+	fmt.Fprintf(p.w, "%-4s  %s  %s\n", status, stepText(&r), (time.Duration(r.DurationMS) * time.Millisecond).String())
+}
+
+// stepText is a step in one line: where it stands, what it does.
+func stepText(r *script.Result) string {
+	text := fmt.Sprintf("%-6s %s%s", r.Pos, strings.Repeat("  ", r.Depth), r.Verb)
+	if r.Name != "" {
+		text += " (" + r.Name + ")"
+	}
+	if r.Detail != "" {
+		text += " " + r.Detail
+	}
+	if r.Match != "" && !strings.Contains(r.Detail, r.Match) {
+		text += fmt.Sprintf(" → %q", r.Match)
+	}
+	return printable(text)
+}
+
+func printReport(w io.Writer, r *script.Report) {
+	took := (time.Duration(r.DurationMS) * time.Millisecond).String()
+	if r.OK {
+		fmt.Fprintf(w, "%s: passed, %d steps, %s\n", printable(r.Script), len(r.Steps)+r.Omitted, took)
+		return
+	}
+	where := ""
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Status == script.Failed {
+			where = " at " + s.Pos.String() // the innermost comes last
+		}
+	}
+	fmt.Fprintf(w, "%s: failed%s after %s: %s\n", printable(r.Script), where, took, printable(r.Error))
+	if r.Screen == "" {
+		return
+	}
+	fmt.Fprintln(w, "The screen then:")
+	for line := range strings.SplitSeq(r.Screen, "\n") {
+		fmt.Fprintf(w, "  │ %s\n", printable(line))
+	}
+}

@@ -1,0 +1,601 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// asking is a device whose program asks: what is typed is kept, and echoed like a terminal
+// does that is set so.
+type asking struct {
+	*fake
+	master, tty *os.File
+	s           *Session
+}
+
+func (d *asking) Control(f func(int) error) error { return f(int(d.master.Fd())) }
+
+// echo sets who shows what is typed.
+func (d *asking) echo(t *testing.T, state respond.EchoState) {
+	t.Helper()
+	tio, err := unix.IoctlGetTermios(int(d.master.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tio.Lflag &^= unix.ECHO | unix.ICANON
+	switch state {
+	case respond.EchoOn:
+		tio.Lflag |= unix.ECHO | unix.ICANON
+	case respond.EchoOff:
+		tio.Lflag |= unix.ICANON
+	}
+	if err := unix.IoctlSetTermios(int(d.master.Fd()), unix.TCSETS, tio); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// says prints, and lets time pass until everything that comes of it has been done.
+func (d *asking) says(text string) {
+	d.print(d.s, text)
+	settled()
+}
+
+func settled() {
+	time.Sleep(100 * time.Millisecond) // of the bubble's time
+	synctest.Wait()
+}
+
+// lookup is an Answerer of a test's own.
+type lookup struct {
+	secret func() ([]byte, error)
+	hook   func(Hook) ([]byte, error)
+}
+
+func (l lookup) Secret(context.Context, string) ([]byte, error) { return l.secret() }
+
+func (l lookup) Hook(_ context.Context, h Hook) ([]byte, error) { return l.hook(h) }
+
+// newAsking makes a session over a directory and a ring that may exist.
+func newAsking(t *testing.T, dir string, r *ring.Ring, answerer Answerer) *asking {
+	t.Helper()
+	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &asking{fake: &fake{ring: r, accept: -1, released: make(chan struct{})}, master: master, tty: tty}
+	d.s, err = New(Config{
+		ID: "test", Dir: dir, Device: d, Ring: r, Journal: j, Answerer: answerer,
+		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.s.Stop(); _ = master.Close(); _ = tty.Close() })
+	d.s.Start()
+	return d
+}
+
+// inBubble runs f with a session in a bubble of time.
+func inBubble(t *testing.T, answerer Answerer, f func(t *testing.T, d *asking, dir string)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f(t, newAsking(t, dir, ring.Local(ring.DefaultSize), answerer), dir)
+	})
+}
+
+func (d *asking) add(t *testing.T, rules ...respond.Rule) []Rule {
+	t.Helper()
+	added, err := d.s.AddRules(t.Context(), rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled()
+	return added
+}
+
+// FEATURES: R50, R51
+func TestRulesAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rules []respond.Rule
+		says  []string
+		want  string
+	}{
+		{"one prompt", []respond.Rule{{Text: "Name: ", Reply: enterLine("bob")}}, []string{"Name: "}, "bob\r"},
+		{"the same prompt five times", []respond.Rule{{Text: "Go? ", Reply: enterLine("y")}},
+			[]string{"Go? ", "y\r\nGo? ", "y\r\nGo? ", "y\r\nGo? ", "y\r\nGo? "}, "y\ry\ry\ry\ry\r"},
+		{"drawn again", []respond.Rule{{Text: "Go? ", Reply: enterLine("y")}},
+			[]string{"Go? ", "\r\x1b[KGo? ", "\x1b[2J\x1b[HGo? "}, "y\r"},
+		{"max", []respond.Rule{{Text: "Go? ", Reply: enterLine("y"), Max: 2}}, []string{"Go? ", "\r\nGo? ", "\r\nGo? "}, "y\ry\r"},
+		{"any order", []respond.Rule{{Text: "A", Reply: enterLine("a")}, {Text: "B", Reply: enterLine("b")}}, []string{"B\r\nA\r\n"}, "b\ra\r"},
+		{"in order", []respond.Rule{{Text: "A", Reply: enterLine("a")}, {Text: "B", Reply: enterLine("b"), After: true}}, []string{"B\r\nA\r\nB\r\n"}, "a\rb\r"},
+		{"captures and keys", []respond.Rule{{Regexp: `(\w+)@(?P<host>\w+)\?`, Reply: []respond.Reply{{Kind: respond.ReplyKeys, Value: "${host} $1<Up><C-c>"}}}},
+			[]string{"bob@web?"}, "web bob\x1b[A\x03"},
+		{"application cursor keys", []respond.Rule{{Text: "menu", Reply: []respond.Reply{{Kind: respond.ReplyKeys, Value: "<Up>"}}}}, []string{"\x1b[?1hmenu"}, "\x1bOA"},
+		{"a pause", []respond.Rule{{Text: "x", Reply: []respond.Reply{{Kind: respond.ReplyWait, Wait: 50 * time.Millisecond}, {Kind: respond.ReplyText, Value: "1"}}}}, []string{"x"}, "1"},
+		{"on the screen", []respond.Rule{{Text: "OK", On: respond.OnScreen, Region: &respond.Region{Top: 1, Bottom: 2}, Reply: enterLine("")[1:]}},
+			[]string{"\x1b[H\x1b[2JOK\r\n", "\x1b[2;5HO", "K", "\x1b[5;5Hx"}, "\r"},
+		{"at the cursor", []respond.Rule{{Regexp: "> $", On: respond.OnCursor, Reply: enterLine("x")}}, []string{"> \r\n", "menu\r\n", "> "}, "x\r"},
+		{"a failure ends all", []respond.Rule{{Text: "denied", Reply: []respond.Reply{{Kind: respond.ReplyFail, Value: "no"}}}, {Text: "Name: ", Reply: enterLine("bob")}},
+			[]string{"Name: ", "\r\ndenied\r\nName: "}, "bob\r"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+				d.add(t, tt.rules...)
+				for _, text := range tt.says {
+					d.says(text)
+				}
+				if got := d.got(); got != tt.want {
+					t.Errorf("typed %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A prompt that stands there is answered by a rule that is added; what somebody typed there
+// is none.
+// FEATURES: R50, R51
+func TestRuleForAPromptThatStands(t *testing.T) {
+	for _, tt := range []struct{ name, says, typed, echo, want string }{
+		{"a prompt", "hello\r\nName: ", "", "", "bob\r"},
+		{"answered in part", "Name: ", "b", "b", "b"},
+		{"an old line", "Name: x\r\n", "", "", ""},
+		{"what was typed", "$ ", "echo Name: ", "echo Name: ", "echo Name: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+				d.says(tt.says)
+				if tt.typed != "" {
+					if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte(tt.typed)}); err != nil {
+						t.Fatal(err)
+					}
+					d.says(tt.echo)
+				}
+				d.add(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
+				if got := d.got(); got != tt.want {
+					t.Errorf("typed %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// However a dialogue is cut into reads, and whatever else is printed, the same is answered.
+// FEATURES: R51
+func TestCutsDoNotChangeAnswers(t *testing.T) {
+	const dialogue = "Welcome\r\n\x1b[1mName: \x1b[m|bob\r\nPassword for bob: |\r\nContinue [y/N]? |y\r\nContinue [y/N]? |y\r\nbye\r\n"
+	rules := []respond.Rule{
+		{Text: "Name: ", Reply: enterLine("bob")}, {Regexp: `(?i)password for (\w+): $`, Reply: enterLine("$1's")},
+		{Regexp: `\[y/N\]\? $`, On: respond.OnPrompt, Reply: enterLine("y")},
+	}
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+			d.add(t, rules...)
+			for part := range strings.SplitSeq(dialogue, "|") {
+				if at := strings.LastIndex(part, "\n") + 1; seed%2 == 1 {
+					part = part[:at] + "unrelated \x1b[32moutput\x1b[m: 1 2 3\r\n" + part[at:]
+				}
+				for part != "" {
+					n := 1 + rnd.IntN(min(len(part), 8))
+					d.print(d.s, part[:n])
+					synctest.Wait()
+					part = part[n:]
+				}
+				settled()
+			}
+			if got, want := d.got(), "bob\rbob's\ry\ry\r"; got != want {
+				t.Errorf("seed %d: typed %q, want %q", seed, got, want)
+			}
+		})
+	}
+}
+
+// What somebody types does not fire, whatever way it is echoed.
+// FEATURES: R51
+func TestTypedTextFiresNothing(t *testing.T) {
+	for _, state := range []respond.EchoState{respond.EchoOn, respond.EchoApp} {
+		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+			d.echo(t, state)
+			d.add(t, respond.Rule{Text: "Password: ", Reply: enterLine("x")}, respond.Rule{Text: "Password: ", On: respond.OnScreen, Reply: enterLine("y")})
+			d.says("$ ")
+			for _, c := range "echo Password: " {
+				if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte(string(c))}); err != nil {
+					t.Fatal(err)
+				}
+				d.says(string(c))
+			}
+			if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("\r")}); err != nil {
+				t.Fatal(err)
+			}
+			d.says("\r\n")
+			if got := d.got(); got != "echo Password: \r" {
+				t.Errorf("echo %s: typed %q", state, got)
+			}
+			d.says("Password: ") // the program's own
+			if got := d.got(); !strings.HasSuffix(got, "x\ry\r") && !strings.HasSuffix(got, "y\rx\r") {
+				t.Errorf("echo %s: typed %q", state, got)
+			}
+		})
+	}
+}
+
+// Secrets are typed only while nobody echoes, and are nowhere in what is kept.
+// FEATURES: R53
+func TestSecretsOfRules(t *testing.T) {
+	secret := []respond.Reply{{Kind: respond.ReplySecret, Value: "env:PW"}, {Kind: respond.ReplyKeys, Value: "<Enter>"}}
+	for _, tt := range []struct {
+		name   string
+		state  respond.EchoState
+		force  bool
+		lookup error
+		want   string
+		why    string
+	}{
+		{"echo off", respond.EchoOff, false, nil, "hunter2\r", ""},
+		{"a forged prompt", respond.EchoOn, false, nil, "", "the terminal echoes"},
+		{"a line editor", respond.EchoApp, false, nil, "", "the program may show"},
+		{"forced", respond.EchoOn, true, nil, "hunter2\r", ""},
+		{"not to be had", respond.EchoOff, false, errors.New("gone"), "", "gone"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answerer := lookup{secret: func() ([]byte, error) { return []byte("hunter2"), tt.lookup }}
+			inBubble(t, answerer, func(t *testing.T, d *asking, dir string) {
+				d.echo(t, tt.state)
+				d.add(t, respond.Rule{Text: "Password: ", Reply: secret, Force: tt.force})
+				d.says("Password: ")
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				if got := d.got(); got != tt.want {
+					t.Errorf("typed %q, want %q", got, tt.want)
+				}
+				list, err := d.s.Firings()
+				if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, tt.why) {
+					t.Errorf("firings %+v %v, want %q", list, err, tt.why)
+				}
+				mustNotHold(t, dir, "hunter2")
+			})
+		})
+	}
+}
+
+// mustNotHold fails if any file below a directory holds a text.
+func mustNotHold(t *testing.T, dir, text string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), text) {
+			t.Errorf("%s holds %q", filepath.Base(path), text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A password that is typed, by whom ever, is nowhere in what is kept of rules.
+// FEATURES: R53
+func TestTypedSecretsAreNotKept(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
+		d.add(t, respond.Rule{Text: "Code: ", Reply: enterLine("open-sesame")})
+		d.says("Password: ")
+		for _, state := range []respond.EchoState{respond.EchoOff, respond.EchoApp} {
+			d.echo(t, state)
+			if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2\r")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2"), Secret: true}); !errors.Is(err, ErrEcho) {
+			t.Errorf("a secret for a program that reads raw: %v", err)
+		}
+		d.echo(t, respond.EchoOff)
+		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2"), Secret: true}); err != nil {
+			t.Error(err)
+		}
+		d.says("\r\nCode: ")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		mustNotHold(t, dir, "hunter2")
+		list, err := d.s.Firings()
+		if err != nil || len(list) != 1 || list[0].Reply[0].Value != hidden {
+			t.Errorf("what was typed unseen is recorded: %+v %v", list, err)
+		}
+	})
+}
+
+// A hook has the captures, its output is typed, and nobody waits for it.
+// FEATURES: R54
+func TestHooks(t *testing.T) {
+	begun, proceed := make(chan Hook, 1), make(chan struct{})
+	answerer := lookup{hook: func(h Hook) ([]byte, error) {
+		begun <- h
+		<-proceed
+		return []byte("from the hook\n"), nil
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		begun, proceed = make(chan Hook, 1), make(chan struct{})
+		d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), answerer)
+		d.add(t, respond.Rule{Regexp: `code for (?P<who>\w+): $`, Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "otp $1"}, {Kind: respond.ReplyText, Value: "after"}}})
+		d.says("code for bob: ")
+		h := <-begun
+		if h.Command != "otp $1" || h.Captures["who"] != "bob" || h.Captures["1"] != "bob" || h.Rule != "1" {
+			t.Errorf("hook %+v", h)
+		}
+		d.says("more\r\n") // the loop goes on
+		if st := d.s.Status(); st.Offset != 20 || d.got() != "" {
+			t.Errorf("offset %d, typed %q", st.Offset, d.got())
+		}
+		close(proceed)
+		synctest.Wait()
+		if got := d.got(); got != "from the hook\rafter" {
+			t.Errorf("typed %q", got)
+		}
+	})
+}
+
+// A rule that is taken away while its hook runs types nothing.
+// FEATURES: R50, R54
+func TestRemovedWhileItsHookRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), lookup{hook: func(Hook) ([]byte, error) { <-proceed; return []byte("x"), nil }})
+		d.add(t, respond.Rule{Text: "a", Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "h"}}}, respond.Rule{Text: "b", Reply: enterLine("b")})
+		d.says("a\r\n")
+		if _, err := d.s.RemoveRules(t.Context(), "1"); err != nil {
+			t.Fatal(err)
+		}
+		close(proceed)
+		d.says("b\r\n")
+		if got := d.got(); got != "b\r" {
+			t.Errorf("typed %q", got)
+		}
+	})
+}
+
+// FEATURES: R50
+func TestRulesAreListedAndRemoved(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
+		ctx := t.Context()
+		d.add(t, respond.Rule{Name: "one", Text: "A", Reply: enterLine("a")})
+		d.add(t, respond.Rule{Text: "B", Reply: enterLine("b")}, respond.Rule{Text: "C", Reply: enterLine("c")})
+		d.says("A\r\nC\r\n")
+		if _, err := d.s.AddRules(ctx, []respond.Rule{{Name: "one", Text: "x", Reply: enterLine("x")}}); !errors.Is(err, ErrRuleName) {
+			t.Errorf("the same name twice: %v", err)
+		}
+		if _, err := d.s.AddRules(ctx, []respond.Rule{{Regexp: "(", Reply: enterLine("x")}}); err == nil {
+			t.Error("a regexp that is none was taken")
+		}
+		if _, err := d.s.RemoveRules(ctx, "one", "nine"); !errors.Is(err, ErrNoRule) {
+			t.Errorf("an unknown rule was removed: %v", err)
+		}
+		if got := rulesText(t, d.s); got != "1 one 1, 2  0, 3  1" {
+			t.Errorf("rules %s", got)
+		}
+		if _, err := d.s.RemoveRules(ctx, "one", "2"); err != nil {
+			t.Fatal(err)
+		}
+		d.says("A\r\nB\r\nC\r\n")
+		if got := rulesText(t, d.s) + " " + d.got(); got != "3  2 a\rc\rc\r" {
+			t.Errorf("rules and typed: %q", got)
+		}
+		if _, err := d.s.RemoveRules(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, answersFile)); rulesText(t, d.s) != "" || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("rules %s, file: %v", rulesText(t, d.s), err)
+		}
+	})
+}
+
+func rulesText(t *testing.T, s *Session) string {
+	t.Helper()
+	rules, err := s.Rules(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for _, r := range rules {
+		parts = append(parts, fmt.Sprintf("%s %s %d", r.ID, r.Name, r.Uses))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// The next owner of a session goes on with its rules, whatever moment the one before was
+// killed at: what was answered is not answered again, what was not is.
+// FEATURES: R50, R51
+func TestRulesSurviveAnOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
+		d := newAsking(t, dir, r, nil)
+		d.add(t, respond.Rule{Text: "Go? ", Reply: enterLine("y"), Max: 10}, respond.Rule{Text: "slow", Reply: []respond.Reply{
+			{Kind: respond.ReplyText, Value: "1"}, {Kind: respond.ReplyWait, Wait: time.Hour}, {Kind: respond.ReplyText, Value: "2"}}})
+		typed := ""
+		again := func(what string, between func()) {
+			t.Helper()
+			d.s.Stop()
+			typed += d.got()
+			if between != nil {
+				between()
+			}
+			d = newAsking(t, dir, r, nil)
+			settled()
+			if got := typed + d.got(); !strings.HasSuffix(got, what) || strings.Count(got, "y") != strings.Count(what, "y") {
+				t.Fatalf("typed %q, want %q", got, what)
+			}
+		}
+		d.says("Go? ")
+		again("y\r", nil) // answered, and it stands there still
+		d.says("\rGo? ")
+		again("y\r", nil) // drawn again
+		d.says("y\r\nGo? ")
+		again("y\ry\r", nil)
+		again("y\ry\ry\r", func() { // asked while nobody was there
+			for p := []byte("y\r\nGo? "); len(p) > 0; {
+				n := copy(r.Room(), p)
+				r.Publish(n)
+				p = p[n:]
+			}
+		})
+		d.says("y\r\nslow\r\n")
+		again("y\ry\ry\r1", nil)
+		time.Sleep(time.Hour)
+		settled()
+		if got := typed + d.got(); got != "y\ry\ry\r12" {
+			t.Errorf("the rest of a reply is lost: %q", got)
+		}
+		if got := rulesText(t, d.s); got != "1  3, 2  1" {
+			t.Errorf("rules %s", got)
+		}
+	})
+}
+
+// A program that is started where another one has ended meets the same rules.
+// FEATURES: R50
+func TestRulesForTheNextProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
+		d := newAsking(t, dir, r, nil)
+		d.add(t, respond.Rule{Text: "Go? ", Reply: enterLine("y")})
+		d.says("Go? ")
+		d.s.Exited(Exit{}, r.Head())
+		settled()
+		if st := d.s.Status(); st.State != Exited {
+			t.Fatalf("the session is %s", st.State)
+		}
+		d.s.Stop()
+		d = newAsking(t, dir, r, nil)
+		d.says("\r\nGo? ")
+		if got := d.got(); got != "y\r" || rulesText(t, d.s) != "1  1" {
+			t.Errorf("typed %q, rules %s", got, rulesText(t, d.s))
+		}
+	})
+}
+
+// Of what was printed before a restart only the line that is not complete is looked at, and
+// not if somebody typed in it.
+// FEATURES: R51
+func TestNothingOldFiresAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
+		d := newAsking(t, dir, r, nil)
+		d.add(t, respond.Rule{Text: "never", Reply: enterLine("x")}, respond.Rule{Text: "rest", CoolDown: time.Minute, Reply: enterLine("z")})
+		d.echo(t, respond.EchoApp)
+		d.says("rest\r\n")
+		killed := d.killed(t, dir)
+		d.says("rest\r\n$ ")
+		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("echo never")}); err != nil {
+			t.Fatal(err)
+		}
+		d.says("echo never")
+		killed()
+		time.Sleep(time.Hour) // it has cooled down
+		d = newAsking(t, dir, r, nil)
+		settled()
+		if got := d.got(); got != "" {
+			t.Errorf("typed %q", got)
+		}
+		d.says("\r\nnever\r\n")
+		if got := d.got(); got != "x\r" {
+			t.Errorf("typed %q", got)
+		}
+	})
+}
+
+// killed has an owner end as if killed: what it writes from now on is not there afterwards,
+// but for the journal.
+func (d *asking) killed(t *testing.T, dir string) (kill func()) {
+	t.Helper()
+	path := filepath.Join(dir, answersFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		d.s.Stop()
+		left, err := filepath.Glob(filepath.Join(dir, "*"))
+		for _, f := range left {
+			if filepath.Base(f) != "journal" {
+				err = errors.Join(err, os.Remove(f))
+			}
+		}
+		if err = errors.Join(err, os.WriteFile(path, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Firings are kept, the newer half of too many.
+// FEATURES: R53
+func TestFiringsAreBounded(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
+		f := Firing{Error: strings.Repeat("x", 1000)}
+		for i := range 3000 {
+			f.Use = i
+			d.s.logFiring(&f)
+		}
+		list, err := d.s.Firings()
+		if err != nil || len(list) < 400 || list[len(list)-1].Use != 2999 {
+			t.Errorf("%d firings, %v", len(list), err)
+		}
+		if st, err := os.Stat(filepath.Join(dir, firingsFile)); err != nil || st.Size() > maxFiringsBytes+2000 || st.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", st, err)
+		}
+	})
+}
+
+// Input with an id is typed once, by whichever owner.
+// FEATURES: R55
+func TestTypedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
+		d := newAsking(t, dir, r, nil)
+		d.says("Name: ")
+		for range 2 {
+			if typed, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || typed.Echo != respond.EchoOn {
+				t.Errorf("%+v %v", typed, err)
+			}
+		}
+		d.says("bob")
+		if _, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("by"), ID: "8"}); err != nil || d.got() != "bobby" {
+			t.Errorf("typed %q, %v", d.got(), err)
+		}
+		d.s.Stop()
+		if err := os.Remove(filepath.Join(dir, "checkpoint")); err != nil { // as if it was killed
+			t.Fatal(err)
+		}
+		d = newAsking(t, dir, r, nil)
+		if typed, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || d.got() != "" {
+			t.Errorf("typed again: %+v %v %q", typed, err, d.got())
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package script
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/longterm-dev/longterm/session/respond"
+)
+
+// Rules is a file of rules.
+type Rules struct {
+	Ordered bool
+	Rules   []respond.Rule
+}
+
+// ruleKeys are the keys of a rule in a file.
+var ruleKeys = []string{"name", "text", "regexp", "on", "region", "reply", "max", "timeout", "cooldown", "force", "after"}
+
+// replyKeys are the replies there are, in a file.
+var replyKeys = []string{"text", "line", "keys", "secret", "hook", "fail", "wait"}
+
+// LoadRules reads a list of rules, or a mapping of rules and ordered, and says what is
+// wrong with it.
+func LoadRules(src []byte) (Rules, []Problem) {
+	d := &decoder{opts: &LoadOptions{}, defines: make(map[string]bool), script: &Script{}}
+	var r Rules
+	if root := d.parse(src); root != nil {
+		list := d.resolve(root)
+		if list.Kind == yaml.MappingNode {
+			f := d.fields(root, "rules", "ordered")
+			if f["ordered"] != nil {
+				r.Ordered = d.boolean(f["ordered"])
+			}
+			if list = f["rules"]; list == nil {
+				d.errorf(root, "rules is missing")
+				list = &yaml.Node{Kind: yaml.SequenceNode}
+			}
+		}
+		for _, n := range d.list(list) {
+			r.Rules = append(r.Rules, d.rule(d.resolve(n)))
+		}
+		if len(r.Rules) == 0 && len(d.problems) == 0 {
+			d.errorf(root, "there is no rule")
+		}
+	}
+	sortProblems(d.problems)
+	return r, d.problems
+}
+
+func (d *decoder) rule(n *yaml.Node) respond.Rule {
+	had := len(d.problems)
+	f := d.fields(n, ruleKeys...)
+	var r respond.Rule
+	texts := map[string]*string{"name": &r.Name, "text": &r.Text, "regexp": &r.Regexp, "on": (*string)(&r.On)}
+	for key, to := range texts {
+		if f[key] != nil {
+			*to = d.str(f[key])
+		}
+	}
+	for key, to := range map[string]*time.Duration{"timeout": &r.Timeout, "cooldown": &r.CoolDown} {
+		if f[key] != nil {
+			*to = d.duration(f[key])
+		}
+	}
+	for key, to := range map[string]*bool{"force": &r.Force, "after": &r.After} {
+		if f[key] != nil {
+			*to = d.boolean(f[key])
+		}
+	}
+	if f["max"] != nil {
+		r.Max = d.number(f["max"])
+	}
+	if f["region"] != nil {
+		r.Region = d.region(f["region"])
+	}
+	if f["reply"] == nil {
+		d.errorf(n, "reply is missing")
+	} else {
+		r.Reply = d.replies(f["reply"])
+	}
+	if len(d.problems) == had {
+		if err := (respond.Set{Rules: []respond.Rule{r}}).Check(); err != nil {
+			d.errorf(n, "%v", unwrapRule(err))
+		}
+	}
+	return r
+}
+
+// unwrapRule takes the rule's number off: the place is known better.
+func unwrapRule(err error) error {
+	if j, ok := err.(interface{ Unwrap() []error }); ok && len(j.Unwrap()) == 1 {
+		err = j.Unwrap()[0]
+	}
+	if r, ok := err.(*respond.RuleError); ok {
+		return r.Err
+	}
+	return err
+}
+
+func (d *decoder) region(n *yaml.Node) *respond.Region {
+	f := d.fields(n, "top", "bottom", "left", "right")
+	var g respond.Region
+	for key, to := range map[string]*int{"top": &g.Top, "bottom": &g.Bottom, "left": &g.Left, "right": &g.Right} {
+		if f[key] != nil {
+			*to = d.number(f[key])
+		}
+	}
+	return &g
+}
+
+// replies are one reply or a list of them. A text by itself is a line.
+func (d *decoder) replies(n *yaml.Node) (all []respond.Reply) {
+	n = d.resolve(n)
+	if n.Kind != yaml.SequenceNode {
+		return d.reply(n)
+	}
+	for _, item := range n.Content {
+		all = append(all, d.reply(d.resolve(item))...)
+	}
+	return all
+}
+
+// enter presses Enter after what was typed.
+var enter = respond.Reply{Kind: respond.ReplyKeys, Value: "<Enter>"}
+
+func (d *decoder) reply(n *yaml.Node) []respond.Reply {
+	if n.Kind == yaml.ScalarNode {
+		return line(d.str(n))
+	}
+	f := d.fields(n, append([]string{"enter"}, replyKeys...)...)
+	var all []respond.Reply
+	for _, key := range replyKeys {
+		v := f[key]
+		switch {
+		case v == nil:
+			continue
+		case len(all) > 0:
+			d.errorf(v, "a reply does one thing; write a list of several")
+			return nil
+		case key == "wait":
+			all = []respond.Reply{{Kind: respond.ReplyWait, Wait: d.duration(v)}}
+		case key == "line":
+			all = line(d.str(v))
+		default:
+			all = []respond.Reply{{Kind: respond.ReplyKind(key), Value: d.str(v)}}
+		}
+	}
+	if all == nil {
+		d.errorf(n, "a reply is one of %v", replyKeys)
+	}
+	if f["enter"] != nil && d.boolean(f["enter"]) {
+		all = append(all, enter)
+	}
+	return all
+}
+
+// line types a text and presses Enter.
+func line(text string) []respond.Reply {
+	if text == "" {
+		return []respond.Reply{enter}
+	}
+	return []respond.Reply{{Kind: respond.ReplyText, Value: text}, enter}
+}

@@ -1,0 +1,149 @@
+//go:build unix
+
+// Package secret finds what references to secrets stand for:
+//
+//	env:NAME                 a variable of the environment
+//	file:PATH                a file's first line; ~/ is the home directory
+//	cmd:COMMAND              the first line that a command prints
+//	keyring:SERVICE/ACCOUNT  an entry of the system's keyring
+//
+// Nothing is kept. Errors name references, never what they stand for.
+package secret
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/zalando/go-keyring"
+
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/respond/shellcmd"
+)
+
+// Resolver says where to look.
+type Resolver struct {
+	LookupEnv func(name string) (string, bool) // nil: os.LookupEnv
+	Env       []string                         // of commands; nil: the process's own
+	Dir       string                           // that paths and commands begin from; "": the working directory
+	Timeout   time.Duration                    // of a command; 0: 30 s
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxBytes       = 64 << 10
+)
+
+var errEmpty = errors.New("it is empty")
+
+// Resolve is what a reference stands for.
+func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
+	if err := respond.CheckSecret(ref); err != nil {
+		return nil, err
+	}
+	kind, name, _ := strings.Cut(ref, ":")
+	value, err := r.lookUp(ctx, kind, name)
+	if err == nil {
+		value, err = oneLine(value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ref, err)
+	}
+	return value, nil
+}
+
+func (r *Resolver) lookUp(ctx context.Context, kind, name string) ([]byte, error) {
+	switch kind {
+	case "env":
+		return r.env(name)
+	case "file":
+		return r.file(name)
+	case "cmd":
+		return r.command(ctx, name)
+	}
+	return fromKeyring(name)
+}
+
+// oneLine takes the end of line off: Enter is pressed by who asked for the secret.
+func oneLine(b []byte) ([]byte, error) {
+	line, rest, _ := bytes.Cut(b, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	switch {
+	case len(bytes.TrimSpace(rest)) > 0:
+		return nil, errors.New("it has several lines")
+	case len(line) == 0:
+		return nil, errEmpty
+	}
+	return line, nil
+}
+
+func (r *Resolver) env(name string) ([]byte, error) {
+	look := r.LookupEnv
+	if look == nil {
+		look = os.LookupEnv
+	}
+	v, ok := look(name)
+	if !ok {
+		return nil, errors.New("the environment has no such variable")
+	}
+	return []byte(v), nil
+}
+
+func (r *Resolver) file(path string) ([]byte, error) {
+	f, err := os.Open(r.Path(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxBytes))
+}
+
+// Path is a path with ~ and Dir in it.
+func (r *Resolver) Path(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if filepath.IsAbs(path) || r.Dir == "" {
+		return path
+	}
+	return filepath.Join(r.Dir, path)
+}
+
+func (r *Resolver) command(ctx context.Context, line string) ([]byte, error) {
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	c := shellcmd.Command{Line: line, Env: r.Env, Dir: r.Dir, Max: maxBytes, Timeout: timeout}
+	return c.Run(ctx)
+}
+
+// fromKeyring asks the keyring: the Secret Service on D-Bus, Keychain, or the Credential
+// Manager.
+func fromKeyring(name string) ([]byte, error) {
+	service, account, ok := strings.Cut(name, "/")
+	if !ok {
+		u, err := user.Current()
+		if err != nil {
+			return nil, fmt.Errorf("whose? name an account, as in keyring:SERVICE/ACCOUNT: %w", err)
+		}
+		account = u.Username
+	}
+	v, err := keyring.Get(service, account)
+	switch {
+	case errors.Is(err, keyring.ErrNotFound):
+		return nil, fmt.Errorf("the keyring has no entry for service %q and account %q", service, account)
+	case err != nil:
+		return nil, fmt.Errorf("no keyring can be reached (%w); use file: or cmd: where there is none", err)
+	}
+	return []byte(v), nil
+}

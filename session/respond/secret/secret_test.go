@@ -1,0 +1,69 @@
+//go:build unix
+
+package secret
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// FEATURES: R53
+func TestResolve(t *testing.T) {
+	keyring.MockInit()
+	if err := keyring.Set("web", "bob", "hunter2"); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"pw": "hunter2\r\n", "two": "hunter2\nmore\n", "empty": "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := Resolver{Dir: dir, Timeout: 5 * time.Second, LookupEnv: func(name string) (string, bool) { return "hunter2", name == "PW" }}
+	for _, tt := range []struct{ ref, err string }{
+		{"env:PW", ""},
+		{"env:NO", "no such variable"},
+		{"file:pw", ""},
+		{"file:" + dir + "/pw", ""},
+		{"file:two", "several lines"},
+		{"file:empty", "it is empty"},
+		{"file:nowhere", "no such file"},
+		{"cmd:cat pw", ""},
+		{"cmd:echo hunter2; echo hunter2 >&2; exit 3", "exit status 3"},
+		{"cmd:true", "it is empty"},
+		{"keyring:web/bob", ""},
+		{"keyring:web/eve", `no entry for service "web" and account "eve"`},
+		{"hunter2", "by reference"},
+	} {
+		got, err := r.Resolve(t.Context(), tt.ref)
+		switch {
+		case tt.err == "" && (err != nil || string(got) != "hunter2"):
+			t.Errorf("%s: %q %v", tt.ref, got, err)
+		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+			t.Errorf("%s: %q %v, want %q", tt.ref, got, err, tt.err)
+		case err != nil && !strings.HasPrefix(tt.ref, "cmd:") && strings.Contains(err.Error(), "hunter2"):
+			t.Errorf("%s: the error shows the secret: %v", tt.ref, err)
+		}
+	}
+}
+
+func TestCommandThatHangs(t *testing.T) {
+	r := Resolver{Timeout: 50 * time.Millisecond}
+	if _, err := r.Resolve(t.Context(), "cmd:sleep 60"); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Error(err)
+	}
+}
+
+// FEATURES: R53
+func TestNoKeyring(t *testing.T) {
+	keyring.MockInitWithError(os.ErrPermission)
+	var r Resolver
+	if _, err := r.Resolve(t.Context(), "keyring:web/bob"); err == nil || !strings.Contains(err.Error(), "no keyring can be reached") {
+		t.Error(err)
+	}
+}
