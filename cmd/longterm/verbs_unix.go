@@ -16,7 +16,7 @@ var verbs = []verb{
 	{"config", configCommand}, {"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 
-var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchDetect}
+var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchDetect, benchViewer}
 
 // platform is what the verbs share on systems with keepers.
 type platform struct {

@@ -7,19 +7,41 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
+// viewFlags are how a person wants the viewer.
+type viewFlags struct{ theme, prefix, layout string }
+
+// Variables that say how a person wants the viewer.
+const (
+	envTheme  = "LONGTERM_THEME"
+	envPrefix = "LONGTERM_PREFIX"
+)
+
+func defaultViewFlags() viewFlags {
+	f := viewFlags{theme: os.Getenv(envTheme), prefix: os.Getenv(envPrefix)}
+	if f.prefix == "" {
+		f.prefix = "C-Space"
+	}
+	return f
+}
+
 func viewCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	f := defaultViewFlags()
+	c := &cobra.Command{
 		Use: "view [S…]", Short: "Show sessions in panes",
-		Long: "Show sessions in panes on this terminal: those named, or all that run. Ctrl-Space, then ?, lists the keys.",
-		Args: cobra.ArbitraryArgs,
+		Long: "Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.\n" +
+			"Ctrl-Space, then ?, lists the keys; docs/viewer.md tells the rest.",
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -33,9 +55,13 @@ func viewCommand(a *app) *cobra.Command {
 				}
 				only = append(only, info.ID)
 			}
-			return a.view(cmd.Context(), only)
+			return a.view(cmd.Context(), only, f)
 		},
 	}
+	c.Flags().StringVar(&f.theme, "theme", f.theme, strings.Join(theme.Names(), ", ")+"; default: as it was last, or what suits the terminal ($"+envTheme+")")
+	c.Flags().StringVar(&f.prefix, "prefix", f.prefix, "key that begins a command, as in C-Space, C-a, F12 ($"+envPrefix+")")
+	c.Flags().StringVar(&f.layout, "layout", "", "layout to begin with; default: as it was last")
+	return c
 }
 
 // viewDefault is longterm without a verb: the viewer, with a shell to begin with.
@@ -53,7 +79,7 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		if s.State == "running" {
-			return a.view(cmd.Context(), nil)
+			return a.view(cmd.Context(), nil, defaultViewFlags())
 		}
 	}
 	n, err := shellHere()
@@ -63,14 +89,18 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	if _, err := b.client.NewSession(cmd.Context(), n); err != nil {
 		return err
 	}
-	return a.view(cmd.Context(), nil)
+	return a.view(cmd.Context(), nil, defaultViewFlags())
 }
 
 func (a *app) onTerminal() bool {
 	return term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
-func (a *app) view(ctx context.Context, only []string) error {
+func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
 	if !a.onTerminal() {
 		return errNoTerminal
 	}
@@ -78,11 +108,36 @@ func (a *app) view(ctx context.Context, only []string) error {
 	if err != nil {
 		return err
 	}
-	err = view.Run(ctx, newViewSource(b.client), view.Options{Only: only})
+	src := viewSource{b.client, b.dirs}
+	o.Only, o.History, o.Steward = only, src, src
+	o.Layouts = viewLayouts{filepath.Join(b.dirs.State, "layouts")}
+	if c := findClipboard(); c != nil {
+		o.Clipboard = c
+	}
+	err = view.Run(ctx, src, o)
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+func (f *viewFlags) options() (view.Options, error) {
+	o := view.Options{Layout: f.layout}
+	if f.theme != "" {
+		t, ok := theme.ByName(f.theme)
+		if !ok {
+			return o, usagef("no theme is called %q; there are %s", f.theme, strings.Join(theme.Names(), ", "))
+		}
+		o.Theme = t
+	}
+	if f.prefix != "" {
+		k, err := vterm.ParseKey(f.prefix)
+		if err != nil {
+			return o, usagef("prefix: %w", err)
+		}
+		o.Prefix = k
+	}
+	return o, nil
 }
 
 // shellHere is the user's shell in the current directory.

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,54 +13,103 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // retryTime is how often a viewer asks for a daemon that is away.
 const retryTime = 50 * time.Millisecond
 
 // viewSource is where the viewer's sessions come from: the daemon.
-type viewSource struct{ c *client.Client }
+type viewSource struct {
+	c    *client.Client
+	dirs paths.Dirs
+}
 
-func newViewSource(c *client.Client) view.Source { return viewSource{c} }
-
-// Sessions follows the daemon's events. Each makes for a fresh list: lists are small,
-// and a list cannot be out of step.
+// Sessions follows the daemon's events.
 func (v viewSource) Sessions(ctx context.Context) <-chan view.Update {
-	out := make(chan view.Update)
-	send := func(u view.Update) bool {
-		select {
-		case out <- u:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	list := func() bool {
-		all, err := v.c.List(ctx)
-		if err != nil {
-			return send(view.Update{Away: err.Error()})
-		}
-		return send(view.Update{Sessions: viewSessions(all)})
-	}
+	out := make(chan view.Update, 1)
+	f := &viewFeed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
 	go func() {
 		defer close(out)
 		for ctx.Err() == nil {
-			if !list() {
-				return
-			}
-			err := v.c.Events(ctx, func(api.Event) error {
-				if !list() {
-					return context.Canceled
-				}
-				return nil
-			})
-			if err != nil && !send(view.Update{Away: err.Error()}) {
-				return
+			if err := v.c.Events(ctx, func(e api.Event) error { return f.event(ctx, e) }); err != nil {
+				f.send(view.Update{Away: err.Error()})
 			}
 			pause(ctx, retryTime)
 		}
 	}()
 	return out
+}
+
+// viewFeed turns events into lists of sessions. Its goroutine is the only one that sends.
+type viewFeed struct {
+	v     viewSource
+	out   chan view.Update
+	self  string // the session the viewer runs in: to show it would be a hall of mirrors
+	all   []api.Session
+	bells map[string]int
+	exits map[string]*int // status of the last command that took its time
+}
+
+// send replaces what the viewer has not fetched yet: the newest counts.
+func (f *viewFeed) send(u view.Update) {
+	select {
+	case <-f.out:
+	default:
+	}
+	f.out <- u
+}
+
+func (f *viewFeed) event(ctx context.Context, e api.Event) error {
+	switch {
+	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
+		all, err := f.v.c.List(ctx)
+		if err != nil {
+			return err
+		}
+		f.all = all
+	default:
+		f.take(ctx, e)
+	}
+	var list []view.Session
+	for i := range f.all {
+		s := &f.all[i]
+		if s.ID == f.self {
+			continue
+		}
+		vs := viewSession(s)
+		vs.Bells, vs.LastExit = f.bells[s.ID], f.exits[s.ID]
+		list = append(list, vs)
+	}
+	f.send(view.Update{Sessions: list})
+	return nil
+}
+
+func (f *viewFeed) take(ctx context.Context, e api.Event) {
+	id := e.Session.ID
+	at := slices.IndexFunc(f.all, func(s api.Session) bool { return s.ID == id })
+	switch {
+	case e.Kind == "removed":
+		if at >= 0 {
+			f.all = slices.Delete(f.all, at, at+1)
+		}
+		return
+	case at < 0:
+		f.all = append(f.all, *e.Session)
+	default:
+		f.all[at] = *e.Session
+	}
+	switch sh := e.Session.Shell; {
+	case e.Kind == "bell":
+		f.bells[id]++
+	case sh == nil || e.Kind != "shell" && e.Kind != "command":
+	case sh.Phase == "running":
+		delete(f.exits, id)
+	case f.exits[id] == nil: // what ran has ended; how, its record says
+		if c, err := f.v.c.Session(id).Command(ctx, 0); err == nil {
+			f.exits[id] = c.ExitCode
+		}
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -68,29 +119,46 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func viewSessions(all []api.Session) []view.Session {
-	var out []view.Session
-	for _, s := range all {
-		vs := view.Session{
-			ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd,
-			ExitCode: s.ExitCode, Signal: s.Signal,
-			Started: time.Now().Add(-time.Duration(s.Duration) * time.Millisecond),
-		}
-		if s.Ended != nil {
-			vs.Ended = vs.Started.Add(time.Duration(s.Duration) * time.Millisecond)
-		}
-		out = append(out, vs)
+// viewSession is a session as the viewer knows it.
+func viewSession(s *api.Session) view.Session {
+	vs := view.Session{
+		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
+		ExitCode: s.ExitCode, Signal: s.Signal, FullScreen: s.Alt,
+		Started: time.Now().Add(-time.Duration(s.Duration) * time.Millisecond),
 	}
-	return out
+	if s.Ended != nil {
+		vs.Ended = vs.Started.Add(time.Duration(s.Duration) * time.Millisecond)
+	}
+	if s.Needs != nil {
+		vs.Needs = s.Needs.Kind
+	}
+	if s.Progress != nil {
+		vs.Progress = &view.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
+	}
+	if sh := s.Shell; sh != nil {
+		vs.Phase = map[string]view.Phase{"prompt": view.PhasePrompt, "running": view.PhaseRunning}[sh.Phase]
+		vs.Doing, vs.Since = sh.Command, sh.Since
+	}
+	return vs
 }
 
-func (v viewSource) New(ctx context.Context) (string, error) {
+func (v viewSource) New(ctx context.Context, beside string) (string, error) {
 	n, err := shellHere()
 	if err != nil {
 		return "", err
 	}
+	if beside != "" {
+		if s, err := v.c.Session(beside).Info(ctx); err == nil && isDirectory(s.Cwd) {
+			n.Cwd = s.Cwd
+		}
+	}
 	s, err := v.c.NewSession(ctx, n)
 	return s.ID, err
+}
+
+func isDirectory(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
 }
 
 func (v viewSource) Kill(ctx context.Context, id string) error {
@@ -134,7 +202,7 @@ func (w *watched) Resize(cols, rows int) {
 	w.mu.Lock()
 	w.size = size
 	w.mu.Unlock()
-	w.act(size)
+	w.act(size) // one of 0×0 does nothing but wake up
 }
 
 func (w *watched) Act(in view.Input) {
@@ -178,14 +246,24 @@ func (w *watched) run(ctx context.Context) {
 		w.mu.Unlock()
 		st, err := w.s.Watch(ctx, client.StreamOptions{Cols: size.Cols, Rows: size.Rows})
 		if err == nil {
-			w.converse(ctx, st)
+			w.converse(ctx, st, size.Cols > 0)
 			_ = st.Close()
 		}
-		pause(ctx, retryTime)
+		if !w.changedSay(size.Cols > 0) {
+			pause(ctx, retryTime)
+		}
 	}
 }
 
-func (w *watched) converse(ctx context.Context, st *client.Stream) {
+// changedSay reports that the viewer wants a say in the session's size and has none, or
+// the reverse: that takes another stream.
+func (w *watched) changedSay(had bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return had != (w.size.Cols > 0)
+}
+
+func (w *watched) converse(ctx context.Context, st *client.Stream, say bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	shown := make(chan struct{})
@@ -201,6 +279,9 @@ func (w *watched) converse(ctx context.Context, st *client.Stream) {
 	}()
 	for {
 		for a, ok := w.next(); ok; a, ok = w.next() {
+			if w.changedSay(say) {
+				return
+			}
 			if st.Act(a) != nil {
 				return
 			}

@@ -2,64 +2,117 @@ package view
 
 import (
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// layoutKey is what the arrangement of panes depends on.
-type layoutKey struct {
-	ids    string
+// placed is an arrangement of panes on the terminal.
+type placed struct {
+	places []layout.Place
 	w, h   int
+	footer int
 	loaded bool
 }
 
 // arrange places the panes, watching what is new and leaving what is gone.
 func (v *viewer) arrange() {
 	w, h := v.canvas.screen.Size()
-	area, _ := split(w, h)
-	ids := v.m.visible()
-	if v.m.zoomed && v.m.focus != "" {
-		ids = []string{v.m.focus}
+	area, footer := v.areas()
+	want := placed{v.m.places(area), w, h, footer.H, v.m.loaded}
+	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
+		want.footer != v.layout.footer || want.loaded != v.layout.loaded {
+		v.layout, v.fresh = want, true
+		v.place(want.places)
 	}
-	areas := grid(area, len(ids))
-	ids = window(ids, v.m.focus, len(areas))
-	if key := (layoutKey{strings.Join(ids, "\x00"), w, h, v.m.loaded}); key != v.layout {
-		v.layout, v.fresh = key, true
-		v.place(ids, areas)
+	for _, p := range v.m.panes {
+		p.fit(v.say(p.id, p.inner()))
 	}
 	v.setMouse()
 }
 
-func (v *viewer) place(ids []string, areas []rect) {
+// places says which sessions go where.
+func (m *model) places(area rect) []layout.Place {
+	if m.zoomed && m.focus != "" {
+		return []layout.Place{{Session: m.focus, Area: area}}
+	}
+	if t := m.tab(); !t.auto {
+		places, _, fits := t.tree.Arrange(area)
+		if fits || len(places) == 1 {
+			return places
+		}
+		return []layout.Place{{Session: m.focus, Area: area}}
+	}
+	ids := m.visible()
+	areas := layout.Grid(area, len(ids))
+	from := 0
+	if i := slices.Index(ids, m.focus); i >= len(areas) { // a window around the focused one
+		from = i - len(areas) + 1
+	}
+	out := make([]layout.Place, len(areas))
+	for i := range areas {
+		out[i] = layout.Place{Session: ids[from+i], Area: areas[i]}
+	}
+	return out
+}
+
+// say is the size that the viewer wants for a session; 0×0: it has no say.
+func (v *viewer) say(id string, in rect) (cols, rows int) {
+	if v.m.readOnly || v.mute[id] {
+		return 0, 0
+	}
+	return in.W, in.H
+}
+
+func (v *viewer) place(places []layout.Place) {
 	old := v.m.panes
 	v.m.panes = nil
-	for i, id := range ids {
-		at := slices.IndexFunc(old, func(p *pane) bool { return p.id == id })
+	for _, pl := range places {
+		at := slices.IndexFunc(old, func(p *pane) bool { return p.id == pl.Session })
 		if at < 0 {
-			v.m.panes = append(v.m.panes, v.watch(id, areas[i]))
+			in := (&pane{area: pl.Area}).inner()
+			cols, rows := v.say(pl.Session, in)
+			v.m.panes = append(v.m.panes, v.watch(pl.Session, pl.Area, cols, rows))
 			continue
 		}
 		p := old[at]
 		old = slices.Delete(old, at, at+1)
-		p.place(areas[i])
-		p.fit()
+		p.place(pl.Area)
 		v.m.panes = append(v.m.panes, p)
 	}
 	for _, p := range old {
 		p.stream.Close()
 	}
+	v.layoutTime()
+}
+
+// layoutTime notes when panes were placed: until sessions have followed, a screen of
+// another size is nothing to tell of.
+func (v *viewer) layoutTime() {
+	now := v.o.Now()
+	for _, p := range v.m.panes {
+		p.placedAt = now
+	}
+}
+
+// followTime is how long a session may take to get its pane's size.
+const followTime = time.Second
+
+// outgrown reports that the session's screen has a size that the pane did not ask for,
+// for longer than it takes to follow.
+func (p *pane) outgrown(now time.Time) bool {
+	in := p.inner()
+	return p.screen.Cols > 0 && (p.screen.Cols != in.W || p.screen.Rows != in.H) && now.Sub(p.placedAt) >= followTime
 }
 
 // watch opens a pane and a goroutine that hands its frames to the loop.
-func (v *viewer) watch(id string, area rect) *pane {
-	p := &pane{id: id}
+func (v *viewer) watch(id string, area rect, cols, rows int) *pane {
+	p := &pane{id: id, cols: cols, rows: rows}
 	p.place(area)
-	in := p.inner()
-	p.cols, p.rows = in.w, in.h
-	p.stream = v.src.Watch(v.ctx, id, in.w, in.h)
+	p.stream = v.src.Watch(v.ctx, id, cols, rows)
 	frames := p.stream.Frames()
 	v.spawn(func() {
 		for {
@@ -85,6 +138,7 @@ func (v *viewer) closePanes() {
 	for _, p := range v.m.panes {
 		p.stream.Close()
 	}
+	v.stopPreview()
 }
 
 // setMouse asks the terminal for mere motion of the mouse only while a program wants it.

@@ -2,86 +2,232 @@ package view
 
 import (
 	"fmt"
-	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// drawBar draws the last row: what the keys do now, or what there is to say.
+// drawBar draws the last row: tabs, what is special, what there is to say, and hints.
 func (v *viewer) drawBar() {
 	w, h := v.canvas.screen.Size()
 	_, bar := split(w, h)
-	text, style := v.barText()
-	if v.bar == text || bar.h == 0 {
+	if bar.H == 0 {
 		return
 	}
-	v.bar = text
-	v.canvas.text(bar.x, bar.y, bar.w, text, style)
-}
-
-func (v *viewer) barText() (string, tcell.Style) {
-	prefix := keyName(v.o.Prefix)
-	shown, all := len(v.m.panes), len(v.m.visible())
-	switch s := v.m.session(v.m.focus); {
-	case v.m.mode == modeConfirm && s != nil:
-		return " kill " + s.Name + "? y/n", askBar
-	case v.m.mode == modePrefix:
-		return hints(), askBar
-	case v.m.message != "":
-		return " " + v.m.message, askBar
-	case v.m.away != "":
-		return " reconnecting… " + v.m.away, askBar
-	case !v.m.loaded:
-		return " looking for sessions…", hintBar
-	case all == 0:
-		return " n: new session  q: quit", hintBar
-	case v.m.zoomed && all > 1:
-		return fmt.Sprintf(" zoomed; %s z shows all %d", prefix, all), hintBar
-	case shown < all:
-		return fmt.Sprintf(" %d of %d sessions fit; %s Tab goes on", shown, all, prefix), hintBar
+	left, right, ground := v.barSegments()
+	key := ""
+	for _, s := range append(append([]segment{}, left...), right...) {
+		key += s.text + "\x00"
 	}
-	return " " + prefix + ": commands, then ?: help", hintBar
+	key += fmt.Sprint(ground, v.m.current)
+	if v.bar != key {
+		v.bar = key
+		v.row(bar.X, bar.Y, bar.W, left, right, ground)
+	}
 }
 
-func hints() string {
-	var b strings.Builder
-	for _, c := range commands {
-		if c.hint != "" {
-			fmt.Fprintf(&b, " %s %s ", c.label, c.hint)
+// drawBarText fills the bar with one text.
+func (v *viewer) drawBarText(text string, st tcell.Style) {
+	w, h := v.canvas.screen.Size()
+	_, bar := split(w, h)
+	if bar.H == 0 {
+		bar = rect{X: 0, Y: h - 1, W: w, H: 1}
+	}
+	v.bar = ""
+	v.canvas.text(bar.X, bar.Y, bar.W, text, st)
+	v.canvas.setCursor(cursor{x: -1})
+}
+
+// drawPrompt draws a line that is being typed into the bar.
+func (v *viewer) drawPrompt(label, text string, at int, note string) {
+	w, h := v.canvas.screen.Size()
+	y := h - 1
+	v.bar = ""
+	th := v.theme
+	right := []segment{}
+	if room := w - len(label) - 12; note != "" && room > 0 {
+		if r := []rune(note); len(r) > room {
+			note = string(r[:room-1]) + "…"
+		}
+		right = []segment{{" " + note + " ", th.BarDim}}
+	}
+	before := string([]rune(text)[:at])
+	room := max(1, w-len(label)-2-segmentsWidth(right))
+	for textWidth(before) > room { // the cursor stays in sight
+		_, size := utf8.DecodeRuneInString(before)
+		before, text = before[size:], text[size:]
+	}
+	v.row(0, y, w, []segment{{" " + label, th.BarKey}, {text, th.Bar}}, right, th.Bar)
+	v.canvas.setCursor(cursor{min(w-1, 1+len(label)+textWidth(before)), y, tcell.CursorStyleDefault})
+}
+
+func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
+	th := v.theme
+	prefix := v.prefixName()
+	whole := func(text string, st tcell.Style) ([]segment, []segment, tcell.Style) {
+		v.barTabs = nil
+		return []segment{{text, st}}, nil, st
+	}
+	all := len(v.m.shown())
+	switch {
+	case v.m.mode == modePrefix:
+		left := v.hintSegments()
+		v.barTabs = nil
+		return left, nil, th.Bar
+	case v.m.message != "":
+		return whole(" "+v.m.message, th.Message)
+	case v.m.away != "" && v.o.Now().Sub(v.m.awaySince) >= awayTime:
+		return whole(" reconnecting… "+v.m.away, th.Message)
+	case !v.m.loaded:
+		return whole(" looking for sessions…", th.BarDim)
+	case all == 0 && len(v.m.tabs) == 1:
+		return whole(" "+v.keys.PrefixLabel("new")+": new session  "+v.keys.PrefixLabel("quit")+": quit", th.BarDim)
+	}
+	left = append(v.tabSegments(), v.flagSegments()...)
+	hint := " " + prefix + ": commands, then " + v.keys.PrefixLabel("help") + ": help"
+	switch hidden := len(v.m.panes) < all; {
+	case v.m.focused() != nil && v.m.focused().look.standsStill():
+		hint = v.lookHint(v.m.focused().look)
+	case v.m.zoomed && all > 1:
+		hint = fmt.Sprintf(" zoomed; %s shows all %d", v.chord("zoom"), all)
+	case hidden:
+		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", len(v.m.panes), all, v.chord("next"))
+	}
+	if len(left) == 0 {
+		left = []segment{{hint, th.BarDim}}
+	} else {
+		right = append(right, segment{hint + " ", th.BarDim})
+	}
+	return left, append(v.alertSegments(), right...), th.Bar
+}
+
+func (v *viewer) lookHint(l *look) string {
+	key := v.keys.ScrollLabel
+	switch {
+	case !l.keys:
+		return " looking back; typing or Escape: back to the present"
+	case l.search != nil && l.search.Pattern != "":
+		return fmt.Sprintf(" %s %s  %s %s  %s search  %s back", l.search.Pattern, l.search.Count(),
+			key("scroll-match-up"), key("scroll-match-down"), key("scroll-search"), key("scroll-leave"))
+	case l.sel != nil:
+		return fmt.Sprintf(" %s copies  Escape ends the selection", key("scroll-copy"))
+	}
+	return fmt.Sprintf(" %s search  %s select  %s copy  %s %s commands  %s copy output  %s back", key("scroll-search"), key("scroll-select"),
+		key("scroll-copy"), key("scroll-command-up"), key("scroll-command-down"), key("scroll-copy-output"), key("scroll-leave"))
+}
+
+// tabSpan is where a tab stands in the bar.
+type tabSpan struct{ from, to, tab int }
+
+func (v *viewer) tabSegments() []segment {
+	v.barTabs = nil
+	if len(v.m.tabs) == 1 && v.m.tabs[0].name == "" {
+		return nil
+	}
+	var out []segment
+	at := 0
+	for i, t := range v.m.tabs {
+		st := v.theme.Tab
+		if i == v.m.current {
+			st = v.theme.TabActive
+		}
+		text := " " + printable(v.m.title(i)) + " "
+		ids := v.m.visible()
+		if !t.auto {
+			ids = t.tree.Sessions()
+		}
+		if worst := v.m.worst(ids); worst != alertNone && i != v.m.current {
+			text = " " + printable(v.m.title(i)) + " " + alertSigns[worst] + " "
+			st = theme.On(st, v.theme.Wants).Bold(true)
+		}
+		out = append(out, segment{text, st})
+		w := textWidth(text)
+		v.barTabs = append(v.barTabs, tabSpan{at, at + w, i})
+		at += w
+	}
+	return append(out, segment{" ", v.theme.Bar})
+}
+
+func (v *viewer) flagSegments() []segment {
+	var out []segment
+	for _, f := range []struct {
+		on   bool
+		text string
+	}{{v.m.tab().sync, " SYNC: typing goes to all panes "}, {v.m.readOnly, " READ-ONLY "}, {v.m.follow, " FOLLOW "}} {
+		if f.on {
+			out = append(out, segment{f.text, v.theme.Alarm}, segment{" ", v.theme.Bar})
 		}
 	}
-	return b.String()
+	return out
 }
 
-// drawHelp draws the list of keys over the panes.
-func (v *viewer) drawHelp() {
-	prefix := keyName(v.o.Prefix)
-	lines := []string{"Keys go to the focused session. After " + prefix + ":", ""}
-	for _, c := range commands {
-		lines = append(lines, fmt.Sprintf("%-7s %s", c.label, c.help))
+// awayTime is how long the source may be away before it is worth a word: a daemon that
+// restarts is back sooner.
+const awayTime = 500 * time.Millisecond
+
+// wideBar is the width from which on the bar has room for explanations.
+const wideBar = 60
+
+// alertSegments name the session that wants attention most, and those in no tab.
+func (v *viewer) alertSegments() []segment {
+	var out []segment
+	if id := v.m.nextAlert(); id != "" {
+		s, a := v.m.session(id), v.m.alerts[id]
+		text := fmt.Sprintf(" %s %s %s ", alertSigns[a.kind], printable(s.Name), alertWords[a.kind])
+		if n := len(v.m.alerts); n > 1 {
+			text += fmt.Sprintf("+%d ", n-1)
+		}
+		if w, _ := v.canvas.screen.Size(); w >= wideBar {
+			text += "(" + v.chord("next-alert") + ") "
+		}
+		out = append(out, segment{text, theme.On(v.theme.Bar, v.theme.Wants).Bold(true)})
 	}
-	lines = append(lines, "", prefix+" twice sends it through.", "A click focuses a pane. Any key closes this.")
-	v.drawBox(lines, plain.Reverse(true))
+	if n := v.m.hidden(); n > 0 {
+		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, v.keys.PrefixLabel("pick")), v.theme.BarDim})
+	}
+	return out
 }
 
+// hintSegments are what the most wanted keys do after the prefix.
+func (v *viewer) hintSegments() []segment {
+	var out []segment
+	for _, a := range []string{"new", "split-right", "split-down", "tab-new", "pick", "zoom", "kill", "scroll", "search", "palette", "help", "quit"} {
+		for i := range v.keys.Prefix {
+			if r := &v.keys.Prefix[i]; string(r.Action) == a && r.Label() != "" {
+				out = append(out, segment{" " + r.Label(), v.theme.BarKey}, segment{" " + r.Short + " ", v.theme.Bar})
+			}
+		}
+	}
+	return out
+}
+
+// drawEmpty tells what to do where there is nothing.
 func (v *viewer) drawEmpty() {
-	v.drawBox([]string{"No session runs here.", "", "n  start one", "q  quit"}, plain)
-}
-
-// drawBox draws lines in the middle of the terminal. All of them are narrow characters.
-func (v *viewer) drawBox(lines []string, style tcell.Style) {
+	prefix := v.prefixName()
+	lines := []string{"No session runs here.", "", v.keys.PrefixLabel("new") + "  start one", v.keys.PrefixLabel("quit") + "  quit", "", "Later: " + prefix + ", then " + v.keys.PrefixLabel("help") + " for help"}
 	w, h := v.canvas.screen.Size()
 	area, _ := split(w, h)
 	width := 0
 	for _, l := range lines {
-		width = max(width, len(l)+4)
+		width = max(width, textWidth(l))
 	}
-	width = min(width, area.w)
-	if len(lines)+2 <= area.h {
-		lines = append(append([]string{""}, lines...), "")
+	x, y := max(0, (area.W-width)/2), max(0, (area.H-len(lines))/2)
+	for i := 0; i < len(lines) && y+i < area.H; i++ {
+		v.canvas.text(x, y+i, min(width, area.W), lines[i], plain)
 	}
-	x, y := (area.w-width)/2, max(0, (area.h-len(lines))/2)
-	for i := 0; i < len(lines) && y+i < area.h; i++ {
-		v.canvas.text(x, y+i, width, "  "+lines[i], style)
+}
+
+// minBarHeight is the height from which on the last row is kept for the bar.
+const minBarHeight = 4
+
+// split divides the terminal: panes above, the bar below. A bar without height is not
+// shown.
+func split(w, h int) (panes, bar rect) {
+	if h < minBarHeight {
+		return rect{X: 0, Y: 0, W: w, H: h}, rect{X: 0, Y: h, W: w, H: 0}
 	}
+	return rect{X: 0, Y: 0, W: w, H: h - 1}, rect{X: 0, Y: h - 1, W: w, H: 1}
 }

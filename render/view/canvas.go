@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/uniseg"
 
 	"github.com/longterm-dev/longterm/render"
 )
@@ -32,6 +33,12 @@ func (c *canvas) put(x, y, w int, text string, st tcell.Style) {
 	if unprintable(r, n) {
 		text = "?"
 	}
+	if len(text) > n { // a joiner at the end would join what comes next
+		text = strings.TrimRight(text, joiner)
+	}
+	if w > 1 && strings.ContainsRune(text, emojiSelector) && uniseg.StringWidth(string(r)) == 1 {
+		text = string(r) // terminals do not agree on how wide these are
+	}
 	_, got := c.screen.Put(x, y, text, st)
 	if got > w || got == 0 {
 		c.screen.Put(x, y, fallback(r), st)
@@ -41,6 +48,12 @@ func (c *canvas) put(x, y, w int, text string, st tcell.Style) {
 		c.screen.Put(x+got, y, " ", st)
 	}
 }
+
+// emojiSelector asks for the coloured form of a character before it (VS16).
+const emojiSelector = '\uFE0F'
+
+// joiner makes one character of two (ZWJ).
+const joiner = "\u200D"
 
 // unprintable reports a control character or a byte that is no UTF-8.
 func unprintable(r rune, size int) bool {
@@ -53,6 +66,25 @@ func fallback(r rune) string {
 		return s
 	}
 	return "?"
+}
+
+// restyle gives what stands in part of a row another look.
+func (c *canvas) restyle(x, y, w int, st tcell.Style) {
+	for end := x + w; x < end; {
+		text, _, width := c.screen.Get(x, y)
+		if x+width > end {
+			return
+		}
+		c.put(x, y, width, text, st)
+		x += width
+	}
+}
+
+// dots fills part of a row with what stands for nothing at all.
+func (c *canvas) dots(x, y, w int, st tcell.Style) {
+	for i := range w {
+		c.put(x+i, y, 1, "·", st)
+	}
 }
 
 // fill blanks part of a row.

@@ -2,21 +2,10 @@ package view
 
 import (
 	"fmt"
-	"time"
-	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
-)
 
-// How the viewer's own parts look. Reverse and dim follow the person's colours, and do
-// without any.
-var (
-	plain     = tcell.StyleDefault
-	statusBar = plain.Reverse(true).Dim(true)
-	focusBar  = plain.Reverse(true).Bold(true)
-	hintBar   = plain.Dim(true)
-	askBar    = plain.Reverse(true).Bold(true)
-	separator = plain.Dim(true)
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // draw puts on the terminal what changed since the last time.
@@ -25,115 +14,112 @@ func (v *viewer) draw() {
 		v.fresh = false
 		v.begin()
 	}
-	if v.m.mode != modeHelp { // it covers the panes
-		for _, p := range v.m.panes {
-			v.drawStatus(p)
-			v.drawRows(p)
-		}
+	for _, p := range v.m.panes {
+		v.drawStatus(p)
+		v.drawRows(p)
 	}
+	v.drawSeparators()
+	v.drawFooter()
 	v.drawBar()
 	v.drawCursor()
+	switch {
+	case v.over != nil:
+		v.over.draw(v)
+	case v.hints && v.m.mode == modePrefix:
+		v.drawHints()
+	}
 	v.canvas.show()
 }
 
-// begin clears the terminal and draws what stands still.
+// begin clears the terminal and has everything drawn.
 func (v *viewer) begin() {
 	v.canvas.clear()
-	v.bar = ""
+	v.bar, v.lined = "", "\x00"
 	for _, p := range v.m.panes {
 		p.markAll()
-		v.drawSeparator(p)
 	}
-	switch {
-	case v.m.mode == modeHelp:
-		v.drawHelp()
-	case v.m.loaded && len(v.m.panes) == 0:
+	if v.m.loaded && len(v.m.panes) == 0 {
 		v.drawEmpty()
 	}
 }
 
-func (v *viewer) drawSeparator(p *pane) {
-	w, _ := v.canvas.screen.Size()
-	x := p.area.x + p.area.w
-	for y := p.area.y; x < w && y < p.area.y+p.area.h; y++ {
-		v.canvas.put(x, y, 1, "│", separator)
-	}
-}
-
-// drawStatus draws a pane's first row: number, name and what runs; on the right how it
-// fares and for how long.
-func (v *viewer) drawStatus(p *pane) {
-	s := v.m.session(p.id)
-	if s == nil || p.area.h < 2 {
+// drawSeparators draws the columns between panes; beside the focused one they stand out.
+func (v *viewer) drawSeparators() {
+	if v.lined == v.m.focus {
 		return
 	}
-	left := fmt.Sprintf(" %d %s", v.m.number(p.id), s.Name)
-	what := p.screen.Title
-	if what == "" {
-		what = s.Command
-	}
-	if what != "" {
-		left += "  " + what
-	}
-	right := " " + stateText(s, p.area.w) + " " + duration(s.ran(v.o.Now())) + " "
-	focused := p.id == v.m.focus
-	if key := fmt.Sprint(left, "\x00", right, focused); p.status != key {
-		p.status = key
-		style := statusBar
-		if focused {
-			style = focusBar
+	v.lined = v.m.focus
+	w, _ := v.canvas.screen.Size()
+	focus := v.m.focused()
+	for _, p := range v.m.panes {
+		x := p.area.X + p.area.W
+		for y := p.area.Y; x < w && y < p.area.Y+p.area.H; y++ {
+			st := v.theme.Separator
+			if f := focus; f != nil && y >= f.area.Y && y < f.area.Y+f.area.H && (x == f.area.X-1 || x == f.area.X+f.area.W) {
+				st = v.theme.SeparatorNow
+			}
+			v.canvas.put(x, y, 1, "│", st)
 		}
-		state := style
-		if s.failed() && !v.o.NoColor {
-			state = style.Foreground(tcell.ColorMaroon)
-		}
-		w := min(utf8.RuneCountInString(right), p.area.w)
-		v.canvas.text(p.area.x, p.area.y, p.area.w-w, left, style)
-		v.canvas.text(p.area.x+p.area.w-w, p.area.y, w, right, state)
 	}
-}
-
-// wideStatus is the width from which on a state is told in words.
-const wideStatus = 40
-
-func stateText(s *Session, width int) string {
-	switch {
-	case s.State == StateRunning:
-		return "●"
-	case s.ExitCode != nil && *s.ExitCode == 0 && width < wideStatus:
-		return "✓"
-	case s.ExitCode != nil && *s.ExitCode == 0:
-		return "✓ exited 0"
-	case s.ExitCode != nil && width < wideStatus:
-		return fmt.Sprintf("✗%d", *s.ExitCode)
-	case s.ExitCode != nil:
-		return fmt.Sprintf("✗ exited %d", *s.ExitCode)
-	case width < wideStatus:
-		return "✗"
-	case s.Signal != "":
-		return "✗ " + s.Signal
-	}
-	return "✗ " + s.State
-}
-
-func duration(d time.Duration) string {
-	sec := int(d / time.Second)
-	switch {
-	case sec < 60:
-		return fmt.Sprintf("%ds", sec)
-	case sec < 3600:
-		return fmt.Sprintf("%d:%02d", sec/60, sec%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", sec/3600, sec/60%60, sec%60)
 }
 
 // drawRows draws the rows of a pane that changed.
 func (v *viewer) drawRows(p *pane) {
 	in := p.inner()
+	if boxed := p.outgrown(v.o.Now()); boxed != p.boxed {
+		p.boxed = boxed
+		p.markAll()
+		v.drawStatus(p)
+	}
 	for i, dirty := range p.dirty {
-		if dirty {
-			p.dirty[i] = false
-			v.canvas.line(rect{in.x, in.y + i, in.w, 1}, p.row(i), p.screen.Cols, p.modes.ReverseVideo)
+		if !dirty {
+			continue
+		}
+		p.dirty[i] = false
+		at := rect{X: in.X, Y: in.Y + i, W: in.W, H: 1}
+		if p.look != nil {
+			v.drawLook(p, at, i)
+			continue
+		}
+		v.canvas.line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
+		if p.boxed {
+			v.drawOutside(p, at, i)
+		}
+	}
+}
+
+// drawOutside marks what the session's screen does not reach.
+func (v *viewer) drawOutside(p *pane, at rect, i int) {
+	from := min(p.screen.Cols-p.left, at.W)
+	if p.row(i) == nil {
+		from = 0
+	}
+	v.canvas.dots(at.X+from, at.Y, at.W-from, v.theme.Outside)
+}
+
+// drawLook draws a row that is looked back at, with what was found and selected.
+func (v *viewer) drawLook(p *pane, at rect, i int) {
+	l := p.look
+	row := l.top + i
+	line := p.row(i)
+	v.canvas.line(at, line, l.page.Cols, 0, p.modes.ReverseVideo)
+	for _, m := range v.lookMarks(p, row, line) {
+		st := v.theme.Found
+		if m.Current {
+			st = v.theme.FoundNow
+		}
+		from, to := min(m.From, at.W), min(m.To, at.W)
+		v.canvas.restyle(at.X+from, at.Y, to-from, st)
+	}
+	if l.sel != nil {
+		if from, to, ok := l.sel.Columns(&l.page, row); ok {
+			from, to = min(from, at.W), min(to, at.W)
+			v.canvas.restyle(at.X+from, at.Y, to-from, v.theme.Selected)
+		}
+	}
+	for _, c := range l.places {
+		if c.Row == row { // where a command was typed
+			v.canvas.restyle(at.X, at.Y, 1, theme.On(plain.Reverse(true), v.theme.Busy))
 		}
 	}
 }
@@ -142,16 +128,31 @@ func (v *viewer) drawRows(p *pane) {
 func (v *viewer) drawCursor() {
 	hidden := cursor{x: -1}
 	p := v.m.focused()
-	if p == nil || v.m.mode == modeHelp || !v.m.running(v.m.focus) || !p.screen.Cursor.Visible {
+	if p == nil {
 		v.canvas.setCursor(hidden)
 		return
 	}
-	in, c := p.inner(), p.screen.Cursor
-	at := cursor{in.x + c.X, in.y + c.Y - p.top, tcell.CursorStyleDefault}
-	if c.X >= in.w || !in.contains(at.x, at.y) {
-		v.canvas.setCursor(hidden)
+	in := p.inner()
+	if l := p.look; l != nil && !l.passing {
+		at := cursor{in.X + l.cursor.Col, in.Y + l.cursor.Row - l.top, tcell.CursorStyleSteadyBlock}
+		if !l.keys || !in.Contains(at.x, at.y) {
+			at = hidden
+		}
+		v.canvas.setCursor(at)
 		return
 	}
-	at.style = cursorStyle(c)
+	c := p.screen.Cursor
+	at := cursor{in.X + c.X - p.left, in.Y + c.Y - p.top, cursorStyle(c)}
+	if !v.m.running(v.m.focus) || !c.Visible || !in.Contains(at.x, at.y) {
+		at = hidden
+	}
 	v.canvas.setCursor(at)
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -34,7 +35,7 @@ func TestScreen(t *testing.T) {
 	b.list(running("build"), exited("test", 3))
 	b.print("test", "\x1b]2;go test\x07FAIL")
 	want = strings.Join([]string{
-		" 1 build  sh ● 1:05 │ 2 test  go t ✗3 5s",
+		" 1 build  sh ● 1:05 │ 2 test  go … ✗3 5s",
 		"$ make              │FAIL",
 		"cc 你好.c           │",
 	}, "\n")
@@ -100,7 +101,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 	if puts, shows := b.term.drawn(); puts == 0 || puts > 2*80 || shows != 1 {
 		t.Errorf("a second passed: %d cells were drawn, shown %d times", puts, shows)
 	}
-	b.m.update(Update{Sessions: []Session{running("a"), running("b")}})
+	b.apply(Update{Sessions: []Session{running("a"), running("b")}})
 	b.refresh()
 	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
 		t.Errorf("the list came again, and %d cells were drawn", puts)
@@ -110,7 +111,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 // styleAt is the look of a cell of the pane of session a.
 func (b *bench) styleAt(x, y int) tcell.Style {
 	in := b.m.pane("a").inner()
-	_, st, _ := b.term.Get(in.x+x, in.y+y)
+	_, st, _ := b.term.Get(in.X+x, in.Y+y)
 	return st
 }
 
@@ -214,8 +215,9 @@ func FuzzFrame(f *testing.F) {
 		b.list(running("a"))
 		b.m.pane("a").apply(Frame{Screen: s})
 		b.refresh()
-		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0))
-		if !strings.HasPrefix(b.row(0), " 1 a") || b.row(5) != " Ctrl-Space: command" {
+		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0),
+			tcell.NewEventMouse(19, 0, 0, 0), tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+		if !strings.HasPrefix(b.row(0), " 1 a") || !strings.HasPrefix(b.row(5), " Ctrl-Space: comman") {
 			t.Errorf("drawn outside of the pane:\n%s", b.term.text())
 		}
 	})
@@ -240,11 +242,11 @@ func TestOtherSizes(t *testing.T) {
 	}
 	p.apply(frame(60, 12, out.String()))
 	b.refresh()
-	if got := b.row(1) + "/" + b.row(4); got != "row 8 of a session t/row 11 of a session" {
-		t.Errorf("a larger session: %q; the row of the cursor should be the last", got)
+	if got := b.row(1) + "/" + b.row(4); got != "hat is wider/that is wider" {
+		t.Errorf("a larger session: %q; the cursor should be in sight", got)
 	}
-	if x, y, visible := b.term.GetCursor(); visible {
-		t.Errorf("the cursor is out of sight, but shown at %d,%d", x, y)
+	if x, y, visible := b.term.GetCursor(); !visible || x != 13 || y != 4 {
+		t.Errorf("the cursor is shown at %d,%d: %v", x, y, visible)
 	}
 	p.apply(frame(60, 12, "top\x1b[H"))
 	b.refresh()
@@ -308,7 +310,7 @@ func TestSizes(t *testing.T) {
 		b.quit = false
 		for _, p := range b.m.panes {
 			in := p.inner()
-			if p.cols != in.w || p.rows != in.h || in.w < 1 || in.h < 1 {
+			if p.cols != in.W || p.rows != in.H || in.W < 1 || in.H < 1 {
 				t.Errorf("%v: pane %+v of a session of %d×%d", size, p.area, p.cols, p.rows)
 			}
 		}
@@ -320,21 +322,8 @@ func TestSizes(t *testing.T) {
 }
 
 func BenchmarkDraw(bm *testing.B) {
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		bm.Fatal(err)
-	}
-	screen.SetSize(200, 60)
-	o := Options{Screen: screen, Tick: make(chan time.Time)}
-	if err := o.defaults(); err != nil {
-		bm.Fatal(err)
-	}
-	v := newViewer(bm.Context(), newFakeSource(), o)
-	var all []Session
-	for i := range 12 {
-		all = append(all, running(fmt.Sprint("s", i)))
-	}
-	v.m.update(Update{Sessions: all})
+	v := benchViewer(bm, 12)
+	v.canvas.screen.(tcell.SimulationScreen).SetSize(200, 60)
 	v.refresh()
 	frames := []Frame{}
 	for i := range 2 {
@@ -350,4 +339,52 @@ func BenchmarkDraw(bm *testing.B) {
 		v.refresh()
 	}
 	v.closePanes()
+}
+
+// BenchmarkDrawNothing is what a key costs before its echo comes.
+func BenchmarkDrawNothing(bm *testing.B) {
+	v := benchViewer(bm, 1)
+	for bm.Loop() {
+		v.refresh()
+	}
+	v.closePanes()
+}
+
+// BenchmarkDrawRow is a row that changed, on a terminal of 80×24.
+func BenchmarkDrawRow(bm *testing.B) {
+	v := benchViewer(bm, 1)
+	p := v.m.panes[0]
+	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
+	p.apply(frameSince(e, 0))
+	for n := 0; bm.Loop(); n++ {
+		since := e.Version()
+		fmt.Fprintf(e, "\r%d", n)
+		p.apply(frameSince(e, since))
+		v.refresh()
+	}
+	v.closePanes()
+}
+
+func benchViewer(bm *testing.B, panes int) *viewer {
+	bm.Helper()
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		bm.Fatal(err)
+	}
+	o := Options{Screen: screen, Tick: make(chan time.Time)}
+	if err := o.defaults(); err != nil {
+		bm.Fatal(err)
+	}
+	keys, err := keymap.New(nil)
+	if err != nil {
+		bm.Fatal(err)
+	}
+	v := newViewer(bm.Context(), newFakeSource(), o, keys)
+	var all []Session
+	for i := range panes {
+		all = append(all, running(fmt.Sprint("s", i)))
+	}
+	v.m.update(Update{Sessions: all}, epoch)
+	v.refresh()
+	return v
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -40,7 +41,7 @@ func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) Stream 
 	return s
 }
 
-func (f *fakeSource) New(context.Context) (string, error) {
+func (f *fakeSource) New(context.Context, string) (string, error) {
 	if f.panics {
 		panic("source broke")
 	}
@@ -164,6 +165,17 @@ type bench struct {
 	term    *recorder
 	now     time.Time
 	streams map[string]*fakeStream
+	alarms  []func() // set, in order
+}
+
+// ring lets the time of all alarms come.
+func (b *bench) ring() {
+	alarms := b.alarms
+	b.alarms = nil
+	for _, f := range alarms {
+		f()
+	}
+	b.settle()
 }
 
 func newBench(t *testing.T, cols, rows int, o Options) *bench {
@@ -179,7 +191,12 @@ func newBench(t *testing.T, cols, rows int, o Options) *bench {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	b.viewer = newViewer(ctx, b.src, o)
+	keys, err := keymap.New(o.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.viewer = newViewer(ctx, b.src, o, keys)
+	b.alarm = func(_ time.Duration, f func()) { b.alarms = append(b.alarms, f) }
 	t.Cleanup(func() {
 		b.closePanes()
 		cancel()
@@ -192,8 +209,16 @@ func newBench(t *testing.T, cols, rows int, o Options) *bench {
 // list makes these the sessions.
 func (b *bench) list(sessions ...Session) {
 	b.t.Helper()
-	b.m.update(Update{Sessions: sessions})
+	b.apply(Update{Sessions: sessions})
 	b.settle()
+}
+
+// apply hands the viewer an update.
+func (b *bench) apply(u Update) {
+	b.t.Helper()
+	if err := b.update(u, true); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // settle draws, and takes the streams that were opened.

@@ -2,9 +2,15 @@ package view
 
 import (
 	"strings"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/vterm"
 )
+
+// hintTime is how long the prefix waits before it shows what can follow.
+const hintTime = 350 * time.Millisecond
 
 // key handles a key of the person's keyboard.
 func (v *viewer) key(e *tcell.EventKey) {
@@ -15,47 +21,77 @@ func (v *viewer) key(e *tcell.EventKey) {
 	v.m.message = ""
 	k := keyOf(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
-	switch mode := v.m.mode; {
-	case mode == modeHelp:
-		v.setMode(modeInput)
-	case mode == modeConfirm:
-		v.setMode(modeInput)
-		if e.Rune() == 'y' || e.Rune() == 'Y' {
-			v.kill()
-		}
-	case mode == modePrefix && !prefix:
-		v.setMode(modeInput)
-		v.command(keyName(k))
-	case mode == modePrefix: // twice: it is meant for the session
-		v.setMode(modeInput)
-		v.act(Input{Key: &k})
-	case prefix:
-		v.setMode(modePrefix)
-	case len(v.m.visible()) == 0: // nothing is there that could want the key
-		v.emptyKey(keyName(k))
-	case k.Code != 0:
-		v.act(Input{Key: &k})
-	}
-}
-
-// setMode changes what the keyboard does. The help covers the panes: they are drawn
-// anew.
-func (v *viewer) setMode(m mode) {
-	if (m == modeHelp) != (v.m.mode == modeHelp) {
-		v.fresh = true
-	}
-	v.m.mode = m
-}
-
-// act does something to the focused session.
-func (v *viewer) act(in Input) {
 	p := v.m.focused()
 	switch {
-	case p == nil:
-	case v.m.running(v.m.focus):
-		p.stream.Act(in)
+	case v.over != nil:
+		v.over.key(v, k)
+	case v.m.mode == modePrefix && !prefix:
+		v.endPrefix()
+		v.command(k)
+	case v.m.mode == modePrefix: // twice: it is meant for the session
+		v.endPrefix()
+		v.act(Input{Key: &k})
+	case prefix:
+		v.beginPrefix()
+	case len(v.m.shown()) == 0: // nothing is there that could want the key
+		v.emptyKey(k)
+	case v.footerKey(k) || k.Code == 0:
+	case p != nil && p.look != nil && v.lookKey(p, k):
 	default:
-		v.m.message = "it has ended; " + keyName(v.o.Prefix) + " c closes it, n starts another"
+		v.typeKey(k)
+	}
+}
+
+func (v *viewer) footerKey(k vterm.Key) bool {
+	return v.o.Footer != nil && v.o.Footer.Key(k, v.m.session(v.m.focus))
+}
+
+func (v *viewer) beginPrefix() {
+	v.m.mode = modePrefix
+	v.after(hintTime, func() {
+		if v.m.mode == modePrefix && !v.hints {
+			v.hints = true
+		}
+	})
+}
+
+func (v *viewer) endPrefix() {
+	v.m.mode = modeInput
+	if v.hints {
+		v.hints, v.fresh = false, true
+	}
+}
+
+// typeKey sends a key to the focused session. One that has ended understands Enter.
+func (v *viewer) typeKey(k vterm.Key) {
+	s := v.m.session(v.m.focus)
+	if s != nil && s.State != StateRunning && k.Code == vterm.KeyEnter && k.Mods == 0 {
+		v.closePane()
+		return
+	}
+	v.act(Input{Key: &k})
+}
+
+// act does something to the focused session, or to all of the tab.
+func (v *viewer) act(in Input) {
+	if v.m.readOnly {
+		v.m.message = "read-only: nothing is sent; " + v.chord("read-only") + " ends this"
+		return
+	}
+	targets := []string{v.m.focus}
+	if v.m.tab().sync {
+		targets = v.m.shown()
+	}
+	sent := false
+	for _, id := range targets {
+		if p := v.m.pane(id); p != nil && v.m.running(id) {
+			p.stream.Act(in)
+			v.typedTo[id] = true
+			sent = true
+		}
+	}
+	if !sent && v.m.session(v.m.focus) != nil {
+		v.m.message = "it has ended; Enter closes it, " + v.chord("restart") + " starts it again"
 	}
 }
 
@@ -70,8 +106,15 @@ func (v *viewer) paste(start bool) {
 	}
 	text := v.pasting.String()
 	v.pasting = nil
-	v.setMode(modeInput)
-	if text != "" {
+	v.endPrefix()
+	switch {
+	case text == "":
+	case v.over != nil:
+		v.over.paste(v, text)
+	default:
+		if p := v.m.focused(); p != nil {
+			v.present(p)
+		}
 		v.act(Input{Paste: &text})
 	}
 }

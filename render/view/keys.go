@@ -1,9 +1,6 @@
 package view
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/vterm"
@@ -81,30 +78,4 @@ func modsOf(m tcell.ModMask) vterm.Mods {
 		}
 	}
 	return out
-}
-
-var keyNames = map[rune]string{
-	' ': "Space", vterm.KeyUp: "Up", vterm.KeyDown: "Down", vterm.KeyLeft: "Left", vterm.KeyRight: "Right",
-	vterm.KeyHome: "Home", vterm.KeyEnd: "End", vterm.KeyInsert: "Insert", vterm.KeyDelete: "Delete",
-	vterm.KeyPageUp: "PageUp", vterm.KeyPageDown: "PageDown", vterm.KeyEnter: "Enter", vterm.KeyTab: "Tab",
-	vterm.KeyBackspace: "Backspace", vterm.KeyEscape: "Escape",
-}
-
-// keyName is a key's name for people and for the table of commands.
-func keyName(k vterm.Key) string {
-	var b strings.Builder
-	for _, row := range modifiers {
-		if k.Mods&row.vterm != 0 {
-			b.WriteString(row.name)
-		}
-	}
-	name, ok := keyNames[k.Code]
-	switch {
-	case ok:
-	case k.Code >= vterm.KeyF1 && k.Code <= vterm.KeyF35:
-		name = fmt.Sprintf("F%d", k.Code-vterm.KeyF1+1)
-	case k.Code <= 0x10ffff:
-		name = string(k.Code)
-	}
-	return b.String() + name
 }

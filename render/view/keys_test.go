@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -68,28 +69,27 @@ func TestKeys(t *testing.T) {
 func TestKeyNames(t *testing.T) {
 	for want, k := range map[string]vterm.Key{
 		"Ctrl-Space": {Code: ' ', Mods: vterm.Ctrl}, "x": {Code: 'x'}, "Shift-Tab": {Code: vterm.KeyTab, Mods: vterm.Shift},
-		"Ctrl-Alt-F5": {Code: vterm.KeyF1 + 4, Mods: vterm.Ctrl | vterm.Alt}, "": {Code: vterm.KeyKPBegin},
+		"Ctrl-Alt-F5": {Code: vterm.KeyF1 + 4, Mods: vterm.Ctrl | vterm.Alt}, "PageUp": {Code: vterm.KeyPageUp}, "Backspace": {Code: vterm.KeyBackspace},
 	} {
-		if got := keyName(k); got != want {
+		if got := keymap.KeyLabel(k); got != want {
 			t.Errorf("%+v is called %q; want %q", k, got, want)
 		}
 	}
 }
 
-// Every command is reached by the keys that the table names, and no key twice.
-func TestCommandKeys(t *testing.T) {
-	seen := map[string]bool{}
-	for _, c := range commands {
-		for _, k := range c.keys {
-			if seen[k] || c.run == nil || c.help == "" || c.label == "" {
-				t.Errorf("command %q, key %q", c.help, k)
-			}
-			seen[k] = true
+// Every action of the tables can be done, and nothing else.
+func TestActions(t *testing.T) {
+	for _, r := range keymap.Prefix {
+		if actions[r.Action] == nil {
+			t.Errorf("nothing does %q", r.Action)
 		}
 	}
-	for k := range directions {
-		if !seen[k] {
-			t.Errorf("direction %q is no command", k)
+	for _, r := range keymap.Scroll {
+		if lookActions[r.Action] == nil {
+			t.Errorf("nothing does %q", r.Action)
 		}
+	}
+	if len(actions) != len(keymap.Prefix) || len(lookActions) != len(keymap.Scroll) {
+		t.Error("something is done that no table names")
 	}
 }

@@ -3,60 +3,82 @@ package view
 import (
 	"slices"
 	"time"
+
+	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// mode is what the keyboard does.
+type rect = layout.Rect
+
+// mode is what the keyboard does, unless an overlay or a look back has it.
 type mode uint8
 
 const (
-	modeInput   mode = iota // keys go to the focused session
-	modePrefix              // the next key is a command
-	modeConfirm             // y kills the focused session
-	modeHelp                // any key closes the help
+	modeInput  mode = iota // keys go to the focused session
+	modePrefix             // the next key is an action
 )
 
 // model is everything that is shown. The viewer's goroutine owns it.
 type model struct {
-	sessions []Session
-	loaded   bool            // sessions were heard of
-	away     string          // why the source is away
-	only     []string        // ids to show; empty: all
-	seen     map[string]bool // sessions that ran while the viewer was there: they stay when they end
-	panes    []*pane         // on the screen, in reading order
-	focus    string          // session id
-	expected string          // a session just made: gets the focus when it appears
-	zoomed   bool
-	mode     mode
-	message  string // shown until the next key
+	sessions  []Session
+	loaded    bool   // sessions were heard of
+	away      string // why the source is away
+	awaySince time.Time
+	only      []string        // ids to show; empty: all
+	seen      map[string]bool // sessions that ran while the viewer was there: they stay when they end
+	shells    map[string]bool // sessions that are known to be a person's shell
+	gone      map[string]time.Time
+	alerts    map[string]alert
+	tabs      []*tab
+	current   int     // tab
+	panes     []*pane // on the screen, in reading order
+	focus     string  // session id
+	zoomed    bool
+	expected  map[string]bool // sessions just made: they are not in the list yet
+	mode      mode
+	readOnly  bool
+	follow    bool
+	message   string // shown until the next key
+}
+
+func newModel(only []string) model {
+	return model{
+		only: only, seen: map[string]bool{}, shells: map[string]bool{}, gone: map[string]time.Time{},
+		alerts: map[string]alert{}, expected: map[string]bool{}, tabs: []*tab{{auto: true}},
+	}
 }
 
 // update takes a list of sessions.
-func (m *model) update(u Update) {
+func (m *model) update(u Update, now time.Time) {
+	if u.Away != "" && m.away == "" {
+		m.awaySince = now
+	}
 	m.away = u.Away
 	if u.Away != "" {
 		return // what was known stays on the screen
 	}
+	if m.loaded {
+		m.notice(u.Sessions, now)
+	}
 	m.sessions, m.loaded = u.Sessions, true
 	for i := range m.sessions {
-		if s := &m.sessions[i]; s.State == StateRunning {
+		s := &m.sessions[i]
+		if s.State == StateRunning {
 			m.seen[s.ID] = true
 		}
+		if s.Phase != PhaseUnknown {
+			m.shells[s.ID] = true
+		}
+		if m.expected[s.ID] {
+			m.seen[s.ID] = true // it may have ended already
+			delete(m.expected, s.ID)
+		}
 	}
-	m.welcome()
+	m.prune(now)
 	m.refocus()
 }
 
-// welcome gives the focus to a session that was just made, once it is in the list.
-func (m *model) welcome() {
-	if m.session(m.expected) == nil {
-		return
-	}
-	m.seen[m.expected] = true // it may have ended already
-	m.focus, m.expected = m.expected, ""
-}
-
 // number is a session's number for people, from 1.
-func (m *model) number(id string) int { return slices.Index(m.visible(), id) + 1 }
+func (m *model) number(id string) int { return slices.Index(m.shown(), id) + 1 }
 
 func (m *model) session(id string) *Session {
 	for i := range m.sessions {
@@ -67,8 +89,8 @@ func (m *model) session(id string) *Session {
 	return nil
 }
 
-// visible are the ids to show, in order: the sessions asked for, or those that run and
-// those that were seen ending.
+// visible are the ids that a tab of all sessions shows, in order: the sessions asked for,
+// or those that run and those that were seen ending.
 func (m *model) visible() []string {
 	var ids []string
 	for i := range m.sessions {
@@ -84,10 +106,12 @@ func (m *model) visible() []string {
 	return ids
 }
 
-// dismiss takes an ended session off the screen.
-func (m *model) dismiss(id string) {
-	m.seen[id] = false
-	m.refocus()
+// shown are the ids of the current tab, in order.
+func (m *model) shown() []string {
+	if t := m.tab(); !t.auto {
+		return t.tree.Sessions()
+	}
+	return m.visible()
 }
 
 func (m *model) pane(id string) *pane {
@@ -109,22 +133,19 @@ func (m *model) running(id string) bool {
 
 // refocus keeps the focus on something that is shown.
 func (m *model) refocus() {
-	ids := m.visible()
-	if slices.Contains(ids, m.focus) {
+	ids := m.shown()
+	if slices.Contains(ids, m.focus) || m.expected[m.focus] {
 		return
 	}
 	m.focus, m.zoomed = "", false
 	if len(ids) > 0 {
 		m.focus = ids[len(ids)-1]
 	}
-	if m.mode == modeConfirm { // the question was about the session that went
-		m.mode = modeInput
-	}
 }
 
 // step moves the focus by n sessions, round and round.
 func (m *model) step(n int) {
-	ids := m.visible()
+	ids := m.shown()
 	if i := slices.Index(ids, m.focus); i >= 0 {
 		m.focus = ids[(i+n+len(ids))%len(ids)]
 	}
@@ -132,7 +153,7 @@ func (m *model) step(n int) {
 
 // pick moves the focus to the n-th session, from 0.
 func (m *model) pick(n int) {
-	if ids := m.visible(); n < len(ids) {
+	if ids := m.shown(); n < len(ids) {
 		m.focus = ids[n]
 	}
 }
@@ -143,13 +164,13 @@ func (m *model) toward(dx, dy int) {
 	if from == nil {
 		return
 	}
-	cx, cy := from.area.center()
+	cx, cy := from.area.Center()
 	var best *pane
 	bestDistance := 0
 	for _, p := range m.panes {
-		x, y := p.area.center()
-		along := (x-cx)*dx + (y-cy)*dy*cellAspect
-		across := (x-cx)*dy + (y-cy)*dx*cellAspect
+		x, y := p.area.Center()
+		along := (x-cx)*dx + (y-cy)*dy*layout.CellAspect
+		across := (x-cx)*dy + (y-cy)*dx*layout.CellAspect
 		if p == from || along <= 0 {
 			continue
 		}
@@ -165,7 +186,7 @@ func (m *model) toward(dx, dy int) {
 // at is the pane at a position.
 func (m *model) at(x, y int) *pane {
 	for _, p := range m.panes {
-		if p.area.contains(x, y) {
+		if p.area.Contains(x, y) {
 			return p
 		}
 	}

@@ -1,16 +1,29 @@
 package view
 
 import (
+	"time"
+
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // pointer is the state of the mouse.
 type pointer struct {
 	held  tcell.ButtonMask // buttons that are down
-	grab  string           // the session on whose screen they went down
+	grab  string           // the session on whose screen they went down, whose program has them
 	flags tcell.MouseFlags // what the terminal was asked to report
+
+	border   *layout.Divider // being dragged
+	tree     *layout.Node    // that it belongs to
+	from     int             // where its drag began, row or column
+	choosing *pane           // in which text is being selected
+	unit     page.Unit
+	clicks   int // one after another at the same place
+	clicked  time.Time
+	x, y     int // of the last click
 }
 
 var mouseButtons = []struct {
@@ -31,33 +44,194 @@ var mouseButtons = []struct {
 
 const wheels = tcell.WheelUp | tcell.WheelDown | tcell.WheelLeft | tcell.WheelRight
 
-// mouse focuses what is clicked and hands to a program what it asked for. A drag belongs
-// to the session it began on, wherever it goes.
+// mouse focuses what is clicked, moves borders, selects text, and hands to a program
+// what it asked for. A drag belongs to where it began, wherever it goes.
 func (v *viewer) mouse(e *tcell.EventMouse) {
 	held := v.pointer.held
 	v.pointer.held = e.Buttons() &^ wheels
-	if v.m.mode != modeInput {
-		v.pointer.grab = ""
+	pressed := held == 0 && v.pointer.held != 0
+	if v.mouseTaken(e, held, pressed) {
 		return
 	}
-	p := v.m.at(e.Position())
-	pressed := held == 0 && v.pointer.held != 0
+	x, y := e.Position()
+	if pressed || e.Buttons()&wheels != 0 {
+		v.m.message = ""
+	}
+	if pressed {
+		v.click(x, y)
+		if v.clickBar(x, y) || v.clickFooter(e, x, y) || v.grabBorder(x, y) {
+			return
+		}
+	}
+	p := v.m.at(x, y)
 	if pressed && p != nil {
 		v.m.focus = p.id
+		if y == p.area.Y && p.area.H > 1 && v.pointer.clicks == 2 { // its title
+			v.m.zoomed = !v.m.zoomed
+		}
 	}
 	if held != 0 {
 		p = v.m.pane(v.pointer.grab)
 	}
+	if !v.forward(p, e, held, pressed) && p != nil && p.inner().Contains(x, y) {
+		v.ownMouse(p, e, pressed, x, y)
+	}
+}
+
+// mouseTaken hands the mouse to what has it: an overlay, the prefix, or a drag.
+func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
+	x, y := e.Position()
+	switch {
+	case v.over != nil:
+		v.over.mouse(v, e, held)
+		v.pointer.grab = ""
+	case v.m.mode != modeInput:
+		if pressed {
+			v.endPrefix()
+		}
+		v.pointer.grab = ""
+	case v.pointer.border != nil:
+		v.dragBorder(x, y)
+	case v.pointer.choosing != nil:
+		v.dragSelection(x, y)
+	default:
+		return false
+	}
+	return true
+}
+
+// forward gives a program what it asked for of the mouse.
+func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := mouseOf(e, held)
-	over := p != nil && ev.place(p, e, held != 0)
+	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && ev.place(p, e, held != 0)
+	wanted := over && v.m.running(p.id) && !v.m.readOnly && len(vterm.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
 	if pressed {
 		v.pointer.grab = ""
-		if over {
+		if wanted {
 			v.pointer.grab = p.id
 		}
 	}
-	if over && v.m.running(p.id) && len(vterm.AppendMouse(nil, ev.Mouse, &p.modes)) > 0 {
+	if wanted {
 		p.stream.Act(Input{Mouse: &ev.Mouse})
+	}
+	return wanted || over && p.modes.Mouse != vterm.MouseOff
+}
+
+// wheelRows is how far a step of the wheel scrolls.
+const wheelRows = 3
+
+// ownMouse is what the mouse does where no program wants it.
+func (v *viewer) ownMouse(p *pane, e *tcell.EventMouse, pressed bool, x, y int) {
+	switch b := e.Buttons(); {
+	case b&tcell.WheelUp != 0:
+		v.wheel(p, -1)
+	case b&tcell.WheelDown != 0:
+		v.wheel(p, 1)
+	case pressed && b&tcell.ButtonPrimary != 0:
+		v.beginSelection(p, e, x, y)
+	}
+}
+
+// wheel scrolls back, or moves a full-screen program's cursor as terminals do.
+func (v *viewer) wheel(p *pane, by int) {
+	if !p.modes.AltScreen || p.look != nil {
+		v.scroll(p, by*wheelRows)
+		return
+	}
+	k := vterm.Key{Code: vterm.KeyUp}
+	if by > 0 {
+		k.Code = vterm.KeyDown
+	}
+	for range wheelRows {
+		if v.m.running(p.id) && !v.m.readOnly {
+			p.stream.Act(Input{Key: &k})
+		}
+	}
+}
+
+// clickTime is how soon a click must follow another one to count as its second.
+const clickTime = 400 * time.Millisecond
+
+func (v *viewer) click(x, y int) {
+	c := &v.pointer
+	now := v.o.Now()
+	if c.x != x || c.y != y || now.Sub(c.clicked) > clickTime {
+		c.clicks = 0
+	}
+	c.clicks, c.clicked, c.x, c.y = c.clicks%3+1, now, x, y
+}
+
+func (v *viewer) clickBar(x, y int) bool {
+	w, h := v.canvas.screen.Size()
+	_, bar := split(w, h)
+	if !bar.Contains(x, y) {
+		return false
+	}
+	for _, t := range v.barTabs {
+		if x >= t.from && x < t.to {
+			v.m.show(t.tab)
+			return true
+		}
+	}
+	if v.m.nextAlert() != "" && x > w/2 {
+		v.goToAlert()
+		return true
+	}
+	v.openPalette()
+	return true
+}
+
+func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
+	_, at := v.areas()
+	return at.H > 0 && at.Contains(x, y) && v.o.Footer.Mouse(e, x-at.X, y-at.Y, v.m.session(v.m.focus))
+}
+
+// grabBorder begins to move a border: a column between panes, or the first row of a pane
+// that has another one above.
+func (v *viewer) grabBorder(x, y int) bool {
+	if v.m.zoomed || len(v.m.panes) < 2 {
+		return false
+	}
+	t := v.m.tab()
+	tree := t.tree
+	if t.auto {
+		tree = layout.Tiles(v.paneArea(), v.m.visible())
+	}
+	_, dividers, fits := tree.Arrange(v.paneArea())
+	for i := range dividers {
+		d := &dividers[i]
+		if !fits || !d.Area.Contains(x, y) {
+			continue
+		}
+		v.pointer.border, v.pointer.tree, v.pointer.from = d, tree, x
+		if d.Stacked {
+			v.pointer.from = y
+			if p := v.m.at(x, y); p != nil {
+				v.m.focus = p.id
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (v *viewer) dragBorder(x, y int) {
+	d := v.pointer.border
+	at := x
+	if d.Stacked {
+		at = y
+	}
+	if t := v.m.tab(); at != v.pointer.from && t.auto { // a mere click leaves the grid as it is
+		t.auto, t.tree = false, v.pointer.tree
+	}
+	before := d.Before()
+	d.Move(at - v.pointer.from)
+	v.pointer.from += d.Before() - before
+	if v.pointer.held == 0 {
+		v.pointer.border = nil
+		if v.pointer.clicks == 2 && d.Stacked { // a double click on a title
+			v.m.zoomed = true
+		}
 	}
 }
 
@@ -88,10 +262,10 @@ func mouseOf(e *tcell.EventMouse, held tcell.ButtonMask) mouseEvent {
 func (m *mouseEvent) place(p *pane, e *tcell.EventMouse, drag bool) bool {
 	x, y := e.Position()
 	in := p.inner()
-	m.Col, m.Row = x-in.x, y-in.y+p.top
-	cols, rows := min(in.w, p.screen.Cols), min(in.h+p.top, p.screen.Rows)
+	m.Col, m.Row = x-in.X+p.left, y-in.Y+p.top
+	cols, rows := min(in.W+p.left, p.screen.Cols), min(in.H+p.top, p.screen.Rows)
 	if drag {
-		m.Col, m.Row = min(max(m.Col, 0), cols-1), min(max(m.Row, p.top), rows-1)
+		m.Col, m.Row = min(max(m.Col, p.left), cols-1), min(max(m.Row, p.top), rows-1)
 	}
-	return m.Col >= 0 && m.Col < cols && m.Row >= p.top && m.Row < rows
+	return m.Col >= p.left && m.Col < cols && m.Row >= p.top && m.Row < rows
 }

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"time"
+
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -10,35 +12,41 @@ type pane struct {
 	id     string
 	area   rect // its first row is the status line, unless there is only one
 	stream Stream
-	cols   int // asked of the stream
+	cols   int // asked of the stream; 0: no say
 	rows   int
 	screen render.Screen
 	modes  vterm.Modes
 	top    int    // row of the screen shown first, when not all rows fit
+	left   int    // column shown first
 	dirty  []bool // rows of inner() to draw
 	status string // as last drawn
+	look   *look  // what is looked back at instead of the screen
+
+	placedAt time.Time
+	boxed    bool // what lies outside the session's screen is marked
 }
 
 // inner is where the session's screen goes.
 func (p *pane) inner() rect {
-	if p.area.h < 2 {
+	if p.area.H < 2 {
 		return p.area
 	}
-	return rect{p.area.x, p.area.y + 1, p.area.w, p.area.h - 1}
+	return rect{X: p.area.X, Y: p.area.Y + 1, W: p.area.W, H: p.area.H - 1}
 }
 
 // place moves the pane. Everything in it has to be drawn again.
 func (p *pane) place(area rect) {
 	p.area = area
-	p.top = p.wantTop()
+	p.left, p.top = p.wantLeft(), p.wantTop()
+	p.look.resize(p.inner())
 	p.markAll()
 }
 
-// fit asks for the size that there is room for.
-func (p *pane) fit() {
-	if in := p.inner(); in.w != p.cols || in.h != p.rows {
-		p.cols, p.rows = in.w, in.h
-		p.stream.Resize(in.w, in.h)
+// fit asks for a size.
+func (p *pane) fit(cols, rows int) {
+	if cols != p.cols || rows != p.rows {
+		p.cols, p.rows = cols, rows
+		p.stream.Resize(cols, rows)
 	}
 }
 
@@ -51,8 +59,14 @@ func (p *pane) apply(f Frame) {
 		f.Modes.ReverseVideo != p.modes.ReverseVideo
 	p.screen.Apply(f.Screen)
 	p.modes = f.Modes
-	if top := p.wantTop(); whole || top != p.top {
-		p.top = top
+	if p.look.standsStill() {
+		return // the screen is not what is shown
+	}
+	if p.look != nil {
+		p.look, whole = nil, true
+	}
+	if top, left := p.wantTop(), p.wantLeft(); whole || top != p.top || left != p.left {
+		p.top, p.left = top, left
 		p.markAll()
 		return
 	}
@@ -66,12 +80,24 @@ func (p *pane) apply(f Frame) {
 // wantTop keeps the cursor in sight of a screen that is higher than the pane: another
 // client may have made it so (R96).
 func (p *pane) wantTop() int {
-	h := p.inner().h
+	h := p.inner().H
 	return max(0, min(p.screen.Cursor.Y-h+1, p.screen.Rows-h))
 }
 
+// wantLeft does so for a screen that is wider. It moves by halves of the pane, so that
+// typing does not make all rows slide.
+func (p *pane) wantLeft() int {
+	w := p.inner().W
+	step := max(1, w/2)
+	beyond := min(p.screen.Cursor.X, p.screen.Cols-1) - w + 1
+	if beyond <= 0 || p.screen.Cols <= w {
+		return 0
+	}
+	return min((beyond+step-1)/step*step, p.screen.Cols-w)
+}
+
 func (p *pane) markAll() {
-	p.dirty = make([]bool, p.inner().h)
+	p.dirty = make([]bool, p.inner().H)
 	for i := range p.dirty {
 		p.dirty[i] = true
 	}
@@ -80,6 +106,9 @@ func (p *pane) markAll() {
 
 // row is the line shown in row i of the pane; nil below the screen's end.
 func (p *pane) row(i int) *render.Line {
+	if p.look != nil {
+		return p.look.page.Line(p.look.top + i)
+	}
 	if i += p.top; i < len(p.screen.Lines) {
 		return &p.screen.Lines[i]
 	}

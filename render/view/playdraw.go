@@ -23,7 +23,7 @@ func (p *player) draw() {
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {
-				p.canvas.line(rect{0, l.Row, w, 1}, l, p.screen.Cols, modes.ReverseVideo)
+				p.canvas.line(rect{X: 0, Y: l.Row, W: w, H: 1}, l, p.screen.Cols, 0, modes.ReverseVideo)
 			}
 		}
 	}
@@ -66,6 +66,9 @@ func (p *player) drawBar(w, h int) {
 	}
 	bar(&p.canvas, h-1, w, left, right)
 }
+
+// statusBar is the player's own look: the person's colours, reversed.
+var statusBar = plain.Reverse(true).Dim(true)
 
 // bar draws a row with text at both ends; the right one is cut when both do not fit.
 func bar(c *canvas, y, w int, left, right string) {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
 // playKeys are the player's keys by name, with what help says of them.
@@ -45,7 +47,7 @@ func (p *player) key(e *tcell.EventKey) {
 		p.typed(e)
 		return
 	}
-	if do, ok := playKeys[keyName(keyOf(e))]; ok {
+	if do, ok := playKeys[keymap.KeyLabel(keyOf(e))]; ok {
 		do(p)
 	}
 }

@@ -81,11 +81,10 @@ func TestRun(t *testing.T) {
 	s.frames <- frame(s.cols, s.rows, "$ prompt l")
 	l.until("$ prompt l")
 	l.src.updates <- Update{Away: "gone"}
-	l.until("reconnecting")
 	l.src.updates <- Update{Sessions: []Session{exited("shell", 1)}}
 	l.until("✗ exited 1")
 	l.key(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)
-	l.until("q quit")
+	l.until("n new")
 	l.key(tcell.KeyRune, 'q', 0)
 	if err := l.ended(); err != nil {
 		t.Error(err)

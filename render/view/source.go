@@ -1,7 +1,10 @@
 // Package view shows sessions in panes on a person's terminal (tcell).
 //
-//	Source ─▶ model (sessions, panes, focus) ─▶ draw ─▶ tcell screen
-//	tcell events ─▶ keys, mouse ─▶ commands on the model, or the focused session
+//	Source ─▶ model (sessions, tabs, panes, focus) ─▶ draw ─▶ tcell screen
+//	tcell events ─▶ keys, mouse ─▶ overlay, action (keymap), look (scrollback), or session
+//
+// What needs no terminal stands in packages of its own: layout (trees of panes), keymap
+// (the table of actions), page (rows looked back at), fuzzy, theme.
 //
 // One goroutine, Run's, owns the model and the screen. Others only fetch: one per stream
 // hands its frames over, one reads the terminal, and New and Kill run beside. The viewer
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -30,6 +34,34 @@ type Session struct {
 	Signal   string // the one that ended it
 	Started  time.Time
 	Ended    time.Time // zero while it runs
+	Size     string    // whose size it takes: latest, largest, smallest, fixed
+
+	Phase      Phase
+	Doing      string    // what its shell runs
+	Since      time.Time // when the phase began
+	LastExit   *int      // status of the shell's last command, where it is known
+	FullScreen bool      // a program has the whole screen
+	Needs      string    // what it waits for: password, confirm, menu, text; empty: nothing
+	Progress   *Progress
+	Errors     int // counted in what it prints
+	Warnings   int
+	Bells      int // rung since the viewer looks
+}
+
+// Phase is what a session's shell is doing.
+type Phase uint8
+
+// Phases.
+const (
+	PhaseUnknown Phase = iota
+	PhasePrompt
+	PhaseRunning
+)
+
+// Progress is how far a program says it is.
+type Progress struct {
+	State   string // normal, error, indeterminate, paused
+	Percent int
 }
 
 // StateRunning is the state of a session that takes input.
@@ -41,12 +73,47 @@ type Source interface {
 	// Sessions sends the whole list now and after every change, until ctx ends; then it
 	// closes the channel.
 	Sessions(ctx context.Context) <-chan Update
-	// Watch shows a session at a size in cells. It does not block.
+	// Watch shows a session at a size in cells; 0×0 has no say in its size. It does not
+	// block.
 	Watch(ctx context.Context, id string, cols, rows int) Stream
-	// New starts a session and returns its id.
-	New(ctx context.Context) (string, error)
+	// New starts a session, in the directory of another one if there is one, and returns
+	// its id.
+	New(ctx context.Context, beside string) (string, error)
 	// Kill ends a session's process.
 	Kill(ctx context.Context, id string) error
+}
+
+// History is where rows that left the screen come from.
+type History interface {
+	// Tail is the screen with the newest rows of history before it.
+	Tail(ctx context.Context, id string, rows int) (page.Page, error)
+	// Older are rows before a row, the oldest first; none when there are none.
+	Older(ctx context.Context, id string, before, rows int) ([]render.Line, error)
+	// Commands are the newest commands of the session's shell, the oldest first.
+	Commands(ctx context.Context, id string) ([]page.Command, error)
+	// Output is what a command printed, as plain text; command 0 is the newest.
+	Output(ctx context.Context, id string, command int) (string, error)
+}
+
+// Steward changes sessions.
+type Steward interface {
+	Restart(ctx context.Context, id string) error
+	Rename(ctx context.Context, id, name string) error
+	// SizeBy says whose size the session takes: latest, largest, smallest, fixed.
+	SizeBy(ctx context.Context, id, policy string) error
+}
+
+// Layouts keeps arrangements of panes by name.
+type Layouts interface {
+	Names(ctx context.Context) ([]string, error)
+	// Load is nil without an error when there is none of that name.
+	Load(ctx context.Context, name string) ([]byte, error)
+	Save(ctx context.Context, name string, layout []byte) error
+}
+
+// Clipboard is the system's, where there is one besides the terminal's own.
+type Clipboard interface {
+	Copy(ctx context.Context, text string) error
 }
 
 // Update is the state of all sessions.

@@ -12,37 +12,42 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
-
-// Options configure the viewer. The zero value is the default.
-type Options struct {
-	Screen  tcell.Screen // default: this process's terminal
-	Prefix  vterm.Key    // default Ctrl-Space
-	Only    []string     // ids of the sessions to show; default: all that run
-	NoColor bool         // attributes only; NO_COLOR in the environment does the same
-	Now     func() time.Time
-	Tick    <-chan time.Time // when durations are drawn anew; default: once a second
-}
 
 // viewer is the event loop and what belongs to it.
 type viewer struct {
 	ctx     context.Context
 	src     Source
 	o       Options
+	keys    *keymap.Map
+	theme   *theme.Theme
+	chosen  string // theme that the person chose here, or before
 	m       model
+	over    overlay // nil: none
+	preview preview
+	hints   bool // what can follow the prefix is shown
 	canvas  canvas
 	frames  chan paneFrame
 	calls   chan func()
 	tasks   sync.WaitGroup
 	quit    bool
-	layout  layoutKey
+
+	layout  placed
 	fresh   bool   // everything is to be drawn
 	bar     string // as last drawn
+	barTabs []tabSpan
+	lined   string // session beside which separators were last drawn
 	pointer pointer
 	pasting *strings.Builder
-	away    bool   // the person looks at another window
-	told    string // the session that was told it has the focus
+	away    bool            // the person looks at another window
+	told    string          // the session that was told it has the focus
+	typedTo map[string]bool // sessions that keys were sent to
+	mute    map[string]bool // sessions whose size the viewer does not ask for
+	layouts layoutKeeper
+	alarm   func(time.Duration, func()) // instead of real time, in tests
+	pace    pace
 }
 
 // paneFrame is a frame with the pane it is for.
@@ -57,11 +62,15 @@ func Run(ctx context.Context, src Source, o Options) error {
 	if err := o.defaults(); err != nil {
 		return err
 	}
+	keys, err := keymap.New(o.Keys)
+	if err != nil {
+		return err
+	}
 	if err := o.Screen.Init(); err != nil {
 		return fmt.Errorf("the terminal: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := newViewer(ctx, src, o)
+	v := newViewer(ctx, src, o, keys)
 	defer v.tasks.Wait()
 	defer o.Screen.Fini()
 	defer cancel()
@@ -70,35 +79,27 @@ func Run(ctx context.Context, src Source, o Options) error {
 	return v.loop()
 }
 
-func newViewer(ctx context.Context, src Source, o Options) *viewer {
-	return &viewer{
-		ctx: ctx, src: src, o: o, fresh: true,
-		m:      model{only: o.Only, seen: map[string]bool{}},
+func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
+	v := &viewer{
+		ctx: ctx, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
+		m:      newModel(o.Only),
 		canvas: canvas{screen: o.Screen, noColor: o.NoColor},
 		frames: make(chan paneFrame), calls: make(chan func(), 16),
+		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
+	if v.theme == nil {
+		v.theme = theme.Default(o.Screen.Colors(), os.Getenv)
+	}
+	if o.NoColor {
+		v.theme = theme.Mono
+	}
+	return v
 }
 
-func (o *Options) defaults() error {
-	o.NoColor = o.NoColor || os.Getenv("NO_COLOR") != ""
-	if o.Screen == nil {
-		s, err := tcell.NewScreen()
-		if err != nil {
-			return fmt.Errorf("the terminal: %w", err)
-		}
-		o.Screen = s
-	}
-	if o.Prefix.Code == 0 {
-		o.Prefix = vterm.Key{Code: ' ', Mods: vterm.Ctrl}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Tick == nil {
-		o.Tick = time.Tick(time.Second)
-	}
-	return nil
-}
+func (v *viewer) prefixName() string { return keymap.KeyLabel(v.o.Prefix) }
+
+// chord are the keys of an action, for people: Ctrl-Space z.
+func (v *viewer) chord(a keymap.Action) string { return v.prefixName() + " " + v.keys.PrefixLabel(a) }
 
 var errSourceEnded = errors.New("the sessions' source has ended")
 
@@ -107,14 +108,16 @@ const maxBatch = 256
 
 func (v *viewer) loop() error {
 	defer v.closePanes()
+	defer v.saveAtEnd()
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.canvas.screen.ChannelEvents(in.events, v.ctx.Done()) })
+	v.loadLayouts()
 	v.refresh()
 	for {
 		if err := v.wait(&in); err != nil || v.quit || v.ctx.Err() != nil {
 			return err
 		}
-		if v.pasting == nil {
+		if v.pasting == nil && v.due() {
 			v.refresh()
 		}
 	}
@@ -133,9 +136,12 @@ func (v *viewer) wait(in *inputs) error {
 	case <-v.ctx.Done():
 		return nil
 	case <-v.o.Tick: // durations
+		v.tick()
 	case e, ok := <-in.events:
+		v.pace.urgent = true
 		return v.event(e, ok, in)
 	case u, ok := <-in.sessions:
+		v.pace.urgent = true
 		return v.update(u, ok)
 	case pf := <-v.frames:
 		pf.p.apply(pf.f)
@@ -151,6 +157,15 @@ func (v *viewer) wait(in *inputs) error {
 		}
 	}
 	return nil
+}
+
+func (v *viewer) tick() {
+	v.pace.urgent = true
+	if len(v.m.gone) > 0 {
+		v.m.prune(v.o.Now())
+		v.m.refocus()
+	}
+	v.saveLayout()
 }
 
 // event handles what the terminal sent, and what it sent since.
@@ -194,15 +209,58 @@ func (v *viewer) update(u Update, ok bool) error {
 		}
 		return errSourceEnded
 	}
-	v.m.update(u)
+	if u.Away != "" && v.m.away == "" {
+		v.after(awayTime, func() {}) // to be told then
+	}
+	first := !v.m.loaded
+	bells := v.rung()
+	v.m.update(u, v.o.Now())
+	if first && v.m.loaded {
+		v.restoreLayout()
+	}
+	v.closeLeft()
+	if v.rung() > bells && !first {
+		_ = v.canvas.screen.Beep()
+	}
 	return nil
+}
+
+// rung counts the bells of sessions that are not looked at.
+func (v *viewer) rung() (n int) {
+	for i := range v.m.sessions {
+		if v.away || v.m.sessions[i].ID != v.m.focus {
+			n += v.m.sessions[i].Bells
+		}
+	}
+	return n
+}
+
+// closeLeft closes the panes of shells that the person left.
+func (v *viewer) closeLeft() {
+	for i := range v.m.sessions {
+		s := &v.m.sessions[i]
+		if s.State != StateRunning && s.ExitCode != nil && v.m.shells[s.ID] && v.typedTo[s.ID] {
+			delete(v.typedTo, s.ID)
+			delete(v.m.alerts, s.ID)
+			v.m.forget(s.ID)
+			v.m.message = fmt.Sprintf("%s ended with status %d", printable(s.Name), *s.ExitCode)
+		}
+	}
 }
 
 // refresh brings panes and screen in line with the model.
 func (v *viewer) refresh() {
+	begin := time.Now()
 	v.arrange()
 	v.tellFocus()
+	if !v.away {
+		delete(v.m.alerts, v.m.focus)
+	}
 	v.draw()
+	v.pace.cost = time.Since(begin)
+	if v.o.Drawn != nil {
+		v.o.Drawn(v.pace.cost)
+	}
 }
 
 // spawn runs f beside the loop. Its panic becomes the loop's, so that the terminal is
@@ -221,8 +279,26 @@ func (v *viewer) spawn(f func()) {
 
 // later runs f on the viewer's goroutine.
 func (v *viewer) later(f func()) {
+	g := func() { v.pace.urgent = true; f() }
 	select {
-	case v.calls <- f:
+	case v.calls <- g:
 	case <-v.ctx.Done():
 	}
+}
+
+// after runs f on the viewer's goroutine in some time.
+func (v *viewer) after(d time.Duration, f func()) {
+	if v.alarm != nil {
+		v.alarm(d, f)
+		return
+	}
+	v.spawn(func() {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			v.later(f)
+		case <-v.ctx.Done():
+		}
+	})
 }

@@ -27,6 +27,7 @@ type Session struct {
 	Labels    map[string]string `json:"labels"`
 	Cols      int               `json:"cols" doc:"width in cells"`
 	Rows      int               `json:"rows" doc:"height in cells"`
+	Size      string            `json:"size_policy" enum:"latest,largest,smallest,fixed" doc:"whose size it takes, of the clients that look at it"`
 	Title     string            `json:"title,omitempty"`
 	Engine    string            `json:"engine" doc:"emulator in use"`
 	Keeper    string            `json:"keeper" doc:"placement key of the keeper that holds it"`
@@ -134,10 +135,12 @@ type Cgroup struct {
 	Limits *Limits `json:"limits,omitempty" doc:"in force"`
 }
 
-// Edit changes a session's name and labels. A label with an empty value is removed.
+// Edit changes a session's name and labels, and whose size it takes. A label with an
+// empty value is removed.
 type Edit struct {
 	Name   *string           `json:"name,omitempty" minLength:"1" maxLength:"128"`
 	Labels map[string]string `json:"labels,omitempty"`
+	Size   string            `json:"size_policy,omitempty" enum:"latest,largest,smallest,fixed" doc:"of the client active last, the largest, the smallest; fixed: clients have no say"`
 }
 
 // Input is something to type. Exactly one of Text, Keys, Paste and Data is given;

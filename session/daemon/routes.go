@@ -172,6 +172,10 @@ func (d *Daemon) editSession(ctx context.Context, in *sessionBody[api.Edit]) (ap
 	if err := d.hub.edit(e, in.Body); err != nil {
 		return api.Session{}, err
 	}
+	if in.Body.Size != "" {
+		e.seat.setPolicy(SizePolicy(in.Body.Size))
+		(&stream{d: d, e: e}).fit(ctx)
+	}
 	view := d.hub.describe(e, e.s.Status())
 	d.hub.bus.publish("edited", &view)
 	return view, nil

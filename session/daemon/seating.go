@@ -21,11 +21,13 @@ var sizePolicies = []SizePolicy{"", SizeLatest, SizeLargest, SizeSmallest, SizeF
 
 // seating is the set of clients that look at a session. It is a pure machine behind a
 // lock: it says which size the session should have, and sets none. Of several policies
-// asked for, that of the client that came last counts, as long as it is there.
+// asked for, that of the client that came last counts, as long as it is there; then the
+// session's own.
 type seating struct {
-	mu    sync.Mutex
-	seats map[*seat]struct{}
-	turn  uint64
+	mu     sync.Mutex
+	policy SizePolicy // the session's; empty: latest
+	seats  map[*seat]struct{}
+	turn   uint64
 }
 
 // seat is one client's place. A seat without a size (0×0) only watches.
@@ -36,6 +38,20 @@ type seat struct {
 	inside     string     // id of the session the client runs in, if any
 	came       uint64     // turn
 	last       uint64     // turn of its last activity
+}
+
+// setPolicy changes whose size counts when no client asks for anything.
+func (st *seating) setPolicy(p SizePolicy) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.policy = p
+}
+
+// sizePolicy is whose size counts.
+func (st *seating) sizePolicy() SizePolicy {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.policyLocked()
 }
 
 func (st *seating) sit(s *seat) *seat {
@@ -73,10 +89,13 @@ func (st *seating) policyLocked() SizePolicy {
 			newest = s
 		}
 	}
-	if newest == nil {
-		return SizeLatest
+	switch {
+	case newest != nil:
+		return newest.policy
+	case st.policy != "":
+		return st.policy
 	}
-	return newest.policy
+	return SizeLatest
 }
 
 func (st *seating) leave(s *seat) (empty bool) {

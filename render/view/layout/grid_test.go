@@ -1,4 +1,4 @@
-package view
+package layout
 
 import "testing"
 
@@ -11,10 +11,10 @@ func TestGrid(t *testing.T) {
 		{80, 24, 1, 1, 1}, {160, 48, 2, 2, 1}, {80, 48, 2, 1, 2}, {160, 48, 4, 2, 2}, {240, 72, 9, 3, 3}, {500, 200, 1, 1, 1},
 	}
 	for _, c := range cases {
-		got := grid(rect{0, 0, c.w, c.h}, c.n)
+		got := Grid(Rect{0, 0, c.w, c.h}, c.n)
 		xs, ys := map[int]bool{}, map[int]bool{}
 		for _, r := range got {
-			xs[r.x], ys[r.y] = true, true
+			xs[r.X], ys[r.Y] = true, true
 		}
 		if len(got) != c.n || len(xs) != c.cols || len(ys) != c.rows {
 			t.Errorf("%d panes in %d×%d: %v; want %d×%d", c.n, c.w, c.h, got, c.cols, c.rows)
@@ -28,38 +28,29 @@ func TestGridInvariants(t *testing.T) {
 	for _, w := range []int{1, 2, 9, 10, 20, 21, 33, 80, 137, 500} {
 		for _, h := range []int{1, 2, 3, 4, 5, 24, 51, 200} {
 			for n := 1; n <= 60; n = n*3/2 + 1 {
-				panes := grid(rect{0, 0, w, h}, n)
+				panes := Grid(Rect{0, 0, w, h}, n)
 				if len(panes) == 0 || len(panes) > n {
 					t.Fatalf("%d panes in %d×%d: %v", n, w, h, panes)
 				}
 				taken := map[[2]int]bool{}
 				for _, r := range panes {
-					if r.w < 1 || r.h < 1 || r.x < 0 || r.y < 0 || r.x+r.w > w || r.y+r.h > h {
+					if r.W < 1 || r.H < 1 || r.X < 0 || r.Y < 0 || r.X+r.W > w || r.Y+r.H > h {
 						t.Fatalf("%d panes in %d×%d: %v", n, w, h, r)
 					}
-					for x := r.x; x <= r.x+r.w && x < w; x++ { // the separator included
-						for _, y := range []int{r.y, r.y + r.h - 1} {
-							if taken[[2]int{x, y}] && !(r.h == 1) {
+					for x := r.X; x <= r.X+r.W && x < w; x++ { // the separator included
+						for _, y := range []int{r.Y, r.Y + r.H - 1} {
+							if taken[[2]int{x, y}] && !(r.H == 1) {
 								t.Fatalf("%d panes in %d×%d overlap at %d,%d: %v", n, w, h, x, y, panes)
 							}
 						}
 					}
-					for x := r.x; x <= r.x+r.w; x++ {
-						for y := r.y; y < r.y+r.h; y++ {
+					for x := r.X; x <= r.X+r.W; x++ {
+						for y := r.Y; y < r.Y+r.H; y++ {
 							taken[[2]int{x, y}] = true
 						}
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestWindow(t *testing.T) {
-	ids := []string{"a", "b", "c", "d", "e"}
-	for focus, want := range map[string]string{"a": "ab", "b": "ab", "c": "bc", "e": "de", "?": "ab"} {
-		if got := window(ids, focus, 2); got[0]+got[1] != want {
-			t.Errorf("around %s: %v; want %s", focus, got, want)
 		}
 	}
 }

@@ -1,0 +1,103 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/page"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Tail is the screen with the newest rows of history before it, of one moment.
+func (v viewSource) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
+	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("-%d:", rows)})
+	if err != nil || s.Alt { // what lies under a full-screen program does not belong to it
+		return page.Page{Lines: s.Lines, Cols: s.Cols}, err
+	}
+	p := page.Page{Cols: s.Cols, Lines: append(s.Scrollback, s.Lines...)}
+	if len(s.Scrollback) > 0 {
+		p.First = s.Scrollback[0].Row
+	}
+	return p, nil
+}
+
+// Older are rows of history before a row.
+func (v viewSource) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
+	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("%d:%d", max(0, before-rows), before)})
+	return s.Scrollback, err
+}
+
+// maxCommands bounds the commands that can be gone back to.
+const maxCommands = 500
+
+// Commands are the newest commands of the session's shell.
+func (v viewSource) Commands(ctx context.Context, id string) ([]page.Command, error) {
+	list, err := v.c.Commands(ctx, client.CommandQuery{Session: id, Limit: maxCommands})
+	out := make([]page.Command, 0, len(list))
+	for i := range list {
+		out = append(out, page.Command{N: list[i].N, Text: list[i].Text})
+	}
+	return out, err
+}
+
+// maxCopied bounds the output of a command that is copied, in bytes.
+const maxCopied = 16 << 20
+
+// Output is what a command printed, as plain text.
+func (v viewSource) Output(ctx context.Context, id string, n int) (string, error) {
+	s := v.c.Session(id)
+	c, err := s.Command(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	var plain vterm.Plain
+	end := c.Output.End
+	for from := c.Output.Start; end == 0 || from < end; {
+		o, err := s.Output(ctx, from, 0)
+		if err != nil {
+			return "", err
+		}
+		if len(o.Data) == 0 && o.Gap == 0 {
+			break
+		}
+		if o.Next-c.Output.Start > maxCopied {
+			return "", fmt.Errorf("the command printed more than %d MiB; `longterm output` writes it to a file", maxCopied>>20)
+		}
+		if end > 0 && o.Next > end {
+			o.Data = o.Data[:max(0, len(o.Data)-int(o.Next-end))]
+		}
+		_, _ = plain.Write(o.Data) // never fails
+		from = o.Next
+	}
+	var b strings.Builder
+	plain.Lines(func(l vterm.PlainLine) {
+		b.Write(l.Text)
+		if !l.More {
+			b.WriteByte('\n')
+		}
+	})
+	rest, _, _ := plain.Rest(nil)
+	b.Write(rest)
+	return b.String(), nil
+}
+
+func (v viewSource) Restart(ctx context.Context, id string) error {
+	_, err := v.c.Session(id).Restore(ctx, api.Restore{Command: true})
+	return err
+}
+
+func (v viewSource) Rename(ctx context.Context, id, name string) error {
+	_, err := v.c.Session(id).Edit(ctx, api.Edit{Name: &name})
+	return err
+}
+
+func (v viewSource) SizeBy(ctx context.Context, id, policy string) error {
+	_, err := v.c.Session(id).Edit(ctx, api.Edit{Size: policy})
+	return err
+}

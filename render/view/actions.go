@@ -1,0 +1,326 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// growBy is how much a pane grows with one key, in cells.
+const growBy = 4
+
+// actions are what the keys of keymap.Prefix do.
+var actions map[keymap.Action]func(v *viewer, k vterm.Key)
+
+func init() { // a table that its own functions refer to
+	simple := func(f func(v *viewer)) func(*viewer, vterm.Key) { return func(v *viewer, _ vterm.Key) { f(v) } }
+	step := func(n int) func(*viewer, vterm.Key) { return simple(func(v *viewer) { v.m.step(n) }) }
+	toward := func(dx, dy int) func(*viewer, vterm.Key) {
+		return simple(func(v *viewer) { v.m.toward(dx, dy) })
+	}
+	grow := func(stacked bool, by int) func(*viewer, vterm.Key) {
+		return simple(func(v *viewer) { v.grow(stacked, by) })
+	}
+	tabs := func(n int) func(*viewer, vterm.Key) {
+		return simple(func(v *viewer) { v.m.show((v.m.current + n + len(v.m.tabs)) % len(v.m.tabs)) })
+	}
+	actions = map[keymap.Action]func(*viewer, vterm.Key){
+		"new": simple((*viewer).newHere), "pick": simple((*viewer).openPicker), "next-alert": simple((*viewer).goToAlert),
+		"kill": simple((*viewer).askKill), "close": simple((*viewer).closePane), "restart": simple((*viewer).restart),
+		"rename": simple((*viewer).askRename), "go": func(v *viewer, k vterm.Key) { v.m.pick(int(k.Code - '1')) },
+
+		"split-right": simple(func(v *viewer) { v.split(false) }), "split-down": simple(func(v *viewer) { v.split(true) }),
+		"next": step(1), "previous": step(-1),
+		"left": toward(-1, 0), "right": toward(1, 0), "up": toward(0, -1), "down": toward(0, 1),
+		"zoom":  simple(func(v *viewer) { v.m.zoomed = !v.m.zoomed }),
+		"wider": grow(false, growBy), "narrower": grow(false, -growBy), "taller": grow(true, growBy/2), "shorter": grow(true, -growBy/2),
+		"even": simple(func(v *viewer) { v.m.manual(v.paneArea()).tree.Even() }), "arrange": simple((*viewer).rearrange),
+		"swap": simple((*viewer).swap),
+
+		"tab-new": simple((*viewer).newTab), "tab-next": tabs(1), "tab-previous": tabs(-1), "tab-move": simple((*viewer).moveToTab),
+		"tab-rename": simple((*viewer).askTabName), "tab-close": simple(func(v *viewer) { v.m.dropTab(v.m.current) }),
+		"all": simple((*viewer).toggleAll), "layout-save": simple((*viewer).askLayoutName), "layout-load": simple((*viewer).openLayouts),
+
+		"scroll": (*viewer).startScroll, "search": simple((*viewer).startSearch),
+		"command-previous": simple((*viewer).lastCommand), "copy-output": simple((*viewer).copyLast),
+
+		"sync":      simple(func(v *viewer) { t := v.m.tab(); t.sync, v.fresh = !t.sync, true }),
+		"read-only": simple(func(v *viewer) { v.m.readOnly = !v.m.readOnly }),
+		"follow":    simple(func(v *viewer) { v.m.follow = !v.m.follow }),
+		"size":      simple((*viewer).openSizes),
+
+		"palette": simple((*viewer).openPalette), "theme": simple(func(v *viewer) { v.setTheme(theme.Next(v.theme)) }),
+		"help": simple(func(v *viewer) { v.open(&help{}) }), "quit": simple(func(v *viewer) { v.quit = true }),
+	}
+}
+
+// command does what a key after the prefix asks for.
+func (v *viewer) command(k vterm.Key) {
+	if k.Code == vterm.KeyEscape {
+		return
+	}
+	if a := v.keys.AfterPrefix(k); a != "" {
+		actions[a](v, k)
+		return
+	}
+	v.m.message = "no such key; " + v.chord("help") + " lists them"
+}
+
+// emptyKey does what a key asks for while there is no session.
+func (v *viewer) emptyKey(k vterm.Key) {
+	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette"}, a) {
+		actions[a](v, k)
+	}
+}
+
+// paneArea is where the panes are.
+func (v *viewer) paneArea() rect {
+	area, _ := v.areas()
+	return area
+}
+
+// create starts a session beside the focused one, and places it once it is there.
+func (v *viewer) create(place func(id string)) {
+	beside := v.m.focus
+	v.spawn(func() {
+		id, err := v.src.New(v.ctx, beside)
+		v.later(func() {
+			if err != nil {
+				v.m.message = "no new session: " + err.Error()
+				return
+			}
+			if len(v.m.only) > 0 {
+				v.m.only = append(v.m.only, id)
+			}
+			v.m.seen[id] = true
+			v.m.expected[id] = v.m.session(id) == nil
+			if !v.m.expected[id] {
+				delete(v.m.expected, id)
+			}
+			place(id)
+			v.m.focus, v.m.zoomed = id, false
+		})
+	})
+}
+
+// newHere starts a session in the current tab: in the grid, or beside the focused pane
+// where it has more room.
+func (v *viewer) newHere() {
+	t, at := v.m.tab(), v.m.focus
+	v.create(func(id string) {
+		if t.auto || !slices.Contains(v.m.tabs, t) {
+			return
+		}
+		stacked := false
+		if p := v.m.pane(at); p != nil {
+			stacked = p.area.H*layout.CellAspect > p.area.W
+		}
+		t.tree = t.tree.Split(at, id, stacked)
+	})
+}
+
+// split starts a session to the right of the focused one, or below it.
+func (v *viewer) split(stacked bool) {
+	if v.m.focus == "" {
+		v.newHere()
+		return
+	}
+	p := v.m.focused()
+	if p != nil && (stacked && p.area.H < 2*layout.MinHeight || !stacked && p.area.W < 2*layout.MinWidth+1) {
+		v.m.message = "the pane is too small to be split; " + v.chord("tab-new") + " opens a tab"
+		return
+	}
+	t, at := v.m.manual(v.paneArea()), v.m.focus
+	v.create(func(id string) { t.tree = t.tree.Split(at, id, stacked) })
+}
+
+func (v *viewer) newTab() {
+	v.create(func(id string) { v.m.addTab(&tab{tree: layout.Leaf(id), focus: id}) })
+}
+
+// moveToTab gives the pane a tab of its own.
+func (v *viewer) moveToTab() {
+	id := v.m.focus
+	if v.m.session(id) == nil {
+		return
+	}
+	if t := v.m.tab(); !t.auto {
+		if len(t.tree.Sessions()) == 1 {
+			v.m.message = "it has a tab of its own"
+			return
+		}
+		v.m.leave(id)
+	}
+	v.m.addTab(&tab{tree: layout.Leaf(id), focus: id})
+}
+
+// toggleAll shows all sessions in a grid, or what was shown before.
+func (v *viewer) toggleAll() {
+	t := v.m.tab()
+	if t.auto {
+		if len(v.m.tabs) > 1 {
+			v.m.dropTab(v.m.current)
+		}
+		return
+	}
+	for i, t := range v.m.tabs {
+		if t.auto {
+			v.m.show(i)
+			return
+		}
+	}
+	v.m.addTab(&tab{auto: true, focus: v.m.focus})
+}
+
+func (v *viewer) grow(stacked bool, by int) {
+	if !v.m.manual(v.paneArea()).tree.Grow(v.m.focus, v.paneArea(), stacked, by) {
+		v.m.message = "there is no border to move"
+	}
+}
+
+func (v *viewer) rearrange() {
+	t := v.m.manual(v.paneArea())
+	ids := t.tree.Sessions()
+	if len(ids) < 2 {
+		return
+	}
+	a := layout.Arrangements[t.arranged%len(layout.Arrangements)]
+	t.arranged++
+	t.tree = a.Make(v.paneArea(), ids)
+	v.m.message = a.Name
+}
+
+func (v *viewer) swap() {
+	t := v.m.manual(v.paneArea())
+	ids := t.tree.Sessions()
+	if i := slices.Index(ids, v.m.focus); i >= 0 {
+		t.tree.Swap(v.m.focus, ids[(i+1)%len(ids)])
+	}
+}
+
+func (v *viewer) setTheme(t *theme.Theme) {
+	v.theme, v.chosen, v.fresh = t, t.Name, true
+	v.m.message = "theme: " + t.Name
+}
+
+func (v *viewer) goToAlert() {
+	if id := v.m.nextAlert(); id != "" {
+		v.m.goTo(id)
+		return
+	}
+	v.m.message = "nothing wants attention"
+}
+
+func (v *viewer) askKill() {
+	s := v.m.session(v.m.focus)
+	switch {
+	case s == nil:
+	case s.State != StateRunning:
+		v.closePane()
+	default:
+		id := s.ID
+		v.open(&question{text: "kill " + printable(s.Name) + "?", yes: func() { v.kill(id) }})
+	}
+}
+
+func (v *viewer) kill(id string) {
+	v.spawn(func() {
+		if err := v.src.Kill(v.ctx, id); err != nil {
+			v.later(func() { v.m.message = "not killed: " + err.Error() })
+		}
+	})
+}
+
+// closePane takes the focused session off the screen; it stays in the history, and goes
+// on if it runs.
+func (v *viewer) closePane() {
+	id := v.m.focus
+	switch {
+	case v.m.session(id) == nil:
+	case v.m.running(id) && len(v.m.shown()) == 1 && len(v.m.tabs) == 1:
+		v.m.message = "it runs; " + v.chord("kill") + " kills it"
+	case v.m.running(id):
+		v.m.manual(v.paneArea())
+		v.m.leave(id)
+	default:
+		v.m.leave(id)
+	}
+}
+
+func (v *viewer) restart() {
+	id := v.m.focus
+	switch {
+	case v.m.running(id):
+		v.m.message = "it runs"
+	case v.o.Steward != nil && v.m.session(id) != nil:
+		v.spawn(func() {
+			if err := v.o.Steward.Restart(v.ctx, id); err != nil {
+				v.later(func() { v.m.message = "not started again: " + err.Error() })
+			}
+		})
+	}
+}
+
+func (v *viewer) askRename() {
+	s := v.m.session(v.m.focus)
+	if s == nil || v.o.Steward == nil {
+		return
+	}
+	id := s.ID
+	v.open(&prompt{label: "new name: ", line: []rune(s.Name), at: len([]rune(s.Name)), done: func(name string) {
+		if name = strings.TrimSpace(name); name == "" {
+			return
+		}
+		v.spawn(func() {
+			if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
+				v.later(func() { v.m.message = "not renamed: " + err.Error() })
+			}
+		})
+	}})
+}
+
+func (v *viewer) askTabName() {
+	t := v.m.tab()
+	v.open(&prompt{label: "name of the tab: ", line: []rune(t.name), at: len([]rune(t.name)), done: func(name string) {
+		t.name = strings.TrimSpace(name)
+	}})
+}
+
+// startScroll looks back: with PageUp a page at once.
+func (v *viewer) startScroll(k vterm.Key) {
+	p := v.m.focused()
+	if p == nil {
+		return
+	}
+	l := v.lookBack(p, true)
+	if k.Code == vterm.KeyPageUp {
+		pages(-1, 1)(v, p)
+	}
+	v.fetch(p, nil)
+	if !l.loaded && v.o.History == nil {
+		v.m.message = "no history is kept here"
+	}
+}
+
+func (v *viewer) startSearch() {
+	if p := v.m.focused(); p != nil {
+		v.askSearch(p)
+	}
+}
+
+func (v *viewer) lastCommand() {
+	if p := v.m.focused(); p != nil {
+		v.lookBack(p, true)
+		v.stepCommand(p, -1)
+	}
+}
+
+func (v *viewer) copyLast() {
+	if p := v.m.focused(); p != nil {
+		v.copyOutput(p)
+	}
+}

@@ -1,0 +1,156 @@
+package keymap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Map finds actions by keys.
+type Map struct {
+	Prefix, Scroll []Row
+	byPrefix       map[string]Action
+	byScroll       map[string]Action
+}
+
+// New makes a map of the tables, with other chords for some actions; no chord at all
+// takes the key away.
+func New(other map[string][]string) (*Map, error) {
+	m := &Map{Prefix: slices.Clone(Prefix), Scroll: slices.Clone(Scroll)}
+	left := map[string]bool{}
+	for name := range other {
+		left[name] = true
+	}
+	var err, errScroll error
+	m.byPrefix, err = index(m.Prefix, other, left)
+	m.byScroll, errScroll = index(m.Scroll, other, left)
+	if err = errors.Join(err, errScroll); err != nil {
+		return nil, err
+	}
+	for name := range left {
+		return nil, fmt.Errorf("no action is called %q; the help (?) lists them", name)
+	}
+	return m, nil
+}
+
+func index(rows []Row, other map[string][]string, left map[string]bool) (map[string]Action, error) {
+	by := map[string]Action{}
+	for i := range rows {
+		r := &rows[i]
+		if chords, ok := other[string(r.Action)]; ok {
+			r.Chords, r.Brief = chords, ""
+			delete(left, string(r.Action))
+		}
+		for _, c := range r.Chords {
+			k, err := vterm.ParseKey(c)
+			if err != nil {
+				return nil, fmt.Errorf("key of %s: %w", r.Action, err)
+			}
+			if taken, ok := by[k.String()]; ok {
+				return nil, fmt.Errorf("key %s is %s and %s: give one of them another", c, taken, r.Action)
+			}
+			by[k.String()] = r.Action
+		}
+	}
+	return by, nil
+}
+
+// AfterPrefix is what a key does after the prefix; empty: nothing.
+func (m *Map) AfterPrefix(k vterm.Key) Action { return m.byPrefix[name(k)] }
+
+// InScroll is what a key does while looking back; empty: nothing.
+func (m *Map) InScroll(k vterm.Key) Action { return m.byScroll[name(k)] }
+
+// name is a key's name, without what is no part of it.
+func name(k vterm.Key) string {
+	return vterm.Key{Code: k.Code, Mods: k.Mods &^ (vterm.CapsLock | vterm.NumLock)}.String()
+}
+
+// PrefixLabel is the first key of an action after the prefix, for people.
+func (m *Map) PrefixLabel(a Action) string { return firstLabel(m.Prefix, a) }
+
+// ScrollLabel is the first key of an action while looking back, for people.
+func (m *Map) ScrollLabel(a Action) string { return firstLabel(m.Scroll, a) }
+
+func firstLabel(rows []Row, a Action) string {
+	for i := range rows {
+		if r := &rows[i]; r.Action == a && len(r.Chords) > 0 {
+			return Label(r.Chords[0])
+		}
+	}
+	return ""
+}
+
+// Label is a row's keys for people: the first, or 1-9.
+func (r *Row) Label() string {
+	switch {
+	case r.Brief != "":
+		return r.Brief
+	case len(r.Chords) == 0:
+		return ""
+	case len(r.Chords) == 9 && r.Chords[0] == "1":
+		return "1-9"
+	}
+	return Label(r.Chords[0])
+}
+
+// Labels are all of a row's keys for people.
+func (r *Row) Labels() string {
+	if len(r.Chords) == 9 && r.Chords[0] == "1" {
+		return "1-9"
+	}
+	var out []string
+	for _, c := range r.Chords {
+		out = append(out, Label(c))
+	}
+	return strings.Join(out, " ")
+}
+
+var arrows = strings.NewReplacer("Left", "←", "Right", "→", "Up", "↑", "Down", "↓")
+
+// Label is a chord for people: Ctrl-Space, Shift-Tab, ←.
+func Label(chord string) string {
+	k, err := vterm.ParseKey(chord)
+	if err != nil {
+		return chord
+	}
+	if strings.HasPrefix(chord, "Page") {
+		return chord
+	}
+	return arrows.Replace(KeyLabel(k))
+}
+
+var modNames = []struct {
+	mod  vterm.Mods
+	name string
+}{{vterm.Ctrl, "Ctrl-"}, {vterm.Alt, "Alt-"}, {vterm.Shift, "Shift-"}, {vterm.Super, "Super-"}, {vterm.Meta, "Meta-"}, {vterm.Hyper, "Hyper-"}}
+
+// KeyLabel is a key for people.
+func KeyLabel(k vterm.Key) string {
+	label := ""
+	for _, m := range modNames {
+		if k.Mods&m.mod != 0 {
+			label += m.name
+		}
+	}
+	bare := vterm.Key{Code: k.Code}.String()
+	if upper := (vterm.Key{Code: k.Code, Mods: vterm.Shift}).String(); k.Mods == vterm.Shift && len(upper) == 1 {
+		return upper // a capital letter
+	}
+	switch bare {
+	case "BSpace":
+		bare = "Backspace"
+	case "DC":
+		bare = "Delete"
+	case "IC":
+		bare = "Insert"
+	case "PPage", "PgUp":
+		bare = "PageUp"
+	case "NPage", "PgDn":
+		bare = "PageDown"
+	}
+	return label + bare
+}

@@ -1,0 +1,109 @@
+// Package keymap is the table of everything a person can do in the viewer, and by which
+// keys. Hints, help, palette and the documentation are made from it.
+package keymap
+
+// Action names what a key does.
+type Action string
+
+// Row is an action with its keys.
+type Row struct {
+	Action Action
+	Chords []string // names as vterm.ParseKey reads them
+	Group  string   // heading in help
+	Short  string   // in hints; empty: only in help
+	Help   string
+	Brief  string // in hints instead of the chords: those of several rows
+}
+
+// Groups of actions, in the order they are shown.
+const (
+	Sessions = "Sessions"
+	Panes    = "Panes"
+	Tabs     = "Tabs"
+	Look     = "Look back"
+	Typing   = "Typing"
+	Viewer   = "Viewer"
+)
+
+// Prefix are the keys after the prefix.
+var Prefix = []Row{
+	{"new", []string{"n"}, Sessions, "new", "start a session in the focused one's directory", ""},
+	{"pick", []string{"p"}, Sessions, "pick", "pick a session from a list, with a live preview", ""},
+	{"next-alert", []string{"a"}, Sessions, "alert", "go to the next session that wants attention", ""},
+	{"kill", []string{"x"}, Sessions, "kill", "kill the session (asks)", ""},
+	{"close", []string{"c"}, Sessions, "close", "take the pane away; the session goes on", ""},
+	{"restart", []string{"R"}, Sessions, "again", "start an ended session again", ""},
+	{"rename", []string{"r"}, Sessions, "rename", "give the session another name", ""},
+	{"go", []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, Sessions, "go to", "focus a session by its number", ""},
+
+	{"split-right", []string{"|", "\\", "%"}, Panes, "split right", "start a session to the right", ""},
+	{"split-down", []string{"-", "\""}, Panes, "split down", "start a session below", ""},
+	{"next", []string{"Tab"}, Panes, "next", "focus the next pane", ""},
+	{"previous", []string{"S-Tab"}, Panes, "", "focus the pane before", ""},
+	{"left", []string{"h", "Left"}, Panes, "focus", "focus the pane to the left", "hjkl"},
+	{"down", []string{"j", "Down"}, Panes, "", "focus the pane below", ""},
+	{"up", []string{"k", "Up"}, Panes, "", "focus the pane above", ""},
+	{"right", []string{"l", "Right"}, Panes, "", "focus the pane to the right", ""},
+	{"zoom", []string{"z"}, Panes, "zoom", "show only this pane, or all again", ""},
+	{"wider", []string{"L", "S-Right"}, Panes, "resize", "make the pane wider", "HJKL"},
+	{"narrower", []string{"H", "S-Left"}, Panes, "", "make the pane narrower", ""},
+	{"taller", []string{"J", "S-Down"}, Panes, "", "make the pane taller", ""},
+	{"shorter", []string{"K", "S-Up"}, Panes, "", "make the pane shorter", ""},
+	{"even", []string{"="}, Panes, "even", "give all panes the same space", ""},
+	{"arrange", []string{"Space"}, Panes, "arrange", "next arrangement: tiles, main left, main above, columns, rows", ""},
+	{"swap", []string{"m"}, Panes, "swap", "swap the pane with the next one", ""},
+
+	{"tab-new", []string{"t"}, Tabs, "tab", "start a session in a new tab", ""},
+	{"tab-next", []string{"]"}, Tabs, "tabs", "next tab", "[ ]"},
+	{"tab-previous", []string{"["}, Tabs, "", "tab before", ""},
+	{"tab-move", []string{"b"}, Tabs, "to a tab", "move the pane to a tab of its own", ""},
+	{"tab-rename", []string{","}, Tabs, "name tab", "give the tab a name", ""},
+	{"tab-close", []string{"&"}, Tabs, "close tab", "close the tab; its sessions go on", ""},
+	{"all", []string{"g"}, Tabs, "grid", "show all sessions in a grid, or go back", ""},
+	{"layout-save", []string{"w"}, Tabs, "save layout", "save tabs and panes under a name", ""},
+	{"layout-load", []string{"W"}, Tabs, "load layout", "load tabs and panes that were saved", ""},
+
+	{"scroll", []string{"s", "PageUp"}, Look, "scroll", "look back: scroll, select, copy", ""},
+	{"search", []string{"/"}, Look, "search", "search what was printed", ""},
+	{"command-previous", []string{"C-Up"}, Look, "last command", "look at the command before", ""},
+	{"copy-output", []string{"o"}, Look, "copy output", "copy what the last command printed", ""},
+
+	{"sync", []string{"y"}, Typing, "sync", "type into all panes of the tab at once", ""},
+	{"read-only", []string{"e"}, Typing, "read-only", "let no key reach any session", ""},
+	{"follow", []string{"f"}, Typing, "follow", "let the focus follow what wants attention", ""},
+	{"size", []string{"S"}, Typing, "size", "whose size the session takes: latest, largest, smallest, fixed, none", ""},
+
+	{"palette", []string{":", "Enter"}, Viewer, "palette", "find any of these by name", ""},
+	{"theme", []string{"T"}, Viewer, "theme", "next theme", ""},
+	{"help", []string{"?"}, Viewer, "help", "these keys", ""},
+	{"quit", []string{"q", "d"}, Viewer, "quit", "quit; the sessions go on", ""},
+}
+
+// Scroll are the keys while looking back.
+var Scroll = []Row{
+	{"scroll-up", []string{"Up", "k"}, Look, "", "a row up", ""},
+	{"scroll-down", []string{"Down", "j"}, Look, "", "a row down", ""},
+	{"scroll-left", []string{"Left", "h"}, Look, "", "a column left", ""},
+	{"scroll-right", []string{"Right", "l"}, Look, "", "a column right", ""},
+	{"scroll-word", []string{"w"}, Look, "", "next word", ""},
+	{"scroll-word-back", []string{"b"}, Look, "", "word before", ""},
+	{"scroll-home", []string{"Home", "0"}, Look, "", "beginning of the row", ""},
+	{"scroll-line-end", []string{"End", "$"}, Look, "", "end of the row", ""},
+	{"scroll-page-up", []string{"PageUp", "C-b"}, Look, "", "a page up", ""},
+	{"scroll-page-down", []string{"PageDown", "C-f"}, Look, "", "a page down", ""},
+	{"scroll-half-up", []string{"C-u"}, Look, "", "half a page up", ""},
+	{"scroll-half-down", []string{"C-d"}, Look, "", "half a page down", ""},
+	{"scroll-top", []string{"g", "C-Home"}, Look, "", "oldest row", ""},
+	{"scroll-bottom", []string{"G", "C-End"}, Look, "", "newest row", ""},
+	{"scroll-search", []string{"/"}, Look, "search", "search as you type; Ctrl-R: as a regular expression", ""},
+	{"scroll-match-up", []string{"n"}, Look, "next", "match before (older)", ""},
+	{"scroll-match-down", []string{"N"}, Look, "", "match after (newer)", ""},
+	{"scroll-command-up", []string{"{", "[", "C-Up"}, Look, "command", "command before", ""},
+	{"scroll-command-down", []string{"}", "]", "C-Down"}, Look, "", "command after", ""},
+	{"scroll-select", []string{"v", "Space"}, Look, "select", "select characters", ""},
+	{"scroll-select-rows", []string{"V"}, Look, "rows", "select rows", ""},
+	{"scroll-select-block", []string{"C-v"}, Look, "block", "select a rectangle", ""},
+	{"scroll-copy", []string{"y", "Enter"}, Look, "copy", "copy the selection and go back", ""},
+	{"scroll-copy-output", []string{"o"}, Look, "copy output", "copy what the command at the cursor printed", ""},
+	{"scroll-leave", []string{"q", "Escape", "i"}, Look, "back", "back to the present", ""},
+}

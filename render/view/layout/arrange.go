@@ -1,0 +1,139 @@
+package layout
+
+// A pane smaller than this shows nothing useful.
+const (
+	MinWidth  = 10
+	MinHeight = 3 // status line and two rows
+)
+
+// Place is where a session's pane goes.
+type Place struct {
+	Session string
+	Area    Rect
+}
+
+// Divider is a border between two neighbours that can be moved: the column between them,
+// or the first row of the lower one.
+type Divider struct {
+	Area    Rect
+	group   *Node
+	index   int // the node before it
+	sizes   []int
+	depth   int
+	Stacked bool
+}
+
+// Arrange places a tree's panes. fits is false when some would be too small to show
+// anything.
+func (n *Node) Arrange(area Rect) (places []Place, dividers []Divider, fits bool) {
+	a := arranger{fits: true}
+	if n != nil {
+		a.node(n, area, 0)
+	}
+	return a.places, a.dividers, a.fits
+}
+
+type arranger struct {
+	places   []Place
+	dividers []Divider
+	fits     bool
+}
+
+func (a *arranger) node(n *Node, area Rect, depth int) {
+	if len(n.Kids) == 0 {
+		a.places = append(a.places, Place{n.Session, area})
+		a.fits = a.fits && area.W >= MinWidth && area.H >= MinHeight
+		return
+	}
+	sizes := n.sizes(area)
+	at := area
+	for i, k := range n.Kids {
+		if n.Stacked {
+			at.H = sizes[i]
+		} else {
+			at.W = sizes[i]
+		}
+		a.node(k, at, depth+1)
+		if n.Stacked {
+			at.Y += sizes[i]
+		} else {
+			at.X += sizes[i] + 1
+		}
+		if i == len(n.Kids)-1 {
+			break
+		}
+		d := Divider{Area: Rect{at.X - 1, area.Y, 1, area.H}, group: n, index: i, sizes: sizes, depth: depth, Stacked: n.Stacked}
+		if n.Stacked {
+			d.Area = Rect{area.X, at.Y, area.W, 1}
+		}
+		a.dividers = append(a.dividers, d)
+	}
+}
+
+// sizes divides a group's length by the shares; rounding never adds up.
+func (n *Node) sizes(area Rect) []int {
+	length := area.H
+	if !n.Stacked {
+		length = area.W - (len(n.Kids) - 1) // a column between two
+	}
+	length = max(0, length)
+	total := 0.0
+	for _, k := range n.Kids {
+		total += k.share()
+	}
+	out := make([]int, len(n.Kids))
+	sum, before := 0.0, 0
+	for i, k := range n.Kids {
+		sum += k.share()
+		end := int(sum/total*float64(length) + 0.5)
+		out[i], before = end-before, end
+	}
+	return out
+}
+
+// Before is how long the node before the divider is.
+func (d *Divider) Before() int { return d.sizes[d.index] }
+
+// Move moves a divider by some cells, as far as the panes beside it keep a size.
+func (d *Divider) Move(by int) {
+	least := MinWidth
+	if d.Stacked {
+		least = MinHeight
+	}
+	a, b := d.sizes[d.index], d.sizes[d.index+1]
+	by = min(max(by, least-a), b-least)
+	if a+by < least || b-by < least {
+		return
+	}
+	d.sizes[d.index] += by
+	d.sizes[d.index+1] -= by
+	for i, k := range d.group.Kids {
+		k.Share = float64(d.sizes[i])
+	}
+}
+
+// Grow makes a session's pane larger (by > 0) or smaller in a direction: it moves the
+// divider behind it, or for the last one the divider before it.
+func (n *Node) Grow(session string, area Rect, stacked bool, by int) bool {
+	_, dividers, _ := n.Arrange(area)
+	var best *Divider
+	for i := range dividers {
+		d := &dividers[i]
+		if d.Stacked != stacked || best != nil && d.depth < best.depth {
+			continue
+		}
+		before, behind := d.group.Kids[d.index].Has(session), d.group.Kids[d.index+1].Has(session)
+		last := d.index+2 == len(d.group.Kids)
+		if before || behind && last {
+			best = d
+		}
+	}
+	if best == nil {
+		return false
+	}
+	if !best.group.Kids[best.index].Has(session) {
+		by = -by
+	}
+	best.Move(by)
+	return true
+}

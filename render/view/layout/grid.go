@@ -1,0 +1,100 @@
+package layout
+
+// CellAspect is how much higher than wide a cell is.
+const CellAspect = 2
+
+// Grid divides area among n panes: the number of columns whose panes come closest to a
+// terminal's shape. Panes are in reading order, one separator column between them. Those
+// that do not fit are left out, but never all of them.
+func Grid(area Rect, n int) []Rect {
+	if n < 1 || area.W < 1 || area.H < 1 {
+		return nil
+	}
+	best, bestScore := 0, 0.0
+	for cols := 1; cols <= n; cols++ {
+		rows := (n + cols - 1) / cols
+		w, h := (area.W-(cols-1))/cols, area.H/rows
+		if w < MinWidth || h < MinHeight {
+			continue
+		}
+		if s := score(w, h-1) / float64(cols*rows-n+1); s > bestScore {
+			best, bestScore = cols, s
+		}
+	}
+	if best > 0 {
+		return fill(area, n, best)
+	}
+	cols := max(1, (area.W+1)/(MinWidth+1))
+	rows := max(1, area.H/MinHeight)
+	return fill(area, min(n, cols*rows), cols)
+}
+
+// score is 1 for the shape of an 80×24 terminal and less for others.
+func score(w, h int) float64 {
+	const want = 80.0 / (24 * CellAspect)
+	got := float64(w) / float64(max(1, h)*CellAspect)
+	return min(got/want, want/got)
+}
+
+// fill spreads n panes over rows of cols; a last row that is short gets wider panes.
+func fill(area Rect, n, cols int) []Rect {
+	rows := (n + cols - 1) / cols
+	var out []Rect
+	for r := range rows {
+		y0, y1 := area.Y+area.H*r/rows, area.Y+area.H*(r+1)/rows
+		here := min(cols, n-r*cols)
+		for c := range here {
+			x0 := area.X + (area.W+1)*c/here
+			x1 := area.X + (area.W+1)*(c+1)/here - 1
+			out = append(out, Rect{x0, y0, x1 - x0, y1 - y0})
+		}
+	}
+	return out
+}
+
+// Tiles is the tree of a grid.
+func Tiles(area Rect, sessions []string) *Node {
+	var rows []*Node
+	var row []*Node
+	areas := Grid(area, len(sessions))
+	for i, s := range sessions {
+		if i > 0 && i < len(areas) && areas[i].Y != areas[i-1].Y {
+			rows, row = append(rows, Row(row...)), nil
+		}
+		row = append(row, Leaf(s))
+	}
+	if len(row) > 0 {
+		rows = append(rows, Row(row...))
+	}
+	return Stack(rows...)
+}
+
+// Arrangements are the ready-made trees, in the order they are gone through.
+var Arrangements = []struct {
+	Name string
+	Make func(area Rect, sessions []string) *Node
+}{
+	{"tiles", Tiles},
+	{"main left", func(_ Rect, s []string) *Node { return main(false, s) }},
+	{"main above", func(_ Rect, s []string) *Node { return main(true, s) }},
+	{"columns", func(_ Rect, s []string) *Node { return Row(leaves(s)...) }},
+	{"rows", func(_ Rect, s []string) *Node { return Stack(leaves(s)...) }},
+}
+
+func leaves(sessions []string) []*Node {
+	var out []*Node
+	for _, s := range sessions {
+		out = append(out, Leaf(s))
+	}
+	return out
+}
+
+// main gives the first session the larger half.
+func main(stacked bool, sessions []string) *Node {
+	if len(sessions) < 2 {
+		return group(stacked, leaves(sessions))
+	}
+	first, rest := Leaf(sessions[0]), group(!stacked, leaves(sessions[1:]))
+	first.Share, rest.Share = 3, 2
+	return group(stacked, []*Node{first, rest})
+}

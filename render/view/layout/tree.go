@@ -1,0 +1,213 @@
+// Package layout divides a terminal among panes: a tree of splits, how it changes, and
+// where each pane goes. Nothing here draws.
+//
+// A tree's leaves name sessions. Positions and sizes are cells, 0-based.
+package layout
+
+import "slices"
+
+// Rect is a region of the terminal.
+type Rect struct{ X, Y, W, H int }
+
+// Contains reports whether a position lies inside.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// Center is the position in the middle.
+func (r Rect) Center() (x, y int) { return r.X + r.W/2, r.Y + r.H/2 }
+
+// Node is a leaf that shows a session, or a split of at least two nodes.
+type Node struct {
+	Session string  `json:"session,omitempty"`
+	Stacked bool    `json:"stacked,omitempty"` // one above the other; else side by side
+	Kids    []*Node `json:"kids,omitempty"`
+	Share   float64 `json:"share,omitempty"` // of the space, relative to its siblings; 0: 1
+}
+
+// Leaf shows a session.
+func Leaf(session string) *Node { return &Node{Session: session} }
+
+// Row puts nodes side by side.
+func Row(kids ...*Node) *Node { return group(false, kids) }
+
+// Stack puts nodes one above the other.
+func Stack(kids ...*Node) *Node { return group(true, kids) }
+
+func group(stacked bool, kids []*Node) *Node {
+	switch len(kids) {
+	case 0:
+		return nil
+	case 1:
+		return kids[0]
+	}
+	return &Node{Stacked: stacked, Kids: kids}
+}
+
+func (n *Node) share() float64 {
+	if n.Share <= 0 {
+		return 1
+	}
+	return min(max(n.Share, 1e-3), 1e6) // files may say anything
+}
+
+// Sessions are the leaves in reading order.
+func (n *Node) Sessions() []string {
+	if n == nil {
+		return nil
+	}
+	if len(n.Kids) == 0 {
+		return []string{n.Session}
+	}
+	var out []string
+	for _, k := range n.Kids {
+		out = append(out, k.Sessions()...)
+	}
+	return out
+}
+
+// Has reports whether a session has a leaf.
+func (n *Node) Has(session string) bool { return n.leaf(session) != nil }
+
+func (n *Node) leaf(session string) *Node {
+	if n == nil {
+		return nil
+	}
+	if len(n.Kids) == 0 {
+		if n.Session == session {
+			return n
+		}
+		return nil
+	}
+	for _, k := range n.Kids {
+		if l := k.leaf(session); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// Split puts a new session behind another one: below it, or to its right. A tree without
+// that session gets it at its end; no tree becomes a leaf.
+func (n *Node) Split(at, session string, stacked bool) *Node {
+	if n == nil {
+		return Leaf(session)
+	}
+	if !n.Has(at) {
+		return Row(n, Leaf(session))
+	}
+	n.split(at, session, stacked)
+	return n
+}
+
+func (n *Node) split(at, session string, stacked bool) bool {
+	if len(n.Kids) == 0 {
+		if n.Session != at {
+			return false
+		}
+		share := n.Share
+		*n = *group(stacked, []*Node{Leaf(n.Session), Leaf(session)})
+		n.Share = share
+		return true
+	}
+	for i, k := range n.Kids {
+		if len(k.Kids) == 0 && k.Session == at && n.Stacked == stacked {
+			half := k.share() / 2
+			k.Share = half
+			n.Kids = slices.Insert(n.Kids, i+1, &Node{Session: session, Share: half})
+			return true
+		}
+		if k.split(at, session, stacked) {
+			return true
+		}
+	}
+	return false
+}
+
+// Keep is the tree without the leaves that keep refuses; nil when none is left. Groups of
+// one are dissolved, and a session that occurs again is dropped.
+func (n *Node) Keep(keep func(session string) bool) *Node {
+	seen := map[string]bool{}
+	return n.keep(func(s string) bool {
+		if seen[s] || !keep(s) {
+			return false
+		}
+		seen[s] = true
+		return true
+	}, maxDepth)
+}
+
+// maxDepth bounds trees read from files.
+const maxDepth = 32
+
+func (n *Node) keep(keep func(string) bool, depth int) *Node {
+	if n == nil || depth == 0 {
+		return nil
+	}
+	if len(n.Kids) == 0 {
+		if n.Session == "" || !keep(n.Session) {
+			return nil
+		}
+		return &Node{Session: n.Session, Share: n.Share}
+	}
+	var kids []*Node
+	for _, k := range n.Kids {
+		k = k.keep(keep, depth-1)
+		if k == nil {
+			continue
+		}
+		if len(k.Kids) > 0 && k.Stacked == n.Stacked { // a group inside one of its kind
+			kids = append(kids, flatten(k)...)
+			continue
+		}
+		kids = append(kids, k)
+	}
+	g := group(n.Stacked, kids)
+	if g != nil {
+		g.Share = n.Share
+	}
+	return g
+}
+
+// flatten are a group's kids, sharing what the group had.
+func flatten(g *Node) []*Node {
+	total := 0.0
+	for _, k := range g.Kids {
+		total += k.share()
+	}
+	for _, k := range g.Kids {
+		k.Share = k.share() / total * g.share()
+	}
+	return g.Kids
+}
+
+// Without is the tree without a session.
+func (n *Node) Without(session string) *Node {
+	return n.Keep(func(s string) bool { return s != session })
+}
+
+// Swap exchanges two sessions' places.
+func (n *Node) Swap(a, b string) {
+	la, lb := n.leaf(a), n.leaf(b)
+	if la != nil && lb != nil {
+		la.Session, lb.Session = lb.Session, la.Session
+	}
+}
+
+// Rename puts a session in the place of another.
+func (n *Node) Rename(old, session string) {
+	if l := n.leaf(old); l != nil {
+		l.Session = session
+	}
+}
+
+// Even gives all nodes the same share as their siblings.
+func (n *Node) Even() {
+	if n == nil {
+		return
+	}
+	n.Share = 0
+	for _, k := range n.Kids {
+		k.Even()
+	}
+}

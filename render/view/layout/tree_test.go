@@ -1,0 +1,154 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// show writes a tree as text: (a|b) side by side, [a/b] stacked.
+func show(n *Node) string {
+	if n == nil {
+		return "-"
+	}
+	if len(n.Kids) == 0 {
+		return n.Session
+	}
+	var kids []string
+	for _, k := range n.Kids {
+		kids = append(kids, show(k))
+	}
+	if n.Stacked {
+		return "[" + strings.Join(kids, "/") + "]"
+	}
+	return "(" + strings.Join(kids, "|") + ")"
+}
+
+// FEATURES: R76
+func TestTree(t *testing.T) {
+	var n *Node
+	steps := []struct {
+		do   func()
+		want string
+	}{
+		{func() { n = n.Split("", "a", false) }, "a"},
+		{func() { n = n.Split("a", "b", false) }, "(a|b)"},
+		{func() { n = n.Split("a", "c", false) }, "(a|c|b)"},
+		{func() { n = n.Split("c", "d", true) }, "(a|[c/d]|b)"},
+		{func() { n = n.Split("c", "e", true) }, "(a|[c/e/d]|b)"},
+		{func() { n = n.Split("e", "f", false) }, "(a|[c/(e|f)/d]|b)"},
+		{func() { n = n.Split("nowhere", "g", true) }, "((a|[c/(e|f)/d]|b)|g)"},
+		{func() { n.Swap("a", "f") }, "((f|[c/(e|a)/d]|b)|g)"},
+		{func() { n.Rename("g", "h") }, "((f|[c/(e|a)/d]|b)|h)"},
+		{func() { n = n.Without("c") }, "(f|[(e|a)/d]|b|h)"},
+		{func() { n = n.Without("d") }, "(f|e|a|b|h)"},
+		{func() { n = n.Keep(func(s string) bool { return s > "e" }) }, "(f|h)"},
+		{func() { n = n.Without("f") }, "h"},
+		{func() { n = n.Without("h") }, "-"},
+	}
+	for i, s := range steps {
+		s.do()
+		if got := show(n); got != s.want {
+			t.Fatalf("step %d: %s; want %s", i, got, s.want)
+		}
+	}
+}
+
+func TestArrange(t *testing.T) {
+	n := Row(Leaf("a"), Stack(Leaf("b"), Leaf("c")))
+	places, dividers, fits := n.Arrange(Rect{0, 0, 81, 24})
+	want := []Place{{"a", Rect{0, 0, 40, 24}}, {"b", Rect{41, 0, 40, 12}}, {"c", Rect{41, 12, 40, 12}}}
+	if !slices.Equal(places, want) || len(dividers) != 2 || !fits {
+		t.Errorf("%v %v %v", places, dividers, fits)
+	}
+	if _, _, fits := n.Arrange(Rect{0, 0, 20, 4}); fits {
+		t.Error("three panes fit into 20×4")
+	}
+	for _, d := range dividers {
+		if d.Stacked {
+			d.Move(-5)
+			continue
+		}
+		d.Move(1000) // as far as it goes
+	}
+	places, _, _ = n.Arrange(Rect{0, 0, 81, 24})
+	if places[0].Area.W != 70 || places[1].Area.H != 7 || places[2].Area.Y != 7 {
+		t.Errorf("after moving the dividers: %v", places)
+	}
+	for _, s := range []struct {
+		session string
+		stacked bool
+		by      int
+		want    [3]int // width of a, height of b, height of c
+	}{{"a", false, -10, [3]int{60, 7, 17}}, {"c", false, 5, [3]int{55, 7, 17}}, {"b", true, 2, [3]int{55, 9, 15}}, {"c", true, 2, [3]int{55, 7, 17}}, {"a", true, 2, [3]int{55, 7, 17}}} {
+		n.Grow(s.session, Rect{0, 0, 81, 24}, s.stacked, s.by)
+		places, _, _ = n.Arrange(Rect{0, 0, 81, 24})
+		if got := [3]int{places[0].Area.W, places[1].Area.H, places[2].Area.H}; got != s.want {
+			t.Errorf("%+v: %v", s, got)
+		}
+	}
+	n.Even()
+	if places, _, _ = n.Arrange(Rect{0, 0, 81, 24}); !slices.Equal(places, want) {
+		t.Errorf("evened out: %v", places)
+	}
+}
+
+// Whatever the tree: panes lie inside and do not overlap, and every session has one.
+func TestArrangeInvariants(t *testing.T) {
+	for _, a := range Arrangements {
+		for n := range 14 {
+			var ids []string
+			for i := range n {
+				ids = append(ids, fmt.Sprint("s", i))
+			}
+			for _, size := range []Rect{{0, 0, 20, 4}, {0, 0, 81, 24}, {3, 5, 500, 200}} {
+				tree := a.Make(size, ids)
+				places, _, fits := tree.Arrange(size)
+				if !slices.Equal(tree.Sessions(), ids) || len(places) != n {
+					t.Fatalf("%s of %d: %v", a.Name, n, tree.Sessions())
+				}
+				if !fits {
+					continue
+				}
+				cells := 0
+				for i, p := range places {
+					cells += p.Area.W * p.Area.H
+					for _, q := range places[:i] {
+						if p.Area.X < q.Area.X+q.Area.W && q.Area.X < p.Area.X+p.Area.W && p.Area.Y < q.Area.Y+q.Area.H && q.Area.Y < p.Area.Y+p.Area.H {
+							t.Fatalf("%s of %d in %v: %v and %v overlap", a.Name, n, size, p, q)
+						}
+					}
+				}
+				if cells > size.W*size.H {
+					t.Fatalf("%s of %d: %d cells in %v", a.Name, n, cells, size)
+				}
+			}
+		}
+	}
+}
+
+// A tree read from a file is made whole, whatever stands there.
+func FuzzTree(f *testing.F) {
+	f.Add([]byte(`{"kids":[{"session":"a"},{"session":"a"},{"kids":[{"session":"b"},null]},{"kids":[]}]}`))
+	f.Add([]byte(`{"stacked":true,"kids":[{"session":"a","share":-1},{"session":"b","share":1e308},{"session":"c","share":1e308}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var n *Node
+		if json.Unmarshal(b, &n) != nil {
+			return
+		}
+		n = n.Keep(func(string) bool { return true })
+		places, dividers, _ := n.Arrange(Rect{0, 0, 100, 40})
+		seen := map[string]bool{}
+		for _, p := range places {
+			if seen[p.Session] || p.Session == "" || p.Area.W < 0 || p.Area.H < 0 || p.Area.X+p.Area.W > 200 {
+				t.Fatalf("%s: %+v", b, places)
+			}
+			seen[p.Session] = true
+		}
+		for i := range dividers {
+			dividers[i].Move(1)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// openPicker lists the sessions: those that run first, the newest before older ones.
+func (v *viewer) openPicker() {
+	l := &list{title: "Sessions", preview: true, items: (*viewer).sessionItems}
+	l.refresh(v)
+	v.open(l)
+}
+
+func (v *viewer) sessionItems() []item {
+	var running, ended []item
+	for i := range slices.Backward(v.m.sessions) {
+		s := &v.m.sessions[i]
+		id := s.ID
+		text := s.Name
+		if what := doing(s, nil); what != "" {
+			text += "  " + what
+		}
+		if s.Cwd != "" {
+			text += "  " + shortPath(s.Cwd, v.o.Home, 40)
+		}
+		sign, color := "●", stateColor(v.theme, s)
+		if a := v.m.alerts[id]; a.kind != alertNone {
+			sign, color = alertSigns[a.kind], v.theme.Wants
+		}
+		it := item{text: text, extra: stateText(s, wideStatus) + " " + elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.goTo(id) }}
+		if s.State == StateRunning {
+			running = append(running, it)
+			continue
+		}
+		it.sign = "✗"
+		if !s.failed() {
+			it.sign = "✓"
+		}
+		ended = append(ended, it)
+	}
+	return append(running, ended...)
+}
+
+// openPalette lists everything that can be done.
+func (v *viewer) openPalette() {
+	l := &list{title: "What to do", items: (*viewer).paletteItems}
+	l.refresh(v)
+	v.open(l)
+}
+
+func (v *viewer) paletteItems() []item {
+	var out []item
+	for i := range v.keys.Prefix {
+		r := &v.keys.Prefix[i]
+		if r.Action == "go" || r.Action == "palette" {
+			continue
+		}
+		extra := ""
+		if len(r.Chords) > 0 {
+			extra = v.prefixName() + " " + keymap.Label(r.Chords[0])
+		}
+		a, text := r.Action, r.Help
+		if r.Short != "" && r.Brief == "" {
+			text = r.Short + ": " + r.Help
+		}
+		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, vterm.Key{}) }})
+	}
+	for i := range v.m.sessions {
+		if s := &v.m.sessions[i]; s.State == StateRunning {
+			id := s.ID
+			out = append(out, item{text: "go to " + s.Name, extra: shortPath(s.Cwd, v.o.Home, 30), sign: "●", color: stateColor(v.theme, s), run: func(v *viewer) { v.m.goTo(id) }})
+		}
+	}
+	for _, t := range theme.Themes {
+		out = append(out, item{text: "theme: " + t.Name, run: func(v *viewer) { v.setTheme(t) }})
+	}
+	for _, name := range v.layouts.names {
+		out = append(out, item{text: "layout: load " + name, run: func(v *viewer) { v.useLayout(name) }})
+	}
+	return append(out, v.sizeItems()...)
+}
+
+// sizes are whose size a session may take.
+var sizes = []struct{ name, help string }{
+	{"latest", "of who typed last"},
+	{"largest", "the largest of all that look"},
+	{"smallest", "the smallest of all that look"},
+	{"fixed", "as it is now; nobody changes it"},
+	{"none", "this viewer has no say; others may"},
+}
+
+func (v *viewer) openSizes() {
+	if v.m.session(v.m.focus) == nil {
+		return
+	}
+	l := &list{title: "Size of the session", items: (*viewer).sizeItems}
+	l.refresh(v)
+	v.open(l)
+}
+
+func (v *viewer) sizeItems() []item {
+	var out []item
+	for _, size := range sizes {
+		it := item{text: "size: " + size.name + ": " + size.help, run: func(v *viewer) { v.setSize(size.name) }}
+		s := v.m.session(v.m.focus)
+		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
+			it.sign, it.color = "✓", v.theme.Good
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// setSize says whose size the focused session takes.
+func (v *viewer) setSize(policy string) {
+	id := v.m.focus
+	if v.m.session(id) == nil {
+		return
+	}
+	v.mute[id] = policy == "none"
+	v.m.message = "size: " + policy
+	if policy == "none" || v.o.Steward == nil {
+		return
+	}
+	v.spawn(func() {
+		if err := v.o.Steward.SizeBy(v.ctx, id, policy); err != nil {
+			v.later(func() { v.m.message = "size not changed: " + err.Error() })
+		}
+	})
+}
+
+func (v *viewer) openLayouts() {
+	if len(v.layouts.names) == 0 {
+		v.m.message = "no layout was saved; " + v.chord("layout-save") + " saves one"
+		return
+	}
+	l := &list{title: "Layouts", items: func(v *viewer) []item {
+		var out []item
+		for _, name := range v.layouts.names {
+			out = append(out, item{text: name, color: tcell.ColorDefault, run: func(v *viewer) { v.useLayout(name) }})
+		}
+		return out
+	}}
+	l.refresh(v)
+	v.open(l)
+}
+
+func (v *viewer) askLayoutName() {
+	if v.o.Layouts == nil {
+		v.m.message = "layouts are not kept here"
+		return
+	}
+	v.open(&prompt{label: "save the layout as: ", done: func(name string) {
+		if name = strings.TrimSpace(name); name != "" {
+			v.saveAs(name)
+		}
+	}})
+}

@@ -1,0 +1,118 @@
+// Package page is what a person looks back at: rows of history and screen that stand
+// still, with search, selection and the places where commands began.
+//
+// Rows are numbered from the session's oldest kept line, so that a number stays what it
+// is while older rows are loaded. Columns are cells. Both are 0-based.
+package page
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/render"
+)
+
+// Pos is a cell.
+type Pos struct{ Row, Col int }
+
+// Before reports whether p comes before q in reading order.
+func (p Pos) Before(q Pos) bool { return p.Row < q.Row || p.Row == q.Row && p.Col < q.Col }
+
+// Page is a stretch of rows; First is the number of the first one. What comes before it
+// may not have been loaded yet.
+type Page struct {
+	First int
+	Lines []render.Line
+	Cols  int
+}
+
+// End is the number behind the last row.
+func (p *Page) End() int { return p.First + len(p.Lines) }
+
+// Line is a row; nil when it is not there.
+func (p *Page) Line(row int) *render.Line {
+	if row < p.First || row >= p.End() {
+		return nil
+	}
+	return &p.Lines[row-p.First]
+}
+
+// Prepend adds rows that come right before the first.
+func (p *Page) Prepend(lines []render.Line) {
+	p.Lines = append(append(make([]render.Line, 0, len(lines)+len(p.Lines)), lines...), p.Lines...)
+	p.First -= len(lines)
+}
+
+// Clamp is the nearest position inside.
+func (p *Page) Clamp(at Pos) Pos {
+	at.Row = max(min(at.Row, p.End()-1), p.First)
+	at.Col = max(min(at.Col, p.Cols-1), 0)
+	return at
+}
+
+// text is the text of a row between two columns, without trailing blanks when to lies
+// behind the row's end. Blanks that were skipped over become spaces.
+func text(l *render.Line, from, to int) string {
+	if l == nil {
+		return ""
+	}
+	var b strings.Builder
+	col := from
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		s.Characters(func(t string, at, width int) bool {
+			if at < from { // before it, or a wide character cut in two
+				col = max(col, at+width)
+				return true
+			}
+			if at >= to {
+				return false
+			}
+			for ; col < at; col++ {
+				b.WriteByte(' ')
+			}
+			if s.Conceal {
+				t = strings.Repeat(" ", width)
+			}
+			b.WriteString(t)
+			col = at + width
+			return true
+		})
+	}
+	if col < to || l.Wrapped {
+		return strings.TrimRight(b.String(), " ")
+	}
+	return b.String()
+}
+
+// width is the column behind a row's last character.
+func width(l *render.Line) int {
+	if l == nil || len(l.Spans) == 0 {
+		return 0
+	}
+	last := &l.Spans[len(l.Spans)-1]
+	return last.Col + last.Width
+}
+
+// columnOf is the column of a byte of a row's text (render.Line.Text).
+func columnOf(l *render.Line, offset int) int {
+	at := 0
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if at+len(s.Text) <= offset {
+			at += len(s.Text)
+			continue
+		}
+		column := s.Col
+		s.Characters(func(t string, col, w int) bool {
+			column = col
+			if at+len(t) > offset {
+				return false
+			}
+			at += len(t)
+			column = col + w
+			return true
+		})
+		return column
+	}
+	return width(l)
+}

@@ -1,0 +1,180 @@
+package page
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// of is a page as an emulator shows it.
+func of(cols, rows int, text string) *Page {
+	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
+	_, _ = e.Write([]byte(strings.ReplaceAll(text, "\n", "\r\n")))
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{})
+	var s render.Screen
+	render.FromFrame(&s, &f)
+	return &Page{Lines: s.Lines, Cols: s.Cols}
+}
+
+// FEATURES: R76
+func TestSelection(t *testing.T) {
+	p := of(20, 8, "one two\n你好 world\n/usr/lib/x.so: no\n"+strings.Repeat("w", 25)+"\nlast")
+	for _, c := range []struct {
+		from, to Pos
+		unit     Unit
+		want     string
+	}{
+		{Pos{0, 4}, Pos{0, 6}, Characters, "two"},
+		{Pos{0, 6}, Pos{0, 4}, Characters, "two"}, // backwards
+		{Pos{0, 4}, Pos{1, 3}, Characters, "two\n你好"},
+		{Pos{1, 1}, Pos{1, 2}, Characters, "好"}, // from the middle of a wide one
+		{Pos{2, 3}, Pos{2, 3}, Words, "/usr/lib/x.so:"},
+		{Pos{1, 7}, Pos{2, 0}, Words, "world\n/usr/lib/x.so:"},
+		{Pos{0, 5}, Pos{1, 0}, Rows, "one two\n你好 world\n"},
+		{Pos{3, 0}, Pos{4, 4}, Characters, strings.Repeat("w", 25)}, // wrapped
+		{Pos{0, 4}, Pos{2, 6}, Block, "two\n wo\n/li"},
+		{Pos{0, 0}, Pos{7, 19}, Characters, "one two\n你好 world\n/usr/lib/x.so: no\n" + strings.Repeat("w", 25) + "\nlast\n\n"},
+	} {
+		s := Selection{Anchor: c.from, Head: c.to, Unit: c.unit}
+		if got := s.Text(p); got != c.want {
+			t.Errorf("%+v: %q; want %q", s, got, c.want)
+		}
+	}
+}
+
+func TestWord(t *testing.T) {
+	p := of(20, 4, "one  two.x\n\n  three")
+	at := Pos{}
+	for _, want := range []Pos{{0, 5}, {2, 2}} {
+		if at = p.Word(at, 1); at != want {
+			t.Errorf("forward: %v; want %v", at, want)
+		}
+	}
+	for _, want := range []Pos{{0, 5}, {0, 0}, {0, 0}} {
+		if at = p.Word(at, -1); at != want {
+			t.Errorf("back: %v; want %v", at, want)
+		}
+	}
+}
+
+// FEATURES: R76
+func TestSearch(t *testing.T) {
+	p := of(10, 6, "Error one\nerror 你error\nabcdefghijklmnop\nERR")
+	for _, c := range []struct {
+		pattern string
+		re      bool
+		want    []Match
+	}{
+		{"error", false, []Match{{Pos{0, 0}, Pos{0, 4}}, {Pos{1, 0}, Pos{1, 4}}, {Pos{1, 8}, Pos{2, 2}}}},
+		{"Error", false, []Match{{Pos{0, 0}, Pos{0, 4}}}},
+		{"ijkl", false, []Match{{Pos{3, 8}, Pos{4, 1}}}}, // over a wrap
+		{"^e\\w+or|op$", true, []Match{{Pos{0, 0}, Pos{0, 4}}, {Pos{1, 0}, Pos{1, 4}}, {Pos{4, 4}, Pos{4, 5}}}},
+		{".", false, nil},
+		{"x*", true, nil}, // matches of nothing are none
+	} {
+		s := NewSearch(p, c.pattern, c.re)
+		if !reflect.DeepEqual(s.Matches, c.want) || s.Err != nil {
+			t.Errorf("%q: %v %v; want %v", c.pattern, s.Matches, s.Err, c.want)
+		}
+	}
+	if s := NewSearch(p, "(", true); s.Err == nil || len(s.Matches) > 0 {
+		t.Error("( is a regular expression")
+	}
+
+	s := NewSearch(p, "error", false)
+	s.Near(Pos{1, 3})
+	if s.Current != 1 || s.Count() != "2/3" {
+		t.Errorf("near 1,3: match %s", s.Count())
+	}
+	var rows []int
+	for range 3 {
+		m, _ := s.Step(-1)
+		rows = append(rows, m.From.Row)
+	}
+	if !reflect.DeepEqual(rows, []int{0, 1, 1}) {
+		t.Errorf("going back: rows %v", rows)
+	}
+	if m := s.Marks(nil, 2, p.Line(2)); !reflect.DeepEqual(m, []Mark{{0, 3, false}}) {
+		t.Errorf("marks of row 2: %v", m)
+	}
+}
+
+// Rows that are loaded later are searched too, and what is known keeps its place.
+func TestOlder(t *testing.T) {
+	line := func(s string) render.Line {
+		return render.Line{Text: s, Spans: []render.Span{{Text: s, Width: len(s)}}}
+	}
+	p := &Page{First: 10, Cols: 20, Lines: []render.Line{line("x needle"), line("y")}}
+	s := NewSearch(p, "needle", false)
+	s.Near(Pos{11, 0})
+	older := []render.Line{line("a needle"), line("b"), line("needle needle")}
+	p.Prepend(older)
+	s.Older(p, len(older))
+	want := []Match{{Pos{7, 2}, Pos{7, 7}}, {Pos{9, 0}, Pos{9, 5}}, {Pos{9, 7}, Pos{9, 12}}, {Pos{10, 2}, Pos{10, 7}}}
+	if !reflect.DeepEqual(s.Matches, want) || s.Count() != "4/4" || p.First != 7 {
+		t.Errorf("%v %s, first %d", s.Matches, s.Count(), p.First)
+	}
+}
+
+// FEATURES: R76
+func TestCommands(t *testing.T) {
+	p := of(30, 20, strings.Join([]string{
+		"user@host:~$ ls", "tools", "false", "user@host:~$ echo ls", "ls", "❯ make all      12:30", "cc -c a.c",
+		"user@host:~$ cat <<EOF", "> x", "> EOF", "x", "user@host:~$ echo a very long line that is wrapped", "a very", "user@host:~$ ls", "tools", "user@host:~$",
+	}, "\n"))
+	got := Commands(p, []Command{{1, "ls"}, {2, "echo ls"}, {3, "make all"}, {4, "cat <<EOF\nx\nEOF"}, {5, "cleared away"}, {6, "echo a very long line that is wrapped"}, {7, "ls"}})
+	want := []Place{{0, 1}, {3, 2}, {5, 3}, {7, 4}, {11, 6}, {14, 7}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v; want %v", got, want)
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	f.Add("a你\x1b[31mb\u0301\x1b[9Cx\n", "b", 3, 7)
+	f.Fuzz(func(t *testing.T, text, pattern string, row, col int) {
+		p := of(17, 9, text)
+		for _, re := range []bool{false, true} {
+			s := NewSearch(p, pattern, re)
+			for _, m := range s.Matches {
+				if m.To.Before(m.From) || m.From != p.Clamp(m.From) || m.To != p.Clamp(m.To) {
+					t.Fatalf("match %v", m)
+				}
+			}
+			s.Near(Pos{row, col})
+			s.Step(1)
+			for r := range p.Lines {
+				for _, m := range s.Marks(nil, r, p.Line(r)) {
+					if m.From < 0 || m.To > p.Cols || m.From >= m.To {
+						t.Fatalf("mark %v", m)
+					}
+				}
+			}
+		}
+		at := p.Clamp(Pos{row, col})
+		for unit := Characters; unit <= Block; unit++ {
+			s := Selection{Anchor: Pos{}, Head: at, Unit: unit}
+			if strings.ContainsAny(s.Text(p), "\x1b\x00\r") {
+				t.Fatalf("control characters in %q", s.Text(p))
+			}
+		}
+		p.Word(at, 1)
+		p.Word(at, -1)
+		Commands(p, []Command{{1, pattern}, {2, text}})
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	p := &Page{Cols: 80}
+	for i := range 100_000 {
+		text := fmt.Sprintf("2026-01-02 03:04:05 worker %d finished job in %d ms without an incident", i%7, i)
+		p.Lines = append(p.Lines, render.Line{Text: text, Spans: []render.Span{{Text: text, Width: len(text)}}})
+	}
+	for b.Loop() {
+		NewSearch(p, "worker 3 finished job in 9999", false)
+	}
+}

@@ -1,0 +1,412 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// makes has the source make a session when a key asks for one.
+func (b *bench) makes(id, keys string) {
+	b.t.Helper()
+	b.src.made = id
+	b.keys(keys)
+	b.call()
+	var all []Session
+	all = append(all, b.m.sessions...)
+	b.list(append(all, running(id))...)
+}
+
+func (b *bench) ids() string {
+	var ids []string
+	for _, p := range b.m.panes {
+		ids = append(ids, p.id)
+	}
+	return strings.Join(ids, " ")
+}
+
+// FEATURES: R76
+func TestTabsAndSplits(t *testing.T) {
+	b := newBench(t, 120, 40, Options{})
+	b.list(running("a"))
+	b.makes("b", "^|")
+	b.makes("c", "^-")
+	if b.ids() != "a b c" || b.m.focus != "c" {
+		t.Fatalf("panes %s, focus %s", b.ids(), b.m.focus)
+	}
+	if a, c := b.m.pane("a").area, b.m.pane("c").area; a.H != 39 || c.Y < 15 || c.X != 61 {
+		t.Errorf("a %v, c %v", a, c)
+	}
+	// A session that others start does not push itself between.
+	b.list(running("a"), running("b"), running("c"), running("d"))
+	if b.ids() != "a b c" {
+		t.Errorf("panes %s", b.ids())
+	}
+	b.shows("+1 elsewhere")
+	b.makes("e", "^t")
+	if b.ids() != "e" || len(b.m.tabs) != 2 {
+		t.Fatalf("panes %s in %d tabs", b.ids(), len(b.m.tabs))
+	}
+	b.keys("^[")
+	if b.ids() != "a b c" || b.m.focus != "c" {
+		t.Errorf("back: panes %s, focus %s", b.ids(), b.m.focus)
+	}
+	b.keys("^b") // c to a tab of its own
+	if b.ids() != "c" || len(b.m.tabs) != 3 {
+		t.Errorf("moved: %s in %d tabs", b.ids(), len(b.m.tabs))
+	}
+	b.keys("^g") // all in a grid, and back
+	if b.ids() != "a b c d e" {
+		t.Errorf("grid: %s", b.ids())
+	}
+	b.keys("^g")
+	if b.ids() != "c" || len(b.m.tabs) != 3 {
+		t.Errorf("after the grid: %s in %d tabs", b.ids(), len(b.m.tabs))
+	}
+	b.keys("^c") // its only pane: the tab goes too
+	if b.ids() != "a b" || len(b.m.tabs) != 2 {
+		t.Errorf("closed: %s in %d tabs", b.ids(), len(b.m.tabs))
+	}
+	b.keys("^m^ ")
+	if b.ids() != "b a" && b.ids() != "a b" {
+		t.Errorf("swapped: %s", b.ids())
+	}
+	h := b.m.focused().area.H
+	b.keys("^J")
+	if got := b.m.focused().area.H; got == h {
+		t.Errorf("it is %d high, as before", got)
+	}
+	b.keys("^=")
+	b.keys("^,")
+	b.keys("work")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	b.shows(" work ", " e ")
+	// A tab by mouse.
+	b.send(tcell.NewEventMouse(8, 39, tcell.ButtonPrimary, 0), tcell.NewEventMouse(8, 39, 0, 0))
+	if b.ids() != "e" {
+		t.Errorf("a click on the second tab shows %s", b.ids())
+	}
+	b.keys("^&")
+	if len(b.m.tabs) != 1 {
+		t.Errorf("%d tabs", len(b.m.tabs))
+	}
+}
+
+// What is gone leaves the trees, but not at once: a daemon that starts may not know all.
+func TestGoneSessions(t *testing.T) {
+	b := newBench(t, 120, 40, Options{})
+	b.list(running("a"))
+	b.makes("b", "^|")
+	b.list(running("b"))
+	if b.ids() != "a b" {
+		t.Errorf("panes %s", b.ids())
+	}
+	b.list(running("a"), running("b"))
+	b.now = b.now.Add(time.Minute)
+	b.list(running("b"))
+	if b.ids() != "a b" {
+		t.Errorf("gone for the second time: panes %s", b.ids())
+	}
+	b.now = b.now.Add(forgetTime)
+	b.tick()
+	b.settle()
+	if b.ids() != "b" || b.m.focus != "b" {
+		t.Errorf("gone for good: panes %s", b.ids())
+	}
+}
+
+// FEATURES: R76
+func TestSyncAndReadOnly(t *testing.T) {
+	b := newBench(t, 120, 40, Options{})
+	b.list(running("a"), running("b"), exited("c", 0))
+	b.keys("^y")
+	b.shows("SYNC")
+	b.keys("x")
+	for _, id := range []string{"a", "b"} {
+		if in := b.streams[id].input(t); in.Key == nil || in.Key.Text != "x" {
+			t.Errorf("%s got %+v", id, in)
+		}
+	}
+	b.keys("^y^e")
+	b.shows("READ-ONLY")
+	b.keys("x")
+	b.shows("nothing is sent")
+	b.streams["a"].none(t)
+	b.streams["b"].none(t)
+	if p := b.m.pane("a"); p.cols != 0 || p.rows != 0 {
+		t.Errorf("a reader asks for %d×%d", p.cols, p.rows)
+	}
+}
+
+// FEATURES: R76
+func TestAlerts(t *testing.T) {
+	b := newBench(t, 100, 30, Options{})
+	start := []Session{running("a"), running("b"), running("c")}
+	start[1].Phase, start[1].Since = PhaseRunning, epoch
+	b.list(start...)
+	b.keys("^1")
+	b.now = b.now.Add(time.Minute)
+	failed := 1
+	next := slices.Clone(start)
+	next[1].Phase, next[1].LastExit = PhasePrompt, &failed
+	next[2].Bells = 1
+	b.list(next...)
+	b.shows("✗ b failed +1", "♪")
+	next = slices.Clone(next)
+	next[2].Needs = "password"
+	b.list(next...)
+	b.shows("? c needs input", "? needs password")
+	b.keys("^a")
+	if b.m.focus != "c" {
+		t.Errorf("the focus is on %s", b.m.focus)
+	}
+	b.keys("^a")
+	if b.m.focus != "b" {
+		t.Errorf("the focus is on %s", b.m.focus)
+	}
+	b.keys("^a")
+	b.shows("nothing wants attention")
+	b.keys("^f^1") // the focus follows
+	next = slices.Clone(next)
+	next[1].Bells = 1
+	b.list(next...)
+	if b.m.focus != "b" {
+		t.Errorf("the focus is on %s", b.m.focus)
+	}
+}
+
+// A shell that the person left goes away; one that ended otherwise stays to be seen.
+func TestLeftShell(t *testing.T) {
+	b := newBench(t, 100, 30, Options{})
+	a, c := running("a"), running("b")
+	a.Phase, c.Phase = PhasePrompt, PhasePrompt
+	b.list(a, c)
+	b.keys("exit")
+	b.list(a, exited("b", 3))
+	if b.ids() != "a" {
+		t.Errorf("panes %s", b.ids())
+	}
+	b.shows("b ended with status 3")
+	b.list(exited("a", 1), exited("b", 3))
+	b.shows("✗ exited 1")
+	b.keys("z")
+	b.shows("Enter closes it")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	b.shows("No session runs here")
+}
+
+// fakeLayouts is a shelf of layouts.
+type fakeLayouts struct {
+	kept map[string][]byte
+	fail bool
+}
+
+func (f *fakeLayouts) Names(context.Context) ([]string, error) {
+	var names []string
+	for n := range f.kept {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+func (f *fakeLayouts) Load(_ context.Context, name string) ([]byte, error) { return f.kept[name], nil }
+func (f *fakeLayouts) Save(_ context.Context, name string, b []byte) error {
+	if f.fail {
+		return errors.New("disk full")
+	}
+	f.kept[name] = b
+	return nil
+}
+
+// FEATURES: R76
+func TestLayoutsAreKept(t *testing.T) {
+	kept := &fakeLayouts{kept: map[string][]byte{}}
+	t.Setenv("COLORFGBG", "")
+	open := func() *bench {
+		b := newBench(t, 120, 40, Options{Layouts: kept})
+		if len(kept.kept) == 0 {
+			b.theme = theme.Dark
+		}
+		b.loadLayouts()
+		return b
+	}
+	b := open()
+	b.list(running("a"))
+	b.makes("b", "^|")
+	b.makes("c", "^t")
+	b.keys("^[^1^w")
+	b.keys("mine/1")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	b.call()
+	b.shows("saved as mine/1")
+	b.keys("^T")
+	b.saveAtEnd()
+
+	b = open()
+	b.list(running("a"), running("b"), running("c"), running("d"))
+	if b.ids() != "a b" || b.m.focus != "a" || len(b.m.tabs) != 2 {
+		t.Errorf("restored: %s, focus %s, %d tabs", b.ids(), b.m.focus, len(b.m.tabs))
+	}
+	if b.theme != theme.Light {
+		t.Errorf("theme %s", b.theme.Name)
+	}
+	b.keys("^&^&")
+	if b.ids() != "a b c d" {
+		t.Errorf("all closed: %s", b.ids())
+	}
+	b.keys("^W")
+	b.shows("mine/1")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	b.call()
+	if b.ids() != "a b" {
+		t.Errorf("loaded: %s", b.ids())
+	}
+
+	// b is gone, and another session has its name; c is gone for good.
+	b = open()
+	again := running("x")
+	again.Name = "b"
+	b.list(running("a"), again)
+	if b.ids() != "a x" || len(b.m.tabs) != 1 {
+		t.Errorf("with successors: %s in %d tabs", b.ids(), len(b.m.tabs))
+	}
+	for _, broken := range []string{"{", `{"version":9}`, `{"version":1,"tabs":[{"tree":{"kids":[null,{"session":"zz"}]}}],"current":77}`, `{"version":1}`} {
+		kept.kept[lastLayout] = []byte(broken)
+		b = open()
+		b.list(running("a"))
+		if b.ids() != "a" {
+			t.Errorf("%s: panes %s", broken, b.ids())
+		}
+	}
+	kept.fail = true
+	b.saveLayout()
+	b.call()
+	b.shows("not being kept: disk full")
+}
+
+// FEATURES: R76
+func TestPalette(t *testing.T) {
+	b := newBench(t, 100, 30, Options{Theme: theme.Dark})
+	b.list(running("a"), running("b"))
+	b.keys("^:")
+	b.keys("theme lig")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	if b.theme != theme.Light {
+		t.Errorf("theme %s", b.theme.Name)
+	}
+	b.keys("^:")
+	b.send(tcell.NewEventPaste(true))
+	b.keys("go to a")
+	b.send(tcell.NewEventPaste(false), tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	if b.m.focus != "a" || b.over != nil {
+		t.Errorf("focus %s", b.m.focus)
+	}
+	// The picker shows the chosen session live, without a say in its size.
+	b.keys("^p")
+	seen := b.streams["b"]
+	if seen.cols != 0 {
+		t.Errorf("the preview asks for %d columns", seen.cols)
+	}
+	b.preview.p.apply(frame(40, 10, "live preview"))
+	b.settle()
+	b.shows("live preview")
+	b.send(tcell.NewEventMouse(0, 0, tcell.ButtonPrimary, 0))
+	if b.over != nil {
+		t.Error("a click beside the list does not close it")
+	}
+	if _, open := <-seen.frames; open {
+		t.Error("the preview's stream is open")
+	}
+}
+
+// footer is a component as others may add.
+type footer struct {
+	keys  []string
+	mouse [2]int
+}
+
+func (f *footer) Height(int, int) int { return 2 }
+func (f *footer) Draw(s Surface, session *Session) {
+	if session == nil {
+		return
+	}
+	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", plain)
+	s.Text(0, 5, 3, "outside", plain)
+}
+func (f *footer) Key(k vterm.Key, _ *Session) bool {
+	f.keys = append(f.keys, k.Text)
+	return k.Text == "!"
+}
+func (f *footer) Mouse(_ *tcell.EventMouse, x, y int, _ *Session) bool {
+	f.mouse = [2]int{x, y}
+	return true
+}
+
+func TestFooter(t *testing.T) {
+	f := &footer{}
+	b := newBench(t, 60, 12, Options{Footer: f})
+	b.list(running("a"))
+	if p := b.m.pane("a"); p.rows != 8 {
+		t.Errorf("the pane has %d rows", p.rows)
+	}
+	b.shows("footer of a?")
+	b.keys("!x")
+	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" || !reflect.DeepEqual(f.keys, []string{"!", "x"}) {
+		t.Errorf("session got %+v, footer %q", in, f.keys)
+	}
+	b.send(tcell.NewEventMouse(4, 10, tcell.ButtonPrimary, 0))
+	if f.mouse != [2]int{4, 1} {
+		t.Errorf("the mouse was at %v", f.mouse)
+	}
+}
+
+// A session that has not the size asked for is boxed, once it had time to follow.
+//
+// FEATURES: R96
+func TestLetterbox(t *testing.T) {
+	b := newBench(t, 60, 10, Options{})
+	b.list(running("a"))
+	b.m.pane("a").apply(frame(50, 5, "small"))
+	b.refresh()
+	if strings.Contains(b.term.text(), "·") {
+		t.Error("boxed before the session could follow")
+	}
+	b.now = b.now.Add(followTime)
+	b.refresh()
+	b.shows("⧉ 50×5", "··········", strings.Repeat("·", 60))
+	p := b.m.pane("a")
+	p.apply(frame(p.cols, p.rows, "fits"))
+	b.refresh()
+	if strings.Contains(b.term.text(), "·") {
+		t.Errorf("boxed though it fits:\n%s", b.term.text())
+	}
+}
+
+// A layout's file may hold anything.
+func FuzzLayout(f *testing.F) {
+	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"stacked":true,"kids":[{"session":"a"},{"session":"b","share":2}]},"focus":"b","zoom":true},{"auto":true}],"current":1,"names":{"gone":"a"}}`))
+	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"kids":[{"session":"gone"},{"session":"a"}]},"focus":"zz"}],"current":-9,"names":{"gone":"a"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := newBench(t, 60, 20, Options{Theme: theme.Mono})
+		b.list(running("a"), running("b"))
+		file, err := readLayout(data)
+		if err != nil {
+			return
+		}
+		b.m.use(file)
+		b.refresh()
+		if len(b.m.panes) == 0 || b.m.focused() == nil {
+			t.Errorf("%d panes, focus %q", len(b.m.panes), b.m.focus)
+		}
+		b.keys("^]^z^=")
+	})
+}

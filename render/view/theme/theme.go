@@ -1,0 +1,175 @@
+// Package theme says how the viewer's own parts look. What sessions show keeps its own
+// colours.
+package theme
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// Theme is a set of styles. Colours named after a meaning are foregrounds, put on
+// whatever they stand on.
+type Theme struct {
+	Name string
+
+	Bar, BarKey, BarDim tcell.Style // last row
+	Tab, TabActive      tcell.Style
+	Message, Alarm      tcell.Style // something to say, something to answer
+
+	Status, StatusFocus     tcell.Style // a pane's first row
+	StatusDim, FocusDim     tcell.Style
+	Separator, SeparatorNow tcell.Style // beside the focused pane
+
+	Panel, PanelTitle, PanelKey, PanelDim, PanelSelected, PanelMatch tcell.Style
+
+	Found, FoundNow, Selected tcell.Style
+	Outside                   tcell.Style // where a session's screen does not reach
+
+	Good, Bad, Warn, Busy, Wants tcell.Color // ColorDefault: that of what is around
+}
+
+var plain = tcell.StyleDefault
+
+// Themes are those to choose from, in the order they are gone through.
+var Themes = []*Theme{Dark, Light, HighContrast, Terminal, Mono}
+
+func hex(fg, bg int32) tcell.Style {
+	return plain.Foreground(tcell.NewHexColor(fg)).Background(tcell.NewHexColor(bg))
+}
+
+// Dark is for dark terminals with many colours.
+var Dark = &Theme{
+	Name: "dark",
+	Bar:  hex(0xb8c0d0, 0x1b2029), BarKey: hex(0x7fb4ff, 0x1b2029).Bold(true), BarDim: hex(0x6f7889, 0x1b2029),
+	Tab: hex(0x98a2b5, 0x1b2029), TabActive: hex(0xffffff, 0x35507f).Bold(true),
+	Message: hex(0x10141b, 0xe0c06a), Alarm: hex(0xffffff, 0xb3404a).Bold(true),
+	Status: hex(0x98a2b5, 0x252b36), StatusFocus: hex(0xffffff, 0x35507f).Bold(true),
+	StatusDim: hex(0x6f7889, 0x252b36), FocusDim: hex(0xb9cbe8, 0x35507f),
+	Separator: plain.Foreground(tcell.NewHexColor(0x3a4252)), SeparatorNow: plain.Foreground(tcell.NewHexColor(0x5f8fdf)),
+	Panel: hex(0xd2d8e4, 0x20262f), PanelTitle: hex(0xffffff, 0x35507f).Bold(true), PanelKey: hex(0x7fb4ff, 0x20262f).Bold(true),
+	PanelDim: hex(0x7d8799, 0x20262f), PanelSelected: hex(0xffffff, 0x35507f), PanelMatch: hex(0xe0c06a, 0x20262f).Bold(true),
+	Found: hex(0x10141b, 0xb59a4c), FoundNow: hex(0x10141b, 0xffb454).Bold(true), Selected: hex(0xffffff, 0x3f5f99),
+	Outside: plain.Foreground(tcell.NewHexColor(0x333a47)),
+	Good:    tcell.NewHexColor(0x8bd48b), Bad: tcell.NewHexColor(0xff7a7a), Warn: tcell.NewHexColor(0xf0c060),
+	Busy: tcell.NewHexColor(0x7fc8ff), Wants: tcell.NewHexColor(0xffb454),
+}
+
+// Light is for light terminals with many colours.
+var Light = &Theme{
+	Name: "light",
+	Bar:  hex(0x3a4252, 0xe4e8ef), BarKey: hex(0x1f5fbf, 0xe4e8ef).Bold(true), BarDim: hex(0x7d8799, 0xe4e8ef),
+	Tab: hex(0x5a6477, 0xe4e8ef), TabActive: hex(0xffffff, 0x2f6fcf).Bold(true),
+	Message: hex(0x201a00, 0xf2d27a), Alarm: hex(0xffffff, 0xc0303c).Bold(true),
+	Status: hex(0x4a5365, 0xdbe1ea), StatusFocus: hex(0x0b2a5c, 0xaecbfa).Bold(true),
+	StatusDim: hex(0x7d8799, 0xdbe1ea), FocusDim: hex(0x3f5f96, 0xaecbfa),
+	Separator: plain.Foreground(tcell.NewHexColor(0xc3cad6)), SeparatorNow: plain.Foreground(tcell.NewHexColor(0x2f6fcf)),
+	Panel: hex(0x222833, 0xf3f5f9), PanelTitle: hex(0xffffff, 0x2f6fcf).Bold(true), PanelKey: hex(0x1f5fbf, 0xf3f5f9).Bold(true),
+	PanelDim: hex(0x7d8799, 0xf3f5f9), PanelSelected: hex(0xffffff, 0x2f6fcf), PanelMatch: hex(0xa05a00, 0xf3f5f9).Bold(true),
+	Found: hex(0x201a00, 0xf2d27a), FoundNow: hex(0x201a00, 0xffa640).Bold(true), Selected: hex(0x10203f, 0xb8d2ff),
+	Outside: plain.Foreground(tcell.NewHexColor(0xc3cad6)),
+	Good:    tcell.NewHexColor(0x107a30), Bad: tcell.NewHexColor(0xb01020), Warn: tcell.NewHexColor(0x8a5a00),
+	Busy: tcell.NewHexColor(0x0a5fa8), Wants: tcell.NewHexColor(0xa04a00),
+}
+
+// HighContrast uses pure colours and much attribute.
+var HighContrast = &Theme{
+	Name: "high-contrast",
+	Bar:  hex(0xffffff, 0x000000), BarKey: hex(0xffff00, 0x000000).Bold(true), BarDim: hex(0xffffff, 0x000000),
+	Tab: hex(0xffffff, 0x000000), TabActive: hex(0x000000, 0xffff00).Bold(true),
+	Message: hex(0x000000, 0xffffff).Bold(true), Alarm: hex(0xffffff, 0xd00000).Bold(true),
+	Status: hex(0xffffff, 0x303030), StatusFocus: hex(0x000000, 0xffff00).Bold(true),
+	StatusDim: hex(0xffffff, 0x303030), FocusDim: hex(0x000000, 0xffff00),
+	Separator: hex(0xffffff, 0x000000), SeparatorNow: hex(0xffff00, 0x000000).Bold(true),
+	Panel: hex(0xffffff, 0x000000), PanelTitle: hex(0x000000, 0xffff00).Bold(true), PanelKey: hex(0xffff00, 0x000000).Bold(true),
+	PanelDim: hex(0xffffff, 0x000000), PanelSelected: hex(0x000000, 0xffffff).Bold(true), PanelMatch: hex(0x00ffff, 0x000000).Bold(true).Underline(true),
+	Found: hex(0x000000, 0x00ffff), FoundNow: hex(0x000000, 0xffff00).Bold(true).Underline(true), Selected: hex(0x000000, 0xffffff),
+	Outside: hex(0xffffff, 0x000000),
+}
+
+func index(fg, bg int) tcell.Style {
+	return plain.Foreground(tcell.PaletteColor(fg)).Background(tcell.PaletteColor(bg))
+}
+
+// Terminal uses the terminal's own sixteen colours.
+var Terminal = &Theme{
+	Name: "terminal",
+	Bar:  plain.Reverse(true).Dim(true), BarKey: plain.Reverse(true).Bold(true), BarDim: plain.Reverse(true).Dim(true),
+	Tab: plain.Reverse(true).Dim(true), TabActive: index(15, 4).Bold(true),
+	Message: index(0, 3), Alarm: index(15, 1).Bold(true),
+	Status: plain.Reverse(true).Dim(true), StatusFocus: index(15, 4).Bold(true),
+	StatusDim: plain.Reverse(true).Dim(true), FocusDim: index(15, 4),
+	Separator: plain.Dim(true), SeparatorNow: plain.Foreground(tcell.PaletteColor(4)),
+	Panel: plain.Reverse(true), PanelTitle: index(15, 4).Bold(true), PanelKey: plain.Reverse(true).Bold(true),
+	PanelDim: plain.Reverse(true).Dim(true), PanelSelected: index(15, 4).Bold(true), PanelMatch: plain.Reverse(true).Bold(true).Underline(true),
+	Found: index(0, 3), FoundNow: index(0, 11).Bold(true), Selected: index(15, 4),
+	Outside: plain.Dim(true),
+}
+
+// Mono uses attributes only.
+var Mono = &Theme{
+	Name: "mono",
+	Bar:  plain.Dim(true), BarKey: plain.Bold(true), BarDim: plain.Dim(true),
+	Tab: plain.Dim(true), TabActive: plain.Reverse(true).Bold(true),
+	Message: plain.Reverse(true).Bold(true), Alarm: plain.Reverse(true).Bold(true),
+	Status: plain.Reverse(true).Dim(true), StatusFocus: plain.Reverse(true).Bold(true),
+	StatusDim: plain.Reverse(true).Dim(true), FocusDim: plain.Reverse(true),
+	Separator: plain.Dim(true), SeparatorNow: plain.Bold(true),
+	Panel: plain.Reverse(true), PanelTitle: plain.Bold(true).Underline(true), PanelKey: plain.Reverse(true).Bold(true),
+	PanelDim: plain.Reverse(true).Dim(true), PanelSelected: plain.Bold(true), PanelMatch: plain.Reverse(true).Bold(true).Underline(true),
+	Found: plain.Reverse(true), FoundNow: plain.Reverse(true).Bold(true).Underline(true), Selected: plain.Reverse(true),
+	Outside: plain.Dim(true),
+}
+
+// ByName finds a theme.
+func ByName(name string) (*Theme, bool) {
+	for _, t := range Themes {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Names are the names to choose from.
+func Names() []string {
+	var out []string
+	for _, t := range Themes {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// Next is the theme behind another.
+func Next(t *Theme) *Theme {
+	for i := range Themes {
+		if Themes[i] == t {
+			return Themes[(i+1)%len(Themes)]
+		}
+	}
+	return Themes[0]
+}
+
+// Default is the theme for a terminal with so many colours; its environment may say that
+// it is light (COLORFGBG).
+func Default(colors int, env func(string) string) *Theme {
+	_, bg, known := strings.Cut(env("COLORFGBG"), ";")
+	bg = bg[strings.LastIndex(bg, ";")+1:]
+	switch {
+	case env("NO_COLOR") != "":
+		return Mono
+	case colors < 256:
+		return Terminal
+	case known && (bg == "7" || bg == "15"):
+		return Light
+	}
+	return Dark
+}
+
+// On puts a meaning's colour on a style.
+func On(st tcell.Style, c tcell.Color) tcell.Style {
+	if c == tcell.ColorDefault {
+		return st
+	}
+	return st.Foreground(c)
+}

@@ -1,0 +1,43 @@
+package theme
+
+import (
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// FEATURES: R76
+func TestDefault(t *testing.T) {
+	for _, c := range []struct {
+		colors int
+		env    map[string]string
+		want   *Theme
+	}{
+		{1 << 24, nil, Dark}, {256, map[string]string{"COLORFGBG": "15;0"}, Dark}, {256, map[string]string{"COLORFGBG": "0;15"}, Light},
+		{256, map[string]string{"COLORFGBG": "0;default;15"}, Light}, {16, nil, Terminal}, {1 << 24, map[string]string{"NO_COLOR": "1"}, Mono},
+	} {
+		if got := Default(c.colors, func(k string) string { return c.env[k] }); got != c.want {
+			t.Errorf("%d colours, %v: %s; want %s", c.colors, c.env, got.Name, c.want.Name)
+		}
+	}
+}
+
+func TestMonoHasNoColour(t *testing.T) {
+	for _, st := range []tcell.Style{Mono.Bar, Mono.TabActive, Mono.Alarm, Mono.StatusFocus, Mono.Panel, Mono.PanelSelected, Mono.Found, Mono.Selected, Mono.Outside, On(Mono.Bar, Mono.Bad)} {
+		if fg, bg, _ := st.Decompose(); fg != tcell.ColorDefault || bg != tcell.ColorDefault {
+			t.Errorf("%v on %v", fg, bg)
+		}
+	}
+	n := Dark
+	for range Themes {
+		n = Next(n)
+	}
+	if n != Dark {
+		t.Error("going through the themes does not come round")
+	}
+	for _, name := range Names() {
+		if th, ok := ByName(name); !ok || th.Name != name {
+			t.Error(name)
+		}
+	}
+}
