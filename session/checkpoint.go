@@ -71,7 +71,7 @@ type sparse struct {
 // keepScreen adds the screen to the series when enough was printed since the last time.
 func (s *Session) keepScreen() {
 	sp := &s.sparse
-	if s.off-sp.at < checkpointBytes || s.journalBad {
+	if s.off-sp.at < checkpointBytes || s.journalBad || s.cfg.Dir == "" {
 		return
 	}
 	sp.at = s.off
@@ -88,6 +88,9 @@ func (s *Session) keepScreen() {
 // nearestScreen restores the newest kept screen that is after have and not after until. It
 // comes without scrollback: where a full checkpoint is near that is better.
 func (s *Session) nearestScreen(engine vterm.Engine, until, have uint64) (from uint64, ok bool) {
+	if s.cfg.Dir == "" {
+		return 0, false
+	}
 	s.sparse.mu.Lock()
 	c, err := s.sparse.series.Nearest(until)
 	s.sparse.mu.Unlock()
@@ -106,6 +109,10 @@ var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 func (s *Session) checkpoint() {
 	s.check.timer = nil
 	if !s.check.worth(s.off, false) || s.journalBad {
+		return
+	}
+	if s.cfg.Dir == "" { // nobody will go on from it
+		s.check.at = s.off
 		return
 	}
 	s.saveTracking()
@@ -183,6 +190,9 @@ func (s *Session) recordSize() {
 // restoreInto loads the newest checkpoint that is not after until, and returns the offset
 // to replay from and the checkpoint's size in bytes.
 func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uint64) {
+	if s.cfg.Dir == "" {
+		return s.cfg.Journal.Start(), 0
+	}
 	c, err := checkpoint.Read(s.cfg.Dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -65,6 +65,9 @@ func (s *Session) drain() (more bool) {
 		return false
 	}
 	s.ring.Look() // from here on a new byte makes a new notice
+	if s.ring.Head() != s.off {
+		s.watch.output() // of bytes that came without a notice, after the followers looked
+	}
 	if s.journalBad {
 		s.saveBacklog()
 	}

@@ -45,7 +45,7 @@ type Device interface {
 // process is gone: only their history is there.
 type Config struct {
 	ID      string
-	Dir     string // where its journal and checkpoint are
+	Dir     string // where its journal and checkpoint are; empty: no checkpoints
 	Device  Device
 	Ring    *ring.Ring
 	Journal *journal.Journal

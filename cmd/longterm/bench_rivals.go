@@ -1,0 +1,242 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+)
+
+//go:embed bench_expect.py
+var pexpectDriver string
+
+//go:embed bench_expect.tcl
+var expectDriver string
+
+// holder holds dialogues. It says how long one took, to the program's exit status.
+type holder interface {
+	hold(ctx context.Context, d *dialogue, dir string) (outcome, error)
+	close() error
+}
+
+// outcome is how a dialogue went.
+type outcome struct {
+	seconds float64
+	rss     int64  // peak of the holder's memory, KiB
+	wrong   string // empty: as it should
+}
+
+// dialogueTime bounds a step, where the dialogue says nothing else.
+const dialogueTime = 30 * time.Second
+
+// library is this program's own way.
+type library struct{}
+
+func (library) close() error { return nil }
+
+func (library) hold(ctx context.Context, d *dialogue, dir string) (outcome, error) {
+	began := time.Now()
+	p, err := session.Start(ctx, session.Cmd{Argv: d.argv, Dir: dir})
+	if err != nil {
+		return outcome{}, err
+	}
+	err = d.hold(ctx, p)
+	h := outcome{seconds: time.Since(began).Seconds(), rss: peakRSS()}
+	if err != nil {
+		h.wrong = err.Error()
+	}
+	return h, p.Close()
+}
+
+func peakRSS() int64 {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
+		return 0
+	}
+	return int64(ru.Maxrss)
+}
+
+// hold holds a dialogue with a program that was started.
+func (d *dialogue) hold(ctx context.Context, p *session.Program) error {
+	for _, s := range d.steps {
+		if err := s.take(ctx, p, d.timeout()); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout())
+	defer cancel()
+	e, err := p.Wait(ctx)
+	if err == nil && e.Code != d.exit {
+		err = fmt.Errorf("exit status %d", e.Code)
+	}
+	return err
+}
+
+func (s *turn) take(ctx context.Context, p *session.Program, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	switch {
+	case s.expect != "":
+		_, err := p.Expect(ctx, session.Text(strings.TrimRight(s.expect, "\r"))) // a line's end is no text here
+		return err
+	case s.regexp != "":
+		_, err := p.Expect(ctx, session.Regexp(s.regexp))
+		return err
+	case s.secret != "":
+		if err := p.Secret(ctx, []byte(s.secret)); err != nil {
+			return err
+		}
+		return p.Keys("<Enter>")
+	}
+	return p.Send(s.send)
+}
+
+// rival is another program's way: a process that is told dialogues on its standard input.
+type rival struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	encode func(d *dialogue, dir string) (string, error)
+	decode func(line string) (outcome, error)
+}
+
+func newRival(ctx context.Context, encode func(*dialogue, string) (string, error), decode func(string) (outcome, error), argv ...string) (*rival, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &rival{cmd, in, bufio.NewReader(out), encode, decode}, nil
+}
+
+func (r *rival) close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }
+
+func (r *rival) hold(_ context.Context, d *dialogue, dir string) (outcome, error) {
+	msg, err := r.encode(d, dir)
+	if err != nil {
+		return outcome{}, err
+	}
+	if _, err := io.WriteString(r.in, msg+"\n"); err != nil {
+		return outcome{}, err
+	}
+	line, err := r.out.ReadString('\n')
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s ended: %w", filepath.Base(r.cmd.Path), err)
+	}
+	return r.decode(strings.TrimSpace(line))
+}
+
+// newPexpect is pexpect in the first Python that has it; eager without the pause of 50 ms
+// that it makes before it sends.
+func newPexpect(ctx context.Context, eager bool, window int) (holder, error) {
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import pexpect").Run() == nil {
+			encode := func(d *dialogue, dir string) (string, error) { return encodePexpect(d, dir, eager, window) }
+			return newRival(ctx, encode, decodePexpect, python, "-c", pexpectDriver)
+		}
+	}
+	return nil, fmt.Errorf("pexpect: %w (install python3-pexpect)", exec.ErrNotFound)
+}
+
+func encodePexpect(d *dialogue, dir string, eager bool, window int) (string, error) {
+	var steps []map[string]string
+	for _, s := range d.steps {
+		steps = append(steps, map[string]string{"expect": s.expect, "regexp": s.regexp, "send": s.send, "secret": s.secret})
+	}
+	b, err := json.Marshal(map[string]any{
+		"argv": d.argv, "dir": dir, "steps": steps, "exit": d.exit, "eager": eager, "window": window,
+		"timeout": d.timeout().Seconds(),
+	})
+	return string(b), err
+}
+
+func decodePexpect(line string) (outcome, error) {
+	var r struct {
+		Error   string
+		Seconds float64
+		RSS     int64 `json:"rss_kib"`
+	}
+	err := json.Unmarshal([]byte(line), &r)
+	return outcome{r.Seconds, r.RSS, r.Error}, err
+}
+
+func newExpect(ctx context.Context) (holder, error) {
+	if _, err := exec.LookPath("expect"); err != nil {
+		return nil, fmt.Errorf("expect: %w", err)
+	}
+	return newRival(ctx, encodeExpect, decodeExpect, "expect", "-c", expectDriver)
+}
+
+func encodeExpect(d *dialogue, dir string) (string, error) {
+	var steps []string
+	for _, s := range d.steps {
+		switch {
+		case s.expect != "":
+			steps = append(steps, "expect", s.expect)
+		case s.regexp != "":
+			steps = append(steps, "regexp", s.regexp)
+		case s.secret != "":
+			steps = append(steps, "send", s.secret+"\r")
+		default:
+			steps = append(steps, "send", s.send)
+		}
+	}
+	sized := "0"
+	if d.sized {
+		sized = "1"
+	}
+	return tclList(fmt.Sprint(d.timeout().Seconds()), dir, tclList(d.argv...), fmt.Sprint(d.exit), sized, tclList(steps...)), nil
+}
+
+// tclList is a Tcl list: whatever is no letter or digit is escaped.
+func tclList(words ...string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w == "" {
+			b.WriteString("{}")
+		}
+		for _, r := range w {
+			if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
+				b.WriteRune(r)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, r)
+			}
+		}
+	}
+	return b.String()
+}
+
+func decodeExpect(line string) (h outcome, err error) {
+	if _, err = fmt.Sscan(line, &h.seconds, &h.rss); err != nil {
+		return h, fmt.Errorf("%w in %q", err, line)
+	}
+	if f := strings.SplitN(line, " ", 3); len(f) == 3 {
+		h.wrong = f[2]
+	}
+	return h, nil
+}

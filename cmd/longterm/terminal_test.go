@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/sessiontest"
+)
+
+// longterm in a terminal, tested by its own library.
+
+// terminal runs a verb in a terminal.
+func (i *instance) terminal(args ...string) *sessiontest.Program {
+	i.t.Helper()
+	return sessiontest.StartCmd(i.t, session.Cmd{
+		Path: i.exe, Argv: append([]string{"longterm"}, args...), Dir: "/", Env: append(i.env, "TERM=xterm-256color"),
+	})
+}
+
+// A program that is attached is talked to as if it ran here, left with the detach key, found
+// again as it was left, and its end is told.
+// FEATURES: R75, R87
+func TestAttachDetach(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "talk", "--", "sh", "-c", `stty -echo; printf 'Password: '; read -r p; stty echo; echo
+		while printf 'more: '; read -r x; do echo "<$x> at $(stty size)"; [ "$x" = end ] && exit 7; done`)
+	p := i.terminal("attach", "talk")
+	p.Expect("Password: ")
+	p.WaitFor(session.Cond{Kind: session.CondText, Text: "Password"})
+	p.Send("hunter2\r") // attach's own terminal is raw: who echoes is not to be seen from here
+	p.Expect("more: ")
+	p.Line("one")
+	p.Expect("<one> at 24 80")
+	if err := p.Program().Resize(100, 30); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the session has the terminal's size", func() bool { return i.info("talk").Cols == 100 })
+	p.Line("two")
+	p.Expect("<two> at 30 100")
+	p.Keys(`<C-\>d`)
+	p.Expect("[detached from talk; `longterm attach talk` comes back]")
+	p.ExpectExit(0)
+	if strings.Contains(p.Screen(), "hunter2") {
+		t.Error("the password is on the screen")
+	}
+
+	q := i.terminal("attach", "talk")
+	q.Expect("<two> at 30 100") // as it was left
+	q.Line("end")
+	q.Expect("<end> at 24 80")
+	q.Expect("[talk exited with 7]")
+	q.ExpectExit(0)
+}
+
+// run in a terminal is the command itself: its questions, its size, its signals, its status.
+// FEATURES: R1, R15, R87
+func TestRunIsTheCommand(t *testing.T) {
+	i := newInstance(t)
+	p := i.terminal("run", "--", "sh", "-c", `printf 'Name: '; read -r n; echo "Hello, $n"; exit 3`)
+	p.Expect("Name: ")
+	p.Line("bob")
+	p.Expect("Hello, bob")
+	p.ExpectExit(3)
+
+	q := i.terminal("run", "--", "sh", "-c", `trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.01; done`)
+	q.Expect("ready")
+	q.Keys("<C-c>")
+	q.Expect("interrupted")
+	q.ExpectExit(5)
+}
+
+// The bench's own dialogues are held, every one, by the library.
+// FEATURES: R51, R53, R87
+func TestDialogues(t *testing.T) {
+	b := expectBench{dir: t.TempDir()}
+	for _, d := range dialogues() {
+		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
+			for _, need := range d.needs {
+				if _, err := exec.LookPath(need); err != nil {
+					t.Skipf("%s is needed: %v", need, err)
+				}
+			}
+			o, err := b.once(t.Context(), &d, library{})
+			if err != nil || o.wrong != "" {
+				t.Errorf("%v %s", err, o.wrong)
+			}
+		})
+	}
+}
+
+// What goes wrong in a dialogue is noticed, by every contender.
+// FEATURES: R51
+func TestDialoguesAreChecked(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := expectBench{dir: t.TempDir()}
+	var r rivalsReport
+	all, err := b.contenders(ctx, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, c := range all {
+			if err := c.holder.close(); err != nil {
+				t.Error(c.name, err)
+			}
+		}
+	}()
+	if len(r.Missing) > 0 {
+		t.Skip(r.Missing)
+	}
+	for _, d := range []dialogue{
+		{name: "it ends first", argv: []string{"sh", "-c", "echo other"}, steps: []turn{see("this")}},
+		{name: "another status", argv: []string{"sh", "-c", "echo $'{}[]\\\"; exit 3"}, steps: []turn{see(`{}[]"`)}, exit: 4},
+		{name: "as it should be", argv: []string{"sh", "-c", `echo '{}[]$"\'; exit 4`}, steps: []turn{see(`{}[]$"\`)}, exit: 4},
+	} {
+		for _, c := range all {
+			o, err := b.once(ctx, &d, c.holder)
+			if err != nil || (o.wrong == "") != (d.exit == 4 && d.name == "as it should be") {
+				t.Errorf("%s by %s: %q, %v", d.name, c.name, o.wrong, err)
+			}
+		}
+	}
+	if peakRSS() == 0 {
+		t.Error("no peak")
+	}
+}

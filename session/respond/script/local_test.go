@@ -1,0 +1,177 @@
+//go:build unix
+
+package script
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+)
+
+// newLocal is a driver whose programs end with the test.
+func newLocal(t *testing.T, dir string) *Local {
+	t.Helper()
+	l := &Local{Cmd: session.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
+		if ref == "env:PW" {
+			return []byte("hunter2"), nil
+		}
+		return nil, errors.New("no such secret")
+	}}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+const sshStub = `
+echo "The authenticity of host 'example' can't be established."
+printf 'Are you sure you want to continue connecting (yes/no)? '; read -r a; [ "$a" = yes ] || exit 255
+for i in 1 2 3; do
+	stty -echo; printf "bob@example's password: "; read -r p; stty echo; echo
+	[ "$p" = hunter2 ] && break; echo "Permission denied, please try again."
+done
+[ "$p" = hunter2 ] || exit 255
+while printf 'example$ '; read -r c; do case $c in exit) exit 4;; *) echo "ran <$c>";; esac; done
+`
+
+// The same scripts as a daemon's session runs, on programs of this process.
+// FEATURES: R51, R53, R55, R87
+func TestLocal(t *testing.T) {
+	for _, tt := range []struct {
+		name, needs, src string
+		fails            string // what the report says; empty: it is to succeed
+	}{
+		{name: "ssh", needs: "stty", src: `
+steps:
+  - spawn: {argv: [/bin/sh, -c, "${ssh}"]}
+  - expect:
+      - {text: "(yes/no)?", do: [{line: "yes"}]}
+      - {text: password, do: [{fail: the host was known}]}
+  - expect: "bob@example's password: "
+  - secret: env:PW
+    enter: true
+  - loop: [ls, pwd, ls]
+    as: cmd
+    do:
+      - expect: "example$ "
+      - line: ${cmd}
+      - expect: "ran <${cmd}>"
+  - expect: "example$ "
+  - line: exit
+  - wait: exit
+  - assert: {exit: 4, not: {screen: hunter2}}
+`},
+		{name: "apt", needs: "sh", src: `
+steps:
+  - spawn:
+      command: "printf 'Do you want to continue? [Y/n] '; read -r a; case $a in n*) echo Abort.; exit 1;; esac; echo Setting up $PACKAGE"
+      env: {PACKAGE: thing}
+  - expect: "[Y/n] "
+  - keys: <Enter>
+  - expect: Setting up thing
+  - wait: exit
+  - assert: {exit: 0}
+`},
+		{name: "forged password", needs: "sh", fails: "shows what is typed", src: `
+steps:
+  - spawn: "printf 'Password: '; read -r x; echo stolen $x"
+  - expect: "Password: "
+  - secret: env:PW
+    enter: true
+`},
+		{name: "no such secret", needs: "sh", fails: "no such secret", src: `
+steps:
+  - spawn: "stty -echo; printf 'Password: '; read -r x"
+  - expect: "Password: "
+  - secret: env:OTHER
+`},
+		{name: "it ends first", needs: "sh", fails: "the program ended", src: `
+steps:
+  - spawn: "echo bye; exit 7"
+  - expect: something else
+`},
+		{name: "a second program", needs: "sh", src: `
+steps:
+  - spawn: {argv: [cat], cwd: /, cols: 100, rows: 30}
+  - paste: "pasted\n"
+  - expect: pasted
+  - spawn: "stty size; pwd; kill -TERM $$"
+  - expect: 24 80
+  - wait: exit
+  - assert: {exit: 143}
+`},
+		{name: "openssl", needs: "openssl", src: `
+steps:
+  - spawn: {argv: [openssl, req, -new, -newkey, ec, -pkeyopt, "ec_paramgen_curve:P-256", -keyout, k.pem, -out, r.pem]}
+  - loop: 2
+    do:
+      - expect: {regexp: "pass phrase:$"}
+      - secret: env:PW
+        enter: true
+  - set: {over: "no"}
+  - repeat:
+      - expect:
+          - {regexp: 'Common Name .*:$', do: [{line: example.org}]}
+          - {regexp: 'Country Name .*:$', do: [{line: GB}]}
+          - {regexp: '\]:$', do: [{line: ""}]}
+          - {exit: true, do: [{set: {over: "yes"}}]}
+    until: {var: over, equals: "yes"}
+  - assert: {exit: 0}
+`},
+		{name: "rebase in vim", needs: "vim", src: `
+steps:
+  - spawn:
+      command: "git init -q . && for m in one two three; do git commit -q --allow-empty -m $m; done; git rebase -i HEAD~2"
+      env: {GIT_AUTHOR_NAME: bob, GIT_AUTHOR_EMAIL: b@example.org, GIT_COMMITTER_NAME: bob, GIT_COMMITTER_EMAIL: b@example.org, GIT_EDITOR: vim -u NONE -N, HOME: "${home}"}
+  - expect: git-rebase-todo
+  - keys: cwdrop<Esc>:wq<Enter>
+  - expect: Successfully rebased
+  - wait: exit
+  - spawn: git log --format=%s
+  - expect: three
+  - expect: [{text: two, do: [{fail: it was not dropped}]}, {text: one}]
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := exec.LookPath(tt.needs); err != nil {
+				t.Skipf("%s is needed: %v", tt.needs, err)
+			}
+			dir := t.TempDir()
+			vars := map[string]string{"ssh": sshStub, "home": dir}
+			s := load(t, tt.src, LoadOptions{Vars: vars})
+			rep := Run(t.Context(), s, newLocal(t, dir), Options{Vars: vars, StepTimeout: 20 * time.Second})
+			if rep.OK != (tt.fails == "") || !strings.Contains(rep.Error, tt.fails) {
+				t.Errorf("%q instead of %q\n%s", rep.Error, tt.fails, rep.Screen)
+			}
+			if tt.name == "openssl" {
+				if st, err := os.Stat(filepath.Join(dir, "r.pem")); err != nil || st.Size() == 0 {
+					t.Error("no request: ", err)
+				}
+			}
+		})
+	}
+}
+
+// FEATURES: R55
+func TestLocalBeforeSpawn(t *testing.T) {
+	l := newLocal(t, "")
+	_, expectErr := l.Expect(t.Context(), []Pattern{{Text: "x"}})
+	_, lookErr := l.Look(t.Context())
+	for _, err := range []error{l.Type(t.Context(), Input{Kind: InputText, Value: "x"}), expectErr, lookErr} {
+		if !errors.Is(err, errNotStarted) {
+			t.Error(err)
+		}
+	}
+	if err := l.Spawn(t.Context(), Spawn{Argv: []string{"/no/such/program"}}); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,68 @@
+package sessiontest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// builds are what this process has built, by the directory and package asked for.
+var builds sync.Map
+
+type build struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// Build builds the main package that pkg names as `go build` would in the test's directory,
+// and returns the path of the program. It is built once for all tests of a run, into the
+// user's cache directory, where the next run finds it: only what changed is built again.
+func Build(t testing.TB, pkg string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := builds.LoadOrStore(dir+"\x00"+pkg, &build{})
+	b := v.(*build)
+	b.once.Do(func() { b.path, b.err = goBuild(dir, pkg) })
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.path
+}
+
+func goBuild(dir, pkg string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	sum := sha256.Sum256([]byte(dir + "\x00" + pkg))
+	to := filepath.Join(cache, "longterm", "sessiontest", fmt.Sprintf("%x", sum[:8]))
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return "", fmt.Errorf("build %s: %w", pkg, err)
+	}
+	unlock, err := lock(filepath.Join(to, "lock"))
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", pkg, err)
+	}
+	defer unlock()
+	// -o with a directory names the program as go install does, and a program that is up to
+	// date is left as it is.
+	bin := filepath.Join(to, "bin") + string(filepath.Separator)
+	cmd := exec.Command("go", "build", "-o", bin, pkg)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+	}
+	made, err := filepath.Glob(bin + "*")
+	if err != nil || len(made) != 1 {
+		return "", fmt.Errorf("build %s: no single program came of it (%v); name one main package", pkg, made)
+	}
+	return made[0], nil
+}

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Ran is a line that a shell ran to its end.
+type Ran struct {
+	Command
+	// Output is what it printed, as text: edits done, escape sequences gone. At most the
+	// newest maxRanOutput bytes of the raw output are looked at.
+	Output string
+}
+
+// maxRanOutput bounds the raw output that becomes Ran.Output.
+const maxRanOutput = 8 << 20
+
+// stuckAfter is when a line that has not begun is looked at: fish keeps one that is
+// incomplete, without a word.
+const stuckAfter = time.Second
+
+// Exec runs a line in the shell (Cmd.Shell) and waits for its end. Lines given at the same
+// time run one after the other. What the line printed is read: Expect begins after it.
+func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
+	run, err := p.s.Exec(ctx, Line{Text: line, Wait: true})
+	if err != nil {
+		return Ran{}, fmt.Errorf("exec %q: %w", line, err)
+	}
+	stuck := time.NewTimer(stuckAfter)
+	defer stuck.Stop()
+	for done := false; !done; {
+		select {
+		case <-run.Done:
+			done = true
+		case <-stuck.C:
+			_ = p.s.Stuck(ctx, run) // does nothing to one that began
+		case <-ctx.Done():
+			_ = p.s.Drop(context.WithoutCancel(ctx), run)
+			return Ran{}, fmt.Errorf("exec %q: %w", line, ctx.Err())
+		case <-p.watch.Done:
+			return Ran{}, fmt.Errorf("exec %q: %w", line, ErrStopped)
+		}
+	}
+	if run.Err != nil {
+		return Ran{}, fmt.Errorf("exec %q: %w", line, run.Err)
+	}
+	r := Ran{Command: run.Command}
+	if r.Output, err = p.text(run.Command.Start, run.Command.End); err != nil {
+		return r, fmt.Errorf("exec %q: %w", line, err)
+	}
+	p.skip(run.Command.End)
+	return r, nil
+}
+
+// text is raw output as text.
+func (p *Program) text(from, to uint64) (string, error) {
+	if to-from > maxRanOutput {
+		from = to - maxRanOutput
+	}
+	var plain vterm.Plain
+	var b strings.Builder
+	for buf := make([]byte, 64<<10); from < to; {
+		c, err := p.s.Output(from, buf[:min(uint64(len(buf)), to-from)])
+		if err != nil {
+			return b.String(), err
+		}
+		if c.Next == from {
+			break
+		}
+		_, _ = plain.Write(c.Data) // never fails
+		plain.Lines(func(l vterm.PlainLine) {
+			b.Write(l.Text)
+			if !l.More {
+				b.WriteByte('\n')
+			}
+		})
+		from = c.Next
+	}
+	rest, _, _ := plain.Rest(nil)
+	b.Write(rest)
+	return b.String(), nil
+}
+
+// skip makes what was printed so far read.
+func (p *Program) skip(until uint64) {
+	r := &p.reading
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for buf := make([]byte, 64<<10); r.off < until && p.feedLocked(buf); {
+	}
+	r.x.Skip()
+}

@@ -1,0 +1,199 @@
+package session
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// historyParts is how many segments the history of a Program has: one is forgotten at a
+// time.
+const historyParts = 8
+
+// retention forgets a journal's oldest output as newer comes, and holds who prints back while
+// Expect has not taken what is about to be forgotten.
+type retention struct {
+	journal *journal.Journal
+	bytes   int64
+	since   int64 // bytes printed since it was last looked at; the printer's
+
+	taken atomic.Uint64 // offset up to which the output was taken
+	more  chan struct{} // it was
+	over  chan struct{} // closed: nobody takes any more
+}
+
+func newRetention(j *journal.Journal, bytes int64) *retention {
+	return &retention{journal: j, bytes: bytes, more: make(chan struct{}, 1), over: make(chan struct{})}
+}
+
+// printed is called by the printer after n more bytes, which end at head.
+func (r *retention) printed(n int, head uint64) error {
+	for head > r.taken.Load()+uint64(r.bytes)/2 {
+		select {
+		case <-r.more:
+		case <-r.over:
+			return nil
+		}
+	}
+	r.since += int64(n)
+	if r.since < r.bytes/historyParts {
+		return nil
+	}
+	r.since = 0
+	_, err := r.journal.Retain(time.Now(), journal.Retention{MaxBytes: r.bytes})
+	return err
+}
+
+// took says that the output before off was taken.
+func (r *retention) took(off uint64) {
+	r.taken.Store(off)
+	signal(r.more)
+}
+
+// memory is a file system with one directory, for a journal that ends with its process.
+type memory struct {
+	mu    sync.Mutex
+	files map[string]*memoryFile
+}
+
+func newMemory() *memory { return &memory{files: map[string]*memoryFile{}} }
+
+func (m *memory) OpenFile(name string, flag int, _ fs.FileMode) (journal.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name = filepath.Base(name)
+	f := m.files[name]
+	switch {
+	case f == nil && filepath.Ext(name) == "": // the directory, to be synced
+		return &memoryFile{}, nil
+	case f == nil && flag&os.O_CREATE == 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case f == nil:
+		f = &memoryFile{}
+		m.files[name] = f
+	case flag&os.O_TRUNC != 0:
+		_ = f.Truncate(0) // never fails
+	}
+	return f, nil
+}
+
+func (m *memory) ReadDir(string) ([]fs.DirEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []fs.DirEntry
+	for name, f := range m.files {
+		all = append(all, fs.FileInfoToDirEntry(memoryInfo{name, f.size()}))
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+func (m *memory) MkdirAll(string, fs.FileMode) error { return nil }
+
+func (m *memory) Rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from, to = filepath.Base(from), filepath.Base(to)
+	f := m.files[from]
+	if f == nil {
+		return &fs.PathError{Op: "rename", Path: from, Err: fs.ErrNotExist}
+	}
+	delete(m.files, from)
+	m.files[to] = f
+	return nil
+}
+
+func (m *memory) Remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name = filepath.Base(name)
+	if m.files[name] == nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	}
+	delete(m.files, name)
+	return nil
+}
+
+// memoryBlock is what a file grows by: a growing slice would be copied, and twice as large.
+const memoryBlock = 64 << 10
+
+// memoryFile is a file and every handle of it.
+type memoryFile struct {
+	mu     sync.RWMutex
+	blocks []*[memoryBlock]byte
+	length int64
+}
+
+func (f *memoryFile) size() int64 {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.length
+}
+
+func (f *memoryFile) ReadAt(p []byte, at int64) (int, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n := 0
+	for n < len(p) && at < f.length {
+		block := f.blocks[at/memoryBlock]
+		from := at % memoryBlock
+		c := copy(p[n:], block[from:min(memoryBlock, from+f.length-at)])
+		n, at = n+c, at+int64(c)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memoryFile) WriteAt(p []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := 0; n < len(p); {
+		for at/memoryBlock >= int64(len(f.blocks)) {
+			f.blocks = append(f.blocks, new([memoryBlock]byte))
+		}
+		c := copy(f.blocks[at/memoryBlock][at%memoryBlock:], p[n:])
+		n, at = n+c, at+int64(c)
+	}
+	f.length = max(f.length, at)
+	return len(p), nil
+}
+
+func (f *memoryFile) Truncate(size int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if size >= f.length {
+		return nil // a journal only ever cuts
+	}
+	f.length = size
+	f.blocks = f.blocks[:(size+memoryBlock-1)/memoryBlock]
+	if rest := size % memoryBlock; rest > 0 {
+		clear(f.blocks[len(f.blocks)-1][rest:])
+	}
+	return nil
+}
+
+func (f *memoryFile) Stat() (fs.FileInfo, error) { return memoryInfo{"", f.size()}, nil }
+func (f *memoryFile) Sync() error                { return nil }
+func (f *memoryFile) Close() error               { return nil }
+
+type memoryInfo struct {
+	name string
+	size int64
+}
+
+func (i memoryInfo) Name() string     { return i.name }
+func (i memoryInfo) Size() int64      { return i.size }
+func (memoryInfo) Mode() fs.FileMode  { return 0o600 }
+func (memoryInfo) ModTime() time.Time { return time.Time{} }
+func (memoryInfo) IsDir() bool        { return false }
+func (memoryInfo) Sys() any           { return nil }

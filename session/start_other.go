@@ -1,0 +1,16 @@
+//go:build !unix
+
+package session
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/longterm-dev/longterm/session/ring"
+)
+
+// newHost fails here: there is no PTY. Cmd.Main works everywhere.
+func newHost(*Cmd, string, *ring.Ring, *retention) (host, int, error) {
+	return nil, 0, fmt.Errorf("start a program: %w on %s: programs in a terminal need a Unix", errors.ErrUnsupported, runtime.GOOS)
+}

@@ -1,0 +1,24 @@
+//go:build unix && !linux
+
+package session
+
+import (
+	"syscall"
+	"time"
+)
+
+const (
+	maxRSSUnit = 1 // ru_maxrss is in bytes here
+	canProbe   = false
+)
+
+func nap(time.Duration) {}
+
+// tree reaches the program's process group only: there is no /proc to walk.
+func (h *ptyHost) tree() []int {
+	pid := h.cmd.Process.Pid
+	if syscall.Kill(-pid, 0) != nil {
+		return nil
+	}
+	return []int{-pid}
+}

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Send types text as it stands; Enter is \r.
+func (p *Program) Send(text string) error {
+	return p.typeIn(context.Background(), Typing{Encode: func(dst []byte, _ View) []byte { return append(dst, text...) }}, false)
+}
+
+// Keys types keys by name: "<Enter>", "<C-c>", "<Up>", "abc<Tab>".
+func (p *Program) Keys(names string) error {
+	keys, err := vterm.ParseKeys(names)
+	if err != nil {
+		return err
+	}
+	return p.typeIn(context.Background(), Typing{Encode: func(dst []byte, v View) []byte {
+		for _, k := range keys {
+			dst = vterm.AppendKey(dst, k, &v.Modes)
+		}
+		return dst
+	}}, false)
+}
+
+// Paste types text as a terminal pastes it: bracketed if the program asked for it.
+func (p *Program) Paste(text string) error {
+	return p.typeIn(context.Background(), Typing{Paste: true, Encode: func(dst []byte, v View) []byte {
+		return vterm.AppendPaste(dst, []byte(text), &v.Modes)
+	}}, false)
+}
+
+// typeIn types, and tells the expecter of it at the moment the terminal's owner types: after
+// what was printed before, and before what comes then.
+func (p *Program) typeIn(ctx context.Context, t Typing, secret bool) error {
+	encode := t.Encode
+	t.Encode = func(dst []byte, v View) []byte {
+		data := encode(dst, v)
+		r := &p.reading
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for buf := make([]byte, 16<<10); p.feedLocked(buf); {
+		}
+		echo := p.host.echo()
+		r.x.Echo(echo)
+		if echo != respond.EchoApp || mayEcho(data, p.s.Status().Alt) {
+			r.x.Typed(respond.Input{Data: data, Secret: secret})
+		}
+		return data
+	}
+	_, err := p.s.Type(ctx, t)
+	return err
+}
+
+// mayEcho says whether a program that shows what is typed itself, if it likes, may show this.
+// A full-screen program draws what it makes of it; keys that are a command and no line are not
+// shown, and text that is looked for as their echo would be missed as the program's.
+func mayEcho(data []byte, alt bool) bool {
+	if alt || len(data) == 0 {
+		return false
+	}
+	if last := data[len(data)-1]; last == '\r' || last == '\n' {
+		return true
+	}
+	return !bytes.ContainsFunc(data, func(r rune) bool { return r < ' ' && r != '\t' && r != '\b' })
+}
+
+// ErrEchoed means that a secret was not typed because the terminal would have shown it.
+var ErrEchoed = errors.New("the secret was not sent: the terminal shows what is typed")
+
+// secretTime is how long the echo may be on after the prompt before a secret is refused.
+const secretTime = time.Second
+
+// Secret types a secret, once the terminal shows nothing of what is typed, as at a
+// password's prompt. If it still does after a second, nothing is typed and the error is
+// ErrEchoed. It is kept in no history and no record. Enter is not part of it.
+func (p *Program) Secret(ctx context.Context, secret []byte) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, secretTime, ErrEchoed)
+	defer cancel()
+	for p.host.echo() != respond.EchoOff {
+		t := time.NewTimer(time.Millisecond)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		case <-p.watch.Done:
+			t.Stop()
+			return ErrStopped
+		}
+	}
+	return p.typeIn(ctx, Typing{Encode: func(dst []byte, _ View) []byte { return append(dst, secret...) }}, true)
+}

@@ -1,0 +1,431 @@
+//go:build unix
+
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/ring"
+)
+
+// ptyHost is a process on a PTY of this process.
+//
+//	PTY master ─ gather ─▶ ring ─▶ Session        gather waits for room, never drops
+//	cmd.Wait ─▶ reaped ─▶ gather drains, reports the end
+type ptyHost struct {
+	cmd    *exec.Cmd
+	mark   string // in the environment of everything it starts
+	master *os.File
+	ring   *ring.Ring
+	keep   *retention
+	log    *slog.Logger
+
+	room   chan struct{} // the session made room in the ring
+	reaped atomic.Bool   // the process is gone; exit is set
+	exit   Exit
+	moving atomic.Bool // bytes may have left the PTY and not reached the ring
+	gone   chan struct{}
+	tasks  sync.WaitGroup
+
+	probing sync.Mutex
+	prober  evidence.Prober
+}
+
+// newHost starts the process. The tree it makes is told from others by id.
+func newHost(c *Cmd, id string, r *ring.Ring, keep *retention) (host, int, error) {
+	cmd := exec.Command(cmp.Or(c.Path, c.Argv[0]), c.Argv[1:]...)
+	cmd.Args[0] = c.Argv[0]
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	master, slave, err := openPTY(c.Cols, c.Rows)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start %s: %w", c.Argv[0], err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	err = cmd.Start()
+	_ = slave.Close()
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("start a program: %w", err), master.Close())
+	}
+	return &ptyHost{
+		cmd: cmd, mark: programMark + "=" + id, master: master, ring: r, keep: keep, log: c.Log,
+		room: make(chan struct{}, 1), gone: make(chan struct{}),
+	}, cmd.Process.Pid, nil
+}
+
+// openPTY opens a terminal whose master the poller can wait on: creack/pty leaves it in
+// blocking mode.
+func openPTY(cols, rows int) (master, slave *os.File, err error) {
+	blocking, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a PTY: %w", err)
+	}
+	if err := pty.Setsize(blocking, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("size the PTY: %w", err), blocking.Close(), slave.Close())
+	}
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, errors.Join(os.NewSyscallError("fcntl", err), blocking.Close(), slave.Close())
+	}
+	if err := errors.Join(unix.SetNonblock(fd, true), blocking.Close()); err != nil {
+		return nil, nil, errors.Join(err, unix.Close(fd), slave.Close())
+	}
+	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
+}
+
+func (h *ptyHost) begin(s *Session) {
+	h.tasks.Go(func() {
+		h.gather(s)
+		s.Closed()
+	})
+	h.tasks.Go(h.reap)
+}
+
+// reap waits for the process's end and has gather drain what it left.
+func (h *ptyHost) reap() {
+	_ = h.cmd.Wait() // how it ended is in ProcessState
+	h.exit = exitOf(h.cmd.ProcessState)
+	h.reaped.Store(true)
+	close(h.gone)
+	_ = h.master.SetReadDeadline(time.Unix(1, 0)) // wakes gather
+}
+
+func exitOf(ps *os.ProcessState) Exit {
+	e := Exit{Code: ps.ExitCode(), Time: time.Now(), User: ps.UserTime(), System: ps.SystemTime()}
+	if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		e.Number, e.Signal = int(ws.Signal()), unix.SignalName(ws.Signal())
+	}
+	if ru, ok := ps.SysUsage().(*syscall.Rusage); ok {
+		e.MaxRSS = int64(ru.Maxrss) * maxRSSUnit
+	}
+	return e
+}
+
+// Why a move ended.
+const (
+	movedAll  = iota // nothing more to read now
+	movedSome        // there may be more
+	noRoom
+	hungUp // nobody has the terminal open
+)
+
+// reopenCheck is how often a terminal that nobody has open is looked at while the process
+// lives: it may open /dev/tty again.
+const reopenCheck = 50 * time.Millisecond
+
+// gather moves output from the PTY to the ring until the terminal is closed.
+func (h *ptyHost) gather(s *Session) {
+	raw, err := h.master.SyscallConn()
+	if err != nil {
+		return
+	}
+	reported := false
+	for {
+		reaped := h.reaped.Load() // before reading: what it printed is readable by now
+		why, before := movedAll, h.ring.Head()
+		err := raw.Read(func(fd uintptr) bool {
+			why = h.move(s, int(fd))
+			return reaped || why != movedAll || h.ring.Head() != before
+		})
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			_ = h.master.SetReadDeadline(time.Time{})
+			continue
+		case err != nil: // closed by end
+			return
+		}
+		if h.ring.Head() != before && h.ring.Notice() {
+			s.Notice()
+		}
+		if err := h.keep.printed(int(h.ring.Head()-before), h.ring.Head()); err != nil {
+			h.log.Error("forget old output", "err", err)
+		}
+		if reaped && !reported && (why == movedAll || why == hungUp) {
+			reported = true
+			s.Exited(h.exit, h.ring.Head())
+		}
+		if !h.afterMove(why, reaped) {
+			return
+		}
+	}
+}
+
+// maxMove bounds the bytes moved before a notice goes out.
+const maxMove = 256 << 10
+
+func (h *ptyHost) move(s *Session, fd int) int {
+	h.moving.Store(true)
+	defer h.moving.Store(false)
+	for moved := 0; moved < maxMove; {
+		n, err := h.moveSome(s, fd)
+		switch {
+		case err == syscall.EINTR:
+		case err == syscall.EAGAIN:
+			return movedAll
+		case errors.Is(err, errNoRoom):
+			return noRoom
+		case n <= 0: // 0, EIO: the other side is closed
+			return hungUp
+		default:
+			moved += n
+		}
+	}
+	return movedSome
+}
+
+var errNoRoom = errors.New("the ring is full")
+
+// moveSome does one read. Followers are kept out of the ring meanwhile: a keeper's ring they
+// may read while it is written, as they check afterwards, but in one process that is a data
+// race.
+func (h *ptyHost) moveSome(s *Session, fd int) (int, error) {
+	s.tap.mu.Lock()
+	defer s.tap.mu.Unlock()
+	room := h.ring.Room()
+	if room == nil {
+		return 0, errNoRoom
+	}
+	n, err := syscall.Read(fd, room)
+	if n > 0 {
+		h.ring.Publish(n)
+	}
+	return n, err
+}
+
+// afterMove waits for what a move has to wait for; false ends gather.
+func (h *ptyHost) afterMove(why int, reaped bool) bool {
+	switch why {
+	case noRoom:
+		if !h.ring.Stall() {
+			<-h.room
+		}
+	case hungUp:
+		if reaped {
+			return false
+		}
+		t := time.NewTimer(reopenCheck)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-h.gone:
+		}
+	}
+	return true
+}
+
+// control calls f with the master's descriptor and leaves it non-blocking.
+func (h *ptyHost) control(f func(fd int) error) error {
+	raw, err := h.master.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var ferr error
+	if err := raw.Control(func(fd uintptr) { ferr = f(int(fd)) }); err != nil {
+		return err
+	}
+	return ferr
+}
+
+// Control implements Device.
+func (h *ptyHost) Control(f func(fd int) error) error { return h.control(f) }
+
+// Write implements Device.
+func (h *ptyHost) Write(p []byte) (int, error) { return h.master.Write(p) }
+
+// TryWrite implements Device.
+func (h *ptyHost) TryWrite(p []byte) int {
+	n := 0
+	_ = h.control(func(fd int) (err error) {
+		n, err = unix.Write(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
+// SetWriteDeadline implements Device.
+func (h *ptyHost) SetWriteDeadline(t time.Time) error { return h.master.SetWriteDeadline(t) }
+
+// Resize implements Device.
+func (h *ptyHost) Resize(cols, rows int) error {
+	return h.control(func(fd int) error {
+		ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, ws); err != nil {
+			return fmt.Errorf("resize the terminal: %w", err)
+		}
+		return nil
+	})
+}
+
+// Resume implements Device.
+func (h *ptyHost) Resume() { signal(h.room) }
+
+// Release implements Device: end closes the terminal.
+func (h *ptyHost) Release() {}
+
+// echo reads the terminal's settings.
+func (h *ptyHost) echo() respond.EchoState {
+	state := respond.EchoOn
+	_ = h.control(func(fd int) error {
+		m, err := evidence.ReadModes(fd)
+		switch {
+		case err != nil: // gone: nobody is typed to
+		case m.Echo:
+		case m.Canonical:
+			state = respond.EchoOff
+		default:
+			state = respond.EchoApp
+		}
+		return err
+	})
+	return state
+}
+
+// idle asks the kernel. A program blocked in a read of the terminal has written all it has
+// to say before that, and a poll of the master has the kernel hand it over.
+func (h *ptyHost) idle() bool {
+	if !canProbe {
+		return false
+	}
+	h.probing.Lock()
+	defer h.probing.Unlock()
+	head := h.ring.Head()
+	for _, wait := range probeWaits {
+		if h.idleNow() {
+			return true
+		}
+		nap(wait)
+		if h.ring.Head() != head || h.reaped.Load() {
+			return false
+		}
+	}
+	return h.idleNow()
+}
+
+// probeWaits are the pauses between looks: what just printed its question mostly waits for the
+// answer within them, and timers are no finer than a millisecond.
+var probeWaits = []time.Duration{20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond}
+
+func (h *ptyHost) idleNow() bool {
+	idle := false
+	_ = h.control(func(fd int) error {
+		t, err := evidence.TargetOf(fd)
+		if err != nil {
+			return err
+		}
+		t.Leader = h.cmd.Process.Pid
+		r := h.prober.Probe(t)
+		reads := r.State == evidence.Reading || r.State == evidence.Polling && r.Timeout < 0
+		if !reads || r.Source < evidence.FromChannel {
+			return nil
+		}
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		idle = err == nil && n == 0 && !h.moving.Load()
+		return err
+	})
+	return idle
+}
+
+func (h *ptyHost) signal(sig os.Signal) error {
+	s, ok := sig.(syscall.Signal)
+	if !ok {
+		return fmt.Errorf("signal %v: not one of this system", sig)
+	}
+	if h.reaped.Load() {
+		return ErrEnded
+	}
+	err := h.control(func(fd int) error {
+		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		if err == nil && group > 0 {
+			err = syscall.Kill(-group, s)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("signal %v: %w", sig, err)
+	}
+	return nil
+}
+
+// rungs are the ladder of end: what the closing of a terminal says, a polite word for those
+// that do not mind, and the last word.
+var rungs = []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGKILL}
+
+// killTime is how long the kernel gets to carry out a SIGKILL.
+const killTime = 5 * time.Second
+
+func (h *ptyHost) end(grace time.Duration) error {
+	err := h.endTree(grace)
+	err = errors.Join(err, h.master.Close()) // wakes gather if anything still holds the terminal
+	close(h.keep.over)
+	signal(h.room)
+	h.tasks.Wait()
+	return err
+}
+
+// endTree signals whatever lives of the tree, rung by rung.
+func (h *ptyHost) endTree(grace time.Duration) error {
+	for i, sig := range rungs {
+		tree := h.tree()
+		if len(tree) == 0 && h.reaped.Load() {
+			return nil
+		}
+		for _, pid := range tree {
+			_ = syscall.Kill(pid, sig) // gone already is fine
+			if i == 0 {
+				_ = syscall.Kill(pid, syscall.SIGCONT) // what is stopped hears nothing
+			}
+		}
+		if sig == syscall.SIGKILL {
+			grace = killTime
+		}
+		if h.treeEnds(grace, sig) {
+			return nil
+		}
+	}
+	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.tree())
+}
+
+// treeEnds waits for the end of the whole tree.
+func (h *ptyHost) treeEnds(within time.Duration, sig syscall.Signal) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
+		select {
+		case <-h.gone:
+			left := h.tree()
+			if len(left) == 0 {
+				return true
+			}
+			if sig == syscall.SIGKILL { // forked meanwhile
+				for _, pid := range left {
+					_ = syscall.Kill(pid, sig)
+				}
+			}
+		case <-ctx.Done():
+			return false
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+	}
+}
