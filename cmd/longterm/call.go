@@ -26,7 +26,7 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f.DurationVar(&c.timeout, "timeout", 0, "give up after this time; at most 5m, in the background 24h (default: exec.timeout of the configuration, 1m; in the background 24h)")
 	f.DurationVar(&c.idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background 0)")
 	f.DurationVar(&c.yield, "yield", 0, "come back after this time with what there is; it goes on in the background")
-	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id; see `longterm jobs`")
+	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
 	f.StringVar(&c.onInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
 	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")

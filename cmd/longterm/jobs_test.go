@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -348,4 +351,48 @@ func lookPath(t *testing.T, name string) string {
 		t.Skipf("%s is not installed", name)
 	}
 	return path
+}
+
+// A wait that is broken off, or runs out, harms nothing.
+//
+// FEATURES: R43
+func TestWaitBrokenOff(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := i.command(ctx, "wait", "b", "--for", "text=never", "--for", "exit")
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it waits", func() bool { return connected(cmd.Process.Pid) })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
+		t.Errorf("interrupted: exit status %d, %s", code, &errOut)
+	}
+	if _, errOut, code := i.try("wait", "b", "--for", "text=never", "--timeout", "20ms"); code != api.ExitTimeout || !strings.Contains(errOut, "the session goes on") {
+		t.Errorf("a wait that ran out: %d %s", code, errOut)
+	}
+	if out := i.run("exec", "b", "echo lives"); out != "lives\n" {
+		t.Errorf("afterwards: %q", out)
+	}
+	if help := i.run("wait", "--help"); !strings.Contains(help, "1m0s") {
+		t.Errorf("the limit is not told: %s", help)
+	}
+}
+
+// connected says that a process has a socket open.
+func connected(pid int) bool {
+	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, fd := range fds {
+		if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, "socket:") {
+			return true
+		}
+	}
+	return false
 }
