@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -137,14 +138,28 @@ func (s *Session) reply() {
 			s.replyAside(p)
 			continue
 		}
-		a.pending = a.pending[1:]
-		s.saveAnswers() // first: what is typed must not be typed again after a restart
-		data, err := s.encodeReply(&p)
-		s.typeReply(&p, data, err)
+		s.replyWhole(p)
 	}
 	if s.answers == a {
 		s.saveDirty()
 	}
+}
+
+// replyWhole types a reply with the parts that follow it, as one write: a daemon that is
+// killed on the way leaves all of it or nothing, never the Enter without its line.
+func (s *Session) replyWhole(p reply) {
+	a := s.answers
+	var data []byte
+	var err error
+	n := 0
+	for n < len(a.pending) && a.pending[n].rule == p.rule && (a.pending[n].Kind == respond.ActText || a.pending[n].Kind == respond.ActKeys) {
+		part, partErr := s.encodeReply(&a.pending[n])
+		data, err = append(data, part...), errors.Join(err, partErr)
+		n++
+	}
+	a.pending = a.pending[n:]
+	s.saveAnswers() // first: what is typed must not be typed again after a restart
+	s.typeReply(&p, data, err)
 }
 
 // encodeReply makes bytes of text and keys.

@@ -142,9 +142,9 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	s := c.Session(j.Session)
 	info, err := s.Info(ctx)
 	var e *api.Error
-	if errors.As(err, &e) && e.Code == api.CodeNotFound { // the session is gone; what its answer had is left
-		_, err = io.WriteString(a.stdout, tailOf(j.Result.Output, tail))
-		return err
+	if errors.As(err, &e) && e.Code == api.CodeNotFound {
+		return api.Errorf(api.CodeNotFound, "what job %s printed went with its session", j.ID[:min(8, len(j.ID))]).
+			WithHint("give `run` --keep or --background to have it stay")
 	}
 	if err != nil {
 		return err

@@ -165,7 +165,18 @@ func (s *jobs) again(ctx context.Context, c *api.Call, leaves ending) (api.Resul
 	if err != nil {
 		return api.Result{}, noJob(c.Job, err)
 	}
-	return resultOf(&r)
+	return s.d.told(ctx, &r, c.MaxOutput)
+}
+
+// told is the result that a record holds, with what the session still has of its output.
+func (d *Daemon) told(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
+	res, err := resultOf(r)
+	e := d.hub.byID(r.Session)
+	if err != nil || e == nil || !e.ready.Load() || res.Range.End == 0 {
+		return res, err
+	}
+	(&job{d: d, e: e}).fillPrinted(ctx, &res, res.Range, limit)
+	return res, nil
 }
 
 // keepsSession says that a command's session is to stay when its job is forgotten.

@@ -61,6 +61,9 @@ func (j *janitor) run(ctx context.Context) {
 		case <-pack.C:
 			j.pack(ctx)
 		case now := <-tidy.C:
+			if err := j.hub.d.store.PruneJobs(ctx, keptJobs); err != nil {
+				j.hub.d.log.Error("forget old jobs", "err", err)
+			}
 			if _, err := j.hub.tidy(ctx, now, j.hub.d.budget()); err != nil {
 				j.hub.d.log.Error("keep histories within the budget", "err", err)
 			}

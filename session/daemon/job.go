@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,7 @@ type job struct {
 	req     []byte // as it was asked for, JSON
 	call    api.Call
 	began   time.Time
+	here    time.Time // when this daemon took it up
 
 	begun chan struct{} // closed when the shell began with it
 	ended chan struct{} // closed when its end is known
@@ -181,8 +183,8 @@ func (j *job) left() (wall, idle time.Duration) {
 		return wall, backgroundMax
 	}
 	last := j.e.s.Status().LastOutput
-	if last.Before(j.began) {
-		last = j.began
+	if last.Before(j.here) { // what was printed under the daemon before may not be known yet
+		last = j.here
 	}
 	return wall, k.idle - time.Since(last)
 }
@@ -221,7 +223,32 @@ func (j *job) release() {
 	if j.command {
 		j.e.keep(j.d.hub)
 	}
+	j.noteAway()
 	close(j.released)
+}
+
+// noteAway has the record say that the job is in the background, for the daemon that may
+// come after this one.
+func (j *job) noteAway() {
+	var req map[string]any
+	if err := json.Unmarshal(j.req, &req); err != nil {
+		return // it was written here
+	}
+	delete(req, "timeout_ms")
+	delete(req, "idle_timeout_ms")
+	req["background"] = true
+	b, err := json.Marshal(req)
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	j.req = b
+	j.mu.Unlock()
+	state := store.JobWaiting
+	if isClosed(j.begun) {
+		state = store.JobRunning
+	}
+	j.save(state)
 }
 
 // mark notes why the job ends; the first reason counts.

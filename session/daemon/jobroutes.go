@@ -120,7 +120,11 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	}
 	j := d.jobs.byID(r.ID)
 	if j == nil {
-		return d.jobView(&r), nil
+		v := d.jobView(&r)
+		if res, err := d.told(ctx, &r, in.MaxOutput); err == nil {
+			v.Result = &res
+		}
+		return v, nil
 	}
 	if in.AwaitMS > 0 {
 		leaves := endsByItself

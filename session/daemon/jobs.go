@@ -57,7 +57,7 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 		c.Job = uuid.NewString()
 	}
 	return &job{
-		d: s.d, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), away: inBackground(&c),
+		d: s.d, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
 		stops: make(chan time.Duration, 1), released: make(chan struct{}),
 	}, nil
@@ -169,7 +169,9 @@ func (j *job) row(state string) store.Job {
 		r.Kind = store.JobCommand
 	}
 	if j.result != nil {
-		r.Result, _ = json.Marshal(j.result) // of plain values
+		kept := *j.result // without what it printed: that is the session's, and goes with it
+		kept.Output, kept.Stdout, kept.Stderr, kept.Parsed = "", nil, nil, nil
+		r.Result, _ = json.Marshal(kept) // of plain values
 		r.Ended = time.Now()
 	}
 	return r

@@ -67,11 +67,7 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	if r.State != "running" && r.State != "lost" && j.why() != endsByItself {
 		r.State = "killed"
 	}
-	if r.Mode == "pipe" {
-		j.fillStreams(ctx, r, view.Output, limit)
-		return
-	}
-	j.fillOutput(ctx, r, api.Range{Start: view.Output.Start, End: view.Output.End}, limit)
+	j.fillPrinted(ctx, r, view.Output, limit)
 	j.parse(ctx, r, j.line)
 }
 
@@ -151,6 +147,15 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	var err error
 	if r.Output, r.Truncated, err = plainOutput(ctx, j.e.s, of.Start, of.End, limit); err != nil {
 		r.Error = err.Error()
+	}
+}
+
+// fillPrinted puts in what was printed, on pipes each stream for itself too.
+func (j *job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	if r.Mode == "pipe" {
+		j.fillStreams(ctx, r, of, limit)
+	} else {
+		j.fillOutput(ctx, r, of, limit)
 	}
 }
 
