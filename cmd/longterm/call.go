@@ -38,11 +38,14 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	conf := &a.settings().Exec // as the daemon reads it, for what we say
 	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, conf.Timeout), givenOr(cmd, "idle-timeout", c.idle, conf.IdleTimeout)
 	r := api.Call{
-		YieldMS: c.yield.Milliseconds(), Background: c.background, OnTimeout: c.onTimeout, OnInput: c.onInput,
+		YieldMS: c.yield.Milliseconds(), Background: c.background, OnInput: c.onInput,
 		Parse: c.parse, MaxOutput: c.maxOutput,
 	}
 	if c.timeout <= 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
 		return r, usagef("--timeout must be more than 0; --idle-timeout, --yield and --max-output not negative")
+	}
+	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
+		r.OnTimeout = c.onTimeout
 	}
 	if cmd.Flags().Changed("timeout") {
 		r.TimeoutMS = max(1, c.timeout.Milliseconds())

@@ -23,12 +23,12 @@ func execCommand(a *app) *cobra.Command {
 	var kill, each, stop bool
 	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			if kill {
-				flags.onTimeout = "kill"
-			}
 			var err error
 			if x.Call, err = flags.call(a, cmd); err != nil {
 				return err
+			}
+			if kill {
+				x.OnTimeout = "kill"
 			}
 			if x.Respond, err = answers.request(a); err != nil {
 				return err

@@ -353,6 +353,42 @@ func lookPath(t *testing.T, name string) string {
 	return path
 }
 
+// Who goes away without a word takes along what he waited for, and nothing else.
+//
+// FEATURES: R14, R15
+func TestCallerGone(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	for _, args := range [][]string{
+		{"exec", "b", "echo begun; sleep 1000"},
+		{"run", "-n", "r", "--", "sh", "-c", "echo begun; sleep 1000"},
+	} {
+		cmd := i.command(t.Context(), args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var id string
+		eventually(t, "it runs", func() bool {
+			list := decode[[]api.Job](t, i.run("jobs", "--running", "--json"))
+			if len(list) == 1 && list[0].State == "running" {
+				id = list[0].ID
+			}
+			return id != ""
+		})
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		eventually(t, "it is ended", func() bool { return i.jobOf(id).State == "done" })
+		if r := i.jobOf(id).Result; r.State != "killed" || !r.Aborted {
+			t.Errorf("%s: %+v", args[0], r)
+		}
+	}
+	if out := i.run("exec", "b", "echo lives"); out != "lives\n" {
+		t.Errorf("the shell: %q", out)
+	}
+}
+
 // A wait that is broken off, or runs out, harms nothing.
 //
 // FEATURES: R43
