@@ -2,7 +2,6 @@ package results
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -286,7 +285,7 @@ func (w *wrapper) rest(args []string) []string {
 	return nil
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // script is the text of sh -c 'text'.
 func script(name string, args []string) (string, bool) {
@@ -324,8 +323,8 @@ func pythonModule(name string, args []string) ([]string, bool) {
 
 // version is what distributions add to a compiler's name; target is the machine before it.
 var (
-	version = regexp.MustCompile(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
-	target  = regexp.MustCompile(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
+	version = lazy(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
+	target  = lazy(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
 )
 
 func baseName(s string) string {

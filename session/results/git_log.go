@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -27,10 +26,10 @@ type logReader struct {
 }
 
 var (
-	graph      = regexp.MustCompile(`^[*|/\\_ ]+`)
-	commitLine = regexp.MustCompile(`^commit ([0-9a-f]{7,64})(?: \((.*)\))?$`)
-	oneline    = regexp.MustCompile(`^([0-9a-f]{7,64}) (?:\(([^)]*)\) )?(.*)$`)
-	authorLine = regexp.MustCompile(`^Author:\s+(.*?) <([^>]*)>$`)
+	graph      = lazy(`^[*|/\\_ ]+`)
+	commitLine = lazy(`^commit ([0-9a-f]{7,64})(?: \((.*)\))?$`)
+	oneline    = lazy(`^([0-9a-f]{7,64}) (?:\(([^)]*)\) )?(.*)$`)
+	authorLine = lazy(`^Author:\s+(.*?) <([^>]*)>$`)
 )
 
 func (l *logReader) read(_ int, line string) {

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -35,13 +34,13 @@ type statusReader struct {
 }
 
 var (
-	upstreamLine  = regexp.MustCompile(`^Your branch (?:is (ahead of|behind|up to date with)|and) '([^']+)'(?: by (\d+) commits?)?`)
-	divergedLine  = regexp.MustCompile(`^and have (\d+) and (\d+) different commits?`)
-	branchLine    = regexp.MustCompile(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
-	aheadBehind   = regexp.MustCompile(`(ahead|behind) (\d+)`)
-	shortLine     = regexp.MustCompile(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
-	longStatus    = regexp.MustCompile(`^\t(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
-	porcelain2    = regexp.MustCompile(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
+	upstreamLine  = lazy(`^Your branch (?:is (ahead of|behind|up to date with)|and) '([^']+)'(?: by (\d+) commits?)?`)
+	divergedLine  = lazy(`^and have (\d+) and (\d+) different commits?`)
+	branchLine    = lazy(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
+	aheadBehind   = lazy(`(ahead|behind) (\d+)`)
+	shortLine     = lazy(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
+	longStatus    = lazy(`^\t(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
+	porcelain2    = lazy(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
 	statusLetters = map[string]string{"new file": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C", "typechange": "T"}
 	mergeLetters  = map[string]string{"both modified": "UU", "both added": "AA", "both deleted": "DD", "added by us": "AU",
 		"added by them": "UA", "deleted by us": "DU", "deleted by them": "UD"}

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -60,7 +59,7 @@ func newListing(c Command) *listingReader {
 
 // longLine has mode, links, owner, group, size (or device numbers), time and name, with
 // an inode or blocks before it perhaps. Owner and group may be left out.
-var longLine = regexp.MustCompile(`^(?:\s*\d+\s+){0,2}([-dlcbpsDC?][-rwxsStTlL?]{9})[.+@]?\s+(\d+|\?)\s+((?:\S+\s+){0,2}?)` +
+var longLine = lazy(`^(?:\s*\d+\s+){0,2}([-dlcbpsDC?][-rwxsStTlL?]{9})[.+@]?\s+(\d+|\?)\s+((?:\S+\s+){0,2}?)` +
 	`(\d+,\s*\d+|[\d.,]+[KMGTPE]?i?B?|\?)\s+` +
 	`((?:\d{4}-)?\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: [+-]\d{4})?)?|[\p{L}.]{3,5}\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})|\d{1,2}\.?\s+[\p{L}.]{3,5}\s+(?:\d\d:\d\d|\d{4})|\?) (.+)$`)
 
@@ -90,9 +89,9 @@ func (l *listingReader) read(_ int, line string) {
 }
 
 var (
-	totalLine  = regexp.MustCompile(`^\pL+ [\d.,]+[KMGTPE]?i?B?$`)
-	namePrefix = regexp.MustCompile(`^\s*\d+[KMG]? (?:\s*\d+[KMG]? )?`)
-	complaint  = regexp.MustCompile(`^(?:\S*/)?(?:ls|g?dir|vdir): `)
+	totalLine  = lazy(`^\pL+ [\d.,]+[KMGTPE]?i?B?$`)
+	namePrefix = lazy(`^\s*\d+[KMG]? (?:\s*\d+[KMG]? )?`)
+	complaint  = lazy(`^(?:\S*/)?(?:ls|g?dir|vdir): `)
 )
 
 func (l *listingReader) readLong(line string) {

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -150,8 +149,8 @@ type traceback struct {
 }
 
 var (
-	frameLine     = regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)`)
-	exceptionLine = regexp.MustCompile(`^((?:\w+\.)*\w*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Failed)\w*)(?:: (.*))?$`)
+	frameLine     = lazy(`^\s+File "([^"]+)", line (\d+)`)
+	exceptionLine = lazy(`^((?:\w+\.)*\w*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Failed)\w*)(?:: (.*))?$`)
 )
 
 func (t *traceback) read(i int, line string) (Diagnostic, bool) {
@@ -186,7 +185,7 @@ func (t *traceback) read(i int, line string) (Diagnostic, bool) {
 }
 
 // match is a regular expression's groups, tried only on lines with a text in them.
-func match(re *regexp.Regexp, contains, line string) []string {
+func match(re pattern, contains, line string) []string {
 	if !strings.Contains(line, contains) {
 		return nil
 	}

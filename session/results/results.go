@@ -16,7 +16,10 @@
 // Line indices count from 0; lines and columns within Diagnostic are as printed, from 1.
 package results
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Kind says which part of a Result is filled.
 type Kind string
@@ -68,16 +71,17 @@ type Parser struct {
 	matchers []*compiled
 }
 
-var builtin = func() *Parser {
+// builtin is made when it is first used.
+var builtin = sync.OnceValue(func() *Parser {
 	p, err := NewParser()
 	if err != nil {
 		panic(err) // the table in this package is wrong
 	}
 	return p
-}()
+})
 
 // Parse reads a command's output with the built-in problem matchers.
-func Parse(line string, exit *int, text string) Result { return builtin.Parse(line, exit, text) }
+func Parse(line string, exit *int, text string) Result { return builtin().Parse(line, exit, text) }
 
 // reader takes the lines of an output, in order.
 type reader interface {

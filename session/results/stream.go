@@ -17,7 +17,7 @@ type Stream struct {
 }
 
 // NewStream reads a command's output with the built-in problem matchers.
-func NewStream(line string) *Stream { return builtin.Stream(line) }
+func NewStream(line string) *Stream { return builtin().Stream(line) }
 
 // Stream reads a command's output line by line.
 func (p *Parser) Stream(line string) *Stream {

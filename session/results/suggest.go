@@ -2,7 +2,6 @@ package results
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func one(command, reason string) []Suggestion {
 }
 
 // find is a regular expression's first group in the output.
-func (s *situation) find(re *regexp.Regexp) string {
+func (s *situation) find(re pattern) string {
 	if m := re.FindStringSubmatch(s.out); m != nil {
 		for _, g := range m[1:] {
 			if g != "" {

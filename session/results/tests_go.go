@@ -2,7 +2,6 @@ package results
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -35,8 +34,8 @@ func newGoTests() *goTests {
 }
 
 var (
-	goRun   = regexp.MustCompile(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
-	goSuite = regexp.MustCompile(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
+	goRun   = lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
+	goSuite = lazy(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
 )
 
 // goResult reads "--- PASS: TestX (0.00s)", by hand since there may be very many.

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -18,9 +17,9 @@ type jest struct {
 }
 
 var (
-	jestFile  = regexp.MustCompile(`^\s*(FAIL|PASS) +(\S+)`)
-	jestTest  = regexp.MustCompile(`^\s*● (.+)$`)
-	jestCount = regexp.MustCompile(`(\d+) (passed|failed|skipped|todo|pending)`)
+	jestFile  = lazy(`^\s*(FAIL|PASS) +(\S+)`)
+	jestTest  = lazy(`^\s*● (.+)$`)
+	jestCount = lazy(`(\d+) (passed|failed|skipped|todo|pending)`)
 )
 
 func (j *jest) read(i int, line string) {
@@ -90,8 +89,8 @@ type vitest struct {
 }
 
 var (
-	vitestFail  = regexp.MustCompile(`^\s*FAIL  (?:\|?[\w-]+\| ?)?(\S+)(?: > (.+))?$`)
-	vitestCount = regexp.MustCompile(`^\s*Tests  (.*\d+ (?:passed|failed|skipped|todo).*)$`)
+	vitestFail  = lazy(`^\s*FAIL  (?:\|?[\w-]+\| ?)?(\S+)(?: > (.+))?$`)
+	vitestCount = lazy(`^\s*Tests  (.*\d+ (?:passed|failed|skipped|todo).*)$`)
 )
 
 func (v *vitest) read(i int, line string) {
@@ -146,8 +145,8 @@ type nodeTests struct {
 }
 
 var (
-	nodeCount = regexp.MustCompile(`^(?:#|ℹ) (pass|fail|skipped|todo|cancelled) (\d+)$`)
-	nodeFail  = regexp.MustCompile(`^(\s*)(?:✖ (.+?) \([\d.]+ms\)|not ok \d+ - (.+?)(?: # (TODO|SKIP).*)?)$`)
+	nodeCount = lazy(`^(?:#|ℹ) (pass|fail|skipped|todo|cancelled) (\d+)$`)
+	nodeFail  = lazy(`^(\s*)(?:✖ (.+?) \([\d.]+ms\)|not ok \d+ - (.+?)(?: # (TODO|SKIP).*)?)$`)
 )
 
 func (n *nodeTests) read(i int, line string) {

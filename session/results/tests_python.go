@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -15,10 +14,10 @@ type pytest struct {
 }
 
 var (
-	pytestHead  = regexp.MustCompile(`^_{3,} (?:ERROR (?:at \w+ of|collecting) )?(.+?) _{3,}$`)
-	pytestShort = regexp.MustCompile(`^(FAILED|ERROR) (\S+?)(?:::(\S.*?))?(?: - (.*))?$`)
-	pytestCount = regexp.MustCompile(`(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b`)
-	pytestLast  = regexp.MustCompile(`^(?:=+ )?(?:no tests ran|\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|warnings?|deselected)\b.*) in [\d.]+s`)
+	pytestHead  = lazy(`^_{3,} (?:ERROR (?:at \w+ of|collecting) )?(.+?) _{3,}$`)
+	pytestShort = lazy(`^(FAILED|ERROR) (\S+?)(?:::(\S.*?))?(?: - (.*))?$`)
+	pytestCount = lazy(`(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b`)
+	pytestLast  = lazy(`^(?:=+ )?(?:no tests ran|\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|warnings?|deselected)\b.*) in [\d.]+s`)
 )
 
 func (p *pytest) read(i int, line string) {

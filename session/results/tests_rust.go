@@ -1,7 +1,6 @@
 package results
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,10 +16,10 @@ type cargoTests struct {
 }
 
 var (
-	cargoTest  = regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
-	cargoStdio = regexp.MustCompile(`^---- (.+) (?:stdout|stderr) ----$`)
-	cargoSum   = regexp.MustCompile(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
-	cargoSuite = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (.+?)(?: \(.*\))?$`)
+	cargoTest  = lazy(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
+	cargoStdio = lazy(`^---- (.+) (?:stdout|stderr) ----$`)
+	cargoSum   = lazy(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	cargoSuite = lazy(`^\s+(?:Running|Doc-tests) (.+?)(?: \(.*\))?$`)
 )
 
 func (c *cargoTests) read(i int, line string) {
