@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -42,7 +43,8 @@ type Run struct {
 	Line
 	Begun, Done chan struct{}
 
-	Started Command       // as it began; to be read once Begun is closed
+	Typed   time.Time     // when the shell was given it; to be read once Begun is closed
+	Started Command       // as it began; likewise
 	Command Command       // as it ended; to be read once Done is closed
 	Err     error         // why there is none; likewise
 	Firings []Firing      // of Rules; likewise
@@ -52,7 +54,8 @@ type Run struct {
 	// The owner's.
 	step    runStep
 	prompt  uint64 // the one it was typed at
-	lines   int    // that were typed for it
+	wrapped int    // lines that were typed for it by wrapLine
+	unseen  bool   // the terminal does not echo it
 	several bool   // it turned out to be several commands
 }
 
@@ -192,6 +195,10 @@ func (s *Session) startExec() {
 		return
 	}
 	r := s.execs[0]
+	if wait := s.pasteSoon(r.Text); wait > 0 {
+		s.execTimer = time.After(wait)
+		return
+	}
 	data, err := s.typedLine(r.Text)
 	if err == nil {
 		err = s.beginRules(r)
@@ -200,8 +207,12 @@ func (s *Session) startExec() {
 		s.endRun(r, err)
 		return
 	}
-	r.step, r.prompt = runTyped, s.shell.State().Prompt
-	r.lines = bytes.Count(data, []byte("\r"))
+	r.step, r.prompt, r.Typed = runTyped, s.shell.State().Prompt, time.Now()
+	if s.wraps(r.Text) {
+		r.wrapped = bytes.Count(data, []byte("\r"))
+	}
+	m := s.lineModes()
+	r.unseen = m.Canonical && !m.Echo
 	s.noteTyped(data)
 	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
 	if _, err = s.inputs.add(context.Background(), data); err != nil {
@@ -213,19 +224,24 @@ func (s *Session) startExec() {
 // text and no keys whatever is in it; what somebody else left in the editor is cleared.
 func (s *Session) typedLine(text string) ([]byte, error) {
 	var b []byte
-	if s.typedAt.off >= s.shell.State().PromptAt && s.typedAt.off > 0 && !s.typedByExec {
+	switch st := s.shell.State(); {
+	case st.Kept: // Ctrl-U kills a line up to its beginning, or the end of the one before
+		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(s.lastCommand.Text, "\n"))...)
+	case s.typedAt.off >= st.PromptAt && s.typedAt.off > 0 && !s.typedByExec:
 		b = append(b, 'U'-'@') // kill the line
+	}
+	if s.wraps(text) {
+		var err error
+		if text, err = s.wrapLine(text); err != nil {
+			return nil, err
+		}
 	}
 	m := s.engine.Modes()
 	switch {
-	case m.BracketedPaste:
+	case s.pastes():
 		b = vterm.AppendPaste(b, []byte(text), &m)
-	case strings.ContainsAny(text, "\n\t"):
-		wrapped, err := s.wrapLine(text)
-		if err != nil {
-			return nil, err
-		}
-		b = append(b, wrapped...)
+	case strings.Contains(text, "\n"):
+		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
 	case len(text) > maxCanonical:
 		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
 	default:
@@ -234,25 +250,63 @@ func (s *Session) typedLine(text string) ([]byte, error) {
 	return append(b, '\r'), nil
 }
 
+// pastes says that the shell's editor takes pastes. Where it knows none, the mode was left
+// on by some program.
+func (s *Session) pastes() bool {
+	return s.engine.Modes().BracketedPaste && s.shell.kind.Pastes()
+}
+
+// wraps says that a text has to be made one line by wrapLine.
+func (s *Session) wraps(text string) bool {
+	if !s.pastes() {
+		return strings.ContainsAny(text, "\n\t")
+	}
+	return s.shell.kind == shell.Fish && strings.Contains(text, "\t") // it drops them
+}
+
+// pasteSoon is how much longer the editor may take to ask for pastes: zsh does so after its
+// prompt.
+func (s *Session) pasteSoon(text string) time.Duration {
+	if s.pastes() || !s.shell.kind.Pastes() || !s.wraps(text) {
+		return 0
+	}
+	return promptTime - time.Since(s.shell.State().Since)
+}
+
 // maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less
 // its end.
 const maxCanonical = 4095
 
 // wrapLine makes one line of several for a shell whose editor knows no paste: one that
 // tells by marks of its own where the output begins.
-func (s *Session) wrapLine(text string) ([]byte, error) {
+func (s *Session) wrapLine(text string) (string, error) {
 	token := shell.NewNonce()
 	line := shell.Wrap(s.shell.kind, text, token)
 	if line == "" {
-		return nil, fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
+		return "", fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		if len(part) > maxCanonical || strings.Contains(part, "\t") {
-			return nil, fmt.Errorf("%w: this shell's editor would take its tabs for keys, or it is too long; put it into a file", ErrLine)
+		if len(part) > maxCanonical && !s.pastes() {
+			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
 		}
 	}
+	if strings.Contains(line, "\t") && !s.lineModes().Canonical {
+		return "", fmt.Errorf("%w: this shell's editor would take its tabs for keys; put it into a file", ErrLine)
+	}
 	s.tell(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
-	return []byte(strings.ReplaceAll(line, "\n", "\r")), nil
+	return line, nil
+}
+
+// lineModes are the terminal's settings. One that is canonical is its shell's line editor
+// itself, to which a tab is text.
+func (s *Session) lineModes() (m evidence.Modes) {
+	if s.cfg.Device != nil {
+		_ = s.cfg.Device.Control(func(fd int) (err error) {
+			m, err = evidence.ReadModes(fd)
+			return err
+		})
+	}
+	return m
 }
 
 // noteTyped moves the anchor of waits: what comes now answers what was typed now.
@@ -316,8 +370,8 @@ func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
 		}
 		s.endRun(r, nil)
-	case c.Kind == shell.ChangeInput && r.lines > 1: // the lines within the quotes of wrapLine
-	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && r.Started.Quality == shell.Basic):
+	case c.Kind == shell.ChangeInput && r.wrapped > 1: // the lines within the quotes of wrapLine
+	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && (r.Started.Quality == shell.Basic || strings.Contains(r.Text, "\n"))):
 		s.dropTyped(r)
 	case c.Kind == shell.ChangePrompt && r.step == runDropped:
 		s.endRun(r, ErrIncomplete)

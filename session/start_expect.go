@@ -66,13 +66,13 @@ func (e *ExpectError) Error() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		why = "time ran out"
 	}
-	return fmt.Sprintf("%s did not appear: %s\nunread output: %s\nscreen:\n%s",
+	return fmt.Sprintf("%s did not appear: %s\nunread output:%s\nscreen:%s",
 		strings.Join(wanted, " or "), why, indent(e.Unread), indent(e.Screen))
 }
 
 func indent(s string) string {
 	if s = strings.TrimRight(s, "\n"); s == "" {
-		return "(nothing)"
+		return " (nothing)"
 	}
 	return "\n  | " + strings.ReplaceAll(s, "\n", "\n  | ")
 }

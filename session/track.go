@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/shell"
@@ -147,10 +148,12 @@ func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
 	case shell.ChangeFinished:
 		if c.Command.Quality == shell.Basic && s.shell.State().Offered == shell.Basic {
 			lines := 1
-			if len(s.execs) > 0 && s.execs[0].step == runRuns && s.execs[0].lines > 1 {
-				lines = 0 // it was wrapped: a mark told
+			if len(s.execs) > 0 && s.execs[0].step == runRuns && (s.execs[0].wrapped > 0 || s.execs[0].unseen) {
+				lines = 0 // it was wrapped: a mark told; or there is no echo
 			}
 			c.Command.Start = s.afterEcho(&c.Command, lines)
+		} else if c.Command.Echoed {
+			c.Command.Start = s.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
 		s.report(Command{Command: c.Command, Env: s.envChanges()})
 	}

@@ -44,6 +44,15 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	if c.timeout <= 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
 		return r, usagef("--timeout must be more than 0; --idle-timeout, --yield and --max-output not negative")
 	}
+	if c.parse && !a.json {
+		return r, usagef("--parse is for --json; give that as well")
+	}
+	if err := oneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
+		return r, err
+	}
+	if err := oneOf("--on-input", c.onInput, "wait", "return"); err != nil {
+		return r, err
+	}
 	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
 		r.OnTimeout = c.onTimeout
 	}
@@ -60,8 +69,13 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 // resultStatus is the exit status of what was run: its own, or ours where it has none.
 func (c *callFlags) resultStatus(r *api.Result) error {
 	what := "it goes on in the session"
-	if !isOpen(r.State) {
+	switch {
+	case r.State == "waiting" && r.TimedOut != "none":
+		what = "it was not begun: the shell runs something else"
+	case !isOpen(r.State):
 		what = "it was ended"
+	case r.TimedOut != "none":
+		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])
 	}
 	switch {
 	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":

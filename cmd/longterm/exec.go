@@ -45,7 +45,9 @@ func execCommand(a *app) *cobra.Command {
 	c.Long = `Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
 it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
 given. When a clock runs out the line goes on in the background, unless --kill is given; the exit status
-is 124 then, and the output so far is printed. With --each every argument is a line of its own.`
+is 124 then, and the output so far is printed. With --each every argument is a line of its own, and the
+exit status is that of the last one that ran. When LINE could not be run, in a shell that is busy or in no
+session, the exit status is 125; also when its own is not known, as with --foreign.`
 	flags.register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
@@ -128,9 +130,17 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 		}
 	}
 	if out.Left > 0 {
-		fmt.Fprintf(a.stderr, "longterm: %d lines were not run\n", out.Left)
+		fmt.Fprintf(a.stderr, "longterm: %s not run\n", howMany(out.Left, "line was", "lines were"))
 	}
 	return errors.Join(err, flags.resultStatus(&out.Results[len(out.Results)-1]))
+}
+
+// howMany is a number and what is counted.
+func howMany(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // printExec prints a line's output, from the history where the answer has not all of it.

@@ -58,6 +58,9 @@ func addOutput(f *pflag.FlagSet, file *string) {
 
 // check settles the format and refuses what cannot be.
 func (s *screenFlags) check(a *app) error {
+	if a.json && s.format != "" && s.format != "json" {
+		return usagef("both --json and --format %s are given; give one of them", s.format)
+	}
 	if a.json {
 		s.format = "json"
 	}

@@ -49,7 +49,7 @@ client that is gone, or a daemon that is replaced, changes nothing.`
 
 func jobTable(w io.Writer, list []api.Job) {
 	for _, j := range list {
-		where := "ended"
+		where := jobEnd(j.Result)
 		switch {
 		case j.State == "waiting":
 			where = "waiting"
@@ -59,8 +59,21 @@ func jobTable(w io.Writer, list []api.Job) {
 			where = "running"
 		}
 		first, _, _ := strings.Cut(j.Line, "\n")
-		fmt.Fprintf(w, "%s  %-10s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, elapsed(j.DurationMS), printable(j.Name), printable(first))
+		fmt.Fprintf(w, "%s  %-12s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, elapsed(j.DurationMS), printable(j.Name), printable(first))
 	}
+}
+
+// jobEnd says in a word how a job ended.
+func jobEnd(r *api.Result) string {
+	switch {
+	case r == nil:
+		return "ended"
+	case r.ExitCode != nil:
+		return fmt.Sprintf("%s(%d)", r.State, *r.ExitCode)
+	case r.State == "waiting":
+		return "not begun"
+	}
+	return r.State
 }
 
 // onJobs makes a verb for jobs that are named.
@@ -72,14 +85,21 @@ func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Cl
 			if err != nil {
 				return err
 			}
+			var last error
 			for _, id := range args {
-				if err := do(cmd, b.client, id); err != nil {
-					return err
+				if last = do(cmd, b.client, id); last != nil && !isStatus(last) {
+					return last
 				}
 			}
-			return nil
+			return last
 		},
 	})
+}
+
+// isStatus says that an error is how a job ended, and no reason to leave out the others.
+func isStatus(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && !errors.Is(exit.err, context.DeadlineExceeded)
 }
 
 func (a *app) jobsShow() *cobra.Command {
@@ -129,7 +149,7 @@ func (a *app) jobsRead() *cobra.Command {
 
 func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from string, tail int) error {
 	if j.Result == nil || j.State == "waiting" {
-		return nil
+		return a.printRead(j, "")
 	}
 	start, end := j.Result.Range.Start, j.Result.Range.End
 	if from != "" {
@@ -152,15 +172,22 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	if end == 0 {
 		end = info.Output.End
 	}
-	if tail == 0 {
+	if tail == 0 && !a.json {
 		w := newTextWriter(a.stdout)
 		return errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
 	}
 	var b strings.Builder
 	w := newTextWriter(&b)
 	err = errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
-	_, writeErr := io.WriteString(a.stdout, tailOf(b.String(), tail))
-	return errors.Join(err, writeErr)
+	return errors.Join(err, a.printRead(j, tailOf(b.String(), tail)))
+}
+
+// printRead prints what was read of a job; as JSON the job with that as its output.
+func (a *app) printRead(j *api.Job, text string) error {
+	if a.json && j.Result != nil {
+		j.Result.Output, j.Result.Truncated = text, false
+	}
+	return a.print(j, func(w io.Writer) { io.WriteString(w, text) })
 }
 
 // tailOf is the last n lines of a text; all of it when n is 0.
@@ -186,7 +213,7 @@ func (a *app) jobsWait() *cobra.Command {
 		}
 		j, err := c.AwaitJob(ctx, id, client.AwaitHow{})
 		if errors.Is(err, context.DeadlineExceeded) {
-			return &exitError{api.ExitTimeout, fmt.Errorf("job %s has not ended within %s", id, timeout)}
+			return &exitError{api.ExitTimeout, fmt.Errorf("job %s has not ended within %s: %w", id, timeout, err)}
 		}
 		if err != nil {
 			return err

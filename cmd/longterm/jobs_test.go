@@ -120,6 +120,73 @@ func TestMoveToBackground(t *testing.T) {
 	}
 }
 
+// FEATURES: R18
+func TestRunYields(t *testing.T) {
+	i := newInstance(t)
+	gate := fifo(t)
+	out, errOut, code := i.try("run", "--yield", "200ms", "-n", "slow", "--", "sh", "-c", "echo begun; read x <"+gate)
+	if out != "begun\n" || code != api.ExitTimeout || !strings.Contains(errOut, "it goes on in the session") {
+		t.Errorf("%d %q %s", code, out, errOut)
+	}
+	if out := i.run("jobs", "--running"); !strings.Contains(out, "background") {
+		t.Errorf("jobs: %s", out)
+	}
+	i.run("run", "--", "sh", "-c", "echo now >"+gate)
+	i.run("wait", "slow", "--for", "exit")
+	if out := i.run("run", "--yield", "1m", "--", "echo", "soon"); out != "soon\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+// FEATURES: R18
+func TestJobsWaitForAll(t *testing.T) {
+	i := newInstance(t)
+	gate := fifo(t)
+	first := strings.TrimSpace(i.run("run", "-b", "--", "sh", "-c", "exit 3"))
+	last := strings.TrimSpace(i.run("run", "-b", "--", "sh", "-c", "read x <"+gate+"; exit 4"))
+	i.run("run", "--", "sh", "-c", "echo now >"+gate)
+	out, errOut, code := i.try("jobs", "wait", first, last)
+	if code != 4 || !strings.Contains(out, "status 3") || !strings.Contains(out, "status 4") {
+		t.Errorf("%d %s %s", code, out, errOut)
+	}
+	if out := i.run("jobs"); !strings.Contains(out, "exited(3)") {
+		t.Errorf("jobs: %s", out)
+	}
+}
+
+// What a job printed is there as JSON, too.
+//
+// FEATURES: R18
+func TestJobsReadJSON(t *testing.T) {
+	i := newInstance(t)
+	id := strings.TrimSpace(i.run("run", "-b", "-n", "r", "--", "seq", "3"))
+	i.run("wait", "r", "--for", "exit")
+	i.run("jobs", "wait", id)
+	if j := decode[api.Job](t, i.run("jobs", "read", "--json", "--tail", "2", id)); j.Result == nil || j.Result.Output != "2\n3\n" {
+		t.Errorf("%+v", j.Result)
+	}
+}
+
+// Flags that would do nothing are refused.
+//
+// FEATURES: R16
+func TestFlagsThatNeedAnother(t *testing.T) {
+	i := newInstance(t)
+	for _, c := range []struct{ args, want string }{
+		{"run --background --notify bell -- true", "longterm jobs wait"},
+		{"run --encoding latin1 -- true", "--pipe"},
+		{"run --parse -- true", "--json"},
+		{"run --on-timeout foo -- true", "there are kill, background"},
+		{"run --on-input foo -- true", "there are wait, return"},
+		{"render --json --format svg /dev/null", "--json and --format svg"},
+	} {
+		_, errOut, code := i.try(strings.Fields(c.args)...)
+		if code != api.ExitUsage || !strings.Contains(errOut, c.want) {
+			t.Errorf("%s: %d %s", c.args, code, errOut)
+		}
+	}
+}
+
 // FEATURES: R19
 func TestBatch(t *testing.T) {
 	i := newInstance(t)
@@ -129,7 +196,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("%d %q", code, out)
 	}
 	out, errOut, code := i.try("exec", "--each", "--stop-on-error", "b", "echo 1", "(exit 3)", "echo 2")
-	if out != "1\n" || code != 3 || !strings.Contains(errOut, "1 lines were not run") {
+	if out != "1\n" || code != 3 || !strings.Contains(errOut, "1 line was not run") {
 		t.Errorf("%d %q %q", code, out, errOut)
 	}
 	r := decode[api.Batched](t, i.run("exec", "--json", "--each", "b", "echo a", "X=1"))
@@ -328,7 +395,11 @@ func TestIncompleteLines(t *testing.T) {
 			lookPath(t, shell)
 			i := newInstance(t)
 			i.run("new", "-n", "s", "--", shell)
-			for _, line := range []string{"echo 'open", "if true; then", "cat <<X"} {
+			var lines []string
+			if shell == "bash" || shell == "zsh" { // the others get such a text in quotes, and say what is wrong with it
+				lines = []string{"echo one\necho 'open", "cat <<X\nopen"}
+			}
+			for _, line := range append(lines, "echo 'open", "if true; then", "cat <<X") {
 				if shell == "fish" {
 					line = strings.Replace(strings.Replace(line, "; then", "", 1), "cat <<X", "begin", 1)
 				}
@@ -338,6 +409,60 @@ func TestIncompleteLines(t *testing.T) {
 			}
 			if out := i.run("exec", "s", "echo lives"); out != "lives\n" {
 				t.Errorf("afterwards: %q", out)
+			}
+		})
+	}
+}
+
+// A shell that refuses a line says so, and nothing of the line is left for the next one.
+// FEATURES: R7, R12
+func TestRefusedLines(t *testing.T) {
+	said := map[string]string{"bash": "bash: syntax error", "zsh": "zsh: parse error", "fish": "fish: Unexpected"}
+	for shell, want := range said {
+		t.Run(shell, func(t *testing.T) {
+			lookPath(t, shell)
+			i := newInstance(t)
+			i.run("new", "-n", "s", "--", shell)
+			lines := []string{"echo a; )", "echo a\n\necho b; )"} // fish draws the latter more than once
+			for _, line := range lines {
+				out, _, _ := i.try("exec", "--json", "s", line)
+				r := decode[api.Result](t, out)
+				if r.ExitCode == nil || *r.ExitCode == 0 || shell+line != "fish"+lines[1] && strings.Count(r.Output, "; )") > 1 || !strings.Contains(r.Output, want) {
+					t.Errorf("%q: %+v", line, r)
+				}
+				if out := i.run("exec", "s", "echo fine"); out != "fine\n" {
+					t.Errorf("after %q: %q", line, out)
+				}
+			}
+		})
+	}
+}
+
+// What a program or the user left behind does not get into the next line.
+// FEATURES: R6, R7
+func TestLinesAfterLeftovers(t *testing.T) {
+	tests := []struct{ shells, line, next, want string }{
+		{"bash zsh fish dash ksh mksh", `printf '\033[?2004h'`, "echo fine", "fine\n"},
+		{"dash ksh mksh", `printf '\033[?2004h'`, "echo 'a\nb'", "a\nb\n"},
+		{"bash zsh fish dash ksh mksh", "stty -echo", "echo fine", "fine\n"},
+		{"zsh", "PS1=; PS2=", "echo 'a\nb'", "a\nb\n"},
+		{"bash zsh fish dash ksh mksh", "true", "echo 'a\tb'", "a       b\n"},
+		{"bash zsh fish dash ksh mksh", "true", "\techo 'a\n\tb'", "a\n        b\n"},
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "dash", "ksh", "mksh"} {
+		t.Run(shell, func(t *testing.T) {
+			lookPath(t, shell)
+			i := newInstance(t)
+			for _, tt := range tests {
+				if !slices.Contains(strings.Fields(tt.shells), shell) {
+					continue
+				}
+				i.run("new", "-n", "s", "--", shell)
+				i.run("exec", "s", tt.line)
+				if out := i.run("exec", "s", tt.next); out != tt.want {
+					t.Errorf("after %q: %q printed %q, want %q", tt.line, tt.next, out, tt.want)
+				}
+				i.run("rm", "--force", "s")
 			}
 		})
 	}

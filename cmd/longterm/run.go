@@ -66,6 +66,10 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 		return api.Run{}, usagef("no command; give -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
 		return api.Run{}, usagef("both -c LINE and a command are given; give one of them")
+	case r.background && len(r.ways) > 0:
+		return api.Run{}, usagef("--notify is for who waits for the end, --background does not; `longterm jobs wait` does, and notify.command of the configuration")
+	case r.encoding != "" && !r.pipe:
+		return api.Run{}, usagef("--encoding is for a command on pipes; give --pipe as well")
 	}
 	call, err := r.call(a, cmd)
 	if err != nil {
@@ -169,7 +173,7 @@ func (r *running) follow(ctx context.Context) error {
 	}
 	awaited := make(chan error, 1)
 	go func() {
-		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.onInput})
+		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.onInput, Yield: r.flags.yield})
 		if err == nil && j.Result != nil {
 			r.res = *j.Result
 		}

@@ -16,6 +16,9 @@ func screenCommand(a *app) *cobra.Command {
 			if err := o.check(a); err != nil {
 				return err
 			}
+			if err := oneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
+				return err
+			}
 			l := &o.look
 			q.Picture = client.Picture{
 				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,

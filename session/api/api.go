@@ -278,7 +278,7 @@ type Job struct {
 	Ended      *time.Time `json:"ended,omitempty"`
 	DurationMS int64      `json:"duration_ms"`
 	Command    int        `json:"command,omitempty" doc:"its number in the session"`
-	Result     *Result    `json:"result,omitempty" doc:"once it ended"`
+	Result     *Result    `json:"result,omitempty" doc:"once it ended; in a list without what it printed"`
 }
 
 // JobStop ends a job by the kill ladder.

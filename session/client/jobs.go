@@ -96,12 +96,15 @@ type AwaitHow struct {
 	Stop bool
 	// OnInput: "return" comes back when the job waits for input.
 	OnInput string
+	// Yield: comes back after so long; the job goes on in the background. 0: never.
+	Yield time.Duration
 }
 
 // AwaitJob waits for a job's end, or ctx's. It goes on by itself over a restart of the
 // daemon.
 func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Job, error) {
-	v := url.Values{"await_ms": {strconv.FormatInt(maxAwait.Milliseconds(), 10)}}
+	begun, span := time.Now(), maxAwait
+	v := url.Values{}
 	if how.Stop {
 		v.Set("abandon", "stop")
 	}
@@ -109,6 +112,10 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 		v.Set("on_input", how.OnInput)
 	}
 	for try := 0; ; {
+		if how.Yield > 0 {
+			span = min(maxAwait, how.Yield-time.Since(begun))
+		}
+		v.Set("await_ms", strconv.FormatInt(max(1, span.Milliseconds()), 10))
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		switch {
 		case isUnavailable(err) && ctx.Err() == nil && try < maxAgain:
@@ -118,8 +125,20 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 			try++
 		case err != nil, j.State == "done", j.Background && how.Stop:
 			return j, err
+		case how.Yield > 0 && time.Since(begun) >= how.Yield:
+			return c.leaveJob(ctx, ref)
 		}
 	}
+}
+
+// leaveJob has a job go on in the background, unless it ended meanwhile.
+func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
+	j, err := c.BackgroundJob(ctx, ref)
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeEnded || err == nil && j.Result == nil {
+		return c.Job(ctx, ref, 0)
+	}
+	return j, err
 }
 
 // StopJob ends a job by the kill ladder.

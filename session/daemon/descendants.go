@@ -16,13 +16,7 @@ import (
 // and KILL to every process that began with the line, wherever it moved itself. The shell
 // survives, and what ran before the line does.
 func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
-	e := j.e
-	j.mu.Lock()
-	since := j.started.Began
-	j.mu.Unlock()
-	if since.IsZero() {
-		since = time.Now()
-	}
+	e, since := j.e, j.processesSince()
 	if pg := e.dev.foreground(); pg > 0 {
 		_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
 	}
@@ -38,6 +32,23 @@ func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
 		}
 	}
 	signalAll(h.began(e, since), syscall.SIGKILL) // what it left behind goes too
+}
+
+// heardLate is how long after a line began a busy machine tells of it.
+const heardLate = 100 * time.Millisecond
+
+// processesSince is the time from which on processes are the line's. When it began is only
+// known once its mark was read: what it runs may be older than that.
+func (j *job) processesSince() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.run != nil && isClosed(j.run.Begun) && !j.run.Typed.IsZero():
+		return j.run.Typed
+	case j.started.Began.IsZero():
+		return time.Now()
+	}
+	return j.started.Began.Add(-heardLate)
 }
 
 // background are the processes that a line left running, among the shell's descendants.

@@ -42,11 +42,23 @@ func (d *Daemon) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 	list := make([]api.Job, 0, len(recs))
 	for i := range recs {
 		v := d.jobView(&recs[i])
-		v.Result = nil // one is enough at a time
+		v.Result = withoutOutput(v.Result)
 		list = append(list, v)
 	}
 	slices.Reverse(list) // oldest first
 	return list, nil
+}
+
+// withoutOutput is a result for a list: how it ended, and not what it printed.
+func withoutOutput(r *api.Result) *api.Result {
+	if r == nil {
+		return nil
+	}
+	short := *r
+	short.Truncated = r.Truncated || r.Output != ""
+	short.Output, short.Stdout, short.Stderr = "", nil, nil
+	short.Env, short.Guess, short.Parsed, short.Answers = nil, nil, nil, nil
+	return &short
 }
 
 // jobView is a job as its record has it, or as it is when it has not ended.

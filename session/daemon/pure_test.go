@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -242,5 +244,21 @@ func TestBus(t *testing.T) {
 	b.close()
 	if _, open := <-quick.c; open {
 		t.Error("not closed")
+	}
+}
+
+// FEATURES: R14
+func TestProcessesOfALineMayBeOlderThanItsMark(t *testing.T) {
+	typed := time.Unix(1000, 0)
+	begun := make(chan struct{})
+	close(begun)
+	j := &job{run: &session.Run{Begun: begun, Typed: typed}}
+	j.started.Began = typed.Add(time.Second) // the mark was read late
+	if got := j.processesSince(); !got.Equal(typed) {
+		t.Errorf("a line that was given to the shell: %v", got)
+	}
+	j.run = nil
+	if got := j.processesSince(); !got.Before(j.started.Began) {
+		t.Errorf("one from before a restart: %v", got)
 	}
 }

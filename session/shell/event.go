@@ -69,6 +69,7 @@ type Command struct {
 	// Start and End are the offsets of its output, End exclusive; 0 while it runs.
 	Start     uint64    `json:"start"`
 	End       uint64    `json:"end,omitempty"`
+	Echoed    bool      `json:"echoed,omitempty"` // Start is before the echo of Text: it was never run
 	Began     time.Time `json:"began"`
 	Ended     time.Time `json:"ended,omitzero"`
 	Exit      *int      `json:"exit,omitempty"` // nil: not known

@@ -21,6 +21,12 @@ const (
 	Pwsh    Kind = "pwsh"
 )
 
+// Pastes says that the shell's editor can take pastes (bracketed paste); a plain sh and the
+// Korn shells take the brackets for text.
+func (k Kind) Pastes() bool {
+	return k != Dash && k != Ksh && k != Mksh
+}
+
 // Quality says how much is known of what a shell does.
 type Quality string
 

@@ -20,13 +20,13 @@ func Wrap(k Kind, line, token string) string {
 	switch k {
 	case Bash, Dash, Ksh:
 		// Without "command" an error in eval would end the whole line in sh.
-		return wrapPosix("command eval", line, first, second)
+		return wrapPosix("command eval", quoteLine(k, line), first, second)
 	case Mksh: // where "command" does not help: the line is read once without running it
-		quoted := quotePosix(line)
+		quoted := quoteLine(k, line)
 		check := "__longterm_s=$?; (set -n; eval " + quoted + ") && { (exit $__longterm_s); eval"
-		return strings.Replace(wrapPosix(check, line, first, second), quoted+"; (s=", quoted+"; }; (s=", 1)
+		return strings.Replace(wrapPosix(check, quoted, first, second), quoted+"; (s=", quoted+"; }; (s=", 1)
 	case Zsh: // where "command" means a program
-		return wrapPosix("eval", line, first, second)
+		return wrapPosix("eval", quoteLine(k, line), first, second)
 	case Fish:
 		return wrapFish(line, first, second)
 	}
@@ -34,16 +34,26 @@ func Wrap(k Kind, line, token string) string {
 }
 
 // The subshells keep $?: of the line before for line, and line's for the next.
-func wrapPosix(eval, line, first, second string) string {
+func wrapPosix(eval, quoted, first, second string) string {
 	return ` (s=$?; printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s); ` +
-		eval + " " + quotePosix(line) + `; ` +
+		eval + " " + quoted + `; ` +
 		`(s=$?; printf '\033]133;D;%d;lt=%s%s\007' $s ` + first + " " + second + `; exit $s)`
+}
+
+// quoteLine quotes a line, without the tabs that line editors take for keys. A plain sh
+// has no editor, and no other way to write them.
+func quoteLine(k Kind, s string) string {
+	s = quotePosix(s)
+	if k != Dash {
+		s = strings.ReplaceAll(s, "\t", `'$'\t''`)
+	}
+	return s
 }
 
 func quotePosix(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func wrapFish(line, first, second string) string {
-	quoted := "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(line) + "'"
+	quoted := "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `'\t'`).Replace(line) + "'"
 	return ` begin; set -l s $status; printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; ` +
 		`sh -c "exit $s"; end; eval ` + quoted + `; begin; set -l s $status; ` +
 		`printf '\033]133;D;%d;lt=%s%s\007' $s ` + first + " " + second + `; sh -c "exit $s"; end`

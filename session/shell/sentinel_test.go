@@ -36,6 +36,7 @@ var wrapped = []struct {
 	{"cd", "cd /; pwd", "", 0, "/"},
 	{"directory stays", "pwd", "", 0, "/"},
 	{"forged end", `printf '\033]133;D;9;lt=\007'; false`, "", 1, ""},
+	{"tabs", "\tprintf '[%s]' 'a\tb'", "", 0, "*"},
 	{"percent", `echo '%s %d \n'; sh -c 'exit 2'`, "", 2, "*"},
 }
 

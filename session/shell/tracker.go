@@ -138,6 +138,7 @@ func (t *Tracker) back(e Event) []Change {
 			return nil
 		}
 		changes := t.begin(e, line)
+		t.s.Running.Echoed = true
 		t.end(e, m.Exit, Basic)
 		return append(changes, t.finish()...)
 	case m.HasText && t.s.Prompt > 0:
@@ -160,7 +161,8 @@ func (t *Tracker) basicIfFull() Quality {
 }
 
 func (t *Tracker) continuation() []Change {
-	if t.s.Phase != PhasePrompt && t.s.Offered == Full || t.s.Continuation {
+	// While a command runs it is the next of several lines that is not complete.
+	if t.s.Phase != PhasePrompt && t.s.Offered == Full && t.s.Running == nil || t.s.Continuation {
 		return nil
 	}
 	t.s.Continuation = true

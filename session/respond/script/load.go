@@ -166,6 +166,9 @@ func (d *decoder) checkVars() {
 		if near := nearest(u.name, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
+		if strings.ContainsAny(u.name[:min(1, len(u.name))], "#!@*?-/%^,") || u.name == "" { // of a shell
+			hint = "; a literal ${ is written $${"
+		}
 		d.problems = append(d.problems, Problem{Pos: u.pos, Message: fmt.Sprintf("the variable %q is not defined%s", u.name, hint)})
 	}
 }

@@ -43,6 +43,7 @@ func TestCheck(t *testing.T) {
 		{"exit: false", "steps: [{expect: {exit: false}}]", "only true makes sense here"},
 		{"key name", "steps:\n  - keys: <Entr>", `2:11: error: unknown key "<Entr>"; did you mean Enter`},
 		{"secret", "steps:\n  - secret: hunter2", `2:13: error: a secret is given by reference`},
+		{"of a shell", "steps:\n  - send: echo ${#x}", `2:11: error: the variable "#x" is not defined; a literal ${ is written $${`},
 		{"undefined", "vars: {name: x}\nsteps:\n  - send: ${nmae}", `3:11: error: the variable "nmae" is not defined; did you mean "name"?`},
 		{"defined by a group", `steps: [{expect: {regexp: '(?P<x>\d)'}}, {send: "${x}${1}${match}${env:HOME}${exit}"}]`, ""},
 		{"defined by a loop, a capture, a call", `{procedures: {p: [{send: "${a}${b}${c}"}]}, steps: [{loop: 2, as: a, do: []}, {capture: {b: x}}, {call: p, with: {c: d}}]}`, ""},

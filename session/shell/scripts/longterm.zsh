@@ -51,20 +51,21 @@ _longterm_prompt() {
   _longterm_encode "$PWD"
   cwd=$REPLY
   _longterm_mark
-  if [[ $PS1 == "$_longterm_marked1" ]]; then b=';b=1'; fi
+  # A prompt that is nothing but marks need not be printed.
+  if [[ $PS1 == "$_longterm_marked1" && -n $_longterm_ps1 ]]; then b=';b=1'; fi
   _longterm_say "7;file://$_longterm_host${cwd// /%20}"
   _longterm_say "133;A;lt=$_longterm_nonce;n=$_longterm_n;exit=$_longterm_status;cwd=$cwd$b"
 }
 
 # _longterm_mark puts marks into the prompts.
 _longterm_mark() {
-  if [[ $PS1 != "$_longterm_marked1" ]]; then
+  if [[ -z $_longterm_marked1 || $PS1 != "$_longterm_marked1" ]]; then
     local b="%{"$'\e'"]133;B;lt=$_longterm_nonce"$'\a'"%}"
     _longterm_ps1=${PS1//$b}
     _longterm_marked1=$_longterm_ps1$b
     if [[ ${(t)PS1} != *readonly* ]]; then PS1=$_longterm_marked1; fi
   fi
-  if [[ $PS2 != "$_longterm_marked2" ]]; then
+  if [[ -z $_longterm_marked2 || $PS2 != "$_longterm_marked2" ]]; then
     local s="%{"$'\e'"]133;A;k=s;lt=$_longterm_nonce"$'\a'"%}"
     _longterm_ps2=${PS2//$s}
     _longterm_marked2=$s$_longterm_ps2
