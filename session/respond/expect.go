@@ -2,6 +2,7 @@ package respond
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type Expecter struct {
 	echoes   echoes
 	redraws  redraws
 	lines    []unread // complete lines, or windows of them, with something to read
+	looked   int      // how many of them the patterns last looked for are not in
+	sought   Patterns // those patterns
 	bytes    int      // in them
 	dropped  bool
 	dirty    bool // the unfinished line changed since the last pause
@@ -31,6 +34,7 @@ type unread struct {
 	window
 	masked []span
 	move   move
+	passed bool // its end was made known
 }
 
 // maxUnread is how much complete output is kept for patterns to come; older output is
@@ -113,15 +117,19 @@ func (x *Expecter) keep(w *window, m move) int {
 	u.text = append([]byte(nil), w.text...)
 	x.lines = append(x.lines, u)
 	for x.bytes += len(u.text); x.bytes > maxUnread; {
-		x.pop()
-		x.dropped = true
+		x.dropped = x.dropped || x.looked == 0
+		x.pop(1)
 	}
 	return w.from
 }
 
-func (x *Expecter) pop() {
-	x.bytes -= len(x.lines[0].text)
-	x.lines = x.lines[1:]
+// pop lets go of the oldest lines.
+func (x *Expecter) pop(n int) {
+	for i := range x.lines[:n] {
+		x.bytes -= len(x.lines[i].text)
+	}
+	x.lines = x.lines[n:]
+	x.looked = max(0, x.looked-n)
 }
 
 func (x *Expecter) mask(w *window) []span {
@@ -149,7 +157,7 @@ func (x *Expecter) Echo(s EchoState) { x.echo = s }
 
 // Skip makes everything that was printed so far read.
 func (x *Expecter) Skip() {
-	x.lines, x.bytes = nil, 0
+	x.lines, x.bytes, x.looked = nil, 0, 0
 	if x.text != nil {
 		w := x.text.current()
 		x.text.answered(w.text, len(w.text))
@@ -176,24 +184,32 @@ func (x *Expecter) Next() (at time.Time, ok bool) {
 	return at, true
 }
 
-// Find looks for the first match, and reads up to its end. final is set when no output
-// will follow.
+// Find looks for the first match, and reads up to its end. What has none stays unread: other
+// patterns may be looked for in it. final is set when no output will follow.
 func (x *Expecter) Find(now time.Time, ps Patterns, final bool) (Found, bool) {
-	for len(x.lines) > 0 {
-		u := &x.lines[0]
+	if !slices.Equal(ps, x.sought) {
+		x.sought, x.looked = ps, 0
+	}
+	for ; x.looked < len(x.lines); x.looked++ {
+		u := &x.lines[x.looked]
 		x.redraws.move(u.move)
 		u.move = move{}
 		if f, end, ok := x.findIn(&u.window, u.masked, ps); ok {
-			u.from = end
-			x.passOn(u, end)
+			x.pop(x.looked)
+			x.looked, x.lines[0].from = 0, end
+			x.passOn(&x.lines[0], end)
 			return f, true
 		}
-		if u.complete {
+		if u.complete && !u.passed {
+			u.passed = true
 			x.redraws.newline()
 		}
-		x.pop()
 	}
-	return x.findCurrent(now, ps, final)
+	f, ok := x.findCurrent(now, ps, final)
+	if ok { // what came before it is read with it
+		x.pop(len(x.lines))
+	}
+	return f, ok
 }
 
 // passOn tells the window after one that is a piece of a longer line how much of what

@@ -137,3 +137,29 @@ func TestExpecterLongLine(t *testing.T) {
 		}
 	}
 }
+
+// What one set of patterns was not found in is there for the next.
+//
+// FEATURES: R51
+func TestExpecterKeepsWhatIsNotFound(t *testing.T) {
+	x := NewExpecter(0)
+	now := time.Unix(1, 0)
+	x.Output(now, 0, []byte("hello\r\ntwo\r\nthree\r\nName: "))
+	now = now.Add(time.Second)
+	find := func(text string) bool {
+		ps, err := Compile(Pattern{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ok := x.Find(now, ps, false)
+		return ok
+	}
+	for _, c := range []struct {
+		text string
+		want bool
+	}{{"zzz", false}, {"two", true}, {"hello", false}, {"zzz", false}, {"Name: ", true}, {"three", false}, {"Name: ", false}} {
+		if got := find(c.text); got != c.want {
+			t.Errorf("%q found: %v", c.text, got)
+		}
+	}
+}
