@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -248,20 +247,11 @@ func configSet(a *app) *cobra.Command {
 		Long: "Change a value in the configuration file; comments, order and blank lines stay. Nothing is written when\n" +
 			"the value is wrong or the file is not in order. A list takes several VALUEs; \"\" empties it.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := a.changeConfig(args[0], func(path string, src []byte) ([]byte, error) {
+			return a.changeConfig(args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Set(path, src, args[0], args[1:])
 			})
-			if err == nil && unused(args[0]) {
-				fmt.Fprintf(a.stderr, "longterm: the file has it now, but nothing reads %s yet\n", args[0])
-			}
-			return err
 		},
 	}
-}
-
-// unused says that a key is in the table and nothing reads it.
-func unused(key string) bool {
-	return slices.ContainsFunc(config.Rows(), func(r config.Row) bool { return r.Key == key && r.When == config.NotTaken })
 }
 
 func configUnset(a *app) *cobra.Command {

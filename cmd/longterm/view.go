@@ -9,34 +9,20 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
 // viewFlags are how a person wants the viewer.
 type viewFlags struct{ theme, prefix, layout string }
 
-// Variables that say how a person wants the viewer.
-const (
-	envTheme  = "LONGTERM_THEME"
-	envPrefix = "LONGTERM_PREFIX"
-)
-
-func defaultViewFlags() viewFlags {
-	f := viewFlags{theme: os.Getenv(envTheme), prefix: os.Getenv(envPrefix)}
-	if f.prefix == "" {
-		f.prefix = "C-Space"
-	}
-	return f
-}
-
 func viewCommand(a *app) *cobra.Command {
-	f := defaultViewFlags()
+	f := viewFlags{}
 	c := &cobra.Command{
 		Use: "view [S…]", Short: "Show sessions in panes",
 		Long: "Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.\n" +
@@ -58,8 +44,8 @@ func viewCommand(a *app) *cobra.Command {
 			return a.view(cmd.Context(), only, f)
 		},
 	}
-	c.Flags().StringVar(&f.theme, "theme", f.theme, strings.Join(theme.Names(), ", ")+"; default: as it was last, or what suits the terminal ($"+envTheme+")")
-	c.Flags().StringVar(&f.prefix, "prefix", f.prefix, "key that begins a command, as in C-Space, C-a, F12 ($"+envPrefix+")")
+	c.Flags().StringVar(&f.theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
+	c.Flags().StringVar(&f.prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
 	c.Flags().StringVar(&f.layout, "layout", "", "layout to begin with; default: as it was last")
 	return c
 }
@@ -79,7 +65,7 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		if s.State == "running" {
-			return a.view(cmd.Context(), nil, defaultViewFlags())
+			return a.view(cmd.Context(), nil, viewFlags{})
 		}
 	}
 	n, err := shellHere()
@@ -89,7 +75,7 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	if _, err := b.client.NewSession(cmd.Context(), n); err != nil {
 		return err
 	}
-	return a.view(cmd.Context(), nil, defaultViewFlags())
+	return a.view(cmd.Context(), nil, viewFlags{})
 }
 
 func (a *app) onTerminal() bool {
@@ -97,9 +83,10 @@ func (a *app) onTerminal() bool {
 }
 
 func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
-	o, err := f.options()
+	w := &wishes{flags: f, changed: make(chan view.Looks, 1)}
+	looks, err := w.looks(a.settings())
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if !a.onTerminal() {
 		return errNoTerminal
@@ -108,9 +95,11 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 	if err != nil {
 		return err
 	}
-	src := viewSource{b.client, b.dirs}
-	o.Only, o.History, o.Steward = only, src, src
-	o.Layouts = viewLayouts{filepath.Join(b.dirs.State, "layouts")}
+	src := viewSource{c: b.client, dirs: b.dirs, wishes: w, sizes: newSizeWish(a.settings().View.Size), mark: uuid.NewString()}
+	o := view.Options{
+		Looks: looks, Changed: w.changed, Only: only, Layout: w.layout(a.settings()), History: src, Steward: src,
+		Layouts: viewLayouts{filepath.Join(b.dirs.State, "layouts")}, Footer: newViewPrompt(src),
+	}
 	if c := findClipboard(); c != nil {
 		o.Clipboard = c
 	}
@@ -119,25 +108,6 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 		return nil
 	}
 	return err
-}
-
-func (f *viewFlags) options() (view.Options, error) {
-	o := view.Options{Layout: f.layout}
-	if f.theme != "" {
-		t, ok := theme.ByName(f.theme)
-		if !ok {
-			return o, usagef("no theme is called %q; there are %s", f.theme, strings.Join(theme.Names(), ", "))
-		}
-		o.Theme = t
-	}
-	if f.prefix != "" {
-		k, err := vterm.ParseKey(f.prefix)
-		if err != nil {
-			return o, usagef("prefix: %w", err)
-		}
-		o.Prefix = k
-	}
-	return o, nil
 }
 
 // shellHere is the user's shell in the current directory.

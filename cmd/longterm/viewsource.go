@@ -21,9 +21,15 @@ const retryTime = 50 * time.Millisecond
 
 // viewSource is where the viewer's sessions come from: the daemon.
 type viewSource struct {
-	c    *client.Client
-	dirs paths.Dirs
+	c      *client.Client
+	dirs   paths.Dirs
+	wishes *wishes
+	sizes  *sizeWish
+	mark   string // label of the sessions in which this viewer's prompt runs commands
 }
+
+// markLabel has the mark of the viewer whose prompt a session belongs to.
+const markLabel = "longterm.viewer"
 
 // Sessions follows the daemon's events.
 func (v viewSource) Sessions(ctx context.Context) <-chan view.Update {
@@ -62,6 +68,9 @@ func (f *viewFeed) send(u view.Update) {
 
 func (f *viewFeed) event(ctx context.Context, e api.Event) error {
 	switch {
+	case e.Kind == "config":
+		f.v.wishes.tell()
+		return nil
 	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
 		all, err := f.v.c.List(ctx)
 		if err != nil {
@@ -74,7 +83,8 @@ func (f *viewFeed) event(ctx context.Context, e api.Event) error {
 	var list []view.Session
 	for i := range f.all {
 		s := &f.all[i]
-		if s.ID == f.self {
+		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil)
+		if s.ID == f.self || own { // what a prompt runs is shown there, until it needs an answer
 			continue
 		}
 		vs := viewSession(s)
@@ -135,6 +145,15 @@ func viewSession(s *api.Session) view.Session {
 	if s.Progress != nil {
 		vs.Progress = &view.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
 	}
+	if a := s.Activity; a != nil {
+		vs.Errors, vs.Warnings = a.Errors, a.Warnings
+		if a.ETAMS != nil && a.Running {
+			vs.Due = time.Now().Add(time.Duration(*a.ETAMS) * time.Millisecond)
+		}
+		if a.FirstError != nil {
+			vs.FirstError = problemText(a.FirstError)
+		}
+	}
 	if sh := s.Shell; sh != nil {
 		vs.Phase = map[string]view.Phase{"prompt": view.PhasePrompt, "running": view.PhaseRunning}[sh.Phase]
 		vs.Doing, vs.Since = sh.Command, sh.Since
@@ -170,7 +189,7 @@ func (v viewSource) Kill(ctx context.Context, id string) error {
 func (v viewSource) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), cancel: cancel, frames: make(chan view.Frame), wake: make(chan struct{}, 1),
+		s: v.c.Session(id), sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan view.Frame), wake: make(chan struct{}, 1),
 		size: attach.Act{Cols: cols, Rows: rows},
 	}
 	go w.run(ctx)
@@ -185,6 +204,8 @@ const maxActs = 10_000
 type watched struct {
 	s      *client.Session
 	cancel context.CancelFunc
+	sizeBy string // whose size the session shall take; empty: as it is
+	mute   bool   // the viewer has no say in sizes
 	frames chan view.Frame
 	wake   chan struct{}
 
@@ -244,8 +265,13 @@ func (w *watched) run(ctx context.Context) {
 		w.mu.Lock()
 		size := w.size
 		w.mu.Unlock()
-		st, err := w.s.Watch(ctx, client.StreamOptions{Cols: size.Cols, Rows: size.Rows})
+		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy}
+		if w.mute {
+			o.Size = "none"
+		}
+		st, err := w.s.Watch(ctx, o)
 		if err == nil {
+			w.sizeBy = ""
 			w.converse(ctx, st, size.Cols > 0)
 			_ = st.Close()
 		}

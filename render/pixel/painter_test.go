@@ -245,7 +245,7 @@ func FuzzPNG(f *testing.F) {
 		fail(t, WritePNG(&b, s, lookOf(t, "session", 0.25+float64(size%8)/4)))
 		img, err := png.Decode(&b)
 		fail(t, err)
-		p, err := NewPainter(12, 3, lookOf(t, "session", 0.25+float64(size%8)/4))
+		p, err := NewPainter(s.Cols, s.Rows, lookOf(t, "session", 0.25+float64(size%8)/4)) // programs resize
 		fail(t, err)
 		if img.Bounds().Max != p.Size() {
 			t.Fatalf("size %v, want %v", img.Bounds().Max, p.Size())

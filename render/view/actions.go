@@ -53,7 +53,9 @@ func init() { // a table that its own functions refer to
 		"follow":    simple(func(v *viewer) { v.m.follow = !v.m.follow }),
 		"size":      simple((*viewer).openSizes),
 
-		"palette": simple((*viewer).openPalette), "theme": simple(func(v *viewer) { v.setTheme(theme.Next(v.theme)) }),
+		"prompt": simple(func(v *viewer) { v.openFooter("prompt") }), "shell": simple(func(v *viewer) { v.openFooter("shell") }),
+
+		"palette": simple((*viewer).openPalette), "theme": simple((*viewer).nextTheme),
 		"help": simple(func(v *viewer) { v.open(&help{}) }), "quit": simple(func(v *viewer) { v.quit = true }),
 	}
 }
@@ -72,7 +74,7 @@ func (v *viewer) command(k vterm.Key) {
 
 // emptyKey does what a key asks for while there is no session.
 func (v *viewer) emptyKey(k vterm.Key) {
-	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette"}, a) {
+	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette", "prompt", "shell"}, a) {
 		actions[a](v, k)
 	}
 }
@@ -205,6 +207,12 @@ func (v *viewer) swap() {
 func (v *viewer) setTheme(t *theme.Theme) {
 	v.theme, v.chosen, v.fresh = t, t.Name, true
 	v.m.message = "theme: " + t.Name
+}
+
+func (v *viewer) nextTheme() {
+	all := v.themes()
+	i := slices.IndexFunc(all, func(t *theme.Theme) bool { return t.Name == v.theme.Name })
+	v.setTheme(all[(i+1)%len(all)])
 }
 
 func (v *viewer) goToAlert() {

@@ -24,7 +24,7 @@ var alertSigns = [...]string{alertNone: "", alertFinished: "âœ“", alertBell: "â™
 
 var alertWords = [...]string{alertNone: "", alertFinished: "finished", alertBell: "rang the bell", alertFailed: "failed", alertNeeds: "needs input"}
 
-// worthTelling is how long a command runs whose end is told.
+// worthTelling is how long a command runs whose end is told, unless the person says.
 const worthTelling = 3 * time.Second
 
 // notice compares what is known with what was.
@@ -35,7 +35,7 @@ func (m *model) notice(now []Session, at time.Time) {
 		if old == nil {
 			continue
 		}
-		kind := change(old, s, at)
+		kind := m.quiet.worth(change(old, s, at, m.quiet.Long))
 		if kind == alertFinished && m.pane(s.ID) != nil {
 			continue // it can be seen
 		}
@@ -56,13 +56,23 @@ func wants(s *Session) bool {
 	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen"
 }
 
-func change(old, s *Session, now time.Time) alertKind {
+// worth is the alert, or none where the person wants none of it.
+func (a *Alerts) worth(kind alertKind) alertKind {
+	switch {
+	case kind == alertNeeds && a.NoInput, kind == alertBell && a.NoBell,
+		(kind == alertFinished || kind == alertFailed) && a.NoCommand:
+		return alertNone
+	}
+	return kind
+}
+
+func change(old, s *Session, now time.Time, long time.Duration) alertKind {
 	switch {
 	case wants(s) && !wants(old):
 		return alertNeeds
 	case old.State == StateRunning && s.State != StateRunning:
 		return outcome(s.failed())
-	case old.Phase == PhaseRunning && s.Phase == PhasePrompt && now.Sub(old.Since) >= worthTelling:
+	case old.Phase == PhaseRunning && s.Phase == PhasePrompt && now.Sub(old.Since) >= long:
 		return outcome(s.LastExit != nil && *s.LastExit != 0)
 	case s.Bells > old.Bells:
 		return alertBell

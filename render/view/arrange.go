@@ -143,6 +143,13 @@ func (v *viewer) closePanes() {
 
 // setMouse asks the terminal for mere motion of the mouse only while a program wants it.
 func (v *viewer) setMouse() {
+	if v.o.NoMouse {
+		if v.pointer.flags != 0 {
+			v.pointer.flags = 0
+			v.canvas.screen.DisableMouse()
+		}
+		return
+	}
 	flags := tcell.MouseButtonEvents | tcell.MouseDragEvents
 	for _, p := range v.m.panes {
 		if p.modes.Mouse == vterm.MouseAny {

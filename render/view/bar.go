@@ -88,6 +88,9 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 	}
 	left = append(v.tabSegments(), v.flagSegments()...)
 	hint := " " + prefix + ": commands, then " + v.keys.PrefixLabel("help") + ": help"
+	if v.o.NoHints {
+		hint = ""
+	}
 	switch hidden := len(v.m.panes) < all; {
 	case v.m.focused() != nil && v.m.focused().look.standsStill():
 		hint = v.lookHint(v.m.focused().look)
@@ -194,7 +197,7 @@ func (v *viewer) alertSegments() []segment {
 // hintSegments are what the most wanted keys do after the prefix.
 func (v *viewer) hintSegments() []segment {
 	var out []segment
-	for _, a := range []string{"new", "split-right", "split-down", "tab-new", "pick", "zoom", "kill", "scroll", "search", "palette", "help", "quit"} {
+	for _, a := range []string{"new", "split-right", "split-down", "tab-new", "pick", "zoom", "kill", "scroll", "search", "shell", "palette", "help", "quit"} {
 		for i := range v.keys.Prefix {
 			if r := &v.keys.Prefix[i]; string(r.Action) == a && r.Label() != "" {
 				out = append(out, segment{" " + r.Label(), v.theme.BarKey}, segment{" " + r.Short + " ", v.theme.Bar})

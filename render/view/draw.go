@@ -19,9 +19,9 @@ func (v *viewer) draw() {
 		v.drawRows(p)
 	}
 	v.drawSeparators()
-	v.drawFooter()
 	v.drawBar()
 	v.drawCursor()
+	v.drawFooter() // its cursor wins
 	switch {
 	case v.over != nil:
 		v.over.draw(v)

@@ -3,18 +3,30 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // Footer is a component between panes and bar, such as a prompt line. All its methods
-// are called on the viewer's goroutine. session is the focused one; nil: none.
+// are called on the viewer's goroutine.
 type Footer interface {
+	// Open shows it, as the person asked for by an action: prompt or shell.
+	Open(d Desk, as keymap.Action)
 	// Height is how many rows it wants of a terminal's; 0 hides it.
 	Height(cols, rows int) int
+	// Draw is told of the focused session; nil: none.
 	Draw(s Surface, session *Session)
-	// Key and Mouse report whether they took the event; else it goes its usual way.
-	Key(k vterm.Key, session *Session) bool
-	Mouse(e *tcell.EventMouse, x, y int, session *Session) bool
+	// Input reports whether it took the event; else that goes its usual way.
+	Input(in FooterInput, session *Session) bool
+}
+
+// FooterInput is something a person does: one of Key, Paste and Mouse is set.
+type FooterInput struct {
+	Key   *vterm.Key
+	Paste *string
+	Mouse *tcell.EventMouse
+	X, Y  int // of the mouse, from the footer's upper left corner
 }
 
 // Surface is where a footer draws. Positions count from its upper left corner.
@@ -48,6 +60,23 @@ func (v *viewer) areas() (panes, footer rect) {
 	n := min(max(0, v.o.Footer.Height(w, h)), max(0, panes.H-3))
 	panes.H -= n
 	return panes, rect{X: 0, Y: panes.Y + panes.H, W: w, H: n}
+}
+
+// Theme is how the viewer's own parts look.
+func (s Surface) Theme() *theme.Theme { return s.v.theme }
+
+// footerInput gives the footer what a person does, while it is shown.
+func (v *viewer) footerInput(in FooterInput) bool {
+	_, at := v.areas()
+	return at.H > 0 && v.o.Footer.Input(in, v.m.session(v.m.focus))
+}
+
+func (v *viewer) openFooter(as keymap.Action) {
+	if v.o.Footer == nil {
+		v.m.message = "there is no prompt here"
+		return
+	}
+	v.o.Footer.Open(Desk{v}, as)
 }
 
 func (v *viewer) drawFooter() {

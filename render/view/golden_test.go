@@ -90,7 +90,7 @@ func situation() []Session {
 
 // FEATURES: R76
 func TestGoldenScreens(t *testing.T) {
-	b := newBench(t, 110, 30, Options{Home: "/home/ann", Theme: theme.Dark})
+	b := newBench(t, 110, 30, Options{Home: "/home/ann", Looks: Looks{Theme: theme.Dark}})
 	b.golden("looking")
 	b.list()
 	b.golden("empty")
@@ -139,7 +139,7 @@ func TestLookBack(t *testing.T) {
 	h := printed(80, 18, text...)
 	h.commands = []page.Command{{N: 1, Text: "make"}, {N: 2, Text: "ls"}}
 	h.output[1] = "what make said\n"
-	b := newBench(t, 60, 20, Options{History: h, Theme: theme.Dark})
+	b := newBench(t, 60, 20, Options{History: h, Looks: Looks{Theme: theme.Dark}})
 	b.list(running("a"))
 	var rows []string
 	for _, l := range h.lines[len(h.lines)-18:] {

@@ -33,21 +33,20 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.act(Input{Key: &k})
 	case prefix:
 		v.beginPrefix()
+	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
 	case len(v.m.shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
-	case v.footerKey(k) || k.Code == 0:
 	case p != nil && p.look != nil && v.lookKey(p, k):
 	default:
 		v.typeKey(k)
 	}
 }
 
-func (v *viewer) footerKey(k vterm.Key) bool {
-	return v.o.Footer != nil && v.o.Footer.Key(k, v.m.session(v.m.focus))
-}
-
 func (v *viewer) beginPrefix() {
 	v.m.mode = modePrefix
+	if v.o.NoHints {
+		return
+	}
 	v.after(hintTime, func() {
 		if v.m.mode == modePrefix && !v.hints {
 			v.hints = true
@@ -111,6 +110,7 @@ func (v *viewer) paste(start bool) {
 	case text == "":
 	case v.over != nil:
 		v.over.paste(v, text)
+	case v.footerInput(FooterInput{Paste: &text}):
 	default:
 		if p := v.m.focused(); p != nil {
 			v.present(p)

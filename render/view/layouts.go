@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/layout"
-	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // lastLayout is the name of the layout that the viewer keeps by itself.
@@ -162,8 +161,10 @@ func (v *viewer) restoreLayout() {
 	} else {
 		f.Tabs = slices.DeleteFunc(f.Tabs, func(t tabFile) bool { return v.o.Layout == "" && !v.m.anyRuns(t.Tree) && !t.Auto })
 		v.m.use(f)
-		if t, ok := theme.ByName(f.Theme); ok && v.o.Theme == nil && !v.o.NoColor {
-			v.theme, v.chosen, v.fresh = t, t.Name, true
+		for _, t := range v.themes() {
+			if t.Name == f.Theme && v.o.Theme == nil && !v.o.NoColor {
+				v.theme, v.chosen, v.fresh = t, t.Name, true
+			}
 		}
 	}
 }

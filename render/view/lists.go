@@ -7,7 +7,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
-	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -73,12 +72,15 @@ func (v *viewer) paletteItems() []item {
 		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, vterm.Key{}) }})
 	}
 	for i := range v.m.sessions {
-		if s := &v.m.sessions[i]; s.State == StateRunning {
-			id := s.ID
+		s, id := &v.m.sessions[i], v.m.sessions[i].ID
+		if s.FirstError != "" {
+			out = append(out, item{text: "first error: " + s.FirstError, extra: s.Name, sign: "✗", color: v.theme.Bad, run: func(v *viewer) { v.m.goTo(id) }})
+		}
+		if s.State == StateRunning {
 			out = append(out, item{text: "go to " + s.Name, extra: shortPath(s.Cwd, v.o.Home, 30), sign: "●", color: stateColor(v.theme, s), run: func(v *viewer) { v.m.goTo(id) }})
 		}
 	}
-	for _, t := range theme.Themes {
+	for _, t := range v.themes() {
 		out = append(out, item{text: "theme: " + t.Name, run: func(v *viewer) { v.setTheme(t) }})
 	}
 	for _, name := range v.layouts.names {

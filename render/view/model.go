@@ -38,6 +38,7 @@ type model struct {
 	readOnly  bool
 	follow    bool
 	message   string // shown until the next key
+	quiet     Alerts // what is no alert
 }
 
 func newModel(only []string) model {

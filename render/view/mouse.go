@@ -183,7 +183,7 @@ func (v *viewer) clickBar(x, y int) bool {
 
 func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
 	_, at := v.areas()
-	return at.H > 0 && at.Contains(x, y) && v.o.Footer.Mouse(e, x-at.X, y-at.Y, v.m.session(v.m.focus))
+	return at.H > 0 && at.Contains(x, y) && v.footerInput(FooterInput{Mouse: e, X: x - at.X, Y: y - at.Y})
 }
 
 // grabBorder begins to move a border: a column between panes, or the first row of a pane

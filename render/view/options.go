@@ -3,10 +3,12 @@ package view
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -14,13 +16,12 @@ import (
 // Options configure the viewer. The zero value is the default; what is nil cannot be
 // done.
 type Options struct {
+	Looks
+	Changed   <-chan Looks // when the person's wishes change; nil: never
 	Screen    tcell.Screen // default: this process's terminal
-	Prefix    vterm.Key    // default Ctrl-Space
-	Keys      map[string][]string
-	Only      []string // ids of the sessions to show; default: all that run
-	Layout    string   // name of the layout to begin with; default: the last one
-	Theme     *theme.Theme
-	NoColor   bool // attributes only; NO_COLOR in the environment does the same
+	Only      []string     // ids of the sessions to show; default: all that run
+	Layout    string       // name of the layout to begin with; default: the last one
+	NoColor   bool         // attributes only; NO_COLOR in the environment does the same
 	Home      string
 	History   History
 	Steward   Steward
@@ -32,7 +33,87 @@ type Options struct {
 	Drawn     func(d time.Duration) // told of every frame: how long it took
 }
 
+// Looks are a person's wishes that may change while the viewer runs.
+type Looks struct {
+	Prefix  vterm.Key           // default Ctrl-Space
+	Keys    map[string][]string // of actions, instead of the table's
+	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
+	Themes  []*theme.Theme      // besides the built-in ones
+	NoHints bool                // the keys that can follow are not shown
+	NoMouse bool                // the terminal keeps the mouse
+	Alerts  Alerts
+}
+
+// Alerts say what is not worth a person's attention.
+type Alerts struct {
+	NoBell    bool
+	NoCommand bool
+	NoInput   bool
+	Long      time.Duration // how long a command runs whose end is told; default 3 s
+}
+
+func (l *Looks) defaults() {
+	if l.Prefix.Code == 0 {
+		l.Prefix = vterm.Key{Code: ' ', Mods: vterm.Ctrl}
+	}
+	if l.Prefix.Code == vterm.KeySpace {
+		l.Prefix.Code = ' '
+	}
+	if l.Alerts.Long == 0 {
+		l.Alerts.Long = worthTelling
+	}
+}
+
+// wear takes other looks.
+func (v *viewer) wear(l Looks) error {
+	l.defaults()
+	keys, err := keymap.New(l.Keys)
+	if err != nil {
+		return err
+	}
+	if l.Theme == nil {
+		if _, stays := theme.ByName(v.theme.Name); !stays {
+			v.theme = theme.Default(v.o.Screen.Colors(), os.Getenv)
+		}
+	}
+	v.o.Looks, v.keys, v.fresh, v.m.quiet = l, keys, true, l.Alerts
+	if l.Theme != nil && !v.o.NoColor {
+		v.theme, v.chosen = l.Theme, ""
+	}
+	return nil
+}
+
+// heed takes changed wishes as they come.
+func (v *viewer) heed() {
+	if v.o.Changed == nil {
+		return
+	}
+	v.spawn(func() {
+		for {
+			select {
+			case <-v.ctx.Done():
+				return
+			case l, ok := <-v.o.Changed:
+				if !ok {
+					return
+				}
+				v.later(func() {
+					if err := v.wear(l); err != nil {
+						v.m.message = err.Error()
+					}
+				})
+			}
+		}
+	})
+}
+
+// themes are those to choose from.
+func (v *viewer) themes() []*theme.Theme {
+	return append(slices.Clone(theme.Themes), v.o.Themes...)
+}
+
 func (o *Options) defaults() error {
+	o.Looks.defaults()
 	o.NoColor = o.NoColor || os.Getenv("NO_COLOR") != ""
 	if o.Screen == nil {
 		s, err := tcell.NewScreen()
@@ -40,12 +121,6 @@ func (o *Options) defaults() error {
 			return fmt.Errorf("the terminal: %w", err)
 		}
 		o.Screen = s
-	}
-	if o.Prefix.Code == 0 {
-		o.Prefix = vterm.Key{Code: ' ', Mods: vterm.Ctrl}
-	}
-	if o.Prefix.Code == vterm.KeySpace {
-		o.Prefix.Code = ' '
 	}
 	if o.Home == "" {
 		o.Home, _ = os.UserHomeDir() // without one paths stay long

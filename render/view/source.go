@@ -43,9 +43,11 @@ type Session struct {
 	FullScreen bool      // a program has the whole screen
 	Needs      string    // what it waits for: password, confirm, menu, text; empty: nothing
 	Progress   *Progress
-	Errors     int // counted in what it prints
+	Due        time.Time // when what runs will be done; zero: unknown
+	Errors     int       // counted in what it prints
 	Warnings   int
-	Bells      int // rung since the viewer looks
+	FirstError string // with its place
+	Bells      int    // rung since the viewer looks
 }
 
 // Phase is what a session's shell is doing.

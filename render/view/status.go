@@ -71,6 +71,9 @@ func (v *viewer) drawStatus(p *pane) {
 	if dir := shortPath(s.Cwd, v.o.Home, p.area.W/3); dir != "" && p.area.W >= wideStatus {
 		left = append(left, segment{"  " + dir, dim})
 	}
+	if s.FirstError != "" && p.area.W >= wordyStatus {
+		left = append(left, segment{"  ✗ " + s.FirstError, theme.On(ground, th.Bad)})
+	}
 	right := v.statusRight(p, s, ground, dim)
 	key := fmt.Sprint(focused)
 	for _, seg := range append(left, right...) {
@@ -126,6 +129,9 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	if s.Progress != nil && s.State == StateRunning && s.Phase != PhasePrompt {
 		add(progressText(s.Progress, wide), theme.On(ground, th.Busy))
 	}
+	if left := s.Due.Sub(v.o.Now()); wide && left >= time.Second && s.State == StateRunning && s.Phase != PhasePrompt {
+		add("ETA "+duration(left), theme.On(ground, th.Busy))
+	}
 	add(stateText(s, p.area.W), theme.On(ground, stateColor(th, s)))
 	if t := elapsed(s, v.o.Now()); t != "" {
 		add(t, dim)
@@ -151,6 +157,9 @@ func stateColor(th *theme.Theme, s *Session) tcell.Color {
 
 // wideStatus is the width from which on a state is told in words.
 const wideStatus = 40
+
+// wordyStatus is the width from which on an error is told.
+const wordyStatus = 100
 
 func stateText(s *Session, width int) string {
 	wide := width >= wideStatus

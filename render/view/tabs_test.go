@@ -11,8 +11,8 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
 // makes has the source make a session when a key asks for one.
@@ -295,7 +295,7 @@ func TestLayoutsAreKept(t *testing.T) {
 
 // FEATURES: R76
 func TestPalette(t *testing.T) {
-	b := newBench(t, 100, 30, Options{Theme: theme.Dark})
+	b := newBench(t, 100, 30, Options{Looks: Looks{Theme: theme.Dark}})
 	b.list(running("a"), running("b"))
 	b.keys("^:")
 	b.keys("theme lig")
@@ -342,12 +342,17 @@ func (f *footer) Draw(s Surface, session *Session) {
 	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", plain)
 	s.Text(0, 5, 3, "outside", plain)
 }
-func (f *footer) Key(k vterm.Key, _ *Session) bool {
-	f.keys = append(f.keys, k.Text)
-	return k.Text == "!"
-}
-func (f *footer) Mouse(_ *tcell.EventMouse, x, y int, _ *Session) bool {
-	f.mouse = [2]int{x, y}
+func (f *footer) Open(d Desk, as keymap.Action) { d.Say("opened as " + string(as)) }
+func (f *footer) Input(in FooterInput, _ *Session) bool {
+	switch {
+	case in.Key != nil:
+		f.keys = append(f.keys, in.Key.Text)
+		return in.Key.Text == "!"
+	case in.Paste != nil:
+		f.keys = append(f.keys, "pasted "+*in.Paste)
+		return true
+	}
+	f.mouse = [2]int{in.X, in.Y}
 	return true
 }
 
@@ -367,6 +372,17 @@ func TestFooter(t *testing.T) {
 	if f.mouse != [2]int{4, 1} {
 		t.Errorf("the mouse was at %v", f.mouse)
 	}
+	b.send(tcell.NewEventPaste(true))
+	b.keys("two")
+	b.send(tcell.NewEventPaste(false))
+	if got := f.keys[len(f.keys)-1]; got != "pasted two" {
+		t.Errorf("the footer got %q", got)
+	}
+	b.streams["a"].none(t)
+	b.keys("^;")
+	b.shows("opened as prompt")
+	b.keys("^!")
+	b.shows("opened as shell")
 }
 
 // A session that has not the size asked for is boxed, once it had time to follow.
@@ -396,7 +412,7 @@ func FuzzLayout(f *testing.F) {
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"stacked":true,"kids":[{"session":"a"},{"session":"b","share":2}]},"focus":"b","zoom":true},{"auto":true}],"current":1,"names":{"gone":"a"}}`))
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"kids":[{"session":"gone"},{"session":"a"}]},"focus":"zz"}],"current":-9,"names":{"gone":"a"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := newBench(t, 60, 20, Options{Theme: theme.Mono})
+		b := newBench(t, 60, 20, Options{Looks: Looks{Theme: theme.Mono}})
 		b.list(running("a"), running("b"))
 		file, err := readLayout(data)
 		if err != nil {

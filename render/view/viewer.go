@@ -87,6 +87,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		frames: make(chan paneFrame), calls: make(chan func(), 16),
 		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
+	v.m.quiet = o.Alerts
 	if v.theme == nil {
 		v.theme = theme.Default(o.Screen.Colors(), os.Getenv)
 	}
@@ -112,6 +113,7 @@ func (v *viewer) loop() error {
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.canvas.screen.ChannelEvents(in.events, v.ctx.Done()) })
 	v.loadLayouts()
+	v.heed()
 	v.refresh()
 	for {
 		if err := v.wait(&in); err != nil || v.quit || v.ctx.Err() != nil {
@@ -219,7 +221,7 @@ func (v *viewer) update(u Update, ok bool) error {
 		v.restoreLayout()
 	}
 	v.closeLeft()
-	if v.rung() > bells && !first {
+	if v.rung() > bells && !first && !v.m.quiet.NoBell {
 		_ = v.canvas.screen.Beep()
 	}
 	return nil

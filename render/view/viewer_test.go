@@ -176,7 +176,7 @@ func TestOnly(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	b := newBench(t, 80, 24, Options{Prefix: vterm.Key{Code: 'b', Mods: vterm.Ctrl}})
+	b := newBench(t, 80, 24, Options{Looks: Looks{Prefix: vterm.Key{Code: 'b', Mods: vterm.Ctrl}}})
 	b.list(running("a"))
 	b.print("a", strings.Repeat("text under the help ", 100))
 	before := b.term.text()

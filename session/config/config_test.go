@@ -54,8 +54,8 @@ command = ["notify-send", "longterm"]
 webhook = "https://example.org/hook"
 
 [keys]
-zoom = "C-Space z"
-"next pane" = "F6"
+zoom = "z F11"
+"tab-next" = "F6"
 
 [themes.night]
 background = "#101010"
@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 	if !slices.Equal(s.Notify.Command, []string{"notify-send", "longterm"}) || s.Attach.DetachKey != "C-a d" {
 		t.Errorf("notify %+v attach %+v", s.Notify, s.Attach)
 	}
-	if s.Keys["zoom"] != "C-Space z" || s.Keys["next pane"] != "F6" || s.Themes["night"]["bar"] != "4" {
+	if !slices.Equal(s.Chords()["zoom"], []string{"z", "F11"}) || s.Keys["tab-next"] != "F6" || s.Themes["night"]["bar"] != "4" {
 		t.Errorf("keys %v themes %v", s.Keys, s.Themes)
 	}
 	if len(s.Matchers) != 2 || !s.Matchers[0].Patterns[1].Loop || s.Matchers[1].Severity != "note" {
@@ -140,6 +140,12 @@ func TestProblems(t *testing.T) {
 		{"[retention]\ntotal_bytes = \"99999999PiB\"", `is too much`},
 		{"[attach]\ndetach_key = \"C-[ d\"", `2:14: attach.detach_key: key "C-[ d"`},
 		{"[keys]\nzoom = \"Nokey-z\"", `2:8: keys.zoom: `},
+		{"[keys]\n\nzom = \"z\"", `3:1: keys.zom: the viewer has no such action; did you mean "zoom"?; its help lists them`},
+		{"[keys]\nkill = \"z\"", `2:1: keys.kill: key z is kill and zoom`},
+		{"[view]\ntheme = \"blak\"", `2:1: view.theme: no theme "blak"; there are auto, dark, light, high-contrast, terminal, mono`},
+		{"[view]\nprefix = \"C-a C-b\"", `2:10: view.prefix: `},
+		{"[themes.x]\nbra = 1", `2:1: themes.x.bra: a theme has no such part; did you mean "bar"?; there are background, bar`},
+		{"[themes.dark]\nbar = 1", `2:1: themes.dark: this is a built-in theme`},
 		{"[keys]\nzoom = 5", `2:8: keys.zoom: this is a number; it has to be an action and its keys`},
 		{"[themes.x]\nbar = \"blurple\"", `2:7: themes.x.bar: "blurple" is no colour`},
 		{"[themes]\nbar = \"blue\"", `1:2: themes: a theme is a section of its own`},
@@ -232,7 +238,7 @@ func TestSet(t *testing.T) {
 		{"a key with a backslash", "", "attach.detach_key", `C-\ x`, "[attach]\ndetach_key = 'C-\\ x'\n"},
 		{"other line ends", "[view]\r\nhints = true\r\n", "view.mouse", "false", "[view]\r\nhints = true\r\nmouse = false\r\n"},
 		{"list over lines", "[notify]\ncommand = [\n  'a', # x\n  'b',\n] # y\n", "notify.command", "c", "[notify]\ncommand = [\"c\"] # y\n"},
-		{"keys", "[keys]\na = 'F1'\n", "keys.zoom in", "C-Space z", "[keys]\na = 'F1'\n\"zoom in\" = \"C-Space z\"\n"},
+		{"keys", "[keys]\nzoom = 'F1'\n", "keys.tab-next", "] F2", "[keys]\nzoom = 'F1'\ntab-next = \"] F2\"\n"},
 		{"theme", "", "themes.my theme.bar", "#123456", "[themes.\"my theme\"]\nbar = \"#123456\"\n"},
 	} {
 		got, err := Set("", []byte(c.src), c.key, []string{c.value})

@@ -68,6 +68,7 @@ func (d *decoder) items(doc *document) {
 	}
 	d.matchers.finish(d)
 	d.checkTheme()
+	d.checkKeys()
 }
 
 // header knows the sections; what stands in one that nobody knows is not looked at.

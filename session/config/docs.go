@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 const docsHead = `# Configuration
@@ -30,30 +32,40 @@ and the log say what is wrong.
 Sizes have a unit: ` + "`500MB` (10⁶), `2GiB` (2³⁰; `2G` is the same)" + `, or are numbers of bytes. Times have units, too:
 ` + "`90d`, `1h30m`, `200ms`" + `; ` + "`y`" + ` is 365 days, ` + "`w`" + ` 7. Zero needs none.
 
-*Taken* says when a change is seen: at once; by the next attach, viewer or line (next use); by new sessions;
-or by nothing yet.
+*Taken* says when a change is seen: at once; by the next attach, viewer or line (next use);
+or by new sessions.
 `
 
 const docsNamed = `## [keys]
 
-What keys do in the viewer: an action and its keys, pressed one after the other. An empty text takes the keys away.
+What keys do in the viewer, after the prefix or while looking back: an action and its keys, any of which does it. An
+empty text takes the keys away. [The viewer](viewer.md) lists the actions. A key with two meanings is a mistake.
 
 ` + "```toml" + `
 [keys]
-zoom = "C-Space z"
-help = "F1"
+zoom = "z F11"
+follow = ""
 ` + "```" + `
 
 ## [themes.NAME]
 
-Colours of a theme of your own, for ` + "`view.theme`" + `: ` + "`\"#rrggbb\"`, a number from 0 to 255, `\"default\"`, or one of `black`,\n`red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, also with `bright-` before it" + `.
+Colours of a theme of your own, for ` + "`view.theme`" + `: ` + "`\"#rrggbb\"`, a number from 0 to 255, `\"default\"`, or one of `black`,\n`red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, also with `bright-` before it" + `. What it does not name is as in
+the theme ` + "`dark`" + `; lower rows win over upper ones.
 
 ` + "```toml" + `
+[view]
+theme = "night"
+
 [themes.night]
 background = "#101010"
 bar = "bright-blue"
 ` + "```" + `
 
+| part | colours |
+|---|---|
+`
+
+const docsMatchers = `
 ## [[matchers]]
 
 Your own problem matchers, for ` + "`exec --json --parse`" + ` and ` + "`commands --parse`" + `. They are tried before the built-in ones.
@@ -85,7 +97,11 @@ func Markdown() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ReplaceAll(r.Allowed(), `"`, "`"), def, r.When, help)
 	}
-	b.WriteString("\n" + docsNamed + "| key | value | meaning |\n|---|---|---|\n")
+	b.WriteString("\n" + docsNamed)
+	for _, p := range theme.Parts {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", p.Name, p.Help)
+	}
+	b.WriteString(docsMatchers + "| key | value | meaning |\n|---|---|---|\n")
 	for _, k := range MatcherKeys {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help)
 	}
@@ -113,7 +129,7 @@ func Template() string {
 		}
 		fmt.Fprintf(&b, "# %s\n# %s = %s\n", r.Help, name, r.literal(s))
 	}
-	b.WriteString("\n[keys]\n# zoom = \"C-Space z\"\n\n# [themes.mine]\n# background = \"#101010\"\n")
+	b.WriteString("\n[keys]\n# zoom = \"z F11\"\n\n# [themes.mine]\n# background = \"#101010\"\n")
 	for _, line := range strings.Split(strings.TrimSpace(matcherExample), "\n") {
 		b.WriteString("# " + line + "\n")
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // key is one of [keys].
@@ -13,10 +16,12 @@ func (d *decoder) key(it *item) {
 	switch _, isTable := it.data.(map[string]any); {
 	case isTable && len(it.path) == 1:
 	case len(it.path) != 2 || !isText:
-		d.problem(it.value, name, `this is %s; it has to be an action and its keys, as in zoom = "C-Space z"`, typeName(it.data))
+		d.problem(it.value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, typeName(it.data))
+	case !slices.Contains(actions(), it.path[1]):
+		d.problem(it.at, name, "the viewer has no such action%s; its help lists them", suggest(it.path[1], actions()))
 	default:
-		if text != "" { // no key at all
-			if err := checkKeys(text); err != nil {
+		for _, k := range strings.Fields(text) {
+			if err := checkKey(k); err != nil {
 				d.problem(it.value, name, "%v", err)
 				return
 			}
@@ -26,12 +31,53 @@ func (d *decoder) key(it *item) {
 	}
 }
 
+// actions are what the viewer's keys do.
+func actions() []string {
+	var names []string
+	for _, rows := range [][]keymap.Row{keymap.Prefix, keymap.Scroll} {
+		for i := range rows {
+			names = append(names, string(rows[i].Action))
+		}
+	}
+	return names
+}
+
+// Chords are the viewer's keys as it takes them: by action, any of several.
+func (s *Settings) Chords() map[string][]string {
+	chords := map[string][]string{}
+	for action, keys := range s.Keys {
+		chords[action] = strings.Fields(keys)
+	}
+	return chords
+}
+
+// checkKeys finds keys with two meanings.
+func (d *decoder) checkKeys() {
+	if len(d.file.Settings.Keys) == 0 {
+		return
+	}
+	_, err := keymap.New(d.file.Settings.Chords())
+	if err == nil {
+		return
+	}
+	for _, action := range sorted(d.file.Settings.Keys) { // say it where one of them stands
+		if name := "keys." + action; strings.Contains(err.Error(), action) {
+			d.problem(d.file.places[name], name, "%v", err)
+			return
+		}
+	}
+	d.problem(Place{}, "keys", "%v", err)
+}
+
 // theme is a colour of [themes.NAME].
 func (d *decoder) theme(it *item) {
 	name := strings.Join(it.path, ".")
 	text, isText := it.data.(string)
 	switch _, isTable := it.data.(map[string]any); {
 	case isTable && len(it.path) < 3:
+		return
+	case len(it.path) == 3 && !slices.Contains(partNames(), it.path[2]):
+		d.problem(it.at, name, "a theme has no such part%s; there are %s", suggest(it.path[2], partNames()), strings.Join(partNames(), ", "))
 		return
 	case len(it.path) != 3:
 		d.problem(it.at, name, `a colour stands in a theme's section: [themes.NAME], then as in background = "#202020"`)
@@ -40,7 +86,7 @@ func (d *decoder) theme(it *item) {
 	if n, isNumber := it.data.(int64); isNumber {
 		text, isText = strconv.FormatInt(n, 10), true
 	}
-	if !isText || !isColour(text) {
+	if _, ok := theme.Colour(text); !isText || !ok {
 		d.problem(it.value, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.data))
 		return
 	}
@@ -59,32 +105,33 @@ func quoteData(data any) string {
 	return typeName(data)
 }
 
-var colourNames = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
-
-func isColour(s string) bool {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n >= 0 && n < 256
+// partNames are the parts that a theme has.
+func partNames() []string {
+	var names []string
+	for _, p := range theme.Parts {
+		names = append(names, p.Name)
 	}
-	if hex, ok := strings.CutPrefix(s, "#"); ok {
-		_, err := strconv.ParseUint(hex, 16, 32)
-		return err == nil && (len(hex) == 6 || len(hex) == 3)
-	}
-	name := strings.TrimPrefix(strings.ToLower(s), "bright-")
-	return s == "default" || slices.Contains(colourNames, name)
+	return names
 }
 
-// checkTheme has nothing to say about built-in themes, whose names the viewer knows, but
-// finds the name of an own one misspelt.
+// AutoTheme is the theme as it was last, or what suits the terminal.
+const AutoTheme = "auto"
+
+// themeNames are the themes there are.
+func (s *Settings) themeNames() []string {
+	return append(append([]string{AutoTheme}, theme.Names()...), sorted(s.Themes)...)
+}
+
+// checkTheme knows the themes by name.
 func (d *decoder) checkTheme() {
 	s := d.file.Settings
-	var own []string
-	for name := range s.Themes {
-		own = append(own, name)
+	if at, given := d.file.places["view.theme"]; given && !slices.Contains(s.themeNames(), s.View.Theme) {
+		d.problem(at, "view.theme", "no theme %q%s; there are %s", s.View.Theme, suggest(s.View.Theme, s.themeNames()), strings.Join(s.themeNames(), ", "))
 	}
-	slices.Sort(own)
-	if at, given := d.file.places["view.theme"]; given && s.Themes[s.View.Theme] == nil {
-		if near := suggest(s.View.Theme, own); near != "" {
-			d.problem(at, "view.theme", "no theme %q%s", s.View.Theme, near)
+	for _, name := range theme.Names() {
+		for part := range s.Themes[name] {
+			d.problem(d.file.places["themes."+name+"."+part], "themes."+name, "this is a built-in theme; give yours another name")
+			break
 		}
 	}
 }

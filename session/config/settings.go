@@ -16,7 +16,7 @@ import (
 // Settings are all values.
 type Settings struct {
 	View      View
-	Keys      map[string]string            // viewer: action → keys that do it, as in "C-Space z"
+	Keys      map[string]string            // viewer: action → keys that do it, as in "z F11"
 	Themes    map[string]map[string]string // name → what is drawn → colour
 	Alerts    Alerts
 	Notify    Notify

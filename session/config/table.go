@@ -17,7 +17,7 @@ const (
 	Text
 	Choice // one of Values
 	Chord  // a control key and a second key, as in "C-a d"; empty: none
-	Keys   // names of keys, as in "C-Space"
+	Keys   // name of a key, as in "C-Space"
 	List   // texts
 )
 
@@ -30,10 +30,9 @@ type When string
 
 // Times a change takes effect.
 const (
-	AtOnce   When = "at once"
-	NextUse  When = "next use"     // the next attach, viewer, exec …
-	NewOnes  When = "new sessions" // those there stay as they are
-	NotTaken When = "not yet used" // the value is checked, nothing reads it
+	AtOnce  When = "at once"
+	NextUse When = "next use"     // the next attach, viewer, exec …
+	NewOnes When = "new sessions" // those there stay as they are
 )
 
 // Row is a key: everything there is to say about it.
@@ -60,16 +59,16 @@ var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 // table has every key but those of [keys], [themes.NAME] and [[matchers]], whose names are
 // the user's.
 var table = []Row{
-	{Key: "view.prefix", Kind: Keys, Default: "C-Space", When: NotTaken, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
-	{Key: "view.theme", Kind: Text, Default: "default", When: NotTaken, Help: "theme of the viewer: a built-in one, or NAME of [themes.NAME]", at: func(s *Settings) any { return &s.View.Theme }},
-	{Key: "view.hints", Kind: Bool, Default: "true", When: NotTaken, Help: "show which keys do what", at: func(s *Settings) any { return &s.View.Hints }},
-	{Key: "view.layout", Kind: Text, Default: "tiles", When: NotTaken, Help: "layout the viewer begins with", at: func(s *Settings) any { return &s.View.Layout }},
-	{Key: "view.mouse", Kind: Bool, Default: "true", When: NotTaken, Help: "take the mouse", at: func(s *Settings) any { return &s.View.Mouse }},
-	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NotTaken, Help: "whose size a session takes while the viewer shows it", at: func(s *Settings) any { return &s.View.Size }},
+	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
+	{Key: "view.theme", Kind: Text, Default: "auto", Env: "LONGTERM_THEME", Flag: "view --theme", When: AtOnce, Help: "theme of the viewer: auto (as it was last, or what suits the terminal), a built-in one, or NAME of [themes.NAME]", at: func(s *Settings) any { return &s.View.Theme }},
+	{Key: "view.hints", Kind: Bool, Default: "true", When: AtOnce, Help: "show which keys can follow", at: func(s *Settings) any { return &s.View.Hints }},
+	{Key: "view.layout", Kind: Text, Default: "last", Flag: "view --layout", When: NextUse, Help: "layout the viewer begins with: last, or one that was saved", at: func(s *Settings) any { return &s.View.Layout }},
+	{Key: "view.mouse", Kind: Bool, Default: "true", When: AtOnce, Help: "take the mouse; otherwise it is the terminal's", at: func(s *Settings) any { return &s.View.Mouse }},
+	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NextUse, Help: "whose size a session takes from when the viewer first shows it: of who typed last, the largest, the smallest, its own, or not this viewer's", at: func(s *Settings) any { return &s.View.Size }},
 
 	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
-	{Key: "alerts.input", Kind: Bool, Default: "true", When: NotTaken, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
+	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
 	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
 	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when nobody looks at the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 

@@ -91,7 +91,7 @@ func (r *Row) checkText(text string) error {
 	case r.Kind == Chord:
 		return attach.CheckKey(text)
 	case r.Kind == Keys:
-		return checkKeys(text)
+		return checkKey(text)
 	case r.Key == "notify.webhook" && text != "":
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("%q is no URL of a web server; give one as in \"https://host/path\"", text)
@@ -104,16 +104,13 @@ func (r *Row) checkText(text string) error {
 	return nil
 }
 
-// checkKeys wants names of keys, pressed one after the other.
-func checkKeys(text string) error {
-	names := strings.Fields(text)
-	if len(names) == 0 {
+// checkKey wants the name of a key.
+func checkKey(text string) error {
+	if text == "" {
 		return errors.New(`no key is named; give one as in "C-Space" or "F5"`)
 	}
-	for _, n := range names {
-		if _, err := vterm.ParseKey(n); err != nil {
-			return fmt.Errorf("%w; keys are named as in C-Space, M-x, F5 or z", err)
-		}
+	if _, err := vterm.ParseKey(text); err != nil {
+		return fmt.Errorf("%w; keys are named as in C-Space, M-x, F5 or z", err)
 	}
 	return nil
 }
@@ -137,7 +134,7 @@ func (r *Row) Allowed() string {
 	case Chord:
 		return `a control key and a key, as in "C-a d"; empty: none`
 	case Keys:
-		return `names of keys, as in "C-Space"`
+		return `name of a key, as in "C-Space"`
 	case List:
 		return "texts"
 	}

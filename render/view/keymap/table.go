@@ -68,6 +68,8 @@ var Prefix = []Row{
 	{"command-previous", []string{"C-Up"}, Look, "last command", "look at the command before", ""},
 	{"copy-output", []string{"o"}, Look, "copy output", "copy what the last command printed", ""},
 
+	{"shell", []string{"!"}, Typing, "run a line", "type a shell command below the panes; its output comes there", ""},
+	{"prompt", []string{";"}, Typing, "prompt", "type a line for the session, or a /command", ""},
 	{"sync", []string{"y"}, Typing, "sync", "type into all panes of the tab at once", ""},
 	{"read-only", []string{"e"}, Typing, "read-only", "let no key reach any session", ""},
 	{"follow", []string{"f"}, Typing, "follow", "let the focus follow what wants attention", ""},

@@ -43,9 +43,9 @@ type look struct {
 }
 
 var looks = [...]look{
-	Normal:    {"", "> ", "Enter: send  !: shell  /: commands  Tab: complete  Ctrl-R: search", tcell.ColorDefault},
+	Normal:    {"", "> ", "Enter: send  !: shell  /: commands  Esc: leave", tcell.ColorDefault},
 	Approving: {"APPROVAL", "? ", "1-4, or arrows and Enter  Esc: no", tcell.ColorPurple},
-	Shell:     {"SHELL", "[SHELL] $ ", "Enter: run  Esc: clear  Ctrl-X: leave", tcell.ColorOlive},
+	Shell:     {"SHELL", "[SHELL] $ ", "Enter: run  Tab: complete  Esc: leave", tcell.ColorOlive},
 }
 
 // span is text of one style.
@@ -123,6 +123,9 @@ func (p *Prompt) bar(w int) row {
 		r = append(r, span{" " + l.badge + " ", p.coloured(reverse.Bold(true), l.color)})
 	}
 	text := " " + l.hint
+	if to := p.aimed(p.aim.To, p.aim.In); to != "" {
+		text = " " + to + "  " + l.hint
+	}
 	switch {
 	case p.message != "":
 		text = " " + p.message
@@ -144,7 +147,19 @@ func (p *Prompt) bar(w int) row {
 	for _, s := range r {
 		used += uniseg.StringWidth(s.text)
 	}
-	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), dim.Reverse(true)})
+	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), p.ground})
+}
+
+// aimed is what is said of a plain line, or of a shell command; empty while an approval
+// has the keys.
+func (p *Prompt) aimed(plain, shell string) string {
+	switch {
+	case p.shell:
+		return shell
+	case p.answering():
+		return ""
+	}
+	return plain
 }
 
 // inputRows are the rows of the line and where the cursor is in them.
@@ -186,6 +201,10 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 			b.newRow()
 		}
 		cx, cy = b.col, len(b.rows)-1
+	}
+	if says := p.aimed(p.aim.Says, p.aim.Runs); l.text == "" && p.search == nil {
+		says, _ = fitting(says, w-b.col-1)
+		b.add(says, dim)
 	}
 	return b.rows, cx, cy
 }

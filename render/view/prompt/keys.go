@@ -25,6 +25,8 @@ func viewKeyName(k vterm.Key) (name, text string) {
 		return "M-Enter", ""
 	case name == "Tab" && shift:
 		return "Backtab", ""
+	case name == "Esc": // twice in haste is one with Alt
+		return name, ""
 	case !named && k.Code > 0x10ffff, !named && unicode.IsControl(k.Code):
 		return "", ""
 	case !named:

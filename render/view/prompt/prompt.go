@@ -63,6 +63,8 @@ type Prompt struct {
 	approvals []*asked
 	pasting   *strings.Builder // a bracketed paste under way
 	message   string           // until the next key
+	aim       Aim
+	ground    tcell.Style // of the bar
 }
 
 // New makes a prompt.
@@ -73,8 +75,38 @@ func New(o Options) *Prompt {
 	if o.Slashes == nil {
 		o.Slashes = Slashes
 	}
-	return &Prompt{o: o}
+	return &Prompt{o: o, ground: dim.Reverse(true)}
 }
+
+// Move goes on in another place, with its history and its completion.
+func (p *Prompt) Move(h *History, c Completer) {
+	p.endCompletion()
+	p.walk.on, p.search = false, nil
+	if h == nil {
+		h = &History{}
+	}
+	p.o.History, p.o.Completer = h, c
+}
+
+// Aim says what becomes of a plain line and of a shell command: in a word for the bar, and
+// in a sentence that an empty line shows.
+type Aim struct{ To, Says, In, Runs string }
+
+// Aim tells people whom lines are for.
+func (p *Prompt) Aim(a Aim) { p.aim = a }
+
+// Wear is how the bar looks.
+func (p *Prompt) Wear(ground tcell.Style) { p.ground = ground }
+
+// Begin makes an empty line a shell command's or a plain one.
+func (p *Prompt) Begin(shell bool) {
+	if p.line.text == "" {
+		p.shell = shell
+	}
+}
+
+// Busy says that a command runs.
+func (p *Prompt) Busy() bool { return p.running() != nil }
 
 // Look is how it looks now.
 func (p *Prompt) Look() Look {

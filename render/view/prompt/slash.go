@@ -55,17 +55,19 @@ func (p *Prompt) Show(text string) {
 	p.addBlock(&block{lines: strings.Split(strings.TrimRight(clean(text), "\n"), "\n")})
 }
 
+// help ends with what is wanted most: the end of a long text is what is seen first.
 func (p *Prompt) help() []string {
-	lines := []string{
-		"Enter sends; Alt-Enter, or \\ at the end, begins a new row.",
-		"! begins a shell command. Esc clears, then leaves.", "",
-	}
-	for _, c := range p.o.Slashes {
-		lines = append(lines, fmt.Sprintf("/%-18s %s", strings.TrimSpace(c.Name+" "+c.Args), c.Help))
-	}
-	lines = append(lines, "", "Tab completes, Ctrl-R searches, Up and Down walk through the history, Ctrl-L clears this.", "")
+	var lines []string
 	for _, e := range edits {
 		lines = append(lines, fmt.Sprintf("%-19s %s", e.keys, e.help))
 	}
-	return lines
+	lines = append(lines, "")
+	for _, c := range p.o.Slashes {
+		lines = append(lines, fmt.Sprintf("/%-18s %s", strings.TrimSpace(c.Name+" "+c.Args), c.Help))
+	}
+	return append(lines, "",
+		"Enter sends; Alt-Enter, or \\ at the end, begins a new row.",
+		"! begins a shell command. Esc clears, then leaves.",
+		"Tab completes, Ctrl-R searches, Up and Down walk through the history.",
+		"PageUp and the wheel scroll, Ctrl-L clears this.")
 }

@@ -1,0 +1,205 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/prompt"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// promptJob is a command of the viewer's prompt. Its goroutine reads output and tells the
+// prompt; fields besides id are set before that begins.
+type promptJob struct {
+	v     *viewPrompt
+	n     int    // the prompt's number
+	id    string // the daemon's
+	line  string
+	begun chan struct{} // closed once the daemon has it
+	ended bool          // by the person; the viewer's goroutine has it
+	began time.Time
+}
+
+// run runs a line: in the session's shell when that is at its prompt, else in a session
+// of its own in the same directory.
+func (v *viewPrompt) run(n int, line string, s *view.Session) {
+	j := &promptJob{v: v, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
+	v.jobs[n] = j
+	shell, dir, cols := "", directory(s), v.cols
+	if ready(s) {
+		shell = s.ID
+	}
+	d := v.desk
+	d.Beside(func() {
+		r, err := j.follow(d.Context(), shell, dir, cols)
+		d.Later(func() { j.finish(&r, err) })
+	})
+}
+
+// cancel ends the command by the kill ladder.
+func (j *promptJob) cancel() {
+	j.ended = true
+	d, c := j.v.desk, j.v.src.c
+	d.Beside(func() {
+		select {
+		case <-j.begun:
+		case <-d.Context().Done():
+			return
+		}
+		if _, err := c.StopJob(d.Context(), j.id, api.JobStop{}); err != nil {
+			d.Later(func() { d.Say("not ended: " + err.Error()) })
+		}
+	})
+}
+
+// finish tells how the command went, in the bar if the prompt is not looked at.
+func (j *promptJob) finish(r *api.Result, err error) {
+	v := j.v
+	delete(v.jobs, j.n)
+	res := prompt.Result{Exit: r.ExitCode, Signal: r.Signal, Error: r.Error, Duration: time.Duration(r.DurationMS) * time.Millisecond}
+	switch {
+	case err != nil:
+		res = prompt.Result{Error: err.Error()}
+	case j.ended:
+		res.Exit, res.Signal, res.Error = nil, "ended", ""
+	case r.ExitCode == nil && r.Signal == "" && r.Error == "":
+		res.Signal = r.State
+	}
+	v.p.Finished(j.n, res)
+	if v.open {
+		return
+	}
+	sign := "✓"
+	if res.Error != "" || res.Exit == nil || *res.Exit != 0 {
+		sign = "✗"
+	}
+	v.desk.Say(fmt.Sprintf("%s %s  (%s shows it)", sign, j.line, v.desk.Chord("shell")))
+}
+
+// start hands the line to the daemon; a shell that turns out to be busy is left alone.
+func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
+	defer close(j.begun)
+	call := api.Call{Job: j.id, Background: true, MaxOutput: 256}
+	c := j.v.src.c
+	if shell != "" {
+		r, err := c.Session(shell).Exec(ctx, api.Exec{Call: call, Line: j.line})
+		var e *api.Error
+		if !errors.As(err, &e) || e.Code != api.CodeBusy && e.Code != api.CodeNoShell {
+			return r, err
+		}
+	}
+	return c.Run(ctx, api.Run{Call: call, NewSession: api.NewSession{
+		Line: j.line, Cwd: dir, Env: os.Environ(), Cols: cols, Rows: 24, Labels: map[string]string{markLabel: j.v.src.mark},
+	}})
+}
+
+// follow runs the line and hands its output over as it comes.
+func (j *promptJob) follow(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
+	c := j.v.src.c
+	r, err := j.start(ctx, shell, dir, cols)
+	if err != nil {
+		return r, err
+	}
+	own := r.Session != shell
+	done := make(chan struct{})
+	var last api.Job
+	go func() {
+		defer close(done)
+		last, err = c.AwaitJob(ctx, j.id, client.AwaitHow{})
+	}()
+	j.read(ctx, c.Session(r.Session), own, done)
+	<-done
+	if err != nil || last.Result == nil {
+		return r, err
+	}
+	if own {
+		err = c.ForgetJob(ctx, j.id)
+	}
+	return *last.Result, err
+}
+
+// Write hands output to the prompt.
+func (j *promptJob) Write(b []byte) (int, error) {
+	text := string(b)
+	j.v.desk.Later(func() { j.v.p.Output(j.n, text) })
+	return len(b), nil
+}
+
+// Bounds of reading: how often, and how much may be left to show before some is left out.
+const (
+	readPause  = 50 * time.Millisecond
+	maxBehind  = 1 << 20
+	keptBehind = 128 << 10
+)
+
+// read reads the command's output until it has ended and all is read.
+func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done <-chan struct{}) {
+	w := newTextWriter(j)
+	defer func() { _ = w.flush() }() // Write never fails
+	from, to, known := uint64(0), uint64(0), own
+	for over := false; ctx.Err() == nil; {
+		select {
+		case <-done:
+			over = true
+		default:
+		}
+		if from, to, known = j.place(ctx, own, from, known); known {
+			next, err := j.readSome(ctx, s, w, own, from, to)
+			if err != nil || over && next == from {
+				return
+			}
+			from = next
+		} else if over {
+			return
+		}
+		if !over {
+			select {
+			case <-done:
+			case <-ctx.Done():
+			case <-time.After(readPause):
+			}
+		}
+	}
+}
+
+// place is from where to where the output goes; to is 0 while it runs.
+func (j *promptJob) place(ctx context.Context, own bool, from uint64, known bool) (uint64, uint64, bool) {
+	job, err := j.v.src.c.Job(ctx, j.id, 256)
+	if err != nil || job.Result == nil {
+		return from, 0, known
+	}
+	r := job.Result
+	if !known && (r.Command > 0 || r.Range.End > 0) {
+		from, known = r.Range.Start, true
+	}
+	return from, r.Range.End, known
+}
+
+// readSome reads what there is, and leaves out what nobody could read. While a line runs
+// in a shell, what is printed is its own only as long as the shell says so.
+func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *textWriter, own bool, from, to uint64) (uint64, error) {
+	end := to
+	if end == 0 {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return from, err
+		}
+		if end = info.Output.End; !own && (info.Shell == nil || info.Shell.Phase != "running") {
+			return from, nil
+		}
+	}
+	if end > from+maxBehind {
+		from = end - keptBehind
+	}
+	err := readRange(ctx, s, from, end, w.write)
+	return max(from, end), err
+}

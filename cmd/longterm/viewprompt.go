@@ -1,0 +1,238 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/prompt"
+)
+
+// viewPrompt is the prompt line at the viewer's foot. All of it happens on the viewer's
+// goroutine but for what promptJobs do beside it.
+type viewPrompt struct {
+	src  viewSource
+	desk view.Desk
+	p    *prompt.Prompt
+	open bool
+	dir  string // whose history and files it has
+	cols int
+	jobs map[int]*promptJob // by the prompt's number
+	home string
+}
+
+func newViewPrompt(src viewSource) *viewPrompt {
+	home, _ := os.UserHomeDir() // without one paths stay long
+	return &viewPrompt{
+		src: src, home: home, jobs: map[int]*promptJob{},
+		p: prompt.New(prompt.Options{NoColor: os.Getenv("NO_COLOR") != ""}),
+	}
+}
+
+func (v *viewPrompt) Open(d view.Desk, as keymap.Action) {
+	v.desk, v.open = d, true
+	v.p.Begin(as == "shell")
+}
+
+func (v *viewPrompt) Height(cols, rows int) int {
+	if !v.open {
+		return 0
+	}
+	return v.p.Height(cols, max(rows/2, 2))
+}
+
+func (v *viewPrompt) Draw(s view.Surface, session *view.Session) {
+	v.cols = s.Cols
+	v.follow(session)
+	v.p.Wear(s.Theme().Bar)
+	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
+		s.Cursor(x, y)
+	}
+}
+
+// follow goes where the focus is.
+func (v *viewPrompt) follow(session *view.Session) {
+	v.p.Aim(v.aim(session))
+	dir := directory(session)
+	if dir == v.dir {
+		return
+	}
+	v.dir = dir
+	h, err := prompt.OpenHistory(filepath.Join(v.src.dirs.State, "prompt.jsonl"), dir)
+	if err != nil {
+		v.desk.Say(err.Error())
+	}
+	v.p.Move(h, &prompt.Local{Dir: dir, Path: os.Getenv("PATH"), Others: map[prompt.Subject]func() []string{
+		prompt.Sessions: v.sessionNames,
+		prompt.Themes:   func() []string { names, _ := v.desk.Themes(); return names },
+		prompt.Layouts:  func() []string { return v.desk.Layouts() },
+	}})
+}
+
+// directory is where commands run: that of the session, else the viewer's own.
+func directory(s *view.Session) string {
+	if s != nil && isDirectory(s.Cwd) {
+		return s.Cwd
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "/"
+	}
+	return dir
+}
+
+// ready says that the session has a shell at its prompt, in which a line can be run.
+func ready(s *view.Session) bool {
+	return s != nil && s.State == view.StateRunning && s.Phase == view.PhasePrompt
+}
+
+func (v *viewPrompt) aim(s *view.Session) prompt.Aim {
+	dir := directory(s)
+	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
+		dir = "~" + rest
+	}
+	a := prompt.Aim{In: "in " + dir, Runs: "a command; it runs in " + dir + ", in a shell of its own", Says: "/ begins a command, ! a shell command"}
+	if ready(s) {
+		a.In, a.Runs = "in "+s.Name, "a command; it runs in the shell of "+s.Name
+	}
+	if s != nil && s.State == view.StateRunning {
+		a.To, a.Says = "to "+s.Name, "a line; it is typed into "+s.Name+", with Enter"
+	}
+	return a
+}
+
+func (v *viewPrompt) Input(in view.FooterInput, session *view.Session) bool {
+	v.follow(session)
+	switch {
+	case in.Key != nil:
+		for _, a := range v.p.Press(*in.Key) {
+			v.do(a, session)
+		}
+	case in.Paste != nil:
+		v.p.Paste(*in.Paste)
+	case in.Mouse != nil:
+		v.p.Mouse(in.Mouse)
+	}
+	return true
+}
+
+func (v *viewPrompt) do(a prompt.Action, session *view.Session) {
+	switch a.Kind {
+	case prompt.Run:
+		v.run(a.ID, a.Text, session)
+	case prompt.Cancel:
+		if j := v.jobs[a.ID]; j != nil {
+			j.cancel()
+		}
+	case prompt.Send:
+		if !v.desk.Type(a.Text) {
+			v.p.Show("nothing is sent: no session here takes input")
+		}
+	case prompt.Slash:
+		v.slash(a.Slash, a.Text)
+	case prompt.Leave:
+		v.open = false
+	case prompt.Warn:
+		v.desk.Say(a.Text)
+	}
+}
+
+func (v *viewPrompt) sessionNames() []string {
+	var names []string
+	all, _ := v.desk.Sessions()
+	for i := range all {
+		if all[i].State == view.StateRunning {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
+}
+
+// slash does a slash command.
+func (v *viewPrompt) slash(name, args string) {
+	switch name {
+	case "version":
+		v.p.Show("longterm " + version())
+	case "sessions":
+		v.sessions(args)
+	case "mcp":
+		v.p.Show("agents cannot reach longterm by MCP yet; the HTTP API and the command line are there")
+	case "reload":
+		v.reload()
+	case "theme":
+		v.theme(args)
+	case "layout":
+		v.layout(args)
+	}
+}
+
+func (v *viewPrompt) sessions(name string) {
+	all, focus := v.desk.Sessions()
+	var b strings.Builder
+	for i := range all {
+		s := &all[i]
+		if name != "" && s.Name == name {
+			v.desk.Go(s.ID)
+			return
+		}
+		if s.State != view.StateRunning {
+			continue
+		}
+		sign := " "
+		if s.ID == focus {
+			sign = "▸"
+		}
+		what := s.Command
+		if s.Doing != "" && s.Phase == view.PhaseRunning {
+			what = s.Doing
+		}
+		fmt.Fprintf(&b, "%s %-14s %s\n", sign, s.Name, what)
+	}
+	switch {
+	case name != "":
+		v.p.Show("no session is called " + name)
+	case b.Len() == 0:
+		v.p.Show("no session runs")
+	default:
+		v.p.Show(b.String())
+	}
+}
+
+// reload takes the configuration as it is now. The daemon notices changes by itself.
+func (v *viewPrompt) reload() {
+	l, err := v.src.wishes.read()
+	if err == nil {
+		err = v.desk.Wear(l)
+	}
+	if err != nil {
+		v.p.Show("✗ the configuration is not taken:\n" + err.Error())
+		return
+	}
+	v.p.Show("✓ the configuration is in effect: " + v.src.dirs.ConfigFile())
+}
+
+func (v *viewPrompt) theme(name string) {
+	names, now := v.desk.Themes()
+	switch {
+	case name == "":
+		v.p.Show("theme: " + now + "; there are " + strings.Join(names, ", "))
+	case !v.desk.SetTheme(name):
+		v.p.Show("no theme is called " + name + "; there are " + strings.Join(names, ", "))
+	}
+}
+
+func (v *viewPrompt) layout(name string) {
+	switch names := v.desk.Layouts(); {
+	case name != "":
+		v.desk.SetLayout(name)
+	case len(names) == 0:
+		v.p.Show("no layout was saved; " + v.desk.Chord("layout-save") + " saves one")
+	default:
+		v.p.Show("layouts: " + strings.Join(names, ", "))
+	}
+}
