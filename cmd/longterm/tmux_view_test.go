@@ -213,6 +213,7 @@ func TestViewerSizes(t *testing.T) {
 	choose("latest")
 	eventually(t, "it follows again", func() bool { o.keys("x"); return i.info("work").Cols == 60 })
 	choose("none")
+	o.shows("size: none")
 	o.cmd("resize-window", "-x", "100", "-y", "30")
 	o.shows("⧉ 60×18", "····")
 	if s := i.info("work"); s.Cols != 60 {

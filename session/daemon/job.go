@@ -94,6 +94,7 @@ type job struct {
 	final   session.Command // of a line, as it ended
 	err     error           // why there is no end; likewise
 	result  *api.Result
+	done    time.Time // when the result stood
 }
 
 // ending is why a job is to end before its time.

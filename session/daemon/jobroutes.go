@@ -89,8 +89,7 @@ func (j *job) view() api.Job {
 	}
 	switch {
 	case j.result != nil:
-		now := time.Now()
-		v.State, v.Ended = store.JobDone, &now
+		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
 	case isClosed(j.begun):
 		v.State = store.JobRunning
 	}

@@ -172,7 +172,7 @@ func (j *job) row(state string) store.Job {
 		kept := *j.result // without what it printed: that is the session's, and goes with it
 		kept.Output, kept.Stdout, kept.Stderr, kept.Parsed = "", nil, nil, nil
 		r.Result, _ = json.Marshal(kept) // of plain values
-		r.Ended = time.Now()
+		r.Ended = j.done
 	}
 	return r
 }
@@ -196,7 +196,7 @@ func (j *job) finish(ctx context.Context) {
 	r := j.answer(ctx, 0)
 	j.e.rulesOver(ctx, j.given())
 	j.mu.Lock()
-	j.result = &r
+	j.result, j.done = &r, time.Now()
 	j.mu.Unlock()
 	j.save(store.JobDone)
 	j.d.jobs.forget(j)

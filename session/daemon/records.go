@@ -70,6 +70,9 @@ func (d *Daemon) passage(ctx context.Context, in *recordsQuery) (*passage, error
 			return nil, err
 		}
 	}
+	if in.To != "" && p.to < p.from {
+		return nil, api.Errorf(api.CodeInvalid, "%s lies before %s", in.To, in.From).WithHint("give the earlier moment as from")
+	}
 	engine, err := e.s.Past(ctx, p.from)
 	if err != nil {
 		return nil, err
