@@ -35,8 +35,8 @@ func (v *viewPrompt) run(n int, line string, s *view.Session) {
 	j := &promptJob{v: v, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
 	v.jobs[n] = j
 	shell, dir, cols := "", directory(s), v.cols
-	if ready(s) {
-		shell = s.ID
+	if s != nil && s.State == view.StateRunning && (s.Phase == view.PhasePrompt || s.Phase == view.PhaseRunning) {
+		shell = s.ID // the daemon knows whether it is at its prompt; we may not have heard yet
 	}
 	d := v.desk
 	d.Beside(func() {

@@ -27,9 +27,9 @@ func TestViewerPrompt(t *testing.T) {
 	o.after("!")
 	o.shows("[SHELL] $ a command; it runs in the shell of bash")
 	o.line("WHERE=here; false")
-	o.shows("$ WHERE=here; false", "✗ exit 1", "in the shell of bash")
+	o.shows("$ WHERE=here; false", "✗ exit 1", "it runs in the shell of bash")
 	o.line("echo $WHERE is $((20+3))")
-	o.shows("here is 23\n✓ ")
+	o.shows("here is 23\n✓ ", "it runs in the shell of bash") // which the viewer hears apart
 
 	// While one runs another can be run, in a shell of its own; Ctrl-C ends the newest.
 	o.line("read x; echo got $x")
@@ -60,6 +60,7 @@ func TestViewerPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.keys("!")
+	o.shows("it runs in the shell of bash")
 	o.cmd("load-buffer", file)
 	o.cmd("paste-buffer", "-p")
 	o.shows("[pasted text #1 +52 lines]")
