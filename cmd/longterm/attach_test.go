@@ -376,10 +376,10 @@ func TestAttachedThroughAFlood(t *testing.T) {
 		}
 		eventually(t, "the size is taken", func() bool { return i.info("s").Cols == 60+n })
 	}
-	p.types("\x1cd")
 	p.mu.Lock()
-	p.seen = nil
+	p.seen = nil // what comes now is the person's own screen
 	p.mu.Unlock()
+	p.types("\x1cd")
 	if err := <-p.done; err != nil {
 		t.Error(err)
 	}
