@@ -53,15 +53,16 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	}
 	j.orForeign = x.Foreign
 	follow := j.followLine // unless the program tells nothing of its commands
-	j.run, err = e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id}, x.Respond)
+	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
-		j.run, follow = nil, j.followForeign
+		run, follow = nil, j.followForeign
 		err = j.typeForeign(ctx, x.Wait)
 	}
 	if err != nil {
 		s.drop(j)
 		return api.Result{}, err
 	}
+	j.give(run)
 	j.warm, begun = w, true
 	s.start(j, follow)
 	return j.await(ctx, &x.Call, endsByCaller)

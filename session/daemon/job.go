@@ -75,9 +75,10 @@ type job struct {
 	ended chan struct{} // closed when its end is known
 	over  chan struct{} // closed when the result stands
 
-	stops    chan time.Duration // asks for its end: the grace of each rung
+	stops    chan time.Duration // asks for its end, with the grace of the ladder
 	released chan struct{}      // closed when callers are to come back without its end
 
+	found     atomic.Bool // the daemon before gave it to the shell: commands are all that tells of it
 	ruled     bool        // the daemon before had it with rules
 	orForeign bool        // it may be
 	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
@@ -85,7 +86,7 @@ type job struct {
 
 	mu      sync.Mutex
 	warm    *warm        // the shell of the pool that the line was given to
-	run     *session.Run // of a line; nil: it was given to the shell before a restart
+	run     *session.Run // of a line that this daemon gave to the shell
 	clocks  clocks
 	away    bool            // it goes on in the background
 	expired string          // the clock that sent it there, or ended it
@@ -112,6 +113,7 @@ const (
 func (j *job) mind(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
+	released := j.released
 	for ctx.Err() == nil { // else the daemon ends, and its successor goes on
 		if isClosed(j.ended) {
 			j.finish(ctx)
@@ -130,8 +132,8 @@ func (j *job) mind(ctx context.Context) {
 			j.end(ctx, grace)
 		case <-j.failed():
 			j.fail(ctx)
-		case <-j.released: // its clocks have changed
-			j.awaitEnd(ctx)
+		case <-released: // its clocks have changed
+			released = nil
 		case <-next.C:
 		case <-stuck.C:
 			j.push(ctx)
@@ -155,23 +157,6 @@ func (j *job) failed() <-chan struct{} {
 func (j *job) fail(ctx context.Context) {
 	j.mark(endsByRule)
 	j.end(ctx, j.d.grace())
-}
-
-// awaitEnd is mind in the background: there is one clock left.
-func (j *job) awaitEnd(ctx context.Context) {
-	wall, _ := j.left()
-	t := time.NewTimer(wall)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-j.ended:
-	case grace := <-j.stops:
-		j.end(ctx, grace)
-	case <-j.failed():
-		j.fail(ctx)
-	case <-t.C:
-		j.end(ctx, j.d.grace())
-	}
 }
 
 // left is how much the clocks have left.
@@ -301,7 +286,14 @@ func (j *job) push(ctx context.Context) {
 	}
 }
 
-// given is the line as it was given to the shell; nil: by the daemon before.
+// give notes the line as it was given to the shell.
+func (j *job) give(run *session.Run) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.run = run
+}
+
+// given is the line as it was given to the shell; nil: it was not, or by the daemon before.
 func (j *job) given() *session.Run {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -54,6 +54,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 		return err
 	}
 	j.req, j.began, j.command = r.Request, r.Created, command
+	j.found.Store(!command)
 	j.ruled = rec.Rules
 	j.started.Number = uint64(max(0, r.N))
 	if e.pooled() {
@@ -99,14 +100,13 @@ func (j *job) followFound(ctx context.Context) {
 
 // typeAgain gives the shell a line that was waiting when the daemon before ended.
 func (j *job) typeAgain(ctx context.Context) {
+	j.found.Store(false)
 	run, err := j.e.s.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
 	if err != nil {
 		j.lose(err)
 		return
 	}
-	j.mu.Lock()
-	j.run = run
-	j.mu.Unlock()
+	j.give(run)
 	j.followLine(ctx)
 }
 

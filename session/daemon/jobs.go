@@ -132,7 +132,7 @@ func (s *jobs) all() []*job {
 // ran tells jobs that were given to a shell by the daemon before of a command.
 func (s *jobs) ran(e *entry, c *session.Command) {
 	for _, j := range s.all() {
-		if j.e != e || j.command || j.foreign.Load() || j.given() != nil || c.Began.Before(j.began.Add(-clockTick)) {
+		if j.e != e || !j.found.Load() || c.Began.Before(j.began.Add(-clockTick)) {
 			continue
 		}
 		j.mu.Lock()
