@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // suggest names what was probably meant, or is empty. A key of the same name in another
@@ -12,7 +14,7 @@ func suggest(name string, among []string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	best, far := "", len(last)/3+1
 	for _, c := range among {
-		if d := distance(name, c); d > 0 && d <= far && (best == "" || d < far) {
+		if d := spelling.Distance(name, c); d > 0 && d <= far && (best == "" || d < far) {
 			best, far = c, d
 		}
 	}
@@ -24,28 +26,4 @@ func suggest(name string, among []string) string {
 		best = among[i]
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance is Levenshtein's: letters to insert, delete or change.
-func distance(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return 100
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -3,6 +3,8 @@ package results
 import (
 	"cmp"
 	"slices"
+
+	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // Bounds of the search for similar names.
@@ -47,7 +49,7 @@ func nearest(name string, among []string) []string {
 		if d := len(c) - len(name); d > limit || d < -limit {
 			continue
 		}
-		if far := distance(name, c); far <= limit {
+		if far := spelling.Distance(name, c); far <= limit {
 			found = append(found, candidate{c, far})
 		}
 	}
@@ -69,29 +71,4 @@ func common(a, b string) int {
 		n++
 	}
 	return n
-}
-
-// distance is the number of letters to insert, delete, change or swap with their
-// neighbour to make b of a (optimal string alignment).
-func distance(a, b string) int {
-	var rows [3][maxNameBytes + 3]int
-	before, last, now := &rows[0], &rows[1], &rows[2]
-	for j := range len(b) + 1 {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		now[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(b)]
 }

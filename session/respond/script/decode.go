@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // Problem is something wrong with a source.
@@ -235,32 +237,11 @@ func (d *decoder) unknown(key *yaml.Node, known []string) {
 func nearest(s string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
-		if dist := distance(s, n); dist < least && dist < len(n) {
+		if dist := spelling.Distance(s, n); dist < least && dist < len(n) {
 			best, least = n, dist
 		}
 	}
 	return best
-}
-
-// distance is how many letters differ (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := corner
-			if a[i] != b[j] {
-				cost++
-			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // steps is a list of steps.
