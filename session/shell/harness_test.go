@@ -75,6 +75,10 @@ func newRig(t *testing.T, o rigOptions) *rig {
 			t.Fatal(err)
 		}
 	}
+	// Where this is missing, fish has a program make it in the background, beyond the test's end.
+	if err := os.MkdirAll(filepath.Join(home, ".local/share/fish/generated_completions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(home, ".private")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
