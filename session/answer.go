@@ -260,11 +260,17 @@ func (s *Session) sense() {
 
 // echoState is who shows what is typed, as the terminal's settings tell.
 func (s *Session) echoState() respond.EchoState {
-	state := respond.EchoOn // of pipes: the safe answer
 	if s.cfg.Device == nil {
-		return state
+		return respond.EchoOn
 	}
-	_ = s.cfg.Device.Control(func(fd int) error {
+	return echoBy(s.cfg.Device.Control)
+}
+
+// echoBy asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
+// gone) the terminal does: the safe answer.
+func echoBy(control func(func(fd int) error) error) respond.EchoState {
+	state := respond.EchoOn
+	_ = control(func(fd int) error {
 		m, err := evidence.ReadModes(fd)
 		switch {
 		case err != nil || m.Echo:

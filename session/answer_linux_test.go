@@ -75,7 +75,7 @@ func (l lookup) Secret(context.Context, string) ([]byte, error) { return l.secre
 func (l lookup) Hook(_ context.Context, h Hook) ([]byte, error) { return l.hook(h) }
 
 // newAsking makes a session over a directory and a ring that may exist.
-func newAsking(t *testing.T, dir string, r *ring.Ring, answerer Answerer) *asking {
+func newAsking(t *testing.T, dir string, r *ring.Ring, answerer Answerer, with ...func(*Config)) *asking {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
@@ -86,11 +86,15 @@ func newAsking(t *testing.T, dir string, r *ring.Ring, answerer Answerer) *askin
 		t.Fatal(err)
 	}
 	d := &asking{fake: &fake{ring: r, accept: -1, released: make(chan struct{})}, master: master, tty: tty}
-	d.s, err = New(Config{
+	cfg := Config{
 		ID: "test", Dir: dir, Device: d, Ring: r, Journal: j, Answerer: answerer,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	}
+	for _, f := range with {
+		f(&cfg)
+	}
+	d.s, err = New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -596,6 +600,20 @@ func TestTypedOnce(t *testing.T) {
 		d = newAsking(t, dir, r, nil)
 		if typed, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || d.got() != "" {
 			t.Errorf("typed again: %+v %v %q", typed, err, d.got())
+		}
+	})
+}
+
+// A reply of several parts is one write: a daemon that is killed on the way leaves all of it
+// or nothing, never the Enter without its line.
+//
+// FEATURES: R51, R54
+func TestReplyIsTypedWhole(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+		d.add(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
+		d.says("Name: ")
+		if d.got() != "bob\r" || d.writes != 1 {
+			t.Errorf("%q in %d writes", d.got(), d.writes)
 		}
 	})
 }

@@ -39,6 +39,10 @@ type attention struct {
 	blank  bool      // at the last look nothing stood before the cursor
 }
 
+// tells says whether what a look finds counts: where nothing stands before the cursor, the
+// program's question may be on its way to us still, and the second look is soon enough.
+func (a *attention) tells() bool { return a.step > 0 || !a.blank }
+
 func (a *attention) C() <-chan time.Time {
 	if a.timer == nil {
 		return nil
@@ -100,8 +104,8 @@ func (s *Session) look() {
 		a.shell = true
 	}
 	s.guessPrompt(v.Kind == evidence.Prompt)
-	if v.Needs && a.step == 0 && a.blank {
-		v = evidence.Verdict{} // its question may be on its way to us still
+	if v.Needs && !a.tells() {
+		v = evidence.Verdict{}
 	}
 	if v.Needs != (st.Needs.Kind != evidence.None) || v.Needs && v.Kind != st.Needs.Kind {
 		var n Needs

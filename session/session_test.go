@@ -27,6 +27,7 @@ type fake struct {
 	mu       sync.Mutex
 	typed    bytes.Buffer
 	accept   int // bytes TryWrite takes; -1: all
+	writes   int // that it took
 	released chan struct{}
 	sizes    [][2]int
 }
@@ -44,6 +45,7 @@ func (f *fake) TryWrite(p []byte) int {
 		p = p[:min(len(p), f.accept)]
 	}
 	n, _ := f.typed.Write(p)
+	f.writes++
 	return n
 }
 func (f *fake) SetWriteDeadline(time.Time) error { return nil }

@@ -277,23 +277,8 @@ func (h *ptyHost) Resume() { signal(h.room) }
 // Release implements Device: end closes the terminal.
 func (h *ptyHost) Release() {}
 
-// echo reads the terminal's settings.
-func (h *ptyHost) echo() respond.EchoState {
-	state := respond.EchoOn
-	_ = h.control(func(fd int) error {
-		m, err := evidence.ReadModes(fd)
-		switch {
-		case err != nil: // gone: nobody is typed to
-		case m.Echo:
-		case m.Canonical:
-			state = respond.EchoOff
-		default:
-			state = respond.EchoApp
-		}
-		return err
-	})
-	return state
-}
+// echo is who shows what is typed.
+func (h *ptyHost) echo() respond.EchoState { return echoBy(h.control) }
 
 // idle asks the kernel. A program blocked in a read of the terminal has written all it has
 // to say before that, and a poll of the master has the kernel hand it over.

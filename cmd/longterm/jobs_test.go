@@ -557,3 +557,58 @@ func connected(pid int) bool {
 	}
 	return false
 }
+
+// What was moved to the background stays there under the next daemon, with the clocks of the
+// background.
+//
+// FEATURES: R17, R18
+func TestMovedOverARestart(t *testing.T) {
+	i := newInstance(t)
+	gate := fifo(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		i.try("run", "-n", "r", "--", "sh", "-c", "echo begun; read x < "+gate+"; exit 9")
+	}()
+	eventually(t, "it runs", func() bool { return len(decode[[]api.Job](t, i.run("jobs", "--running", "--json"))) == 1 })
+	id := decode[[]api.Job](t, i.run("jobs", "--running", "--json"))[0].ID
+	i.run("jobs", "background", id)
+	<-done
+	for range 2 {
+		i.run("ls") // has a daemon come up
+		if err := syscall.Kill(i.status().DaemonPID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j := i.jobOf(id); j.State != "running" || !j.Background {
+		t.Errorf("under the next daemon: %+v", j)
+	}
+	i.run("run", "--", "sh", "-c", "echo now > "+gate)
+	if out, errOut, code := i.try("jobs", "wait", id); code != 9 {
+		t.Errorf("it ended with %d: %s %s", code, out, errOut)
+	}
+}
+
+// What a temporary command printed goes with its session: no record keeps it.
+//
+// FEATURES: R5
+func TestRecordsHoldNoOutput(t *testing.T) {
+	i := newInstance(t)
+	i.run("run", "--", "sh", "-c", "printf 'sec''ret %s\\n' word")
+	list := decode[[]api.Job](t, i.run("jobs", "--json"))
+	if len(list) != 1 || i.jobOf(list[0].ID).Result.Output != "" {
+		t.Errorf("%+v", list)
+	}
+	files, err := filepath.Glob(filepath.Join(i.dir, "state", "*.db*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err != nil || bytes.Contains(b, []byte("secret word")) {
+			t.Errorf("%s: %v", filepath.Base(f), err)
+		}
+	}
+	if _, errOut, code := i.try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "went with its session") {
+		t.Errorf("read: %d %s", code, errOut)
+	}
+}

@@ -150,7 +150,7 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	}
 }
 
-// fillPrinted puts in what was printed, on pipes each stream for itself too.
+// fillPrinted puts in what the session's own command printed.
 func (j *job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	if r.Mode == "pipe" {
 		j.fillStreams(ctx, r, of, limit)

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// Marks of a shell whose nonce is n.
+const (
+	promptMark = "\x1b]133;A;lt=n;n=1;exit=0\a$ \x1b]133;B;lt=n\a"
+	beginMark  = "\x1b]133;C;lt=n\a"
+)
+
+// inShell runs f with a session whose shell is at its prompt.
+func inShell(t *testing.T, f func(t *testing.T, d *asking)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		d := newAsking(t, dir, ring.Local(ring.DefaultSize), nil, func(c *Config) {
+			c.Shell = &shell.Launch{Kind: shell.Bash, Quality: shell.Full, Nonce: "n", StateDir: dir, Cwd: "/"}
+		})
+		d.says(promptMark)
+		f(t, d)
+	})
+}
+
+// A line that somebody just ended at the prompt goes first: what is typed before the shell
+// has begun with it would go to what it starts.
+//
+// FEATURES: R49
+func TestWhatWasJustTypedGoesFirst(t *testing.T) {
+	const typed = "ssh host\r"
+	begin := func(t *testing.T, d *asking) *Run {
+		t.Helper()
+		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte(typed)}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.s.Exec(t.Context(), Line{Text: "echo x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settled()
+		if d.got() != typed {
+			t.Fatalf("typed %q before the shell has begun", d.got())
+		}
+		return r
+	}
+	t.Run("it begins", func(t *testing.T) {
+		inShell(t, func(t *testing.T, d *asking) {
+			r := begin(t, d)
+			d.says(beginMark)
+			select {
+			case <-r.Done:
+			default:
+				t.Fatal("the line waits")
+			}
+			if !errors.Is(r.Err, ErrBusy) || d.got() != typed {
+				t.Errorf("%v, typed %q", r.Err, d.got())
+			}
+		})
+	})
+	t.Run("it does not", func(t *testing.T) {
+		inShell(t, func(t *testing.T, d *asking) {
+			begin(t, d)
+			time.Sleep(enterTime)
+			synctest.Wait()
+			if want := typed + "\x15echo x\r"; d.got() != want {
+				t.Errorf("typed %q, want %q", d.got(), want)
+			}
+		})
+	})
+}
+
+// A program that reads while nothing stands before the cursor may have asked already: its
+// question is on its way. It is looked at again.
+//
+// FEATURES: R42
+func TestQuestionOnItsWay(t *testing.T) {
+	a := attention{blank: true}
+	if a.tells() {
+		t.Error("at the first look")
+	}
+	a.step = 1
+	if !a.tells() {
+		t.Error("not at the second one")
+	}
+	a = attention{}
+	if !a.tells() {
+		t.Error("not when the question is there")
+	}
+}
