@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -610,5 +611,32 @@ func TestRecordsHoldNoOutput(t *testing.T) {
 	}
 	if _, errOut, code := i.try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "went with its session") {
 		t.Errorf("read: %d %s", code, errOut)
+	}
+}
+
+// What a rule types in secret is in no file: not in the job's record, not in the history.
+//
+// FEATURES: R53
+func TestSecretIsInNoFile(t *testing.T) {
+	i := newInstance(t)
+	i.env = append(i.env, "PW=hunter2hunter2") // 14 bytes
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	out, errOut, code := i.try("exec", "b", "--respond", "Password: =secret:env:PW", `read -s -p "Password: " x; echo; echo ${#x}`)
+	if code != 0 || !strings.HasSuffix(out, "\n14\n") {
+		t.Fatalf("%d %q %s", code, out, errOut)
+	}
+	i.run("daemon", "restart") // everything is written
+	err := filepath.WalkDir(filepath.Join(i.dir, "state"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte("hunter2")) {
+			t.Errorf("it is in %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
