@@ -619,8 +619,8 @@ func TestRecordsHoldNoOutput(t *testing.T) {
 // FEATURES: R53
 func TestSecretIsInNoFile(t *testing.T) {
 	i := newInstance(t)
-	i.env = append(i.env, "PW=hunter2hunter2") // 14 bytes
 	i.run("new", "-n", "b", "--", "bash", "--norc")
+	i.env = append(i.env, "PW=hunter2hunter2") // 14 bytes; the client's, not the shell's
 	out, errOut, code := i.try("exec", "b", "--respond", "Password: =secret:env:PW", `read -s -p "Password: " x; echo; echo ${#x}`)
 	if code != 0 || !strings.HasSuffix(out, "\n14\n") {
 		t.Fatalf("%d %q %s", code, out, errOut)
