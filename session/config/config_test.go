@@ -43,7 +43,7 @@ total_bytes = 1_000
 dead = 0
 
 [exec]
-timeout = "1h30m"
+timeout = "1m30s"
 idle_timeout = 0
 
 [attach]
@@ -85,7 +85,7 @@ func TestDecode(t *testing.T) {
 	if s.View.Theme != "night" || s.View.Hints || s.View.Prefix != "C-Space" {
 		t.Errorf("view %+v", s.View)
 	}
-	if s.Exec.Timeout != 90*time.Minute || s.Exec.IdleTimeout != 0 || s.Exec.MaxOutput != 16<<10 {
+	if s.Exec.Timeout != 90*time.Second || s.Exec.IdleTimeout != 0 || s.Exec.MaxOutput != 16<<10 {
 		t.Errorf("exec %+v", s.Exec)
 	}
 	if !slices.Equal(s.Notify.Command, []string{"notify-send", "longterm"}) || s.Attach.DetachKey != "C-a d" {
@@ -129,8 +129,8 @@ func TestProblems(t *testing.T) {
 		{"[retenton]\ndead = 1", `1:2: retenton: no such section; did you mean "retention"?`},
 		{"[view]\nhints = \"yes\"", `2:9: view.hints: this is a text; it has to be true or false, without quotes`},
 		{"[view]\nsize = \"biggest\"", `2:8: view.size: "biggest" is not possible; latest, largest, smallest, fixed, none`},
-		{"[exec]\ntimeout = 60", `2:11: exec.timeout: a time has a unit, as in "60s"; a time, 1s to 1d`},
-		{"[exec]\ntimeout = \"2d\"", `2:11: exec.timeout: 2d is out of bounds; a time, 1s to 1d`},
+		{"[exec]\ntimeout = 60", `2:11: exec.timeout: a time has a unit, as in "60s"; a time, 1s to 5m`},
+		{"[exec]\ntimeout = \"2d\"", `2:11: exec.timeout: 2d is out of bounds; a time, 1s to 5m`},
 		{"[exec]\ntimeout = \"5 parsecs\"", `2:11: exec.timeout: "5 parsecs" is no time; give one as in "90d"`},
 		{"[limits]\nsessions = 0", `2:12: limits.sessions: 0 is out of bounds; 1 to 100000`},
 		{"[limits]\nsessions = 1.5", `2:12: limits.sessions: this is a number with a fraction; it has to be a number, 1 to 100000`},

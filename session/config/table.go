@@ -91,7 +91,7 @@ var table = []Row{
 	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
 
-	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(day), Flag: "exec --timeout", When: NextUse, Help: "time a line gets", at: func(s *Settings) any { return &s.Exec.Timeout }},
+	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), Flag: "exec --timeout", When: NextUse, Help: "time a line or command gets while somebody waits for it", at: func(s *Settings) any { return &s.Exec.Timeout }},
 	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time a line may print nothing; 0: any", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
 	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
 	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer, head and tail", at: func(s *Settings) any { return &s.Exec.MaxOutput }},

@@ -33,7 +33,7 @@ type clocks struct {
 // clocksOf reads a call's clocks. Commands are ended by them, lines go on.
 func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
 	conf := &s.d.conf.get().Exec
-	k := clocks{wall: min(conf.Timeout, maxWall), idle: conf.IdleTimeout, kill: kill}
+	k := clocks{wall: conf.Timeout, idle: conf.IdleTimeout, kill: kill}
 	limit := maxWall
 	if inBackground(c) {
 		k.wall, k.idle, limit = backgroundMax, 0, backgroundMax
@@ -47,9 +47,12 @@ func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
 	if c.OnTimeout != "" {
 		k.kill = c.OnTimeout == "kill"
 	}
-	if k.wall <= 0 || k.wall > limit || k.idle < 0 {
-		return k, api.Errorf(api.CodeInvalid, "timeout %s, idle timeout %s", k.wall, k.idle).
-			WithHint("a call gets up to %s, one in the background or with a yield time up to %s; an idle timeout of 0 is none", maxWall, backgroundMax)
+	switch {
+	case k.wall <= 0 || k.wall > limit:
+		return k, api.Errorf(api.CodeInvalid, "timeout %s", k.wall).
+			WithHint("a call gets up to %s, one in the background or with a yield time up to %s", maxWall, backgroundMax)
+	case k.idle < 0:
+		return k, api.Errorf(api.CodeInvalid, "idle timeout %s", k.idle).WithHint("0 is none")
 	}
 	return k, nil
 }

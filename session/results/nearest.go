@@ -3,8 +3,6 @@ package results
 import (
 	"cmp"
 	"slices"
-
-	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // Bounds of the search for similar names.
@@ -49,7 +47,7 @@ func nearest(name string, among []string) []string {
 		if d := len(c) - len(name); d > limit || d < -limit {
 			continue
 		}
-		if far := spelling.Distance(name, c); far <= limit {
+		if far := Distance(name, c); far <= limit {
 			found = append(found, candidate{c, far})
 		}
 	}

@@ -1,18 +1,16 @@
-// Package spelling tells how far a name is from another one, for messages that ask whether
-// that one was meant.
-package spelling
+package results
 
-// MaxBytes bounds the names that are compared.
-const MaxBytes = 128
+// maxSpelled bounds the names that are compared, in bytes.
+const maxSpelled = 128
 
 // Distance is the number of bytes to insert, delete, change or swap with their neighbour to
-// make b of a (optimal string alignment). Names over MaxBytes are as far apart as their
+// make b of a (optimal string alignment): for messages that ask whether another name was meant. Names over 128 bytes are as far apart as their
 // length.
 func Distance(a, b string) int {
-	if len(a) > MaxBytes || len(b) > MaxBytes {
+	if len(a) > maxSpelled || len(b) > maxSpelled {
 		return max(len(a), len(b))
 	}
-	var rows [3][MaxBytes + 1]int
+	var rows [3][maxSpelled + 1]int
 	before, last, now := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {
 		last[j] = j
