@@ -17,12 +17,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
 // The test binary is also the program: run under the name longterm it is main, so that
 // keepers and daemons started by tests are this very build.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"longterm": main})
+	testscript.Main(isolate.Main(m), map[string]func(){"longterm": main})
 }
 
 // instance is a longterm of a test's own. Everything it started is ended with the test.

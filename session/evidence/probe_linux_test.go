@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
 // terminal is a program on a PTY whose output is read all the time.
@@ -153,7 +155,7 @@ func TestMain(m *testing.M) {
 		testProgram(mode)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(isolate.Run(m))
 }
 
 func startProgram(t *testing.T, mode string, args ...string) *terminal {

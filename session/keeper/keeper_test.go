@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
 // The keeper reaps every child of its process, so it runs as a process of its own:
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(keeperEnv); dir != "" {
 		os.Exit(keeperMain(dir))
 	}
-	os.Exit(m.Run())
+	os.Exit(isolate.Run(m))
 }
 
 func keeperMain(dir string) int {

@@ -1,0 +1,195 @@
+// Package isolate keeps a test run away from the person who runs it: the run gets a HOME of its
+// own and an environment without the settings of that person's shell, terminal and longterm, and
+// it fails if files of the real HOME that programs under test would write were changed.
+//
+// A package whose tests start programs has
+//
+//	func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
+package isolate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Runner is what TestMain is given (*testing.M), or a wrapper around it.
+type Runner interface{ Run() int }
+
+// Main wraps m for test mains that end by themselves (testscript.Main).
+func Main(m Runner) Runner { return isolated{m} }
+
+type isolated struct{ Runner }
+
+func (i isolated) Run() int { return Run(i.Runner) }
+
+// Run runs the tests with a HOME of their own and returns the exit status: not 0 if the real
+// HOME changed meanwhile.
+func Run(m Runner) int {
+	real := watched(os.Environ())
+	before := real.state()
+	home, err := os.MkdirTemp("", "lthome")
+	if err == nil {
+		err = enter(home)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "cannot make a HOME for the tests: %v\n", err)
+		return 1
+	}
+	status := m.Run()
+	if err := os.RemoveAll(home); err != nil {
+		fmt.Fprintf(os.Stderr, "a test left files in use in its HOME: %v\n", err)
+		status = max(status, 1)
+	}
+	if changed := diff(before, real.state()); len(changed) > 0 {
+		fmt.Fprintf(os.Stderr, "FAIL: tests (or a program of yours meanwhile) changed what is yours:\n\t%s\n",
+			strings.Join(changed, "\n\t"))
+		status = max(status, 1)
+	}
+	return status
+}
+
+// private is what a person's environment says of that person's own programs. Prefixes end in _ or *.
+var private = []string{
+	"XDG_", "LONGTERM_", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "ZDOTDIR", "ENV", "BASH_ENV", "PROMPT_COMMAND",
+	"TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "SSH_AUTH_SOCK", "GNUPGHOME", "INPUTRC", "LESSHISTFILE", "VIMINIT",
+	"DBUS_SESSION_BUS_ADDRESS",
+}
+
+// enter makes home the HOME of this process and leaves private variables behind. Go's own caches
+// stay where they are: they are no test's business and costly to build anew.
+func enter(home string) error {
+	keep := map[string]func() (string, error){
+		"GOCACHE": func() (string, error) { return below(os.UserCacheDir, "go-build") },
+		"GOPATH":  func() (string, error) { return below(os.UserHomeDir, "go") },
+		"GOENV":   func() (string, error) { return below(os.UserConfigDir, "go/env") },
+	}
+	for name, path := range keep {
+		if os.Getenv(name) != "" {
+			continue
+		}
+		p, err := path()
+		if err != nil {
+			return err
+		}
+		if err := os.Setenv(name, p); err != nil {
+			return err
+		}
+	}
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.ContainsFunc(private, func(p string) bool { return name == p || strings.HasSuffix(p, "_") && strings.HasPrefix(name, p) }) {
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		}
+	}
+	// The go command that tests call counts its runs below HOME in the background, also while HOME is being removed.
+	if err := os.MkdirAll(filepath.Join(home, ".config/go/telemetry"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(home, ".config/go/telemetry/mode"), []byte("off"), 0o600); err != nil {
+		return err
+	}
+	return os.Setenv("HOME", home)
+}
+
+func below(dir func() (string, error), name string) (string, error) {
+	d, err := dir()
+	return filepath.Join(d, name), err
+}
+
+// places are files and directories of a person that programs under test would touch.
+type places struct{ files, trees []string }
+
+// watched names them for an environment: histories of shells and programs, and longterm's own directories.
+func watched(env []string) places {
+	get := func(name string) string {
+		for _, kv := range env {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	or := func(name, fallback string) string {
+		if v := get(name); v != "" {
+			return v
+		}
+		return fallback
+	}
+	home := get("HOME")
+	if home == "" {
+		return places{}
+	}
+	var p places
+	for _, f := range []string{
+		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".sh_history", ".ksh_history", ".mksh_history", ".history",
+		".python_history", ".node_repl_history", ".lesshst", ".viminfo", ".sqlite_history", ".wget-hsts",
+		".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".gitconfig", ".ssh/known_hosts", ".ssh/config",
+	} {
+		p.files = append(p.files, filepath.Join(home, f))
+	}
+	if h := get("HISTFILE"); h != "" {
+		p.files = append(p.files, h)
+	}
+	data, config := or("XDG_DATA_HOME", filepath.Join(home, ".local/share")), or("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	state, cache := or("XDG_STATE_HOME", filepath.Join(home, ".local/state")), or("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
+	p.files = append(p.files, filepath.Join(data, "fish/fish_history"), filepath.Join(config, "fish/fish_variables"))
+	for _, d := range []string{data, config, state, cache, get("XDG_RUNTIME_DIR")} {
+		if d != "" {
+			p.trees = append(p.trees, filepath.Join(d, "longterm"))
+		}
+	}
+	if d := get("LONGTERM_DIR"); d != "" {
+		p.trees = append(p.trees, d)
+	}
+	return p
+}
+
+// state maps each path that exists to what tells a change of it.
+func (p places) state() map[string]string {
+	state := map[string]string{}
+	for _, f := range p.files {
+		if info, err := os.Stat(f); err == nil {
+			state[f] = stamp(info)
+		}
+	}
+	for _, tree := range p.trees {
+		// Only names: a daemon of the person's own may be writing there. What a test starts makes new ones.
+		entries, _ := os.ReadDir(tree)
+		for _, e := range entries {
+			state[filepath.Join(tree, e.Name())] = e.Type().String()
+			below, _ := os.ReadDir(filepath.Join(tree, e.Name()))
+			for _, b := range below {
+				state[filepath.Join(tree, e.Name(), b.Name())] = b.Type().String()
+			}
+		}
+	}
+	return state
+}
+
+func stamp(info os.FileInfo) string {
+	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+}
+
+// diff names what was made, changed or removed between two states, sorted.
+func diff(before, after map[string]string) []string {
+	var changed []string
+	for path, s := range after {
+		if was, ok := before[path]; !ok {
+			changed = append(changed, path+" (made)")
+		} else if was != s {
+			changed = append(changed, path+" (changed)")
+		}
+	}
+	for path := range before {
+		if _, ok := after[path]; !ok {
+			changed = append(changed, path+" (removed)")
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
