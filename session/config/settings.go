@@ -87,6 +87,7 @@ type Shells struct {
 	Default     string // path; empty: $SHELL
 	Integration bool   // shells tell of their commands
 	Restore     string // what to start after the machine went down: never, shell or command
+	Engine      string // terminal emulator
 }
 
 // Exec are defaults for lines run in a shell.

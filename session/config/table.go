@@ -54,6 +54,9 @@ const (
 	year = 365 * day
 )
 
+// engines are session.EngineNames; a test of the daemon compares them.
+var engines = []string{"native", "vt10x"}
+
 var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 
 // table has every key but those of [keys], [themes.NAME] and [[matchers]], whose names are
@@ -90,6 +93,7 @@ var table = []Row{
 	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", at: func(s *Settings) any { return &s.Shells.Default }},
 	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
+	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", at: func(s *Settings) any { return &s.Shells.Engine }},
 
 	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), Flag: "exec --timeout", When: NextUse, Help: "time a line or command gets while somebody waits for it", at: func(s *Settings) any { return &s.Exec.Timeout }},
 	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time a line may print nothing; 0: any", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},

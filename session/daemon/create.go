@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -124,10 +125,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 	if n.Isolated {
 		key = id
 	}
-	engine := n.Engine
-	if engine == "" {
-		engine = session.DefaultEngine
-	}
+	engine := cmp.Or(n.Engine, shells.Engine)
 	if err := checkLabels(n.Labels); err != nil {
 		return nil, err
 	}

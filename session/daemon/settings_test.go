@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -118,4 +120,17 @@ func TestSettingsBrokenFromTheStart(t *testing.T) {
 	if c.parser() == nil {
 		t.Error("no parser")
 	}
+}
+
+// The configuration's choice of emulators is what sessions know.
+func TestEnginesOfTheConfiguration(t *testing.T) {
+	for _, row := range config.Rows() {
+		if row.Key == "shells.engine" {
+			if !slices.Equal(row.Values, session.EngineNames()) || row.Default != session.DefaultEngine {
+				t.Errorf("%v, %s; sessions know %v, %s", row.Values, row.Default, session.EngineNames(), session.DefaultEngine)
+			}
+			return
+		}
+	}
+	t.Error("no key shells.engine")
 }
