@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -140,12 +141,16 @@ func (s *Session) engineName() string {
 }
 
 // rebuild brings the emulator to the journal's end: newest checkpoint, then replay.
-// What programs asked back then was answered back then.
-func (s *Session) rebuild() {
+// What programs asked back then was answered back then. False: it was stopped before it was
+// there, and stands nowhere.
+func (s *Session) rebuild() bool {
+	if s.stopping() {
+		return false
+	}
 	if s.cfg.Journal.End() == 0 {
 		s.recordSize()
 		s.begin()
-		return
+		return true
 	}
 	if c := s.cfg.Rebuilding; c != nil {
 		select {
@@ -153,20 +158,47 @@ func (s *Session) rebuild() {
 			defer func() { <-c }()
 		case <-s.wanted: // somebody waits for this one
 		case <-s.stop:
-			return
+			return false
 		}
 	}
+	ctx, cancel := s.untilStop()
+	defer cancel()
 	end := s.cfg.Journal.End()
 	from, size := s.restoreInto(s.engine, end)
 	s.check.at, s.check.size = from, size
 	s.resumeTracking(from)
 	s.quiet = true // nobody is told again what happened back then
-	if _, err := replay(context.Background(), s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); err != nil {
+	if _, err := replay(ctx, s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); ctx.Err() != nil {
+		return false
+	} else if err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
 	s.quiet, s.replaying = false, time.Time{}
 	s.engine.Pack()
 	s.begin()
+	return true
+}
+
+func (s *Session) stopping() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// untilStop is a context that ends when the session is stopped.
+func (s *Session) untilStop() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer cancel()
+		select {
+		case <-s.stop:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // replayed takes what a piece of history says besides what it shows.
@@ -213,6 +245,9 @@ func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uin
 // begin makes everything stand where the journal ends.
 func (s *Session) begin() {
 	s.off = s.cfg.Journal.End()
+	if s.ring != nil && s.ring.Head() < s.off {
+		s.stepBack(s.ring.Head())
+	}
 	s.journalled = s.off
 	if s.ring != nil {
 		s.ring.Ack(s.off) // journalled by an earlier owner who died before saying so
@@ -232,10 +267,17 @@ func (s *Session) begin() {
 // older directory was put back, say). The gap is recorded, not hidden.
 func (s *Session) skipTo(off uint64) {
 	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
-	if off > s.off {
-		if err := s.cfg.Journal.AppendGap(off - s.off); err != nil {
-			s.journalFails(err)
-		}
+	if err := s.reach(off); err != nil {
+		s.journalFails(err)
 	}
 	s.off, s.journalled = off, off
+}
+
+// stepBack goes on at the ring's head when the journal reaches past it (it is another
+// session's, or damaged): bytes of a ring are believed up to its head and no further.
+func (s *Session) stepBack(head uint64) {
+	err := fmt.Sprintf("the history kept reaches to %d, past the %d bytes that were printed; nothing is added up to there", s.off, head)
+	s.log.Error(err, "session", s.cfg.ID)
+	s.off = head
+	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err })
 }

@@ -20,7 +20,10 @@ const (
 // own is the owner's goroutine.
 func (s *Session) own() {
 	defer close(s.stopped)
-	s.rebuild()
+	if !s.rebuild() {
+		s.abandon()
+		return
+	}
 	defer s.finish()
 	for {
 		if s.drain() {
@@ -131,10 +134,8 @@ func (s *Session) journalFails(err error) {
 // up, then what the ring still holds.
 func (s *Session) saveBacklog() {
 	end := s.cfg.Journal.End()
-	if end < s.journalled {
-		if err := s.cfg.Journal.AppendGap(s.journalled - end); err != nil {
-			return
-		}
+	if err := s.reach(s.journalled); err != nil {
+		return
 	}
 	for s.journalled < s.off {
 		p := s.ring.Unread(s.journalled, s.streams.piece(int(s.off-s.journalled)))
@@ -254,6 +255,17 @@ func (s *Session) ended() {
 	s.endRuns(ErrEnded)
 	s.watch.frames()
 	s.watch.output()
+}
+
+// abandon ends a session that was not rebuilt: it does not stand where its journal ends, so
+// it writes nothing, takes nothing from the ring and acknowledges nothing. The next owner
+// finds everything as this one found it.
+func (s *Session) abandon() {
+	s.endWaiters()
+	s.inputs.end()
+	if err := s.cfg.Journal.Close(); err != nil {
+		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
+	}
 }
 
 // finish leaves everything so that the next owner goes on from here.

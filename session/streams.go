@@ -125,14 +125,35 @@ func (st *streams) changeTo(off uint64, s Stream) {
 	}
 }
 
-// journalOutput appends p, the bytes at off, after what is to be said of their streams.
+// journalOutput appends p, the bytes at off, after what is to be said of their streams. The
+// journal has each byte once and at its own offset, whatever its owner believes: what it has
+// is left out, what it does not reach is a counted gap.
 func (s *Session) journalOutput(off uint64, p []byte) error {
+	if end := s.cfg.Journal.End(); end > off {
+		have := min(end-off, uint64(len(p)))
+		off, p = off+have, p[have:]
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	if err := s.reach(off); err != nil {
+		return err
+	}
 	if s.streams.apart {
 		if err := s.markStreams(off, len(p)); err != nil {
 			return err
 		}
 	}
 	return s.cfg.Journal.AppendOutput(p)
+}
+
+// reach makes what the journal lacks before off a gap.
+func (s *Session) reach(off uint64) error {
+	end := s.cfg.Journal.End()
+	if end >= off {
+		return nil
+	}
+	return s.cfg.Journal.AppendGap(off - end)
 }
 
 // markStreams writes a mark where the newest one does not say what the n bytes at off are,
