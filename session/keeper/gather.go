@@ -45,14 +45,16 @@ func (k *Keeper) gather(c *child, o *outlet) {
 		k.log.Error("gather", "session", c.id, "err", err)
 		return
 	}
-	var trimmed uint64 // head when the ring was last trimmed
+	var trimmed uint64  // head when the ring was last trimmed
+	var wasDrained bool // read until empty since the process was reaped
 	for {
 		reaped := c.reaped.Load() // before reading: what it printed is readable by now
 		var why ended
 		moved := 0
 		err := raw.Read(func(fd uintptr) bool {
 			why, moved = k.move(c, o, int(fd))
-			return reaped || why != endedEmpty || moved > 0
+			// A look without waiting is due once: a descendant may hold the other end for ever.
+			return reaped && !wasDrained || why != endedEmpty || moved > 0
 		})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded): // the reaper, or time to trim
@@ -69,6 +71,10 @@ func (k *Keeper) gather(c *child, o *outlet) {
 			if c.ring.Head()-trimmed >= trimAfterBytes && why == endedEmpty {
 				_ = o.file.SetReadDeadline(time.Now().Add(trimAfterIdle))
 			}
+		}
+		if reaped && !wasDrained && (why == endedEmpty || why == endedEOF) {
+			wasDrained = true
+			k.reportDrained(c, o)
 		}
 		if !k.afterMove(c, o, why, reaped) {
 			return
@@ -130,9 +136,6 @@ func (c *child) moveFrom(o *outlet) (n int) {
 
 // afterMove does what the end of a gathering asks for; false ends the goroutine.
 func (k *Keeper) afterMove(c *child, o *outlet, why ended, reaped bool) bool {
-	if reaped && (why == endedEmpty || why == endedEOF) {
-		k.reportDrained(c, o)
-	}
 	switch why {
 	case endedFull:
 		if c.stall(o) {
