@@ -124,9 +124,11 @@ func (h *hub) saveEnd(e *entry, st session.Status) {
 	})
 }
 
-// save changes a session's record in memory and on disk. A disk that fails is
-// reported; the session goes on.
+// save changes a session's record in memory and on disk, in the same order. A disk that
+// fails is reported; the session goes on.
 func (h *hub) save(e *entry, change func(*store.Session)) {
+	e.saving.Lock()
+	defer e.saving.Unlock()
 	e.mu.Lock()
 	change(&e.rec)
 	rec := e.rec

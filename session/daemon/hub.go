@@ -33,6 +33,7 @@ type entry struct {
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
+	saving   sync.Mutex // held while the record is written to the database; before mu
 
 	mu    sync.Mutex
 	rec   store.Session

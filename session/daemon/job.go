@@ -87,6 +87,7 @@ type job struct {
 	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
 	prompt    string      // that program's, before the line
 
+	saving  sync.Mutex // held while the record is written; before mu
 	mu      sync.Mutex
 	warm    *warm        // the shell of the pool that the line was given to
 	run     *session.Run // of a line that this daemon gave to the shell
@@ -233,11 +234,7 @@ func (j *job) noteAway() {
 	j.mu.Lock()
 	j.req = b
 	j.mu.Unlock()
-	state := store.JobWaiting
-	if isClosed(j.begun) {
-		state = store.JobRunning
-	}
-	j.save(state)
+	j.save()
 }
 
 // mark notes why the job ends; the first reason counts.

@@ -131,6 +131,9 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	}
 	j := d.jobs.byID(r.ID)
 	if j == nil {
+		if r, err = d.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
+			return api.Job{}, noJob(in.Job, err)
+		}
 		v := d.jobView(&r)
 		if res, err := d.told(ctx, &r, in.MaxOutput); err == nil {
 			v.Result = &res

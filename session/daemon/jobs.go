@@ -76,7 +76,7 @@ func (s *jobs) record(ctx context.Context, j *job) error {
 	}
 	s.live[j.id] = j
 	s.mu.Unlock()
-	err := s.d.store.AddJob(ctx, j.row(store.JobWaiting))
+	err := s.d.store.AddJob(ctx, j.row())
 	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
 		s.d.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
 		err = nil
@@ -154,14 +154,21 @@ func (j *job) saw(c *session.Command) {
 	}
 	j.ranLine(c, nil)
 	if c.Running {
-		j.save(store.JobRunning)
+		j.save()
 	}
 }
 
-// row is the job's record.
-func (j *job) row(state string) store.Job {
+// row is the job's record, as it stands.
+func (j *job) row() store.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	state := store.JobWaiting
+	switch {
+	case j.result != nil:
+		state = store.JobDone
+	case isClosed(j.begun):
+		state = store.JobRunning
+	}
 	r := store.Job{
 		ID: j.id, Session: j.e.rec.ID, Kind: store.JobLine, Line: j.line, State: state, N: int(j.started.Number), Request: j.req, Created: j.began,
 	}
@@ -177,10 +184,14 @@ func (j *job) row(state string) store.Job {
 	return r
 }
 
-func (j *job) save(state string) {
+// save writes the record. Writers come from several goroutines; each writes what is true
+// when its turn has come, so that no write undoes a later one.
+func (j *job) save() {
+	j.saving.Lock()
+	defer j.saving.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := j.d.store.UpdateJob(ctx, j.row(state)); err != nil && !errors.Is(err, store.ErrNoJob) {
+	if err := j.d.store.UpdateJob(ctx, j.row()); err != nil && !errors.Is(err, store.ErrNoJob) {
 		j.d.log.Error("record a job", "job", j.id, "err", err)
 	}
 }
@@ -198,7 +209,7 @@ func (j *job) finish(ctx context.Context) {
 	j.mu.Lock()
 	j.result, j.done = &r, time.Now()
 	j.mu.Unlock()
-	j.save(store.JobDone)
+	j.save()
 	j.d.jobs.forget(j)
 	if j.warm != nil {
 		j.d.pool.done(j.warm, r.Truncated)
@@ -219,7 +230,7 @@ func (j *job) followLine(ctx context.Context) {
 	}
 	if run.Started.Number > 0 {
 		j.ranLine(&run.Started, nil)
-		j.save(store.JobRunning)
+		j.save()
 	}
 	select {
 	case <-run.Done:
@@ -235,7 +246,7 @@ func (j *job) followLine(ctx context.Context) {
 // followCommand waits for the end of the session's own command.
 func (j *job) followCommand(ctx context.Context) {
 	closeOnce(j.begun)
-	j.save(store.JobRunning)
+	j.save()
 	w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	switch {
 	case ctx.Err() != nil:

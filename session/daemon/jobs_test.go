@@ -1,0 +1,86 @@
+//go:build unix
+
+package daemon
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// testDaemon is a daemon with a database and nothing else.
+func testDaemon(t *testing.T) *Daemon {
+	t.Helper()
+	st, err := store.Open(filepath.Join(t.TempDir(), "longterm.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d := &Daemon{log: slog.New(slog.DiscardHandler), store: st}
+	d.hub, d.jobs = newHub(d), newJobs(d)
+	return d
+}
+
+// A record that says "running" never replaces one that says "done", however late who wrote
+// it comes; the same for sessions.
+//
+// FAULT: A15
+func TestRecordsKeepTheirOrder(t *testing.T) {
+	d := testDaemon(t)
+	for n := range 300 {
+		e := &entry{rec: store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"}}
+		if err := d.store.CreateSession(t.Context(), e.rec); err != nil {
+			t.Fatal(err)
+		}
+		e.removed = true // writes no manifest
+		j, err := d.jobs.newJob(e, api.Call{}, clocks{}, "x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.jobs.record(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+		close(j.begun)
+		var writers sync.WaitGroup
+		for range 3 { // who saw its beginning, who sent it to the background
+			writers.Go(j.save)
+			writers.Go(func() { d.hub.save(e, func(r *store.Session) { r.Cols++ }) })
+		}
+		writers.Go(func() {
+			j.mu.Lock()
+			j.result, j.done = &api.Result{State: "exited"}, time.Now()
+			j.mu.Unlock()
+			j.save()
+		})
+		writers.Go(func() { d.hub.save(e, func(r *store.Session) { r.State = "exited" }) })
+		writers.Wait()
+		r, err := d.store.Job(t.Context(), j.id)
+		if err != nil || r.State != store.JobDone {
+			t.Fatalf("job %d: %s, %v", n, r.State, err)
+		}
+		if res, err := resultOf(&r); err != nil || res.State != "exited" {
+			t.Fatalf("job %d: %+v, %v", n, res, err)
+		}
+		d.jobs.forget(j)
+	}
+	d.hub.writes.Wait()
+	list, err := d.store.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if list[i].State != "exited" || list[i].Cols != 3 {
+			t.Errorf("session %s: %s, %d", list[i].ID, list[i].State, list[i].Cols)
+		}
+	}
+}
