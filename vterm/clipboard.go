@@ -1,6 +1,9 @@
 package vterm
 
-import "encoding/base64"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // askClipboard answers OSC 52 with a query, when Options.ReportClipboard allows it, from
 // what programs set before: a person's clipboard is never read.
@@ -8,7 +11,7 @@ func (t *Terminal) askClipboard(selection string) {
 	if !t.opts.ReportClipboard {
 		return
 	}
-	if selection == "" {
+	if strings.Trim(selection, "cpqs01234567") != "" || len(selection) > 12 || selection == "" {
 		selection = "s0"
 	}
 	t.replyOSC("52;%s;%s", selection, base64.StdEncoding.EncodeToString([]byte(t.clipboard)))

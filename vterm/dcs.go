@@ -119,16 +119,17 @@ func writeColor(b *strings.Builder, c Color, first, bright, extended int) {
 	}
 }
 
-// requestCapability is XTGETTCAP: names come and values go in hex.
+// requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and what is not
+// known is not repeated.
 func (t *Terminal) requestCapability(_ *parse.Seq, data []byte) {
 	for _, h := range strings.Split(string(data), ";") {
 		name, err := hex.DecodeString(h)
 		v, ok := capabilities[string(name)]
 		if err != nil || !ok {
-			t.replyDCS("0+r%s", h)
+			t.replyDCS("0+r")
 			return
 		}
-		t.replyDCS("1+r%s=%s", h, toHex(v))
+		t.replyDCS("1+r%s=%s", toHex(string(name)), toHex(v))
 	}
 }
 

@@ -30,15 +30,16 @@ type Options struct {
 	// NewLine begins with LNM: a line feed goes to the first column as well, as text wants
 	// that no terminal driver has been at (vt10x: not supported).
 	NewLine bool
-	// ReportTitle lets CSI 20/21 t echo icon label and title. Off by default: it lets
-	// output choose what is typed.
+	// ReportTitle lets CSI 20/21 t echo icon label and title. Off by default, and in every
+	// session: it lets output choose what is typed.
 	ReportTitle bool
 	// LightScheme makes the terminal report a light colour scheme (CSI ? 996 n).
 	LightScheme bool
 	// CellWidth and CellHeight are the pixel size of a cell as reported to programs.
 	// Default 8×16.
 	CellWidth, CellHeight int
-	// ReportClipboard answers OSC 52 queries with what programs stored by OSC 52.
+	// ReportClipboard answers OSC 52 queries with what programs stored by OSC 52. Off by
+	// default, and in every session, for the same reason.
 	ReportClipboard bool
 	// FixedSize makes requests of the program for another size (CSI 8 t, DECCOLM) an event
 	// only; otherwise they are carried out and told.

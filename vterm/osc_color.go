@@ -161,24 +161,34 @@ func (t *Terminal) oscResetDynamic(n int, _ string) {
 	t.palette.setDynamic(n-110, def.dynamic[n-110])
 }
 
+// kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1 for what
+// this terminal does not have. An answer takes its names from here: what is not known gets none, where kitty echoes it,
+// because an answer that nobody reads is read by the shell as typed text.
+var kittyColors = map[string]int{
+	"foreground": 0, "background": 1, "cursor": 2,
+	"cursor_text": -1, "visual_bell": -1, "selection_foreground": -1, "selection_background": -1,
+	"transparent_background_color1": -1, "transparent_background_color2": -1, "transparent_background_color3": -1,
+	"transparent_background_color4": -1, "transparent_background_color5": -1, "transparent_background_color6": -1,
+	"transparent_background_color7": -1, "transparent_background_color8": -1,
+}
+
 // oscKittyColor is OSC 21 ; name=spec ; …, the names of the main colours and numbers.
 func (t *Terminal) oscKittyColor(_ int, s string) {
-	names := map[string]int{"foreground": 0, "background": 1, "cursor": 2}
 	var answers []string
 	for _, f := range strings.Split(s, ";") {
 		key, spec, _ := strings.Cut(f, "=")
-		i, dynamic := names[key]
+		i, known := kittyColors[key]
 		n, err := strconv.Atoi(key)
 		indexed := err == nil && n >= 0 && n < 256
 		c, ok := parseColor(spec)
 		switch {
-		case spec == "?" && dynamic:
+		case spec == "?" && known && i < 0:
+			answers = append(answers, key+"=?")
+		case spec == "?" && known:
 			answers = append(answers, key+"="+formatColor(t.palette.dynamic[i]))
 		case spec == "?" && indexed:
-			answers = append(answers, key+"="+formatColor(t.palette.shared.Colors[n]))
-		case spec == "?":
-			answers = append(answers, key+"=?")
-		case ok && dynamic:
+			answers = append(answers, strconv.Itoa(n)+"="+formatColor(t.palette.shared.Colors[n]))
+		case ok && known && i >= 0:
 			t.palette.setDynamic(i, c)
 		case ok && indexed:
 			t.palette.change(func(p *Palette) { p.Colors[n] = c })

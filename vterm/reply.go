@@ -6,8 +6,8 @@ import "fmt"
 // never reads gets no more answers.
 const repliesMax = 1 << 20
 
-// reply queues an answer that begins with a C1 control, given by its 7-bit form's
-// second byte, in the form that S7C1T/S8C1T chose.
+// reply queues an answer, one of the forms of internal/replyform: nothing in it may be chosen by what is printed but
+// numbers. It begins with a C1 control, given by its 7-bit form's second byte, in the form that S7C1T/S8C1T chose.
 func (t *Terminal) reply(c1 byte, body string) {
 	if len(t.replies)+len(body) > repliesMax {
 		return

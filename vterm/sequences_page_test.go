@@ -3,6 +3,8 @@ package vterm
 import (
 	"fmt"
 	"strings"
+
+	"github.com/longterm-dev/longterm/vterm/internal/replyform"
 )
 
 // sequencesPage is docs/sequences.md.
@@ -39,6 +41,7 @@ func sequencesPage() string {
 	b.WriteString("\nAPC G is the kitty graphics protocol. PM and SOS are swallowed.\n")
 	writeModes(&b, "ANSI modes (SM, RM)", true)
 	writeModes(&b, "Private modes (DECSET, DECRST)", false)
+	writeReplies(&b)
 	return b.String()
 }
 
@@ -65,6 +68,17 @@ func writeModes(b *strings.Builder, title string, ansi bool) {
 			start = "on"
 		}
 		fmt.Fprintf(b, "| %d | %s | %s | %s |\n", m.number, m.name, start, m.source)
+	}
+}
+
+func writeReplies(b *strings.Builder) {
+	b.WriteString("\n## Answers\n\nAll that is ever answered to output, so that no output can have a command typed: fixed texts, numbers of\n" +
+		"bounded length, colours in one form. As regular expressions, where `<N>` is a number of up to 5 digits, `<L>` one of\n" +
+		"up to 10, `<RGB>` is `rgb:hhhh/hhhh/hhhh`, `<COLOR>` a known name or index and its colour, `<SGR>` the parameters of\n" +
+		"a style, `<ST>` is ESC `\\` or, to a command that ended so, BEL. Titles and the clipboard are never told to a program.\n" +
+		"\n| answer | form |\n|---|---|\n")
+	for _, k := range replyform.Kinds {
+		fmt.Fprintf(b, "| %s | `%s` |\n", k.Name, cell(k.Pattern))
 	}
 }
 
