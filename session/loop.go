@@ -68,6 +68,9 @@ func (s *Session) drain() (more bool) {
 		return false
 	}
 	s.ring.Look() // from here on a new byte makes a new notice
+	if n := s.ring.Missed(s.off); n > 0 {
+		s.skipTo(s.off + n)
+	}
 	if s.ring.Head() != s.off {
 		s.watch.output() // of bytes that came without a notice, after the followers looked
 	}

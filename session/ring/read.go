@@ -1,12 +1,31 @@
 package ring
 
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
+)
+
 // Unread is the next contiguous run of bytes from off to head, at most limit bytes.
-// It stays valid until Ack passes it. off must lie in [tail, head].
+// It stays valid until Ack passes it. Outside [tail, head] there is nothing: what is before
+// the tail was given back to the writer, and its caller has missed it (Missed).
 func (r *Ring) Unread(off uint64, limit int) []byte {
-	n := min(r.hdr.head.Load()-off, uint64(limit))
+	tail, head := r.hdr.tail.Load(), r.hdr.head.Load()
+	if off < tail || off >= head || head-tail > uint64(len(r.data)) || limit <= 0 {
+		return nil
+	}
 	at := r.slot(off)
-	n = min(n, uint64(len(r.data)-at))
+	n := min(head-off, uint64(limit), uint64(len(r.data)-at))
 	return r.data[at : at+int(n)]
+}
+
+// Missed is how many bytes from off on the writer got back without them having been read
+// from there: a gap, to be counted as one.
+func (r *Ring) Missed(off uint64) uint64 {
+	if tail := r.hdr.tail.Load(); off < tail && tail <= r.hdr.head.Load() {
+		return tail - off
+	}
+	return 0
 }
 
 // Ack gives all bytes before off back to the writer. True: the writer waits for room
@@ -31,16 +50,32 @@ func (r *Ring) CopyAt(off uint64, dst []byte) (n int, ok bool) {
 	}
 	want := min(uint64(len(dst)), head-off)
 	for uint64(n) < want {
-		n += copy(dst[n:want], r.data[r.slot(off+uint64(n)):])
+		n += r.load(dst[n:want], r.slot(off+uint64(n)))
 	}
 	return n, r.intact(off, r.hdr.head.Load())
 }
 
+// load copies what lies in data from a slot on, to its end at most. It reads whole words
+// atomically: plain reads could be done after the look at the head that says whether they
+// were in time, on machines that reorder them (arm64).
+func (r *Ring) load(dst []byte, at int) int {
+	const word = 8
+	n := min(len(dst), len(r.data)-at)
+	for done := 0; done < n; {
+		in := (at + done) % word
+		var b [word]byte
+		binary.NativeEndian.PutUint64(b[:], (*atomic.Uint64)(unsafe.Pointer(&r.data[at+done-in])).Load())
+		done += copy(dst[done:n], b[in:])
+	}
+	return n
+}
+
 // intact: nothing at or after off can have been overwritten while the head stood at
-// head, counting what the writer may hold unpublished.
+// head, counting what the writer may hold unpublished, and what it may have begun to write
+// before its newest head is seen here.
 func (r *Ring) intact(off, head uint64) bool {
 	if off >= r.hdr.tail.Load() {
 		return true
 	}
-	return off >= r.hdr.floor.Load() && head-off+MaxWrite <= uint64(len(r.data))
+	return off >= r.hdr.floor.Load() && head-off+2*MaxWrite <= uint64(len(r.data))
 }

@@ -274,3 +274,59 @@ func BenchmarkThrough(b *testing.B) {
 		r.Ack(off)
 	}
 }
+
+// Outside what is unread there is nothing to be had: an offset that was given back, or that
+// was never reached, must not have a reader go round the ring for ever.
+//
+// FAULT: A12
+func TestUnreadEndsAtTailAndHead(t *testing.T) {
+	w, r := newPair(t)
+	write(t, w, bytes.Repeat([]byte("0123456789"), 100))
+	r.Ack(300)
+	for _, c := range []struct {
+		off          uint64
+		bytes        int
+		missed, tail uint64
+	}{
+		{300, 700, 0, 300},
+		{999, 1, 0, 300},
+		{1000, 0, 0, 300},
+		{1001, 0, 0, 300},
+		{1 << 63, 0, 0, 300},
+		{0, 0, 300, 300},
+		{299, 0, 1, 300},
+		{0, 0, 0, 2000},                // a tail past the head is not believed
+		{1 << 62, 0, 0, 1<<64 - 5},     // nor one from before the beginning
+		{300, 0, 0, 1<<64 - 1_000_000}, // more than the ring holds
+	} {
+		r.hdr.tail.Store(c.tail)
+		if got, missed := r.Unread(c.off, 1<<30), r.Missed(c.off); len(got) != c.bytes || missed != c.missed {
+			t.Errorf("at %d with the tail at %d: %d bytes, %d missed, want %d and %d", c.off, c.tail, len(got), missed, c.bytes, c.missed)
+		}
+	}
+	r.hdr.tail.Store(300)
+	if got := r.Unread(300, -1); len(got) != 0 {
+		t.Errorf("%d bytes, none were asked for", len(got))
+	}
+}
+
+// CopyAt reads any piece, however it lies in the ring and in words.
+func TestCopyAtEveryPlace(t *testing.T) {
+	w, r := newPair(t)
+	b := make([]byte, MinSize-10)
+	write(t, w, b)
+	r.Ack(w.Head())
+	want := make([]byte, 40)
+	for i := range want {
+		want[i] = byte(i + 1)
+	}
+	write(t, w, want)
+	for from := range want {
+		for to := from; to <= len(want); to++ {
+			got := make([]byte, to-from)
+			if n, ok := r.CopyAt(uint64(len(b)+from), got); !ok || n != len(got) || !bytes.Equal(got, want[from:to]) {
+				t.Fatalf("[%d:%d] is %v, %v", from, to, got, ok)
+			}
+		}
+	}
+}
