@@ -132,6 +132,20 @@ func (p *Program) feedLocked(buf []byte) bool {
 	return true
 }
 
+// catchUp takes what was printed so far, so that a call with no time left still finds it, or shows it:
+// who waited for it in another way (on the screen, say) may be ahead of follow.
+func (p *Program) catchUp() {
+	r, end := &p.reading, p.s.end()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.off >= end {
+		return
+	}
+	buf := make([]byte, min(end-r.off, 64<<10))
+	for r.off < end && p.feedLocked(buf) {
+	}
+}
+
 // search looks for what an Expect wants, unless it has been found. settled says that the
 // unfinished line counts as it stands.
 func (r *reading) search(w *wanted, settled bool) {
@@ -182,6 +196,7 @@ func (p *Program) Expect(ctx context.Context, patterns ...Pattern) (Match, error
 		return Match{}, err
 	}
 	p.reading.join(w)
+	p.catchUp()
 	err = p.await(ctx, w)
 	if m := p.reading.leave(w); m != nil { // also if time ran out at that very moment
 		return *m, nil

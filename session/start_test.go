@@ -86,8 +86,9 @@ func TestStartDialogue(t *testing.T) {
 	}
 }
 
-// What is not found is explained by what was printed and not read.
+// What is not found is explained by what was printed and not read, also to a caller without time.
 // FEATURES: R51, R87
+// FAULT: B18
 func TestExpectError(t *testing.T) {
 	p := begin(t, Cmd{Line: `echo one; echo two; printf 'three? '; read -r x`})
 	expect(t, p, Text("one"))
