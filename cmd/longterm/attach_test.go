@@ -348,7 +348,8 @@ func TestAttachWithScrollback(t *testing.T) {
 // FEATURES: R75, R90
 func TestAttachedThroughAFlood(t *testing.T) {
 	i := newInstance(t)
-	i.run("new", "-n", "s", "--", "awk", `BEGIN { for (;;) { r = (r * 7 + 3) % 14; printf "\033[%d;%dH\033[38;2;%d;200;1m──ok──\033[0m\033]2;titl\007", r + 1, r * 3 + 1, r } }`)
+	i.run("new", "-n", "s", "--", "bash", "-c",
+		`while r=$(((r * 7 + 3) % 14)); do printf '\033[%d;%dH\033[38;2;%d;200;1m──ok──\033[0m\033]2;titl\007' $((r + 1)) $((r * 3 + 1)) $r; done`)
 	p := newPerson(t, i, "attach", "s")
 	p.shows("──ok──")
 	p.mu.Lock()
