@@ -4,8 +4,8 @@ import "unicode/utf8"
 
 // Plain turns the output of a program into plain text as a reader of its log wants it,
 // one logical line after the other, without a screen: progress bars collapse to what
-// they showed last, escape sequences are gone, soft wraps do not exist. It knows no
-// rows; what moves the cursor up or down is swallowed.
+// they showed last, escape sequences are gone, soft wraps do not exist, tabs are tabs. It
+// knows no rows; what moves the cursor up or down is swallowed.
 //
 // The line being written can be changed by the program as on a screen (CR, BS, HT, CUF, CUB,
 // CHA, ICH, DCH, ECH, EL), as far back as plainWindow columns; what lies before is

@@ -25,6 +25,7 @@ const (
 	plainTail     plainCell = 1 << 31 // second column of a wide character
 	plainWide     plainCell = 1 << 30 // first column of one
 	plainMany     plainCell = 1 << 29 // content is an index into clusters
+	plainSkip     plainCell = 1 << 28 // column that a tab passed, after the first, which is '\t'
 	plainContents plainCell = 1<<21 - 1
 )
 
@@ -34,10 +35,11 @@ type plainEdit struct {
 	cells    []plainCell
 	clusters []string // of cells with plainMany
 	col      int      // of the cursor in the window; may lie beyond its end
+	before   int      // columns that are final, modulo the distance of tab stops
 }
 
 func (e *plainEdit) clear() {
-	e.final, e.cells, e.clusters, e.col = e.final[:0], e.cells[:0], e.clusters[:0], 0
+	e.final, e.cells, e.clusters, e.col, e.before = e.final[:0], e.cells[:0], e.clusters[:0], 0, 0
 	if cap(e.final) > plainKeep {
 		e.final = nil
 	}
@@ -58,7 +60,7 @@ func (e *plainEdit) appendCells(dst []byte, cells []plainCell) []byte {
 		switch {
 		case c < utf8.RuneSelf:
 			dst = append(dst, byte(c))
-		case c&plainTail != 0:
+		case c&(plainTail|plainSkip) != 0:
 		case c&plainMany != 0:
 			dst = append(dst, e.clusters[c&plainContents]...)
 		default:
@@ -71,9 +73,10 @@ func (e *plainEdit) appendCells(dst []byte, cells []plainCell) []byte {
 // settle makes the older half of a full window final.
 func (e *plainEdit) settle() {
 	n := plainWindow
-	if e.cells[n]&plainTail != 0 {
+	for n < len(e.cells) && e.cells[n]&(plainTail|plainSkip) != 0 {
 		n++
 	}
+	e.before = (e.before + n) % plainTabColumns
 	e.final = e.appendCells(e.final, e.cells[:n])
 	e.cells = e.cells[:copy(e.cells, e.cells[n:])]
 	e.col = max(e.col-n, 0)
@@ -151,10 +154,55 @@ func (e *plainEdit) pad() {
 	}
 }
 
-// halve blanks the wide character that col would cut in two.
+// halve blanks the wide character or the tab that col would cut in two.
 func (e *plainEdit) halve(col int) {
-	if col > 0 && col < len(e.cells) && e.cells[col]&plainTail != 0 {
+	switch {
+	case col <= 0 || col >= len(e.cells):
+	case e.cells[col]&plainTail != 0:
 		e.cells[col-1], e.cells[col] = ' ', ' '
+	case e.cells[col]&plainSkip != 0:
+		e.blankTab(col)
+	}
+}
+
+// tab is HT. At the end of the text it is text: who reads a Makefile back wants the tab that was printed. Over text that
+// is there already it only moves, as on a screen.
+func (e *plainEdit) tab() {
+	stop := ((e.before+e.col)/plainTabColumns+1)*plainTabColumns - e.before
+	if e.col < len(e.cells) || stop > 2*plainWindow {
+		e.move(stop)
+		return
+	}
+	e.pad()
+	e.put('\t')
+	for e.col < stop {
+		e.put(plainSkip)
+	}
+}
+
+// blankTab makes blanks of the tab that passed col. Behind the text it leaves none after col: nothing was printed there.
+func (e *plainEdit) blankTab(col int) {
+	from, to := col, col
+	for e.cells[from]&plainSkip != 0 {
+		from--
+	}
+	for to < len(e.cells) && e.cells[to]&plainSkip != 0 {
+		to++
+	}
+	if to == len(e.cells) {
+		e.cells, to = e.cells[:col], col
+	}
+	for i := from; i < to; i++ {
+		e.cells[i] = ' '
+	}
+}
+
+// blankTabs makes blanks of all tabs from the cursor on, which are about to be shifted off the stops.
+func (e *plainEdit) blankTabs() {
+	for i := e.col; i < len(e.cells); i++ {
+		if c := e.cells[i]; c == '\t' || c&plainSkip != 0 {
+			e.cells[i] = ' '
+		}
 	}
 }
 
@@ -168,6 +216,9 @@ func (e *plainEdit) combine(r rune) {
 		return
 	}
 	c := e.cells[i]
+	if c == '\t' || c&plainSkip != 0 {
+		return
+	}
 	text := utf8.AppendRune(e.appendCells(nil, []plainCell{c}), r)
 	if len(text) > plainCluster {
 		return
@@ -190,10 +241,10 @@ func (e *plainEdit) move(col int) {
 
 // erase blanks columns; those at the end cease to be.
 func (e *plainEdit) erase(from, to int) {
-	from = min(from, len(e.cells))
-	to = min(to, len(e.cells))
 	e.halve(from)
 	e.halve(to)
+	from = min(from, len(e.cells))
+	to = min(to, len(e.cells))
 	if to == len(e.cells) {
 		e.cells = e.cells[:from]
 		e.move(e.col) // what is far beyond the end would cost much to fill
@@ -211,13 +262,18 @@ func (e *plainEdit) insert(n int) {
 		return
 	}
 	e.halve(e.col)
+	e.blankTabs()
+	if e.col == len(e.cells) {
+		return
+	}
 	e.cells = slices.Insert(e.cells, e.col, slices.Repeat([]plainCell{' '}, n)...)
 }
 
 // remove shifts the columns after the n from the cursor on to the left.
 func (e *plainEdit) remove(n int) {
+	e.halve(e.col)
+	e.halve(e.col + n)
+	e.blankTabs()
 	from, to := min(e.col, len(e.cells)), min(e.col+n, len(e.cells))
-	e.halve(from)
-	e.halve(to)
 	e.cells = slices.Delete(e.cells, from, to)
 }

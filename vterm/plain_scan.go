@@ -137,7 +137,8 @@ func (p *Plain) control(b byte) {
 	case '\b':
 		p.line.move(p.line.col - 1)
 	case '\t':
-		p.line.move((p.line.col/plainTabColumns + 1) * plainTabColumns)
+		p.line.tab()
+		p.settle()
 	}
 }
 

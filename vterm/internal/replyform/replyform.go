@@ -54,7 +54,7 @@ var Kinds = []Kind{
 	{"OSC 4, 5: palette", `ESC \][45];<N>;<RGB><ST>`},
 	{"OSC 10 to 19: dynamic colours", `ESC \]1[0-9];<RGB><ST>`},
 	{"OSC 21: colours by name", `ESC \]21;<COLOR>(;<COLOR>)*<ST>`},
-	{"kitty graphics", `ESC _G([iIp]=<L>(,[Ip]=<L>)*)?;(OK|E[A-Z]+:[a-zA-Z ,]{1,80})<ST>`},
+	{"kitty graphics", `ESC _G([iIp]=<L>(,[Ip]=<L>)*)?;(OK|E[A-Z]+:[a-zA-Z0-9 ,]{1,80})<ST>`},
 }
 
 var parts = strings.NewReplacer("ESC ", "\x1b", "<ST>", `(\x1b\\|\x07)`, "<N>", "[0-9]{1,5}", "<L>", "[0-9]{1,10}",
