@@ -109,7 +109,7 @@ var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 // start, and a full disk is reported by the journal.
 func (s *Session) checkpoint() {
 	s.check.timer = nil
-	if !s.check.worth(s.off, false) || s.journalBad {
+	if !s.check.worth(s.off, false) || s.journalBad || s.quarantined {
 		return
 	}
 	if s.cfg.Dir == "" { // nobody will go on from it
@@ -160,6 +160,13 @@ func (s *Session) rebuild() bool {
 		case <-s.stop:
 			return false
 		}
+	}
+	done, ok := s.attemptReplay()
+	defer done()
+	if !ok {
+		s.quarantine(fmt.Sprintf("the daemon crashed %d times while this session's screen was made anew; another version of it will try again", maxAttempts))
+		s.stand()
+		return true
 	}
 	ctx, cancel := s.untilStop()
 	defer cancel()
@@ -244,6 +251,12 @@ func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uin
 
 // begin makes everything stand where the journal ends.
 func (s *Session) begin() {
+	s.stand()
+	s.resumeAnswers()
+}
+
+// stand makes journal, ring and what is known of the output meet.
+func (s *Session) stand() {
 	s.off = s.cfg.Journal.End()
 	if s.ring != nil && s.ring.Head() < s.off {
 		s.stepBack(s.ring.Head())
@@ -260,7 +273,6 @@ func (s *Session) begin() {
 	s.watch.output()
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
-	s.resumeAnswers()
 }
 
 // skipTo goes on at an offset that the journal does not reach: history was lost (an

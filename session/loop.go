@@ -20,19 +20,30 @@ const (
 // own is the owner's goroutine.
 func (s *Session) own() {
 	defer close(s.stopped)
-	if !s.rebuild() {
+	built := false
+	if s.guard(func() { built = s.rebuild() }) == nil && !built {
 		s.abandon()
 		return
 	}
-	defer s.finish()
-	for {
+	if !built { // it panicked: the output goes on where the journal ends all the same
+		s.stand()
+	}
+	for !s.turn() {
+	}
+	_ = s.guard(s.finish)
+	s.leave()
+}
+
+// turn takes what there is to do and waits for more. over: the session is stopped.
+func (s *Session) turn() (over bool) {
+	_ = s.guard(func() { // what it did is in the status
 		if s.drain() {
 			signal(s.output) // more is there; operations first
 		}
 		s.settle()
 		select {
 		case <-s.stop:
-			return
+			over = true
 		case f := <-s.ops:
 			f()
 		case <-s.output:
@@ -50,7 +61,8 @@ func (s *Session) own() {
 		case <-s.answersClock():
 			s.answersDue()
 		}
-	}
+	})
+	return over
 }
 
 // retry fires while the journal is failing, to find out when it works again.
@@ -104,13 +116,22 @@ func (s *Session) take(p []byte) {
 		}
 	}
 	s.streams.took(s.off, len(p))
+	if s.quarantined {
+		s.off += uint64(len(p))
+	} else {
+		s.show(p)
+	}
+	s.makeRoom()
+	s.ack()
+}
+
+// show gives p to everything that looks at output.
+func (s *Session) show(p []byte) {
 	_, _ = s.engine.Write(p) // never fails
 	s.off += uint64(len(p))
 	s.happened(s.off)
 	s.feedWaiters(p)
 	s.feedAnswers(p)
-	s.makeRoom()
-	s.ack()
 }
 
 func (s *Session) ack() {
@@ -155,6 +176,12 @@ func (s *Session) saveBacklog() {
 
 // digest does what new output asks for besides showing it.
 func (s *Session) digest() {
+	if s.quarantined {
+		now := time.Now()
+		s.update(ChangeOutput, func(st *Status) { st.Offset, st.LastOutput = s.off, now })
+		s.watch.output()
+		return
+	}
 	s.answer()
 	if s.streams.apart {
 		defer s.watch.output() // the streams of what was taken are known from here on
@@ -265,10 +292,7 @@ func (s *Session) ended() {
 // finds everything as this one found it.
 func (s *Session) abandon() {
 	s.endWaiters()
-	s.inputs.end()
-	if err := s.cfg.Journal.Close(); err != nil {
-		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
-	}
+	s.leave()
 }
 
 // finish leaves everything so that the next owner goes on from here.
@@ -277,8 +301,12 @@ func (s *Session) finish() {
 	s.saveAnswers()
 	s.endAnswers()
 	s.endWaiters()
-	s.inputs.end()
 	s.leaveStreams()
+}
+
+// leave ends what depends on nothing that can panic.
+func (s *Session) leave() {
+	s.inputs.end()
 	if err := s.cfg.Journal.Close(); err != nil {
 		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
 	}

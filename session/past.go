@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"github.com/longterm-dev/longterm/store/journal"
@@ -17,7 +18,16 @@ var ErrForgotten = errors.New("that far back nothing is kept any more")
 // Past is the emulator as it stood after off bytes of output, made anew from the nearest
 // checkpoint and the journal. It belongs to the caller. The owner is not asked: looking
 // back costs the living session nothing.
-func (s *Session) Past(ctx context.Context, off uint64) (vterm.Engine, error) {
+func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err error) {
+	if why := s.Status().Quarantine; why != "" {
+		return nil, fmt.Errorf("%w: %s", ErrQuarantined, why)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("panic while history was replayed", "session", s.cfg.ID, "offset", off, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%w: panic while its history was replayed: %v", ErrQuarantined, r)
+		}
+	}()
 	if start, end := s.OutputRange(); off > end {
 		return nil, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
 	} else if off < start {

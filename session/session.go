@@ -68,6 +68,12 @@ type Config struct {
 	// Rebuilding bounds how many sessions replay their history at once; a session
 	// somebody asks for goes first. nil: no bound.
 	Rebuilding chan struct{}
+	// Build names the program; Crashed says that the daemon before this one died of an error
+	// of its own. Suspects, with room for one, has sessions in whose replay one did replayed
+	// one at a time. See quarantine.go.
+	Build    string
+	Crashed  bool
+	Suspects chan struct{}
 }
 
 // Session is a terminal and its history. All methods may be called from any goroutine.
@@ -119,6 +125,7 @@ type Session struct {
 	check       checkpoints
 	sparse      sparse
 	streams     streams
+	quarantined bool // nothing looks at output any more
 
 	watch  watchers
 	inputs inputQueue
@@ -213,15 +220,16 @@ func (s *Session) do(ctx context.Context, f func()) error {
 	s.Start()
 	s.want.Do(func() { close(s.wanted) })
 	done := make(chan struct{})
+	var bad error
 	select {
-	case s.ops <- func() { defer close(done); f() }:
+	case s.ops <- func() { defer close(done); bad = s.guard(f) }:
 	case <-s.stopped:
 		return ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	<-done // f is short; leaving early would let it write to what its caller reads
-	return nil
+	return bad
 }
 
 // ID is the session's id.

@@ -47,6 +47,8 @@ type Status struct {
 	Needs      Needs // input that is waited for
 	// HistoryError says that history is not being written, and why.
 	HistoryError string
+	// Quarantine says why nothing looks at the session's output any more; empty: all does.
+	Quarantine string
 }
 
 // ShellStatus is what the session's shell is doing. Phase is empty when the program is no
@@ -77,7 +79,8 @@ const (
 	ChangeCommand // a command began or ended
 	ChangeInput   // the program waits for input, or does no longer
 	ChangeHistory // writing history began to fail or works again
-	ChangeOutput  // not announced: only Offset, Version and LastOutput
+	ChangeQuarantine
+	ChangeOutput // not announced: only Offset, Version and LastOutput
 )
 
 // Status is a copy of what is known.

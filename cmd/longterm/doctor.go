@@ -172,6 +172,9 @@ func checkHistory(ctx context.Context, b *backend) finding {
 		return ok("no daemon to ask")
 	}
 	for _, s := range list {
+		if s.Quarantine != "" {
+			return fail("its output is kept and can be read (`longterm output`); `longterm daemon restart` tries again", "%s is quarantined: %s", s.Name, s.Quarantine)
+		}
 		if s.History != "" {
 			return fail("make room or make the directory writable; it goes on by itself then", "history of %s is not being written: %s", s.Name, s.History)
 		}

@@ -65,6 +65,8 @@ func doing(s *api.Session) string {
 	switch sh := s.Shell; {
 	case s.State != "running":
 		return "-"
+	case s.Quarantine != "":
+		return "quarantined"
 	case s.Needs != nil && s.Needs.Kind != "screen":
 		return "needs " + s.Needs.Kind
 	case sh == nil || sh.Phase == "unknown":
@@ -163,6 +165,9 @@ func writeInfo(w io.Writer, s *api.Session) {
 	}
 	if len(labels) > 0 {
 		row("labels", strings.Join(labels, " "))
+	}
+	if s.Quarantine != "" {
+		row("quarantined", s.Quarantine)
 	}
 	if s.History != "" {
 		row("history", "not being written: "+s.History)

@@ -51,6 +51,9 @@ type Session struct {
 	Clients   int               `json:"clients" doc:"attached or watching clients"`
 	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
 	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
+
+	// Quarantine is set when its emulator, tracker or rules failed.
+	Quarantine string `json:"quarantine,omitempty" doc:"why its output is only kept, and no longer looked at"`
 }
 
 // Shell is what a session's shell is doing.
@@ -473,7 +476,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,edited,removed,job,respond,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`

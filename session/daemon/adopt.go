@@ -199,6 +199,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Shell:   h.launchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
+		Build: h.d.cfg.Build, Crashed: h.d.crashed, Suspects: h.suspects,
 		Answerer: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
 	}
 	if dev != nil {

@@ -52,6 +52,7 @@ type Daemon struct {
 	started time.Time
 	lock    *os.File
 	conf    *settings
+	crashed bool // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -78,6 +79,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer d.lock.Close()
+	d.crashed = d.watchCrash()
 	d.conf = openSettings(cfg.Dirs, cfg.Log)
 	if err := d.open(ctx); err != nil {
 		return err

@@ -25,7 +25,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		Cwd: currentDir(e, st, r), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
 		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.seat.count(), Size: string(e.seat.sizePolicy()),
-		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Temporary: r.Temporary,
+		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
 	if a.Labels == nil {
 		a.Labels = map[string]string{}

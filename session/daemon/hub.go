@@ -78,6 +78,7 @@ type hub struct {
 	d          *Daemon
 	bus        bus
 	rebuilding chan struct{}
+	suspects   chan struct{}
 	writes     sync.WaitGroup // records on their way to the disk
 	restoring  sync.Mutex     // one restore at a time; before mu
 	lost       []*entry       // went down with their keeper or the machine; set while loading
@@ -94,7 +95,7 @@ type hub struct {
 func newHub(d *Daemon) *hub {
 	return &hub{
 		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
-		rebuilding: make(chan struct{}, 2), followers: newFollowers(),
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), followers: newFollowers(),
 	}
 }
 
@@ -228,7 +229,7 @@ var eventKinds = map[session.Change]string{
 	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
 	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
 	session.ChangeProgress: "progress", session.ChangeHistory: "history", session.ChangeShell: "shell",
-	session.ChangeCommand: "command", session.ChangeInput: "input",
+	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeQuarantine: "quarantine",
 }
 
 func (e *entry) temporary() bool { return e.record().Temporary }

@@ -89,7 +89,7 @@ func (x *indexer) sweep(ctx context.Context, due func(e *entry, rest uint64) boo
 		if end <= seen || e.record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := x.feed(ctx, e); err != nil && ctx.Err() == nil {
+		if err := x.hub.d.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
 			x.hub.d.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}

@@ -55,7 +55,8 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.d.cfg.Dirs.KeeperLog())
 	}
 	line, err := h.divider(ctx, old)
-	if err != nil {
+	anew := errors.Is(err, session.ErrQuarantined)
+	if err != nil && !anew {
 		return nil, err
 	}
 	old.s.Stop()
@@ -63,7 +64,11 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 		old.dev.released()
 	}
 	e := &entry{rec: p.rec}
-	if p.base, err = h.divide(p.rec.ID, line); err == nil {
+	p.base, err = h.divide(p.rec.ID, line)
+	if err == nil && anew { // what could not be looked at is not looked at again
+		err = old.s.BeginAfter(p.base)
+	}
+	if err == nil {
 		err = h.spawn(ctx, e, k, p)
 	}
 	if err != nil {
@@ -151,7 +156,7 @@ func (h *hub) divider(ctx context.Context, e *entry) ([]byte, error) {
 	_, end := e.s.OutputRange()
 	engine, err := e.s.Past(ctx, end)
 	if err != nil {
-		return nil, err
+		return dividingLine([]byte("\x1bc")), err
 	}
 	b := []byte("\x1b[?1049l")
 	_, _ = engine.Write(b)
@@ -162,7 +167,11 @@ func (h *hub) divider(ctx context.Context, e *entry) ([]byte, error) {
 	if f.Cursor.Col > 0 {
 		b = append(b, "\r\n"...)
 	}
-	return append(b, "\x1b[2m── restored "+time.Now().Format(time.DateTime)+" ──\x1b[m\r\n"...), nil
+	return dividingLine(b), nil
+}
+
+func dividingLine(b []byte) []byte {
+	return append(b, "\x1b[2m── restored "+time.Now().Format(time.DateTime)+" ──\x1b[m\r\n"...)
 }
 
 // divide appends the line between old and new to a session's journal and returns where

@@ -114,6 +114,8 @@ func toAPI(err error) error {
 		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("close its quotes and blocks; the shell was given Ctrl-C")
 	case errors.Is(err, session.ErrLine):
 		return api.Errorf(api.CodeInvalid, "%v", err)
+	case errors.Is(err, session.ErrQuarantined):
+		return api.Errorf(api.CodeInternal, "%v", err).WithHint("`longterm output` shows what it printed; the next daemon (`longterm daemon restart`) tries again")
 	case errors.Is(err, session.ErrEnded):
 		return api.Errorf(api.CodeEnded, "%v", err).WithHint("its screen and output can still be read")
 	case errors.Is(err, session.ErrOverloaded):

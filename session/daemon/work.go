@@ -161,7 +161,9 @@ func (h *hub) follow(e *entry, j task) {
 		return
 	}
 	f := &follower{h: h, e: e, task: j, ends: ends}
-	h.followers.run(f.run)
+	h.followers.run(func(ctx context.Context) {
+		_ = h.d.contain("follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
+	})
 }
 
 // followers are the goroutines that read what commands print.
