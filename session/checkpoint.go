@@ -109,7 +109,7 @@ var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 // start, and a full disk is reported by the journal.
 func (s *Session) checkpoint() {
 	s.check.timer = nil
-	if !s.check.worth(s.off, false) || s.journalBad || s.quarantined {
+	if s.engine == nil || !s.check.worth(s.off, false) || s.journalBad || s.quarantined {
 		return
 	}
 	if s.cfg.Dir == "" { // nobody will go on from it

@@ -28,6 +28,7 @@ func (s *Session) own() {
 	if !built { // it panicked: the output goes on where the journal ends all the same
 		s.stand()
 	}
+	s.mayRest()
 	for !s.turn() {
 	}
 	_ = s.guard(s.finish)
@@ -265,10 +266,10 @@ func (s *Session) detach() {
 	if s.cfg.Device == nil {
 		return
 	}
-	s.tap.close()
-	s.ring = nil
+	s.forgetRing()
 	s.inputs.end()
 	s.cfg.Device.Release()
+	s.mayRest()
 }
 
 // ended records the child's exit after the last byte it printed.
@@ -307,6 +308,10 @@ func (s *Session) finish() {
 // leave ends what depends on nothing that can panic.
 func (s *Session) leave() {
 	s.inputs.end()
+	s.endDormancy()
+	if s.Status().State != Running {
+		s.forgetRing()
+	}
 	if err := s.cfg.Journal.Close(); err != nil {
 		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)
 	}

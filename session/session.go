@@ -68,6 +68,8 @@ type Config struct {
 	// Rebuilding bounds how many sessions replay their history at once; a session
 	// somebody asks for goes first. nil: no bound.
 	Rebuilding chan struct{}
+	// Awake bounds how many ended sessions have an emulator in memory; nil: no bound.
+	Awake *Awake
 	// Build names the program; Crashed says that the daemon before this one died of an error
 	// of its own. Suspects, with room for one, has sessions in whose replay one did replayed
 	// one at a time. See quarantine.go.
@@ -192,19 +194,22 @@ func (s *Session) Lost() {
 	s.post(func() {
 		s.drain()
 		s.answersEnded()
-		s.tap.close()
 		s.inputs.end()
-		s.ring = nil
+		s.forgetRing()
 		if s.Status().State == Running {
 			now := time.Now()
 			s.update(ChangeState, func(st *Status) { st.State, st.Ended = Lost, now })
 		}
 		s.endWaiters()
+		s.mayRest()
 	})
 }
 
 // post hands the owner something to do without waiting for it.
-func (s *Session) post(f func()) {
+func (s *Session) post(f func()) { s.hand(func() { _ = s.guarded(f) }) }
+
+// hand is post without finding an emulator first.
+func (s *Session) hand(f func()) {
 	s.Start()
 	go func() {
 		select {
@@ -222,7 +227,7 @@ func (s *Session) do(ctx context.Context, f func()) error {
 	done := make(chan struct{})
 	var bad error
 	select {
-	case s.ops <- func() { defer close(done); bad = s.guard(f) }:
+	case s.ops <- func() { defer close(done); bad = s.guarded(f) }:
 	case <-s.stopped:
 		return ErrStopped
 	case <-ctx.Done():
@@ -230,6 +235,14 @@ func (s *Session) do(ctx context.Context, f func()) error {
 	}
 	<-done // f is short; leaving early would let it write to what its caller reads
 	return bad
+}
+
+// guarded runs an operation, which finds an emulator.
+func (s *Session) guarded(f func()) (err error) {
+	if gerr := s.guard(func() { err = s.used() }); gerr != nil || err != nil {
+		return errors.Join(gerr, err)
+	}
+	return s.guard(f)
 }
 
 // ID is the session's id.

@@ -135,6 +135,7 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 	r, err := ring.Map(ringFile)
 	_ = ringFile.Close() // the mapping stays
 	if err != nil {
+		closeFile(pty)
 		return err
 	}
 	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe
@@ -143,7 +144,18 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		pty = nil
 	}
 	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup}
-	return h.begin(e, dev, r, o)
+	if err := h.begin(e, dev, r, o); err != nil {
+		closeFile(dev.pty)
+		return errors.Join(err, r.Close())
+	}
+	return nil
+}
+
+// closeFile closes a file if there is one; it was only passed on to us.
+func closeFile(f *os.File) {
+	if f != nil {
+		_ = f.Close()
+	}
 }
 
 // settle makes sessions that no keeper has what they are: history. One that was
@@ -199,7 +211,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Shell:   h.launchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
-		Build: h.d.cfg.Build, Crashed: h.d.crashed, Suspects: h.suspects,
+		Build: h.d.cfg.Build, Crashed: h.d.crashed, Suspects: h.suspects, Awake: h.awake,
 		Answerer: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
 	}
 	if dev != nil {

@@ -79,6 +79,7 @@ type hub struct {
 	bus        bus
 	rebuilding chan struct{}
 	suspects   chan struct{}
+	awake      *session.Awake
 	writes     sync.WaitGroup // records on their way to the disk
 	restoring  sync.Mutex     // one restore at a time; before mu
 	lost       []*entry       // went down with their keeper or the machine; set while loading
@@ -92,10 +93,14 @@ type hub struct {
 	byname map[string]*entry
 }
 
+// endedAwake is how many ended sessions have their screens in memory.
+const endedAwake = 4
+
 func newHub(d *Daemon) *hub {
 	return &hub{
 		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
-		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), followers: newFollowers(),
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
+		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
 }
 
