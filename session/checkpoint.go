@@ -117,6 +117,7 @@ func (s *Session) checkpoint() {
 		return
 	}
 	s.saveTracking()
+	s.saveOnce()
 	buf := snapshots.Get().(*[]byte)
 	defer snapshots.Put(buf)
 	snapshot := s.engine.AppendSnapshot((*buf)[:0])
@@ -174,6 +175,7 @@ func (s *Session) rebuild() bool {
 	from, size := s.restoreInto(s.engine, end)
 	s.check.at, s.check.size = from, size
 	s.resumeTracking(from)
+	s.resumeOnce()
 	s.quiet = true // nobody is told again what happened back then
 	if _, err := replay(ctx, s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); ctx.Err() != nil {
 		return false

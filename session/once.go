@@ -1,6 +1,10 @@
 package session
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/respond"
@@ -9,6 +13,10 @@ import (
 
 // Input that carries an id is typed once: a client whose daemon was killed under its
 // request sends it again and learns whether it was typed. The journal knows, too.
+
+// onceFile has the ids that a checkpoint makes a replay pass by, in a session's directory. It
+// is written before the checkpoint.
+const onceFile = "inputs.json"
 
 // markOnce is the kind of the journal's marks that hold the id of input that was typed.
 const markOnce journal.MarkKind = 0x20
@@ -33,6 +41,10 @@ func (s *Session) typedBefore(id string) (Typed, bool) {
 
 // rememberOnce notes that input was typed.
 func (s *Session) rememberOnce(id string, t Typed) {
+	if _, was := s.typedBefore(id); was {
+		return
+	}
+	s.idsSaved = false
 	if len(s.idTyped) == maxOnce {
 		s.idTyped = append(s.idTyped[:0], s.idTyped[1:]...)
 	}
@@ -54,4 +66,52 @@ func (s *Session) retellOnce(rec *journal.Record) {
 	if ok {
 		s.rememberOnce(id, Typed{Cursor: rec.Offset, Echo: respond.EchoState(echo)})
 	}
+}
+
+// onceState is one input of the file's content.
+type onceState struct {
+	ID     string            `json:"id"`
+	Cursor uint64            `json:"cursor"`
+	Echo   respond.EchoState `json:"echo,omitempty"`
+}
+
+// saveOnce writes the ids down, unless that was done.
+func (s *Session) saveOnce() {
+	if s.idsSaved || len(s.idTyped) == 0 {
+		return
+	}
+	list := make([]onceState, len(s.idTyped))
+	for i, t := range s.idTyped {
+		list[i] = onceState{t.id, t.Cursor, t.Echo}
+	}
+	path := filepath.Join(s.cfg.Dir, onceFile)
+	b, err := json.Marshal(list)
+	if err == nil {
+		err = errors.Join(os.WriteFile(path+".tmp", b, 0o600), os.Rename(path+".tmp", path))
+	}
+	if err != nil {
+		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)
+		return
+	}
+	s.idsSaved = true
+}
+
+// resumeOnce reads what saveOnce wrote.
+func (s *Session) resumeOnce() {
+	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, onceFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	var list []onceState
+	if err == nil {
+		err = json.Unmarshal(b, &list)
+	}
+	if err != nil {
+		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
+		return
+	}
+	for _, t := range list {
+		s.rememberOnce(t.ID, Typed{Cursor: t.Cursor, Echo: t.Echo})
+	}
+	s.idsSaved = true
 }

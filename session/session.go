@@ -114,6 +114,7 @@ type Session struct {
 	typed       []typedText // newest last
 	input       inputRegion // of the shell's newest prompt
 	idTyped     []onceTyped // newest last
+	idsSaved    bool        // idTyped is in its file
 	typedByExec bool        // the newest thing typed was a whole line, by Exec
 	typedAt     anchor      // where output and screen stood when something was last typed
 	frame       vterm.Frame

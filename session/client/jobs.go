@@ -31,7 +31,7 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, body func
 		if !isUnavailable(err) || ctx.Err() != nil || try == maxAgain {
 			return r, err
 		}
-		if err := c.again(ctx); err != nil {
+		if err := c.again(ctx, try); err != nil {
 			return r, err
 		}
 	}
@@ -41,9 +41,17 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, body func
 // says so each time.
 const maxAgain = 10
 
-// again makes ready for a request to be repeated to the daemon's successor.
-func (c *Client) again(ctx context.Context) error {
+// again makes ready for a request to be repeated to the daemon's successor. One that is on its
+// way out refuses at once, so repeats are further and further apart, some five seconds in all.
+func (c *Client) again(ctx context.Context, try int) error {
 	c.http.CloseIdleConnections()
+	if try > 0 {
+		select {
+		case <-time.After(min(10*time.Millisecond<<(try-1), time.Second)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return c.Ensure(ctx)
 }
 
@@ -119,7 +127,7 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		switch {
 		case isUnavailable(err) && ctx.Err() == nil && try < maxAgain:
-			if err := c.again(ctx); err != nil {
+			if err := c.again(ctx, try); err != nil {
 				return j, err
 			}
 			try++

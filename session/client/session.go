@@ -50,11 +50,10 @@ func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
 	for try := 0; ; try++ {
 		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
 		var e *api.Error
-		if err == nil || in.ID == "" || try > 2 || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
+		if err == nil || in.ID == "" || try == maxAgain || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
 			return r, err
 		}
-		s.c.http.CloseIdleConnections()
-		if s.c.Ensure(ctx) != nil {
+		if s.c.again(ctx, try) != nil {
 			return r, err
 		}
 	}

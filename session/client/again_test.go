@@ -1,0 +1,71 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// leaving is a daemon on its way out: it refuses for a while.
+func leaving(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
+	t.Helper()
+	dir := t.TempDir()
+	dirs := paths.Dirs{Run: dir + "/run", State: dir, Config: dir}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", dirs.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) <= refusals {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_ = json.NewEncoder(w).Encode(api.Errorf(api.CodeUnavailable, "it is being closed"))
+			return
+		}
+		_ = json.NewEncoder(w).Encode(api.Typed{Cursor: 7})
+	})}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return New(Options{Dirs: dirs, KeeperArgv: func() []string { return []string{"false"} }}), &asked
+}
+
+// Input with an id outlasts a daemon that refuses for more than a moment: repeats come with
+// pauses between.
+//
+// FAULT: A23
+func TestTypingOutlastsALeavingDaemon(t *testing.T) {
+	c, asked := leaving(t, 6)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	began := time.Now()
+	r, err := c.Session("s").Type(ctx, api.Input{Text: "x", ID: "id"})
+	if err != nil || r.Cursor != 7 || asked.Load() != 7 {
+		t.Errorf("%+v, %v after %d requests", r, err, asked.Load())
+	}
+	if took := time.Since(began); took < 100*time.Millisecond {
+		t.Errorf("repeated without a pause: %v", took)
+	}
+	if _, err := c.Session("s").Type(ctx, api.Input{Text: "x"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without an id it is asked once: nobody knows whether it was typed.
+func TestTypingWithoutAnIDIsAskedOnce(t *testing.T) {
+	c, asked := leaving(t, 1)
+	if _, err := c.Session("s").Type(t.Context(), api.Input{Text: "x"}); !isUnavailable(err) || asked.Load() != 1 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
