@@ -121,9 +121,14 @@ func (q *inputQueue) typeOut(t *typed) error {
 	if err := t.ctx.Err(); err != nil {
 		return fmt.Errorf("nothing was typed: %w", err)
 	}
-	stop := context.AfterFunc(t.ctx, func() { _ = q.device.SetWriteDeadline(time.Unix(1, 0)) })
+	set := make(chan struct{})
+	stop := context.AfterFunc(t.ctx, func() {
+		defer close(set)
+		_ = q.device.SetWriteDeadline(time.Unix(1, 0))
+	})
 	n, err := q.device.Write(t.data)
 	if !stop() {
+		<-set // it may be under way still, and must not have the last word
 		_ = q.device.SetWriteDeadline(time.Time{})
 	}
 	switch {

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lateDevice is a terminal whose first write is given up just when it succeeds: its deadline
+// is set late.
+type lateDevice struct {
+	fake
+	giveUp  context.CancelFunc // called in the first write
+	setting chan struct{}      // closed when its deadline is about to be set
+
+	mu   sync.Mutex
+	past bool // the deadline is
+}
+
+func (d *lateDevice) TryWrite([]byte) int { return 0 }
+
+func (d *lateDevice) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	past := d.past
+	d.mu.Unlock()
+	if past {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if d.giveUp != nil {
+		d.giveUp()
+		d.giveUp = nil
+		<-d.setting
+	}
+	return d.fake.Write(p)
+}
+
+func (d *lateDevice) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() {
+		close(d.setting)
+		time.Sleep(time.Second) // of synctest: everybody else runs meanwhile
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.past = !at.IsZero()
+	return nil
+}
+
+// Input after some that was given up is typed, however late the giving up came.
+//
+// FAULT: B12
+func TestInputGoesOnAfterOneWasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &lateDevice{giveUp: cancel, setting: make(chan struct{})}
+		q := &inputQueue{device: d}
+		for i, ctx := range []context.Context{ctx, t.Context(), t.Context()} {
+			done, err := q.add(ctx, []byte("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				t.Errorf("input %d: %v", i, err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if d.got() != "xxx" {
+			t.Errorf("typed %q", d.got())
+		}
+	})
+}
