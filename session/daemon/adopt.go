@@ -87,6 +87,7 @@ func (d *Daemon) adoptKeeper(ctx context.Context, key string) error {
 	if keeperEnded(d.cfg.Dirs, key) { // killed: its socket and lock file are left over
 		return errors.Join(os.Remove(d.cfg.Dirs.KeeperSocket(key)), os.Remove(d.cfg.Dirs.KeeperLock(key)))
 	}
+	d.silent[key] = true
 	k, err := d.connect(key)
 	if err != nil {
 		return err
@@ -95,7 +96,9 @@ func (d *Daemon) adoptKeeper(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
+	d.silent[key] = false
 	for _, s := range kept {
+		d.kept[s.ID] = true
 		if err := d.hub.adoptKept(ctx, k, s); err != nil {
 			d.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
 		}
@@ -118,6 +121,10 @@ func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) err
 		if err := h.d.store.CreateSession(ctx, e.rec); err != nil {
 			h.d.log.Error("record a recovered session", "session", s.ID, "err", err)
 		}
+	}
+	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
+		e.rec.State, e.rec.Ended = string(session.Running), time.Time{}
+		h.save(e, func(*store.Session) {})
 	}
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		return err
@@ -169,6 +176,7 @@ func (h *hub) settle() {
 		}
 	}
 	h.mu.RUnlock()
+	h.endLeftBehind(rest)
 	for _, e := range rest {
 		if e.rec.Temporary { // it ended while nobody was there to remove it
 			h.forget(e)

@@ -54,6 +54,9 @@ type Daemon struct {
 	conf    *settings
 	crashed bool // the daemon before this one did
 
+	kept   map[string]bool // ids of the sessions that keepers had at the start
+	silent map[string]bool // keys of keepers that ran then and did not answer
+
 	launching sync.Mutex // one keeper at a time is started; before mu
 
 	mu      sync.Mutex // guards the fields below
@@ -70,6 +73,7 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) error {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
+		kept: map[string]bool{}, silent: map[string]bool{},
 		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1),
 	}
 	if err := cfg.Dirs.Make(); err != nil {

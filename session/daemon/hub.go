@@ -239,14 +239,12 @@ var eventKinds = map[session.Change]string{
 
 func (e *entry) temporary() bool { return e.record().Temporary }
 
-// keeperLost marks the sessions of a keeper that died.
+// keeperLost ends what a keeper that died left running, and then marks its sessions.
 func (h *hub) keeperLost(key string) {
-	var lost []*entry
-	for _, e := range h.all() {
-		if e.dev != nil && e.record().Keeper == key && e.s.Status().State == session.Running {
-			e.s.Lost()
-			lost = append(lost, e)
-		}
+	orphans, lost := h.orphansOf(key)
+	h.endOrphans(context.Background(), orphans)
+	for _, e := range lost {
+		e.s.Lost()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

@@ -31,6 +31,9 @@ import (
 // noCgroups set to "off" makes the keeper do without.
 const noCgroups = "LONGTERM_CGROUP"
 
+// keeperLeaf is the cgroup that a keeper steps aside to.
+const keeperLeaf = "longterm-keeper"
+
 // controllers are what limits need.
 var controllers = []string{"memory", "cpu", "pids"}
 
@@ -91,6 +94,21 @@ func ownCgroup(mounts, self []byte) (string, error) {
 	return "", errors.New("cgroup v2 is not mounted")
 }
 
+// CgroupsOf are the directories of cgroups that keepers in reach made for a session.
+func CgroupsOf(session string) []string {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	self, _ := os.ReadFile("/proc/self/cgroup")
+	base, err := ownCgroup(mounts, self)
+	if err != nil || session == "" || strings.ContainsAny(session, `/*?[\`) {
+		return nil
+	}
+	if filepath.Base(base) == keeperLeaf { // where a keeper stepped aside to, and its daemon with it
+		base = filepath.Dir(base)
+	}
+	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*", session))
+	return dirs
+}
+
 // unescapeMount undoes the octal escapes of mountinfo.
 func unescapeMount(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
@@ -129,7 +147,7 @@ func stepAside(base string, pid int) {
 	if err != nil || strings.TrimSpace(string(procs)) != strconv.Itoa(pid) {
 		return
 	}
-	leaf := filepath.Join(base, "longterm-keeper")
+	leaf := filepath.Join(base, keeperLeaf)
 	if err := os.Mkdir(leaf, 0o755); err == nil || errors.Is(err, os.ErrExist) {
 		_ = writeCgroup(leaf, "cgroup.procs", strconv.Itoa(pid))
 	}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// noHangUp is a program that no hang-up ends. It says so when another of its kind runs
+// already in the directory.
+const noHangUp = `trap "" HUP INT TERM
+test -e pid && grep -q "^State:.[^ZX]" /proc/$(cat pid)/status && echo TWICE
+echo $$ > pid
+echo "running $$"
+while :; do read x || sleep 1000; done`
+
+// A keeper that is killed takes its programs along, whatever signals they ignore: a session
+// is called lost once nothing of it runs, and what is started again by policy does not run
+// twice. The same holds when the daemon goes down with the keeper.
+//
+// FAULT: A14
+// FEATURES: R91, R93
+func TestKeeperKilledEndsItsPrograms(t *testing.T) {
+	for name, alone := range map[string]bool{"the keeper": true, "the keeper and the daemon": false} {
+		t.Run(name, func(t *testing.T) {
+			i := newInstance(t)
+			dirs := [2]string{t.TempDir(), t.TempDir()}
+			i.run("new", "-n", "again", "--restore", "command", "--cwd", dirs[0], "--", "sh", "-c", noHangUp)
+			i.run("new", "-n", "gone", "--cwd", dirs[1], "--", "sh", "-c", noHangUp)
+			i.run("wait", "again", "--for", "text=running")
+			i.run("wait", "gone", "--for", "text=running")
+			gone := i.info("gone").PID
+			st := i.status()
+			pids := []int{st.KeeperPID}
+			if !alone {
+				pids = append(pids, st.DaemonPID)
+			}
+			for _, pid := range pids {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			eventually(t, "the session is lost", func() bool { return i.info("gone").State == "lost" })
+			if alive(gone) {
+				t.Errorf("the session is called lost and process %d runs", gone)
+			}
+			eventually(t, "the command runs again", func() bool { return strings.Count(i.run("output", "again"), "running") == 2 })
+			if out := i.run("output", "again"); strings.Contains(out, "TWICE") {
+				t.Errorf("it ran twice:\n%s", out)
+			}
+		})
+	}
+}
+
+// What programs print after their keeper's death is kept.
+//
+// FAULT: A14
+// FEATURES: R93
+func TestOutputAfterTheKeepersDeathIsKept(t *testing.T) {
+	i := newInstance(t)
+	if err := os.WriteFile(filepath.Join(i.dir, "config.toml"), []byte("[exec]\ngrace = \"1m\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.run("new", "-n", "a", "--", "sh", "-c", "trap 'seq 1 30000; exit' INT; echo ready; while :; do read x < "+fifo+"; done")
+	i.run("wait", "a", "--for", "text=ready")
+	if err := syscall.Kill(i.status().KeeperPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the session is lost", func() bool { return i.info("a").State == "lost" })
+	want := ""
+	for n := range 30000 {
+		want += strconv.Itoa(n+1) + "\n"
+	}
+	if out := i.run("output", "a"); !strings.HasPrefix(out, "ready\n") || !strings.HasSuffix(out, want) { // between them the shell complains
+		t.Errorf("%d bytes, want %d; ends in %q", len(out), len(want), tail([]byte(out), 40))
+	}
+}

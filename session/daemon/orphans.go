@@ -1,0 +1,286 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// What a killed keeper leaves behind. Its programs do not end with it as long as the daemon
+// holds their terminals, and some would not end by the hang-up either. A session is called
+// lost, and may be started again, only once nothing of it runs any more.
+
+// orphan is a session without a keeper whose processes may still run.
+type orphan struct {
+	id      string
+	pid     int // of its own process
+	started time.Time
+	cgroups []string // directories
+	live    *entry   // nil: from the records, nobody holds its terminal
+	found   []process
+}
+
+// orphanPoll is how often the end of orphans is looked for.
+const orphanPoll = 10 * time.Millisecond
+
+// startTolerance is how far the clocks of a process's start and of our records may be apart.
+const startTolerance = 2 * time.Second
+
+// endOrphans ends all processes of sessions without a keeper, by the kill ladder, while it
+// takes what they print on their terminals, and hangs these up.
+func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
+	if len(list) == 0 {
+		return
+	}
+	defer func() {
+		for _, o := range list {
+			o.salvage(ctx)
+			o.hangUp()
+			o.removeCgroups()
+		}
+	}()
+	for _, r := range ladder {
+		find(list)
+		if !anyLeft(list) {
+			return
+		}
+		for _, o := range list {
+			o.signal(r.sig, r.scope)
+		}
+		if r.wait {
+			awaitOrphans(ctx, list, h.d.grace()/2)
+		}
+	}
+	for range sweepRounds { // who was born while others were killed
+		awaitOrphans(ctx, list, shutdownTime/sweepRounds)
+		if find(list); !anyLeft(list) {
+			return
+		}
+		for _, o := range list {
+			o.signal(syscall.SIGKILL, wire.ScopeAll)
+		}
+	}
+	for _, o := range list {
+		for _, p := range o.left() {
+			h.d.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.pid)
+		}
+	}
+}
+
+// awaitOrphans waits until all that were found have ended, d at most, and takes their output.
+func awaitOrphans(ctx context.Context, list []*orphan, d time.Duration) {
+	deadline := time.Now().Add(d)
+	for {
+		for _, o := range list {
+			o.salvage(ctx)
+		}
+		if !anyLeft(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
+			return
+		}
+		time.Sleep(min(orphanPoll, time.Until(deadline)))
+	}
+}
+
+func anyLeft(list []*orphan) bool {
+	return slices.ContainsFunc(list, func(o *orphan) bool { return len(o.left()) > 0 })
+}
+
+// left are the processes found that have not ended.
+func (o *orphan) left() []process {
+	o.found = slices.DeleteFunc(o.found, func(p process) bool {
+		st, ok := readStat(p.pid)
+		return !ok || st.start != p.start || st.state == 'Z' || st.state == 'X'
+	})
+	return o.found
+}
+
+func (o *orphan) signal(sig syscall.Signal, scope string) {
+	if scope == wire.ScopeForeground && o.live != nil {
+		if pgid := o.live.dev.foreground(); pgid > 0 { // the terminal holds the number
+			_ = syscall.Kill(-pgid, sig) // gone already is fine
+			return
+		}
+	}
+	if sig == syscall.SIGKILL {
+		for _, dir := range o.cgroups {
+			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
+		}
+	}
+	for _, p := range o.left() {
+		if scope == wire.ScopeAll || p.pid == o.pid {
+			_ = syscall.Kill(p.pid, sig)
+		}
+	}
+}
+
+// salvage takes what the programs have printed since the keeper died.
+func (o *orphan) salvage(ctx context.Context) {
+	if o.live == nil {
+		return
+	}
+	_, _ = o.live.s.Salvage(ctx, o.live.dev.readRest) // an ended session has nothing left
+}
+
+// hangUp closes the terminal: whoever still has it open gets a SIGHUP and no more input.
+func (o *orphan) hangUp() {
+	if o.live != nil && o.live.dev.pty != nil {
+		_ = o.live.dev.pty.Close()
+	}
+}
+
+// removeCgroups removes what nobody else will: the keeper's own goes with its last session.
+func (o *orphan) removeCgroups() {
+	for _, dir := range o.cgroups {
+		_ = os.Remove(dir)
+		_ = os.Remove(filepath.Dir(dir))
+	}
+}
+
+// readRest reads what a terminal holds, without waiting; 0 when that is nothing.
+func (d *device) readRest(p []byte) int {
+	if d.pipe || d.pty == nil {
+		return 0
+	}
+	n := 0
+	_ = d.control(func(fd int) (err error) {
+		n, err = unix.Read(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
+// stat is what /proc/PID/stat says of a process, proc_pid_stat(5).
+type stat struct {
+	state       byte
+	parent, sid int
+	start       string
+}
+
+func readStat(pid int) (stat, bool) {
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return stat{}, false
+	}
+	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from field 3 on
+	if len(f) < 20 {
+		return stat{}, false
+	}
+	parent, _ := strconv.Atoi(f[1])
+	sid, _ := strconv.Atoi(f[3])
+	return stat{f[0][0], parent, sid, f[19]}, true
+}
+
+// find adds the processes of all sessions in one walk over the system's: members of the
+// session's cgroup, carriers of its mark, and what belongs to its own process while that
+// lives. Numbers of processes are used again: one that did not start when the session did
+// is another's.
+func find(list []*orphan) {
+	all := map[int]stat{}
+	marks := map[string]*orphan{}
+	for _, o := range list {
+		marks["LONGTERM_SESSION="+o.id] = o
+	}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		st, ok := readStat(pid)
+		if !ok {
+			continue
+		}
+		all[pid] = st
+		env, _ := os.ReadFile(filepath.Join(dir, "environ")) // of others: not to be read
+		for kv := range bytes.SplitSeq(env, []byte{0}) {
+			if o := marks[string(kv)]; o != nil {
+				o.add(pid, st)
+			}
+		}
+	}
+	for _, o := range list {
+		for _, dir := range o.cgroups {
+			procs, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+			for _, f := range strings.Fields(string(procs)) {
+				if pid, err := strconv.Atoi(f); err == nil {
+					o.add(pid, all[pid])
+				}
+			}
+		}
+		o.addFamily(all)
+	}
+}
+
+// addFamily adds the session's own process, its terminal session and its descendants.
+func (o *orphan) addFamily(all map[int]stat) {
+	started, ok := startOf(o.pid)
+	if !ok || o.started.IsZero() || started.Sub(o.started).Abs() > startTolerance {
+		return
+	}
+	for pid, st := range all {
+		member := st.sid == o.pid
+		for up, depth := pid, 0; !member && up > 1 && depth < 64; up, depth = all[up].parent, depth+1 {
+			member = up == o.pid
+		}
+		if member {
+			o.add(pid, st)
+		}
+	}
+}
+
+func (o *orphan) add(pid int, st stat) {
+	p := process{pid, st.start}
+	if st.start != "" && st.state != 'Z' && !slices.Contains(o.found, p) {
+		o.found = append(o.found, p)
+	}
+}
+
+// orphansOf are the sessions that a keeper held when it died. The terminals of those that
+// had ended before are hung up.
+func (h *hub) orphansOf(key string) (orphans []*orphan, lost []*entry) {
+	for _, e := range h.all() {
+		if e.dev == nil || e.record().Keeper != key {
+			continue
+		}
+		st := e.s.Status()
+		o := &orphan{id: e.s.ID(), pid: st.PID, started: st.Started, live: e}
+		if st.State != session.Running {
+			o.hangUp()
+			continue
+		}
+		if e.dev.cgroup != "" {
+			o.cgroups = []string{e.dev.cgroup}
+		}
+		orphans, lost = append(orphans, o), append(lost, e)
+	}
+	return orphans, lost
+}
+
+// endLeftBehind ends what sessions have left that ran when their keeper and the daemon died.
+// It returns before any of them is called lost. Those that a keeper has, or may have, are left
+// alone: a later daemon finds them.
+func (h *hub) endLeftBehind(rest []*entry) {
+	var orphans []*orphan
+	for _, e := range rest {
+		if e.rec.State == string(session.Running) && !h.d.kept[e.rec.ID] && !h.d.silent[e.rec.Keeper] {
+			orphans = append(orphans, &orphan{
+				id: e.rec.ID, pid: e.rec.PID, started: e.rec.Started, cgroups: keeper.CgroupsOf(e.rec.ID),
+			})
+		}
+	}
+	h.endOrphans(context.Background(), orphans)
+}
