@@ -96,6 +96,7 @@ type NewSession struct {
 	Cwd    string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
 	Env    []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
 	SetEnv []string `json:"set_env,omitempty" doc:"additions to it"`
+	Umask  string   `json:"umask,omitempty" pattern:"^[0-7]{1,4}$" doc:"octal; default 022"`
 	Cols   int      `json:"cols,omitempty" doc:"default 80"`
 	Rows   int      `json:"rows,omitempty" doc:"default 24"`
 

@@ -83,6 +83,7 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 
 // NewSession starts a session.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
+	ourUmask(&n)
 	return send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 }
 

@@ -17,6 +17,7 @@ import (
 // Run runs a command in a session of its own. It goes on by itself over a restart of the
 // daemon; the command is run once.
 func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
+	ourUmask(&r.NewSession)
 	return c.call(ctx, "/run", &r.Call, func() any { return r })
 }
 

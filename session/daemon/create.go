@@ -70,6 +70,7 @@ type plan struct {
 	input             bool   // with pipe
 	fallback          bool   // pipe, if there is no terminal
 	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
+	umask             uint64 // as the keeper takes it
 	base              uint64 // offset its output begins at
 	// argv is what is started: the record's, or how a shell loads the integration.
 	argv  []string
@@ -80,6 +81,9 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 	p := &plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
 	if err := p.limit(n.Limits); err != nil {
 		return nil, err
+	}
+	if mask, err := strconv.ParseUint(n.Umask, 8, 12); err == nil {
+		p.umask = mask&0o777 + 1
 	}
 	if p.env == nil {
 		p.env = os.Environ()

@@ -62,7 +62,7 @@ func poolKey(n *api.NewSession) string {
 		return slices.Contains(volatile, name)
 	})
 	slices.Sort(env)
-	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00")))
+	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00") + "\x00" + n.Umask))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -96,7 +96,7 @@ func (p *pool) rackFor(n api.NewSession) *rack {
 		r = p.racks[i]
 		p.racks = slices.Delete(p.racks, i, i+1)
 	} else {
-		r = &rack{key: key, start: api.NewSession{Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Labels: map[string]string{poolLabel: key}}}
+		r = &rack{key: key, start: api.NewSession{Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{poolLabel: key}}}
 	}
 	p.racks = append(p.racks, r)
 	var old []*warm

@@ -17,6 +17,7 @@ func (p *plan) request(e *entry) wire.Spawn {
 		ID: e.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: e.rec.Cwd,
 		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Base: p.base,
 		Pipe: p.pipe, Apart: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
+		Umask: p.umask,
 	}
 }
 

@@ -139,6 +139,9 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	c.order = newOrder(files.outs) // before the child can write
 	k.spawning.Lock()
 	defer k.spawning.Unlock()
+	if m.Umask > 0 { // the whole process's, for a moment: it makes no files that depend on it
+		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
+	}
 	pid, err := syscall.ForkExec(m.Path, m.Argv, attr)
 	if leave(err) {
 		k.log.Warn("not started in a cgroup", "session", c.id, "err", err)

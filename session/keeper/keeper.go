@@ -83,7 +83,7 @@ func Run(cfg Config) error {
 	term := make(chan os.Signal, 1)
 	// Caught and dropped, not ignored: an ignored signal would stay ignored in children.
 	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	signal.Notify(hup, caught...)
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept()
@@ -121,6 +121,7 @@ func (k *Keeper) begin() error {
 	if err := becomeSubreaper(); err != nil {
 		k.log.Warn("orphans of sessions will not be reaped here", "err", err)
 	}
+	k.shed()
 	if k.cfg.Handoff != nil {
 		return k.takeOver(k.cfg.Handoff)
 	}

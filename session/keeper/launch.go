@@ -33,7 +33,7 @@ func Launch(argv []string, log string) error {
 		return err
 	}
 	defer ready.Close()
-	p, err := os.StartProcess(self(), append(argv, readyFlag, "3"), &os.ProcAttr{
+	p, err := startUnblocked(self(), append(argv, readyFlag, "3"), &os.ProcAttr{
 		Dir:   "/",
 		Env:   keeperEnviron(),
 		Files: []*os.File{null, null, logFile, readyEnd},

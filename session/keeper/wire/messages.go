@@ -46,6 +46,7 @@ type Spawn struct {
 	Memory    uint64   `wire:"14"` // limit of a cgroup of its own, bytes; 0: none
 	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
 	PIDs      uint64   `wire:"16"` // likewise, processes and threads
+	Umask     uint64   `wire:"17"` // one more than it; 0: the keeper's
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.

@@ -1,0 +1,38 @@
+package keeper
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// neutralPriority undoes nice, for all our threads: we lead a process group of our own. Who
+// may not may still have a higher out-of-memory score taken back.
+func neutralPriority() error {
+	const file = "/proc/self/oom_score_adj"
+	if b, err := os.ReadFile(file); err == nil {
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); n > 0 {
+			_ = os.WriteFile(file, []byte("0"), 0) // a session's, when we were started in one
+		}
+	}
+	// The system call answers 20 - nice.
+	if n, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || n == 20 {
+		return err
+	}
+	return os.NewSyscallError("setpriority", unix.Setpriority(unix.PRIO_PGRP, 0, 0))
+}
+
+// startUnblocked is os.StartProcess with no signal blocked in the new process, whatever is in
+// ours: who starts it may have blocked some.
+func startUnblocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var none, old unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &old); err == nil {
+		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
+	}
+	return os.StartProcess(name, argv, attr)
+}
