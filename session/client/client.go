@@ -162,6 +162,8 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			return nil, readError(resp)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, wire.ErrForeign):
+			return nil, foreign(err)
 		case try >= tries(method):
 			return nil, unavailable(err, c.o.Dirs)
 		case notThere(err):

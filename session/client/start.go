@@ -36,6 +36,8 @@ func (c *Client) Ensure(ctx context.Context) error {
 	defer unlock()
 	if conn, err := wire.Dial(c.o.Dirs.Socket()); err == nil { // another client was faster
 		return conn.Close()
+	} else if errors.Is(err, wire.ErrForeign) {
+		return foreign(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -49,6 +51,11 @@ func (c *Client) Ensure(ctx context.Context) error {
 			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
 	}
 	return c.waitForSocket(ctx)
+}
+
+func foreign(err error) error {
+	return api.Errorf(api.CodeUnavailable, "%v", err).
+		WithHint("set %s to a directory of yours; whoever made this one can read what you do in it", paths.EnvDir)
 }
 
 // lastWords adds the daemon's own complaint to what the keeper says of its end.

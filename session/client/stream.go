@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
 // maxMessage bounds one message of a stream, in bytes: a drawing of the largest screen.
@@ -93,6 +95,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, readError(resp)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, wire.ErrForeign):
+			return nil, foreign(err)
 		case try > 2 || !notThere(err):
 			return nil, unavailable(err, s.c.o.Dirs)
 		}

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
 // peerListener refuses connections of other users, whatever the socket's mode says.
@@ -29,6 +31,14 @@ func (l peerListener) Accept() (net.Conn, error) {
 		l.log.Warn("refused a connection", "uid", uid, "err", err)
 		_ = c.Close()
 	}
+}
+
+func peerOf(c net.Conn) (uid, pid int, err error) {
+	uc, ok := c.(*net.UnixConn)
+	if !ok {
+		return -1, 0, fmt.Errorf("connection of type %T", c)
+	}
+	return wire.PeerOf(uc)
 }
 
 type peerKey struct{}

@@ -193,6 +193,15 @@ func (k *Keeper) finish(err error) {
 	}
 }
 
+// checkPeer lets only our own user (and root) in, whatever the socket's mode says.
+func checkPeer(uc *net.UnixConn) error {
+	peer, _, err := wire.PeerOf(uc)
+	if uid := os.Getuid(); err == nil && peer != uid && peer != 0 {
+		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", peer, uid)
+	}
+	return err
+}
+
 func (k *Keeper) accept() {
 	for {
 		uc, err := k.listener.AcceptUnix()

@@ -3,7 +3,6 @@ package keeper
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,28 +26,6 @@ func becomeSubreaper() error {
 // what keeps it. Best effort: the child may be gone already.
 func exposeToOOM(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("200"), 0)
-}
-
-// checkPeer lets only our own user (and root) in, whatever the socket's mode says.
-func checkPeer(uc *net.UnixConn) error {
-	raw, err := uc.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return fmt.Errorf("peer credentials: %w", credErr)
-	}
-	if uid := os.Getuid(); int(cred.Uid) != uid && cred.Uid != 0 {
-		return fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", cred.Uid, uid)
-	}
-	return nil
 }
 
 // signalSession signals every process of the terminal session that pid leads.

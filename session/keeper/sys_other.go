@@ -4,7 +4,6 @@ package keeper
 
 import (
 	"errors"
-	"net"
 	"os"
 	"syscall"
 )
@@ -14,9 +13,6 @@ const maxRSSUnit = 1 // ru_maxrss is in bytes here
 func becomeSubreaper() error { return errors.ErrUnsupported }
 
 func exposeToOOM(int) {}
-
-// checkPeer relies on the 0700 directory that holds the socket.
-func checkPeer(*net.UnixConn) error { return nil }
 
 // signalSession reaches the process group only: there is no /proc to walk.
 func signalSession(pid int, sig syscall.Signal, reaped bool) error {

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -28,14 +29,32 @@ func Listen(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// Dial connects to the Unix socket at path, however long the path is.
+// ErrForeign is returned for a socket that another user serves: what is sent there, such as
+// an environment, would be his.
+var ErrForeign = errors.New("the socket is served by another user; nothing was sent")
+
+// ourUID is who must serve what we connect to. Tests are somebody else.
+var ourUID = os.Geteuid
+
+// Dial connects to the Unix socket at path, however long the path is. Only our own user may
+// serve it.
 func Dial(path string) (*net.UnixConn, error) {
 	var c *net.UnixConn
 	err := withShortPath(path, func(p string) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: p, Net: "unix"})
 		return err
 	})
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	uid, _, err := PeerOf(c)
+	if err == nil && uid != ourUID() {
+		err = fmt.Errorf("%w: uid %d serves %s, you are uid %d", ErrForeign, uid, path, ourUID())
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // withShortPath calls f with a name for path that fits a socket address: the path

@@ -1,4 +1,4 @@
-package daemon
+package wire
 
 import (
 	"fmt"
@@ -7,11 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func peerOf(c net.Conn) (uid, pid int, err error) {
-	uc, ok := c.(*net.UnixConn)
-	if !ok {
-		return -1, 0, fmt.Errorf("connection of type %T", c)
-	}
+// PeerOf is who is at the other end of a Unix socket, as the kernel knows it: who connected,
+// or who began to listen.
+func PeerOf(uc *net.UnixConn) (uid, pid int, err error) {
 	raw, err := uc.SyscallConn()
 	if err != nil {
 		return -1, 0, err
@@ -24,7 +22,7 @@ func peerOf(c net.Conn) (uid, pid int, err error) {
 		return -1, 0, err
 	}
 	if credErr != nil {
-		return -1, 0, credErr
+		return -1, 0, fmt.Errorf("peer credentials: %w", credErr)
 	}
 	return int(cred.Uid), int(cred.Pid), nil
 }

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package wire
+
+import (
+	"net"
+	"os"
+)
+
+// PeerOf trusts the 0700 directory that holds the socket.
+func PeerOf(*net.UnixConn) (uid, pid int, err error) { return os.Getuid(), 0, nil }
