@@ -262,7 +262,7 @@ func daemonServe() *cobra.Command {
 			if err := dirs.Make(); err != nil {
 				return err
 			}
-			f, err := os.OpenFile(dirs.DaemonLog(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			f, err := paths.OpenLog(dirs.DaemonLog())
 			if err != nil {
 				return fmt.Errorf("daemon log: %w", err)
 			}

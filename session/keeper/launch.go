@@ -23,7 +23,10 @@ func Launch(argv []string, log string) error {
 		return err
 	}
 	defer null.Close()
-	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return fmt.Errorf("keeper log: %s is a symbolic link, which is not followed; remove it", log)
+	}
 	if err != nil {
 		return fmt.Errorf("keeper log: %w", err)
 	}

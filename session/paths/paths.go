@@ -7,7 +7,8 @@
 // Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
 // $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. Config is
 // $XDG_CONFIG_HOME/longterm, else ~/.config/longterm. LONGTERM_DIR puts all under one
-// directory. Runtime and state are mode 0700 and ours.
+// directory. Runtime and state are mode 0700 and ours; what others own or can write to is
+// refused, the configuration too.
 package paths
 
 import (
@@ -26,8 +27,16 @@ const MainKeeper = "main"
 // Dirs are the directories.
 type Dirs struct{ Run, State, Config string }
 
-// Default reads the environment.
+// Default reads the environment. Directories that are not ours alone are refused.
 func Default() (Dirs, error) {
+	d, err := fromEnvironment()
+	if err != nil {
+		return Dirs{}, err
+	}
+	return d, d.Check()
+}
+
+func fromEnvironment() (Dirs, error) {
 	if d := os.Getenv(EnvDir); d != "" {
 		abs, err := filepath.Abs(d)
 		if err != nil {
@@ -65,12 +74,15 @@ func homeDir(variable string, below ...string) (string, error) {
 
 // Make creates the directories and refuses ones that others could write to.
 func (d Dirs) Make() error {
+	if err := d.Check(); err != nil {
+		return err
+	}
 	for _, dir := range []string{d.State, d.Run, d.Keepers(), d.Sessions()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("%w; make it writable, or set %s to a directory that is", err, EnvDir)
 		}
 	}
-	return errors.Join(checkPrivate(d.Run), checkPrivate(d.State))
+	return errors.Join(makePrivate(d.Run), makePrivate(d.State))
 }
 
 // Socket is the daemon's.

@@ -49,6 +49,7 @@ func TestDialRefusesAnotherUsersSocket(t *testing.T) {
 		got <- string(b)
 	}()
 	if c, err := Dial(path); !errors.Is(err, ErrForeign) {
+		_ = c.Close()
 		t.Errorf("connected to %v, %v", c, err)
 	}
 	if b := <-got; b != "" {

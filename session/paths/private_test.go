@@ -1,0 +1,95 @@
+//go:build unix
+
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Whoever can write to a directory of longterm's, or owns it, could run programs as its user:
+// all of them are refused by name, with what to do.
+//
+// FAULT: A18
+func TestForeignDirectoriesAreRefused(t *testing.T) {
+	const nobody = 65534
+	for _, path := range []string{"", "config.toml", "state", "run"} {
+		for name, spoil := range map[string]func(string) error{
+			"writable": func(p string) error { return os.Chmod(p, 0o702) },
+			"foreign":  func(p string) error { return os.Chown(p, nobody, -1) },
+		} {
+			t.Run(name+" "+path, func(t *testing.T) {
+				if name == "foreign" && os.Getuid() != 0 {
+					t.Skip("needs root")
+				}
+				dir := t.TempDir()
+				t.Setenv(EnvDir, dir)
+				d, err := Default()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := d.Make(); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(d.ConfigFile(), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := d.Check(); err != nil {
+					t.Fatal(err)
+				}
+				spoiled := filepath.Join(dir, path)
+				if err := spoil(spoiled); err != nil {
+					t.Fatal(err)
+				}
+				for _, err := range []error{second(Default()), d.Make()} {
+					if err == nil || !strings.Contains(err.Error(), spoiled+" ") || !strings.Contains(err.Error(), EnvDir) {
+						t.Errorf("said of it: %v", err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Others may read, but what is ours is closed to them; the configuration may be root's.
+func TestOursIsMadePrivate(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(EnvDir, dir)
+	if err := os.Mkdir(filepath.Join(dir, "state"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Default()
+	if err == nil {
+		err = d.Make()
+	}
+	if st, serr := os.Stat(d.State); err != nil || serr != nil || st.Mode().Perm() != 0o700 {
+		t.Error(err, serr, st.Mode())
+	}
+}
+
+// FAULT: A18
+func TestPlantedLogIsNotFollowed(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "precious"), filepath.Join(dir, "daemon.log")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := OpenLog(link); err == nil || !strings.Contains(err.Error(), "remove it") {
+		t.Error(f, err)
+	}
+	if _, err := os.Stat(target); err == nil {
+		t.Error("it was written to")
+	}
+	_ = os.Remove(link)
+	if err := syscall.Mkfifo(link, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := OpenLog(link); err == nil { // nobody reads: it must not wait for that
+		t.Error(f)
+	}
+}
