@@ -75,6 +75,15 @@ type Error struct {
 	Message string `json:"message"`
 	// Hint says what to do.
 	Hint string `json:"hint,omitempty"`
+	// Retry says that the same request may be made again in a moment: nothing of it was
+	// done, or the job it names is gone on with.
+	Retry bool `json:"retry,omitempty"`
+}
+
+// AgainSoon says that the same request may be made again.
+func (e *Error) AgainSoon() *Error {
+	e.Retry = true
+	return e
 }
 
 // Errorf makes an Error.

@@ -118,7 +118,7 @@ func get[T any](ctx context.Context, c *Client, path string, q url.Values) (T, e
 	return send[T](ctx, c, "GET", path, q, nil)
 }
 
-// send makes a request and decodes its answer.
+// send makes a request and decodes its answer. An answer that breaks off is as good as none.
 func send[T any](ctx context.Context, c *Client, method, path string, q url.Values, body any) (T, error) {
 	var v T
 	var data []byte
@@ -128,25 +128,63 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 			return v, err
 		}
 	}
-	resp, err := c.do(ctx, method, path, q, data)
-	if err != nil {
-		return v, err
+	for p := newPatience(); ; {
+		resp, err := c.do(ctx, method, path, q, data)
+		if err != nil {
+			return v, err
+		}
+		err = decodeAnswer(resp.Body, &v)
+		switch {
+		case err == nil:
+			return v, nil
+		case ctx.Err() != nil:
+			return v, ctx.Err()
+		case !isCut(err):
+			return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
+		case method != "GET" || !p.pause(ctx):
+			return v, wentAway(err)
+		}
+		c.http.CloseIdleConnections()
 	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
-		return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
+}
+
+// decodeAnswer reads a JSON value and what comes after it: the end of an answer says that
+// what was to be done after it was done.
+func decodeAnswer(body io.ReadCloser, v any) error {
+	defer body.Close()
+	err := json.NewDecoder(body).Decode(v)
+	if err == nil {
+		_, _ = io.Copy(io.Discard, body) // a value that came whole is an answer
 	}
-	return v, nil
+	return err
+}
+
+// isCut says that a connection broke off.
+func isCut(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+}
+
+// cutError is a request whose answer was not seen: it may have been done.
+type cutError struct{ err *api.Error }
+
+func (e *cutError) Error() string { return e.err.Error() }
+func (e *cutError) Unwrap() error { return e.err }
+
+func wentAway(err error) error {
+	return &cutError{api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
+		WithHint("look whether it was done before you repeat it")}
 }
 
 // do makes a request, starting the daemon if it is not there. Requests that change
-// nothing are repeated when the daemon was replaced in the middle of them.
+// nothing are repeated when the daemon was replaced in the middle of them, and so is what a
+// leaving daemon did not do.
 func (c *Client) do(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
 	u := "http://longterm" + api.Version + path
 	if len(q) > 0 {
 		u += "?" + q.Encode()
 	}
-	for try := 0; ; try++ {
+	for p := newPatience(); ; {
 		req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
@@ -159,33 +197,37 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case err == nil && resp.StatusCode < 400:
 			return resp, nil
 		case err == nil:
-			return nil, readError(resp)
+			if err = readError(resp); !mayRepeat(err) {
+				return nil, err
+			}
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, wire.ErrForeign):
 			return nil, foreign(err)
-		case try >= tries(method):
-			return nil, unavailable(err, c.o.Dirs)
 		case notThere(err):
-			if err := c.Ensure(ctx); err != nil {
-				return nil, err
+			err = unavailable(err, c.o.Dirs)
+			if ensureErr := c.Ensure(ctx); ensureErr != nil {
+				if c.o.KeeperArgv == nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
+					return nil, ensureErr // it was not only killed at its start
+				}
+				continue
 			}
 		case method != "GET":
-			return nil, api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
-				WithHint("look whether it was done before you repeat it")
+			return nil, wentAway(err)
 		default:
-			c.http.CloseIdleConnections()
+			err = unavailable(err, c.o.Dirs)
 		}
+		if !p.pause(ctx) {
+			return nil, err
+		}
+		c.http.CloseIdleConnections()
 	}
 }
 
-// tries is how often a request is made: one that changes nothing outlasts a daemon that is
-// killed again and again.
-func tries(method string) int {
-	if method == "GET" {
-		return 20
-	}
-	return 3
+// mayRepeat says that the daemon did nothing and wants to be asked again.
+func mayRepeat(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Retry
 }
 
 // notThere says that nobody serves the socket, so nothing was done.

@@ -27,33 +27,34 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, body func
 	if how.Job == "" {
 		how.Job = uuid.NewString()
 	}
-	for try := 0; ; try++ {
+	for p := newPatience(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
-		if !isUnavailable(err) || ctx.Err() != nil || try == maxAgain {
-			return r, err
-		}
-		if err := c.again(ctx, try); err != nil {
+		if err == nil || !c.again(ctx, p, err) {
 			return r, err
 		}
 	}
 }
 
-// maxAgain bounds how often a call is repeated: a daemon that is there and cannot do it
-// says so each time.
-const maxAgain = 10
+// shortPatience is how long a daemon is asked again that is there and cannot do it, or
+// cannot be started: it says so each time.
+const shortPatience = 3 * time.Second
 
-// again makes ready for a request to be repeated to the daemon's successor. One that is on its
-// way out refuses at once, so repeats are further and further apart, some five seconds in all.
-func (c *Client) again(ctx context.Context, try int) error {
-	c.http.CloseIdleConnections()
-	if try > 0 {
-		select {
-		case <-time.After(min(10*time.Millisecond<<(try-1), time.Second)):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// again makes ready for a request that failed to be repeated to the daemon's successor,
+// and reports whether to.
+func (c *Client) again(ctx context.Context, p *patience, err error) bool {
+	limit := shortPatience
+	var cut *cutError
+	switch {
+	case !isUnavailable(err):
+		return false
+	case errors.As(err, &cut), mayRepeat(err):
+		limit = longPatience
 	}
-	return c.Ensure(ctx)
+	if !p.pauseWithin(ctx, limit) {
+		return false
+	}
+	c.http.CloseIdleConnections()
+	return c.Ensure(ctx) == nil || p.pauseWithin(ctx, limit)
 }
 
 func isUnavailable(err error) bool {
@@ -120,18 +121,14 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 	if how.OnInput != "" {
 		v.Set("on_input", how.OnInput)
 	}
-	for try := 0; ; {
+	for p := newPatience(); ; {
 		if how.Yield > 0 {
 			span = min(maxAwait, how.Yield-time.Since(begun))
 		}
 		v.Set("await_ms", strconv.FormatInt(max(1, span.Milliseconds()), 10))
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		switch {
-		case isUnavailable(err) && ctx.Err() == nil && try < maxAgain:
-			if err := c.again(ctx, try); err != nil {
-				return j, err
-			}
-			try++
+		case err != nil && c.again(ctx, p, err):
 		case err != nil, j.State == "done", j.Background && how.Stop:
 			return j, err
 		case how.Yield > 0 && time.Since(begun) >= how.Yield:

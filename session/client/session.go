@@ -40,20 +40,26 @@ func (s *Session) Edit(ctx context.Context, e api.Edit) (api.Session, error) {
 
 // Remove forgets the session and its history; with force it is ended first.
 func (s *Session) Remove(ctx context.Context, force bool) error {
-	_, err := send[struct{}](ctx, s.c, "DELETE", s.path, url.Values{"force": {strconv.FormatBool(force)}}, nil)
-	return err
+	q := url.Values{"force": {strconv.FormatBool(force)}}
+	again := false
+	for p := newPatience(); ; again = true {
+		_, err := send[struct{}](ctx, s.c, "DELETE", s.path, q, nil)
+		var e *api.Error
+		if again && errors.As(err, &e) && e.Code == api.CodeNotFound { // by the request whose answer we did not see
+			return nil
+		}
+		if err == nil || !s.c.again(ctx, p, err) {
+			return err
+		}
+	}
 }
 
 // Type types something and returns when the terminal took it. Input with an id goes on by
 // itself over a restart of the daemon.
 func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
-	for try := 0; ; try++ {
+	for p := newPatience(); ; {
 		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
-		var e *api.Error
-		if err == nil || in.ID == "" || try == maxAgain || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
-			return r, err
-		}
-		if s.c.again(ctx, try) != nil {
+		if err == nil || in.ID == "" || !s.c.again(ctx, p, err) {
 			return r, err
 		}
 	}
@@ -114,18 +120,13 @@ func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 		w.TimeoutMS = time.Minute.Milliseconds()
 	}
 	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
-	for {
+	for p := newPatience(); ; {
 		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
-		var e *api.Error
 		left := time.Until(deadline)
-		if err == nil || w.Input != nil || left <= 0 || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
+		if err == nil || w.Input != nil || left <= 0 || !s.c.again(ctx, p, err) {
 			return r, err
 		}
 		w.TimeoutMS = max(1, left.Milliseconds())
-		s.c.http.CloseIdleConnections()
-		if err := s.c.Ensure(ctx); err != nil {
-			return r, err
-		}
 	}
 }
 
@@ -147,9 +148,9 @@ func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) 
 	if s.stream != "" {
 		q.Set("stream", s.stream)
 	}
-	for try := 0; ; try++ {
+	for p := newPatience(); ; {
 		o, err := s.outputOnce(ctx, q)
-		if cut := errors.Is(err, errCut); !cut || ctx.Err() != nil || try > 2 {
+		if cut := errors.Is(err, errCut); !cut || !p.pause(ctx) {
 			return o, err
 		}
 		s.c.http.CloseIdleConnections() // the daemon was replaced in the middle of the answer

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store"
@@ -135,7 +136,12 @@ func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) err
 
 // adopt maps a session's ring, opens its journal and makes its owner.
 func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Options) error {
-	s, ringFile, pty, err := k.link().Adopt(ctx, e.rec.ID)
+	var s *wire.Session
+	var ringFile, pty *os.File
+	err := k.retry(ctx, func(l *link.Link) (err error) {
+		s, ringFile, pty, err = l.Adopt(ctx, e.rec.ID)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -178,7 +184,7 @@ func (h *hub) settle() {
 	h.mu.RUnlock()
 	h.endLeftBehind(rest)
 	for _, e := range rest {
-		if e.rec.Temporary { // it ended while nobody was there to remove it
+		if e.rec.Temporary && h.nobodyWants(&e.rec) {
 			h.forget(e)
 			continue
 		}
@@ -193,8 +199,22 @@ func (h *hub) settle() {
 		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {
 			h.d.log.Error("history not opened", "session", e.rec.ID, "err", err)
 			h.drop(e)
+			continue
+		}
+		if e.rec.Temporary {
+			h.removeSoon(e)
 		}
 	}
+}
+
+// nobodyWants says that a temporary session without a process is of no use any more: it
+// was not started, or ended long enough ago for its result to have been read.
+func (h *hub) nobodyWants(r *store.Session) bool {
+	if r.State == string(session.Running) && r.PID == 0 {
+		h.unborn[r.ID] = true
+		return true
+	}
+	return !r.Ended.IsZero() && time.Since(r.Ended) > temporaryGrace
 }
 
 // begin opens a session's journal and makes its owner, over a ring when its process

@@ -22,7 +22,6 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -35,6 +34,26 @@ const defaultCols, defaultRows = 80, 24
 // create starts a session: checked first, recorded second, spawned third, so that a
 // daemon killed in between leaves a record without a process, never the reverse.
 func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
+	return h.createRecorded(ctx, n, func(*entry) error { return nil })
+}
+
+// leaving says that the daemon ends: what it holds is its successor's.
+func (d *Daemon) leaving() bool { return d.jobs.ctx.Err() != nil }
+
+// errLeft is for who asked for something that the daemon's successor may have.
+func errLeft() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("look whether it was done before you repeat it")
+}
+
+// spawnTime bounds how long a keeper may take to start a process.
+const spawnTime = 30 * time.Second
+
+// createRecorded is create for who has something of their own to record before the process
+// is started.
+func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(*entry) error) (*entry, error) {
+	if h.d.leaving() {
+		return nil, errReplaced()
+	}
 	plan, err := h.plan(n)
 	if err != nil {
 		return nil, err
@@ -51,7 +70,18 @@ func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
 	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
 		return nil, err
 	}
+	if err := record(e); err != nil {
+		h.forget(e)
+		return nil, err
+	}
+	if ctx.Err() != nil { // nobody wants it any more
+		h.forget(e)
+		return nil, ctx.Err()
+	}
 	if err := h.spawn(ctx, e, k, plan); err != nil {
+		if h.d.leaving() { // the successor finds the record, and the process if there is one
+			return nil, errLeft()
+		}
 		h.forget(e)
 		return nil, err
 	}
@@ -430,30 +460,35 @@ func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error
 	if err := h.integrate(e.rec.ID, p); err != nil {
 		return err
 	}
-	l := k.link()
-	spawned, err := l.Spawn(ctx, p.request(e))
+	// From here on the process may be there, whatever becomes of who asked for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
+	defer cancel()
+	spawned, err := k.spawn(ctx, p.request(e))
 	if why, ok := noTerminal(err); ok && p.fallback {
 		p.pipe, e.rec.Pipe, e.why = true, true, why
-		spawned, err = l.Spawn(ctx, p.request(e))
+		spawned, err = k.spawn(ctx, p.request(e))
 	}
 	if err != nil {
+		if ctx.Err() != nil { // it may come yet
+			k.unspawn(e.rec.ID)
+		}
 		return spawnError(err)
 	}
 	if p.limited() && !spawned.Limited {
-		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
-		_ = l.Release(ctx, e.rec.ID)
+		k.unspawn(e.rec.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if spawned.Base != p.base {
-		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
-		_ = l.Release(ctx, e.rec.ID)
+		k.unspawn(e.rec.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
-		_ = l.Signal(ctx, e.rec.ID, syscall.SIGKILL, wire.ScopeAll)
-		_ = l.Release(ctx, e.rec.ID)
+		if h.d.leaving() {
+			return err
+		}
+		k.unspawn(e.rec.ID)
 		if errors.Is(err, syscall.EMFILE) {
 			return noDescriptors(err)
 		}
@@ -463,6 +498,9 @@ func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error
 }
 
 func spawnError(err error) error {
+	if errors.Is(err, link.ErrLost) {
+		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err).WithHint("try again").AgainSoon()
+	}
 	if errors.Is(err, link.ErrNoCgroup) {
 		return api.Errorf(api.CodeUnavailable, "%v", err).
 			WithHint("limits need a cgroup v2 of the keeper's own with the controllers memory, cpu and pids, as systemd's user manager gives one; start it without limits, or see `ulimit`")
@@ -487,7 +525,8 @@ func spawnError(err error) error {
 
 // forget undoes a reservation.
 func (h *hub) forget(e *entry) {
-	h.drop(e)
+	h.hide(e)
+	defer h.drop(e)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	if err := h.d.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -200,7 +200,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
-	d.pool.work.Wait()
+	d.pool.close()
 	d.hub.bus.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

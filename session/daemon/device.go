@@ -127,7 +127,7 @@ func (d *device) released() {
 func (d *device) letGo() {
 	ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
 	defer cancel()
-	err := d.keeper.link().Release(ctx, d.id)
+	err := d.keeper.retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
 	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
 		d.keeper.d.log.Warn("release", "session", d.id, "err", err)
 	}

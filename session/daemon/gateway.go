@@ -33,7 +33,8 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	begun := false
 	defer func() {
 		if w != nil && !begun {
-			s.d.pool.done(w, false)
+			s.d.pool.used(w)
+			s.d.pool.end(w.entry)
 		}
 	}()
 	k, err := s.clocksOf(&x.Call, false)
@@ -47,7 +48,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 		return api.Result{}, err
 	}
 	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.again(ctx, &x.Call, endsByCaller)
+		return s.again(ctx, &x.Call, false)
 	} else if err != nil {
 		return api.Result{}, err
 	}
@@ -60,12 +61,19 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	}
 	if err != nil {
 		s.drop(j)
+		if errors.Is(err, session.ErrStopped) { // it was not given to the shell
+			err = errReplaced()
+		}
 		return api.Result{}, err
 	}
 	j.give(run)
 	j.warm, begun = w, true
 	s.start(j, follow)
-	return j.await(ctx, &x.Call, endsByCaller)
+	r, err := j.await(ctx, &x.Call, endsByCaller)
+	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
+		afterAnswer(ctx, func() { s.d.pool.end(e) })
+	}
+	return r, err
 }
 
 // lineRecord is what is kept of a request for a line.
@@ -74,9 +82,16 @@ type lineRecord struct {
 	Rules bool `json:"rules,omitempty"` // it came with rules
 }
 
-// drop undoes the record of a job that did not begin.
-func (s *jobs) drop(j *job) {
+// leave lets go of a job that did not begin here.
+func (s *jobs) leave(j *job) {
 	s.forget(j)
+	closeOnce(j.settled)
+}
+
+// drop undoes the record of a job that did not begin. Who asked for it again meanwhile is
+// told so.
+func (s *jobs) drop(j *job) {
+	s.leave(j)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.d.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
@@ -91,7 +106,10 @@ func (d *Daemon) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.R
 // command runs a command in a session of its own.
 func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Job != "" && s.known(ctx, x.Job) {
-		return s.again(ctx, &x.Call, endsByCaller)
+		return s.again(ctx, &x.Call, x.Start)
+	}
+	if s.ctx.Err() != nil {
+		return api.Result{}, errReplaced()
 	}
 	if x.Warm {
 		return s.warm(ctx, x)
@@ -104,23 +122,39 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("give argv or line")
 	}
 	x.Temporary = !x.Keep && !inBackground(&x.Call)
-	e, err := s.d.hub.create(ctx, x.NewSession)
-	if err != nil {
-		return api.Result{}, err
-	}
 	text := x.Line
 	if text == "" {
 		text = quote(x.Argv)
 	}
 	stored := x
 	stored.Env = nil // what it was started with is the session's business
-	j, err := s.newJob(e, x.Call, k, text, stored)
-	if err == nil {
-		j.command = true
-		err = s.record(ctx, j)
-	}
-	if err != nil {
-		return api.Result{}, errors.Join(err, s.d.hub.remove(context.WithoutCancel(ctx), e, true))
+	var j *job
+	e, err := s.d.hub.createRecorded(ctx, x.NewSession, func(e *entry) error {
+		made, err := s.newJob(e, x.Call, k, text, stored)
+		if err != nil {
+			return err
+		}
+		made.command = true
+		if err := s.record(ctx, made); err != nil {
+			return err
+		}
+		j = made
+		return nil
+	})
+	switch {
+	case errors.Is(err, store.ErrJobExists): // its caller asked twice at once
+		return s.again(ctx, &x.Call, x.Start)
+	case err != nil && j != nil && s.d.leaving():
+		s.leave(j)
+		if x.Job != "" { // by which it is found again
+			err = errReplaced()
+		}
+		return api.Result{}, err
+	case err != nil && j != nil:
+		s.drop(j)
+		return api.Result{}, err
+	case err != nil:
+		return api.Result{}, err
 	}
 	s.start(j, j.followCommand)
 	if x.Start {
@@ -128,7 +162,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
 	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated {
-		err = s.d.hub.remove(context.WithoutCancel(ctx), e, false)
+		afterAnswer(ctx, func() { s.d.hub.removeEnded(e) })
 	}
 	return r, err
 }
@@ -150,23 +184,46 @@ func (s *jobs) warm(ctx context.Context, x api.Run) (api.Result, error) {
 }
 
 func (s *jobs) known(ctx context.Context, id string) bool {
-	if s.byID(id) != nil {
+	if s.await(ctx, id) != nil {
 		return true
 	}
 	_, err := s.d.store.Job(ctx, id)
 	return err == nil
 }
 
-// again answers a call whose job is there already: its caller lost the connection.
-func (s *jobs) again(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
-	if j := s.byID(c.Job); j != nil {
-		return j.await(ctx, c, leaves)
+// again answers a call whose job is there already: its caller lost the connection. start
+// says that the caller only wants it started, and asks for its end afterwards.
+func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, error) {
+	switch j := s.await(ctx, c.Job); {
+	case j != nil && start:
+		return j.answer(ctx, 0), nil
+	case j != nil:
+		return j.await(ctx, c, endsByCaller)
 	}
 	r, err := s.d.store.Job(ctx, c.Job)
-	if err != nil {
-		return api.Result{}, noJob(c.Job, err)
+	switch {
+	case errors.Is(err, store.ErrNoJob): // it could not be started after all
+		return api.Result{}, api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", c.Job).WithHint("ask again").AgainSoon()
+	case err != nil:
+		return api.Result{}, err
+	case r.State != store.JobDone: // another daemon's, or this one leaves
+		return api.Result{}, errReplaced()
 	}
-	return s.d.told(ctx, &r, c.MaxOutput)
+	res, err := s.d.told(ctx, &r, c.MaxOutput)
+	if e := s.d.hub.byID(r.Session); err == nil && !start && e != nil && e.ready.Load() && !res.Truncated {
+		afterAnswer(ctx, func() { s.d.doneWith(e) })
+	}
+	return res, err
+}
+
+// doneWith removes what was only there to be read, and was.
+func (d *Daemon) doneWith(e *entry) {
+	switch {
+	case e.pooled():
+		d.pool.end(e)
+	case e.temporary() && e.s.Status().State != session.Running:
+		d.hub.removeEnded(e)
+	}
 }
 
 // told is the result that a record holds, with what the session still has of its output.
@@ -229,7 +286,9 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-yield:
 	case <-asks:
 	case <-j.d.jobs.ctx.Done():
-		return api.Result{}, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
+		err := api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
+		err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
+		return api.Result{}, err
 	case <-ctx.Done():
 		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			j.mark(endsByCaller)

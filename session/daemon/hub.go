@@ -80,9 +80,10 @@ type hub struct {
 	rebuilding chan struct{}
 	suspects   chan struct{}
 	awake      *session.Awake
-	writes     sync.WaitGroup // records on their way to the disk
-	restoring  sync.Mutex     // one restore at a time; before mu
-	lost       []*entry       // went down with their keeper or the machine; set while loading
+	writes     sync.WaitGroup  // records on their way to the disk
+	restoring  sync.Mutex      // one restore at a time; before mu
+	lost       []*entry        // went down with their keeper or the machine; set while loading
+	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
 	commands   journalist // records what shells did
 	followers  *followers // read what commands print
@@ -99,7 +100,7 @@ const endedAwake = 4
 func newHub(d *Daemon) *hub {
 	return &hub{
 		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
-		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), unborn: map[string]bool{},
 		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
 }
@@ -119,6 +120,14 @@ func (h *hub) add(e *entry) error {
 	}
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 	return nil
+}
+
+// hide makes an entry unknown while what is left of it is removed. Its name stays taken
+// until drop: the database has it until then.
+func (h *hub) hide(e *entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.byid, e.rec.ID)
 }
 
 func (h *hub) drop(e *entry) {
@@ -157,7 +166,7 @@ func (h *hub) resolve(ref string) (*entry, error) {
 	if e := h.byid[ref]; e != nil && e.ready.Load() {
 		return e, nil
 	}
-	if e := h.byname[ref]; e != nil && e.ready.Load() {
+	if e := h.byname[ref]; e != nil && e.ready.Load() && h.byid[e.rec.ID] == e {
 		return e, nil
 	}
 	found := map[*entry]string{}
@@ -167,7 +176,7 @@ func (h *hub) resolve(ref string) (*entry, error) {
 		}
 	}
 	for name, e := range h.byname {
-		if ref != "" && strings.HasPrefix(name, ref) && e.ready.Load() {
+		if ref != "" && strings.HasPrefix(name, ref) && e.ready.Load() && h.byid[e.rec.ID] == e {
 			found[e] = name
 		}
 	}
@@ -222,8 +231,13 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	view := h.describe(e, st)
 	h.bus.publish(eventKinds[c], &view)
 	if c == session.ChangeState && e.temporary() {
-		time.AfterFunc(temporaryGrace, func() { e.seat.ifEmpty(func() { h.removeEnded(e) }) })
+		h.removeSoon(e)
 	}
+}
+
+// removeSoon removes a temporary session that has ended when its time has passed.
+func (h *hub) removeSoon(e *entry) {
+	time.AfterFunc(temporaryGrace, func() { e.seat.ifEmpty(func() { h.removeEnded(e) }) })
 }
 
 // temporaryGrace is how long a temporary session stays after its end for whoever

@@ -78,6 +78,8 @@ type job struct {
 	ended chan struct{} // closed when its end is known
 	over  chan struct{} // closed when the result stands
 
+	settled chan struct{} // closed when it was started, or dropped instead
+
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
 	released chan struct{}      // closed when callers are to come back without its end
 

@@ -24,6 +24,12 @@ func (s *jobs) load(ctx context.Context) error {
 
 func (s *jobs) resume() {
 	for i := range s.found {
+		if s.d.hub.unborn[s.found[i].Session] { // whoever asked for it asks again
+			if err := s.d.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
+				s.d.log.Error("forget a job", "job", s.found[i].ID, "err", err)
+			}
+			continue
+		}
 		if err := s.resumeOne(&s.found[i]); err != nil {
 			s.lost(&s.found[i], err)
 		}

@@ -129,7 +129,7 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	if err != nil {
 		return api.Job{}, err
 	}
-	j := d.jobs.byID(r.ID)
+	j := d.jobs.await(ctx, r.ID)
 	if j == nil {
 		if r, err = d.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
 			return api.Job{}, noJob(in.Job, err)
@@ -145,7 +145,7 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 		if in.Abandon == "stop" {
 			leaves = endsByCaller
 		}
-		res, err := j.await(ctx, &api.Call{YieldMS: in.AwaitMS, OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, leaves)
+		res, err := j.await(ctx, &api.Call{Job: r.ID, YieldMS: in.AwaitMS, OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, leaves)
 		if err != nil && !isClosed(j.over) {
 			return api.Job{}, err
 		}

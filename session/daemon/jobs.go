@@ -31,9 +31,10 @@ type jobs struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu    sync.Mutex
-	live  map[string]*job
-	found []store.Job // of the daemon before, until resume
+	mu     sync.Mutex
+	closed bool // the daemon leaves
+	live   map[string]*job
+	found  []store.Job // of the daemon before, until resume
 }
 
 func newJobs(d *Daemon) *jobs {
@@ -43,8 +44,16 @@ func newJobs(d *Daemon) *jobs {
 
 // close ends the minding; what runs goes on.
 func (s *jobs) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.stop()
 	s.work.Wait()
+}
+
+// errReplaced is for who comes while the daemon leaves.
+func errReplaced() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
 }
 
 // newJob makes a job of a request that has been checked.
@@ -59,7 +68,8 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 	return &job{
 		d: s.d, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
-		stops: make(chan time.Duration, 1), released: make(chan struct{}),
+		settled: make(chan struct{}),
+		stops:   make(chan time.Duration, 1), released: make(chan struct{}),
 	}, nil
 }
 
@@ -67,6 +77,9 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 func (s *jobs) record(ctx context.Context, j *job) error {
 	s.mu.Lock()
 	switch {
+	case s.closed:
+		s.mu.Unlock()
+		return errReplaced()
 	case s.live[j.id] != nil:
 		s.mu.Unlock()
 		return store.ErrJobExists
@@ -93,22 +106,44 @@ func (s *jobs) forget(j *job) {
 	delete(s.live, j.id)
 }
 
-// start has a recorded job minded and followed.
+// start has a recorded job minded and followed; when the daemon leaves, its successor
+// does.
 func (s *jobs) start(j *job, follow func(context.Context)) {
-	s.work.Go(func() { j.mind(s.ctx) })
-	s.work.Go(func() { follow(s.ctx) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	closeOnce(j.settled)
+	if !s.closed {
+		s.work.Go(func() { j.mind(s.ctx) })
+		s.work.Go(func() { follow(s.ctx) })
+	}
 }
 
-// byID finds a job that has not ended, by id or unique prefix.
+// await returns the job with an id once whoever asked for it first has started it; nil:
+// there is none, or it could not be started.
+func (s *jobs) await(ctx context.Context, id string) *job {
+	s.mu.Lock()
+	j := s.live[id]
+	s.mu.Unlock()
+	if j == nil {
+		return nil
+	}
+	select {
+	case <-j.settled:
+	case <-ctx.Done():
+	}
+	return s.byID(id)
+}
+
+// byID finds a job that was started and has not ended, by id or unique prefix.
 func (s *jobs) byID(ref string) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if j := s.live[ref]; j != nil {
+	if j := s.live[ref]; j != nil && isClosed(j.settled) {
 		return j
 	}
 	var found *job
 	for id, j := range s.live {
-		if ref != "" && strings.HasPrefix(id, ref) {
+		if ref != "" && strings.HasPrefix(id, ref) && isClosed(j.settled) {
 			if found != nil {
 				return nil
 			}
@@ -118,13 +153,15 @@ func (s *jobs) byID(ref string) *job {
 	return found
 }
 
-// all lists the jobs that have not ended.
+// all lists the jobs that were started and have not ended.
 func (s *jobs) all() []*job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*job, 0, len(s.live))
 	for _, j := range s.live {
-		list = append(list, j)
+		if isClosed(j.settled) {
+			list = append(list, j)
+		}
 	}
 	return list
 }
@@ -139,9 +176,18 @@ func (s *jobs) ran(e *entry, c *session.Command) {
 		n, known := j.started.Number, isClosed(j.begun)
 		j.mu.Unlock()
 		if known && n == c.Number || !known && c.Text == j.line {
-			s.work.Go(func() { j.saw(c) }) // it writes to the disk
+			s.later(func() { j.saw(c) }) // it writes to the disk
 			return
 		}
+	}
+}
+
+// later has something done beside, unless the daemon leaves.
+func (s *jobs) later(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.work.Go(f)
 	}
 }
 
@@ -212,7 +258,7 @@ func (j *job) finish(ctx context.Context) {
 	j.save()
 	j.d.jobs.forget(j)
 	if j.warm != nil {
-		j.d.pool.done(j.warm, r.Truncated)
+		j.d.pool.used(j.warm)
 	}
 	close(j.over)
 	view := j.view()

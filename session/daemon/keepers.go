@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +131,54 @@ func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
 		}
 	}
 	return nil
+}
+
+// linkTries bounds how often something is asked of a keeper whose connection is replaced
+// again and again.
+const linkTries = 4
+
+// retry has f ask the keeper, and ask again when the connection was replaced meanwhile, as
+// it is in an upgrade.
+func (k *keeperLink) retry(ctx context.Context, f func(*link.Link) error) error {
+	for try := 1; ; try++ {
+		l := k.link()
+		err := f(l)
+		if err == nil || try == linkTries || !isLost(l, err) {
+			return err
+		}
+		if k.await(ctx, l) != nil || k.isGone() {
+			return err
+		}
+	}
+}
+
+// isLost says that the connection ended before an answer came.
+func isLost(l *link.Link, err error) bool {
+	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || isClosed(l.Gone())
+}
+
+// spawn has the keeper start a process. A keeper that was replaced while it was asked may
+// have done so already.
+func (k *keeperLink) spawn(ctx context.Context, m wire.Spawn) (s *wire.Spawned, err error) {
+	again := false
+	err = k.retry(ctx, func(l *link.Link) (err error) {
+		s, err = l.Spawn(ctx, m)
+		if again && errors.Is(err, link.ErrExists) {
+			s, err = &wire.Spawned{Base: m.Base, Limited: true}, nil
+		}
+		again = true
+		return err
+	})
+	return s, err
+}
+
+// unspawn ends a process that is not to be, whether it was started or is about to.
+func (k *keeperLink) unspawn(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	l := k.link()
+	_ = l.Signal(ctx, id, syscall.SIGKILL, wire.ScopeAll) // the keeper may not know it
+	_ = l.Release(ctx, id)
 }
 
 func (k *keeperLink) isGone() bool {

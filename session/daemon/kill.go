@@ -231,12 +231,13 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 		}
 	}
 	view := h.describe(e, e.s.Status())
-	h.drop(e)
+	h.hide(e)
 	e.s.Stop()
-	if e.dev != nil {
-		e.dev.Release()
+	if e.dev != nil { // first of all: what a keeper has and nobody knows of comes back
+		e.dev.released()
 	}
 	err := errors.Join(h.d.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
+	h.drop(e)
 	h.bus.publish("removed", &view)
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.record().Name, err)

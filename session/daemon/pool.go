@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store"
 )
 
 const (
@@ -32,9 +33,18 @@ const (
 type pool struct {
 	d *Daemon
 
-	mu    sync.Mutex
-	racks []*rack // least used first
-	work  sync.WaitGroup
+	mu     sync.Mutex
+	racks  []*rack // least used first
+	closed bool    // the daemon leaves
+	work   sync.WaitGroup
+}
+
+// close waits for what is being made or ended.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.work.Wait()
 }
 
 // rack are the warm shells for one directory and environment.
@@ -115,7 +125,7 @@ func (p *pool) rackFor(n api.NewSession) *rack {
 func (p *pool) fill(r *rack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !r.making {
+	if !r.making && !p.closed {
 		r.making = true
 		p.work.Go(func() { p.stock(r) })
 	}
@@ -172,15 +182,11 @@ func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	return &warm{e, r, currentDir(e, e.s.Status(), e.record())}, nil
 }
 
-// done replaces a shell that was used. One whose output the answer has not all of stays
-// for a while.
-func (p *pool) done(w *warm, truncated bool) {
+// used replaces a shell that was used. It stays for a while, for whoever has not read yet
+// what it printed.
+func (p *pool) used(w *warm) {
 	if w.rack != nil {
 		p.fill(w.rack)
-	}
-	if !truncated {
-		p.end(w.entry)
-		return
 	}
 	time.AfterFunc(temporaryGrace, func() { p.end(w.entry) })
 }
@@ -194,8 +200,13 @@ func (w *warm) clean() bool {
 		currentDir(w.entry, st, w.record()) == w.dir && len(children(st.PID, nil)) == 0
 }
 
-// end ends a shell and forgets it.
+// end ends a shell and forgets it, if that is not done yet.
 func (p *pool) end(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.d.hub.byID(e.rec.ID) != e {
+		return
+	}
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), warmTime)
 		defer cancel()
@@ -212,10 +223,20 @@ func (p *pool) sweep() {
 		busy[j.e] = true
 	}
 	for _, e := range p.d.hub.all() {
-		if e.pooled() && !busy[e] {
+		switch {
+		case !e.pooled() || busy[e]:
+		case p.unread(e):
+			time.AfterFunc(temporaryGrace, func() { p.end(e) })
+		default:
 			p.end(e)
 		}
 	}
+}
+
+// unread says that a job ran in the shell, whose result may not have been read.
+func (p *pool) unread(e *entry) bool {
+	list, err := p.d.store.Jobs(context.Background(), store.JobQuery{Session: e.rec.ID, Limit: 1})
+	return err == nil && len(list) > 0 && time.Since(list[0].Ended) < temporaryGrace
 }
 
 // pooled says that the session is a warm shell, ready or handed out.

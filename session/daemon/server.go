@@ -24,7 +24,7 @@ func (d *Daemon) handler() http.Handler {
 	d.routes(humago.New(mux, apiConfig(d.cfg.Build)))
 	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", d.serveAttach)
 	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/watch", d.serveWatch)
-	return mux
+	return answered(mux)
 }
 
 func apiConfig(build string) huma.Config {
