@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/shell"
@@ -277,9 +276,14 @@ func (s *Session) ended() {
 	e := *s.exit
 	s.exit = nil
 	rec := journal.Exit{Code: e.Code, Signal: e.Number, User: e.User, System: e.System, MaxRSS: e.MaxRSS}
-	if err := errors.Join(s.cfg.Journal.AppendExit(rec), s.cfg.Journal.Sync()); err != nil {
+	if err := s.cfg.Journal.AppendExit(rec); err != nil {
 		s.log.Error("the exit was not journalled", "session", s.cfg.ID, "err", err)
 	}
+	s.aside.Go(func() { // the disk can take its time
+		if err := s.cfg.Journal.Sync(); err != nil {
+			s.log.Error("sync the history of an ended session", "session", s.cfg.ID, "err", err)
+		}
+	})
 	s.shellEnded(&e)
 	s.answersEnded()
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
@@ -308,6 +312,7 @@ func (s *Session) finish() {
 // leave ends what depends on nothing that can panic.
 func (s *Session) leave() {
 	s.inputs.end()
+	s.aside.Wait()
 	s.endDormancy()
 	if s.Status().State != Running {
 		s.forgetRing()

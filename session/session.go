@@ -130,6 +130,8 @@ type Session struct {
 	streams     streams
 	quarantined bool // nothing looks at output any more
 
+	aside sync.WaitGroup // what waits for the disk
+
 	watch  watchers
 	inputs inputQueue
 	tap    tap

@@ -156,7 +156,7 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup}
+	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.flush}
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)
 		return errors.Join(err, r.Close())

@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -13,53 +12,6 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
-
-// journalist does things that wait for the disk, in order, so that sessions' owners need
-// not. Its goroutine exists only while there is something to do.
-type journalist struct {
-	mu    sync.Mutex
-	queue []func()
-	busy  bool
-	idle  sync.WaitGroup
-}
-
-func (j *journalist) later(f func()) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.queue = append(j.queue, f)
-	if !j.busy {
-		j.busy = true
-		j.idle.Go(j.work)
-	}
-}
-
-func (j *journalist) work() {
-	for {
-		j.mu.Lock()
-		if len(j.queue) == 0 {
-			j.busy, j.queue = false, nil
-			j.mu.Unlock()
-			return
-		}
-		f := j.queue[0]
-		j.queue = j.queue[1:]
-		j.mu.Unlock()
-		f()
-	}
-}
-
-// flush waits until what has been added is done, so that readers see what just happened.
-func (j *journalist) flush(ctx context.Context) {
-	done := make(chan struct{})
-	j.later(func() { close(done) })
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
-
-// wait returns when everything is done. Nothing may be added meanwhile.
-func (j *journalist) wait() { j.idle.Wait() }
 
 // ran records a command that began or ended.
 func (h *hub) ran(e *entry, c session.Command) {
@@ -69,7 +21,7 @@ func (h *hub) ran(e *entry, c session.Command) {
 		return
 	}
 	rec := commandRecord(e.rec.ID, &c)
-	h.commands.later(func() {
+	h.commands.later(writeKey{rec.Session, rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_, err := h.d.store.AddCommand(ctx, rec)

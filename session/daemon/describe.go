@@ -107,9 +107,9 @@ func needsQuote(r rune) bool {
 		strings.ContainsRune("_-./:=@%+,", r))
 }
 
-// saveEnd records how a session ended.
+// saveEnd records how a session ended. Owners call it.
 func (h *hub) saveEnd(e *entry, st session.Status) {
-	h.save(e, func(r *store.Session) {
+	h.saveLater(e, func(r *store.Session) {
 		r.State, r.Ended, r.Title = string(st.State), st.Ended, st.Title
 		if st.Cwd != "" {
 			r.Cwd = st.Cwd
@@ -124,8 +124,8 @@ func (h *hub) saveEnd(e *entry, st session.Status) {
 	})
 }
 
-// save changes a session's record in memory and on disk, in the same order. A disk that
-// fails is reported; the session goes on.
+// save changes a session's record in memory and on disk, in the same order. A disk that fails is
+// reported; the session goes on. It waits for the database: owners use saveLater.
 func (h *hub) save(e *entry, change func(*store.Session)) {
 	e.saving.Lock()
 	defer e.saving.Unlock()

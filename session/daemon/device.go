@@ -25,6 +25,9 @@ type device struct {
 	apart  bool   // stdout and stderr are told apart
 	cgroup string // the session's own, directory; empty: none
 
+	// recorded returns when the session's record is written: the keeper keeps its exit status
+	// until then.
+	recorded  func(context.Context)
 	release   sync.Once
 	releasing sync.WaitGroup
 }
@@ -125,13 +128,29 @@ func (d *device) released() {
 }
 
 func (d *device) letGo() {
+	if d.pty != nil {
+		defer d.pty.Close()
+	}
+	if !d.isRecorded() {
+		return // the next daemon is told the exit again
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
 	defer cancel()
 	err := d.keeper.retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
 	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
 		d.keeper.d.log.Warn("release", "session", d.id, "err", err)
 	}
-	if d.pty != nil {
-		_ = d.pty.Close()
+}
+
+// recordTime bounds how long a session's record may take to be written.
+const recordTime = 30 * time.Second
+
+func (d *device) isRecorded() bool {
+	if d.recorded == nil {
+		return true
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
+	d.recorded(ctx)
+	return ctx.Err() == nil
 }

@@ -31,9 +31,9 @@ type entry struct {
 
 	secrets secrets // of rules
 
+	saving   sync.Mutex // held while the record is written, so that the newest is last; before mu
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
-	saving   sync.Mutex // held while the record is written to the database; before mu
 
 	mu    sync.Mutex
 	rec   store.Session
@@ -85,7 +85,7 @@ type hub struct {
 	lost       []*entry        // went down with their keeper or the machine; set while loading
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
-	commands   journalist // records what shells did
+	commands   writeQueue // records of commands and sessions
 	followers  *followers // read what commands print
 	terminals  terminals  // of attached clients
 
@@ -99,7 +99,7 @@ const endedAwake = 4
 
 func newHub(d *Daemon) *hub {
 	return &hub{
-		d: d, byid: map[string]*entry{}, byname: map[string]*entry{},
+		d: d, commands: writeQueue{log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), unborn: map[string]bool{},
 		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
@@ -224,9 +224,9 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		h.saveEnd(e, st)
 		h.programEnded(e, st)
 	case session.ChangeCwd:
-		h.commands.later(func() { h.save(e, func(r *store.Session) { r.Cwd = st.Cwd }) })
+		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
 	case session.ChangeSize:
-		h.save(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
+		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
 	view := h.describe(e, st)
 	h.bus.publish(eventKinds[c], &view)
@@ -302,7 +302,7 @@ func (h *hub) stopAll() {
 		wg.Go(e.s.Stop)
 	}
 	wg.Wait()
-	h.commands.wait()
+	h.commands.flush(context.Background())
 	h.writes.Wait()
 }
 

@@ -1,0 +1,155 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/longterm-dev/longterm/store"
+)
+
+// maxQueuedWrites bounds the records of commands that wait for the database. Sessions' own
+// records are one each and are not counted.
+const maxQueuedWrites = 10000
+
+// writeKey names what is written: two writes of the same are one, the newer.
+type writeKey struct {
+	session string
+	command int // 0: the session itself
+}
+
+// writeQueue writes records, so that sessions' owners need not wait for the database: a
+// foreign lock can hold it up for seconds. Writes are done in the order in which their keys
+// were first queued. When too many commands wait, the oldest is given up, counted and logged:
+// it stays in the session's journal. The goroutine exists only while there is something to do.
+type writeQueue struct {
+	log *slog.Logger
+
+	mu       sync.Mutex
+	order    []writeKey
+	pending  map[writeKey]func()
+	commands int // in pending
+	dropped  int
+	added    uint64     // to order
+	done     uint64     // of those
+	barriers []*barrier // oldest first
+	busy     bool
+}
+
+// barrier is somebody who waits for what was queued before.
+type barrier struct {
+	at uint64 // of done
+	c  chan struct{}
+}
+
+func (q *writeQueue) later(key writeKey, f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.pending == nil {
+		q.pending = map[writeKey]func(){}
+	}
+	if _, waits := q.pending[key]; !waits {
+		q.makeRoomLocked(key)
+		q.order = append(q.order, key)
+		q.added++
+	}
+	q.pending[key] = f
+	if !q.busy {
+		q.busy = true
+		go q.work()
+	}
+}
+
+// makeRoomLocked gives up the oldest command where there are too many.
+func (q *writeQueue) makeRoomLocked(key writeKey) {
+	if key.command == 0 {
+		return
+	}
+	if q.commands++; q.commands <= maxQueuedWrites {
+		return
+	}
+	for _, k := range q.order {
+		if _, waits := q.pending[k]; waits && k.command != 0 {
+			delete(q.pending, k) // its place in order stays
+			q.commands--
+			if q.dropped++; q.dropped == 1 {
+				q.log.Error("the database is too slow; the oldest records of commands are given up", "waiting", maxQueuedWrites)
+			}
+			return
+		}
+	}
+}
+
+func (q *writeQueue) work() {
+	for {
+		f := q.next()
+		if f == nil {
+			return
+		}
+		f()
+		q.mu.Lock()
+		q.passLocked()
+		q.mu.Unlock()
+	}
+}
+
+// next takes the oldest write; nil ends the goroutine.
+func (q *writeQueue) next() func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.order) > 0 {
+		key := q.order[0]
+		q.order = q.order[1:]
+		f := q.pending[key]
+		if f == nil { // given up
+			q.passLocked()
+			continue
+		}
+		delete(q.pending, key)
+		if key.command != 0 {
+			q.commands--
+		}
+		return f
+	}
+	if q.dropped > 0 {
+		q.log.Error("records of commands were given up", "count", q.dropped)
+	}
+	q.busy, q.order, q.dropped = false, nil, 0
+	return nil
+}
+
+// passLocked counts a write that is done.
+func (q *writeQueue) passLocked() {
+	q.done++
+	for len(q.barriers) > 0 && q.barriers[0].at <= q.done {
+		close(q.barriers[0].c)
+		q.barriers = q.barriers[1:]
+	}
+}
+
+// flush waits until what has been queued is written, so that readers see what just happened.
+func (q *writeQueue) flush(ctx context.Context) {
+	q.mu.Lock()
+	if !q.busy {
+		q.mu.Unlock()
+		return
+	}
+	b := &barrier{q.added, make(chan struct{})}
+	q.barriers = append(q.barriers, b)
+	q.mu.Unlock()
+	select {
+	case <-b.c:
+	case <-ctx.Done():
+	}
+}
+
+// saveLater changes a session's record in memory, and has it written down. Owners call it.
+func (h *hub) saveLater(e *entry, change func(*store.Session)) {
+	e.mu.Lock()
+	change(&e.rec)
+	id := e.rec.ID
+	e.mu.Unlock()
+	h.commands.later(writeKey{session: id}, func() { h.save(e, func(*store.Session) {}) })
+}
