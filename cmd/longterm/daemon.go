@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon"
+	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -60,7 +61,7 @@ func daemonStop(a *app) *cobra.Command {
 			client := b.quiet
 			if kill {
 				client = b.client // a daemon records how the sessions ended
-				if !anyKeeper(b.dirs) && !held(b.dirs.DaemonLock()) {
+				if !anyKeeper(b.dirs) && !anyDaemon(b.dirs) {
 					return nil // nothing runs
 				}
 			}
@@ -79,23 +80,13 @@ func daemonStop(a *app) *cobra.Command {
 }
 
 func anyKeeper(dirs paths.Dirs) bool {
-	locks, _ := filepath.Glob(filepath.Join(dirs.Keepers(), "*.lock"))
-	for _, l := range locks {
-		if held(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dirs.KeeperKeys(), func(key string) bool {
+		return keeper.Held(dirs.KeeperStateLock(key)) || keeper.Held(dirs.KeeperLock(key))
+	})
 }
 
-// held reports whether a process holds a lock file.
-func held(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+func anyDaemon(dirs paths.Dirs) bool {
+	return keeper.Held(dirs.DaemonStateLock()) || keeper.Held(dirs.DaemonLock())
 }
 
 // waitGone waits until a process has ended.

@@ -29,7 +29,7 @@ var checks = []struct {
 	name string
 	run  func(context.Context, *backend) finding
 }{
-	{"state directory", func(_ context.Context, b *backend) finding { return checkDir(b.dirs.State) }},
+	{"state directory", checkState},
 	{"runtime directory", func(_ context.Context, b *backend) finding { return checkDir(b.dirs.Run) }},
 	{"configuration", checkConfiguration},
 	{"disk", checkDisk},
@@ -100,6 +100,17 @@ func warn(remedy, format string, args ...any) finding {
 
 func fail(remedy, format string, args ...any) finding {
 	return finding{Level: "fail", Text: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// checkState also finds a state directory that was removed under a daemon, which goes on with
+// files that have no name any more.
+func checkState(_ context.Context, b *backend) finding {
+	_, err := os.Stat(b.dirs.Database())
+	if os.IsNotExist(err) && anyDaemon(b.dirs) {
+		return fail("run `longterm daemon restart`: sessions go on, without what they printed before",
+			"%s was removed while the daemon runs: what sessions print is kept no more", b.dirs.State)
+	}
+	return checkDir(b.dirs.State)
 }
 
 func checkDir(dir string) finding {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // keeperCommand is the keeper's process. It is started by clients, never by hand.
@@ -21,6 +22,10 @@ func keeperCommand(*app) *cobra.Command {
 			cfg.Log, cfg.Build, cfg.OpenPTY = logTo(os.Stderr), version(), openPTY
 			if daemon {
 				cfg.Daemon = daemonArgv()
+			}
+			// Not by a flag: an older version that is upgraded to would not know it.
+			if dirs, err := paths.Default(); err == nil && cfg.Key != "" {
+				cfg.StateLock = dirs.KeeperStateLock(cfg.Key)
 			}
 			if readyFD > 0 {
 				cfg.Ready = os.NewFile(uintptr(readyFD), "ready")

@@ -250,9 +250,13 @@ func readError(resp *http.Response) error {
 	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, bytes.TrimSpace(b))
 }
 
-// waitForSocket waits until the daemon serves its socket.
+// socketTime bounds how long a daemon that serves may take to make its socket again when
+// somebody has removed it.
+const socketTime = 5 * time.Second
+
+// waitForSocket waits until the daemon, which serves, is there to be asked.
 func (c *Client) waitForSocket(ctx context.Context) error {
-	deadline := time.Now().Add(startTime)
+	deadline := time.Now().Add(socketTime)
 	for {
 		conn, err := wire.Dial(c.o.Dirs.Socket())
 		if err == nil {
@@ -262,7 +266,8 @@ func (c *Client) waitForSocket(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return unavailable(err, c.o.Dirs)
+			return api.Errorf(api.CodeUnavailable, "the daemon runs and its socket is not there: %v", err).
+				WithHint("end the daemon's process; another one starts by itself, and sessions go on")
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

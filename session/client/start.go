@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -93,7 +94,26 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 	if err != nil && !errors.Is(err, keeper.ErrRunning) {
 		return nil, err
 	}
-	return link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+	return c.dialRunning(socket)
+}
+
+// dialRunning connects to a keeper that is known to run. When its socket was removed it makes
+// it again in a moment.
+func (c *Client) dialRunning(socket string) (*link.Link, error) {
+	for until := time.Now().Add(3 * keeper.WatchEvery); ; {
+		l, err := link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
+		if err == nil || !notThere(err) {
+			return l, err
+		}
+		if time.Now().After(until) {
+			if elsewhere := keeper.Holder(c.o.Dirs.KeeperStateLock(paths.MainKeeper)); elsewhere != "" && elsewhere != socket {
+				return nil, fmt.Errorf("longterm runs already, with its runtime directory in %s and not in %s: set XDG_RUNTIME_DIR as it was when it was started (%w)",
+					filepath.Dir(filepath.Dir(elsewhere)), c.o.Dirs.Run, err)
+			}
+			return nil, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // lockFile holds a lock among the clients that start things.

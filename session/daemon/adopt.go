@@ -71,11 +71,7 @@ func (h *hub) mustAdd(e *entry) {
 
 // adoptAll connects to every keeper and goes on with what it holds.
 func (d *Daemon) adoptAll(ctx context.Context) error {
-	keys, err := keeperKeys(d.cfg.Dirs)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
+	for _, key := range d.cfg.Dirs.KeeperKeys() {
 		if err := d.adoptKeeper(ctx, key); err != nil {
 			d.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
@@ -86,7 +82,7 @@ func (d *Daemon) adoptAll(ctx context.Context) error {
 
 func (d *Daemon) adoptKeeper(ctx context.Context, key string) error {
 	if keeperEnded(d.cfg.Dirs, key) { // killed: its socket and lock file are left over
-		return errors.Join(os.Remove(d.cfg.Dirs.KeeperSocket(key)), os.Remove(d.cfg.Dirs.KeeperLock(key)))
+		return d.clearKeeper(key)
 	}
 	d.silent[key] = true
 	k, err := d.connect(key)

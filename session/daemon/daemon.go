@@ -20,10 +20,10 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
@@ -50,7 +50,7 @@ type Daemon struct {
 	jobs    *jobs
 	pool    *pool
 	started time.Time
-	lock    *os.File
+	locks   locks
 	conf    *settings
 	crashed bool // the daemon before this one did
 
@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := d.acquire(); err != nil {
 		return err
 	}
-	defer d.lock.Close()
+	defer d.unlock()
 	d.crashed = d.watchCrash()
 	d.conf = openSettings(cfg.Dirs, cfg.Log)
 	if err := d.open(ctx); err != nil {
@@ -103,6 +103,7 @@ func Run(ctx context.Context, cfg Config) error {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
+	stopWatching := d.keepPaths(srv)
 	indexing, stopIndexing := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { d.hub.index.run(indexing) })
@@ -121,32 +122,23 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	<-restored
+	stopWatching() // before it is removed on purpose
 	return d.leave(srv, how)
 }
 
 // acquire makes this the only daemon. A daemon that is just ending gets a moment.
 func (d *Daemon) acquire() error {
-	f, err := os.OpenFile(d.cfg.Dirs.DaemonLock(), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("daemon lock: %w", err)
-	}
 	deadline := time.Now().Add(shutdownTime + time.Second)
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(deadline) {
-			break
+		err := d.lockAll()
+		if !errors.Is(err, keeper.ErrRunning) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w (locks %s and %s)", ErrRunning, d.cfg.Dirs.DaemonStateLock(), d.cfg.Dirs.DaemonLock())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if err != nil {
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("%w (lock %s)", ErrRunning, d.cfg.Dirs.DaemonLock())
-		}
-		return fmt.Errorf("lock %s: %w", d.cfg.Dirs.DaemonLock(), err)
-	}
-	d.lock = f
-	return nil
 }
 
 func (d *Daemon) open(ctx context.Context) error {

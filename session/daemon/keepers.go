@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -63,7 +61,7 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 // connect dials a keeper that is known to run.
 func (d *Daemon) connect(key string) (*keeperLink, error) {
 	k := &keeperLink{key: key, d: d}
-	l, err := link.Dial(d.cfg.Dirs.KeeperSocket(key), wire.RoleDaemon, d.cfg.Build, k)
+	l, err := k.dial()
 	if err != nil {
 		return nil, fmt.Errorf("keeper %s: %w", key, err)
 	}
@@ -100,25 +98,33 @@ func (k *keeperLink) watch(l *link.Link) {
 	}
 }
 
-func (k *keeperLink) redial() (*link.Link, error) {
-	deadline := time.Now().Add(reconnectTime)
+// dial connects to a keeper. Its socket may have been removed: it makes it again.
+func (k *keeperLink) dial() (*link.Link, error) {
+	deadline := time.Now().Add(3 * keeper.WatchEvery)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
-		if err == nil || k.isGone() || time.Now().After(deadline) || errors.Is(err, os.ErrNotExist) || keeperEnded(k.d.cfg.Dirs, k.key) {
+		notThere := errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+		if !notThere || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
 			return l, err
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// keeperEnded reports whether nobody holds the keeper's lock: it will not come back.
-func keeperEnded(dirs paths.Dirs, key string) bool {
-	f, err := os.Open(dirs.KeeperLock(key))
-	if err != nil {
-		return errors.Is(err, os.ErrNotExist)
+func (k *keeperLink) redial() (*link.Link, error) {
+	deadline := time.Now().Add(reconnectTime)
+	for {
+		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
+		if err == nil || k.isGone() || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
+			return l, err
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+// keeperEnded reports whether nobody holds a lock of the keeper's: it will not come back.
+func keeperEnded(dirs paths.Dirs, key string) bool {
+	return !keeper.Held(dirs.KeeperStateLock(key)) && !keeper.Held(dirs.KeeperLock(key))
 }
 
 // await waits until the connection that ended is replaced or given up.
@@ -245,19 +251,4 @@ func (d *Daemon) keeperFor(key string) (*keeperLink, error) {
 		return nil, err
 	}
 	return k, k.link().Ready(d.cfg.Dirs.Socket())
-}
-
-// keeperKeys are the keys of the keepers that have a socket in the runtime directory.
-func keeperKeys(dirs paths.Dirs) ([]string, error) {
-	entries, err := os.ReadDir(dirs.Keepers())
-	if err != nil {
-		return nil, err
-	}
-	var keys []string
-	for _, e := range entries {
-		if key, ok := strings.CutSuffix(filepath.Base(e.Name()), ".sock"); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
 }

@@ -3,7 +3,6 @@
 package keeper
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -20,9 +19,12 @@ import (
 type Config struct {
 	Socket string // path of the Unix socket to serve
 	Lock   string // path of the lock file that makes this key's keeper the only one
-	Key    string // placement key
-	Build  string // version of the binary, for status
-	Log    *slog.Logger
+	// StateLock is another one, in the state directory, which outlives the runtime
+	// directory; empty: none.
+	StateLock string
+	Key       string // placement key
+	Build     string // version of the binary, for status
+	Log       *slog.Logger
 	// Daemon is the argv of the daemon to keep running, started from this process's
 	// own executable. Empty: none (keepers of isolated sessions).
 	Daemon []string
@@ -42,10 +44,15 @@ type Config struct {
 type Keeper struct {
 	cfg      Config
 	log      *slog.Logger
-	listener *net.UnixListener
-	lock     *os.File
+	listener *net.UnixListener // written with mu held
+	lock     *os.File          // likewise
 	started  time.Time
 	runs     uint64 // executions of this process
+
+	// Of Run's goroutine, as are writes to listener and locks.
+	stateLock *os.File    // nil: none could be had; written with mu held
+	socket    os.FileInfo // the one we made
+	lookError string      // said last
 
 	cgroups  cgroups
 	freeze   sync.RWMutex
@@ -86,7 +93,9 @@ func Run(cfg Config) error {
 	signal.Notify(hup, caught...)
 	signal.Notify(term, syscall.SIGTERM)
 
-	go k.accept()
+	go k.accept(k.listener)
+	look := time.NewTicker(WatchEvery)
+	defer look.Stop()
 	k.reap() // what ended between two executions
 	k.reportReady(nil)
 	k.firstDaemon()
@@ -96,6 +105,8 @@ func Run(cfg Config) error {
 		case <-chld:
 			k.reap()
 		case <-hup:
+		case <-look.C:
+			k.look()
 		case <-term:
 			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
 			return nil
@@ -129,38 +140,10 @@ func (k *Keeper) begin() error {
 		k.log.Info("no systemd scope of our own", "why", err)
 	}
 	k.cgroups.find(k.log)
-	lock, err := acquire(k.cfg.Lock)
-	if err != nil {
+	if err := k.lockAll(); err != nil {
 		return err
 	}
-	k.lock = lock
-	// The lock is ours, so a socket that is there belongs to nobody.
-	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove stale socket: %w", err)
-	}
-	k.listener, err = wire.Listen(k.cfg.Socket)
-	if err != nil {
-		return err
-	}
-	return os.Chmod(k.cfg.Socket, 0o600)
-}
-
-// ErrRunning is returned when this key's keeper runs already.
-var ErrRunning = errors.New("a keeper with this key runs already")
-
-func acquire(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("keeper lock: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, ErrRunning
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return f, nil
+	return k.listen()
 }
 
 func (k *Keeper) reportReady(err error) {
@@ -181,6 +164,10 @@ func (k *Keeper) reportReady(err error) {
 func (k *Keeper) end() {
 	_ = os.Remove(k.cfg.Socket)
 	_ = k.listener.Close()
+	if k.stateLock != nil {
+		_ = os.Remove(k.cfg.StateLock)
+		_ = k.stateLock.Close()
+	}
 	_ = k.lock.Close()
 	k.cgroups.close()
 }
@@ -200,24 +187,4 @@ func checkPeer(uc *net.UnixConn) error {
 		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", peer, uid)
 	}
 	return err
-}
-
-func (k *Keeper) accept() {
-	for {
-		uc, err := k.listener.AcceptUnix()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil: // out of descriptors, most likely: others must not suffer
-			k.log.Error("accept", "err", err)
-			time.Sleep(100 * time.Millisecond)
-			continue
-		}
-		if err := checkPeer(uc); err != nil {
-			k.log.Warn("refused a connection", "err", err)
-			_ = uc.Close()
-			continue
-		}
-		go k.serve(newConn(uc))
-	}
 }

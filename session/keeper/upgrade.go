@@ -141,7 +141,12 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		}
 		return int64(fd)
 	}
+	stateLock := int64(0)
+	if k.stateLock != nil {
+		stateLock = keep(k.stateLock)
+	}
 	buf := wire.AppendFrame(nil, &wire.HandoffKeeper{
+		StateLock:  stateLock,
 		ListenerFD: keep(k.listener), LockFD: keep(k.lock),
 		Started: k.started.UnixNano(), Executions: k.runs,
 		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts,
@@ -211,6 +216,11 @@ func (k *Keeper) takeOver(f *os.File) error {
 	if k.listener == nil || k.lock == nil {
 		return errors.New("handoff: no listener")
 	}
+	if state, err := k.lockState(); err != nil { // of an execution that knew of none
+		k.log.Error("another keeper holds the state directory", "err", err)
+	} else {
+		k.stateLock = state
+	}
 	return nil
 }
 
@@ -226,6 +236,9 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	}
 	k.started, k.runs = time.Unix(0, h.Started), h.Executions+1
 	k.lock = adoptFile(h.LockFD, "lock")
+	if h.StateLock > 0 {
+		k.stateLock = adoptFile(h.StateLock, "lock")
+	}
 	f := adoptFile(h.ListenerFD, "listener")
 	defer f.Close() // FileListener duplicates it
 	l, err := net.FileListener(f)

@@ -1,7 +1,8 @@
 // Package paths says where longterm keeps its files.
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
-//	state    longterm.db, daemon.log, keeper.log, sessions/ID/{journal/,checkpoint,…}
+//	state    longterm.db, daemon.log, keeper.log, sessions/ID/{journal/,checkpoint,…},
+//	         locks/{daemon,keeper-KEY}.lock
 //	config   config.toml
 //
 // Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
@@ -14,8 +15,11 @@ package paths
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // EnvDir is the variable that puts everything under one directory.
@@ -77,7 +81,7 @@ func (d Dirs) Make() error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	for _, dir := range []string{d.State, d.Run, d.Keepers(), d.Sessions()} {
+	for _, dir := range []string{d.State, d.Run, d.Keepers(), d.Sessions(), d.Locks()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("%w; make it writable, or set %s to a directory that is", err, EnvDir)
 		}
@@ -102,6 +106,36 @@ func (d Dirs) KeeperSocket(key string) string { return filepath.Join(d.Keepers()
 
 // KeeperLock is held by the keeper with a placement key.
 func (d Dirs) KeeperLock(key string) string { return filepath.Join(d.Keepers(), key+".lock") }
+
+// DaemonStateLock is held by the one daemon that uses the state directory, wherever its
+// runtime directory is.
+func (d Dirs) DaemonStateLock() string { return filepath.Join(d.Locks(), "daemon.lock") }
+
+// KeeperStateLock is likewise held by the keeper with a placement key.
+func (d Dirs) KeeperStateLock(key string) string {
+	return filepath.Join(d.Locks(), keeperLock+key+".lock")
+}
+
+const keeperLock = "keeper-"
+
+// Locks holds the locks of the state directory.
+func (d Dirs) Locks() string { return filepath.Join(d.State, "locks") }
+
+// KeeperKeys are the placement keys of keepers that left a trace: one that runs, and maybe some
+// that do not any more.
+func (d Dirs) KeeperKeys() []string {
+	keys := map[string]bool{}
+	for dir, affix := range map[string][2]string{d.Keepers(): {"", ".sock"}, d.Locks(): {keeperLock, ".lock"}} {
+		entries, _ := os.ReadDir(dir) // it may have been removed
+		for _, e := range entries {
+			name, isOne := strings.CutPrefix(e.Name(), affix[0])
+			if key, ok := strings.CutSuffix(name, affix[1]); ok && isOne {
+				keys[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
 
 // Database is the SQLite file.
 func (d Dirs) Database() string { return filepath.Join(d.State, "longterm.db") }

@@ -237,6 +237,7 @@ type HandoffKeeper struct {
 	Restarts   uint64 `wire:"6"`
 	Cgroups    string `wire:"7"` // directory in which sessions get cgroups; empty: none
 	Limits     string `wire:"8"` // controllers that can limit them, separated by spaces
+	StateLock  int64  `wire:"9"` // descriptor; 0: none
 }
 
 // Kinds, never reused. Requests and notices share the space.

@@ -1,0 +1,132 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper"
+)
+
+// locks make this the only daemon: of the state directory, which decides, and of the runtime
+// directory, where older versions look. A system whose state directory cannot have locks has
+// to do with the other one.
+type locks struct{ state, run *os.File }
+
+func (d *Daemon) lockAll() error {
+	state, err := keeper.Relock(d.locks.state, d.cfg.Dirs.DaemonStateLock())
+	if errors.Is(err, keeper.ErrRunning) {
+		return err
+	}
+	if err != nil {
+		d.log.Warn("no lock in the state directory", "err", err)
+	}
+	d.locks.state = state
+	d.locks.run, err = keeper.Relock(d.locks.run, d.cfg.Dirs.DaemonLock())
+	return err
+}
+
+func (d *Daemon) unlock() {
+	for _, f := range []*os.File{d.locks.run, d.locks.state} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// keepPaths makes again what somebody removes under a daemon that serves: its socket and
+// locks. A state directory that is gone is said; nothing brings it back.
+func (d *Daemon) keepPaths(srv *http.Server) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { d.watchPaths(ctx, srv) })
+	return func() { cancel(); watching.Wait() }
+}
+
+func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
+	dirs := d.cfg.Dirs
+	socket, _ := os.Lstat(dirs.Socket())
+	database, _ := os.Lstat(dirs.Database())
+	tick := time.NewTicker(keeper.WatchEvery)
+	defer tick.Stop()
+	for said := error(nil); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if database != nil && !same(dirs.Database(), database) {
+			database = nil
+			d.notice("the state directory %s was removed or replaced: what sessions print is kept no more; "+
+				"run `longterm daemon restart`, sessions go on without what they printed before", dirs.State)
+		}
+		if same(dirs.Socket(), socket) && isFile(d.locks.run, dirs.DaemonLock()) {
+			continue
+		}
+		if _, err := os.Lstat(dirs.State); err != nil && !d.hub.anyRuns() {
+			continue // all was removed, and there is nothing to be found
+		}
+		err := d.servePathsAgain(srv)
+		if err == nil {
+			socket, err = os.Lstat(dirs.Socket())
+		}
+		if err == nil || said == nil || err.Error() != said.Error() {
+			d.log.Warn("the socket or its lock was removed", "socket", dirs.Socket(), "made again", err == nil, "err", err)
+		}
+		said = err
+	}
+}
+
+// servePathsAgain makes directories, lock and socket. The old socket is closed with the server.
+func (d *Daemon) servePathsAgain(srv *http.Server) error {
+	if err := d.cfg.Dirs.Make(); err != nil {
+		return err
+	}
+	if err := d.lockAll(); err != nil {
+		return err
+	}
+	l, err := d.listen()
+	if err != nil {
+		return err
+	}
+	go func() { _ = srv.Serve(l) }() // ends with the server
+	return nil
+}
+
+func (h *hub) anyRuns() bool {
+	for _, e := range h.all() {
+		if e.s.Status().State == session.Running {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether path still names the file it named.
+func same(path string, was os.FileInfo) bool {
+	now, err := os.Lstat(path)
+	return err == nil && was != nil && os.SameFile(now, was)
+}
+
+func isFile(f *os.File, path string) bool {
+	if f == nil {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && same(path, st)
+}
+
+// clearKeeper removes what a keeper that was killed left in our directories.
+func (d *Daemon) clearKeeper(key string) error {
+	err := os.Remove(d.cfg.Dirs.KeeperSocket(key))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, keeper.RemoveLock(d.cfg.Dirs.KeeperLock(key)), keeper.RemoveLock(d.cfg.Dirs.KeeperStateLock(key)))
+}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ErrRunning is returned when another process holds a lock.
+var ErrRunning = errors.New("it is running already")
+
+// Lock makes this process the holder of a lock file, made if it is not there: ErrRunning when
+// another holds it. It is given up by closing the file, and by the process's end.
+func Lock(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("lock: %w", err)
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, errors.Join(ErrRunning, f.Close())
+		case err != nil:
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		case isFile(f, path):
+			return f, nil
+		}
+		_ = f.Close() // removed between the two steps: a lock that nobody can find is none
+	}
+}
+
+// Held reports whether a process holds a lock file.
+func Held(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// Holder is the socket of who holds a lock, as far as that is written in it.
+func Holder(path string) string {
+	b, _ := os.ReadFile(path)
+	return string(b)
+}
+
+// RemoveLock removes a lock file that nobody holds.
+func RemoveLock(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	f, err := Lock(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(path), f.Close())
+}
+
+// Relock keeps a lock that is held where others find it: when its file was removed another
+// one is made and held instead.
+func Relock(f *os.File, path string) (*os.File, error) {
+	if f != nil && isFile(f, path) {
+		return f, nil
+	}
+	again, err := Lock(path)
+	if err != nil {
+		return f, err
+	}
+	if f != nil {
+		_ = f.Close()
+	}
+	return again, nil
+}
+
+// isFile reports whether path still names f.
+func isFile(f *os.File, path string) bool {
+	ours, err := f.Stat()
+	named, lerr := os.Lstat(path)
+	return err == nil && lerr == nil && os.SameFile(ours, named)
+}

@@ -1,0 +1,135 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// WatchEvery is how often keepers and the daemon look whether their sockets and locks are
+// still there: somebody may remove a runtime directory, thinking that it is left over.
+const WatchEvery = time.Second
+
+// listen makes the socket. The lock is ours, so one that is there belongs to nobody.
+func (k *Keeper) listen() error {
+	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove stale socket: %w", err)
+	}
+	l, err := wire.Listen(k.cfg.Socket)
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(k.cfg.Socket, 0o600); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	k.mu.Lock()
+	old := k.listener
+	k.listener = l
+	k.mu.Unlock()
+	if old != nil {
+		_ = old.Close() // nobody can reach it any more
+	}
+	k.socket, _ = os.Lstat(k.cfg.Socket)
+	return nil
+}
+
+// lockAll makes this the only keeper of its key: of the state directory, which decides, and
+// of the runtime directory, where older versions look.
+func (k *Keeper) lockAll() (err error) {
+	state, err := k.lockState()
+	if err != nil {
+		return err
+	}
+	lock, err := Relock(k.lock, k.cfg.Lock)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stateLock, k.lock = state, lock
+	return err
+}
+
+// lockState takes the lock in the state directory. Where the directory cannot have locks the
+// other one has to do.
+func (k *Keeper) lockState() (*os.File, error) {
+	if k.cfg.StateLock == "" {
+		return nil, nil
+	}
+	f, err := Relock(k.stateLock, k.cfg.StateLock)
+	if err != nil && !errors.Is(err, ErrRunning) {
+		k.log.Warn("no lock in the state directory", "err", err)
+		return f, nil
+	}
+	if err == nil { // for who has another runtime directory; see Holder
+		err = f.Truncate(0)
+		if err == nil {
+			_, err = f.WriteAt([]byte(k.cfg.Socket), 0)
+		}
+		if err != nil {
+			k.log.Warn("the lock does not say where the socket is", "err", err)
+		}
+		return f, nil
+	}
+	return f, err
+}
+
+// look has what was removed of ours made again, so that clients find the sessions.
+func (k *Keeper) look() {
+	now, err := os.Lstat(k.cfg.Socket)
+	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && isFile(k.lock, k.cfg.Lock) {
+		k.socket = now
+		return
+	}
+	if k.cfg.StateLock != "" && isGone(filepath.Dir(k.cfg.StateLock)) && k.idle() {
+		return // all was removed, and there is nothing to be found
+	}
+	err = os.MkdirAll(filepath.Dir(k.cfg.Socket), 0o700)
+	if err == nil {
+		err = k.lockAll()
+	}
+	if err == nil && (now == nil || k.socket == nil || !os.SameFile(now, k.socket)) {
+		if err = k.listen(); err == nil {
+			go k.accept(k.listener)
+		}
+	}
+	if text := fmt.Sprint(err); text != k.lookError {
+		k.lookError = text
+		k.log.Warn("the socket or its lock was removed", "socket", k.cfg.Socket, "made again", err == nil, "err", err)
+	}
+}
+
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, os.ErrNotExist)
+}
+
+func (k *Keeper) idle() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.children) == 0
+}
+
+func (k *Keeper) accept(l *net.UnixListener) {
+	for {
+		uc, err := l.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // out of descriptors, most likely: others must not suffer
+			k.log.Error("accept", "err", err)
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		if err := checkPeer(uc); err != nil {
+			k.log.Warn("refused a connection", "err", err)
+			_ = uc.Close()
+			continue
+		}
+		go k.serve(newConn(uc))
+	}
+}
