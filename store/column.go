@@ -106,10 +106,10 @@ func (j jsonInto) Scan(v any) error {
 // one checks that a statement was about a row there is; missing is the error if not.
 func (s *Store) one(op string, missing error, res sql.Result, err error) error {
 	if err != nil {
-		return Explain(op, s.path, err)
+		return s.explain(op, err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return Explain(op, s.path, err)
+		return s.explain(op, err)
 	}
 	return fmt.Errorf("%s: %w", op, missing)
 }

@@ -74,7 +74,7 @@ func (s *Store) AddCommand(ctx context.Context, c Command) (n int, err error) {
 	}
 	text := "INSERT INTO commands (" + commandColumns.names(", ") + ") VALUES " + places + " RETURNING n"
 	err = s.db.QueryRowContext(ctx, text, values...).Scan(&n)
-	return n, Explain("record a command of session "+c.Session, s.path, err)
+	return n, s.explain("record a command of session "+c.Session, err)
 }
 
 // UpdateCommand replaces what is recorded of a command: ErrNoCommand.
@@ -93,7 +93,7 @@ func (s *Store) Command(ctx context.Context, session string, n int) (Command, er
 	if errors.Is(err, sql.ErrNoRows) {
 		return Command{}, fmt.Errorf("%s: %w", op, ErrNoCommand)
 	}
-	return c, Explain("read "+op, s.path, err)
+	return c, s.explain("read "+op, err)
 }
 
 // CommandQuery says which commands are asked for. Its zero value asks for all.
@@ -125,10 +125,10 @@ func (s *Store) Commands(ctx context.Context, q CommandQuery) ([]Command, error)
 	}
 	rows, err := s.db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, Explain(op, s.path, err)
+		return nil, s.explain(op, err)
 	}
 	all, err := commandColumns.rows(rows)
-	return all, Explain(op, s.path, err)
+	return all, s.explain(op, err)
 }
 
 // where is the query's condition and its parameters.

@@ -70,7 +70,7 @@ func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return Job{}, ErrNoJob
 	}
-	return j, Explain("read job "+id, s.path, err)
+	return j, s.explain("read job "+id, err)
 }
 
 // JobQuery says which jobs are asked for. Its zero value asks for all.
@@ -100,17 +100,17 @@ func (s *Store) Jobs(ctx context.Context, q JobQuery) ([]Job, error) {
 	}
 	rows, err := s.db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, Explain(op, s.path, err)
+		return nil, s.explain(op, err)
 	}
 	all, err := jobColumns.rows(rows)
-	return all, Explain(op, s.path, err)
+	return all, s.explain(op, err)
 }
 
 // PruneJobs forgets ended jobs but the newest so many.
 func (s *Store) PruneJobs(ctx context.Context, keep int) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM jobs WHERE state = 'done' AND id NOT IN
 		(SELECT id FROM jobs ORDER BY created_ns DESC LIMIT ?)`, keep)
-	return Explain("forget old jobs", s.path, err)
+	return s.explain("forget old jobs", err)
 }
 
 // DeleteJob forgets a job: ErrNoJob.

@@ -43,7 +43,7 @@ func (s *Store) apply(ctx context.Context, name string, version int) error {
 	}
 	defer tx.Rollback() // without effect after Commit
 	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-		return err
+		return malformed(err)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
 		return err

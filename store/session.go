@@ -73,7 +73,7 @@ var sessionColumns = columns[Session]{
 func (s *Store) CreateSession(ctx context.Context, r Session) error {
 	text := "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
 	_, err := s.db.ExecContext(ctx, text, sessionColumns.values(&r)...)
-	return Explain("record session "+r.ID, s.path, err)
+	return s.explain("record session "+r.ID, err)
 }
 
 // UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
@@ -96,7 +96,7 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return Session{}, fmt.Errorf("session %s: %w", id, ErrNotFound)
 	}
-	return r, Explain("read session "+id, s.path, err)
+	return r, s.explain("read session "+id, err)
 }
 
 // Sessions are all that are recorded, oldest first.
@@ -104,8 +104,8 @@ func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
 	const op = "read sessions"
 	rows, err := s.db.QueryContext(ctx, "SELECT "+sessionColumns.names(", ")+" FROM sessions ORDER BY created_ns, id")
 	if err != nil {
-		return nil, Explain(op, s.path, err)
+		return nil, s.explain(op, err)
 	}
 	all, err := sessionColumns.rows(rows)
-	return all, Explain(op, s.path, err)
+	return all, s.explain(op, err)
 }

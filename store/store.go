@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -35,19 +34,44 @@ var pragmas = []string{
 // Open opens the database at path, making or migrating it. A corrupt one is moved
 // aside and replaced by an empty one: Recovered tells.
 func Open(path string) (*Store, error) {
+	if _, err := os.Lstat(path + damagedSuffix); err == nil {
+		return Replace(path)
+	}
 	s, err := open(path)
 	if !errors.Is(err, ErrCorrupt) {
 		return s, err
 	}
-	aside, merr := moveAside(path, time.Now())
-	if merr != nil {
-		return nil, Explain("move a corrupt database aside", path, merr)
+	return Replace(path)
+}
+
+// Replace moves a corrupt database aside and opens an empty one in its place. Nobody may
+// have it open.
+func Replace(path string) (*Store, error) {
+	aside, err := moveAside(path, time.Now())
+	if err != nil {
+		return nil, Explain("move a corrupt database aside", path, err)
 	}
-	if s, err = open(path); err != nil {
+	s, err := open(path)
+	if err != nil {
 		return nil, err
 	}
 	s.recovered = aside
 	return s, nil
+}
+
+// damagedSuffix names the file that says of a database that damage was found in it while it
+// was in use: the next Open replaces it, whether or not it comes upon the damage.
+const damagedSuffix = ".damaged"
+
+// explain is Explain for this database, and leaves word when it is damaged.
+func (s *Store) explain(op string, err error) error {
+	err = Explain(op, s.path, err)
+	if errors.Is(err, ErrCorrupt) {
+		if werr := os.WriteFile(s.path+damagedSuffix, []byte(err.Error()+"\n"), 0o600); werr != nil {
+			err = errors.Join(err, werr)
+		}
+	}
+	return err
 }
 
 // Recovered is where a corrupt database was moved by Open; empty: there was none. The
@@ -55,7 +79,7 @@ func Open(path string) (*Store, error) {
 func (s *Store) Recovered() string { return s.recovered }
 
 // Close closes the database.
-func (s *Store) Close() error { return Explain("close the database", s.path, s.db.Close()) }
+func (s *Store) Close() error { return s.explain("close the database", s.db.Close()) }
 
 func open(path string) (*Store, error) {
 	const op = "open the database"
@@ -102,20 +126,10 @@ func DSN(path string, pragmas []string) (string, error) {
 	return u.String(), nil
 }
 
-// check finds damage in the pages that are always needed.
-func (s *Store) check(ctx context.Context) error {
-	var result string
-	err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(sessions)").Scan(&result)
-	if err == nil && result != "ok" {
-		err = fmt.Errorf("%w: %s", ErrCorrupt, result)
-	}
-	return err
-}
-
 // moveAside renames the database and what belongs to it.
 func moveAside(path string, now time.Time) (aside string, err error) {
 	aside = path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
-	for _, suffix := range []string{"-wal", "-shm", ""} {
+	for _, suffix := range []string{"-wal", "-shm", "", damagedSuffix} { // the word of it last
 		err := os.Rename(path+suffix, aside+suffix)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err

@@ -191,3 +191,36 @@ func TestClientsThatMisbehave(t *testing.T) {
 	_ = follower.Wait()
 	eventually(t, "the killed client is forgotten", func() bool { return i.info("flood").Clients == 0 })
 }
+
+// Damage to the jobs alone, which nobody looks at when the database is opened, keeps no
+// daemon from starting either.
+//
+// FAULT: A19
+// FEATURES: R93
+func TestDamagedJobs(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "alive", "--", "sh")
+	i.run("exec", "alive", "true")
+	i.run("daemon", "stop")
+	db := filepath.Join(i.dir, "state", "longterm.db")
+	b, err := os.ReadFile(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(b, []byte(`"line":"true"`)) // of a job's request, on the table's page
+	root := at / 4096 * 4096
+	if at < 0 {
+		t.Fatal("no job is recorded")
+	}
+	copy(b[root:root+64], bytes.Repeat([]byte{0xff}, 64))
+	if err := os.WriteFile(db, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := i.info("alive"); s.State != "running" {
+		t.Errorf("the running session: %+v", s)
+	}
+	i.run("exec", "alive", "true")
+	if out := i.run("doctor"); !strings.Contains(out, "corrupt") {
+		t.Errorf("the doctor does not know:\n%s", out)
+	}
+}

@@ -23,7 +23,7 @@ import (
 // to have their process.
 func (h *hub) load(ctx context.Context) error {
 	if moved := h.d.store.Recovered(); moved != "" {
-		h.d.notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories", moved)
+		h.d.notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
 	}
 	recs, err := h.d.store.Sessions(ctx)
 	if err != nil {

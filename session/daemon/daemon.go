@@ -147,8 +147,26 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.store = st
+	err = d.load(ctx)
+	if errors.Is(err, store.ErrCorrupt) { // deeper than what is looked at when it is opened
+		d.log.Error("the database is replaced", "err", err)
+		if err := d.store.Close(); err != nil {
+			d.log.Warn("close the database", "err", err)
+		}
+		if d.store, err = store.Replace(d.cfg.Dirs.Database()); err != nil {
+			return err
+		}
+		err = d.load(ctx)
+	}
+	if err == nil {
+		d.hub.openIndex()
+	}
+	return err
+}
+
+// load reads what the daemon before left.
+func (d *Daemon) load(ctx context.Context) error {
 	d.hub, d.jobs = newHub(d), newJobs(d)
-	d.hub.openIndex()
 	return errors.Join(d.hub.load(ctx), d.jobs.load(ctx))
 }
 
