@@ -9,6 +9,15 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// SchemaVersion is the newest form of the database that this program knows.
+func SchemaVersion() int {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return 0 // it is embedded
+	}
+	return len(files)
+}
+
 // migrate brings the schema up to date. The n-th file, by name, makes version n of
 // version n-1; files are never changed once released.
 func (s *Store) migrate(ctx context.Context) error {

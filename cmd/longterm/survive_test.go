@@ -149,8 +149,9 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A broken executable does not replace a keeper that works.
+// A broken executable, or one of another kind, does not replace a keeper that works.
 //
+// FAULT: A24
 // FEATURES: R90, R93
 func TestUpgradeToABrokenExecutable(t *testing.T) {
 	i := newInstance(t)
@@ -162,6 +163,10 @@ func TestUpgradeToABrokenExecutable(t *testing.T) {
 	}
 	out, code := post(t, i, "/upgrade", fmt.Sprintf(`{"path":%q}`, broken))
 	if code < 400 || !strings.Contains(out, "does not run") {
+		t.Errorf("%d %s", code, out)
+	}
+	out, code = post(t, i, "/upgrade", `{"path":"/bin/true"}`)
+	if code != 422 || !strings.Contains(out, "no longterm") {
 		t.Errorf("%d %s", code, out)
 	}
 	if after := i.status(); after.KeeperPID != before.KeeperPID || after.DaemonPID != before.DaemonPID || after.Running != 1 {

@@ -2,7 +2,13 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/daemon"
+)
+
+func init() { probeLine = daemon.ProbeLine }
 
 // verbs are the commands, in the order help lists them, by the words that call them.
 var verbs = []verb{

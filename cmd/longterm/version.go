@@ -39,10 +39,19 @@ func version() string {
 	return "devel-" + rev + dirty
 }
 
+// probeLine is what this program says of itself to one whose place it is to take; nil: it
+// takes none's.
+var probeLine func() string
+
 func versionCommand(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	probe := false
+	c := a.jsonFlag(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if probe && probeLine != nil {
+				_, err := fmt.Fprintln(a.stdout, probeLine())
+				return err
+			}
 			v := struct {
 				Version string `json:"version"`
 				Go      string `json:"go"`
@@ -54,4 +63,7 @@ func versionCommand(a *app) *cobra.Command {
 			})
 		},
 	})
+	c.Flags().BoolVar(&probe, "probe", false, "say what an upgrade asks")
+	_ = c.Flags().MarkHidden("probe") // it is there
+	return c
 }

@@ -123,7 +123,10 @@ func (d *Daemon) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }
 		return none{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
 	}
 	d.log.Info("told to upgrade", "by", who(ctx), "to", in.Body.Path)
-	if err := d.upgrade(ctx, in.Body.Path); err != nil {
+	var refused *api.Error
+	if err := d.upgrade(ctx, in.Body.Path); errors.As(err, &refused) {
+		return none{}, refused
+	} else if err != nil {
 		return none{}, api.Errorf(api.CodeUnavailable, "%v", err).WithHint("everything goes on as before")
 	}
 	return none{true}, nil

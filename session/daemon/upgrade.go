@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -15,9 +14,9 @@ import (
 // keeper starts the new daemon from that binary. A keeper that refuses goes on with
 // the old one: old keepers and new daemons understand each other.
 func (d *Daemon) upgrade(ctx context.Context, path string) error {
-	exe, err := os.Open(path)
+	exe, err := openProgram(ctx, path)
 	if err != nil {
-		return fmt.Errorf("upgrade: %w", err)
+		return err
 	}
 	defer exe.Close()
 	var errs error
