@@ -266,7 +266,7 @@ func (d *detection) situation(ctx context.Context, sh string, s *situation) erro
 		return err
 	}
 	begin := time.Now()
-	r, err := ses.Exec(ctx, api.Exec{Line: s.line, Call: api.Call{TimeoutMS: 20000, OnInput: "return", OnTimeout: "kill", MaxOutput: 1 << 20}})
+	r, err := ses.Exec(ctx, api.Exec{Line: s.line, Call: api.Call{TimeoutMS: wholeMS(20 * time.Second), OnInput: "return", OnTimeout: "kill", MaxOutput: 1 << 20}})
 	took := time.Since(begin)
 	if err != nil {
 		d.fail(sh, s, "exec: %v", err)

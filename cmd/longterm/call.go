@@ -23,8 +23,8 @@ type callFlags struct {
 
 func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f := cmd.Flags()
-	f.DurationVar(&c.timeout, "timeout", 0, "give up after this time; at most 5m, in the background 24h (default: exec.timeout of the configuration, 1m; in the background 24h)")
-	f.DurationVar(&c.idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background 0)")
+	f.DurationVar(&c.timeout, "timeout", 0, "give up after this time, 1s to 5m, in the background to 24h; 0: no limit (default: exec.timeout of the configuration, 1m; in the background 24h; on a terminal none)")
+	f.DurationVar(&c.idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background and on a terminal 0)")
 	f.DurationVar(&c.yield, "yield", 0, "come back after this time with what there is; it goes on in the background")
 	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
@@ -36,13 +36,18 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 // call makes the request's part. What was not given is the daemon's to choose.
 func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	conf := &a.settings().Exec // as the daemon reads it, for what we say
-	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, conf.Timeout), givenOr(cmd, "idle-timeout", c.idle, conf.IdleTimeout)
+	wall, idle := conf.Timeout, conf.IdleTimeout
+	person := a.forPerson() && !c.background
+	if person { // who sees what it does, and has Ctrl-C
+		wall, idle = 0, 0
+	}
+	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, wall), givenOr(cmd, "idle-timeout", c.idle, idle)
 	r := api.Call{
 		YieldMS: c.yield.Milliseconds(), Background: c.background, OnInput: c.onInput,
 		Parse: c.parse, MaxOutput: c.maxOutput,
 	}
-	if c.timeout <= 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
-		return r, usagef("--timeout must be more than 0; --idle-timeout, --yield and --max-output not negative")
+	if c.timeout < 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
+		return r, usagef("--timeout, --idle-timeout, --yield and --max-output must not be negative")
 	}
 	if c.parse && !a.json {
 		return r, usagef("--parse is for --json; give that as well")
@@ -56,15 +61,27 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
 		r.OnTimeout = c.onTimeout
 	}
-	if cmd.Flags().Changed("timeout") {
-		r.TimeoutMS = max(1, c.timeout.Milliseconds())
+	if person || cmd.Flags().Changed("timeout") {
+		r.TimeoutMS = wholeMS(c.timeout)
 	}
-	if cmd.Flags().Changed("idle-timeout") {
-		ms := c.idle.Milliseconds()
-		r.IdleTimeoutMS = &ms
+	if person || cmd.Flags().Changed("idle-timeout") {
+		r.IdleTimeoutMS = wholeMS(c.idle)
 	}
 	return r, nil
 }
+
+// wholeMS is a time as requests have it. What is more than none stays more than none.
+func wholeMS(d time.Duration) *int64 {
+	ms := d.Milliseconds()
+	if d > 0 {
+		ms = max(1, ms)
+	}
+	return &ms
+}
+
+// forPerson says that somebody sits before it: keys come from a terminal, and what is
+// printed goes to one.
+func (a *app) forPerson() bool { return !a.json && isTerminal(a.stdin) && isTerminal(a.stdout) }
 
 // resultStatus is the exit status of what was run: its own, or ours where it has none.
 func (c *callFlags) resultStatus(r *api.Result) error {

@@ -208,6 +208,7 @@ func TestBatch(t *testing.T) {
 
 // The clocks are the daemon's: R16.
 //
+// FAULT: A9, B25
 // FEATURES: R16
 func TestClockBounds(t *testing.T) {
 	i := newInstance(t)
@@ -216,15 +217,26 @@ func TestClockBounds(t *testing.T) {
 		{"run --timeout 301s -- true", "up to 5m0s"},
 		{"exec --timeout 301s b true", "up to 5m0s"},
 		{"exec --background --timeout 25h b true", "up to 24h0m0s"},
-		{"run --timeout 0 -- true", "must be more than 0"},
-		{"run --idle-timeout -1s -- true", "not negative"},
+		{"run --timeout 999ms -- true", "1s up to 5m0s"},
+		{"exec --background --timeout 1ms b true", "1s up to 5m0s"},
+		{"run --timeout -1s -- true", "not be negative"},
+		{"run --idle-timeout -1s -- true", "not be negative"},
 	} {
 		_, errOut, code := i.try(strings.Fields(c.args)...)
 		if code == 0 || !strings.Contains(errOut, c.want) {
 			t.Errorf("%s: %d %s", c.args, code, errOut)
 		}
 	}
-	out, errOut, code := i.try("run", "--timeout", "200ms", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
+	for _, args := range []string{"run --timeout 0 --idle-timeout 0 -- true", "exec --timeout 0 b true", "exec --background --timeout 0 b true"} {
+		i.run(strings.Fields(args)...)
+	}
+	if out, code := post(t, i, "/sessions/b/exec", `{"line":"true","wait":true,"timeout_ms":0,"idle_timeout_ms":0}`); code != 200 || !strings.Contains(out, `"exit_code":0`) {
+		t.Errorf("no limit by HTTP: %d %s", code, out)
+	}
+	if out, code := post(t, i, "/sessions/b/exec", `{"line":"true","timeout_ms":999}`); code != 422 {
+		t.Errorf("a limit under a second by HTTP: %d %s", code, out)
+	}
+	out, errOut, code := i.try("run", "--timeout", "1s", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
 	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it goes on in the session") {
 		t.Errorf("left in the background: %d %q %s", code, out, errOut)
 	}

@@ -130,3 +130,28 @@ func TestDialoguesAreChecked(t *testing.T) {
 		t.Error("no peak")
 	}
 }
+
+// Who sits before a terminal is not told how long something may take: there is no limit but
+// the one asked for. What has no terminal keeps the configured one.
+//
+// FAULT: A9
+// FEATURES: R16
+func TestNoLimitOnATerminal(t *testing.T) {
+	i := newInstance(t)
+	i.run("config", "set", "exec.timeout", "1s")
+	i.run("config", "set", "exec.idle_timeout", "1s")
+	script := "sleep 1.6; echo slow but there; exit 4"
+	if _, errOut, code := i.try("run", "--", "sh", "-c", script); code != 124 || !strings.Contains(errOut, "1s") {
+		t.Errorf("without a terminal: %d %s", code, errOut)
+	}
+	p := i.terminal("run", "--", "sh", "-c", script)
+	p.Expect("slow but there")
+	p.ExpectExit(4)
+	p = i.terminal("run", "--timeout", "1s", "--", "sh", "-c", script)
+	p.Expect("ended after 1s")
+	p.ExpectExit(124)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	p = i.terminal("exec", "b", "("+script+")")
+	p.Expect("slow but there")
+	p.ExpectExit(4)
+}

@@ -236,8 +236,8 @@ type Exec struct {
 // Call is how a line or a command is waited for, and what its answer holds.
 type Call struct {
 	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job, made by the caller (a UUID): asked again with the same id, nothing is run twice; default: a new one"`
-	TimeoutMS     int64  `json:"timeout_ms,omitempty" doc:"at most 300000, in the background 86400000; default: exec.timeout of the configuration (60000), in the background 86400000"`
-	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long; 0: never; default: exec.idle_timeout of the configuration (300000), in the background 0"`
+	TimeoutMS     *int64 `json:"timeout_ms,omitempty" doc:"1000 to 300000, in the background to 86400000; 0: no limit; default: exec.timeout of the configuration (60000), in the background 86400000"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long, any number of milliseconds; 0: never; default: exec.idle_timeout of the configuration (300000), in the background 0"`
 	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (a line's default), or end it and all it started (a command's default)"`
 	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; it goes on in the background"`
 	Background    bool   `json:"background,omitempty" doc:"answer at once"`

@@ -17,6 +17,7 @@ import (
 
 // Bounds of a job's clocks (R16); the defaults are in the configuration.
 const (
+	minWall       = time.Second
 	maxWall       = 300 * time.Second // while somebody waits
 	backgroundMax = 24 * time.Hour
 )
@@ -26,7 +27,7 @@ const stuckTime = 2 * time.Second
 
 // clocks are when a job is to be over at the latest.
 type clocks struct {
-	wall, idle time.Duration // idle 0: none
+	wall, idle time.Duration // 0: none
 	kill       bool          // on expiry; else it goes on in the background
 }
 
@@ -38,8 +39,8 @@ func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
 	if inBackground(c) {
 		k.wall, k.idle, limit = backgroundMax, 0, backgroundMax
 	}
-	if c.TimeoutMS != 0 {
-		k.wall = time.Duration(c.TimeoutMS) * time.Millisecond
+	if c.TimeoutMS != nil {
+		k.wall = time.Duration(*c.TimeoutMS) * time.Millisecond
 	}
 	if c.IdleTimeoutMS != nil {
 		k.idle = time.Duration(*c.IdleTimeoutMS) * time.Millisecond
@@ -48,9 +49,9 @@ func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
 		k.kill = c.OnTimeout == "kill"
 	}
 	switch {
-	case k.wall <= 0 || k.wall > limit:
+	case k.wall != 0 && (k.wall < minWall || k.wall > limit):
 		return k, api.Errorf(api.CodeInvalid, "timeout %s", k.wall).
-			WithHint("a call gets up to %s, one in the background or with a yield time up to %s", maxWall, backgroundMax)
+			WithHint("a call gets %s up to %s, one in the background or with a yield time up to %s; 0 is no limit", minWall, maxWall, backgroundMax)
 	case k.idle < 0:
 		return k, api.Errorf(api.CodeInvalid, "idle timeout %s", k.idle).WithHint("0 is none")
 	}
@@ -170,7 +171,10 @@ func (j *job) left() (wall, idle time.Duration) {
 	j.mu.Lock()
 	k := j.clocks
 	j.mu.Unlock()
-	wall = k.wall - time.Since(j.began)
+	wall = backgroundMax // and then again: there is no limit
+	if k.wall != 0 {
+		wall = k.wall - time.Since(j.began)
+	}
 	if k.idle == 0 {
 		return wall, backgroundMax
 	}
@@ -207,7 +211,10 @@ func (j *job) release() {
 	j.mu.Lock()
 	away := j.away
 	j.away = true
-	j.clocks = clocks{wall: backgroundMax, kill: true}
+	if j.clocks.wall != 0 {
+		j.clocks.wall = backgroundMax
+	}
+	j.clocks.idle, j.clocks.kill = 0, true
 	j.mu.Unlock()
 	if away {
 		return
@@ -226,7 +233,9 @@ func (j *job) noteAway() {
 	if err := json.Unmarshal(j.req, &req); err != nil {
 		return // it was written here
 	}
-	delete(req, "timeout_ms")
+	if limit, _ := req["timeout_ms"].(float64); limit != 0 { // no limit stays none
+		delete(req, "timeout_ms")
+	}
 	delete(req, "idle_timeout_ms")
 	req["background"] = true
 	b, err := json.Marshal(req)
