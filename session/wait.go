@@ -24,9 +24,11 @@ type Fired struct {
 	Match string // the text that matched
 }
 
-// Waited is a wait's result. Fired is empty when the session was closed first.
+// Waited is a wait's result. Ended says that what has not fired never will: the session is
+// over, or was closed.
 type Waited struct {
 	Fired   []Fired
+	Ended   bool
 	Status  Status
 	Version uint64 // of the screen at that moment
 	Cursor  uint64 // offset of the output at that moment: the next Since
@@ -204,11 +206,21 @@ func (w *waiter) fire(i int, match string) {
 func (s *Session) checkWaiters() {
 	for w := range s.waiters {
 		s.holds(w)
-		if w.left == 0 || !w.All && len(w.fired) > 0 {
+		if over := s.over(); w.satisfied() || over {
 			delete(s.waiters, w)
-			w.done <- s.waited(w)
+			r := s.waited(w)
+			r.Ended = !w.satisfied()
+			w.done <- r
 		}
 	}
+}
+
+func (w *waiter) satisfied() bool { return w.left == 0 || !w.All && len(w.fired) > 0 }
+
+// over says that nothing will happen in the session any more: its process has ended, and
+// nobody it left can print.
+func (s *Session) over() bool {
+	return s.Status().State != Running && s.drained() && (s.ring == nil || s.closed)
 }
 
 // matchRows matches the rows of the screen that changed since the wait last looked:
@@ -252,6 +264,8 @@ func (s *Session) endWaiters() {
 	s.checkWaiters()
 	for w := range s.waiters {
 		delete(s.waiters, w)
-		w.done <- s.waited(w)
+		r := s.waited(w)
+		r.Ended = true
+		w.done <- r
 	}
 }

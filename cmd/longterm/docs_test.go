@@ -65,6 +65,11 @@ func TestDocsCLI(t *testing.T) {
 	for c, row := range errorRows() {
 		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c, row.status, row.exit, row.text)
 	}
+	b.WriteString("\n## Waits\n\n" +
+		"| outcome | exit status of `wait` | meaning |\n|---|---|---|\n" +
+		"| fired | 0 | a condition holds (with `--all`: all do) |\n" +
+		"| timeout | 124 | time ran out, and it may hold yet |\n" +
+		"| ended | 4 | the session has ended, and what has not held never will: said at once |\n")
 	check(t, "errors.md", b.Bytes())
 }
 

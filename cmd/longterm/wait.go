@@ -65,8 +65,8 @@ func waitCommand(a *app) *cobra.Command {
 
 Text counts since something was last typed into the session (or since --since): what
 came before the call counts, what was there before and the echo of what was typed do not.
-The same holds for prompt, command and bell. Exit status 124 when
-time runs out.`
+The same holds for prompt, command and bell. Exit status 124 when time runs out, 4 at
+once when the session has ended and what is waited for can be no more.`
 	f := c.Flags()
 	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
 	f.BoolVar(&all, "all", false, "wait for all conditions")
@@ -144,6 +144,14 @@ func parseCondition(s string) (api.Condition, error) {
 	return c, nil
 }
 
+// goesOn says what a session does that did not do what was waited for.
+func goesOn(s *api.Session) string {
+	if s.State == "running" {
+		return "goes on"
+	}
+	return "has ended (" + stateText(s) + "), and what it left holds its terminal"
+}
+
 func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	err := a.print(r, func(w io.Writer) {
 		for _, f := range r.Fired {
@@ -155,9 +163,10 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	}
 	switch r.Outcome {
 	case "timeout":
-		return &exitError{api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session goes on", timeout)}
+		return &exitError{api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session))}
 	case "ended":
-		return api.Errorf(api.CodeEnded, "session %s ended before a condition held", r.Session.Name)
+		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, stateText(&r.Session)).
+			WithHint("its screen and output can still be read")
 	}
 	return nil
 }

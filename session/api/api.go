@@ -415,7 +415,7 @@ type Condition struct {
 
 // Waited is a wait's result.
 type Waited struct {
-	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session closed before a condition held"`
+	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session has ended, and what has not held never will"`
 	Fired   []Fired `json:"fired"`
 	Session Session `json:"session"`
 	Version uint64  `json:"version" doc:"of the screen"`

@@ -310,7 +310,7 @@ func (d *Daemon) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		res.Outcome = "timeout"
 	case err != nil:
 		return res, err
-	case len(r.Fired) == 0:
+	case r.Ended:
 		res.Outcome = "ended"
 	}
 	for _, f := range r.Fired {
