@@ -71,7 +71,7 @@ func resetTerminal(in, out *os.File) error {
 	if !areTerminals(in, out) {
 		return errors.New("standard input and output must be the terminal to reset")
 	}
-	b := render.AppendModesReset(nil)
+	b := append(render.AppendModesReset(nil), "\x1b[9999;1H\r\n"...) // below all that is there: the cursor may be anywhere
 	if _, err := out.Write(render.AppendColorsReset(b)); err != nil {
 		return fmt.Errorf("reset the terminal: %w", err)
 	}

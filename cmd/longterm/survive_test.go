@@ -235,7 +235,7 @@ func TestMachineDown(t *testing.T) {
 	i := newInstance(t)
 	dir := t.TempDir()
 	i.run("new", "-n", "none", "--", "sh", "-c", "echo kept; exec cat")
-	i.run("new", "-n", "again", "--restore", "command", "--cwd", dir, "--env", "MARK=blue", "--", "sh", "-c", `echo "at $PWD with $MARK"; exec cat`)
+	i.run("new", "-n", "again", "--restore", "command", "--cwd", dir, "--env", "MARK=blue", "--", "sh", "-c", `printf '\0337'; echo "at $PWD with $MARK"; exec cat`)
 	i.run("new", "-n", "shell", "--restore", "shell", "--cwd", dir, "--", "sh", "-c", "echo before; printf '\033[?1049hfull screen'; exec cat")
 	i.run("wait", "none", "--for", "text=kept")
 	i.run("wait", "again", "--for", "text=with blue")
@@ -263,6 +263,10 @@ func TestMachineDown(t *testing.T) {
 	eventually(t, "the command ran again below its history", func() bool {
 		return strings.Count(i.run("output", "again"), "at "+dir+" with blue\n") == 2
 	})
+	// FAULT: B16
+	if text := i.run("screen", "again"); strings.Count(text, "at "+dir[:20]) != 2 {
+		t.Errorf("the history was drawn over:\n%s", text)
+	}
 	// The full-screen program's modes are gone, and what was below it is there.
 	i.run("send", "shell", "-e", "echo $((6*7)) in $PWD")
 	i.run("wait", "shell", "--for", "text=42 in "+dir)

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/attach"
 )
 
 // terminal is the person's terminal while longterm has it: raw, and given back on
@@ -28,6 +30,9 @@ type terminal struct {
 	guard   *guard // nil: none
 	own     bool   // on the alternate screen, which is ours
 	titled  bool   // the title is kept
+	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
+	mu      sync.Mutex
+	screens attach.Screens
 	// recoloured is set once something was drawn that changes the terminal's colours.
 	recoloured atomic.Bool
 }
@@ -47,8 +52,23 @@ func (t *terminal) draw(p []byte) error {
 		t.recoloured.Store(true)
 		t.guard.recoloured()
 	}
+	t.mu.Lock()
+	t.screens.Write(p)
+	t.mu.Unlock()
 	_, err := t.out.Write(p)
 	return err
+}
+
+// leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
+// if the cursor is not where it was: row is the last one to be used.
+func (t *terminal) leave(row int) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seq, back := t.screens.Leave()
+	if !back {
+		seq += fmt.Sprintf("\x1b[%d;1H", row)
+	}
+	return []byte(seq)
 }
 
 var errNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
@@ -101,7 +121,12 @@ func sizeOf(f *os.File) (cols, rows int) {
 func (t *terminal) restore(below bool) {
 	t.once.Do(func() {
 		signal.Stop(t.resized)
-		_, _ = t.out.Write(t.appendReset(nil, below))
+		var leave []byte
+		if !t.own {
+			_, rows := t.size()
+			leave = t.leave(rows) // before the cursor is saved, which is kept per screen
+		}
+		_, _ = t.out.Write(t.appendReset(leave, below))
 		_ = term.Restore(int(t.in.Fd()), t.state)
 		t.guard.dismiss()
 	})

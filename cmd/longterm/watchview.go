@@ -186,7 +186,11 @@ func cut(text string, cols int) string {
 func (v *terminalWatch) stopped() { v.tidy() }
 
 // tidy undoes what a program may have left behind.
-func (v *terminalWatch) tidy() { _ = v.t.draw([]byte("\x1b[m\x1b[?25h\x1b[?1049l\x1b[?7h\r\n")) }
+func (v *terminalWatch) tidy() {
+	_, rows := v.t.size()
+	b := append([]byte("\x1b[m\x1b[?25h\x1b[?7h"), v.t.leave(max(rows-1, 1))...)
+	_ = v.t.draw(append(b, "\r\n"...))
+}
 
 func (v *terminalWatch) report(r *report) {
 	v.tidy()

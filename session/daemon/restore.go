@@ -158,8 +158,11 @@ func (h *hub) divider(ctx context.Context, e *entry) ([]byte, error) {
 	if err != nil {
 		return dividingLine([]byte("\x1bc")), err
 	}
-	b := []byte("\x1b[?1049l")
-	_, _ = engine.Write(b)
+	var b []byte
+	if m := engine.Modes(); m.AltScreen { // on the primary screen it would move the cursor
+		b = append(b, "\x1b[?1049l"...)
+		_, _ = engine.Write(b)
+	}
 	var f vterm.Frame
 	engine.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
 	b = render.AppendModesReset(b)
