@@ -1,6 +1,10 @@
 package render
 
-import "github.com/longterm-dev/longterm/vterm"
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
 
 // Apply merges a delta into a whole screen: the rows present replace the old ones. What
 // is not a delta of this screen replaces it. The spans of delta are shared afterwards.
@@ -35,6 +39,15 @@ func (s *Screen) put(lines []Line) {
 			s.Lines[l.Row] = l
 		}
 	}
+}
+
+// Trim leaves empty rows at the end out, but not the one that the cursor is in.
+func (s *Screen) Trim() {
+	n := len(s.Lines)
+	for n > 0 && s.Lines[n-1].Row > s.Cursor.Y && strings.TrimRight(s.Lines[n-1].Text, " ") == "" {
+		n--
+	}
+	s.Lines = s.Lines[:n]
 }
 
 // DropColors makes every colour the terminal's default; attributes stay (R31).

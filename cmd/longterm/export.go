@@ -94,9 +94,9 @@ func exportNames() string {
 // find settles the format.
 func (o *exportFlags) find() (*exportFormat, error) {
 	if o.format == "" {
-		o.format = formatOf(o.output, strings.Split(exportNames(), ", "), "cast")
-		if strings.HasSuffix(strings.ToLower(o.output), ".png") {
-			o.format = "apng"
+		var err error
+		if o.format, err = formatOf(o.output, strings.Split(exportNames(), ", "), "cast"); err != nil {
+			return nil, err
 		}
 	}
 	for i := range exportFormats {

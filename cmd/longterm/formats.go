@@ -24,13 +24,16 @@ var screenFormats = format.Names()
 
 // screenFlags say in what format a screen is printed, how it looks there, and where to.
 type screenFlags struct {
-	format, output string
-	look           format.Options
+	format, output, compat string
+	look                   format.Options
 }
 
 func (s *screenFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "format", "", "format: "+strings.Join(screenFormats, ", ")+" (default: by the name of the output file, or text)")
 	f.BoolVar(&s.look.Styles, "styles", false, "md: list what stands out by its looks as well")
+	f.StringVar(&s.compat, "compat", "", "json: in another program's form: gemini (rows of tokens, the cursor an inverse cell)")
+	f.BoolVar(&s.look.NoColor, "no-color", false, "without colours; attributes stay (json, ansi: also by $NO_COLOR)")
+	f.BoolVar(&s.look.Trim, "trim", false, "json: leave empty rows at the end out, but not the cursor's")
 	s.addLook(f, "html, svg, png", "png")
 	addOutput(f, &s.output)
 }
@@ -65,10 +68,16 @@ func (s *screenFlags) check(a *app) error {
 		s.format = "json"
 	}
 	if s.format == "" {
-		s.format = formatOf(s.output, screenFormats, "text")
+		var err error
+		if s.format, err = formatOf(s.output, screenFormats, "text"); err != nil {
+			return err
+		}
 	}
-	if err := checkFormat(s.format); err != nil {
+	if err := errors.Join(checkFormat(s.format), s.checkCompat()); err != nil {
 		return err
+	}
+	if s.format == "json" || s.format == "gemini" || s.format == "ansi" {
+		s.look.NoColor = s.look.NoColor || os.Getenv("NO_COLOR") != "" // https://no-color.org
 	}
 	if _, err := render.ThemeFor(s.look.Theme, nil); err != nil {
 		return usageError{err}
@@ -94,6 +103,18 @@ func (s *screenFlags) check(a *app) error {
 	return nil
 }
 
+// checkCompat settles another program's form, which is a format of its own.
+func (s *screenFlags) checkCompat() error {
+	if err := oneOf("--compat", s.compat, "", "gemini"); err != nil || s.compat == "" {
+		return err
+	}
+	if s.format != "json" && s.format != "gemini" {
+		return usagef("--compat %s is a form of JSON: give --format json as well", s.compat)
+	}
+	s.format = s.compat
+	return nil
+}
+
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -102,21 +123,30 @@ func oneOf(flag, value string, allowed ...string) error {
 	return usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
 }
 
-// formatOf is the format that a file's name asks for.
-func formatOf(file string, formats []string, otherwise string) string {
+// endings are names of formats at the end of files' names that are not the format's own.
+var endings = map[string]string{"txt": "text", "htm": "html", "markdown": "md", "png": "apng"}
+
+// formatOf is the format that a file's name asks for; one without an ending asks for none. An ending that is not known
+// is refused before anything is written: what the file holds would not be what its name says.
+func formatOf(file string, formats []string, otherwise string) (string, error) {
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
-	switch ext {
-	case "txt":
-		ext = "text"
-	case "htm":
-		ext = "html"
-	case "markdown":
-		ext = "md"
+	if ext == "" || file == "-" {
+		return otherwise, nil
 	}
 	if slices.Contains(formats, ext) {
-		return ext
+		return ext, nil
 	}
-	return otherwise
+	if f := endings[ext]; slices.Contains(formats, f) {
+		return f, nil
+	}
+	known := slices.Clone(formats)
+	for e, f := range endings {
+		if slices.Contains(formats, f) && !slices.Contains(formats, e) {
+			known = append(known, e)
+		}
+	}
+	slices.Sort(known)
+	return "", usagef("no format is known by the ending of %q; known are .%s. Name the file so, or give --format", file, strings.Join(known, " ."))
 }
 
 // refuseTerminal is an error when something that is no text would go to a terminal.
@@ -136,7 +166,7 @@ func checkFormat(format string) error {
 
 // printScreen prints what the daemon or a renderer made; text is ended by a newline.
 func (a *app) printScreen(b []byte, s *screenFlags) error {
-	if s.format == "json" {
+	if s.format == "json" || s.format == "gemini" {
 		var out bytes.Buffer
 		if err := json.Compact(&out, b); err != nil {
 			return err

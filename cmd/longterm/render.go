@@ -167,6 +167,13 @@ func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error
 	}
 	render.FromFrame(&out.Screen, &f)
 	out.Scrollback = render.Lines(out.Scrollback, &f, history)
+	if r.look.NoColor {
+		out.Screen.DropColors()
+		(&render.Screen{Scrollback: out.Scrollback}).DropColors()
+	}
+	if r.look.Trim {
+		out.Screen.Trim()
+	}
 	return a.writeOutput(r.output, func(w io.Writer) error { return encodeJSON(w, out) })
 }
 

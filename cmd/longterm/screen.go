@@ -24,6 +24,7 @@ func screenCommand(a *app) *cobra.Command {
 				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
 				Fonts: l.Fonts, Styles: l.Styles,
 			}
+			q.NoColor, q.Trim = l.NoColor, l.Trim
 			b, err := s.ScreenAs(cmd.Context(), q, o.format)
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package format
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type Options struct {
 	Styles   bool   // Markdown: list what stands out by its looks
 	State    string // Markdown: of the session, in a few words
 	Reversed bool   // DECSCNM is set
+	NoColor  bool   // every colour is the terminal's default; attributes stay
+	Trim     bool   // json, gemini: leave empty rows at the end out, but not the cursor's
 }
 
 // DefaultPadding and MaxPadding are the padding of pictures, in pixels at scale 1.
@@ -50,6 +53,7 @@ var formats = []format{
 	{"svg", "image/svg+xml", true, appendSVG},
 	{"png", "image/png", true, appendPNG},
 	{"md", "text/markdown; charset=utf-8", true, appendMarkdown},
+	{"gemini", "application/json", true, appendGemini},
 }
 
 // Names are the formats' names.
@@ -88,7 +92,21 @@ func Append(dst []byte, name string, f *vterm.Frame, history []vterm.Line, o Opt
 	if format == nil {
 		return dst, fmt.Errorf("unknown format %q; there are %s", name, strings.Join(Names(), ", "))
 	}
+	if o.NoColor {
+		f = withoutColors(f)
+	}
 	return format.append(dst, f, history, &o)
+}
+
+// withoutColors is a frame that looks as on a terminal that has no colours.
+func withoutColors(f *vterm.Frame) *vterm.Frame {
+	plain := *f
+	plain.Styles = slices.Clone(f.Styles)
+	for i := range plain.Styles {
+		s := &plain.Styles[i]
+		s.FG, s.BG, s.ULColor = 0, 0, 0
+	}
+	return &plain
 }
 
 func screenOf(f *vterm.Frame, history []vterm.Line) *render.Screen {
@@ -102,8 +120,22 @@ func appendText(dst []byte, f *vterm.Frame, history []vterm.Line, _ *Options) ([
 	return render.Text(dst, screenOf(f, history), render.TextOptions{}), nil
 }
 
-func appendJSON(dst []byte, f *vterm.Frame, history []vterm.Line, _ *Options) ([]byte, error) {
-	return render.AppendJSON(dst, screenOf(f, history)), nil
+func appendJSON(dst []byte, f *vterm.Frame, history []vterm.Line, o *Options) ([]byte, error) {
+	s := screenOf(f, history)
+	if o.Trim {
+		s.Trim()
+	}
+	return render.AppendJSON(dst, s), nil
+}
+
+// appendGemini is the screen alone, in Gemini CLI's form.
+func appendGemini(dst []byte, f *vterm.Frame, _ []vterm.Line, o *Options) ([]byte, error) {
+	s := screenOf(f, nil)
+	if o.Trim {
+		s.Trim()
+	}
+	b, err := json.Marshal(render.Compat(s))
+	return append(dst, b...), err
 }
 
 func appendANSI(dst []byte, f *vterm.Frame, history []vterm.Line, _ *Options) ([]byte, error) {

@@ -205,6 +205,8 @@ type ScreenQuery struct {
 	Screen     string // active, primary, alternate
 	Scrollback string // A:B
 	At         string // a moment: offset, time, -5m, +90s; empty: now
+	NoColor    bool   // attributes only
+	Trim       bool   // no empty rows at the end, but for the cursor's (JSON)
 	Picture    Picture
 }
 
@@ -242,6 +244,12 @@ func (p *Picture) values(v url.Values) {
 
 func (q ScreenQuery) values() url.Values {
 	v := url.Values{}
+	if q.NoColor {
+		v.Set("no_color", "true")
+	}
+	if q.Trim {
+		v.Set("trim", "true")
+	}
 	if q.Since > 0 {
 		v.Set("since", strconv.FormatUint(q.Since, 10))
 	}

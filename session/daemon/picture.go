@@ -15,7 +15,7 @@ import (
 // pictureQuery asks for a screen in a format other than JSON.
 type pictureQuery struct {
 	ScreenQuery
-	Format   string  `path:"format" enum:"text,ansi,html,svg,png,md"`
+	Format   string  `path:"format" enum:"text,ansi,html,svg,png,md,gemini"`
 	Theme    string  `query:"theme" enum:"dark,light,high-contrast,session" doc:"colours of a picture"`
 	Scale    float64 `query:"scale" minimum:"0" maximum:"8" doc:"size of a picture; 1 is a font of 16 pixels"`
 	Padding  int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8, -1 is none"`
@@ -49,7 +49,7 @@ func (d *Daemon) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	}
 	o := format.Options{
 		Theme: in.Theme, Scale: in.Scale, Padding: in.Padding, NoCursor: in.NoCursor, CursorShape: in.Cursor, Fonts: in.Fonts, Styles: in.Styles,
-		State: stateWords(e.s.Status()),
+		State: stateWords(e.s.Status()), NoColor: in.NoColor, Trim: in.Trim,
 	}
 	var frame *vterm.Frame
 	var lines []vterm.Line

@@ -180,6 +180,8 @@ type ScreenQuery struct {
 	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
 	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
+	NoColor    bool   `query:"no_color" doc:"every colour is the terminal's default; attributes stay"`
+	Trim       bool   `query:"trim" doc:"leave empty rows at the end out, but not the cursor's (JSON, gemini)"`
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
@@ -193,6 +195,12 @@ func (d *Daemon) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen,
 		render.FromFrame(&s, f)
 		s.Scrollback = render.Lines(nil, f, history)
 	})
+	if in.NoColor {
+		s.DropColors()
+	}
+	if in.Trim {
+		s.Trim()
+	}
 	return s, err
 }
 
