@@ -2,14 +2,15 @@ package session
 
 import "time"
 
-// FrameInterval is the least time between two frames of a session: 60 a second.
+// FrameInterval is the least time between two frames of a session if nothing else is set: 60 a second.
 const FrameInterval = time.Second / 60
 
 // frameClock lets the first change after a rest through at once and batches those
 // that follow.
 type frameClock struct {
-	last  time.Time
-	timer *time.Timer // set while a frame is owed
+	interval func() time.Duration // least time between two; nil: FrameInterval
+	last     time.Time
+	timer    *time.Timer // set while a frame is owed
 }
 
 // due reports whether a frame may go out now; otherwise C fires when it may.
@@ -17,7 +18,11 @@ func (c *frameClock) due(now time.Time) bool {
 	if c.timer != nil {
 		return false
 	}
-	if wait := FrameInterval - now.Sub(c.last); wait > 0 {
+	interval := FrameInterval
+	if c.interval != nil {
+		interval = c.interval()
+	}
+	if wait := interval - now.Sub(c.last); wait > 0 {
 		c.timer = time.NewTimer(wait)
 		return false
 	}

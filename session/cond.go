@@ -84,7 +84,7 @@ func (s *Session) holdsNow(w *waiter, c *Cond, st *Status) (match string, ok boo
 	case CondExit:
 		return "", st.State != Running
 	case CondQuiet:
-		return "", s.quietFor(w) >= c.Quiet || s.over()
+		return "", s.quietFor(w) >= c.Quiet || s.noMoreOutput()
 	case CondInput:
 		kind := string(st.Needs.Kind)
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)

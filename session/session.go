@@ -76,6 +76,8 @@ type Config struct {
 	Build    string
 	Crashed  bool
 	Suspects chan struct{}
+	// FrameInterval is the least time between two frames, now; nil: the constant.
+	FrameInterval func() time.Duration
 }
 
 // Session is a terminal and its history. All methods may be called from any goroutine.
@@ -157,6 +159,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s.sparse.series = checkpoint.NewSeries(cfg.Dir, checkpoint.SeriesOptions{})
 	s.inputs.device = cfg.Device
+	s.clock.interval = cfg.FrameInterval
 	s.tap.ring = cfg.Ring
 	s.streams.begin(cfg.Ring)
 	return s, nil

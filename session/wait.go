@@ -206,7 +206,7 @@ func (w *waiter) fire(i int, match string) {
 func (s *Session) checkWaiters() {
 	for w := range s.waiters {
 		s.holds(w)
-		if over := s.over(); w.satisfied() || over {
+		if over := s.noMoreOutput(); w.satisfied() || over {
 			delete(s.waiters, w)
 			r := s.waited(w)
 			r.Ended = !w.satisfied()
@@ -217,9 +217,9 @@ func (s *Session) checkWaiters() {
 
 func (w *waiter) satisfied() bool { return w.left == 0 || !w.All && len(w.fired) > 0 }
 
-// over says that nothing will happen in the session any more: its process has ended, and
+// noMoreOutput says that nothing will happen in the session any more: its process has ended, and
 // nobody it left can print.
-func (s *Session) over() bool {
+func (s *Session) noMoreOutput() bool {
 	return s.Status().State != Running && s.drained() && (s.ring == nil || s.closed)
 }
 

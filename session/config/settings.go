@@ -79,7 +79,8 @@ const (
 
 // Limits bound what the daemon takes on.
 type Limits struct {
-	Sessions int // that run at once
+	Sessions  int // that run at once
+	FrameRate int // frames a second of a session
 }
 
 // Shells say how sessions start.

@@ -89,6 +89,7 @@ var table = []Row{
 	{Key: "sync.interval", Kind: Duration, Default: "1s", Min: int64(100 * time.Millisecond), Max: int64(time.Hour), When: AtOnce, Help: "time between two", at: func(s *Settings) any { return &s.Sync.Interval }},
 
 	{Key: "limits.sessions", Kind: Int, Default: "2000", Min: 1, Max: 100_000, When: AtOnce, Help: "sessions that run at once", at: func(s *Settings) any { return &s.Limits.Sessions }},
+	{Key: "limits.frame_rate", Kind: Int, Default: "60", Min: 1, Max: 1000, When: AtOnce, Help: "how often a second a session's screen is sent to who watches it, at most", at: func(s *Settings) any { return &s.Limits.FrameRate }},
 
 	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", at: func(s *Settings) any { return &s.Shells.Default }},
 	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},

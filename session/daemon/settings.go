@@ -49,6 +49,11 @@ func openSettings(dirs paths.Dirs, log *slog.Logger) *settings {
 
 func (s *settings) get() *config.Settings { return s.now.Load().values }
 
+// frameInterval is the least time between two frames of a session.
+func (s *settings) frameInterval() time.Duration {
+	return time.Second / time.Duration(max(s.get().Limits.FrameRate, 1))
+}
+
 func (s *settings) parser() *results.Parser { return s.now.Load().parser }
 
 func (s *settings) status() api.Configuration { return s.now.Load().status }

@@ -134,3 +134,16 @@ func TestEnginesOfTheConfiguration(t *testing.T) {
 	}
 	t.Error("no key shells.engine")
 }
+
+// FAULT: B24
+// FEATURES: R35
+func TestFrameRateIsASetting(t *testing.T) {
+	c := newChanging(t, "")
+	if d := c.frameInterval(); d != time.Second/60 {
+		t.Errorf("without a file %v", d)
+	}
+	c.write("[limits]\nframe_rate = 4\n")
+	if !c.look(time.Now()) || c.frameInterval() != 250*time.Millisecond {
+		t.Errorf("at 4 a second %v", c.frameInterval())
+	}
+}

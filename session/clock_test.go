@@ -1,0 +1,59 @@
+//go:build unix
+
+package session
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestFrameClock counts the frames of a screen that changes each millisecond for ten seconds.
+//
+// FAULT: B24
+// FEATURES: R35
+func TestFrameClock(t *testing.T) {
+	for _, tt := range []struct {
+		interval func() time.Duration
+		want     int
+	}{
+		{nil, 600},
+		{func() time.Duration { return time.Second / 4 }, 40},
+		{func() time.Duration { return time.Second / 200 }, 2000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, frames := frameClock{interval: tt.interval}, 0
+			changes, end := time.NewTicker(time.Millisecond), time.After(10*time.Second)
+			defer changes.Stop()
+			for {
+				select {
+				case now := <-changes.C:
+					if c.due(now) {
+						frames++
+					}
+					continue
+				case <-c.C():
+					c.fired()
+					frames++
+					continue
+				case <-end:
+				}
+				break
+			}
+			if frames < tt.want*8/10 || frames > tt.want+2 {
+				t.Errorf("%d frames, want about %d", frames, tt.want)
+			}
+		})
+	}
+}
+
+// FAULT: B24
+func TestFrameIntervalIsTaken(t *testing.T) {
+	s, err := New(Config{FrameInterval: func() time.Duration { return time.Hour }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.clock.interval == nil || s.clock.interval() != time.Hour {
+		t.Error("the interval is not the session's")
+	}
+}
