@@ -82,7 +82,10 @@ func (s *Session) guessPrompt(is bool) {
 	}
 	var v ShellStatus
 	if is {
-		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now()}
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.otherProgram()}
+	}
+	if other := s.otherProgram(); other != "" && !is {
+		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other}
 	}
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
@@ -113,6 +116,9 @@ func (s *Session) look() {
 			n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
 		}
 		s.update(ChangeInput, func(st *Status) { st.Needs = n })
+	}
+	if s.followed() && a.step >= 2 {
+		s.lines().Look()
 	}
 	if a.step++; a.step < len(looks) {
 		a.schedule(a.last.Add(looks[a.step]))

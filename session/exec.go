@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -20,8 +21,9 @@ import (
 // Errors of running lines.
 var (
 	ErrNoShell    = errors.New("the session's program is no shell whose commands can be followed")
-	ErrBusy       = errors.New("the shell is busy")
-	ErrIncomplete = errors.New("the line is incomplete: the shell asks for the rest of it")
+	ErrBusy       = lineexec.ErrBusy
+	ErrIncomplete = lineexec.ErrIncomplete
+	ErrRefused    = lineexec.ErrRefused
 	ErrLine       = errors.New("the line cannot be typed")
 )
 
@@ -52,22 +54,12 @@ type Run struct {
 	Reason  string        // why; to be read once Failed is closed
 
 	// The owner's.
-	step    runStep
-	prompt  uint64 // the one it was typed at
-	wrapped int    // lines that were typed for it by wrapLine
-	unseen  bool   // the terminal does not echo it
-	several bool   // it turned out to be several commands
+	exec   lineexec.Line
+	unseen bool   // the terminal does not echo it
+	note   string // why its status is not known
+	prompt string // what stood before the cursor when it was typed
+	lostAt uint64 // where the output stood when it turned out that the shell's marks are gone
 }
-
-type runStep uint8
-
-const (
-	runWaits runStep = iota // for the prompt
-	runTyped
-	runRuns
-	runDropped // Ctrl-C was typed: the next prompt ends it
-	runOver
-)
 
 // Exec gives the shell a line to run, after those it was given before. It returns once the
 // line is queued; Run.Done tells its end.
@@ -76,9 +68,16 @@ func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Failed: make(chan struct{})}
+	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n"), Keeps: readsItself(l.Text)}
 	var err error
 	opErr := s.do(ctx, func() { err = s.addRun(r) })
 	return r, errors.Join(opErr, err)
+}
+
+// readsItself says that a line may read from the terminal with the shell's own editor: then
+// a shell that reads like that is no sign that the line has ended.
+func readsItself(text string) bool {
+	return strings.Contains(text, "read") || strings.Contains(text, "vared") || strings.Contains(text, "select")
 }
 
 // checkLine refuses what a line editor would take for keys.
@@ -104,77 +103,20 @@ func (s *Session) addRun(r *Run) error {
 	case !s.followed():
 		return ErrNoShell
 	}
-	sh := s.shell.State()
-	runs := sh.Running != nil && !sh.Done // else the prompt is on its way
-	busy := runs || sh.Continuation || len(s.execs) > 0 || sh.Phase == shell.PhaseUnknown && sh.Prompt > 0 && sh.Quality == shell.None
-	if busy && !r.Wait {
-		return fmt.Errorf("%w: %s", ErrBusy, s.busyWith())
-	}
 	s.execs = append(s.execs, r)
-	s.startSoon()
-	return nil
-}
-
-// promptTime is how long a shell that does not tell where its prompt ends gets to print it:
-// what is typed before that is echoed before it.
-const promptTime = 20 * time.Millisecond
-
-// startSoon types the first line that waits, once the prompt is there.
-func (s *Session) startSoon() {
-	if wait := s.entersFor(); wait > 0 {
-		s.execTimer = time.After(wait)
-		return
+	err := s.lines().Give(&r.exec, s.busyWith)
+	if err != nil {
+		s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
 	}
-	if s.shell.State().Offered == shell.Full {
-		s.startExec()
-		return
+	if errors.Is(err, lineexec.ErrForeign) {
+		return ErrNoShell
 	}
-	last := s.Status().LastOutput
-	if since := s.shell.State().Since; since.After(last) {
-		last = since
-	}
-	if wait := promptTime - time.Since(last); wait > 0 {
-		s.execTimer = time.After(wait)
-		return
-	}
-	s.startExec()
-}
-
-// How long a shell gets to begin with a line that somebody typed, before another one is
-// typed: it would go to what that line starts. What was typed ahead of the prompt may have
-// been read by what ran before.
-const (
-	enterTime = 500 * time.Millisecond
-	aheadTime = 100 * time.Millisecond
-)
-
-// entered is a line that somebody ended.
-type entered struct {
-	at     time.Time
-	prompt uint64 // where it will be read, if by the shell
-	ahead  bool   // it was typed before that prompt was there
+	return err
 }
 
 func (s *Session) noteEntered(data []byte) {
-	if !s.followed() || !bytes.HasSuffix(data, []byte("\r")) {
-		return
-	}
-	s.entered = entered{time.Now(), s.shell.State().Prompt, s.shell.Phase() != shell.PhasePrompt}
-	if s.entered.ahead {
-		s.entered.prompt++
-	}
-}
-
-// entersFor is how much longer a line somebody typed may take to begin.
-func (s *Session) entersFor() time.Duration {
-	st := s.shell.State()
-	switch e := &s.entered; {
-	case e.at.IsZero() || st.Phase != shell.PhasePrompt || st.Prompt != e.prompt:
-		return 0
-	case e.ahead:
-		return aheadTime - time.Since(st.Since)
-	default:
-		return enterTime - time.Since(e.at)
+	if s.followed() {
+		s.lines().Typed(data)
 	}
 }
 
@@ -189,46 +131,37 @@ func (s *Session) busyWith() string {
 	return "it runs something"
 }
 
-// startExec types the first line that waits, if the shell is at its prompt.
-func (s *Session) startExec() {
-	if len(s.execs) == 0 || s.execs[0].step != runWaits || s.shell.Phase() != shell.PhasePrompt || s.shell.State().Continuation {
-		return
-	}
-	r := s.execs[0]
+// typeLine types a line whose turn it is.
+func (s *Session) typeLine(r *Run) error {
 	if wait := s.pasteSoon(r.Text); wait > 0 {
-		s.execTimer = time.After(wait)
-		return
+		return &lineexec.Later{After: wait}
 	}
 	data, err := s.typedLine(r.Text)
 	if err == nil {
 		err = s.beginRules(r)
 	}
 	if err != nil {
-		s.endRun(r, err)
-		return
+		return err
 	}
-	r.step, r.prompt, r.Typed = runTyped, s.shell.State().Prompt, time.Now()
+	r.Typed = time.Now()
 	if s.wraps(r.Text) {
-		r.wrapped = bytes.Count(data, []byte("\r"))
+		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}
 	m := s.lineModes()
 	r.unseen = m.Canonical && !m.Echo
+	r.prompt = s.cursorLine()
 	s.noteTyped(data)
 	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
-	if _, err = s.inputs.add(context.Background(), data); err != nil {
-		s.endRun(r, err)
-	}
+	_, err = s.inputs.add(context.Background(), data)
+	return err
 }
 
 // typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
-// text and no keys whatever is in it; what somebody else left in the editor is cleared.
+// text and no keys whatever is in it; a line that the editor kept is cleared.
 func (s *Session) typedLine(text string) ([]byte, error) {
 	var b []byte
-	switch st := s.shell.State(); {
-	case st.Kept: // Ctrl-U kills a line up to its beginning, or the end of the one before
+	if s.shell.State().Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(s.lastCommand.Text, "\n"))...)
-	case s.typedAt.off >= st.PromptAt && s.typedAt.off > 0 && !s.typedByExec:
-		b = append(b, 'U'-'@') // kill the line
 	}
 	if s.wraps(text) {
 		var err error
@@ -263,6 +196,9 @@ func (s *Session) wraps(text string) bool {
 	}
 	return s.shell.kind == shell.Fish && strings.Contains(text, "\t") // it drops them
 }
+
+// promptTime is how long zsh gets after its prompt to ask for pastes.
+const promptTime = 20 * time.Millisecond
 
 // pasteSoon is how much longer the editor may take to ask for pastes: zsh does so after its
 // prompt.
@@ -347,75 +283,25 @@ func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) 
 // advanceExec moves the line under way on.
 func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
 	if c.Kind == shell.ChangePrompt {
-		defer s.startSoon()
+		s.rememberShell()
 	}
-	if len(s.execs) == 0 || s.quiet {
-		return
-	}
-	r := s.execs[0]
-	switch {
-	case c.Kind == shell.ChangeStarted && r.step == runWaits && !r.Wait && !s.entered.at.IsZero():
-		s.endRun(r, fmt.Errorf("%w: %s", ErrBusy, s.busyWith())) // with a line somebody had just typed
-	case c.Kind == shell.ChangeStarted && r.step == runTyped:
-		r.step = runRuns
-		r.Started = s.lastCommand
-		close(r.Begun)
-	case c.Kind == shell.ChangeFinished && r.step == runRuns:
-		if goesOn { // of a pasted text bash runs line by line
-			r.several = true
-			return
-		}
-		r.Command = s.lastCommand
-		if first := &r.Started; r.several {
-			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
-		}
-		s.endRun(r, nil)
-	case c.Kind == shell.ChangeInput && r.wrapped > 1: // the lines within the quotes of wrapLine
-	case c.Kind == shell.ChangeInput && (r.step == runTyped || r.step == runRuns && (r.Started.Quality == shell.Basic || strings.Contains(r.Text, "\n"))):
-		s.dropTyped(r)
-	case c.Kind == shell.ChangePrompt && r.step == runDropped:
-		s.endRun(r, ErrIncomplete)
-	case c.Kind == shell.ChangePrompt && r.step == runTyped && s.shell.State().Prompt > r.prompt:
-		// A comment, say: read, and nothing to run.
-		zero := 0
-		now := time.Now()
-		r.Command = Command{Command: shell.Command{
-			Text: r.Text, TextSource: shell.TextTyped, Start: s.off, End: s.off, Began: now, Ended: now,
-			Exit: &zero, CwdBefore: s.Status().Cwd, CwdAfter: s.Status().Cwd, Quality: shell.Basic,
-		}}
-		s.endRun(r, nil)
+	if !s.quiet {
+		s.lines().Changed(c.Kind, goesOn)
 	}
 }
-
-// dropTyped has the shell drop what it has of a line.
-func (s *Session) dropTyped(r *Run) {
-	r.step = runDropped
-	_, _ = s.inputs.add(context.Background(), []byte{'C' - '@'})
-	s.execTimer = time.After(dropAgain)
-}
-
-// dropAgain is after how long Ctrl-C is typed again: an editor that is just about to read
-// loses it.
-const dropAgain = 250 * time.Millisecond
 
 // execDue does what execTimer was set for.
 func (s *Session) execDue() {
 	s.execTimer = nil
-	if len(s.execs) > 0 && s.execs[0].step == runDropped {
-		s.dropTyped(s.execs[0])
-		return
+	if s.shell != nil {
+		s.lines().Due()
 	}
-	s.startSoon()
 }
 
 // Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
 // that are incomplete, without a word (fish), has to be told to drop it.
 func (s *Session) Stuck(ctx context.Context, r *Run) error {
-	return s.do(ctx, func() {
-		if r.step == runTyped && s.shell.kind == shell.Fish {
-			s.dropTyped(r)
-		}
-	})
+	return s.do(ctx, func() { s.lines().Stuck(&r.exec) })
 }
 
 // afterEcho is where a command's output begins when the shell does not say: behind the
@@ -438,7 +324,7 @@ func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
 	return at
 }
 
-// endRun takes a line off the queue.
+// endRun tells of a line's end.
 func (s *Session) endRun(r *Run, err error) {
 	s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
 	s.endRules(r)
@@ -447,25 +333,48 @@ func (s *Session) endRun(r *Run, err error) {
 	default: // it never began
 		close(r.Begun)
 	}
-	r.step, r.Err = runOver, err
+	r.Err = err
 	close(r.Done)
 }
 
 // endRuns ends all: no more is coming.
 func (s *Session) endRuns(err error) {
-	for len(s.execs) > 0 {
-		s.endRun(s.execs[0], err)
+	if s.shell != nil {
+		s.lines().EndAll(err)
 	}
 }
 
 // Drop takes a line back that has not begun, and leaves one that has to itself.
 func (s *Session) Drop(ctx context.Context, r *Run) error {
-	return s.do(ctx, func() {
-		if r.step == runTyped {
-			s.dropTyped(r)
+	return s.do(ctx, func() { s.lines().Drop(&r.exec) })
+}
+
+// Interrupt begins to end a line that runs: signal is called, unless the line has ended
+// meanwhile and the signal would be another's. Until Interrupted no line is typed.
+func (s *Session) Interrupt(ctx context.Context, r *Run, signal func()) (runs bool, err error) {
+	err = s.do(ctx, func() { runs = s.lines().Interrupt(&r.exec, signal) })
+	return runs, err
+}
+
+// InterruptCommand is Interrupt for a command of the shell, by its number.
+func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func()) (runs bool, err error) {
+	err = s.do(ctx, func() {
+		if s.shell == nil {
+			return
 		}
-		if r.step != runOver {
-			s.endRun(r, context.Canceled)
+		st := s.shell.State()
+		if runs = st.Running != nil && !st.Done && (n == 0 || st.Running.Number == n); runs {
+			s.lines().HoldFor(signal)
+		}
+	})
+	return runs, err
+}
+
+// Interrupted ends what Interrupt or InterruptCommand began.
+func (s *Session) Interrupted(ctx context.Context) error {
+	return s.do(ctx, func() {
+		if s.shell != nil {
+			s.lines().Interrupted()
 		}
 	})
 }

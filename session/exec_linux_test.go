@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 )
@@ -67,7 +68,7 @@ func TestWhatWasJustTypedGoesFirst(t *testing.T) {
 	t.Run("it does not", func(t *testing.T) {
 		inShell(t, func(t *testing.T, d *asking) {
 			begin(t, d)
-			time.Sleep(enterTime)
+			time.Sleep(lineexec.EnterTime)
 			synctest.Wait()
 			if want := typed + "\x15echo x\r"; d.got() != want {
 				t.Errorf("typed %q, want %q", d.got(), want)

@@ -119,15 +119,15 @@ func (s *Session) take(p []byte) {
 	if s.quarantined {
 		s.off += uint64(len(p))
 	} else {
-		s.show(p)
+		s.ingest(p)
 	}
 	s.makeRoom()
 	s.ack()
 }
 
-// show gives p to everything that looks at output.
-func (s *Session) show(p []byte) {
-	_, _ = s.engine.Write(p) // never fails
+// ingest gives p to everything that looks at output.
+func (s *Session) ingest(p []byte) {
+	s.show(p)
 	s.off += uint64(len(p))
 	s.happened(s.off)
 	s.feedWaiters(p)
@@ -198,14 +198,6 @@ func (s *Session) digest() {
 	s.attention.rhythm.Output(now)
 	s.stirred(now)
 	s.watchContent(now)
-}
-
-// answer types the emulator's replies to queries. On pipes nobody asked: what looks like a
-// query is data, and the input is not the emulator's.
-func (s *Session) answer() {
-	if r := s.engine.Replies(nil); len(r) > 0 && !s.streams.apart {
-		s.inputs.reply(r)
-	}
 }
 
 // happened turns the emulator's events into status. The emulator has seen the output up

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/checkpoint"
@@ -120,12 +122,15 @@ type Session struct {
 	typedByExec bool        // the newest thing typed was a whole line, by Exec
 	typedAt     anchor      // where output and screen stood when something was last typed
 	frame       vterm.Frame
-	shell       *tracking  // nil: the program is no shell that can be followed
-	execs       []*Run     // lines to run, oldest first; the first one may be under way
-	entered     entered    // by somebody, last
-	typedLines  []string   // ids of the newest lines that were typed
-	lastCommand Command    // of the shell, begun or ended
-	answers     *answering // nil: there are no rules
+	shell       *tracking         // nil: the program is no shell that can be followed
+	execs       []*Run            // lines to run, oldest first; the first one may be under way
+	lineExec    *lineexec.Machine // see lines
+	asked       []asked           // replies that are to be typed
+	lineProber  evidence.Prober   // its own: what ran since is asked between its looks
+	shellArgv   string            // the shell's process as it was started
+	typedLines  []string          // ids of the newest lines that were typed
+	lastCommand Command           // of the shell, begun or ended
+	answers     *answering        // nil: there are no rules
 	clock       frameClock
 	check       checkpoints
 	sparse      sparse

@@ -59,6 +59,9 @@ type ShellStatus struct {
 	Since   time.Time // when Phase began
 	Command string    // while one runs
 	Number  uint64    // its number
+	// Program is the shell that reads the terminal instead of the one that is followed; empty:
+	// none does.
+	Program string
 	// Continuation says that the shell asks for the rest of a line.
 	Continuation bool
 }

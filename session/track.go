@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -25,6 +26,7 @@ type tracking struct {
 	stateDir string
 	env      shell.Env // as of the newest prompt; nil: not known
 	seen     uint64    // offset up to which events have been applied
+	other    *otherShell
 }
 
 // trackingState is the file's content.
@@ -32,12 +34,15 @@ type trackingState struct {
 	Offset uint64      `json:"offset"`
 	Shell  shell.State `json:"shell"`
 	Typed  []string    `json:"typed,omitempty"` // ids of lines that were typed
+	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
+	Argv   string      `json:"argv,omitempty"`  // as the shell was started
 }
 
 // Command is a line that the session's shell runs or ran.
 type Command struct {
 	shell.Command
 	Running bool
+	Note    string // why its status is not known, where there is a reason to tell
 	// Env is what the command changed in the shell's environment.
 	Env []shell.EnvChange
 }
@@ -69,7 +74,7 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	s.typedLines = st.Typed
+	s.typedLines, t.other, s.shellArgv = st.Typed, st.Other, st.Argv
 	if st.Offset < from {
 		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
@@ -82,7 +87,7 @@ func (s *Session) saveTracking() {
 	if s.shell == nil {
 		return
 	}
-	b, err := json.Marshal(trackingState{s.off, s.shell.State(), s.typedLines})
+	b, err := json.Marshal(trackingState{s.off, s.shell.State(), s.typedLines, s.shell.other, s.shellArgv})
 	if err == nil {
 		tmp := s.shell.file + ".tmp"
 		err = errors.Join(os.WriteFile(tmp, b, 0o600), os.Rename(tmp, s.shell.file))
@@ -101,8 +106,11 @@ func (s *Session) track(e *vterm.Event) {
 	if !ok {
 		return
 	}
-	if st := s.shell.State(); ev.Kind == shell.EventMark && ev.Mark.Nonce == st.Nonce && st.Offered == shell.Full {
-		s.noteRegion(e, &ev.Mark)
+	if st := s.shell.State(); ev.Kind == shell.EventMark && ev.Mark.Nonce == st.Nonce {
+		s.shellIsBack()
+		if st.Offered == shell.Full {
+			s.noteRegion(e, &ev.Mark)
+		}
 	}
 	s.tell(ev)
 }
@@ -148,11 +156,11 @@ func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
 	case shell.ChangeFinished:
 		if c.Command.Quality == shell.Basic && s.shell.State().Offered == shell.Basic {
 			lines := 1
-			if len(s.execs) > 0 && s.execs[0].step == runRuns && (s.execs[0].wrapped > 0 || s.execs[0].unseen) {
+			if len(s.execs) > 0 && s.execs[0].exec.Step() == lineexec.Runs && (s.execs[0].exec.Wrapped > 0 || s.execs[0].unseen) {
 				lines = 0 // it was wrapped: a mark told; or there is no echo
 			}
 			c.Command.Start = s.afterEcho(&c.Command, lines)
-		} else if c.Command.Echoed {
+		} else if c.Command.Echoed && s.echoed(&c.Command) {
 			c.Command.Start = s.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
 		s.report(Command{Command: c.Command, Env: s.envChanges()})
@@ -161,7 +169,9 @@ func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
 }
 
 // followed says that the program is a shell that tells of itself.
-func (s *Session) followed() bool { return s.shell != nil && s.shell.State().Offered != shell.None }
+func (s *Session) followed() bool {
+	return s.shell != nil && s.shell.other == nil && s.shell.State().Offered != shell.None
+}
 
 // shellEnded tells the tracker that its shell has ended.
 func (s *Session) shellEnded(x *Exit) {
@@ -210,7 +220,7 @@ func (s *Session) showShell() {
 	if st.Running != nil && st.Phase == shell.PhaseRunning {
 		v.Command, v.Number = st.Running.Text, st.Running.Number
 	}
-	if v != s.Status().Shell {
+	if s.shell.other == nil && v != s.Status().Shell {
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
 }

@@ -63,6 +63,7 @@ type Shell struct {
 	Command string    `json:"command,omitempty" doc:"the command that runs"`
 	N       int       `json:"n,omitempty" doc:"its number"`
 	Since   time.Time `json:"since,omitzero" doc:"when the phase began"`
+	Program string    `json:"program,omitempty" doc:"another shell that reads the terminal, whose commands are not followed"`
 	// Incomplete says that the shell asks for the rest of a line.
 	Incomplete bool `json:"incomplete,omitempty" doc:"the shell asks for the rest of a line"`
 }

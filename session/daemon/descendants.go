@@ -17,9 +17,14 @@ import (
 // survives, and what ran before the line does.
 func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
 	e, since := j.e, j.processesSince()
-	if pg := e.dev.foreground(); pg > 0 {
-		_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
+	if !j.interruptible(ctx, func() {
+		if pg := e.dev.foreground(); pg > 0 {
+			_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
+		}
+	}) {
+		return // it has ended: what runs now is another's
 	}
+	defer func() { _ = e.s.Interrupted(ctx) }() // lines after it wait for this
 	for _, step := range []struct {
 		sig  syscall.Signal
 		wait time.Duration
@@ -32,6 +37,25 @@ func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
 		}
 	}
 	signalAll(h.began(e, since), syscall.SIGKILL) // what it left behind goes too
+}
+
+// interruptible has the session's owner send the signal, if the line still runs: nothing else
+// can be typed in between.
+func (j *job) interruptible(ctx context.Context, signal func()) (runs bool) {
+	var err error
+	switch run := j.given(); {
+	case j.foreign.Load():
+		signal()
+		return true
+	case run != nil:
+		runs, err = j.e.s.Interrupt(ctx, run, signal)
+	default:
+		j.mu.Lock()
+		n := j.started.Number
+		j.mu.Unlock()
+		runs, err = j.e.s.InterruptCommand(ctx, n, signal)
+	}
+	return runs && err == nil
 }
 
 // heardLate is how long after a line began a busy machine tells of it.

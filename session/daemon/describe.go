@@ -40,7 +40,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		a.Progress = a.Activity.Progress
 	}
 	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
-		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation}
+		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation, Program: sh.Program}
 	}
 	if n := st.Needs; n.Kind != "" && st.State == session.Running {
 		a.Needs = &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -24,8 +25,19 @@ import (
 const foreignRest = 150 * time.Millisecond
 
 // typeForeign types a job's line into whatever waits for input.
-func (j *job) typeForeign(ctx context.Context, wait bool) error {
+//
+// Lines of several callers are typed one after the other: the program tells nothing by which
+// to know whose output is whose.
+func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
 	j.foreign.Store(true)
+	if err := j.e.foreignTurn(ctx, wait); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			j.e.foreignOver()
+		}
+	}()
 	st := j.e.s.Status()
 	if st.State != session.Running {
 		return session.ErrEnded
@@ -59,6 +71,39 @@ func (j *job) typeForeign(ctx context.Context, wait bool) error {
 	return nil
 }
 
+// foreignTurn waits for the turn of a line among those of a program that tells nothing.
+func (e *entry) foreignTurn(ctx context.Context, wait bool) error {
+	patience := ctx
+	if !wait {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, foreignPatience)
+		defer cancel()
+	}
+	select {
+	case e.foreign.taken() <- struct{}{}:
+		return nil
+	case <-patience.Done():
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return api.Errorf(api.CodeBusy, "another line was given to the program, and has not ended").
+		WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
+}
+
+func (e *entry) foreignOver() { <-e.foreign.taken() }
+
+// turn is had by one at a time. The zero value is nobody's.
+type turn struct {
+	once sync.Once
+	c    chan struct{}
+}
+
+func (t *turn) taken() chan struct{} {
+	t.once.Do(func() { t.c = make(chan struct{}, 1) })
+	return t.c
+}
+
 // foreignPatience is how long a program that does not wait for input gets to do so: it may
 // just have been started, or have answered.
 const foreignPatience = 2 * time.Second
@@ -67,29 +112,49 @@ func asksForText(st *session.Status) bool {
 	return st.Needs.Kind != evidence.None && st.Needs.Kind != evidence.Screen || st.Shell.Phase == shell.PhasePrompt
 }
 
-// awaitPrompt waits until the program rests and waits for input.
+// awaitPrompt waits until the program rests and waits for input. The kernel's word that it is
+// blocked in a read of its terminal is enough: there are programs without a prompt. What only
+// watches its terminal (ssh) has to look as if it asked.
 func (j *job) awaitPrompt(ctx context.Context) error {
 	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: foreignRest}}
 	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
-	var rested uint64
-	for step := 0; ; step++ {
-		conds := quiet
-		if step%2 == 1 {
-			conds = asks
-		}
-		w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: conds})
-		switch {
-		case err != nil:
+	for {
+		w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: quiet})
+		if err := waitFailed(&w, err); err != nil {
 			return err
-		case w.Status.State != session.Running:
-			return session.ErrEnded
-		case len(w.Fired) == 0:
-			return session.ErrStopped
-		case step%2 == 1 && w.Cursor == rested: // it asked after its last word
+		}
+		rested := w.Cursor
+		if blocked, err := j.e.s.Blocked(ctx); err != nil || blocked {
+			return err
+		}
+		short, cancel := context.WithTimeout(ctx, foreignLook)
+		w, err = j.e.s.Wait(short, session.WaitFor{Conds: asks})
+		cancel()
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			continue
+		}
+		if err := waitFailed(&w, err); err != nil {
+			return err
+		}
+		if w.Cursor == rested { // it asked after its last word
 			return nil
 		}
-		rested = w.Cursor
 	}
+}
+
+// foreignLook is how often the kernel is asked about a program that is silent.
+const foreignLook = 300 * time.Millisecond
+
+func waitFailed(w *session.Waited, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case w.Status.State != session.Running:
+		return session.ErrEnded
+	case len(w.Fired) == 0:
+		return session.ErrStopped
+	}
+	return nil
 }
 
 // goForeign gives the line to what the shell turned out to run.
@@ -116,6 +181,16 @@ func (j *job) followForeign(ctx context.Context) {
 	j.mu.Lock()
 	c := j.started
 	j.mu.Unlock()
+	defer j.e.foreignOver()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // a line that was given up makes room for the next one
+		select {
+		case <-j.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	err := j.awaitPrompt(ctx)
 	if ctx.Err() != nil {
 		return

@@ -30,6 +30,7 @@ type entry struct {
 	work  work    // the newest command, and how it gets on
 
 	secrets secrets // of rules
+	foreign turn    // of lines given to a program that tells nothing of itself
 
 	saving   sync.Mutex // held while the record is written, so that the newest is last; before mu
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu

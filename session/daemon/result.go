@@ -85,6 +85,9 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	r.DurationMS = sinceMS(j.began)
 	r.State = "running"
 	ended := isClosed(j.ended) && err == nil // else it goes on without us
+	if r.Error == "" && ended {
+		r.Error = final.Note
+	}
 	switch {
 	case !isClosed(j.begun), c.Number == 0 && errors.Is(err, context.Canceled):
 		r.State = "waiting"

@@ -112,6 +112,8 @@ func toAPI(err error) error {
 		return api.Errorf(api.CodeNoShell, "%v", err).WithHint("use `longterm send` and `longterm wait`, or a session of bash, zsh, fish, ksh or sh")
 	case errors.Is(err, session.ErrIncomplete):
 		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("close its quotes and blocks; the shell was given Ctrl-C")
+	case errors.Is(err, session.ErrRefused):
+		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("what the shell said is in its output; it was given Ctrl-C")
 	case errors.Is(err, session.ErrLine):
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	case errors.Is(err, session.ErrQuarantined):

@@ -14,6 +14,7 @@ const (
 	EventTyped                           // Text: a whole line was typed for the shell to run, with Enter
 	EventSentinel                        // Text: the token of a line made by Wrap, about to be typed
 	EventForeground                      // On: the foreground process group is the shell's; Text: the shell's executable, if known
+	EventReads                           // the shell itself reads its terminal for a line, by the kernel's word
 	EventExit                            // Exit: the shell's process ended, nil by a signal
 )
 

@@ -84,3 +84,7 @@ func Programs(profile string) []string { return slices.Clone(profiles[profile]) 
 func isSystemBash(goos, path string) bool {
 	return goos == "darwin" && filepath.Clean(path) == "/bin/bash"
 }
+
+// Edits says that the shell reads lines by an editor of its own, which sets the terminal as
+// it needs it; a plain sh leaves that to the terminal's line mode.
+func (k Kind) Edits() bool { return k != Dash }

@@ -61,6 +61,8 @@ func (t *Tracker) Apply(e Event) []Change {
 		return t.lost(e)
 	case EventForeground:
 		return t.foreground(e)
+	case EventReads:
+		return t.reads(e)
 	case EventExit:
 		return t.exited(e)
 	}

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package evidence
+
+import "errors"
+
+var errNoPeer = errors.New("the terminal's other end cannot be reached on this system")
+
+// Unread is not known here.
+func Unread(int) int { return 0 }
+
+// FlushUnread is not possible here.
+func FlushUnread(int) error { return errNoPeer }
+
+// Sane is not possible here.
+func Sane(int) (bool, error) { return false, errNoPeer }
+
+// ReadSize is not known here.
+func ReadSize(int, int) int { return 0 }

@@ -1,0 +1,368 @@
+package lineexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// stage is a host whose shell and clock the test moves by hand.
+type stage struct {
+	m     *Machine
+	view  View
+	probe Probe
+	log   []string
+	wake  time.Time // zero: none
+	fails bool      // repairs
+	errs  map[*Line]error
+}
+
+func newStage() *stage {
+	s := &stage{errs: map[*Line]error{}}
+	s.view = View{Now: time.Unix(1000, 0), Kind: shell.Bash, State: shell.State{Offered: shell.Full, Quality: shell.Full, Phase: shell.PhasePrompt, Prompt: 1}}
+	s.view.LastOutput, s.view.Since = s.view.Now.Add(-time.Second), s.view.Now.Add(-time.Second)
+	s.m = New(s)
+	return s
+}
+
+func (s *stage) View() View   { return s.view }
+func (s *stage) Probe() Probe { return s.probe }
+
+func (s *stage) Do(a Action) error {
+	switch a.Kind {
+	case ActKeys:
+		s.log = append(s.log, fmt.Sprintf("keys %q", a.Keys))
+	case ActType:
+		s.log = append(s.log, "line")
+	case ActWake:
+		s.wake = s.view.Now.Add(a.After)
+	case ActFlush:
+		s.log = append(s.log, "flush")
+	case ActOver:
+		s.errs[a.Line] = a.Err
+		s.log = append(s.log, "over")
+	case ActReads, ActLost:
+		s.log = append(s.log, "reads")
+		s.view.Phase, s.view.Running, s.view.Drawing, s.view.Doubt = shell.PhasePrompt, nil, false, nil
+		s.m.Changed(shell.ChangeFinished, false)
+		s.m.Changed(shell.ChangePrompt, false)
+	case ActRepair:
+		s.log = append(s.log, "repair")
+		if s.fails {
+			return errors.New("none")
+		}
+	case ActFollow:
+		s.log = append(s.log, "follow "+a.Program)
+	}
+	return nil
+}
+
+// pass lets time pass, up to a bound, with all that is due.
+func (s *stage) pass(d time.Duration) {
+	end := s.view.Now.Add(d)
+	for n := 0; !s.wake.IsZero() && !s.wake.After(end) && n < 1000; n++ {
+		if s.wake.After(s.view.Now) {
+			s.view.Now = s.wake
+		}
+		s.wake = time.Time{}
+		s.m.Due()
+	}
+	s.view.Now = end
+}
+
+func (s *stage) begins() {
+	s.view.Phase, s.view.Running, s.view.Done, s.view.Since = shell.PhaseRunning, &shell.Command{Number: 1}, false, s.view.Now
+	s.m.Changed(shell.ChangeStarted, false)
+}
+
+func (s *stage) prompts() {
+	s.view.Phase, s.view.Running, s.view.Since, s.view.Continuation = shell.PhasePrompt, nil, s.view.Now, false
+	s.view.Prompt++
+	s.m.Changed(shell.ChangePrompt, false)
+}
+
+func (s *stage) ends() {
+	s.view.Running = nil
+	s.m.Changed(shell.ChangeFinished, false)
+	s.prompts()
+}
+
+func (s *stage) give(t *testing.T, l *Line) *Line {
+	t.Helper()
+	if err := s.m.Give(l, func() string { return "something" }); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (s *stage) want(t *testing.T, log string) {
+	t.Helper()
+	if got := strings.Join(s.log, ", "); got != log {
+		t.Errorf("%s\nwant %s", got, log)
+	}
+}
+
+var reading = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}
+
+// FEATURES: R7
+func TestLinesRunInOrder(t *testing.T) {
+	s := newStage()
+	one := s.give(t, &Line{})
+	two := s.give(t, &Line{Wait: true})
+	if err := s.m.Give(&Line{}, func() string { return "it" }); !errors.Is(err, ErrBusy) {
+		t.Error(err)
+	}
+	s.want(t, "line")
+	s.begins()
+	if one.Step() != Runs || two.Step() != Waits {
+		t.Error(one.Step(), two.Step())
+	}
+	s.ends()
+	s.pass(time.Millisecond)
+	s.want(t, "line, over, line")
+}
+
+// FAULT: A10, A21
+func TestNothingIsTypedBehindAnInterrupt(t *testing.T) {
+	s := newStage()
+	l := s.give(t, &Line{})
+	s.m.Drop(l)
+	if !errors.Is(s.errs[l], context.Canceled) {
+		t.Error(s.errs[l])
+	}
+	s.give(t, &Line{}) // is not refused
+	s.want(t, `line, keys "\x03", over`)
+	s.prompts()
+	s.probe = Probe{Known: true} // it does not read yet
+	s.pass(50 * time.Millisecond)
+	s.want(t, `line, keys "\x03", over`)
+	s.probe = reading
+	s.pass(50 * time.Millisecond)
+	s.want(t, `line, keys "\x03", over, line`)
+}
+
+// FAULT: A21
+func TestAnInterruptIsForItsLine(t *testing.T) {
+	s := newStage()
+	s.probe = reading
+	l := s.give(t, &Line{})
+	next := s.give(t, &Line{Wait: true})
+	s.begins()
+	sent := 0
+	if !s.m.Interrupt(l, func() { sent++ }) {
+		t.Fatal("it does not run")
+	}
+	s.ends()
+	s.pass(time.Second)
+	if next.Step() != Waits {
+		t.Error("the next line was typed during the kill ladder")
+	}
+	s.m.Interrupted()
+	s.pass(50 * time.Millisecond)
+	if next.Step() != Typed || sent != 1 {
+		t.Error(next.Step(), sent)
+	}
+	if s.m.Interrupt(l, func() { sent++ }) || sent != 1 {
+		t.Error("a line that has ended was interrupted")
+	}
+}
+
+// FAULT: B2
+func TestWhatIsLeftInTheEditorIsCleared(t *testing.T) {
+	for _, tt := range []struct {
+		kind   shell.Kind
+		phase  shell.Phase
+		typed  string
+		passes time.Duration
+		log    string
+	}{
+		{shell.Bash, shell.PhasePrompt, "", 0, "line"},
+		{shell.Bash, shell.PhasePrompt, "echo left", 0, `keys "\x15", line`},
+		{shell.Bash, shell.PhasePrompt, "\x1b[200~echo left\x1b[201~", 0, `keys "\x15", line`},
+		{shell.Bash, shell.PhaseRunning, "echo left", 0, `keys " \x15", line`},
+		{shell.Zsh, shell.PhaseRunning, "\x1b[A", 0, `keys "\x15", line`},
+		{shell.Bash, shell.PhasePrompt, "echo left\x1b[D", 0, `keys "\x03"`},
+		{shell.Bash, shell.PhasePrompt, "echo left\x03", 0, "line"},
+		{shell.Bash, shell.PhasePrompt, "echo goes first\r", 0, ""},
+		{shell.Bash, shell.PhasePrompt, "echo goes first\r", EnterTime, `keys "\x15", line`},
+	} {
+		s := newStage()
+		s.view.Kind, s.view.Phase = tt.kind, tt.phase
+		s.m.Typed([]byte(tt.typed))
+		s.view.Phase = shell.PhasePrompt
+		s.give(t, &Line{})
+		s.pass(tt.passes)
+		if got := strings.Join(s.log, ", "); got != tt.log {
+			t.Errorf("%s %s %q: %s, want %s", tt.kind, tt.phase, tt.typed, got, tt.log)
+		}
+	}
+}
+
+// FAULT: A13, E3
+func TestRepliesAreTakenBack(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		canonical bool
+		typed     string
+		log       string
+	}{
+		{"before the editor reads", true, "", "flush, line"},
+		{"the editor may have read", false, "", `flush, keys "\a\x15", line`},
+		{"a person's keys are among them", true, "ls", `keys " \x15", line`},
+	} {
+		s := newStage()
+		s.view.Phase, s.view.Running = shell.PhaseRunning, &shell.Command{}
+		s.m.Replied()
+		s.m.Typed([]byte(tt.typed))
+		s.probe = Probe{Known: true, Canonical: tt.canonical}
+		s.view.Running = nil
+		s.m.Changed(shell.ChangeDone, false)
+		s.prompts()
+		s.give(t, &Line{})
+		if got := strings.Join(s.log, ", "); got != tt.log {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.log)
+		}
+	}
+}
+
+// FAULT: B1, E5
+func TestALineThatNeverBegins(t *testing.T) {
+	s := newStage()
+	l := s.give(t, &Line{})
+	s.pass(time.Second)
+	s.want(t, "line") // it does not read: the line is on its way
+	s.probe = reading
+	for len(s.log) < 2 {
+		s.pass(100 * time.Millisecond)
+	}
+	s.want(t, `line, keys "\x03"`)
+	s.prompts()
+	s.pass(time.Millisecond)
+	if !errors.Is(s.errs[l], ErrRefused) {
+		t.Error(s.errs[l])
+	}
+	s.give(t, &Line{})
+	s.pass(100 * time.Millisecond)
+	s.want(t, `line, keys "\x03", over, line`)
+}
+
+// FAULT: E5
+func TestALineWhoseEndIsNotTold(t *testing.T) {
+	canonical := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
+	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
+	for _, tt := range []struct {
+		name string
+		kind shell.Kind
+		line Line
+		p    Probe
+		ends bool
+	}{
+		{"prompt", shell.Bash, Line{}, reading, true},
+		{"read -e", shell.Bash, Line{Keeps: true}, reading, false},
+		{"read", shell.Bash, Line{}, Probe{Known: true, Reads: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Canonical: true, Bytes: 4096}, false},
+		{"prompt", shell.Dash, Line{}, at(canonical, 8191), true},
+		{"read", shell.Dash, Line{}, at(canonical, 1), false},
+		{"a program", shell.Bash, Line{}, Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}}, false},
+		{"a script", shell.Bash, Line{}, Probe{Known: true, Reads: true, Program: "bash", Argv: []string{"bash", "ask.sh"}, Pastes: true}, false},
+		{"not known", shell.Bash, Line{}, Probe{}, false},
+	} {
+		s := newStage()
+		s.view.Kind, s.fails = tt.kind, true
+		l := s.give(t, &tt.line)
+		s.begins()
+		s.probe = tt.p
+		s.pass(5 * time.Second)
+		if ended := l.Step() == Over; ended != tt.ends {
+			t.Errorf("%s in %s: ended %v: %s", tt.name, tt.kind, ended, s.log)
+		}
+	}
+}
+
+// FAULT: E1, B10
+func TestAnotherShellIsFollowed(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		p    Probe
+	}{
+		{"zsh", Probe{Known: true, Reads: true, Program: "zsh", Argv: []string{"-zsh"}, Pastes: true}},
+		{"bash", Probe{Known: true, Reads: true, Program: "bash", Argv: []string{"bash", "--norc"}, Pastes: true}},
+		{"dash", Probe{Known: true, Reads: true, Program: "dash", Argv: []string{"dash", "-i"}, Canonical: true, Bytes: 8191}},
+		{"bash", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}},
+	} {
+		s := newStage()
+		l := s.give(t, &Line{})
+		s.begins()
+		s.probe = tt.p
+		s.pass(3 * time.Second)
+		if l.Step() != Over || s.errs[l] != nil {
+			t.Errorf("%s: %v, %v", tt.name, l.Step(), s.errs[l])
+		}
+		s.want(t, "line, follow "+tt.name+", over")
+	}
+}
+
+// Whatever happens in whatever order, the machine does not hang, and each line ends once.
+func FuzzMachine(f *testing.F) {
+	f.Add([]byte("gbeg tdpkxr"))
+	f.Add([]byte("gdgpgixeo\x00\x01"))
+	f.Fuzz(func(t *testing.T, events []byte) {
+		s := newStage()
+		var lines []*Line
+		for _, e := range events[:min(len(events), 200)] {
+			switch e % 16 {
+			case 0, 1:
+				l := &Line{Wait: e&16 != 0}
+				if s.m.Give(l, func() string { return "" }) == nil {
+					lines = append(lines, l)
+				}
+			case 2:
+				s.begins()
+			case 3:
+				s.ends()
+			case 4:
+				s.prompts()
+			case 5:
+				s.view.Continuation = true
+				s.m.Changed(shell.ChangeInput, false)
+			case 6:
+				s.m.Typed([]byte{e})
+			case 7:
+				s.m.Replied()
+			case 8:
+				s.probe = reading
+			case 9:
+				s.probe = Probe{Known: true, Reads: true, Program: "zsh", Argv: []string{"zsh"}, Pastes: true}
+			case 10:
+				s.probe = Probe{}
+			case 11:
+				if len(lines) > 0 {
+					s.m.Drop(lines[int(e)%len(lines)])
+				}
+			case 12:
+				if len(lines) > 0 && s.m.Interrupt(lines[0], func() {}) {
+					s.m.Interrupted()
+				}
+			case 13:
+				s.m.Look()
+			case 14:
+				s.m.Changed(shell.ChangeDone, false)
+			case 15:
+				s.pass(time.Duration(e) * 20 * time.Millisecond)
+			}
+		}
+		s.m.EndAll(ErrBusy)
+		for _, l := range lines {
+			if l.Step() != Over {
+				t.Errorf("a line is at step %d", l.Step())
+			}
+		}
+		if over := strings.Count(strings.Join(s.log, " "), "over"); over != len(lines) {
+			t.Errorf("%d ends of %d lines", over, len(lines))
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/lineexec"
+)
+
+// Probe implements lineexec.Host: what the kernel tells of who reads the terminal.
+func (h lineHostOf) Probe() (p lineexec.Probe) {
+	s := h.s
+	if s.cfg.Device == nil {
+		return p
+	}
+	var r evidence.Result
+	err := s.cfg.Device.Control(func(fd int) error {
+		m, err := evidence.ReadModes(fd)
+		if err != nil {
+			return err
+		}
+		t, err := evidence.TargetOf(fd)
+		if err != nil {
+			return err
+		}
+		t.Leader = s.Status().PID
+		r = s.lineProber.Probe(t)
+		p.Canonical, p.Unread = m.Canonical, evidence.Unread(fd)
+		return nil
+	})
+	if err != nil || r.PID == 0 {
+		return lineexec.Probe{}
+	}
+	p.Known = r.Source > evidence.NoSource
+	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle
+	p.Program, p.Argv = r.Program, argvOf(r.PID)
+	p.Shell, p.Pastes = r.PID == s.Status().PID, s.engine.Modes().BracketedPaste
+	p.Replaced = p.Shell && s.shellArgv != "" && len(p.Argv) > 0 && s.shellArgv != joinArgv(p.Argv)
+	if p.Blocked = r.State == evidence.Reading; p.Blocked {
+		p.Bytes = evidence.ReadSize(r.PID, r.TID)
+	}
+	return p
+}
+
+// rememberShell notes how the shell's process was started, at its first prompt.
+func (s *Session) rememberShell() {
+	if s.shellArgv == "" && s.Status().PID > 0 {
+		s.shellArgv = joinArgv(argvOf(s.Status().PID))
+	}
+}
+
+func joinArgv(argv []string) string { return strings.Join(argv, "\x00") }
+
+// argvOf is a process's argument vector; nil: it is gone, or may not be seen.
+func argvOf(pid int) []string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(b) == 0 || len(b) > 1<<16 {
+		return nil
+	}
+	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
+}
+
+// Blocked says that a program in the foreground is blocked in a read of its terminal, and
+// nothing that was typed is left to be read.
+func (s *Session) Blocked(ctx context.Context) (blocked bool, err error) {
+	err = s.do(ctx, func() {
+		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.inputs.empty() {
+			p := lineHostOf{s}.Probe()
+			blocked = p.Known && p.Blocked && p.Unread == 0
+		}
+	})
+	return blocked, err
+}
