@@ -266,3 +266,29 @@ func TestLinesInOddTerminals(t *testing.T) {
 		})
 	}
 }
+
+// So is one that the shell's own files put in its place, before there was a prompt.
+//
+// FAULT: E1, B10
+func TestAShellReplacedByItsOwnFiles(t *testing.T) {
+	for _, name := range []string{"zsh -f", "fish --no-config"} {
+		t.Run(name, func(t *testing.T) {
+			program, _, _ := strings.Cut(name, " ")
+			if _, err := exec.LookPath(program); err != nil {
+				t.Skip("needs ", program)
+			}
+			dir := t.TempDir()
+			rc := filepath.Join(dir, "rc")
+			if err := os.WriteFile(rc, []byte("exec "+name+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := beginShell(t, Cmd{Argv: []string{"bash", "--rcfile", rc}})
+			if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, ErrNoShell) {
+				t.Error(err)
+			}
+			if st := p.s.Status().Shell; st.Program != program {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}

@@ -105,6 +105,9 @@ func (s *Session) runOver(a *lineexec.Action) {
 	if a.Err == nil && r.Command.Exit == nil {
 		r.Command.Note = r.note
 	}
+	if errors.Is(a.Err, lineexec.ErrForeign) {
+		a.Err = ErrNoShell
+	}
 	s.endRun(r, a.Err)
 }
 

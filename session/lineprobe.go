@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 // Probe implements lineexec.Host: what the kernel tells of who reads the terminal.
@@ -39,7 +40,10 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle
 	p.Program, p.Argv = r.Program, argvOf(r.PID)
 	p.Shell, p.Pastes = r.PID == s.Status().PID, s.engine.Modes().BracketedPaste
-	p.Replaced = p.Shell && s.shellArgv != "" && len(p.Argv) > 0 && s.shellArgv != joinArgv(p.Argv)
+	if p.Shell && len(p.Argv) > 0 && s.shell != nil {
+		kind := shell.Detect(p.Argv)
+		p.Replaced = s.shellArgv != "" && s.shellArgv != joinArgv(p.Argv) || kind != shell.Unknown && kind != s.shell.kind
+	}
 	if p.Blocked = r.State == evidence.Reading; p.Blocked {
 		p.Bytes = evidence.ReadSize(r.PID, r.TID)
 	}

@@ -280,7 +280,8 @@ func (j *job) followLine(ctx context.Context) {
 	}
 	select {
 	case <-run.Done:
-		if j.orForeign && errors.Is(run.Err, session.ErrBusy) { // with what somebody had just typed
+		taken := j.orForeign && errors.Is(run.Err, session.ErrBusy)                 // with what somebody had just typed
+		if taken || errors.Is(run.Err, session.ErrNoShell) && len(run.Rules) == 0 { // or another shell took the terminal
 			j.goForeign(ctx)
 			return
 		}

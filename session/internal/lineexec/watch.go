@@ -159,7 +159,11 @@ func (m *Machine) doubtPrompt(v *View) {
 	switch {
 	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.Done && v.Doubt == nil:
 		return
-	case v.Prompt == 0 && !v.Drawing: // it is starting
+	case v.Prompt == 0 && !v.Drawing: // it is starting, or its own files have replaced it
+		if p := m.host.Probe(); v.quiet() >= standTime && judge(&Line{step: Runs}, v, &p) == replaced {
+			m.followTo(nil, replaced, &p)
+			return
+		}
 		m.wake(lookFirst)
 		return
 	}
@@ -208,4 +212,9 @@ func (m *Machine) followTo(l *Line, f finding, p *Probe) {
 	}
 	a.Reason += "; its commands are not followed, and how this line ends is not known"
 	_ = m.host.Do(a)
+	for _, waiting := range slices.Clone(m.queue) {
+		if waiting.step == Waits {
+			m.end(Action{Line: waiting, Err: ErrForeign})
+		}
+	}
 }
