@@ -106,9 +106,13 @@ func (s *Session) track(e *vterm.Event) {
 	if !ok {
 		return
 	}
-	if st := s.shell.State(); ev.Kind == shell.EventMark && ev.Mark.Nonce == st.Nonce {
-		s.shellIsBack()
-		if st.Offered == shell.Full {
+	if ev.Kind == shell.EventMark {
+		replayed := e.At < s.shell.seen
+		taken := !replayed && s.shell.Takes(&ev.Mark)
+		if taken {
+			s.shellIsBack()
+		}
+		if (replayed || taken) && s.shell.State().Offered == shell.Full {
 			s.noteRegion(e, &ev.Mark)
 		}
 	}

@@ -7,17 +7,20 @@
 //	Wrap: a command line with marks of its own, for shells without integration
 //
 // The scripts print marks (OSC 133) around each command. A mark carries the session's
-// nonce in its parameter "lt"; the shell keeps the nonce in a variable that no child
-// inherits, so that neither output nor a shell within the shell can forge one. Marks
-// without it are foreign and change nothing.
+// nonce in its parameter "lt". The shell reads it from a file that it empties, and keeps it
+// in a variable that no child inherits: neither output nor a shell within the shell can
+// forge one. Marks without it are foreign and change nothing. A mark also carries its place
+// among all marks, "m"; each place is taken once and only in order, so that the session's
+// own output, shown again, changes nothing either.
 //
-//	133;A;lt=N;n=7;exit=0;cwd=/tmp   the prompt begins, the seventh; status of the last command;
-//	                                 with b=1, mark B will follow; with kept=1, the line
-//	                                 was refused and stays in the editor
-//	133;A;k=s;lt=N                   the shell asks for the rest of a line
-//	133;B;lt=N[;exit=0]              the prompt ends, input begins
-//	133;C;lt=N;cmdline_url=ls%0A     a command's output begins
-//	133;D;1;lt=N                     it ends, with status 1
+//	133;A;lt=N;m=25;n=7;exit=0;cwd=/tmp  the prompt begins, the seventh; status of the last
+//	                                     command; with b=1, mark B will follow; with kept=1,
+//	                                     the line was refused and stays in the editor; with
+//	                                     g=1, the editor knows GivenKey
+//	133;A;k=s;lt=N;m=27                  the shell asks for the rest of a line
+//	133;B;lt=N;m=26[;exit=0]             the prompt ends, input begins
+//	133;C;lt=N;m=28;cmdline_url=ls%0A    a command's output begins
+//	133;D;1;lt=N;m=29                    it ends, with status 1
 //
 // # Quality
 //

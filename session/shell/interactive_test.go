@@ -203,7 +203,7 @@ func TestNestedShell(t *testing.T) {
 			inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
 				r.typeLine("echo rea''dy; " + path)
 				r.until("prompt inside", func() bool { return insidePrompt.MatchString(r.screen()) })
-				r.keys("echo in''side; echo \"<$LONGTERM_NONCE$ZDOTDIR>\"; cd /\r")
+				r.keys("echo in''side; echo \"<$LONGTERM_STATE$ZDOTDIR>\"; cd /\r")
 				r.shows("inside\n<>")
 				r.keys("exit 3\r")
 				c := r.next(ChangeFinished).Command

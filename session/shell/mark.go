@@ -23,8 +23,11 @@ const (
 
 // Mark is one OSC 133 or 633 sequence, decoded.
 type Mark struct {
-	Kind   MarkKind
-	Nonce  string // the lt parameter: whose mark it is
+	Kind  MarkKind
+	Nonce string // the lt parameter: whose mark it is
+	// Count is the mark's place among all marks of its shell, from 1; 0 when not said. A
+	// tracker takes each place once and only in order: what is printed again is worthless.
+	Count  uint64
 	Prompt uint64 // number of the prompt, 0 when not said
 	Exit   *int   // status, nil when not said
 	Cwd    string
@@ -33,6 +36,7 @@ type Mark struct {
 	HasText, Guess, Cut bool
 	Kept                bool // kept=1: the line was not run and is still in the shell\'s editor
 	Input               bool // b=1: MarkInput will tell where this prompt ends
+	Given               bool // g=1: the editor knows the keys of given lines
 	// Bytes is the length of the sequence as our scripts write it (7-bit, ended by
 	// BEL): where output ended before the mark.
 	Bytes uint64
@@ -75,6 +79,8 @@ func (m *Mark) set(key, value string) {
 	switch key {
 	case "lt":
 		m.Nonce = value
+	case "m":
+		m.Count, _ = strconv.ParseUint(value, 10, 63)
 	case "n":
 		m.Prompt, _ = strconv.ParseUint(value, 10, 63)
 	case "k":
@@ -91,6 +97,8 @@ func (m *Mark) set(key, value string) {
 		m.Guess = value == "1"
 	case "kept":
 		m.Kept = value == "1"
+	case "g":
+		m.Given = value == "1"
 	case "b":
 		m.Input = value == "1"
 	case "cut":

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,9 +23,11 @@ type Setup struct {
 	Cwd  string   // where it starts; informational
 	Host string   // name of this machine; empty: asked of the system
 	// Dir is a directory for this session alone, absolute, 0700, that lives as long
-	// as the session. The scripts are put there, and the shell leaves its
-	// environment and its newest history entry there.
+	// as the session. The scripts are put there.
 	Dir string
+	// State is such a directory that should be in memory (StateHome): the shell leaves
+	// its environment and its newest history entry there. Empty: Dir.
+	State string
 	// Nonce marks the marks of this session; empty: a new one.
 	Nonce string
 }
@@ -58,22 +61,41 @@ func Prepare(s Setup) (Launch, error) {
 	if !filepath.IsAbs(s.Dir) || strings.ContainsAny(s.Dir, "'\"$`\\\n:") {
 		return l, fmt.Errorf("shell integration: the directory %q is not absolute or has special characters", s.Dir)
 	}
-	if err := install(s.Dir, method.files); err != nil {
-		return l, fmt.Errorf("shell integration: %w", err)
+	if s.State == "" {
+		s.State = s.Dir
 	}
 	if s.Nonce == "" {
 		s.Nonce = NewNonce()
+	}
+	if err := errors.Join(install(s.Dir, method.files), handOver(s.State, s.Nonce)); err != nil {
+		return l, fmt.Errorf("shell integration: %w", err)
 	}
 	if s.Host == "" {
 		s.Host, _ = os.Hostname()
 	}
 	p := &plan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
-	p.env.set("LONGTERM_NONCE", s.Nonce)
-	p.env.set("LONGTERM_STATE", s.Dir)
+	p.env.set("LONGTERM_STATE", s.State)
 	p.env.set("LONGTERM_HOST", s.Host)
 	l.Argv = method.plan(p)
-	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, method.quality, s.Dir
+	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, method.quality, s.State
 	return l, nil
+}
+
+// handOver leaves the nonce where the script reads it first thing, and empties the file: an
+// environment can be read by whatever the shell starts (/proc/PID/environ).
+//
+// What the shell will write is there before, so that nobody else may read it: a shell makes
+// files by its umask.
+func handOver(dir, nonce string) error {
+	err := os.WriteFile(filepath.Join(dir, "nonce"), []byte(nonce+"\n"), 0o600)
+	for _, name := range []string{"environ", "history", "trap"} {
+		f, openErr := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		err = errors.Join(err, openErr)
+		if openErr == nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
 }
 
 // NewNonce makes a nonce of 128 bits.

@@ -28,16 +28,3 @@ func TestPwshScriptText(t *testing.T) {
 		t.Error("carriage returns or tabs")
 	}
 }
-
-// The nonce is taken out of the environment before anything of the user's runs.
-func TestScriptsHideTheNonce(t *testing.T) {
-	for name, unset := range map[string]string{
-		"longterm.bash": "unset LONGTERM_NONCE", "zshenv": "'unset' 'LONGTERM_NONCE'", "longterm.fish": "set -e LONGTERM_NONCE",
-		"longterm.sh": "unset LONGTERM_NONCE", "longterm.ps1": "Env:LONGTERM_NONCE",
-	} {
-		b, err := scripts.ReadFile("scripts/" + name)
-		if err != nil || !strings.Contains(string(b), unset) {
-			t.Errorf("%s: no %q (%v)", name, unset, err)
-		}
-	}
-}

@@ -26,12 +26,17 @@ type State struct {
 	Done    bool     `json:"done,omitempty"` // Running has ended
 	Numbers uint64   `json:"numbers"`        // of commands given out
 
+	// Mark is the place of the newest mark that was taken, 0 for a shell that does not count
+	// its marks (started by an older version).
+	Mark     uint64 `json:"mark,omitempty"`
 	Prompt   uint64 `json:"prompt"`            // number of the newest prompt
 	PromptAt uint64 `json:"prompt_at"`         // where it began
 	InputAt  uint64 `json:"input_at"`          // where it ended; 0 when that was not said
 	Drawing  bool   `json:"drawing,omitempty"` // the prompt is being printed: mark B is to come
 	// Kept: the shell's editor still holds a line that it refused; Ctrl-U clears it.
-	Kept         bool `json:"kept,omitempty"`
+	Kept bool `json:"kept,omitempty"`
+	// Given: at this prompt the editor knows GivenKey.
+	Given        bool `json:"given,omitempty"`
 	Continuation bool `json:"continuation,omitempty"`
 
 	Cwd  Cwd  `json:"cwd"`           // at the newest prompt

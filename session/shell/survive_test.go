@@ -2,7 +2,10 @@
 
 package shell
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // Users change what the hooks hang on while the shell runs.
 func TestHooksSurvive(t *testing.T) {
@@ -35,18 +38,38 @@ func TestHooksSurvive(t *testing.T) {
 	}
 }
 
-// Without its hooks the shell still says that a command began, and its prompt how one
-// may have ended: that is not taken for knowledge.
-func TestHooksLost(t *testing.T) {
-	r := newRig(t, rigOptions{argv: []string{shellPath(t, "bash")}})
-	r.prompt()
-	r.typeLine("unset PROMPT_COMMAND; false")
-	r.until("doubt", func() bool { return r.tracker.State().Doubt != nil })
-	if s := r.tracker.State(); s.Phase != PhaseUnknown || s.Quality != None || s.Running == nil {
-		t.Errorf("state %+v", s)
-	}
-	r.typeLine("true")
-	if c := r.next(ChangeFinished).Command; exitOf(c) != 1 || c.Quality != Basic {
-		t.Errorf("command %+v", c)
+// A shell whose hooks were taken away tells by its prompt what they would have told, and
+// puts them back.
+//
+// FAULT: E5
+func TestHooksTakenAway(t *testing.T) {
+	for _, c := range []struct {
+		shell string
+		lines []string
+	}{
+		{"bash", []string{
+			"unset PROMPT_COMMAND", "PROMPT_COMMAND=(true)", "PROMPT_COMMAND=true", "PS0='x\\e\\\\'", "PS0='\\$'", "PS0='\\e]9;x\\e\\\\'",
+			"unset PS0 PROMPT_COMMAND", "unset PS0 PS1 PS2", "PS1='\\$ '",
+		}},
+		{"zsh", []string{"precmd_functions=() preexec_functions=()", "unset precmd_functions preexec_functions", "PS1='> ' PS2="}},
+		{"ksh", []string{"PS1='> '", "PS1='$? $ '", "PS2='> '"}},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, rigOptions{argv: []string{shellPath(t, c.shell)}})
+			for _, line := range c.lines {
+				if got := r.run(line); exitOf(got) != 0 {
+					t.Errorf("%s: %+v", line, got)
+				}
+				for _, want := range []int{5, 0} {
+					if got := r.run(fmt.Sprintf("sh -c 'exit %d'", want)); exitOf(got) != want || got.CwdAfter != r.home {
+						t.Errorf("after %s: %+v", line, got)
+					}
+				}
+			}
+			if got := r.run("false"); got.Quality != r.launch.Quality || exitOf(got) != 1 {
+				t.Errorf("at the end: %+v", got)
+			}
+		})
 	}
 }

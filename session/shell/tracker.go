@@ -69,12 +69,16 @@ func (t *Tracker) Apply(e Event) []Change {
 	return nil
 }
 
-// mark takes a mark of ours. One without the nonce is some other shell's, or forged.
+// mark takes a mark of ours. One without the nonce is some other shell's, or forged; one
+// whose place was taken is a copy: output that is shown again, or a prompt drawn anew.
 func (t *Tracker) mark(e Event) []Change {
 	if same(e.Mark.Nonce, t.s.Sentinel) {
 		return t.sentinel(e)
 	}
 	if !same(e.Mark.Nonce, t.s.Nonce) {
+		return nil
+	}
+	if !t.inOrder(&e.Mark) {
 		return nil
 	}
 	switch e.Mark.Kind {
@@ -90,6 +94,21 @@ func (t *Tracker) mark(e Event) []Change {
 		return t.done(e)
 	}
 	return nil
+}
+
+// inOrder takes a mark's place. A shell that has begun to count goes on counting: a mark
+// without a place is none of its own then.
+func (t *Tracker) inOrder(m *Mark) bool {
+	if m.Count <= t.s.Mark {
+		return m.Count == 0 && t.s.Mark == 0
+	}
+	t.s.Mark = m.Count
+	return true
+}
+
+// Takes reports whether a mark is the shell's own and new.
+func (t *Tracker) Takes(m *Mark) bool {
+	return same(m.Nonce, t.s.Nonce) && (m.Count > t.s.Mark || m.Count == 0 && t.s.Mark == 0)
 }
 
 func same(nonce, ours string) bool {
@@ -111,7 +130,7 @@ func (t *Tracker) prompt(e Event) []Change {
 	}
 	t.s.Prompt = max(m.Prompt, t.s.Prompt+1)
 	t.s.PromptAt, t.s.InputAt, t.s.Continuation = e.At-min(m.Bytes, e.At), 0, false
-	t.s.Quality, t.s.Kept = t.s.Offered, m.Kept
+	t.s.Quality, t.s.Kept, t.s.Given = t.s.Offered, m.Kept, m.Given
 	t.s.Doubt, t.s.Sentinel = nil, ""
 	if t.s.Drawing = m.Input; t.s.Drawing {
 		return changes

@@ -5,30 +5,50 @@
 #
 # What is kept: $?, PIPESTATUS and $_, the user's PROMPT_COMMAND, PS0, PS1, PS2 and DEBUG
 # trap. Marks go to /dev/tty, so that redirecting the shell's output does not hide them;
-# they carry a nonce that is in no child's environment, so that output cannot forge them.
+# they carry a nonce that is in nobody's environment, so that output cannot forge them, and
+# a place (m=), so that output shown again is worthless.
+#
+# What is written is written by a subshell: a limit on the size of files ends that one.
 
-__longterm_nonce=${LONGTERM_NONCE-}
+__longterm_nonce=
 __longterm_state=${LONGTERM_STATE-}
 __longterm_host=${LONGTERM_HOST-}
 __longterm_rc=${LONGTERM_RC-}
 __longterm_start=${LONGTERM_START-}
-\builtin unset LONGTERM_NONCE LONGTERM_STATE LONGTERM_HOST LONGTERM_RC LONGTERM_START
+\builtin unset LONGTERM_STATE LONGTERM_HOST LONGTERM_RC LONGTERM_START
+if [[ -r $__longterm_state/nonce ]]; then # once: it is gone after
+  \builtin read -r __longterm_nonce <"$__longterm_state/nonce"
+  \builtin : >|"$__longterm_state/nonce"
+fi
 
-__longterm_running= # set while a command runs
+__longterm_running=0 # 1 while a command runs
+__longterm_ok=('')  # has no element 1: see __longterm_b
+__longterm_m=0      # marks so far
 __longterm_seen=    # set once the first hook of this prompt has run
 __longterm_n=0      # prompts so far
 __longterm_last=0   # status of the last command
 __longterm_hist=    # newest history entry at the prompt
 __longterm_old=     # the user's scalar PROMPT_COMMAND, see __longterm_keep
 __longterm_e=       # stays empty: a place to hang arithmetic in PS0
+__longterm_s='\'    # a backslash that escapes nothing
+__longterm_rescue=0 # the function of that name, as arithmetic has it
+__longterm_gave=    # set while a line runs that a program gave
+__longterm_keys=    # set when the editor knows the keys of such lines
 
 # These stand in prompts by reference: a prompt that is exported shows a nested shell
-# an empty nonce.
-__longterm_b='\[\e]133;B;lt=${__longterm_nonce-};exit=$?\a\]'
-__longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-}\a\]'
-__longterm_c='${__longterm_e:$((__longterm_running=1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
+# an empty nonce. Should a command have run whose end no hook has told, the prompt tells
+# it by itself, and has the hooks put back at the next one.
+__longterm_b='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late $?)}}\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
+__longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1))\a\]'
+__longterm_c='${__longterm_e:$((__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
 __longterm_say() { builtin printf '\033]%s\007' "$1" >/dev/tty || :; }
+
+# __longterm_mark says a mark's name and fields, and ours.
+__longterm_mark() {
+  __longterm_m=$((__longterm_m + 1))
+  __longterm_say "133;$1;lt=$__longterm_nonce;m=$__longterm_m"
+}
 
 # __longterm_encode sets REPLY to $1 with what must not stand in a mark as %XX.
 __longterm_encode() {
@@ -48,15 +68,14 @@ __longterm_encode() {
   done
 }
 
-# __longterm_entry sets REPLY to the newest history entry, number and all. A file, because
-# a command substitution would fork.
-__longterm_entry() {
-  local IFS=
-  REPLY=
-  HISTTIMEFORMAT= builtin history 1 >|"$__longterm_state/history" || return 0
-  builtin read -r -d '' REPLY <"$__longterm_state/history"
-  REPLY=${REPLY%$'\n'}
+# __longterm_leave leaves what the hooks and the session read, in a subshell.
+__longterm_leave() {
+  HISTTIMEFORMAT= builtin history 1 >|"$__longterm_state/history"
+  __longterm_environ $((__longterm_n + 1))
 }
+
+# __longterm_entry sets REPLY to the newest history entry, number and all.
+__longterm_entry() { REPLY=$(HISTTIMEFORMAT= builtin history 1); }
 
 # __longterm_preexec prints the mark that a command begins. It is expanded with PS0, in a
 # subshell: nothing it does can be seen by the command. The text comes from the
@@ -70,19 +89,19 @@ __longterm_preexec() {
   text=${text#"${text%%[![:space:]]*}"}
   text=${text#"${text%%[!0-9]*}"}
   text=${text#??}
-  if [[ -z $text ]]; then
-    builtin printf '\033]133;C;lt=%s\007' "$__longterm_nonce"
-    return
+  if [[ -n $text ]]; then
+    if ((${#text} > 16384)); then text=${text:0:16384} guess+=';cut=1'; fi
+    __longterm_encode "$text"
+    text=";cmdline_url=$REPLY"
   fi
-  if ((${#text} > 16384)); then text=${text:0:16384} guess+=';cut=1'; fi
-  __longterm_encode "$text"
-  builtin printf '\033]133;C;lt=%s%s;cmdline_url=%s\007' "$__longterm_nonce" "$guess" "$REPLY"
+  if [[ -n $__longterm_tty ]]; then exec >/dev/tty; fi
+  builtin printf '\033]133;C;lt=%s;m=%d%s%s\007' "$__longterm_nonce" $__longterm_m "$guess" "$text"
 }
 
 # The hooks as they stand in PROMPT_COMMAND. What "set -x" would print of them is dropped,
 # and "||" keeps "set -e" and an ERR trap out. A function does not see the DEBUG trap.
 __longterm_pre_text='{ __longterm_pre || :; } 2>/dev/null'
-__longterm_post_text='{ __longterm_post || :; \trap -p DEBUG >|"$__longterm_state/trap"; __longterm_shield || :; } 2>/dev/null'
+__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; } 9>&2 2>/dev/null'
 
 # __longterm_pre runs before the user's PROMPT_COMMAND: the command's output ends here.
 # Bash 5.1 gives each element of the array the command's status; before, it is handed
@@ -90,46 +109,110 @@ __longterm_post_text='{ __longterm_post || :; \trap -p DEBUG >|"$__longterm_stat
 __longterm_pre() {
   __longterm_last=$?
   __longterm_seen=1
-  if [[ -n $__longterm_running ]]; then
-    __longterm_running=
-    __longterm_say "133;D;$__longterm_last;lt=$__longterm_nonce"
+  if ((__longterm_running)); then
+    __longterm_running=0
+    __longterm_mark "D;$__longterm_last"
   fi
+  if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
   case $__longterm_array$- in 1*|*e*) return 0 ;; esac
   return $__longterm_last
 }
 
 # __longterm_post runs after the user's PROMPT_COMMAND, which may have set PS1 anew.
 __longterm_post() {
-  local status=$? IFS=$' \t\n' cwd REPLY b=
+  local status=$__longterm_status IFS=$' \t\n' REPLY
   if [[ -z $__longterm_seen ]]; then # PROMPT_COMMAND was replaced
     __longterm_last=$status
-    if [[ -n $__longterm_running ]]; then
-      __longterm_say "133;D;$status;lt=$__longterm_nonce"
-    fi
+    if ((__longterm_running)); then __longterm_mark "D;$status"; fi
+    if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
   fi
-  __longterm_seen= __longterm_running=
+  __longterm_seen= __longterm_running=0
   __longterm_n=$((__longterm_n + 1))
   __longterm_keep
   __longterm_prompts
-  __longterm_entry
-  __longterm_hist=$REPLY
-  __longterm_environ
-  __longterm_encode "${PWD-}"
-  cwd=$REPLY
-  case ${PS1-} in *"$__longterm_b") b=';b=1' ;; esac
-  __longterm_say "7;file://$__longterm_host${cwd// /%20}"
-  __longterm_say "133;A;lt=$__longterm_nonce;n=$__longterm_n;exit=$__longterm_last;cwd=$cwd$b"
+  builtin read -r -d '' __longterm_hist <"$__longterm_state/history"
+  __longterm_hist=${__longterm_hist%$'\n'}
+  __longterm_tell
 }
 
-# __longterm_environ leaves the exported variables where the session finds them.
+# __longterm_rescue is in the place of the hooks when they were taken away.
+__longterm_rescue() {
+  { __longterm_pre || :; __longterm_status=$__longterm_last; (__longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
+}
+
+# __longterm_late is what the hooks would have said: in a subshell, while PS1 is expanded.
+# Its marks' places were taken before.
+__longterm_late() {
+  {
+    local IFS=$' \t\n' REPLY
+    __longterm_last=$1 __longterm_m=$((__longterm_m - 2))
+    __longterm_mark "D;$1"
+    (__longterm_environ $__longterm_n)
+    __longterm_tell
+  } 9>&2 2>/dev/null
+  return $1
+}
+
+# __longterm_tell tells the directory and that the prompt begins. Its end is told where the
+# user has left the terminal to it: it is printed to standard error.
+__longterm_tell() {
+  local cwd more=
+  __longterm_encode "${PWD-}"
+  cwd=$REPLY
+  __longterm_tty=1
+  if [[ -t 9 ]]; then __longterm_tty=; fi
+  case ${PS1-} in *"$__longterm_b") if [[ -z $__longterm_tty ]]; then more=';b=1'; fi ;; esac
+  case $__longterm_keys:${SHELLOPTS-}: in 1*:emacs:*|1*:vi:*) more+=';g=1' ;; esac
+  __longterm_say "7;file://$__longterm_host${cwd// /%20}"
+  __longterm_mark "A;n=$__longterm_n;exit=$__longterm_last;cwd=$cwd$more"
+}
+
+# __longterm_environ leaves the exported variables where the session finds them, as of
+# prompt $1.
 __longterm_environ() {
   if [[ -d $__longterm_state ]]; then
     {
-      builtin printf 'longterm-env 1 sh %d\n' $__longterm_n
+      builtin printf 'longterm-env 1 sh %d\n' $1
       builtin export -p
-      builtin printf '# end %d\n' $__longterm_n
+      builtin printf '# end %d\n' $1
     } >|"$__longterm_state/environ"
   fi
+}
+
+# __longterm_given comes before a line that a program gives: history expansion is for what
+# people type, and so is the history, unless asked for. HISTIGNORE, because "set -o
+# history" may read the history's file again, and truncate it.
+__longterm_given() {
+  if [[ -z $__longterm_gave ]]; then
+    __longterm_gave=1
+    case $- in *H*) __longterm_gave+=H; builtin set +H ;; esac
+  fi
+  if [[ -n ${1-} && $__longterm_gave != *I* ]]; then
+    __longterm_gave+=I${HISTIGNORE+S}
+    __longterm_ignore=${HISTIGNORE-}
+    builtin printf -v HISTIGNORE %s '*'
+  fi
+}
+
+# __longterm_taken puts back what __longterm_given changed.
+__longterm_taken() {
+  case $__longterm_gave in *H*) builtin set -H ;; esac
+  if [[ ${HISTIGNORE-} == '*' ]]; then
+    case $__longterm_gave in
+      *IS) HISTIGNORE=$__longterm_ignore ;;
+      *I) builtin unset HISTIGNORE ;;
+    esac
+  fi
+  __longterm_gave=
+}
+
+__longterm_bind() {
+  local map
+  for map in emacs vi-insert vi-command; do
+    builtin bind -m $map -x '"\e[20747~": { __longterm_given; } 2>/dev/null' &&
+      builtin bind -m $map -x '"\e[20748~": { __longterm_given 1; } 2>/dev/null' || return 0
+  done
+  __longterm_keys=1
 }
 
 # __longterm_prompts puts the marks into the prompts, wherever the user has left them. A
@@ -148,9 +231,14 @@ __longterm_prompts() {
     builtin printf -v PS2 %s "$__longterm_2${PS2//"$__longterm_2"/}"
   esac
   if ((__longterm_ps0)); then
-    case ${PS0-} in *"$__longterm_c") ;; *)
+    case ${PS0-} in *"$__longterm_c"|"$__longterm_c"*[\\$]) ;; *)
       local user=${PS0-}
-      builtin printf -v PS0 %s "${user//"$__longterm_c"/}$__longterm_c"
+      user=${user//"$__longterm_c"/}
+      case $user in # what it ends in must not become one with ours
+        *\\\\) builtin printf -v PS0 %s "${user%??}\${__longterm_s-}$__longterm_c" ;;
+        *[\\$]) builtin printf -v PS0 %s "$__longterm_c$user" ;;
+        *) builtin printf -v PS0 %s "$user$__longterm_c" ;;
+      esac
     esac
   fi
 }
@@ -187,7 +275,7 @@ __longterm_keep() {
     all+=("$__longterm_old")
   fi
   for first in ${rest[@]+"${rest[@]}"}; do
-    if [[ $first != "$post" && $first != "$pre" ]]; then all+=("$first"); fi
+    if [[ $first != "$post" && $first != "$pre" && $first != __longterm_rescue ]]; then all+=("$first"); fi
   done
   PROMPT_COMMAND=("${all[@]}" "$post")
 }
@@ -214,11 +302,11 @@ __longterm_shield() {
 # begins the line.
 __longterm_debug() {
   if [[ -z $__longterm_armed || -n ${COMP_LINE-} || -n ${READLINE_LINE+set} ]]; then return 0; fi
-  __longterm_armed= __longterm_running=1
+  __longterm_armed= __longterm_running=1 __longterm_m=$((__longterm_m + 1))
   { __longterm_preexec >/dev/tty; } 2>/dev/null
 }
 
-__longterm_ps0=0 __longterm_array=0 __longterm_armed=
+__longterm_ps0=0 __longterm_array=0 __longterm_armed= __longterm_tty= __longterm_ignore= __longterm_status=0
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
   __longterm_ps0=1
 else
@@ -226,7 +314,8 @@ else
 fi
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
   __longterm_array=1
-else
+else # PROMPT_COMMAND cannot be put back from within PS1
+  __longterm_b=${__longterm_b/'0*${PROMPT_COMMAND[4747]:=__longterm_rescue}'/0}
   __longterm_pre_text='{ __longterm_pre; } 2>/dev/null'
 fi
 
@@ -236,6 +325,7 @@ __longterm_begin() {
   if [[ -z $__longterm_nonce ]]; then return 0; fi
   if (PROMPT_COMMAND=) 2>/dev/null; then __longterm_keep; fi
   __longterm_prompts
+  __longterm_bind
   __longterm_shield
 }
 

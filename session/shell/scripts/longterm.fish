@@ -2,20 +2,32 @@
 # environment at each prompt. It is read after the user's configuration and replaces no
 # function of it: everything hangs on fish's own events.
 
-set -g __longterm_nonce $LONGTERM_NONCE
+# What is written is written only where no limit on the size of files ends the shell.
+
+set -g __longterm_nonce
 set -g __longterm_state $LONGTERM_STATE
 set -g __longterm_host $LONGTERM_HOST
-set -e LONGTERM_NONCE
 set -e LONGTERM_STATE
 set -e LONGTERM_HOST
+if test -r "$__longterm_state/nonce" # once: it is gone after
+    read -g __longterm_nonce <"$__longterm_state/nonce"
+    echo -n >"$__longterm_state/nonce"
+end
 
 if status is-interactive; and test -n "$__longterm_nonce"
     set -g __longterm_n 0
+    set -g __longterm_m 0 # marks so far: each has its place, output shown again has none
     set -g __longterm_running
 
     # The terminal, and not standard output, which may be redirected.
     function __longterm_say
         builtin printf '\e]%s\a' $argv[1] >/dev/tty
+    end
+
+    # A mark's name, and its fields after ours.
+    function __longterm_mark
+        set -g __longterm_m (math $__longterm_m + 1)
+        __longterm_say "133;$argv[1];lt=$__longterm_nonce;m=$__longterm_m$argv[2]"
     end
 
     function __longterm_preexec --on-event fish_preexec
@@ -26,13 +38,13 @@ if status is-interactive; and test -n "$__longterm_nonce"
             set text (string sub -l 16384 -- "$text" | string collect)
             set cut ';cut=1'
         end
-        __longterm_say "133;C;lt=$__longterm_nonce$cut;cmdline_url="(string escape --style=url -- "$text")
+        __longterm_mark C "$cut;cmdline_url="(string escape --style=url -- "$text")
     end
 
     function __longterm_postexec --on-event fish_postexec
         set -l s $status
         set -g __longterm_running
-        __longterm_say "133;D;$s;lt=$__longterm_nonce"
+        __longterm_mark "D;$s"
     end
 
     # Fish runs this before it draws the prompt, once for each line it reads.
@@ -41,31 +53,31 @@ if status is-interactive; and test -n "$__longterm_nonce"
         set -g __longterm_n (math $__longterm_n + 1)
         if test -n "$__longterm_running"
             set -g __longterm_running
-            __longterm_say "133;D;$s;lt=$__longterm_nonce"
+            __longterm_mark "D;$s"
         end
         __longterm_environ
         set -l cwd (string escape --style=url -- "$PWD")
         __longterm_say "7;file://$__longterm_host$cwd"
-        __longterm_say "133;A;lt=$__longterm_nonce;n=$__longterm_n;exit=$s;cwd=$cwd"
+        __longterm_mark A ";n=$__longterm_n;exit=$s;cwd=$cwd"
         return $s
     end
 
     # A line with a syntax error is not run and stays in the editor.
     function __longterm_posterror --on-event fish_posterror
         set -g __longterm_n (math $__longterm_n + 1)
-        __longterm_say "133;A;lt=$__longterm_nonce;n=$__longterm_n;exit=127;kept=1"
+        __longterm_mark A ";n=$__longterm_n;exit=127;kept=1"
     end
 
     # Ctrl-C at the prompt shows it again without asking fish_prompt's handlers.
     function __longterm_cancel --on-event fish_cancel
         set -g __longterm_n (math $__longterm_n + 1)
-        __longterm_say "133;A;lt=$__longterm_nonce;n=$__longterm_n;exit=130"
+        __longterm_mark A ";n=$__longterm_n;exit=130"
     end
 
     # The exported variables, where the session finds them. Path variables join with
     # colons when quoted, other lists with spaces, as fish exports them.
     function __longterm_environ
-        test -d "$__longterm_state"; or return 0
+        test -d "$__longterm_state" -a (ulimit -f) = unlimited; or return 0
         begin
             builtin printf 'longterm-env 1 nul %d\n' $__longterm_n
             for name in (set -nx)

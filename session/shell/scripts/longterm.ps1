@@ -2,19 +2,31 @@
 # the environment at each prompt. It runs after the profiles (pwsh -NoExit -File), wraps
 # the prompt function that they left, and PSReadLine's reading of a line.
 
-$Global:__LongtermNonce = $env:LONGTERM_NONCE
+$Global:__LongtermNonce = ''
 $Global:__LongtermState = $env:LONGTERM_STATE
 $Global:__LongtermHost = $env:LONGTERM_HOST
-Remove-Item -ErrorAction Ignore Env:LONGTERM_NONCE, Env:LONGTERM_STATE, Env:LONGTERM_HOST
+Remove-Item -ErrorAction Ignore Env:LONGTERM_STATE, Env:LONGTERM_HOST
+try { # once: it is gone after
+    $__LongtermFile = [System.IO.Path]::Combine($Global:__LongtermState, 'nonce')
+    $Global:__LongtermNonce = [System.IO.File]::ReadAllText($__LongtermFile).Trim()
+    [System.IO.File]::WriteAllText($__LongtermFile, '')
+} catch { }
 
 if ($Global:__LongtermNonce) {
     $Global:__LongtermCount = 0
+    $Global:__LongtermMarks = 0 # so far: each has its place, output shown again has none
     $Global:__LongtermHistory = -1
     $Global:__LongtermRunning = $false
     $Global:__LongtermUserPrompt = $function:prompt
 
     function Global:__Longterm-Say([string] $Text) {
         [Console]::Write([string][char]27 + ']' + $Text + [char]7)
+    }
+
+    # The fields that make a mark ours.
+    function Global:__Longterm-Ours {
+        $Global:__LongtermMarks++
+        "lt=$Global:__LongtermNonce;m=$Global:__LongtermMarks"
     }
 
     # What must not stand in a mark becomes %XX, byte by byte of its UTF-8 form.
@@ -53,7 +65,7 @@ if ($Global:__LongtermNonce) {
         $Global:__LongtermCount++
         if ($Global:__LongtermRunning) {
             $Global:__LongtermRunning = $false
-            __Longterm-Say "133;D;$failed;lt=$Global:__LongtermNonce"
+            __Longterm-Say "133;D;$failed;$(__Longterm-Ours)"
         }
         __Longterm-Environ
         $here = $executionContext.SessionState.Path.CurrentFileSystemLocation.ProviderPath
@@ -61,14 +73,14 @@ if ($Global:__LongtermNonce) {
         $url = $cwd.Replace('\', '/').Replace(' ', '%20')
         if (-not $url.StartsWith('/')) { $url = '/' + $url }
         __Longterm-Say "7;file://$Global:__LongtermHost$url"
-        __Longterm-Say "133;A;lt=$Global:__LongtermNonce;n=$Global:__LongtermCount;exit=$failed;cwd=$cwd;b=1"
+        __Longterm-Say "133;A;$(__Longterm-Ours);n=$Global:__LongtermCount;exit=$failed;cwd=$cwd;b=1"
         # The user's prompt sees the same $? and $LASTEXITCODE.
         $Global:LASTEXITCODE = $code
         if (-not $ok) { Write-Error 'previous command failed' -ErrorAction Ignore }
         $text = & $Global:__LongtermUserPrompt
         $Global:LASTEXITCODE = $code
         # PSReadLine reckons without escape sequences in what prompt returns.
-        (@($text) -join '') + [char]27 + "]133;B;lt=$Global:__LongtermNonce" + [char]7
+        (@($text) -join '') + [char]27 + "]133;B;$(__Longterm-Ours)" + [char]7
     }
 
     # PSReadLine's function returns the line that was accepted: the only place before
@@ -81,7 +93,7 @@ if ($Global:__LongtermNonce) {
                 $Global:__LongtermRunning = $true
                 $cut = ''
                 if ($line.Length -gt 16384) { $line16 = $line.Substring(0, 16384); $cut = ';cut=1' } else { $line16 = $line }
-                __Longterm-Say "133;C;lt=$Global:__LongtermNonce$cut;cmdline_url=$(__Longterm-Encode $line16)"
+                __Longterm-Say "133;C;$(__Longterm-Ours)$cut;cmdline_url=$(__Longterm-Encode $line16)"
             }
             $line
         }

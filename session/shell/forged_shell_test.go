@@ -1,0 +1,113 @@
+//go:build unix
+
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Output that is shown again, in the session it came from, ends no line and begins none,
+// asks for nothing and moves nothing: each mark is good once.
+//
+// FAULT: E9
+// FEATURES: R7
+func TestOutputShownAgain(t *testing.T) {
+	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+		r.run("cd /")
+		if shell != "fish" {
+			r.typeLine("echo 'a")
+			r.next(ChangeInput)
+			r.keys("b'\r")
+			r.next(ChangeFinished)
+		}
+		r.run("cd ~")
+		r.prompt()
+		raw := bytes.Clone(r.bytes)
+		for _, guess := range []string{"", "lt=", "lt=;m=99999", "lt=" + strings.Repeat("0", 32) + ";m=100000", "m=100000"} {
+			raw = fmt.Appendf(raw, "\x1b]133;D;0;%s\a\x1b]133;A;n=99;exit=0;%s\a\x1b]133;B;%s\a\x1b]133;C;%s\a", guess, guess, guess, guess)
+		}
+		if err := os.WriteFile(filepath.Join(r.home, "raw"), append(raw, "shown again"...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := len(r.bytes)
+		line := "cat raw; sh -c 'read x; exit 7'"
+		r.typeLine(line)
+		r.until("what was shown", func() bool { return bytes.Contains(r.bytes[before:], []byte("shown again")) })
+		r.running("read x")
+		if st := r.tracker.State(); st.Running.Text != line || st.Done || st.Continuation || st.Doubt != nil || st.Cwd.Path != r.home {
+			t.Errorf("state %+v, command %+v", st, st.Running)
+		}
+		r.taken = len(r.changes)
+		r.keys("\r")
+		if c := r.next(ChangeFinished).Command; exitOf(c) != 7 || c.Text != line {
+			t.Errorf("command %+v", c)
+		}
+		if c := r.run("sh -c 'exit 3'"); exitOf(c) != 3 {
+			t.Errorf("the next one: %+v", c)
+		}
+	})
+}
+
+// What makes a mark ours is in no environment, and no longer in the file it was handed over
+// in.
+//
+// FAULT: A25
+func TestNonceIsNowhere(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+		r.run("true")
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", r.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.launch.Nonce) != 32 || bytes.Contains(b, []byte(r.launch.Nonce)) {
+			t.Errorf("the shell's environment has it")
+		}
+		err = filepath.WalkDir(r.home, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(r.launch.Nonce)) {
+				t.Errorf("%s has it", path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		r.typeLine("tr '\\0' '\\n' </proc/$PPID/environ; sh -c 'env; cat /proc/$PPID/environ'; echo en''d")
+		r.shows("end")
+		if strings.Contains(r.screen(), r.launch.Nonce) {
+			t.Error("a program sees it")
+		}
+	})
+}
+
+// The directory that a plain sh tells of is a URL: its slashes stay slashes.
+//
+// FAULT: E8
+func TestDirectoriesWithBlanks(t *testing.T) {
+	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+		for _, name := range []string{"two words", "a%b;c", "žluť 日本", "it's"} {
+			dir := filepath.Join(r.home, "d", name)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			c := r.run("cd " + strings.NewReplacer(" ", "?", "%", "?", ";", "?", "'", "?", "ž", "*", "ť", "*", "日本", "*").Replace("d/"+name))
+			at := bytes.LastIndex(r.bytes, []byte("\x1b]7;"))
+			url, _, _ := strings.Cut(string(r.bytes[at+4:]), "\a")
+			if got := ParseCwd("7", url); got.Path != dir || got.Host != "testhost" || c.CwdAfter != dir {
+				t.Errorf("%s: %q is %+v; after the command %q", name, url, got, c.CwdAfter)
+			}
+			r.run("cd ~")
+		}
+	})
+}
