@@ -35,6 +35,8 @@ type Line struct {
 	// Wait has the line wait until the shell is at its prompt; else a shell that runs
 	// something refuses with ErrBusy. The first prompt is always waited for.
 	Wait bool
+	// Record has the shell record the line in the user's history, as it does what is typed.
+	Record bool
 	// Rules answer what the line asks, from when it is typed to its end.
 	Rules []respond.Rule
 }
@@ -136,7 +138,7 @@ func (s *Session) typeLine(r *Run) error {
 	if wait := s.pasteSoon(r.Text); wait > 0 {
 		return &lineexec.Later{After: wait}
 	}
-	data, err := s.typedLine(r.Text)
+	data, err := s.typedLine(&r.Line)
 	if err == nil {
 		err = s.beginRules(r)
 	}
@@ -158,11 +160,13 @@ func (s *Session) typeLine(r *Run) error {
 
 // typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
 // text and no keys whatever is in it; a line that the editor kept is cleared.
-func (s *Session) typedLine(text string) ([]byte, error) {
+func (s *Session) typedLine(l *Line) ([]byte, error) {
 	var b []byte
-	if s.shell.State().Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
+	st, text := s.shell.State(), l.Text
+	if st.Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(s.lastCommand.Text, "\n"))...)
 	}
+	b = append(b, st.Prelude(s.shell.kind, l.Record)...)
 	if s.wraps(text) {
 		var err error
 		if text, err = s.wrapLine(text); err != nil {
@@ -191,6 +195,9 @@ func (s *Session) pastes() bool {
 
 // wraps says that a text has to be made one line by wrapLine.
 func (s *Session) wraps(text string) bool {
+	if st := s.shell.State(); strings.Contains(text, "!") && st.Expands(s.shell.kind) {
+		return true
+	}
 	if !s.pastes() {
 		return strings.ContainsAny(text, "\n\t")
 	}

@@ -53,6 +53,7 @@ session, the exit status is 125; also when its own is not known, as with --forei
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
 	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs something, give LINE to that program where it waits for input (a REPL, ssh); its exit status is not known")
+	f.BoolVar(&x.History, "history", false, "have the shell record LINE in its history, as what is typed (shells.history)")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
 	answers.register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")

@@ -230,6 +230,7 @@ type Exec struct {
 	Line    string        `json:"line" doc:"typed as it is, several lines too"`
 	Wait    bool          `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
 	Respond *RespondRules `json:"respond,omitempty" doc:"rules that answer what the line asks, until it ends"`
+	History bool          `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
 	// Foreign types the line into the program that the shell runs.
 	Foreign bool `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }

@@ -87,6 +87,7 @@ type Limits struct {
 type Shells struct {
 	Default     string // path; empty: $SHELL
 	Integration bool   // shells tell of their commands
+	History     bool   // lines that programs give are recorded in the user's history
 	Restore     string // what to start after the machine went down: never, shell or command
 	Engine      string // terminal emulator
 }

@@ -19,7 +19,7 @@ func TestPwshScriptText(t *testing.T) {
 			t.Errorf("%s do not pair up", pair)
 		}
 	}
-	for _, mark := range []string{"133;A;lt=", "133;B;lt=", "133;C;lt=", "133;D;", "7;file://", "longterm-env 1 nul", "# end "} {
+	for _, mark := range []string{"133;A;$(__Longterm-Ours)", "133;B;$(__Longterm-Ours)", "133;C;$(", "133;D;", ";m=$Global:", "7;file://", "longterm-env 1 nul", "# end "} {
 		if !strings.Contains(text, mark) {
 			t.Errorf("no %s", mark)
 		}

@@ -32,15 +32,17 @@ __longterm_old=     # the user's scalar PROMPT_COMMAND, see __longterm_keep
 __longterm_e=       # stays empty: a place to hang arithmetic in PS0
 __longterm_s='\'    # a backslash that escapes nothing
 __longterm_rescue=0 # the function of that name, as arithmetic has it
+__longterm_told=0   # 1 when a hook has told of this prompt
 __longterm_gave=    # set while a line runs that a program gave
 __longterm_keys=    # set when the editor knows the keys of such lines
 
 # These stand in prompts by reference: a prompt that is exported shows a nested shell
 # an empty nonce. Should a command have run whose end no hook has told, the prompt tells
-# it by itself, and has the hooks put back at the next one.
+# it by itself, and has the hooks put back at the next one. It tells it by its text: of
+# several lines that were pasted, bash expands a prompt between them, and does not show it.
 __longterm_b='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late $?)}}\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
 __longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1))\a\]'
-__longterm_c='${__longterm_e:$((__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
+__longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
 __longterm_say() { builtin printf '\033]%s\007' "$1" >/dev/tty || :; }
 
@@ -107,7 +109,7 @@ __longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_sta
 # Bash 5.1 gives each element of the array the command's status; before, it is handed
 # on from here.
 __longterm_pre() {
-  __longterm_last=$?
+  __longterm_last=${1-$?}
   __longterm_seen=1
   if ((__longterm_running)); then
     __longterm_running=0
@@ -126,7 +128,7 @@ __longterm_post() {
     if ((__longterm_running)); then __longterm_mark "D;$status"; fi
     if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
   fi
-  __longterm_seen= __longterm_running=0
+  __longterm_seen= __longterm_running=0 __longterm_told=1
   __longterm_n=$((__longterm_n + 1))
   __longterm_keep
   __longterm_prompts
@@ -137,13 +139,16 @@ __longterm_post() {
 
 # __longterm_rescue is in the place of the hooks when they were taken away.
 __longterm_rescue() {
-  { __longterm_pre || :; __longterm_status=$__longterm_last; (__longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
+  local status=$?
+  if ((__longterm_told)); then return 0; fi
+  { __longterm_pre $status || :; __longterm_status=$__longterm_last; (__longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
 }
 
 # __longterm_late is what the hooks would have said: in a subshell, while PS1 is expanded.
 # Its marks' places were taken before.
 __longterm_late() {
   {
+    __longterm_say() { builtin printf '\033]%s\007' "$1"; }
     local IFS=$' \t\n' REPLY
     __longterm_last=$1 __longterm_m=$((__longterm_m - 2))
     __longterm_mark "D;$1"

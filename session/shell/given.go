@@ -1,0 +1,30 @@
+package shell
+
+// Keys that bash and zsh are taught for a line that a program gives: history expansion is
+// for what people type, and leaves the line alone. HiddenKey keeps it out of the user's
+// history too. They are sequences that no terminal sends.
+const (
+	GivenKey  = "\x1b[20747~"
+	HiddenKey = "\x1b[20748~"
+)
+
+// Prelude is what is typed before a line that a program gives, so that the shell takes it
+// as it is; with record it becomes part of the user's history as typed lines do.
+//
+// A plain sh has no history, and the editors of the Korn shells no keys that could be
+// taught this: there the line is recorded.
+func (s *State) Prelude(k Kind, record bool) string {
+	switch {
+	case s.Given && record:
+		return GivenKey
+	case s.Given:
+		return HiddenKey
+	case k == Fish && !record:
+		return " " // such lines are not saved
+	}
+	return ""
+}
+
+// Expands says that the shell would expand exclamation marks in a line, and that Prelude
+// does not keep it from that: the line has to be quoted (Wrap).
+func (s *State) Expands(k Kind) bool { return (k == Bash || k == Zsh) && !s.Given }

@@ -1,0 +1,136 @@
+//go:build unix
+
+package shell
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// give types a line as a program's.
+func (r *rig) give(line string, record bool) Command {
+	r.t.Helper()
+	r.prompt()
+	if r.launch.Quality != Full {
+		r.rests()
+	}
+	r.taken = len(r.changes)
+	st := r.tracker.State()
+	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Text: line})
+	text := st.Prelude(r.launch.Kind, record)
+	if r.launch.Kind.Pastes() {
+		r.until("an editor that takes pastes", func() bool { return r.engine.Modes().BracketedPaste })
+		text += "\x1b[200~" + line + "\x1b[201~"
+	} else {
+		text += line
+	}
+	r.keys(text + "\r")
+	n, paste := st.Prompt, strings.Count(line, "\n") > 0
+	c := r.next(ChangeFinished).Command
+	r.until("prompt", func() bool {
+		st := r.tracker.State()
+		return st.Phase == PhasePrompt && (!paste || st.Prompt > n)
+	})
+	return c
+}
+
+// Lines that programs give are taken as they are: no exclamation mark calls the history
+// in, in one line or several. What people type is expanded as they are used to.
+//
+// FAULT: B1
+// FEATURES: R49
+func TestGivenLinesAreNotExpanded(t *testing.T) {
+	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+		r.run("echo first")
+		for _, c := range []struct{ line, out string }{
+			{`echo "#!/bin/bash" > x; cat x`, "#!/bin/bash"},
+			{`echo "wow!!"`, "wow!!"},
+			{`printf '%s\n' "fix !x" "!echo !-1 ^a^b"`, "fix !x\n!echo !-1 ^a^b"},
+			{"echo \"one!!\"\necho 'two!!'\necho three!! # !!", "one!!\ntwo!!\nthree!!"},
+			{"cat <<EOF\n!! and !x\nEOF", "!! and !x"},
+		} {
+			several := strings.Contains(c.line, "\n")
+			if several && (!r.launch.Kind.Pastes() || shell == "fish" && strings.Contains(c.line, "EOF")) {
+				continue
+			}
+			if shell == "zsh" {
+				c.line = strings.TrimSuffix(c.line, " # !!") // no comments there
+			}
+			seen := c.out
+			if r.launch.Quality == Full { // else the prompt may come after the line's echo
+				seen = "\n" + seen
+			}
+			got := r.give(c.line, true)
+			if several && shell == "bash" && !strings.Contains(c.line, "EOF") {
+				got = r.next(ChangeFinished).Command // bash runs them one by one
+				got = r.next(ChangeFinished).Command
+			}
+			if exitOf(got) != 0 || !strings.Contains(r.screen(), seen) {
+				t.Errorf("%q: %+v\n%s", c.line, got, r.screen())
+			}
+		}
+		if shell != "bash" && shell != "zsh" {
+			return
+		}
+		r.run("echo typed")
+		if c := r.run(`echo "again: !!"`); r.text(c) != "again: echo typed" && !strings.HasSuffix(r.text(c), "again: echo typed") {
+			t.Errorf("what a person types is not expanded: %q", r.text(c))
+		}
+		r.give("echo 'x!!'", false)
+		if shell == "zsh" {
+			r.run("echo typed") // a line that is not recorded stays until the next
+		}
+		r.rests()
+		r.keysForPrompt("\x03")
+		if c := r.run(`echo "again: !!"`); !strings.HasSuffix(r.text(c), "again: echo typed") && !strings.HasSuffix(r.text(c), `echo "again: echo typed"`) {
+			t.Errorf("what a person types is not expanded: %q", r.text(c))
+		}
+	})
+}
+
+// Lines that programs give are in nobody's history, unless that is asked for; what people
+// type is, and the file is not cut.
+//
+// FAULT: A8
+func TestGivenLinesAreNotRecorded(t *testing.T) {
+	old := strings.Repeat("echo old\n", 3000)
+	for _, c := range []struct {
+		shell, file, rc string
+		files           map[string]string
+	}{
+		{"bash", ".bash_history", ".bashrc", map[string]string{".bashrc": "HISTSIZE=5000 HISTFILESIZE=5000 HISTCONTROL=\n", ".bash_history": old}},
+		{"bash, at once", ".bash_history", ".bashrc", map[string]string{".bashrc": "HISTSIZE=5000 HISTFILESIZE=5000 HISTIGNORE=ls:cd\nPROMPT_COMMAND='history -a'\n", ".bash_history": old}},
+		{"zsh", ".zhistory", ".zshrc", map[string]string{".zshrc": "HISTFILE=~/.zhistory HISTSIZE=5000 SAVEHIST=5000\nsetopt inc_append_history\n", ".zhistory": old}},
+		{"fish", ".local/share/fish/fish_history", "", nil},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			t.Parallel()
+			name, _, _ := strings.Cut(c.shell, ",")
+			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}, files: c.files})
+			r.run("echo typed-1")
+			r.give("echo hidden-1", false)
+			r.give("echo \"hidden-2\"\necho hidden-3", false)
+			r.give("echo recorded-1", true)
+			r.run("echo typed-2")
+			r.give("echo hidden-4", false)
+			r.typeLine("exit")
+			r.until("end", func() bool { return r.eof })
+			_ = r.cmd.Wait()
+			b, err := os.ReadFile(filepath.Join(r.home, c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(b)
+			for _, want := range []string{"echo typed-1", "echo recorded-1", "echo typed-2"} {
+				if strings.Count(got, want) != 1 {
+					t.Errorf("%s is there %d times", want, strings.Count(got, want))
+				}
+			}
+			if strings.Contains(got, "hidden") || strings.Count(got, "echo old") != strings.Count(c.files[c.file], "echo old") {
+				t.Errorf("%d old lines of %d; the end: %q", strings.Count(got, "echo old"), strings.Count(c.files[c.file], "echo old"), got[max(0, len(got)-300):])
+			}
+		})
+	}
+}
