@@ -29,7 +29,7 @@ func TestText(t *testing.T) {
 		{"VS15 narrows", "\u231a\ufe0ex", "\u231a\ufe0ex @0,2"},
 		{"keycap", "1\ufe0f\u20e3x", "1\ufe0f\u20e3x @0,3"},
 		{"Hangul jamo", "\u1100\u1161\u11a8x", "\u1100\u1161\u11a8x @0,3"},
-		{"Indic conjunct", "\u0915\u094d\u0937x", "\u0915\u094d\u0937x @0,2"},
+		{"Indic conjunct", "\u0915\u094d\u0937x", "\u0915\u094d\u0937x @0,3"},
 		{"legacy: emoji apart", off + "\U0001F469\u200d\U0001F4BBx", "\U0001F469\u200d\U0001F4BBx @0,5"},
 		{"legacy: combining", off + "e\u0301x", "e\u0301x @0,2"},
 		{"legacy: VS16 has no width", off + "\u2764\ufe0fx", "\u2764\ufe0fx @0,2"},

@@ -1,15 +1,18 @@
 package width
 
+// Clusters are those of UAX #29 as far as they fit a grid: a letter that takes columns of its own begins a cell of its
+// own, also where it would join the letters before it, in conjuncts (GB9c), after prepended marks (GB9b) and as SARA AM
+// (a letter that GB9a takes for a mark). So a cluster is as wide as its letters together, which is how wide programs
+// and other terminals think it is.
+
 // State is what UAX #29 has to remember of the cluster so far. The zero State stands
 // for no cluster: everything breaks.
 type State uint8
 
 const (
-	stateGCB      State = 0x0f // Grapheme_Cluster_Break of the last code point, or some
-	statePict     State = 0x10 // Extended_Pictographic Extend*
-	stateOddRI    State = 0x20 // an odd number of regional indicators
-	stateConjunct State = 0x40 // a consonant, then marks
-	stateLinked   State = 0x80 // and a linker among them
+	stateGCB   State = 0x0f // Grapheme_Cluster_Break of the last code point, or some
+	statePict  State = 0x10 // Extended_Pictographic Extend*
+	stateOddRI State = 0x20 // an odd number of regional indicators
 )
 
 // Plain is the state after a code point that nothing but a mark can join.
@@ -31,9 +34,6 @@ func Start(p Props) State {
 	case p&pictograph != 0:
 		s |= statePict
 	}
-	if p>>incbShift&3 == incbConsonant {
-		s |= stateConjunct
-	}
 	return s
 }
 
@@ -45,16 +45,13 @@ func Step(s State, p Props) (State, bool) {
 	return next(s, p), true
 }
 
-// Prepends reports whether whatever comes next, but a control, joins the cluster.
-func Prepends(s State) bool { return s&stateGCB == gcbPrepend }
-
 // Awaits reports whether a Starter can continue the cluster.
 func Awaits(s State) bool {
 	switch int(s & stateGCB) {
-	case gcbPrepend, gcbL, gcbZWJ:
+	case gcbL, gcbZWJ:
 		return true
 	}
-	return s&stateLinked != 0
+	return false
 }
 
 // joined is rules GB3 to GB999.
@@ -66,15 +63,13 @@ func joined(s State, p Props) bool {
 	case g == gcbExtend || g == gcbZWJ || g == gcbSpacing: // GB9, GB9a
 		return true
 	case last == gcbPrepend: // GB9b
-		return true
+		return p.Columns() == 0
 	case last == gcbL: // GB6
 		return g == gcbL || g == gcbV || g == gcbLV || g == gcbLVT
 	case last == gcbLV || last == gcbV: // GB7
 		return g == gcbV || g == gcbT
 	case last == gcbLVT || last == gcbT: // GB8
 		return g == gcbT
-	case s&stateLinked != 0 && p>>incbShift&3 == incbConsonant: // GB9c
-		return true
 	case last == gcbZWJ && s&statePict != 0: // GB11
 		return p&pictograph != 0
 	}
@@ -83,18 +78,12 @@ func joined(s State, p Props) bool {
 
 func next(s State, p Props) State {
 	n := Start(p)
-	g, c := p>>gcbShift&15, p>>incbShift&3
+	g := p >> gcbShift & 15
 	if g == gcbExtend || g == gcbZWJ && s&stateGCB != gcbZWJ {
 		n |= s & statePict // GB11: one ZWJ, behind any number of Extend
 	}
 	if g == gcbRegional && s&stateOddRI != 0 {
 		n &^= stateOddRI
-	}
-	if s&stateConjunct != 0 && (c == incbExtend || c == incbLinker) {
-		n |= s & (stateConjunct | stateLinked)
-		if c == incbLinker {
-			n |= stateLinked
-		}
 	}
 	return n
 }

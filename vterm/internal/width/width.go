@@ -15,7 +15,7 @@ package width
 //	bit  3     has emoji and text variation sequences
 //	bit  4     Extended_Pictographic
 //	bits 5–8   Grapheme_Cluster_Break
-//	bits 9–10  Indic_Conjunct_Break
+//	bits 9–10  Indic_Conjunct_Break, of no use: see grapheme.go
 type Props uint16
 
 const (
@@ -23,7 +23,6 @@ const (
 	emojiVS    Props = 1 << 3
 	pictograph Props = 1 << 4
 	gcbShift         = 5
-	incbShift        = 9
 )
 
 // Values of Grapheme_Cluster_Break.
@@ -40,14 +39,6 @@ const (
 	gcbT
 	gcbLV
 	gcbLVT
-)
-
-// Values of Indic_Conjunct_Break.
-const (
-	incbNone = iota
-	incbConsonant
-	incbExtend
-	incbLinker
 )
 
 // Of looks a code point up.
