@@ -74,6 +74,7 @@ type Program struct {
 	watch   *Watch
 	grace   time.Duration
 	scripts string // directory of the shell integration; empty: none
+	left    string // what the shell leaves for the session, in memory
 	unhook  func() bool
 
 	following sync.WaitGroup
@@ -193,7 +194,10 @@ func (p *Program) integrate(c *Cmd) (*shell.Launch, error) {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}
 	p.scripts = dir
-	l, err := shell.Prepare(shell.Setup{Argv: c.Argv, Env: c.Env, Cwd: c.Dir, Dir: dir})
+	if p.left, err = shell.MemoryDir(dir); err != nil {
+		return nil, fmt.Errorf("start a shell: %w", err)
+	}
+	l, err := shell.Prepare(shell.Setup{Argv: c.Argv, Env: c.Env, Cwd: c.Dir, Dir: dir, State: p.left})
 	if err != nil {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}
@@ -265,7 +269,7 @@ func (p *Program) removeScripts() error {
 	if p.scripts == "" {
 		return nil
 	}
-	return os.RemoveAll(p.scripts)
+	return errors.Join(os.RemoveAll(p.scripts), shell.RemoveMemoryDir(p.left))
 }
 
 // Wait waits for the program's end. What it left running in the background is not waited

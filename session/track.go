@@ -25,8 +25,10 @@ type tracking struct {
 	file     string
 	stateDir string
 	env      shell.Env // as of the newest prompt; nil: not known
-	seen     uint64    // offset up to which events have been applied
-	other    *otherShell
+	// changed is what of it differs from the first prompt's, without secrets; nil: unset.
+	changed map[string]*string
+	seen    uint64 // offset up to which events have been applied
+	other   *otherShell
 }
 
 // trackingState is the file's content.
@@ -36,6 +38,8 @@ type trackingState struct {
 	Typed  []string    `json:"typed,omitempty"` // ids of lines that were typed
 	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
+	// Env is what the shell's environment had changed in, without secrets; null: unset.
+	Env map[string]*string `json:"env,omitempty"`
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -74,7 +78,7 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	s.typedLines, t.other, s.shellArgv = st.Typed, st.Other, st.Argv
+	s.typedLines, t.other, s.shellArgv, t.changed = st.Typed, st.Other, st.Argv, st.Env
 	if st.Offset < from {
 		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
@@ -87,7 +91,9 @@ func (s *Session) saveTracking() {
 	if s.shell == nil {
 		return
 	}
-	b, err := json.Marshal(trackingState{s.off, s.shell.State(), s.typedLines, s.shell.other, s.shellArgv})
+	b, err := json.Marshal(trackingState{
+		Offset: s.off, Shell: s.shell.State(), Typed: s.typedLines, Other: s.shell.other, Argv: s.shellArgv, Env: s.shell.changed,
+	})
 	if err == nil {
 		tmp := s.shell.file + ".tmp"
 		err = errors.Join(os.WriteFile(tmp, b, 0o600), os.Rename(tmp, s.shell.file))
@@ -150,6 +156,10 @@ func (s *Session) ran(changes []shell.Change) {
 
 func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
 	switch c.Kind {
+	case shell.ChangePrompt:
+		if s.shell.env == nil { // the first one: what commands change counts from here
+			s.envChanges()
+		}
 	case shell.ChangeCwd:
 		cwd := s.shell.State().Cwd.Path
 		if cwd != s.Status().Cwd {
@@ -184,6 +194,9 @@ func (s *Session) shellEnded(x *Exit) {
 		code = &x.Code
 	}
 	s.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
+	if s.cfg.Dir != "" {
+		s.saveTracking() // what it left in memory goes
+	}
 }
 
 // tracksCwd says that the shell itself tells its directory: what programs say is not it.
@@ -214,7 +227,40 @@ func (s *Session) envChanges() []shell.EnvChange {
 	if before == nil {
 		return nil
 	}
-	return shell.DiffEnv(before, env)
+	changes := shell.DiffEnv(before, env)
+	s.shell.keep(changes)
+	return changes
+}
+
+// keep adds up what changed, for a shell that is restored.
+func (t *tracking) keep(changes []shell.EnvChange) {
+	if t.changed == nil && len(changes) > 0 {
+		t.changed = map[string]*string{}
+	}
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.Redacted:
+			delete(t.changed, c.Name)
+		case c.Kind == shell.EnvUnset:
+			t.changed[c.Name] = nil
+		default:
+			t.changed[c.Name] = &c.Value
+		}
+	}
+}
+
+// LastEnv is what a session's shell had changed in its environment, as it was written down
+// in the session's directory: without secrets. A nil value stands for a variable that was
+// unset.
+func LastEnv(dir string) map[string]*string {
+	var st trackingState
+	if b, err := os.ReadFile(filepath.Join(dir, trackingFile)); err == nil {
+		_ = json.Unmarshal(b, &st) // what cannot be read is not known
+	}
+	if st.Env == nil {
+		return map[string]*string{}
+	}
+	return st.Env
 }
 
 // showShell puts the tracker's state into the status.

@@ -93,7 +93,7 @@ var table = []Row{
 
 	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", at: func(s *Settings) any { return &s.Shells.Default }},
 	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},
-	{Key: "shells.history", Kind: Bool, Default: "false", Flag: "exec --history", When: NextUse, Help: "have shells record lines given by exec in their user's history, as what is typed", at: func(s *Settings) any { return &s.Shells.History }},
+	{Key: "shells.history", Kind: Bool, Default: "false", Flag: "exec --history", When: NextUse, Help: "have shells record lines given by exec in their user's history, as what is typed; mksh and ksh record every line", at: func(s *Settings) any { return &s.Shells.History }},
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
 	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", at: func(s *Settings) any { return &s.Shells.Engine }},
 

@@ -532,6 +532,7 @@ func (h *hub) forget(e *entry) {
 	if err := h.d.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
 	}
+	h.dropState(e.rec.ID)
 	if err := os.RemoveAll(h.d.cfg.Dirs.Session(e.rec.ID)); err != nil {
 		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -167,6 +168,11 @@ func (d *Daemon) open(ctx context.Context) error {
 // load reads what the daemon before left.
 func (d *Daemon) load(ctx context.Context) error {
 	d.hub, d.jobs = newHub(d), newJobs(d)
+	d.hub.writes.Go(func() {
+		if err := shell.SweepMemory(); err != nil {
+			d.log.Warn("remove what shells of removed sessions left", "err", err)
+		}
+	})
 	return errors.Join(d.hub.load(ctx), d.jobs.load(ctx))
 }
 

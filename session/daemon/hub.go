@@ -224,6 +224,9 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	case session.ChangeState:
 		h.saveEnd(e, st)
 		h.programEnded(e, st)
+		if st.State != session.Running {
+			h.writes.Go(func() { h.dropState(e.rec.ID) })
+		}
 	case session.ChangeCwd:
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
 	case session.ChangeSize:

@@ -35,7 +35,14 @@ func (h *hub) integrate(id string, p *plan) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return storageError(err, h.d.cfg.Dirs.State)
 	}
-	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.rec.Cwd, Dir: dir})
+	state, err := shell.MemoryDir(h.d.cfg.Dirs.Session(id))
+	if err != nil {
+		h.d.log.Warn("the shell's environment will be on disk until it ends", "session", id, "err", err)
+	}
+	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.rec.Cwd, Dir: dir, State: state})
+	if l.StateDir != state { // it leaves nothing
+		err = errors.Join(err, shell.RemoveMemoryDir(state))
+	}
 	if err != nil {
 		h.d.log.Warn("the shell's commands will not be followed", "session", id, "err", err)
 		return nil
@@ -69,6 +76,24 @@ func isInteractive(argv []string) bool {
 		}
 	}
 	return true
+}
+
+// dropState removes what a session's shell left for the session: nobody asks for it any more.
+// What a restored shell is given is in the session's own state, without secrets.
+func (h *hub) dropState(id string) {
+	l := h.launchOf(id)
+	if l == nil || l.StateDir == "" {
+		return
+	}
+	var err error
+	for _, name := range []string{"environ", "history", "trap", "nonce"} {
+		if rmErr := os.Remove(filepath.Join(l.StateDir, name)); !errors.Is(rmErr, os.ErrNotExist) {
+			err = errors.Join(err, rmErr)
+		}
+	}
+	if err = errors.Join(err, shell.RemoveMemoryDir(l.StateDir)); err != nil {
+		h.d.log.Warn("remove what a shell left", "session", id, "err", err)
+	}
 }
 
 // launchOf is how a session's shell was started; nil: it is none, or nobody knows.

@@ -249,6 +249,7 @@ func (h *hub) removeDir(e *entry) error {
 	e.manifest.Lock()
 	defer e.manifest.Unlock()
 	e.removed = true
+	h.dropState(e.s.ID())
 	return os.RemoveAll(h.d.cfg.Dirs.Session(e.s.ID()))
 }
 

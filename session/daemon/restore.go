@@ -121,20 +121,21 @@ var ofItsTime = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "SHLVL", "PWD", "OLDPWD", "_",
 }
 
-// lastEnv is what a session's shell exported at its last prompt; nothing when nobody knows.
+// lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
+// was changed in it, without secrets; nothing when nobody knows.
 func (h *hub) lastEnv(id string) []string {
-	l := h.launchOf(id)
-	if l == nil || l.StateDir == "" {
-		return nil
-	}
-	last, _, err := shell.ReadEnv(l.StateDir)
-	if err != nil {
-		return nil
+	last := session.LastEnv(h.d.cfg.Dirs.Session(id))
+	if l := h.launchOf(id); l != nil && l.StateDir != "" {
+		if now, _, err := shell.ReadEnv(l.StateDir); err == nil { // its end was not seen
+			for name, value := range now {
+				last[name] = &value
+			}
+		}
 	}
 	var env []string
 	for name, value := range last {
-		if !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(ofItsTime, name) {
-			env = append(env, name+"="+value)
+		if value != nil && !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(ofItsTime, name) {
+			env = append(env, name+"="+*value)
 		}
 	}
 	return env

@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// MemoryDir makes the directory for what the shell of a session leaves, where files are in
+// memory and nobody else can read them: an environment holds secrets, and is not to be on a
+// disk. session is the session's own directory; the name follows from it, so that a later
+// daemon finds it. Empty: there is no such place on this system.
+func MemoryDir(session string) (string, error) {
+	root := memoryRoot()
+	if root == "" {
+		return "", nil
+	}
+	dir := filepath.Join(root, memoryPrefix()+fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:16])
+	if err := errors.Join(RemoveMemoryDir(dir), os.Mkdir(dir, 0o700)); err != nil {
+		// Somebody else's, in a place where all may make names.
+		if dir, err = os.MkdirTemp(root, memoryPrefix()); err != nil {
+			return "", fmt.Errorf("make a directory in memory: %w", err)
+		}
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "session"), []byte(session), 0o600)
+}
+
+// memoryPrefix begins the names of this user's directories.
+func memoryPrefix() string { return fmt.Sprintf("longterm-%d-", os.Getuid()) }
+
+// RemoveMemoryDir removes a directory that MemoryDir made, and no other.
+func RemoveMemoryDir(dir string) error {
+	root := memoryRoot()
+	if root == "" || filepath.Dir(dir) != root || !strings.HasPrefix(filepath.Base(dir), memoryPrefix()) {
+		return nil
+	}
+	return os.RemoveAll(dir)
+}
+
+// SweepMemory removes directories whose sessions are gone: a daemon was killed, or what it
+// kept was deleted.
+func SweepMemory() error {
+	var err error
+	root := memoryRoot()
+	if root == "" {
+		return nil
+	}
+	dirs, err := filepath.Glob(filepath.Join(root, memoryPrefix()+"*"))
+	for _, dir := range dirs {
+		session, readErr := os.ReadFile(filepath.Join(dir, "session"))
+		if readErr != nil {
+			continue // just being made, or nobody's
+		}
+		if _, statErr := os.Lstat(string(session)); errors.Is(statErr, os.ErrNotExist) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
+}
