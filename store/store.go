@@ -29,6 +29,7 @@ var pragmas = []string{
 	"foreign_keys(1)",
 	"cache_size(-512)", // KiB
 	"journal_size_limit(1048576)",
+	"secure_delete(1)", // what was removed may have been secret
 }
 
 // Open opens the database at path, making or migrating it. A corrupt one is moved

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -87,5 +88,48 @@ func TestRemovedStateIsSaid(t *testing.T) {
 	i.run("wait", name, "--for", "text=after")
 	if out, _, code := i.try("doctor"); code != 0 && strings.Contains(out, "✗ state") {
 		t.Errorf("doctor after the restart:\n%s", out)
+	}
+}
+
+// What killed daemons left of sessions that were half made or half removed goes with the next
+// start; what may be history stays.
+//
+// FAULT: A27
+func TestLeftoversAreCleared(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "a", "--", "echo", "kept")
+	i.run("wait", "a", "--for", "exit")
+	sessions := filepath.Join(i.dir, "state", "sessions")
+	kept := i.info("a").ID
+	left := []string{"0a6d6f2e-4d53-4a9e-a3f0-000000000001", "0a6d6f2e-4d53-4a9e-a3f0-000000000002", "0a6d6f2e-4d53-4a9e-a3f0-000000000003.removed"}
+	for n, dir := range append(left, "of-somebody") {
+		if err := os.MkdirAll(filepath.Join(sessions, dir, []string{"", "journal", "journal", ""}[n]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of the last one its history is left, without a word what session it was.
+	unknown := filepath.Join(sessions, "0a6d6f2e-4d53-4a9e-a3f0-000000000004")
+	if out, err := exec.Command("cp", "-r", filepath.Join(sessions, kept, "journal"), filepath.Join(sessions, left[2], "..")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Mkdir(unknown, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(sessions, "journal"), filepath.Join(unknown, "journal")); err != nil {
+		t.Fatal(err)
+	}
+	i.run("daemon", "restart")
+	for _, dir := range left {
+		if _, err := os.Stat(filepath.Join(sessions, dir)); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
+	}
+	for _, dir := range []string{kept, filepath.Base(unknown), "of-somebody"} {
+		if _, err := os.Stat(filepath.Join(sessions, dir)); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := i.run("output", "a"); out != "kept\n" {
+		t.Errorf("%q", out)
 	}
 }

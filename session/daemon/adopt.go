@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -45,7 +46,7 @@ func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
 		return fmt.Errorf("sessions' directories: %w", err)
 	}
 	for _, dir := range dirs {
-		if known[dir.Name()] {
+		if known[dir.Name()] || strings.HasSuffix(dir.Name(), removedSuffix) {
 			continue
 		}
 		rec, err := store.ReadManifest(filepath.Join(h.d.cfg.Dirs.Sessions(), dir.Name()))
@@ -77,6 +78,7 @@ func (d *Daemon) adoptAll(ctx context.Context) error {
 		}
 	}
 	d.hub.settle()
+	d.hub.clearLeftovers()
 	return nil
 }
 

@@ -86,9 +86,10 @@ type hub struct {
 	lost       []*entry        // went down with their keeper or the machine; set while loading
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
-	commands   writeQueue // records of commands and sessions
-	followers  *followers // read what commands print
-	terminals  terminals  // of attached clients
+	commands   writeQueue  // records of commands and sessions
+	followers  *followers  // read what commands print
+	terminals  terminals   // of attached clients
+	forgotten  atomic.Bool // a session was removed since the database's log was emptied
 
 	mu     sync.RWMutex
 	byid   map[string]*entry
@@ -140,22 +141,28 @@ func (h *hub) drop(e *entry) {
 	}
 }
 
-// all lists the sessions, oldest first.
-func (h *hub) all() []*entry {
+// unordered lists the sessions.
+func (h *hub) unordered() []*entry {
 	h.mu.RLock()
+	defer h.mu.RUnlock()
 	list := make([]*entry, 0, len(h.byid))
 	for _, e := range h.byid {
 		if e.ready.Load() {
 			list = append(list, e)
 		}
 	}
-	h.mu.RUnlock()
+	return list
+}
+
+// all lists the sessions, oldest first.
+func (h *hub) all() []*entry {
+	list := h.unordered()
 	slices.SortFunc(list, func(a, b *entry) int {
-		ra, rb := a.record(), b.record()
-		if c := ra.Created.Compare(rb.Created); c != 0 {
+		// Both are set once, before an entry is known: no lock, no copy of the record.
+		if c := a.rec.Created.Compare(b.rec.Created); c != 0 {
 			return c
 		}
-		return strings.Compare(ra.ID, rb.ID)
+		return strings.Compare(a.rec.ID, b.rec.ID)
 	})
 	return list
 }

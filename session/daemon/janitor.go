@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -60,6 +61,7 @@ func (j *janitor) run(ctx context.Context) {
 			}
 		case <-pack.C:
 			j.pack(ctx)
+			j.hub.emptyLog(ctx)
 		case now := <-tidy.C:
 			if err := j.hub.d.store.PruneJobs(ctx, keptJobs); err != nil {
 				j.hub.d.log.Error("forget old jobs", "err", err)
@@ -72,7 +74,7 @@ func (j *janitor) run(ctx context.Context) {
 }
 
 func (j *janitor) sync(now time.Time) {
-	for _, e := range j.hub.all() {
+	for _, e := range j.hub.unordered() {
 		if err := e.s.Sync(now); err != nil {
 			j.hub.d.log.Error("sync a history", "session", e.rec.ID, "err", err)
 		}
@@ -87,7 +89,9 @@ func (j *janitor) pack(ctx context.Context) {
 			debug.FreeOSMemory()
 		}
 	}()
-	for _, e := range j.hub.all() {
+	all := j.hub.all()
+	maps.DeleteFunc(j.packed, func(id string, _ uint64) bool { return j.hub.byID(id) == nil })
+	for _, e := range all {
 		_, end := e.s.OutputRange()
 		if ctx.Err() != nil {
 			return

@@ -250,7 +250,8 @@ func (h *hub) removeDir(e *entry) error {
 	defer e.manifest.Unlock()
 	e.removed = true
 	h.dropState(e.s.ID())
-	return os.RemoveAll(h.d.cfg.Dirs.Session(e.s.ID()))
+	h.forgotten.Store(true)
+	return removeSessionDir(h.d.cfg.Dirs.Session(e.s.ID()))
 }
 
 // removeEnded removes a temporary session that ended with nobody looking.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
@@ -158,11 +160,38 @@ func removeDead(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*"))
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), "longterm-"))
-		if err != nil || syscall.Kill(pid, 0) != syscall.ESRCH {
+		if err != nil || madeBy(dir, pid) {
 			continue
 		}
 		removeEmpty(dir)
 	}
+}
+
+// madeBy reports whether a keeper's directory can be of the process that has its number now:
+// one that started after the last change in it is another.
+func madeBy(dir string, pid int) bool {
+	if syscall.Kill(pid, 0) == syscall.ESRCH {
+		return false
+	}
+	st, err := os.Stat(dir)
+	age, ok := ageOf(pid)
+	return err != nil || !ok || !time.Now().Add(-age).After(st.ModTime().Add(time.Second))
+}
+
+// ageOf is how long ago a process started: field 22 of /proc/PID/stat, in ticks of 10 ms
+// since the machine did.
+func ageOf(pid int) (time.Duration, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	var now unix.Timespec
+	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0, false
+	}
+	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(f) < 20 {
+		return 0, false
+	}
+	ticks, err := strconv.ParseInt(string(f[19]), 10, 64)
+	return time.Duration(now.Nano()) - time.Duration(ticks)*10*time.Millisecond, err == nil
 }
 
 func writeCgroup(dir, file, value string) error {

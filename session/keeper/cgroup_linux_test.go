@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -225,5 +226,40 @@ func await(t *testing.T, what string, f func() bool) {
 			t.Fatal("never: ", what)
 		case <-time.After(2 * time.Millisecond):
 		}
+	}
+}
+
+// A killed keeper's directory goes with the next keeper's start, also when another process has
+// its number by then; a living one's stays.
+//
+// FAULT: A27
+func TestDeadKeepersCgroupsAreRemoved(t *testing.T) {
+	base := t.TempDir()
+	other := exec.Command("sleep", "1000")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for pid, made := range map[int]time.Time{
+		os.Getpid():       time.Now(),
+		other.Process.Pid: time.Now().Add(-time.Hour), // before this process was there
+		dead.Process.Pid:  time.Now(),
+	} {
+		dir := filepath.Join(base, "longterm-"+strconv.Itoa(pid))
+		if err := os.MkdirAll(filepath.Join(dir, "session"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, made, made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeDead(base)
+	left, err := os.ReadDir(base)
+	if err != nil || len(left) != 1 || left[0].Name() != "longterm-"+strconv.Itoa(os.Getpid()) {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
