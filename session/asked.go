@@ -18,9 +18,9 @@ var markStart = []byte("\x1b]133;")
 // asked at its end.
 const maxParts = 64
 
-// show gives the emulator the bytes at s.off. Those of a shell are given in parts that end at
+// emulate gives the emulator the bytes at s.off. Those of a shell are given in parts that end at
 // its marks, so that it is known on which side of one a program asked.
-func (s *Session) show(p []byte) {
+func (s *Session) emulate(p []byte) {
 	if s.shell == nil {
 		_, _ = s.engine.Write(p) // never fails
 		return

@@ -87,6 +87,9 @@ func (s *Session) holdsNow(w *waiter, c *Cond, st *Status) (match string, ok boo
 		return "", s.quietFor(w) >= c.Quiet || s.noMoreOutput()
 	case CondInput:
 		kind := string(st.Needs.Kind)
+		if kind == "" && c.Text == "" && s.otherProgram() != "" && st.Shell.Phase == shell.PhasePrompt {
+			return string(shell.PhasePrompt), true // to the shell below, a program that waits for input
+		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
 	case CondPrompt:
 		if !s.followed() { // by evidence

@@ -229,6 +229,9 @@ func TestAnotherShellOfAPerson(t *testing.T) {
 	p := beginShell(t, Cmd{Argv: []string{"bash", "--norc"}})
 	runs(t, p, "echo one", "one\n", 0)
 	send(t, p, "bash --norc\r")
+	if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondInput}}}); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, func() bool { return p.s.Status().Shell.Program == "bash" })
 	send(t, p, "exit\r")
 	eventually(t, func() bool { return p.s.Status().Shell.Program == "" })

@@ -127,7 +127,7 @@ func (s *Session) take(p []byte) {
 
 // ingest gives p to everything that looks at output.
 func (s *Session) ingest(p []byte) {
-	s.show(p)
+	s.emulate(p)
 	s.off += uint64(len(p))
 	s.happened(s.off)
 	s.feedWaiters(p)
