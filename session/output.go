@@ -44,8 +44,20 @@ func (t *tap) close() {
 
 // Output reads up to len(buf) bytes from an offset: what was printed a moment ago from
 // the ring, the rest from the journal. No data and no error: nothing newer is there.
-// It may be called from any goroutine and never waits for the owner.
+// The nonce of the shell's marks is hidden. It may be called from any goroutine and never
+// waits for the owner.
 func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
+	c, err := s.raw(from, buf)
+	if err != nil {
+		return c, err
+	}
+	n := s.Mask(c.From, c.Data)
+	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
+	return c, nil
+}
+
+// raw is Output as it came.
+func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	if n, _, ok := s.tap.read(from, buf); ok {
 		return Chunk{Data: buf[:n], From: from, Next: from + uint64(n)}, nil
 	}

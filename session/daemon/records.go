@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,6 +119,9 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 			return enc.Encode(api.Record{Kind: "end", Offset: p.to})
 		}
 		if out, ok := recordOf(&rec, p.to); ok {
+			if rec.Kind == journal.KindOutput {
+				out.Data = p.masked(out.Offset, out.Data)
+			}
 			if p.pipe {
 				if out.Streams, err = p.streams(&out); err != nil {
 					return err
@@ -129,6 +133,15 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// masked is a record's output without the nonce of the shell's marks.
+func (p *passage) masked(at uint64, data []byte) []byte {
+	data = bytes.Clone(data)
+	for n := p.s.Mask(at, data); n < len(data); n++ { // what may become one is not waited for
+		data[n] = '0'
+	}
+	return data
 }
 
 // streams is what a record's output is.
