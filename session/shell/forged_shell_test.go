@@ -88,6 +88,8 @@ func TestNonceIsNowhere(t *testing.T) {
 		if strings.Contains(r.screen(), r.launch.Nonce) {
 			t.Error("a program sees it")
 		}
+		r.next(ChangeFinished)
+		r.prompt()
 	})
 }
 

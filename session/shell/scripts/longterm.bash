@@ -8,7 +8,8 @@
 # they carry a nonce that is in nobody's environment, so that output cannot forge them, and
 # a place (m=), so that output shown again is worthless.
 #
-# What is written is written by a subshell: a limit on the size of files ends that one.
+# Local variables have names that no read-only variable has. What is written is written by a
+# subshell: a limit on the size of files ends that one.
 
 __longterm_nonce=
 __longterm_state=${LONGTERM_STATE-}
@@ -40,7 +41,7 @@ __longterm_keys=    # set when the editor knows the keys of such lines
 # an empty nonce. Should a command have run whose end no hook has told, the prompt tells
 # it by itself, and has the hooks put back at the next one. It tells it by its text: of
 # several lines that were pasted, bash expands a prompt between them, and does not show it.
-__longterm_b='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late $?)}}\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
+__longterm_b='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}}\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
 __longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1))\a\]'
 __longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
@@ -52,20 +53,20 @@ __longterm_mark() {
   __longterm_say "133;$1;lt=$__longterm_nonce;m=$__longterm_m"
 }
 
-# __longterm_encode sets REPLY to $1 with what must not stand in a mark as %XX.
+# __longterm_encode sets _lt_reply to $1 with what must not stand in a mark as %XX.
 __longterm_encode() {
-  local LC_ALL=C s=$1 c i
-  REPLY=$s
-  case $s in *[!\ -~]*|*[%\;]*) ;; *) return 0 ;; esac
-  s=${s//%/%25} s=${s//;/%3B} s=${s//$'\n'/%0A} s=${s//$'\t'/%09}
-  REPLY=$s
-  case $s in *[!\ -~]*) ;; *) return 0 ;; esac
-  REPLY=
-  for ((i = 0; i < ${#s}; i++)); do
-    c=${s:i:1}
-    case $c in
-      [\ -~]) REPLY+=$c ;;
-      *) builtin printf -v c %d "'$c"; builtin printf -v c %%%02X $((c & 255)); REPLY+=$c ;;
+  local LC_ALL=C _lt_s=$1 _lt_c _lt_i
+  _lt_reply=$_lt_s
+  case $_lt_s in *[!\ -~]*|*[%\;]*) ;; *) return 0 ;; esac
+  _lt_s=${_lt_s//%/%25} _lt_s=${_lt_s//;/%3B} _lt_s=${_lt_s//$'\n'/%0A} _lt_s=${_lt_s//$'\t'/%09}
+  _lt_reply=$_lt_s
+  case $_lt_s in *[!\ -~]*) ;; *) return 0 ;; esac
+  _lt_reply=
+  for ((_lt_i = 0; _lt_i < ${#_lt_s}; _lt_i++)); do
+    _lt_c=${_lt_s:_lt_i:1}
+    case $_lt_c in
+      [\ -~]) _lt_reply+=$_lt_c ;;
+      *) builtin printf -v _lt_c %d "'$_lt_c"; builtin printf -v _lt_c %%%02X $((_lt_c & 255)); _lt_reply+=$_lt_c ;;
     esac
   done
 }
@@ -73,37 +74,37 @@ __longterm_encode() {
 # __longterm_leave leaves what the hooks and the session read, in a subshell.
 __longterm_leave() {
   HISTTIMEFORMAT= builtin history 1 >|"$__longterm_state/history"
-  __longterm_environ $((__longterm_n + 1))
+  __longterm_environ "$((__longterm_n + 1))"
 }
 
-# __longterm_entry sets REPLY to the newest history entry, number and all.
-__longterm_entry() { REPLY=$(HISTTIMEFORMAT= builtin history 1); }
+# __longterm_entry sets _lt_reply to the newest history entry, number and all.
+__longterm_entry() { _lt_reply=$(HISTTIMEFORMAT= builtin history 1); }
 
 # __longterm_preexec prints the mark that a command begins. It is expanded with PS0, in a
 # subshell: nothing it does can be seen by the command. The text comes from the
 # history; an entry that was there before may be a repetition that HISTCONTROL keeps
 # out, or the text of another line: then it is a guess, and the mark says so.
 __longterm_preexec() {
-  local text guess=
+  local _lt_text _lt_guess=
   __longterm_entry
-  text=$REPLY
-  if [[ $text == "$__longterm_hist" ]]; then guess=';guess=1'; fi
-  text=${text#"${text%%[![:space:]]*}"}
-  text=${text#"${text%%[!0-9]*}"}
-  text=${text#??}
-  if [[ -n $text ]]; then
-    if ((${#text} > 16384)); then text=${text:0:16384} guess+=';cut=1'; fi
-    __longterm_encode "$text"
-    text=";cmdline_url=$REPLY"
+  _lt_text=$_lt_reply
+  if [[ $_lt_text == "$__longterm_hist" ]]; then _lt_guess=';guess=1'; fi
+  _lt_text=${_lt_text#"${_lt_text%%[![:space:]]*}"}
+  _lt_text=${_lt_text#"${_lt_text%%[!0-9]*}"}
+  _lt_text=${_lt_text#??}
+  if [[ -n $_lt_text ]]; then
+    if ((${#_lt_text} > 16384)); then _lt_text=${_lt_text:0:16384} _lt_guess+=';cut=1'; fi
+    __longterm_encode "$_lt_text"
+    _lt_text=";cmdline_url=$_lt_reply"
   fi
   if [[ -n $__longterm_tty ]]; then exec >/dev/tty; fi
-  builtin printf '\033]133;C;lt=%s;m=%d%s%s\007' "$__longterm_nonce" $__longterm_m "$guess" "$text"
+  builtin printf '\033]133;C;lt=%s;m=%d%s%s\007' "$__longterm_nonce" "$__longterm_m" "$_lt_guess" "$_lt_text"
 }
 
 # The hooks as they stand in PROMPT_COMMAND. What "set -x" would print of them is dropped,
 # and "||" keeps "set -e" and an ERR trap out. A function does not see the DEBUG trap.
 __longterm_pre_text='{ __longterm_pre || :; } 2>/dev/null'
-__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; } 9>&2 2>/dev/null'
+__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; \trap "" XFSZ; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; } 9>&2 2>/dev/null'
 
 # __longterm_pre runs before the user's PROMPT_COMMAND: the command's output ends here.
 # Bash 5.1 gives each element of the array the command's status; before, it is handed
@@ -117,31 +118,31 @@ __longterm_pre() {
   fi
   if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
   case $__longterm_array$- in 1*|*e*) return 0 ;; esac
-  return $__longterm_last
+  return "$__longterm_last"
 }
 
 # __longterm_post runs after the user's PROMPT_COMMAND, which may have set PS1 anew.
 __longterm_post() {
-  local status=$__longterm_status IFS=$' \t\n' REPLY
+  local _lt_status=$__longterm_status IFS=$' \t\n' _lt_reply
   if [[ -z $__longterm_seen ]]; then # PROMPT_COMMAND was replaced
-    __longterm_last=$status
-    if ((__longterm_running)); then __longterm_mark "D;$status"; fi
+    __longterm_last=$_lt_status
+    if ((__longterm_running)); then __longterm_mark "D;$_lt_status"; fi
     if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
   fi
   __longterm_seen= __longterm_running=0 __longterm_told=1
   __longterm_n=$((__longterm_n + 1))
   __longterm_keep
   __longterm_prompts
-  builtin read -r -d '' __longterm_hist <"$__longterm_state/history"
+  IFS= builtin read -r -d '' __longterm_hist <"$__longterm_state/history"
   __longterm_hist=${__longterm_hist%$'\n'}
   __longterm_tell
 }
 
 # __longterm_rescue is in the place of the hooks when they were taken away.
 __longterm_rescue() {
-  local status=$?
+  local _lt_status=$?
   if ((__longterm_told)); then return 0; fi
-  { __longterm_pre $status || :; __longterm_status=$__longterm_last; (__longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
+  { __longterm_pre "$_lt_status" || :; __longterm_status=$__longterm_last; (builtin trap '' XFSZ; __longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
 }
 
 # __longterm_late is what the hooks would have said: in a subshell, while PS1 is expanded.
@@ -149,27 +150,27 @@ __longterm_rescue() {
 __longterm_late() {
   {
     __longterm_say() { builtin printf '\033]%s\007' "$1"; }
-    local IFS=$' \t\n' REPLY
+    local IFS=$' \t\n' _lt_reply
     __longterm_last=$1 __longterm_m=$((__longterm_m - 2))
     __longterm_mark "D;$1"
-    (__longterm_environ $__longterm_n)
+    (builtin trap '' XFSZ; __longterm_environ "$__longterm_n")
     __longterm_tell
   } 9>&2 2>/dev/null
-  return $1
+  return "$1"
 }
 
 # __longterm_tell tells the directory and that the prompt begins. Its end is told where the
 # user has left the terminal to it: it is printed to standard error.
 __longterm_tell() {
-  local cwd more=
+  local _lt_cwd _lt_more=
   __longterm_encode "${PWD-}"
-  cwd=$REPLY
+  _lt_cwd=$_lt_reply
   __longterm_tty=1
   if [[ -t 9 ]]; then __longterm_tty=; fi
-  case ${PS1-} in *"$__longterm_b") if [[ -z $__longterm_tty ]]; then more=';b=1'; fi ;; esac
-  case $__longterm_keys:${SHELLOPTS-}: in 1*:emacs:*|1*:vi:*) more+=';g=1' ;; esac
-  __longterm_say "7;file://$__longterm_host${cwd// /%20}"
-  __longterm_mark "A;n=$__longterm_n;exit=$__longterm_last;cwd=$cwd$more"
+  case ${PS1-} in *"$__longterm_b") if [[ -z $__longterm_tty ]]; then _lt_more=';b=1'; fi ;; esac
+  case $__longterm_keys:${SHELLOPTS-}: in 1*:emacs:*|1*:vi:*) _lt_more+=';g=1' ;; esac
+  __longterm_say "7;file://$__longterm_host${_lt_cwd// /%20}"
+  __longterm_mark "A;n=$__longterm_n;exit=$__longterm_last;cwd=$_lt_cwd$_lt_more"
 }
 
 # __longterm_environ leaves the exported variables where the session finds them, as of
@@ -177,9 +178,9 @@ __longterm_tell() {
 __longterm_environ() {
   if [[ -d $__longterm_state ]]; then
     {
-      builtin printf 'longterm-env 1 sh %d\n' $1
+      builtin printf 'longterm-env 1 sh %d\n' "$1"
       builtin export -p
-      builtin printf '# end %d\n' $1
+      builtin printf '# end %d\n' "$1"
     } >|"$__longterm_state/environ"
   fi
 }
@@ -212,10 +213,10 @@ __longterm_taken() {
 }
 
 __longterm_bind() {
-  local map
-  for map in emacs vi-insert vi-command; do
-    builtin bind -m $map -x '"\e[20747~": { __longterm_given; } 2>/dev/null' &&
-      builtin bind -m $map -x '"\e[20748~": { __longterm_given 1; } 2>/dev/null' || return 0
+  local _lt_map
+  for _lt_map in emacs vi-insert vi-command; do
+    builtin bind -m $_lt_map -x '"\e[20747~": { __longterm_given; } 2>/dev/null' &&
+      builtin bind -m $_lt_map -x '"\e[20748~": { __longterm_given 1; } 2>/dev/null' || return 0
   done
   __longterm_keys=1
 }
@@ -237,12 +238,12 @@ __longterm_prompts() {
   esac
   if ((__longterm_ps0)); then
     case ${PS0-} in *"$__longterm_c"|"$__longterm_c"*[\\$]) ;; *)
-      local user=${PS0-}
-      user=${user//"$__longterm_c"/}
-      case $user in # what it ends in must not become one with ours
-        *\\\\) builtin printf -v PS0 %s "${user%??}\${__longterm_s-}$__longterm_c" ;;
-        *[\\$]) builtin printf -v PS0 %s "$__longterm_c$user" ;;
-        *) builtin printf -v PS0 %s "$user$__longterm_c" ;;
+      local _lt_user=${PS0-}
+      _lt_user=${_lt_user//"$__longterm_c"/}
+      case $_lt_user in # what it ends in must not become one with ours
+        *\\\\) builtin printf -v PS0 %s "${_lt_user%??}\${__longterm_s-}$__longterm_c" ;;
+        *[\\$]) builtin printf -v PS0 %s "$__longterm_c$_lt_user" ;;
+        *) builtin printf -v PS0 %s "$_lt_user$__longterm_c" ;;
       esac
     esac
   fi
@@ -255,52 +256,52 @@ __longterm_prompts() {
 # is ours and the user's follow; should the first be replaced, what it had been before
 # goes too. "case" leaves $? and PIPESTATUS as they are.
 __longterm_keep() {
-  local first=${PROMPT_COMMAND-} pre=$__longterm_pre_text post=$__longterm_post_text
+  local _lt_first=${PROMPT_COMMAND-} _lt_pre=$__longterm_pre_text _lt_post=$__longterm_post_text
   if ((!__longterm_array)); then
-    case $first in "$pre"$'\n'*$'\n'"$post") return 0 ;; esac
-    first=${first//"$pre"/} first=${first//"$post"/}
-    while [[ $first == [$'\n;']* ]]; do first=${first#?}; done
-    while [[ $first == *[$'\n;'] ]]; do first=${first%?}; done
-    PROMPT_COMMAND=$pre$'\n'$first$'\n'$post
+    case $_lt_first in "$_lt_pre"$'\n'*$'\n'"$_lt_post") return 0 ;; esac
+    _lt_first=${_lt_first//"$_lt_pre"/} _lt_first=${_lt_first//"$_lt_post"/}
+    while [[ $_lt_first == [$'\n;']* ]]; do _lt_first=${_lt_first#?}; done
+    while [[ $_lt_first == *[$'\n;'] ]]; do _lt_first=${_lt_first%?}; done
+    PROMPT_COMMAND=$_lt_pre$'\n'$_lt_first$'\n'$_lt_post
     return 0
   fi
-  local -a rest=()
-  if [[ -n ${PROMPT_COMMAND[*]+set} ]] && ((${#PROMPT_COMMAND[@]} > 1)); then rest=("${PROMPT_COMMAND[@]:1}"); fi
-  local n=${#rest[@]}
-  if [[ $first == "$pre" ]] && ((n)) && [[ ${rest[n-1]} == "$post" ]]; then return 0; fi
-  if [[ $first == *"$pre"* ]]; then # composed with what was there
-    first=${first//"$pre"/}
-  elif ((n)) && [[ -n $__longterm_old && ${rest[0]} == "$__longterm_old" ]]; then
-    rest=("${rest[@]:1}")
+  local -a _lt_rest=()
+  if [[ -n ${PROMPT_COMMAND[*]+set} ]] && ((${#PROMPT_COMMAND[@]} > 1)); then _lt_rest=("${PROMPT_COMMAND[@]:1}"); fi
+  local _lt_n=${#_lt_rest[@]}
+  if [[ $_lt_first == "$_lt_pre" ]] && ((_lt_n)) && [[ ${_lt_rest[_lt_n-1]} == "$_lt_post" ]]; then return 0; fi
+  if [[ $_lt_first == *"$_lt_pre"* ]]; then # composed with what was there
+    _lt_first=${_lt_first//"$_lt_pre"/}
+  elif ((_lt_n)) && [[ -n $__longterm_old && ${_lt_rest[0]} == "$__longterm_old" ]]; then
+    _lt_rest=("${_lt_rest[@]:1}")
   fi
   __longterm_old=
-  local -a all=("$pre")
-  if [[ -n $first ]]; then # not to be run once the first element is another's
-    __longterm_old=$'case $__longterm_seen in 1)\n'$first$'\n;; esac'
-    all+=("$__longterm_old")
+  local -a _lt_all=("$_lt_pre")
+  if [[ -n $_lt_first ]]; then # not to be run once the first element is another's
+    __longterm_old=$'case $__longterm_seen in 1)\n'$_lt_first$'\n;; esac'
+    _lt_all+=("$__longterm_old")
   fi
-  for first in ${rest[@]+"${rest[@]}"}; do
-    if [[ $first != "$post" && $first != "$pre" && $first != __longterm_rescue ]]; then all+=("$first"); fi
+  for _lt_first in ${_lt_rest[@]+"${_lt_rest[@]}"}; do
+    if [[ $_lt_first != "$_lt_post" && $_lt_first != "$_lt_pre" && $_lt_first != __longterm_rescue ]]; then _lt_all+=("$_lt_first"); fi
   done
-  PROMPT_COMMAND=("${all[@]}" "$post")
+  PROMPT_COMMAND=("${_lt_all[@]}" "$_lt_post")
 }
 
 # __longterm_shield keeps the user's DEBUG trap from running for the hooks: what it
 # prints for each command it would print for them too. "case" changes neither $? nor
 # what the trap sees. Before bash 4.4 the trap has to stand in for PS0 as well.
 __longterm_shield() {
-  local IFS= trap user=
-  local -a words
-  builtin read -r -d '' trap <"$__longterm_state/trap"
-  case $trap in *__longterm_*) return 0 ;; esac
-  if [[ -n $trap ]]; then
-    builtin eval "words=($trap)"
-    user=${words[2]}
-    if [[ $user == - ]]; then user=; fi # POSIX mode shows the default so
+  local IFS= _lt_trap _lt_user=
+  local -a _lt_words
+  builtin read -r -d '' _lt_trap <"$__longterm_state/trap"
+  case $_lt_trap in *__longterm_*) return 0 ;; esac
+  if [[ -n $_lt_trap ]]; then
+    builtin eval "_lt_words=($_lt_trap)"
+    _lt_user=${_lt_words[2]}
+    if [[ $_lt_user == - ]]; then _lt_user=; fi # POSIX mode shows the default so
   fi
-  if ((!__longterm_ps0)); then user="__longterm_debug${user:+$'\n'}$user"; fi
-  if [[ -z $user ]]; then return 0; fi
-  builtin trap -- "case \$BASH_COMMAND in (*__longterm_*) ;; (*) $user"$'\n'";; esac" DEBUG
+  if ((!__longterm_ps0)); then _lt_user="__longterm_debug${_lt_user:+$'\n'}$_lt_user"; fi
+  if [[ -z $_lt_user ]]; then return 0; fi
+  builtin trap -- "case \$BASH_COMMAND in (*__longterm_*) ;; (*) $_lt_user"$'\n'";; esac" DEBUG
 }
 
 # __longterm_debug sees every simple command at top level; the first after a prompt

@@ -48,8 +48,10 @@ __longterm_encode() {
   esac
 }
 
-# __longterm_environ runs in a subshell of its own: a limit on the size of files ends that.
+# __longterm_environ writes nothing where a small limit on the size of files would end the
+# shell for it: in ksh93 a subshell is no process.
 __longterm_environ() {
+  case $(ulimit -f) in [0-9] | [0-9][0-9] | [0-9][0-9][0-9]) return 0 ;; esac
   if [ -d "$__longterm_state" ]; then
     {
       command printf 'longterm-env 1 sh %d\n' "$__longterm_n"
@@ -83,14 +85,14 @@ __longterm_ps2() {
 
 if [ -n "$__longterm_nonce" ]; then
   # What "set -x" would print is dropped.
-  __longterm_mark='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt $?; } 2>/dev/null)'
+  __longterm_mark='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt "$?"; } 2>/dev/null)'
   __longterm_2=$(command printf '\033]133;A;k=s;lt=%s;m=' "$__longterm_nonce")
   __longterm_bel=$(command printf '\007')
   case ${KSH_VERSION-} in
     '') PS2=$__longterm_2'$((2*__longterm_n+1))'$__longterm_bel${PS2-> } ;;
     *) # PS2 is not expanded here, but there are substitutions without a subshell.
       PS2=${PS2-> }
-      __longterm_mark=$__longterm_mark'${ { __longterm_ps2 $?; } 2>/dev/null;}' ;;
+      __longterm_mark=$__longterm_mark'${ { __longterm_ps2 "$?"; } 2>/dev/null;}' ;;
   esac
   case ${PS1-} in
     ?"$(command printf '\r')"*)

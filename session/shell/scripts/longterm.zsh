@@ -65,7 +65,7 @@ _longterm_prompt() { {
   _longterm_shown=1
   (( ++_longterm_n ))
   _longterm_hooks
-  (_longterm_environ)
+  (trap '' XFSZ; _longterm_environ)
   _longterm_encode "$PWD"
   cwd=$REPLY
   (( _longterm_m += 3 )) # A, B and PS2, which are printed in this order
@@ -132,7 +132,7 @@ _longterm_given() { {
 
 # _longterm_hidden is _longterm_given for a line that is not to be recorded.
 _longterm_hidden() { _longterm_given; _longterm_gave=2 }
-_longterm_history() { (( _longterm_gave != 2 )) }
+_longterm_history() { { (( _longterm_gave != 2 )) } 2>/dev/null }
 
 # _longterm_bind gives the editor the keys.
 _longterm_bind() {
