@@ -5,16 +5,9 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/inputwait"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/vterm"
 )
-
-// looks are the times after the newest output at which a program that has fallen silent is
-// looked at: does it wait for a person?
-var looks = []time.Duration{20 * time.Millisecond, 60 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
-
-// lookAgain is how often it is looked at after that while somebody waits for it to ask.
-const lookAgain = 100 * time.Millisecond
 
 // basicStart is how long a shell that does not tell when a command begins gets to begin it.
 const basicStart = 150 * time.Millisecond
@@ -33,15 +26,45 @@ type attention struct {
 	prober evidence.Prober
 	rhythm evidence.Rhythm
 	timer  *time.Timer
-	step   int
-	last   time.Time // of the output the looks count from
-	shell  bool      // at the last look the shell itself was reading
-	blank  bool      // at the last look nothing stood before the cursor
+	inputwait.Schedule
+	shell    bool // at the last look the shell itself was reading
+	blank    bool // at the last look nothing stood before the cursor
+	pending  bool // at the last look output was on its way to us
+	answered bool // nothing was printed since something was typed
+	wait     readWait
+}
+
+// readWait is one thread's wait for the terminal, as long as it lasts.
+type readWait struct {
+	tid    int
+	waits  int64     // what numbers the thread's waits
+	since  time.Time // when it was first seen
+	off    uint64    // of the output then
+	beside bool      // something was printed meanwhile
+}
+
+// readWaitSettles is for how long output may still come that was printed before a wait began.
+const readWaitSettles = 250 * time.Millisecond
+
+// sees takes the wait that a probe found, and the output's offset, and reports if others printed
+// something while it lasted.
+func (w *readWait) sees(r *evidence.Result, off uint64, now time.Time) bool {
+	switch {
+	case r.Waits < 0 || r.State != evidence.Reading && r.State != evidence.Polling:
+		*w = readWait{}
+	case w.tid != r.TID || w.waits != r.Waits:
+		*w = readWait{tid: r.TID, waits: r.Waits, since: now, off: off}
+	case off > w.off && now.Sub(w.since) < readWaitSettles:
+		w.off = off
+	case off > w.off:
+		w.off, w.beside = off, true
+	}
+	return w.beside
 }
 
 // tells says whether what a look finds counts: where nothing stands before the cursor, the
 // program's question may be on its way to us still, and the second look is soon enough.
-func (a *attention) tells() bool { return a.step > 0 || !a.blank }
+func (a *attention) tells() bool { return !a.pending && (a.Looks() > 0 || !a.blank) }
 
 func (a *attention) C() <-chan time.Time {
 	if a.timer == nil {
@@ -61,8 +84,8 @@ func (a *attention) schedule(at time.Time) {
 
 // stirred begins anew after output or input.
 func (s *Session) stirred(now time.Time) {
-	s.attention.step, s.attention.last, s.attention.shell = 0, now, false
-	s.attention.schedule(now.Add(looks[0]))
+	s.attention.shell, s.attention.answered = false, false
+	s.attention.schedule(s.attention.Restart(now))
 }
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
@@ -72,6 +95,7 @@ func (s *Session) typedSomething() {
 	}
 	s.guessPrompt(false)
 	s.stirred(time.Now())
+	s.attention.answered, s.attention.wait = true, readWait{}
 }
 
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
@@ -97,34 +121,53 @@ func (s *Session) look() {
 	if st.State != Running || s.ring == nil || s.cfg.Device == nil {
 		return
 	}
+	if s.atPrompt() {
+		s.needs(&st, evidence.Verdict{})
+		return // what it prints next, or what is typed, begins anew
+	}
 	v, pid := s.judge(&st)
+	doubt := false
 	if v.Needs && pid == st.PID && st.Shell.Phase == shell.PhaseRunning {
 		// A builtin that reads, or a prompt that is still on its way to us: it reads on if
 		// it is the former.
-		if !a.shell {
-			v = evidence.Verdict{}
-		}
+		doubt = !a.shell
 		a.shell = true
 	}
-	s.guessPrompt(v.Kind == evidence.Prompt)
-	if v.Needs && !a.tells() {
+	doubt = doubt || v.Needs && !a.tells()
+	if doubt {
 		v = evidence.Verdict{}
 	}
-	if v.Needs != (st.Needs.Kind != evidence.None) || v.Needs && v.Kind != st.Needs.Kind {
-		var n Needs
-		if v.Needs {
-			n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
-		}
-		s.update(ChangeInput, func(st *Status) { st.Needs = n })
-	}
-	if s.followed() && a.step >= 2 {
+	s.guessPrompt(v.Kind == evidence.Prompt)
+	s.needs(&st, v)
+	if s.followed() && a.Looks() >= 2 {
 		s.lines().Look()
 	}
-	if a.step++; a.step < len(looks) {
-		a.schedule(a.last.Add(looks[a.step]))
-	} else if s.awaitsInput() {
-		a.schedule(time.Now().Add(lookAgain))
+	a.schedule(a.Next(time.Now(), doubt, s.awaitsInput()))
+}
+
+// atPrompt says that the shell that is followed waits for a command, or draws its prompt.
+func (s *Session) atPrompt() bool {
+	if !s.followed() {
+		return false
 	}
+	sh := s.shell.State()
+	return sh.Phase == shell.PhasePrompt || sh.Drawing || sh.Done
+}
+
+// needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
+// but waits for a person: it has a kind of its own.
+func (s *Session) needs(st *Status, v evidence.Verdict) {
+	if nested := v.Kind == evidence.Prompt && s.followed(); !v.Needs && !nested {
+		v = evidence.Verdict{}
+	}
+	if v.Kind == st.Needs.Kind {
+		return
+	}
+	var n Needs
+	if v.Kind != evidence.None {
+		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
+	}
+	s.update(ChangeInput, func(st *Status) { st.Needs = n })
 }
 
 // awaitsInput says that somebody waits for the program to ask.
@@ -141,15 +184,15 @@ func (s *Session) awaitsInput() bool {
 
 // judge gathers what is known and has it classified; pid is the process that decided.
 func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
-	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: s.attention.rhythm.Usual()}
+	a := &s.attention
+	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: a.rhythm.Usual(), Answered: a.answered, Leader: st.PID}
 	if s.followed() {
 		switch sh := s.shell.State(); {
-		case sh.Phase == shell.PhasePrompt, sh.Drawing, sh.Done:
-			return evidence.Verdict{Kind: evidence.Prompt}, 0
 		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && time.Since(sh.Since) < basicStart:
 			return evidence.Verdict{}, 0 // it may not have read its line yet
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = evidence.ShellRunning
+			f.NewPrompt = sh.Running != nil && shell.SetsPrompt(sh.Running.Text)
 		}
 	}
 	err := s.cfg.Device.Control(func(fd int) error {
@@ -159,52 +202,23 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 		t, err := evidence.TargetOf(fd)
 		if err == nil {
 			t.Leader = st.PID
-			f.Probe = s.attention.prober.Probe(t)
+			f.Probe = a.prober.Probe(t)
 		}
+		a.pending = evidence.OutputPending(fd)
 		return err
 	})
 	if err != nil && f.Modes == nil {
 		return evidence.Verdict{}, 0 // pipes, or the terminal is gone
 	}
+	a.pending = a.pending || s.ring.Head() != s.off
+	f.Beside = a.wait.sees(&f.Probe, s.off, time.Now())
+	if f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping {
+		a.blank = false
+		return evidence.Classify(f), f.Probe.PID // whatever the screen shows
+	}
 	m := s.engine.Modes()
 	f.BracketedPaste, f.AppCursor, f.Mouse = m.BracketedPaste, m.AppCursor, m.Mouse != 0
 	s.screenFacts(&f)
-	s.attention.blank = strings.TrimSpace(f.Line) == ""
+	a.blank = strings.TrimSpace(f.Line) == ""
 	return evidence.Classify(f), f.Probe.PID
-}
-
-// screenFacts puts the rows around the cursor into the facts.
-func (s *Session) screenFacts(f *evidence.Facts) {
-	var frame vterm.Frame
-	s.engine.Frame(&frame, vterm.Query{})
-	text := func(cells []vterm.Cell) string {
-		var b []byte
-		for _, c := range cells {
-			b = frame.AppendText(b, c)
-		}
-		return string(b)
-	}
-	const near = 20
-	for i := range frame.Lines {
-		l := &frame.Lines[i]
-		switch d := l.Row - frame.Cursor.Row; {
-		case d == 0:
-			at := min(frame.Cursor.Col, len(l.Cells))
-			f.Line, f.After = text(l.Cells[:at]), trimRight(text(l.Cells[at:]))
-			for n := at; n < frame.Cursor.Col; n++ {
-				f.Line += " "
-			}
-		case d < 0 && d >= -near:
-			f.Above = append(f.Above, trimRight(text(l.Cells)))
-		case d > 0 && d <= near:
-			f.Below = append(f.Below, trimRight(text(l.Cells)))
-		}
-	}
-}
-
-func trimRight(s string) string {
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }

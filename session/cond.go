@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -87,8 +88,8 @@ func (s *Session) holdsNow(w *waiter, c *Cond, st *Status) (match string, ok boo
 		return "", s.quietFor(w) >= c.Quiet || s.noMoreOutput()
 	case CondInput:
 		kind := string(st.Needs.Kind)
-		if kind == "" && c.Text == "" && s.otherProgram() != "" && st.Shell.Phase == shell.PhasePrompt {
-			return string(shell.PhasePrompt), true // to the shell below, a program that waits for input
+		if kind == "" && !s.followed() && st.Shell.Phase == shell.PhasePrompt { // by evidence
+			kind = string(evidence.Prompt)
 		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
 	case CondPrompt:

@@ -86,7 +86,7 @@ func TestQuestionOnItsWay(t *testing.T) {
 	if a.tells() {
 		t.Error("at the first look")
 	}
-	a.step = 1
+	a.Next(time.Now(), false, false)
 	if !a.tells() {
 		t.Error("not at the second one")
 	}

@@ -30,7 +30,7 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 		}
 		t.Leader = s.Status().PID
 		r = s.lineProber.Probe(t)
-		p.Canonical, p.Unread = m.Canonical, evidence.Unread(fd)
+		p.Canonical, p.Unread = m.Canonical, evidence.UnreadInput(fd)
 		return nil
 	})
 	if err != nil || r.PID == 0 {

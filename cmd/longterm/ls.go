@@ -67,7 +67,7 @@ func doing(s *api.Session) string {
 		return "-"
 	case s.Quarantine != "":
 		return "quarantined"
-	case s.Needs != nil && s.Needs.Kind != "screen":
+	case s.Needs != nil && s.Needs.Kind != "screen" && s.Needs.Kind != "prompt":
 		return "needs " + s.Needs.Kind
 	case sh == nil || sh.Phase == "unknown":
 		return cmp.Or(activityText(s), "-")

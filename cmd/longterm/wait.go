@@ -101,8 +101,8 @@ func parseCondition(s string) (api.Condition, error) {
 	case "title":
 		c.Text = value
 	case "input":
-		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen"}, value) {
-			return c, usagef("condition %q: kinds of input are password, confirm, menu, text and screen", s)
+		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen", "prompt"}, value) {
+			return c, usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
 		}
 		c.Text = value
 	case "fullscreen":

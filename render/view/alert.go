@@ -51,9 +51,10 @@ func (m *model) notice(now []Session, at time.Time) {
 	}
 }
 
-// wants reports that a session waits for a person.
+// wants reports that a session asks a person. Full-screen programs and the prompts of shells within
+// shells wait for one too, but ask nothing.
 func wants(s *Session) bool {
-	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen"
+	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen" && s.Needs != "prompt"
 }
 
 // worth is the alert, or none where the person wants none of it.

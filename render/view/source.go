@@ -41,7 +41,7 @@ type Session struct {
 	Since      time.Time // when the phase began
 	LastExit   *int      // status of the shell's last command, where it is known
 	FullScreen bool      // a program has the whole screen
-	Needs      string    // what it waits for: password, confirm, menu, text; empty: nothing
+	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt; empty: nothing
 	Progress   *Progress
 	Due        time.Time // when what runs will be done; zero: unknown
 	Errors     int       // counted in what it prints

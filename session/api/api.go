@@ -70,7 +70,7 @@ type Shell struct {
 
 // Needs is input that a program waits for.
 type Needs struct {
-	Kind       string    `json:"kind" enum:"password,confirm,menu,text,screen" doc:"screen: a full-screen program is idle"`
+	Kind       string    `json:"kind" enum:"password,confirm,menu,text,screen,prompt" doc:"screen: a full-screen program is idle; prompt: a shell within the shell, or behind ssh, waits for a command: neither asks anything"`
 	Confidence int       `json:"confidence" doc:"percent"`
 	Reason     string    `json:"reason"`
 	Since      time.Time `json:"since"`
@@ -298,7 +298,7 @@ type Result struct {
 	InBackground bool               `json:"in_background,omitempty" doc:"it goes on without the caller"`
 	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
 	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
-	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen"`
+	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
 	ExitCode     *int               `json:"exit_code" doc:"null when it runs on and when unknown"`
 	Signal       string             `json:"signal,omitempty"`
 	Error        string             `json:"error,omitempty"`

@@ -22,7 +22,17 @@ type callRow struct {
 	kind    callKind
 	timeout timeoutKind
 	arg     int // of the timeout
+	pause   pauseKind
 }
+
+// pauseKind says whether a call only lets time pass.
+type pauseKind uint8
+
+const (
+	noPause    pauseKind = iota
+	plainPause           // for the timeout
+	clockPause           // for the timeout, or until it: a clock and flags are the first arguments
+)
 
 // timeoutKind says what a call's timeout argument is.
 type timeoutKind uint8
@@ -54,8 +64,8 @@ var callTable = map[int]callRow{
 	unix.SYS_WAIT4:           {name: "wait4"},
 	unix.SYS_WAITID:          {name: "waitid"},
 	unix.SYS_FUTEX:           {name: "futex"},
-	unix.SYS_NANOSLEEP:       {name: "nanosleep"},
-	unix.SYS_CLOCK_NANOSLEEP: {name: "clock_nanosleep"},
+	unix.SYS_NANOSLEEP:       {name: "nanosleep", timeout: timespec, pause: plainPause},
+	unix.SYS_CLOCK_NANOSLEEP: {name: "clock_nanosleep", timeout: timespec, arg: 2, pause: clockPause},
 	unix.SYS_RT_SIGSUSPEND:   {name: "rt_sigsuspend"},
 	unix.SYS_RT_SIGTIMEDWAIT: {name: "rt_sigtimedwait"},
 	unix.SYS_FLOCK:           {name: "flock"},

@@ -20,12 +20,17 @@ type scene struct {
 	like   bool   // at least it ends like a prompt
 	hidden bool   // line input without echo
 	raw    bool   // keys, not lines
+	repl   bool   // it is the prompt of a program that takes commands
 	relay  bool   // the program always waits for the terminal
 	works  bool   // the line looks like progress
+	parked bool   // the wait is one that goes on whether or not anybody is asked
 }
 
 // Classify judges whether a program waits for input, and for what kind.
 func Classify(f Facts) Verdict {
+	if looksBehind(&f) {
+		return behind(&f)
+	}
 	s := newScene(&f)
 	switch {
 	case f.Shell == ShellPrompt:
@@ -53,7 +58,8 @@ func newScene(f *Facts) *scene {
 		s.hidden = m.Canonical && !m.Echo
 		s.raw = !m.Canonical
 	}
-	s.relay = relays[f.Probe.Program]
+	s.relay = relays[f.Probe.Program] && !f.asksForItself()
+	s.parked = isParked(f)
 	p, asks := ask(s.line)
 	if !asks && s.empty && len(f.Above) > 0 {
 		if last := tail(f.Above[len(f.Above)-1]); wholeLine.MatchString(last) {
@@ -61,9 +67,10 @@ func newScene(f *Facts) *scene {
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
-	s.like = promptEnd.MatchString(s.line)
+	s.repl = replPrompt.MatchString(s.line)
+	s.like = promptEnd.MatchString(s.line) || s.repl
 	s.findKind()
-	s.works = !s.asks && progress.MatchString(s.line)
+	s.works = !s.asks && !s.repl && progress.MatchString(s.line)
 	return s
 }
 
@@ -77,6 +84,8 @@ func (s *scene) findKind() {
 		if s.kind != Confirm {
 			s.kind = Screen
 		}
+	case s.kind == None && s.repl: // whatever it printed before
+		s.kind = Text
 	case s.kind == None && (s.raw || s.Modes == nil) && arrowMenu(s.Facts):
 		s.kind, s.asks, s.what = Menu, true, "marks one of the choices shown"
 	case s.kind == None && s.like && numberedAbove(s.Above):
@@ -107,13 +116,23 @@ func (s *scene) pager() bool {
 	return pagers[s.Probe.Program] && pagerEnd.MatchString(s.line)
 }
 
-// shellPrompt reports if a shell without integration waits for a command. While marks
-// say that a command runs, such a prompt is that command's: a shell in the shell.
+// shellPrompt reports if a shell waits for a command that tells nothing of itself: while marks say
+// that a command runs, it is that command, a shell in the shell. The shell that makes the marks reads
+// for its own builtins then, unless it was given a prompt without marks.
 func (s *scene) shellPrompt() bool {
-	if !shells[s.Probe.Program] || s.Shell != ShellUnknown || s.asks {
+	if s.Probe.State != Reading && s.Probe.State != Polling {
 		return false
 	}
-	if s.Probe.State != Reading && s.Probe.State != Polling {
+	if s.relay {
+		return !s.asks && remotePrompt.MatchString(s.line)
+	}
+	if !shells[s.Probe.Program] || s.asks || s.Probe.Script {
+		return false
+	}
+	if own := s.Leader != 0 && s.Probe.PID == s.Leader; own && s.Shell == ShellRunning {
+		return s.NewPrompt
+	}
+	if readPrompt.MatchString(s.line) {
 		return false
 	}
 	// The line editors of shells read keys; the shells without one read lines, and
@@ -141,6 +160,9 @@ func (s *scene) weigh() Verdict {
 		reasons = append(reasons, "the text "+s.what)
 	}
 	v.Confidence = min(99, max(1, v.Confidence))
+	if s.mayBeAtWork() && !s.patient() {
+		v.Confidence = min(v.Confidence, needed/2)
+	}
 	v.Needs = v.Confidence >= needed
 	if !v.Needs {
 		v.Kind = None
@@ -156,7 +178,10 @@ func (s *scene) weigh() Verdict {
 // better is known: longer than this program's usual pauses.
 func (s *scene) quietEnough() bool {
 	least := time.Second
-	if s.asks {
+	switch {
+	case s.asks && s.foreign() && !s.hidden:
+		least = 3 * time.Second // as for what a relay may hide
+	case s.asks:
 		least = 300 * time.Millisecond
 	}
 	return s.Quiet >= max(least, min(3*s.Rhythm, 20*time.Second))

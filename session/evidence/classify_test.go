@@ -13,7 +13,7 @@ var (
 )
 
 func reading(program string) Result {
-	return Result{State: Reading, Source: FromCall, PID: 1, Program: program, Timeout: -1, Why: "blocked reading the terminal"}
+	return Result{State: Reading, Source: FromCall, PID: 1, TID: 1, Program: program, Timeout: -1, Why: "blocked reading the terminal"}
 }
 
 func polling(program string, timeout time.Duration) Result {
@@ -32,6 +32,23 @@ func unseen(program string, idle bool) Result {
 	return Result{State: Unknown, Source: FromSched, PID: 1, Program: program, Timeout: -1, Idle: idle}
 }
 
+// own is a relay that reads for itself.
+func own(program string) Result { r := reading(program); r.TID = r.PID; return r }
+
+// aside is a wait of a thread that is not the first one.
+func aside(r Result, a Aside) Result { r.TID, r.Aside = r.PID+1, a; return r }
+
+func script(r Result) Result { r.Script = true; return r }
+
+// before is a relay with programs behind it, all with the same terminal settings.
+func before(relay string, inner Result, m *Modes, more ...Result) Result {
+	r := polling(relay, -1)
+	for _, b := range append([]Result{inner}, more...) {
+		r.Behind = append(r.Behind, Behind{b, m})
+	}
+	return r
+}
+
 // rows makes the facts of a screen: the cursor is at the end of the last row.
 func rows(text string, f Facts) Facts {
 	lines := strings.Split(text, "\n")
@@ -42,6 +59,7 @@ func rows(text string, f Facts) Facts {
 	return f
 }
 
+// FAULT: E1, E2, E4, E5, E7
 // FEATURES: R40, R42, R88
 func TestClassify(t *testing.T) {
 	const ms = time.Millisecond
@@ -122,8 +140,6 @@ func TestClassify(t *testing.T) {
 		{"ipython", "In [1]: ", Facts{Probe: polling("ipython", -1), Modes: raw}, Text},
 		{"npm init", "package name: (demo) ", Facts{Probe: polling("node", -1), Modes: raw}, Text},
 		{"counted question", "Item 2/3: ", Facts{Probe: reading("python3"), Modes: cooked}, Text},
-		{"remote shell", "ann@far:~$ ", Facts{Probe: polling("ssh", -1), Modes: raw}, Text},
-		{"shell in a shell", "$ ", Facts{Probe: reading("dash"), Modes: cooked, Shell: ShellRunning}, Text},
 		{"silence after a prompt", "Name: ", Facts{Modes: cooked}, Text},
 		{"read by wait channel", "Name: ", Facts{Probe: channel(reading("bash")), Modes: cooked}, Text},
 		{"poll by wait channel", "mysql> ", Facts{Probe: channel(polling("mysql", -1)), Modes: raw}, Text},
@@ -142,7 +158,43 @@ func TestClassify(t *testing.T) {
 		{"zsh without marks", "here% ", Facts{Probe: reading("zsh"), Modes: raw}, Prompt},
 		{"fish without marks", "ann@here ~> ", Facts{Probe: polling("fish", -1), Modes: raw}, Prompt},
 		{"dash without marks", "# ", Facts{Probe: reading("dash"), Modes: cooked}, Prompt},
+		{"remote shell", "ann@far:~$ ", Facts{Probe: polling("ssh", -1), Modes: raw}, Prompt},
+		{"shell in a shell", "$ ", Facts{Probe: reading("dash"), Modes: cooked, Shell: ShellRunning}, Prompt},
+		{"shell in a shell with an editor", "ann@here:~$ ", Facts{Probe: polling("bash", -1), Modes: raw, Shell: ShellRunning, Leader: 7}, Prompt},
+		{"the shell itself, with a new prompt", "new> ", Facts{Probe: reading("dash"), Modes: cooked, Shell: ShellRunning, Leader: 1, NewPrompt: true}, Prompt},
 		{"command being typed", "ann@here:~$ rm -i x", Facts{Probe: polling("bash", -1), Modes: raw, BracketedPaste: true}, Prompt},
+
+		// Relays.
+		{"ssh's own question", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ", Facts{Probe: own("ssh"), Modes: cooked}, Confirm},
+		{"ssh's own password", "ann@far's password: ", Facts{Probe: own("ssh"), Modes: noecho, Quiet: 20 * ms}, Password},
+		{"forged behind ssh", "Password: ", Facts{Probe: polling("ssh", -1), Modes: raw, Quiet: 2500 * ms}, None},
+		{"announced behind ssh", "Copying (1 of 3)... ", Facts{Probe: polling("ssh", -1), Modes: raw, Quiet: time.Minute}, None},
+		{"behind ssh, for long", "Password: ", Facts{Probe: polling("ssh", -1), Modes: raw, Quiet: 3 * time.Second}, Password},
+		{"behind ssh, answered", "Password: ", Facts{Probe: polling("ssh", -1), Modes: raw, Answered: true}, None},
+		{"behind root's sudo", "Password: ", Facts{Probe: unseen("sudo", true), Modes: raw, Quiet: 2500 * ms}, None},
+		{"behind script, read", "Password: ", Facts{Probe: before("script", reading("sh"), cooked), Modes: raw, Quiet: 20 * ms}, Password},
+		{"behind script, asleep", "Password: ", Facts{Probe: before("script", sleeping("sleep"), noecho), Modes: raw}, None},
+		{"behind a spawning program, asleep", "Name: ", Facts{Probe: before("python3", sleeping("sleep"), cooked), Modes: raw}, None},
+		{"behind a spawning program, hidden", "Name: ", Facts{Probe: before("python3", reading("sh"), noecho), Modes: raw}, Password},
+		{"shell behind ssh", "ann@far:~$ ", Facts{Probe: before("ssh", polling("bash", -1), raw), Modes: raw, BracketedPaste: true}, Prompt},
+		{"tmux, its program asleep", "Password: \n\n[0] 0:sh*", Facts{Probe: before("tmux: client", sleeping("sleep"), cooked), Modes: raw, AltScreen: true}, None},
+		{"two panes, one asks", "Password: ", Facts{Probe: before("tmux: client", sleeping("sleep"), cooked, reading("sh")), Modes: raw, AltScreen: true}, Password},
+		{"two panes, one reads", "done. ", Facts{Probe: before("tmux: client", sleeping("sleep"), cooked, reading("cat")), Modes: raw, AltScreen: true}, None},
+
+		// Threads that wait for keys all the time.
+		{"parked, and nothing", "42\n", Facts{Probe: aside(reading("python3"), Working), Modes: cooked}, None},
+		{"parked, forged", "Password: ", Facts{Probe: aside(reading("python3"), Working), Modes: noecho, Quiet: time.Minute}, None},
+		{"parked in a loop, forged", "Password: ", Facts{Probe: aside(reading("python3"), Elsewhere), Modes: cooked, Quiet: 2500 * ms}, None},
+		{"asked in a thread", "Name: ", Facts{Probe: aside(reading("python3"), Elsewhere), Modes: cooked, Quiet: 6 * time.Second}, Text},
+		{"asked in the only thread that matters", "Name: ", Facts{Probe: aside(reading("java"), Nothing), Modes: cooked, Quiet: 50 * ms}, Text},
+		{"a thread reads, silent for a moment", "listening\n", Facts{Probe: aside(reading("java"), Nothing), Modes: cooked, Quiet: 300 * ms}, None},
+		{"others print", "line 7\n", Facts{Probe: aside(reading("java"), Nothing), Modes: cooked, Quiet: 2 * time.Second, Beside: true}, None},
+
+		// What stands at the cursor, not above.
+		{"REPL below a list", "1. a\n2. b\n>>> ", Facts{Probe: polling("python3", -1), Modes: raw}, Text},
+		{"zsh's select", "1) red    2) green\n?# ", Facts{Probe: reading("zsh"), Modes: cooked}, Menu},
+		{"fish's read", "read> ", Facts{Probe: reading("fish"), Modes: raw, Shell: ShellRunning, Leader: 7}, Text},
+		{"script of a shell with a prompt-like question", "$ ", Facts{Probe: script(reading("dash")), Modes: cooked, Shell: ShellRunning}, Text},
 
 		// Nothing.
 		{"sleep", "", Facts{Probe: sleeping("sleep"), Modes: cooked}, None},

@@ -76,6 +76,33 @@ type Result struct {
 	// longer ago that probe was: some 100 ms are enough for most programs.
 	Idle bool
 	Why  string // in words, for people and logs
+
+	// Aside says what else the process does while one of its threads waits for the terminal.
+	Aside Aside
+	// Waits counts the waits of the thread that decided, -1 when that is not known: the same thread
+	// with the same number is still in the same wait.
+	Waits int64
+	// Script: a shell that was given its commands (-c, a file) and has no prompt of its own.
+	Script bool
+	// Behind is what was found on the terminals that the program relays for, if it relays and they
+	// are on this machine.
+	Behind []Behind
+}
+
+// Aside is what a process does besides waiting for the terminal.
+type Aside uint8
+
+// What is done aside, the most last.
+const (
+	Nothing   Aside = iota // the thread that waits is all there is, or the others wait for it
+	Elsewhere              // it waits in a thread made for it; the first thread waits for events of its own
+	Working                // the first thread, or the processor's time, says that other work goes on
+)
+
+// Behind is a terminal that a program relays for.
+type Behind struct {
+	Probe Result
+	Modes *Modes // nil: not known
 }
 
 // Target is the terminal to probe.

@@ -20,6 +20,17 @@ type Facts struct {
 	AppCursor      bool // application cursor keys (DECCKM)
 	Mouse          bool // any mouse reporting
 
+	// Answered: something was typed after the last output, so that what stands at the cursor may have
+	// had its answer.
+	Answered bool
+	// Beside: something was printed while the thread that reads was in this same wait all along, so
+	// that others print what it does not.
+	Beside bool
+	// Leader is the pid of the session's own program; NewPrompt: what it runs gives a shell another
+	// prompt, which no marks are in.
+	Leader    int
+	NewPrompt bool
+
 	Quiet  time.Duration // since the last output
 	Rhythm time.Duration // quiet that this program is used to keep between outputs: see Rhythm
 	Shell  ShellState
@@ -46,7 +57,7 @@ const (
 	Menu     Kind = "menu"     // one or more of the choices shown
 	Text     Kind = "text"     // a line of text, or keys
 	Screen   Kind = "screen"   // a full-screen program is idle
-	Prompt   Kind = "prompt"   // a shell's prompt: nothing runs, so nothing needs input
+	Prompt   Kind = "prompt"   // a shell's prompt: it waits for a person, and asks nothing
 )
 
 // Verdict is what Classify finds.

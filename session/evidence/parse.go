@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // The formats are those of proc_pid_stat(5), proc_pid_syscall(5) and proc_pid_fdinfo(5).
@@ -16,6 +17,7 @@ type stat struct {
 	group   int
 	session int
 	tty     uint64 // controlling terminal, as the kernel's new_encode_dev has it
+	front   int    // foreground process group of that terminal, -1 without one
 	threads int
 }
 
@@ -54,6 +56,8 @@ func parseStat(b []byte) (s stat, ok bool) {
 			s.session = int(n)
 		case 7:
 			s.tty = uint64(uint32(n))
+		case 8:
+			s.front = int(n)
 		case 20:
 			s.threads = int(n)
 			return s, true
@@ -93,6 +97,67 @@ func parseCall(b []byte) (c call, ok bool) {
 	}
 	return c, true
 }
+
+// scripted reports whether the arguments of a shell, separated by NULs, give it what to run: then it
+// has no prompt of its own.
+func scripted(cmdline []byte) bool {
+	args := bytes.Split(bytes.TrimSuffix(cmdline, []byte{0}), []byte{0})
+	for i := 1; i < len(args); i++ {
+		switch a := string(args[i]); {
+		case a == "-" || a == "--":
+			return i+1 < len(args)
+		case strings.HasPrefix(a, "--"):
+			if a == "--command" || strings.HasPrefix(a, "--command=") {
+				return true
+			}
+			if a == "--rcfile" || a == "--init-file" || a == "--init-command" {
+				i++
+			}
+		case a[:min(1, len(a))] == "-" || a[:min(1, len(a))] == "+":
+			if strings.ContainsRune(a, 'c') {
+				return true
+			}
+			if strings.ContainsRune(a, 's') { // what follows are its parameters
+				return false
+			}
+			if strings.ContainsAny(a, "oOC") { // with a name, or a command to begin with
+				i++
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// ttyIndex reads which terminal a PTY's master belongs to out of its fdinfo.
+func ttyIndex(b []byte) (n int, ok bool) {
+	for line := range bytes.Lines(b) {
+		if rest, found := bytes.CutPrefix(line, []byte("tty-index:")); found {
+			n, err := strconv.Atoi(string(bytes.TrimSpace(rest)))
+			return n, err == nil && n >= 0
+		}
+	}
+	return 0, false
+}
+
+// connection is a row of /proc/net/tcp or tcp6.
+type connection struct{ local, remote, inode string }
+
+// parseConnections reads the rows of established connections.
+func parseConnections(b []byte) (table []connection) {
+	for line := range bytes.Lines(b) {
+		f := bytes.Fields(line) // number, local, remote, state, queues, timer, retransmissions, uid, timeout, inode
+		if len(f) < 10 || string(f[3]) != "01" {
+			continue
+		}
+		table = append(table, connection{plainAddress(f[1]), plainAddress(f[2]), string(f[9])})
+	}
+	return table
+}
+
+// plainAddress writes an IPv4 address in IPv6's clothes as IPv4.
+func plainAddress(b []byte) string { return strings.TrimPrefix(string(b), "0000000000000000FFFF0000") }
 
 // parseWatched calls f for each descriptor that an epoll instance's fdinfo lists, with
 // the events it is watched for.

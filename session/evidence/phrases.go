@@ -31,7 +31,7 @@ const answer = `(?:\s*\[[^\]]{0,20}\])?[?:>›»]*\s*\S{0,3}$`
 var phrases = []phrase{
 	{Password, regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)(?:$|[^\pL\pN].*)[:?>›»：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
 	{Password, regexp.MustCompile(`(?i)(?:` + secretWords + `)\s*[:：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
-	{Menu, regexp.MustCompile(`^\s*#\? ?\S{0,3}$`), "is the shell's select prompt", false},
+	{Menu, regexp.MustCompile(`^\s*(?:#\?|\?#) ?\S{0,3}$`), "is the shell's select prompt", false},
 	{Confirm, regexp.MustCompile(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answer), "offers yes or no", false},
 	{Confirm, regexp.MustCompile(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answer), "offers keys", false},
 	{Confirm, regexp.MustCompile(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answer), "offers yes or no", false},
@@ -55,7 +55,13 @@ var wholeLine = regexp.MustCompile(`(?i)(?:[\[(]y(?:es)?/no?[\])]\s*[:?]?|\b(?:p
 
 var (
 	// promptEnd is how an unfinished line ends that waits for its continuation.
-	promptEnd = regexp.MustCompile(`(?:[:?>$#%»›❯➜λ)\]：？]|>>>|\.\.\.) $|[:?>：？]$`)
+	promptEnd = regexp.MustCompile(`[:?>$#%»›❯➜λ)\]：？] $|[:?>：？]$`)
+	// replPrompt is the prompt of a program that takes commands: it says nothing of what is above.
+	replPrompt = regexp.MustCompile(`^(?:>>>|\.\.\.|\(\w+\)|(?:In|Out) ?\[\d+\]:|ftp>|[\w.@:/-]{1,40}(?:\([\w@/.:-]{0,60}\))?(?::\d{1,4})*(?::\d)?[=*!^'"-]?[>#]) $`)
+	// remotePrompt is a shell's prompt behind a relay: user, host or directory before its sign.
+	remotePrompt = regexp.MustCompile(`^[^\s:]*[\w\])@~/-](?:[:@ ][^\s]*)*\s?[$#%❯➜] $`)
+	// readPrompt is what fish prints when a script of it reads.
+	readPrompt = regexp.MustCompile(`^read> `)
 	// shellEnd is how a shell's prompt ends, and a command being typed may follow.
 	shellEnd = regexp.MustCompile(`[$#%>❯➜λ»›⟩](?: |$)`)
 	// menuWords ask for a choice among what is listed above.
@@ -70,7 +76,7 @@ var (
 	question = regexp.MustCompile(`^\s*(?:│\s*)?(?:\?|◆|\[\?\]|❓|›)\s+\S`)
 	// progress is a line that is being redrawn by a program at work.
 	progress = regexp.MustCompile(`(?i)\d\s?%|[█▓▒░━▰▱■□]{3}|\[[=#>.\-\s*]{5,}\]|[=#]{4,}>|\bETA\b|\b\d+(?:\.\d+)?\s?[kmgt]i?b(?:/s|ps)|` +
-		`\b\d+\s?/\s?\d+\b|[\x{2800}-\x{28ff}◐◓◑◒◴◷◶◵◰◳◲◱⣾⣽⣻⢿⡿⣟⣯⣷]|(?:^|\s)[|/\\-]$|^[|/\\-]\s|\w\s?(?:\.{2,}|…)\s?$`)
+		`\b\d+\s?/\s?\d+\b|[\x{2800}-\x{28ff}◐◓◑◒◴◷◶◵◰◳◲◱⣾⣽⣻⢿⡿⣟⣯⣷]|(?:^|\s)[|/\\-]$|^[|/\\-]\s|[^\s.…]\s?(?:\.{2,}|…)\s?$|\b\d+ of \d+\b`)
 	pagerEnd = regexp.MustCompile(`^(?:\(END\)|:|.*\(press h for help or q to quit\)|lines \d+-\d+.*)\s*$`)
 )
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 // Bounds of one probe. Beyond them the answer is that of the part that was seen.
@@ -13,6 +11,8 @@ const (
 	maxFile      = 64 << 10
 	maxProcesses = 1024 // descendants of the session leader
 	maxThreads   = 1024 // of the group
+	maxBehind    = 4    // terminals that one program relays for
+	maxDepth     = 3    // relays behind relays
 )
 
 // Prober looks at the foreground process group of a terminal through /proc. It keeps
@@ -27,12 +27,22 @@ type Prober struct {
 	mem    []byte
 	name   []byte
 	queue  []int
+	kin    []bool // of queue: descends from a member of the group
 	tids   []int
 
 	now, last runTime
 	result    Result
 	threads   int // examined
 	found     int // processes of the group
+
+	first   finding     // of the first thread of the process being examined
+	masters []int       // terminals that the thread being examined relays for, by their number
+	decider finding     // of the first thread of the process that decided
+	relays  []int       // masters of the thread that decided
+	aside   asideTime   // what ran beside the thread that decided
+	depth   int         // of the terminals behind others
+	behind  []*Prober   // of the terminals behind this one
+	relayed relayServer // of the last relay whose other side is another process
 
 	noCalls, noChannels bool // for tests: as if /proc refused
 }
@@ -61,6 +71,10 @@ func (p *Prober) Probe(t Target) Result {
 	if p.found == 0 {
 		p.all()
 	}
+	if p.found > 0 {
+		p.lookAside()
+		p.lookBehind()
+	}
 	if p.found == 0 {
 		p.result = Result{Timeout: -1, Why: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
 	}
@@ -72,19 +86,24 @@ func (p *Prober) Probe(t Target) Result {
 // walk examines the group's members among a process and its descendants.
 func (p *Prober) walk(root int) {
 	p.queue = append(p.queue[:0], root)
+	p.kin = append(p.kin[:0], false)
 	for i := 0; i < len(p.queue) && i < maxProcesses && !p.decided(); i++ {
 		pr, ok := p.openProcess(p.queue[i])
 		if !ok {
 			continue
 		}
-		p.examine(&pr)
-		p.queueChildren(&pr)
+		member := pr.group == p.target.Group
+		// A child that left the terminal's session (su -c, setsid) may still read the terminal.
+		if member || p.kin[i] && pr.tty == 0 {
+			p.examine(&pr)
+		}
+		p.queueChildren(&pr, member || p.kin[i])
 		pr.close()
 	}
 }
 
-// queueChildren adds the children of all threads of a process.
-func (p *Prober) queueChildren(pr *process) {
+// queueChildren adds the children of all threads of a process, which are kin of the group or not.
+func (p *Prober) queueChildren(pr *process, kin bool) {
 	p.eachThread(pr, func(tid int) {
 		b, err := p.readAt(pr.dir, "task/"+strconv.Itoa(tid)+"/children")
 		if err != nil {
@@ -96,7 +115,7 @@ func (p *Prober) queueChildren(pr *process) {
 				return // cut off
 			}
 			if pid, err := strconv.Atoi(string(b[:end])); err == nil {
-				p.queue = append(p.queue, pid)
+				p.queue, p.kin = append(p.queue, pid), append(p.kin, kin)
 			}
 			b = b[end+1:]
 		}
@@ -106,15 +125,9 @@ func (p *Prober) queueChildren(pr *process) {
 // all examines the group's members among all processes: for groups whose parents are
 // gone, and kernels that do not list children.
 func (p *Prober) all() {
-	fd, err := retry(func() (int, error) { return unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
-	_ = entries(fd, ".", func(pid int) bool {
-		if pr, ok := p.openProcess(pid); ok {
-			p.examine(&pr)
-			pr.close()
+	p.everyProcess(func(pr *process) bool {
+		if pr.group == p.target.Group {
+			p.examine(pr)
 		}
 		return !p.decided()
 	})
@@ -123,11 +136,8 @@ func (p *Prober) all() {
 // decided: a reader of the terminal settles the matter.
 func (p *Prober) decided() bool { return p.result.State == Reading && p.found > 0 }
 
-// examine judges a process if it is one of the group.
+// examine judges a process.
 func (p *Prober) examine(pr *process) {
-	if pr.group != p.target.Group {
-		return
-	}
 	switch pr.state {
 	case 'X', 'x':
 		return
@@ -152,7 +162,12 @@ func (p *Prober) examine(pr *process) {
 		}
 		p.threads++
 		t := thread{p: p, pr: pr, tid: tid, path: "task/" + strconv.Itoa(tid) + "/"}
-		p.take(pr, tid, t.judge())
+		p.masters = p.masters[:0]
+		f := t.judge()
+		if tid == pr.pid {
+			p.first = f
+		}
+		p.take(pr, tid, f)
 	})
 }
 
@@ -187,8 +202,9 @@ func (p *Prober) take(pr *process, tid int, f finding) {
 	}
 	*r = Result{
 		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.comm),
-		Call: f.call, Timeout: f.timeout, Why: f.why,
+		Call: f.call, Timeout: f.timeout, Why: f.why, Waits: -1,
 	}
+	p.decider, p.relays = p.first, append(p.relays[:0], p.masters...)
 }
 
 // memory is a buffer of n bytes for another process's memory.

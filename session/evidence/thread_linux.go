@@ -32,6 +32,7 @@ type finding struct {
 	call    string
 	timeout time.Duration
 	why     string
+	sleeps  time.Duration // what is left of a pause that it makes, 0 if it makes none
 }
 
 // judge asks the best source that answers.
@@ -118,26 +119,66 @@ func (t *thread) inCall(f *finding, row callRow, args [6]uint64) {
 		*f, _ = t.byChannel()
 	default:
 		f.why = "waits for something else"
+		f.sleeps = t.sleeps(row, args)
+		if row.name == "futex" && futexWaits[args[1]&futexCommand] && args[3] != 0 {
+			f.call = timedFutex
+		}
 	}
 }
 
-// isTTY reports if a descriptor is open on the terminal, by any of its names.
+// timedFutex is a futex that is waited for with a limit: by a program that does something else then.
+const timedFutex = "futex with a limit"
+
+const futexCommand = 0x7f
+
+var futexWaits = map[uint64]bool{0: true, 9: true} // FUTEX_WAIT, FUTEX_WAIT_BITSET
+
+// sleeps is what is left of the pause that a call makes, 0 if it makes none.
+func (t *thread) sleeps(row callRow, args [6]uint64) time.Duration {
+	clock, until := int32(unix.CLOCK_MONOTONIC), false
+	switch row.pause {
+	case noPause:
+		return 0
+	case clockPause:
+		clock, until = int32(args[0]), args[1]&unix.TIMER_ABSTIME != 0
+	}
+	d := t.timeout(row, args[row.arg])
+	if until && d >= 0 {
+		var now unix.Timespec
+		if unix.ClockGettime(clock, &now) != nil {
+			return time.Hour // as long as not known better
+		}
+		d -= time.Duration(now.Nano())
+	}
+	return max(d, 1)
+}
+
+// isTTY reports if a descriptor is open on the terminal, by any of its names. Of one that is the
+// master of another terminal it takes a note: the thread relays for that.
 func (t *thread) isTTY(fd int) bool {
 	if fd < 0 {
 		return false
 	}
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) {
-		return 0, unix.Fstatat(t.pr.dir, t.path+"fd/"+strconv.Itoa(fd), &st, 0)
-	})
-	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
+	dev, ok := t.p.deviceAt(t.pr.dir, t.path+"fd/"+strconv.Itoa(fd))
+	if !ok {
 		return false
 	}
-	return uint64(st.Rdev) == t.p.target.TTY || uint64(st.Rdev) == devTTY && t.controlled()
+	if dev == devMaster {
+		t.p.noteMaster(t.pr.dir, t.path, fd)
+	}
+	return dev == t.p.target.TTY || dev == devTTY && t.controlled()
 }
 
-// devTTY is /dev/tty: whatever terminal controls the process.
-var devTTY = unix.Mkdev(5, 0)
+// deviceAt is the number of the character device that a path of /proc/PID/fd leads to.
+func (p *Prober) deviceAt(dir int, path string) (dev uint64, ok bool) {
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) { return 0, unix.Fstatat(dir, path, &st, 0) })
+	return uint64(st.Rdev), err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR
+}
+
+// devTTY is /dev/tty: whatever terminal controls the process. devMaster is /dev/ptmx: the master of
+// a pseudo-terminal.
+var devTTY, devMaster = unix.Mkdev(5, 0), unix.Mkdev(5, 2)
 
 func (t *thread) controlled() bool {
 	return unix.Mkdev(deviceOf(t.pr.tty)) == t.p.target.TTY
@@ -162,11 +203,11 @@ func (t *thread) polls(at, n uint64) (watches, readable bool) {
 	for ; len(b) >= size; b = b[size:] {
 		fd := int(int32(binary.NativeEndian.Uint32(b)))
 		events := binary.NativeEndian.Uint16(b[4:])
-		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 && t.watches(fd, 0) {
-			return true, true
+		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 {
+			watches = t.watches(fd, 0) || watches
 		}
 	}
-	return false, true
+	return watches, true
 }
 
 // selects looks through the fd_set of descriptors to read: longs, lowest bit first. The
@@ -187,11 +228,11 @@ func (t *thread) selects(n int, at uint64) (watches, readable bool) {
 		if long == 8 {
 			bits = binary.NativeEndian.Uint64(word)
 		}
-		if bits>>(fd%(8*long))&1 != 0 && t.watches(fd, 0) {
-			return true, true
+		if bits>>(fd%(8*long))&1 != 0 {
+			watches = t.watches(fd, 0) || watches
 		}
 	}
-	return false, true
+	return watches, true
 }
 
 // epolls looks through the descriptors of an epoll instance; of anything else there are none.
@@ -210,12 +251,11 @@ func (t *thread) epolls(fd, depth int) bool {
 			watched = append(watched, fd)
 		}
 	})
+	found := false
 	for _, fd := range watched {
-		if t.watches(fd, depth) {
-			return true
-		}
+		found = t.watches(fd, depth) || found
 	}
-	return false
+	return found
 }
 
 // timeout is how long a call waits at most, negative without a limit.

@@ -19,9 +19,9 @@ func slave(fd int, f func(tty int) error) error {
 	return f(int(tty))
 }
 
-// Unread is how many bytes of input stand ready for a reader of the terminal whose master is
+// UnreadInput is how many bytes of input stand ready for a reader of the terminal whose master is
 // fd: in line mode those of whole lines only. 0 when it is not known.
-func Unread(fd int) (n int) {
+func UnreadInput(fd int) (n int) {
 	_ = slave(fd, func(tty int) (err error) {
 		n, err = unix.IoctlGetInt(tty, unix.TIOCINQ)
 		return err

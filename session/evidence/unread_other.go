@@ -6,8 +6,8 @@ import "errors"
 
 var errNoPeer = errors.New("the terminal's other end cannot be reached on this system")
 
-// Unread is not known here.
-func Unread(int) int { return 0 }
+// UnreadInput is not known here.
+func UnreadInput(int) int { return 0 }
 
 // FlushUnread is not possible here.
 func FlushUnread(int) error { return errNoPeer }

@@ -25,6 +25,10 @@ var weights = []fact{
 	{62, "waits for the terminal and other things", func(s *scene) bool { return s.polls() && !s.brief() && s.exact() }},
 	{52, "seems to wait for the terminal and other things", func(s *scene) bool { return s.polls() && !s.brief() && !s.exact() }},
 	{38, "looks at the terminal now and then", func(s *scene) bool { return s.polls() && s.brief() }},
+	{40, "keeps waiting for the terminal while others work", func(s *scene) bool { return s.parks() && s.patient() }},
+	{5, "keeps waiting for the terminal while others work", func(s *scene) bool { return s.parks() && !s.patient() }},
+	{40, "relays for a program that cannot be seen", func(s *scene) bool { return s.relays() && s.patient() }},
+	{5, "relays for a program that cannot be seen", func(s *scene) bool { return s.relays() && !s.patient() }},
 	{30, "did not run since it was last looked at", func(s *scene) bool { return s.blind() && s.Probe.Idle }},
 	{15, "nothing is known about the program", func(s *scene) bool { return s.blind() && !s.Probe.Idle }},
 
@@ -38,8 +42,10 @@ var weights = []fact{
 	// Against a reader: only that it seems to be at work, in another thread.
 	{-35, "the line looks like progress", func(s *scene) bool { return s.works && s.reads() && !s.like && !s.hidden && s.kind != Screen }},
 	{-50, "the line looks like progress", func(s *scene) bool { return s.works && !s.reads() && !s.hidden && s.kind != Screen }},
+	{-50, "a thread of its own reads, and nothing asks", func(s *scene) bool {
+		return s.reads() && s.Probe.TID != s.Probe.PID && !s.asks && !s.like && !s.hidden && s.kind != Screen && s.Quiet < time.Second
+	}},
 	// Against those who would also wait for something else.
-	{-25, "it relays for another program", func(s *scene) bool { return !s.reads() && s.relay && !s.asks && !s.AltScreen }},
 	{-25, "the cursor is on an empty line", func(s *scene) bool { return !s.reads() && s.empty && !s.asks && !s.hidden && s.kind != Screen }},
 	{-8, "the line does not end like a prompt", func(s *scene) bool {
 		return !s.reads() && !s.empty && !s.like && !s.asks && !s.hidden && s.kind != Screen
@@ -51,13 +57,56 @@ var weights = []fact{
 	{8, "silent for long enough", func(s *scene) bool { return s.polls() && s.quietEnough() }},
 }
 
-// reads and polls: a relay has a thread that reads all the time, which is worth no more
-// than polling.
-func (s *scene) reads() bool { return s.Probe.State == Reading && !s.relay }
-func (s *scene) polls() bool { return s.Probe.State == Polling || s.Probe.State == Reading && s.relay }
-func (s *scene) blind() bool { return s.Probe.State == Unknown }
-func (s *scene) exact() bool { return s.Probe.Source == FromCall }
-func (s *scene) brief() bool { return s.Probe.Timeout >= 0 && s.Probe.Timeout <= briefTimeout }
+// A wait for the terminal is of one of four kinds: a read, a wait for several things, that of a
+// relay, and one that goes on while others work. What says least decides.
+func (s *scene) reads() bool { return s.Probe.State == Reading && !s.relay && !s.parked }
+func (s *scene) polls() bool {
+	return !s.parked && s.Probe.State == Polling && !s.relay || s.waits() && s.relay && s.AltScreen
+}
+func (s *scene) relays() bool { return s.waits() && s.relay && !s.AltScreen }
+func (s *scene) parks() bool  { return s.waits() && s.parked && !s.relay }
+func (s *scene) waits() bool  { return s.Probe.State == Reading || s.Probe.State == Polling }
+
+// mayBeAtWork: what waits for the terminal does so always, or cannot be seen.
+func (s *scene) mayBeAtWork() bool {
+	return s.relays() || s.parks() || s.blind() && s.relay && s.raw && !s.AltScreen
+}
+
+// foreign: it is another user's program, of which next to nothing can be known.
+func (s *scene) foreign() bool { return s.blind() && s.Probe.Source == FromSched }
+func (s *scene) blind() bool   { return s.Probe.State == Unknown }
+func (s *scene) exact() bool   { return s.Probe.Source == FromCall }
+func (s *scene) brief() bool   { return s.Probe.Timeout >= 0 && s.Probe.Timeout <= briefTimeout }
+
+// patient: a question stands at the cursor, has had no answer, and for longer than programs take that
+// print such a text and work on. The time is what tells: the program asks, or it would go on.
+func (s *scene) patient() bool {
+	least := 5 * time.Second
+	switch {
+	case s.Answered, !s.asks && !s.like, s.Probe.Aside == Working:
+		return false
+	case s.asks && s.Probe.Aside == Nothing && !s.relay:
+		least = time.Second
+	case s.asks:
+		least = 3 * time.Second
+	}
+	return s.Quiet >= max(least, min(3*s.Rhythm, 20*time.Second))
+}
+
+// isParked reports if a wait may be one that goes on whether or not anybody is asked: that of a
+// thread made to read keys while the program works.
+func isParked(f *Facts) bool {
+	r := &f.Probe
+	switch {
+	case r.State != Reading && r.State != Polling, f.AltScreen:
+		return false
+	case r.Aside != Nothing:
+		return true
+	case f.Beside && r.PID != f.Leader:
+		return true
+	}
+	return false
+}
 
 // relays pass on what is typed and wait for it whether or not somebody is asked.
 var relays = set("ssh", "mosh-client", "docker", "podman", "kubectl", "tmux: client", "screen", "script",

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Bounds of what is looked at around the cursor.
+const (
+	nearLines = 20  // above and below it
+	nearRows  = 400 // of the screen and of history, which lines of narrow screens take
+)
+
+// surroundings reads the lines around the cursor. Rows have ids as History counts them.
+type surroundings struct {
+	frame   vterm.Frame
+	history vterm.History
+	top     uint64 // id of the screen's first row
+	from    uint64 // of the first row that belongs to what runs now
+	typed   map[uint64]bool
+	alt     bool
+}
+
+// screenFacts puts the lines around the cursor into the facts: only those that were printed by what
+// runs now. Rows that something was typed on are answered questions, or lines given to a shell.
+func (s *Session) screenFacts(f *evidence.Facts) {
+	c := surroundings{history: s.engine.History(), alt: f.AltScreen}
+	s.engine.Frame(&c.frame, vterm.Query{})
+	c.top = c.history.FirstID() + uint64(c.history.Len())
+	if !c.alt {
+		if s.followed() {
+			c.from = s.ranFrom(&c)
+		}
+		c.typed = make(map[uint64]bool, len(s.typed))
+		for i := range s.typed {
+			c.typed[s.typed[i].line] = true
+		}
+	}
+	c.facts(f)
+}
+
+// ranFrom is the first row that belongs to what the shell runs: below the line that it was given,
+// unless that is not there any more because the screen was cleared.
+func (s *Session) ranFrom(c *surroundings) uint64 {
+	st := s.shell.State()
+	if r := &s.input; !r.open && r.to > 0 {
+		if st.Running == nil || c.shows(r.firstRow, r.endRow, st.Running.Text) {
+			return r.endRow
+		}
+		return 0
+	}
+	for i := range s.typed {
+		if t := &s.typed[i]; t.at >= st.PromptAt {
+			if st.Running == nil || c.shows(t.line, t.line+1, st.Running.Text) {
+				return t.line + 1
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// shows reports if the first word of a text is on some rows.
+func (c *surroundings) shows(from, to uint64, text string) bool {
+	words := strings.Fields(text)
+	if len(words) == 0 || to-from > nearRows {
+		return true
+	}
+	var rows strings.Builder
+	for row := from; row == from || row < to; row++ {
+		t, _ := c.text(row)
+		rows.WriteString(t)
+	}
+	return strings.Contains(rows.String(), words[0]) || c.frame.Cols < 20
+}
+
+func (c *surroundings) facts(f *evidence.Facts) {
+	cursor := &c.frame.Cursor
+	at := c.top + uint64(cursor.Row)
+	f.Line, f.After = c.beforeCursor(cursor)
+	row := at
+	f.Line, row = c.joined(f.Line, row)
+	for n := 0; n < nearLines && row > c.from; n++ {
+		row--
+		text, _ := c.text(row)
+		typed := c.typed[row]
+		text, row = c.joined(text, row)
+		if typed {
+			text = ""
+		}
+		f.Above = append(f.Above, trimRight(text))
+		if at-row > nearRows {
+			break
+		}
+	}
+	for i, j := 0, len(f.Above)-1; i < j; i, j = i+1, j-1 {
+		f.Above[i], f.Above[j] = f.Above[j], f.Above[i]
+	}
+	for i := 1; i <= nearLines && cursor.Row+i < c.frame.Rows; i++ {
+		text, _ := c.text(at + uint64(i))
+		f.Below = append(f.Below, trimRight(text))
+	}
+}
+
+// joined puts the rows before a row that it continues in front of its text, and returns the first.
+func (c *surroundings) joined(text string, row uint64) (string, uint64) {
+	for n := 0; row > c.from && n < nearRows; n++ {
+		before, wrapped := c.text(row - 1)
+		if !wrapped {
+			break
+		}
+		text, row = before+text, row-1
+	}
+	return text, row
+}
+
+// beforeCursor is the cursor's row up to the cursor, and from there on.
+func (c *surroundings) beforeCursor(cursor *vterm.Cursor) (before, after string) {
+	l := c.line(c.top + uint64(cursor.Row))
+	if l == nil {
+		return strings.Repeat(" ", cursor.Col), ""
+	}
+	col := cursor.Col
+	if cursor.Pending {
+		col++
+	}
+	at := min(col, len(l.Cells))
+	return c.cells(l.Cells[:at]) + strings.Repeat(" ", col-at), trimRight(c.cells(l.Cells[at:]))
+}
+
+// text is a row's text, and whether it goes on in the next row.
+func (c *surroundings) text(row uint64) (text string, wrapped bool) {
+	if l := c.line(row); l != nil {
+		return c.cells(l.Cells), l.Wrapped
+	}
+	return "", false
+}
+
+// line finds a row; nil if it is not there.
+func (c *surroundings) line(row uint64) *vterm.Line {
+	if row >= c.top {
+		if i := int(row - c.top); i < len(c.frame.Lines) && c.frame.Lines[i].Row == i {
+			return &c.frame.Lines[i]
+		}
+		return nil
+	}
+	if first := c.history.FirstID(); !c.alt && row >= first {
+		var l vterm.Line
+		c.history.Line(int(row-first), &l)
+		return &l
+	}
+	return nil
+}
+
+func (c *surroundings) cells(cells []vterm.Cell) string {
+	var b []byte
+	for _, x := range cells {
+		b = c.frame.AppendText(b, x)
+	}
+	return string(b)
+}
+
+func trimRight(s string) string {
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}

@@ -1,0 +1,150 @@
+package evidence
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// What else a process does while one of its threads waits for the terminal: a thread that was
+// made to read keys is parked there all the time, whether or not anybody is asked anything.
+
+const (
+	maxAside = 64 // threads whose time is added up
+	// briefPause is how long the pauses of a loop are that waits for something to change.
+	briefPause = 250 * time.Millisecond
+	// loopPauses is how many of them it takes to know that it is such a loop, and no long
+	// pause's end.
+	loopPauses = 4
+	// asideShare is the share of the processor's time that no idle program takes.
+	asideShare = 10
+)
+
+// asideTime is what is known of the other threads of a process between two probes.
+type asideTime struct {
+	pid, tid int // that of the thread that waits for the terminal
+	at       time.Time
+	ns       uint64 // that the others ran
+	waits    int64  // of the first thread
+	pauses   int    // brief ones of the first thread, seen one after the other
+}
+
+// lookAside fills in what is known of the thread that decided and of the others.
+func (p *Prober) lookAside() {
+	r := &p.result
+	if r.State != Reading && r.State != Polling {
+		p.aside = asideTime{}
+		return
+	}
+	pr, ok := p.openProcess(r.PID)
+	if !ok {
+		return
+	}
+	defer pr.close()
+	_, r.Waits = p.threadTime(&pr, r.TID)
+	r.Script = shells[r.Program] && p.isScript(&pr)
+	if r.TID == r.PID {
+		if p.aside = (asideTime{}); r.PID != p.target.Group && pr.group == p.target.Group && p.siblingWorks(r.PID) {
+			r.Aside = Elsewhere
+		}
+		return
+	}
+	now := asideTime{pid: r.PID, tid: r.TID, at: time.Now()}
+	n := 0
+	p.eachThread(&pr, func(tid int) {
+		if n++; tid == r.TID || n > maxAside {
+			return
+		}
+		ns, waits := p.threadTime(&pr, tid)
+		now.ns += ns
+		if tid == r.PID {
+			now.waits = waits
+		}
+	})
+	r.Aside = p.judgeAside(&now)
+	p.aside = now
+}
+
+// judgeAside says what the process is doing besides.
+func (p *Prober) judgeAside(now *asideTime) Aside {
+	last, f := &p.aside, &p.decider
+	same := last.pid == now.pid && last.tid == now.tid
+	if elapsed := now.at.Sub(last.at); same && elapsed > 0 && time.Duration(now.ns-last.ns) > elapsed/asideShare {
+		return Working
+	}
+	switch {
+	case f.state == Busy:
+		return Working
+	case f.sleeps >= briefPause:
+		return Working
+	case f.sleeps > 0:
+		if same {
+			now.pauses = last.pauses
+			if now.waits != last.waits {
+				now.pauses++
+			}
+		}
+		if now.pauses < loopPauses {
+			return Working
+		}
+		return Elsewhere
+	}
+	return workCalls[f.call]
+}
+
+// siblingWorks reports if another process of the group runs or lets time pass, and does not wait for
+// the one that reads: a script's reader in the background, say. Of a pipeline it is a part that works.
+func (p *Prober) siblingWorks(reader int) (works bool) {
+	parents := map[int]int{}
+	var busy []int
+	p.descendants(p.target.Leader, func(pr *process) bool {
+		parents[pr.pid] = pr.parent
+		if pr.group != p.target.Group || pr.pid == reader || pr.state == 'Z' {
+			return true
+		}
+		t := thread{p: p, pr: pr, tid: pr.pid, path: "task/" + strconv.Itoa(pr.pid) + "/"}
+		if f := t.judge(); f.state == Busy || f.sleeps > 0 {
+			busy = append(busy, pr.pid)
+		}
+		return true
+	})
+	for _, pid := range busy {
+		above := false // of the reader: it waits for it, in its own way
+		for n, up := 0, parents[reader]; up != 0 && n < maxDepth*16; n, up = n+1, parents[up] {
+			above = above || up == pid
+		}
+		works = works || !above
+	}
+	return works
+}
+
+// workCalls says what it means that a program's first thread is in a call while another waits for
+// the terminal. What is not here (futex, say) waits for that other thread, as far as can be seen.
+var workCalls = map[string]Aside{
+	"wait4": Working, "waitid": Working, "flock": Working, "connect": Working, "write": Working, "writev": Working,
+	"sendto": Working, "sendmsg": Working, "rt_sigtimedwait": Elsewhere, timedFutex: Elsewhere,
+	"read": Elsewhere, "readv": Elsewhere, "accept4": Elsewhere, "recvfrom": Elsewhere, "recvmsg": Elsewhere,
+	"poll": Elsewhere, "ppoll": Elsewhere, "select": Elsewhere, "pselect6": Elsewhere,
+	"epoll_wait": Elsewhere, "epoll_pwait": Elsewhere, "epoll_pwait2": Elsewhere,
+}
+
+// threadTime is how long a thread ran and how often it waited, -1 when that is not known.
+func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
+	b, err := p.readAt(pr.dir, "task/"+strconv.Itoa(tid)+"/schedstat") // run time in ns, waiting time, times run
+	f := bytes.Fields(b)
+	if err != nil || len(f) < 3 {
+		return 0, -1
+	}
+	ns, err = strconv.ParseUint(string(f[0]), 10, 64)
+	waits, err2 := strconv.ParseInt(string(f[2]), 10, 64)
+	if err != nil || err2 != nil {
+		return 0, -1
+	}
+	return ns, waits
+}
+
+// isScript reports if a shell was given what to run.
+func (p *Prober) isScript(pr *process) bool {
+	b, err := p.readAt(pr.dir, "cmdline")
+	return err == nil && scripted(b)
+}

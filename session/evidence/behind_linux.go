@@ -1,0 +1,308 @@
+package evidence
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A relay (script, ssh, sudo, tmux) waits for its terminal all the time. What it relays for has a
+// terminal of its own; where that is on this machine, the same is asked of it.
+//
+//	relay ─ master of pts/N ── fdinfo: tty-index N ──→ who has pts/N as its terminal ──→ Probe
+//	ssh   ─ socket ── /proc/net/tcp: its other end ──→ sshd ─ master of pts/N …
+//	tmux  ─ the server that has the client's terminal open ─ masters of its panes …
+
+const (
+	maxRelayFDs   = 256
+	maxSockets    = 16
+	maxTable      = 4 << 20 // bytes of a table of connections
+	relayPatience = 500 * time.Millisecond
+)
+
+// relayServer is where the other side of a relay was found last.
+type relayServer struct {
+	relay, server int
+	at            time.Time
+}
+
+// noteMaster notes which terminal a master belongs to.
+func (p *Prober) noteMaster(dir int, path string, fd int) {
+	if len(p.masters) >= maxBehind {
+		return
+	}
+	b, err := p.readAt(dir, path+"fdinfo/"+strconv.Itoa(fd))
+	if err != nil {
+		return
+	}
+	if n, ok := ttyIndex(b); ok && slaveDevice(n) != p.target.TTY && !slices.Contains(p.masters, n) {
+		p.masters = append(p.masters, n)
+	}
+}
+
+// lookBehind looks at what the program that decided relays for.
+func (p *Prober) lookBehind() {
+	r := &p.result
+	if p.depth >= maxDepth || r.PID == 0 || r.State == Busy || r.State == Sleeping {
+		return
+	}
+	server, lines := r.PID, p.relays
+	if relays[r.Program] {
+		server, lines = p.terminalsOf(r.PID, r.Program)
+	}
+	for i, n := range lines[:min(len(lines), maxBehind)] {
+		t, ok := p.onTerminal(slaveDevice(n), server)
+		if !ok {
+			continue
+		}
+		for len(p.behind) <= i {
+			p.behind = append(p.behind, &Prober{depth: p.depth + 1, noCalls: p.noCalls, noChannels: p.noChannels})
+		}
+		r.Behind = append(r.Behind, Behind{Probe: p.behind[i].Probe(t), Modes: modesOf(n)})
+	}
+}
+
+// terminalsOf finds the terminals that a known relay works for, and the process that holds them.
+func (p *Prober) terminalsOf(relay int, name string) (server int, lines []int) {
+	if lines = p.mastersOf(relay); len(lines) > 0 {
+		return relay, lines
+	}
+	finds, ok := serverOf[name]
+	if !ok {
+		return relay, p.otherTerminals(relay)
+	}
+	c := &p.relayed
+	if c.relay == relay && c.server > 0 {
+		if lines = p.mastersOf(c.server); len(lines) > 0 {
+			return c.server, lines
+		}
+	}
+	if c.relay == relay && time.Since(c.at) < relayPatience {
+		return relay, nil
+	}
+	*c = relayServer{relay, finds(p, relay), time.Now()}
+	if c.server == 0 {
+		return relay, nil
+	}
+	return c.server, p.mastersOf(c.server)
+}
+
+// serverOf is how the other side of a relay is found that is no descendant of it.
+var serverOf = map[string]func(p *Prober, relay int) int{
+	"ssh":          (*Prober).sshServer,
+	"tmux: client": (*Prober).tmuxServer,
+	"screen":       (*Prober).tmuxServer,
+}
+
+// mastersOf lists the terminals whose masters a process has open.
+func (p *Prober) mastersOf(pid int) []int {
+	p.masters = p.masters[:0]
+	pr, ok := p.openProcess(pid)
+	if !ok {
+		return nil
+	}
+	defer pr.close()
+	p.eachDescriptor(&pr, func(fd int) bool {
+		if dev, ok := p.deviceAt(pr.dir, "fd/"+strconv.Itoa(fd)); ok && dev == devMaster {
+			p.noteMaster(pr.dir, "", fd)
+		}
+		return true
+	})
+	return slices.Clone(p.masters)
+}
+
+func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
+	n := 0
+	_ = entries(pr.dir, "fd", func(fd int) bool {
+		n++
+		return f(fd) && n < maxRelayFDs
+	})
+}
+
+// otherTerminals lists the terminals of a process's descendants that are not the one looked at: what
+// a relay of another user, which may not be examined, can only relay for.
+func (p *Prober) otherTerminals(root int) (lines []int) {
+	p.descendants(root, func(pr *process) bool {
+		major, minor := deviceOf(pr.tty)
+		if dev := unix.Mkdev(major, minor); pr.tty != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
+			lines = append(lines, int(minor))
+		}
+		return len(lines) < maxBehind
+	})
+	return lines
+}
+
+// onTerminal finds the foreground group of another terminal among the descendants of a process, or
+// else among all.
+func (p *Prober) onTerminal(dev uint64, root int) (t Target, ok bool) {
+	look := func(pr *process) bool {
+		if pr.tty != 0 && unix.Mkdev(deviceOf(pr.tty)) == dev && pr.front > 0 {
+			t, ok = Target{TTY: dev, Group: pr.front, Leader: pr.session}, true
+		}
+		return !ok
+	}
+	if p.descendants(root, look); !ok {
+		p.everyProcess(look)
+	}
+	return t, ok
+}
+
+// descendants calls f for a process and those below it until f returns false.
+func (p *Prober) descendants(root int, f func(*process) bool) {
+	p.queue, p.kin = append(p.queue[:0], root), p.kin[:0]
+	for i, on := 0, true; on && i < len(p.queue) && i < maxProcesses; i++ {
+		if pr, ok := p.openProcess(p.queue[i]); ok {
+			if on = f(&pr); on {
+				p.queueChildren(&pr, false)
+			}
+			pr.close()
+		}
+	}
+}
+
+// everyProcess calls f for all processes until it returns false.
+func (p *Prober) everyProcess(f func(*process) bool) {
+	fd, err := retry(func() (int, error) { return unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	_ = entries(fd, ".", func(pid int) (on bool) {
+		pr, ok := p.openProcess(pid)
+		if !ok {
+			return true
+		}
+		defer pr.close()
+		return f(&pr)
+	})
+}
+
+// tmuxServer finds the server that has the client's terminal open.
+func (p *Prober) tmuxServer(int) (server int) {
+	p.everyProcess(func(pr *process) bool {
+		if name := string(pr.comm); name != "tmux: server" && name != "screen" {
+			return true
+		}
+		pid, holds, masters := pr.pid, false, false
+		p.eachDescriptor(pr, func(fd int) bool {
+			dev, _ := p.deviceAt(pr.dir, "fd/"+strconv.Itoa(fd))
+			holds, masters = holds || dev == p.target.TTY, masters || dev == devMaster
+			return !holds || !masters
+		})
+		if holds && masters {
+			server = pid
+		}
+		return server == 0
+	})
+	return server
+}
+
+// sshServer finds the server at the other end of a connection, if that is on this machine.
+func (p *Prober) sshServer(relay int) (server int) {
+	pr, ok := p.openProcess(relay)
+	if !ok {
+		return 0
+	}
+	ends := p.otherEnds(&pr, p.sockets(&pr))
+	pr.close()
+	if len(ends) == 0 {
+		return 0
+	}
+	p.everyProcess(func(pr *process) bool {
+		if !strings.HasPrefix(string(pr.comm), "sshd") {
+			return true
+		}
+		pid, connected := pr.pid, false
+		for _, s := range p.sockets(pr) {
+			connected = connected || slices.Contains(ends, s)
+		}
+		if connected && len(p.mastersOf(pid)) > 0 {
+			server = pid
+		}
+		return server == 0
+	})
+	return server
+}
+
+// sockets lists the sockets of a process by their inode numbers.
+func (p *Prober) sockets(pr *process) (inodes []string) {
+	var buf [64]byte
+	p.eachDescriptor(pr, func(fd int) bool {
+		n, err := unix.Readlinkat(pr.dir, "fd/"+strconv.Itoa(fd), buf[:])
+		if err != nil {
+			return true
+		}
+		if rest, ok := strings.CutPrefix(string(buf[:n]), "socket:["); ok {
+			inodes = append(inodes, strings.TrimSuffix(rest, "]"))
+		}
+		return len(inodes) < maxSockets
+	})
+	return inodes
+}
+
+// otherEnds finds the sockets on this machine that are connected to one of the given ones.
+func (p *Prober) otherEnds(pr *process, inodes []string) (ends []string) {
+	if len(inodes) == 0 {
+		return nil
+	}
+	var table []connection
+	for _, name := range []string{"net/tcp", "net/tcp6"} {
+		table = append(table, parseConnections(readAll(pr.dir, name, maxTable))...)
+	}
+	for i := range table {
+		c := &table[i]
+		if !slices.Contains(inodes, c.inode) {
+			continue
+		}
+		for j := range table {
+			if o := &table[j]; o.local == c.remote && o.remote == c.local && o.inode != "0" {
+				ends = append(ends, o.inode)
+			}
+		}
+	}
+	return ends
+}
+
+// readAll reads a file of /proc that may be long.
+func readAll(dir int, name string, limit int) []byte {
+	fd, err := retry(func() (int, error) { return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var out bytes.Buffer
+	buf := make([]byte, 32<<10)
+	for out.Len() < limit {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf) })
+		if err != nil || n <= 0 {
+			break
+		}
+		out.Write(buf[:n])
+	}
+	return out.Bytes()
+}
+
+// modesOf reads the settings of a terminal by its number; nil if it may not be opened. Somebody has
+// it open: it is not we who open it first, or last as long as they live.
+func modesOf(n int) *Modes {
+	fd, err := retry(func() (int, error) {
+		return unix.Open("/dev/pts/"+strconv.Itoa(n), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || uint64(st.Rdev) != slaveDevice(n) {
+		return nil
+	}
+	m, err := ReadModes(fd)
+	if err != nil {
+		return nil
+	}
+	return &m
+}

@@ -1,0 +1,55 @@
+// Package inputwait decides when a program that has fallen silent is looked at: does it wait for a
+// person? It is a pure machine; the session's owner looks, and has the timer.
+package inputwait
+
+import "time"
+
+// Times of looks, after the newest output or input.
+const (
+	First  = 20 * time.Millisecond // the question is there, or on its way
+	Second = 60 * time.Millisecond // a wait that was found is still there
+	steady = 100 * time.Millisecond
+	// early is for how long a read that begins without a word is told as soon as any other.
+	early = 3 * time.Second
+	// Later on looks are as far apart as a part of the silence so far.
+	part, awaitedPart = 20, 40
+	rare, awaitedRare = 10 * time.Second, 500 * time.Millisecond
+	// confirms is how soon a look is repeated that found something that has to last.
+	confirms = 30 * time.Millisecond
+)
+
+// Schedule says when to look next. The zero value begins with the first look.
+type Schedule struct {
+	from  time.Time
+	looks int
+}
+
+// Restart begins anew: something was printed or typed. It returns when to look first.
+func (s *Schedule) Restart(now time.Time) time.Time {
+	s.from, s.looks = now, 0
+	return now.Add(First)
+}
+
+// Looks is the number of looks since the last Restart, without the present one.
+func (s *Schedule) Looks() int { return s.looks }
+
+// Next returns when to look again after a look at now. doubt: what was found has to be found again;
+// awaited: somebody waits for the program to ask.
+func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
+	s.looks++
+	silence := now.Sub(s.from)
+	wait := min(max(steady, silence/part), rare)
+	switch {
+	case silence < early:
+		wait = steady
+	case awaited:
+		wait = min(max(steady, silence/awaitedPart), awaitedRare)
+	}
+	if doubt {
+		wait = confirms
+	}
+	if second := s.from.Add(Second); s.looks == 1 && now.Add(wait).After(second) && second.After(now) {
+		return second
+	}
+	return now.Add(wait)
+}

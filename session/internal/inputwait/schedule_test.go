@@ -1,0 +1,49 @@
+package inputwait
+
+import (
+	"testing"
+	"time"
+)
+
+// A program that asks late, and without a word, is looked at in time; one that never asks costs
+// next to nothing.
+//
+// FAULT: E10
+// FEATURES: R42
+func TestSchedule(t *testing.T) {
+	for _, awaited := range []bool{false, true} {
+		var s Schedule
+		begin := time.Unix(0, 0)
+		now := s.Restart(begin)
+		looks := []time.Duration{now.Sub(begin)}
+		for now.Sub(begin) < time.Hour {
+			next := s.Next(now, false, awaited)
+			if gap := next.Sub(now); gap <= 0 || now.Sub(begin) < 5*time.Second && gap > 250*time.Millisecond || awaited && gap > awaitedRare {
+				t.Fatalf("awaited %v: after %v comes %v", awaited, now.Sub(begin), gap)
+			}
+			now = next
+			looks = append(looks, now.Sub(begin))
+		}
+		if looks[0] != First || looks[1] != Second {
+			t.Errorf("begins with %v", looks[:2])
+		}
+		if most := 2 * int(time.Hour/rare); !awaited && len(looks) > most {
+			t.Errorf("%d looks in an hour", len(looks))
+		}
+	}
+}
+
+func TestDoubtIsSettledSoon(t *testing.T) {
+	var s Schedule
+	now := s.Restart(time.Unix(0, 0)).Add(time.Minute)
+	s.Next(now, false, false)
+	if d := s.Next(now, true, false).Sub(now); d != confirms {
+		t.Errorf("after %v", d)
+	}
+	if n := s.Looks(); n != 2 {
+		t.Errorf("%d looks", n)
+	}
+	if s.Restart(now); s.Looks() != 0 {
+		t.Error("it goes on counting")
+	}
+}
