@@ -5,10 +5,19 @@ import (
 	"errors"
 )
 
-// Checkpoint writes what was changed to the database itself and empties its log, so that
-// nothing of what was deleted or overwritten is left in either. It does not wait for who
-// reads the database.
-func (s *Store) Checkpoint(ctx context.Context) error {
+// withoutEnv takes the environment out of jobs' requests whose session was removed: they can
+// only be read from then on.
+const withoutEnv = `UPDATE jobs SET request = json_remove(request, '$.env', '$.set_env')
+	WHERE session NOT IN (SELECT id FROM sessions) AND json_valid(request)
+	AND coalesce(json_type(request, '$.env'), json_type(request, '$.set_env')) IS NOT NULL`
+
+// ForgetRemoved leaves nothing of removed sessions: it takes what they were given out of what
+// is kept of their jobs, writes all changes to the database itself and empties its log. It
+// does not wait for who reads the database.
+func (s *Store) ForgetRemoved(ctx context.Context) error {
+	if _, err := s.db.ExecContext(ctx, withoutEnv); err != nil {
+		return Explain("forget removed sessions", s.path, err)
+	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return Explain("empty the log", s.path, err)

@@ -32,12 +32,19 @@ func TestRemovedValuesAreInNoFile(t *testing.T) {
 		if err := s.UpdateSession(ctx, r); err != nil {
 			t.Fatal(err)
 		}
+		j := Job{ID: id, Session: id, Kind: JobLine, State: "done", Request: []byte(`{"argv":["true"],"set_env":["TOKEN=` + secret + `"]}`)}
+		if err := s.AddJob(ctx, j); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.DeleteSession(ctx, id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Checkpoint(ctx); err != nil {
+	if err := s.ForgetRemoved(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if j, err := s.Job(ctx, "id7"); err != nil || string(j.Request) != `{"argv":["true"]}` {
+		t.Errorf("the job's request is %s, %v", j.Request, err)
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil {

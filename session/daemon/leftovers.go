@@ -79,7 +79,7 @@ func (h *hub) emptyLog(ctx context.Context) {
 	if !h.forgotten.Swap(false) {
 		return
 	}
-	if err := h.d.store.Checkpoint(ctx); err != nil {
+	if err := h.d.store.ForgetRemoved(ctx); err != nil {
 		h.forgotten.Store(true)
 		h.d.log.Debug("the database's log still holds removed sessions", "err", err)
 	}
