@@ -18,7 +18,7 @@ type callFlags struct {
 	timeout, idle, yield time.Duration
 	onTimeout, onInput   string
 	background, parse    bool
-	maxOutput            int
+	budget               budgetFlags
 }
 
 func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
@@ -30,7 +30,8 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
 	f.StringVar(&c.onInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
 	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
-	f.IntVar(&c.maxOutput, "max-output", 0, "bytes of output to print, head and tail (default: all, with --json 16384)")
+	f.IntVar(&c.budget.bytes, "max-output", 0, "bytes of output to print, head and tail; what reads the rest stands between them (default: all, with --json 16384)")
+	f.IntVar(&c.budget.line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 
 // call makes the request's part. What was not given is the daemon's to choose.
@@ -44,10 +45,13 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, wall), givenOr(cmd, "idle-timeout", c.idle, idle)
 	r := api.Call{
 		YieldMS: c.yield.Milliseconds(), Background: c.background, OnInput: c.onInput,
-		Parse: c.parse, MaxOutput: c.maxOutput,
+		Parse: c.parse, MaxOutput: c.budget.bytes, MaxLine: c.budget.line,
 	}
-	if c.timeout < 0 || c.idle < 0 || c.yield < 0 || c.maxOutput < 0 {
-		return r, usagef("--timeout, --idle-timeout, --yield and --max-output must not be negative")
+	if c.timeout < 0 || c.idle < 0 || c.yield < 0 {
+		return r, usagef("--timeout, --idle-timeout and --yield must not be negative")
+	}
+	if err := c.budget.check(); err != nil {
+		return r, err
 	}
 	if c.parse && !a.json {
 		return r, usagef("--parse is for --json; give that as well")

@@ -81,7 +81,7 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 }
 
 func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x api.Exec) error {
-	all := !a.json && x.MaxOutput == 0
+	all := !a.json && x.MaxOutput == 0 && x.MaxLine == 0
 	if all {
 		x.MaxOutput = 4096 // it is read from the history
 	}
@@ -114,7 +114,7 @@ func ownFailure(err error) error {
 
 // batch runs lines one after the other and exits as the last one that was run.
 func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
-	all := !a.json && b.MaxOutput == 0
+	all := !a.json && b.MaxOutput == 0 && b.MaxLine == 0
 	if all {
 		b.MaxOutput = 4096
 	}
@@ -170,15 +170,12 @@ func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, a
 // readRange reads output between two offsets.
 func readRange(ctx context.Context, s *client.Session, from, to uint64, take func(api.Output) error) error {
 	for from < to {
-		o, err := s.Output(ctx, from, 0)
+		o, err := s.OutputPart(ctx, from, to)
 		if err != nil {
 			return err
 		}
 		if o.Next == from {
 			return nil
-		}
-		if o.Next > to {
-			o.Data = o.Data[:max(0, int(to-o.From))]
 		}
 		if err := take(o); err != nil {
 			return err

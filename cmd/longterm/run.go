@@ -147,14 +147,14 @@ func (a *app) printWarm(r *runFlags, res *api.Result) error {
 
 // running is a command under way.
 type running struct {
-	a      *app
-	flags  *runFlags
-	c      *client.Client
-	s      *client.Session
-	res    api.Result // how it went, once it is over
-	t      *terminal  // nil: no terminal to give to the command
-	output []byte     // for --json
-	ended  *api.Session
+	a     *app
+	flags *runFlags
+	c     *client.Client
+	s     *client.Session
+	res   api.Result // how it went, once it is over
+	t     *terminal  // nil: no terminal to give to the command
+	w     outputWriter
+	ended *api.Session
 
 	encoding capture.Encoding
 	pipe     *pipeCollector // for --json on pipes
@@ -165,6 +165,7 @@ func (r *running) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := r.writer()
+	r.w = w
 	switch {
 	case r.t != nil:
 		go r.forward(ctx)
@@ -199,25 +200,39 @@ func (r *running) follow(ctx context.Context) error {
 // writer is where output goes: to the terminal as it is but for queries, else as text.
 func (r *running) writer() outputWriter {
 	switch {
-	case r.res.Mode == "pipe" && r.a.json:
-		r.pipe = newPipeCollector(r.encoding)
+	case r.a.json && r.encoding.Other():
+		r.pipe = newPipeCollector(r.encoding, r.flags.budget)
 		return r.pipe
+	case r.a.json:
+		return unread{} // the result has it
+	case r.res.Mode == "pipe" && r.flags.budget.given():
+		return r.a.budgetPipeWriter(r.encoding, r.flags.raw, r.flags.budget, r.res.Session)
 	case r.res.Mode == "pipe":
 		return r.a.pipeWriter(r.encoding, r.flags.raw)
-	case r.a.json:
-		return collector{r}
 	case r.t != nil:
 		return &terminalWriter{t: r.t}
+	case r.flags.budget.given():
+		return r.flags.budget.writer(r.a.stdout, r.flags.raw, r.res.Session, "")
 	case r.flags.raw:
 		return rawWriter{r.a}
 	}
 	return r.a.textWriter()
 }
 
-type collector struct{ r *running }
+// unread prints nothing.
+type unread struct{}
 
-func (c collector) write(o api.Output) error { c.r.output = append(c.r.output, o.Data...); return nil }
-func (c collector) flush() error             { return nil }
+func (unread) write(api.Output) error { return nil }
+func (unread) flush() error           { return nil }
+
+// cut says that the rest of the output is to be had from the session.
+func (r *running) cut() bool {
+	if r.a.json {
+		return r.res.Truncated
+	}
+	w, ok := r.w.(interface{ cut() bool })
+	return ok && w.cut()
+}
 
 // terminalWriter prints raw output on a person's terminal. Queries are answered by the
 // session's emulator already.
@@ -270,7 +285,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
 		r.ended = &info
 	}
-	if !r.flags.keep && !isOpen(r.res.State) {
+	if !r.flags.keep && !isOpen(r.res.State) && !r.cut() { // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.a.stderr, "longterm: %v\n", err)
 		}
@@ -279,8 +294,6 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		r.res.Aborted = aborted
 		if r.pipe != nil {
 			r.pipe.report(&r.res)
-		} else {
-			r.res.Output, r.res.Truncated = plainText(r.output), false
 		}
 		if err := json.NewEncoder(r.a.stdout).Encode(r.res); err != nil {
 			return err

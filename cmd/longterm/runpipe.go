@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ func pipeRequest(a *app, r *runFlags, n *api.NewSession) (capture.Encoding, erro
 // pipeWriter writes the two streams to where they belong.
 type pipeWriter struct {
 	out, err sink
+	budgets  []*budgetWriter // of stdout and stderr; empty: all is printed
 }
 
 // sink is where a stream goes.
@@ -50,18 +52,37 @@ type sink interface {
 }
 
 func (a *app) pipeWriter(e capture.Encoding, raw bool) outputWriter {
-	return &pipeWriter{a.sink(a.stdout, e, raw), a.sink(a.stderr, e, raw)}
+	return &pipeWriter{
+		out: a.sink(a.stdout, isTerminal(a.stdout), e, raw), err: a.sink(a.stderr, isTerminal(a.stderr), e, raw),
+	}
 }
 
-func (a *app) sink(w io.Writer, e capture.Encoding, raw bool) sink {
+func (a *app) sink(w io.Writer, tty bool, e capture.Encoding, raw bool) sink {
 	switch {
-	case raw, !isTerminal(w) && !e.Other():
+	case raw, !tty && !e.Other():
 		return plainSink{Writer: w}
-	case !isTerminal(w):
+	case !tty:
 		d := e.Decoder(w)
 		return plainSink{Writer: d, end: d}
 	}
 	return a.terminalSink(w, e)
+}
+
+// budgetPipeWriter is one that prints each stream within a budget.
+func (a *app) budgetPipeWriter(e capture.Encoding, raw bool, b budgetFlags, session string) *pipeWriter {
+	w := &pipeWriter{budgets: []*budgetWriter{b.writer(a.stdout, true, session, "stdout"), b.writer(a.stderr, true, session, "stderr")}}
+	w.out = a.sink(w.budgets[0], isTerminal(a.stdout), e, raw)
+	w.err = a.sink(w.budgets[1], isTerminal(a.stderr), e, raw)
+	return w
+}
+
+func (w *pipeWriter) cut() bool {
+	for _, b := range w.budgets {
+		if b.cut() {
+			return true
+		}
+	}
+	return false
 }
 
 func isTerminal(w any) bool {
@@ -127,11 +148,16 @@ func (w *pipeWriter) write(o api.Output) error {
 	if len(runs) == 0 {
 		runs = []api.StreamRun{{Stream: "merged", Bytes: len(data)}}
 	}
+	at := o.From
 	for _, r := range runs {
-		to := w.out
+		to, n := w.out, 0
 		if r.Stream == "stderr" {
-			to = w.err
+			to, n = w.err, 1
 		}
+		if len(w.budgets) > 0 {
+			w.budgets[n].at = at
+		}
+		at += uint64(r.Bytes)
 		if _, err := to.Write(data[:r.Bytes]); err != nil {
 			return err
 		}
@@ -140,7 +166,13 @@ func (w *pipeWriter) write(o api.Output) error {
 	return nil
 }
 
-func (w *pipeWriter) flush() error { return errors.Join(w.out.flush(), w.err.flush()) }
+func (w *pipeWriter) flush() error {
+	err := errors.Join(w.out.flush(), w.err.flush())
+	for _, b := range w.budgets {
+		err = errors.Join(err, b.flush())
+	}
+	return err
+}
 
 // textWriter prints text on stdout; on a terminal binary data is only counted.
 func (a *app) textWriter() outputWriter {
@@ -160,9 +192,12 @@ func (w sinkWriter) write(o api.Output) error {
 // pipeCollector keeps both streams for --json.
 type pipeCollector struct{ out *capture.Output }
 
-func newPipeCollector(e capture.Encoding) *pipeCollector {
-	return &pipeCollector{capture.NewOutput(e, capture.WindowBytes)}
+func newPipeCollector(e capture.Encoding, b budgetFlags) *pipeCollector {
+	return &pipeCollector{capture.NewOutput(e, cmp.Or(b.bytes, defaultBudget))}
 }
+
+// defaultBudget is what a result has of an output unless more is asked for.
+const defaultBudget = 16 << 10
 
 func (c *pipeCollector) write(o api.Output) error {
 	data := o.Data

@@ -19,6 +19,9 @@ func screenCommand(a *app) *cobra.Command {
 			if err := oneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
 				return err
 			}
+			if q.MaxOutput < 0 || q.MaxOutput > maxBudget {
+				return usagef("--max-output is 1 to %d bytes; 0: all", maxBudget)
+			}
 			l := &o.look
 			q.Picture = client.Picture{
 				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
@@ -37,6 +40,7 @@ func screenCommand(a *app) *cobra.Command {
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
 	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+momentForms)
+	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
 	return a.jsonFlag(c)
 }
 

@@ -181,6 +181,9 @@ func (j *promptJob) place(ctx context.Context, own bool, from uint64, known bool
 	if !known && (r.Command > 0 || r.Range.End > 0) {
 		from, known = r.Range.Start, true
 	}
+	if job.State != "done" {
+		return from, 0, known // its end so far: more comes
+	}
 	return from, r.Range.End, known
 }
 

@@ -199,6 +199,19 @@ type Output struct {
 	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: what data is, in order"`
 }
 
+// OutputText is a piece of a session's output as text, within a budget.
+type OutputText struct {
+	Text        string   `json:"text" doc:"plain text; where something is left out a note says how much, and what reads it"`
+	From        uint64   `json:"from" doc:"offset of the first byte"`
+	Next        uint64   `json:"next" doc:"offset to read on from"`
+	Gap         uint64   `json:"gap_bytes,omitempty" doc:"bytes lost between the offset asked for and from"`
+	End         bool     `json:"end" doc:"the session has ended and nothing comes after this"`
+	Truncated   bool     `json:"truncated,omitempty" doc:"text is not all there was"`
+	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
+	Binary      bool     `json:"binary,omitempty" doc:"some of it was no text and is left out; output has it as it is"`
+	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
+}
+
 // StreamRun is a piece of output that came from one place.
 type StreamRun struct {
 	Stream string `json:"stream" enum:"stdout,stderr,merged" doc:"merged: they were not kept apart"`
@@ -220,7 +233,7 @@ type Command struct {
 	Cwd      string             `json:"cwd" doc:"before"`
 	CwdAfter string             `json:"cwd_after,omitempty"`
 	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
-	Output   Range              `json:"output_range" doc:"offsets of what it printed; end 0: it runs"`
+	Output   Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far"`
 	Activity *Activity          `json:"activity,omitempty" doc:"how it gets on; kept of the session's newest command"`
 }
 
@@ -246,6 +259,7 @@ type Call struct {
 	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on"`
 	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
 	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default: exec.max_output of the configuration, 16384"`
+	MaxLine       int    `json:"max_line,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of one line in the answer, head and tail; default: no limit of its own"`
 }
 
 // Run is a command to run in a session of its own.
@@ -299,13 +313,16 @@ type Result struct {
 	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
 	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
 	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
-	ExitCode     *int               `json:"exit_code" doc:"null when it runs on and when unknown"`
-	Signal       string             `json:"signal,omitempty"`
+	ExitCode     *int               `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
+	Signal       string             `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
 	Error        string             `json:"error,omitempty"`
 	Aborted      bool               `json:"aborted"`
 	TimedOut     string             `json:"timed_out" enum:"none,wall,idle"`
 	DurationMS   int64              `json:"duration_ms"`
+	Message      string             `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
+	Hint         string             `json:"hint,omitempty" doc:"what to do instead"`
 	PID          int                `json:"pid" doc:"of the session"`
+	PGID         int                `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
 	Background   []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
 	Mode         string             `json:"mode" enum:"pty,pipe"`
 	ModeReason   string             `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
@@ -315,15 +332,27 @@ type Result struct {
 	Binary       bool               `json:"binary,omitempty" doc:"some of it was no text and is left out; the history has it"`
 	BinaryBytes  uint64             `json:"binary_bytes,omitempty"`
 	Truncated    bool               `json:"truncated,omitempty" doc:"output is not all there was"`
+	Omitted      *Omitted           `json:"omitted,omitempty" doc:"what of it is left out"`
 	Session      string             `json:"session"`
 	Command      int                `json:"command,omitempty" doc:"its number in the session"`
 	Quality      string             `json:"quality,omitempty"`
-	Range        Range              `json:"output_range"`
+	Range        Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
+	CwdBefore    string             `json:"cwd_before,omitempty"`
 	CwdAfter     string             `json:"cwd_after"`
 	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
 	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say)"`
 	Parsed       *results.Result    `json:"parsed,omitempty"`
 	Answers      []RespondFiring    `json:"answers,omitempty" doc:"what the rules given with the line did"`
+}
+
+// Omitted is what a text within a budget leaves out. It is counted as text (of more than
+// 64 MiB of output, what is in the middle as it was printed).
+type Omitted struct {
+	Bytes     int64  `json:"bytes"`
+	Lines     int    `json:"lines" doc:"left out at least partly, between head and tail"`
+	LongLines int    `json:"long_lines,omitempty" doc:"lines that were shortened, as max_line asks for"`
+	Start     uint64 `json:"start,omitempty" doc:"offsets of the output between head and tail; output reads it"`
+	End       uint64 `json:"end,omitempty"`
 }
 
 // Guess is what a shell that tells nothing of itself may be like, from the lines it was

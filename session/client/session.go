@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,43 @@ func (s *Session) Output(ctx context.Context, from uint64, await time.Duration) 
 	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}})
 }
 
+// OutputPart reads output from an offset, as far as another one at most.
+func (s *Session) OutputPart(ctx context.Context, from, to uint64) (api.Output, error) {
+	n := min(to-min(from, to), maxPage)
+	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "max": {strconv.FormatUint(n, 10)}})
+}
+
+// maxPage is what the daemon answers at most, in bytes.
+const maxPage = 4 << 20
+
 // OutputAt reads output from a moment: an offset, a time, -5m or +90s.
 func (s *Session) OutputAt(ctx context.Context, at string) (api.Output, error) {
 	return s.output(ctx, url.Values{"at": {at}})
+}
+
+// TextQuery says which output is wanted as text, and how much. Zero fields: all there is,
+// the daemon's budget.
+type TextQuery struct {
+	From, To           uint64
+	At                 string // a moment, instead of From
+	MaxOutput, MaxLine int    // bytes
+}
+
+// Text is output as text within a budget.
+func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error) {
+	v := url.Values{}
+	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine))} {
+		if n > 0 {
+			v.Set(name, strconv.FormatUint(n, 10))
+		}
+	}
+	if q.At != "" {
+		v.Set("at", q.At)
+	}
+	if s.stream != "" {
+		v.Set("stream", s.stream)
+	}
+	return get[api.OutputText](ctx, s.c, s.path+"/output/text", v)
 }
 
 // Stream is the session with only one stream of its output: stdout or stderr. It must run
@@ -208,6 +243,7 @@ type ScreenQuery struct {
 	NoColor    bool   // attributes only
 	Trim       bool   // no empty rows at the end, but for the cursor's (JSON)
 	Picture    Picture
+	MaxOutput  int // bytes of text, head and tail; 0: all
 }
 
 // Picture says how a screen looks in formats that show its looks. The zero value leaves
@@ -276,6 +312,7 @@ func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([
 	if format != "json" {
 		path += "/" + format
 		q.Picture.values(v)
+		v.Set("max_output", strconv.Itoa(cmp.Or(q.MaxOutput, -1)))
 	}
 	resp, err := s.c.do(ctx, "GET", path, v, nil)
 	if err != nil {

@@ -144,6 +144,9 @@ func (h *hub) commandView(r *store.Command) api.Command {
 	if e := h.byID(r.Session); e != nil {
 		v.Name = e.record().Name
 		v.Activity = e.work.view(r.N)
+		if r.State == store.CommandRunning && e.ready.Load() { // so far
+			_, v.Output.End = e.s.OutputRange()
+		}
 	}
 	until := r.Ended
 	if r.State == store.CommandRunning {

@@ -233,7 +233,9 @@ func (d *Daemon) told(ctx context.Context, r *store.Job, limit int) (api.Result,
 	if err != nil || e == nil || !e.ready.Load() || res.Range.End == 0 {
 		return res, err
 	}
-	(&job{d: d, e: e}).fillPrinted(ctx, &res, res.Range, limit)
+	j := &job{d: d, e: e}
+	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
+	j.fillPrinted(ctx, &res, res.Range, limit)
 	return res, nil
 }
 

@@ -32,7 +32,10 @@ type entry struct {
 	secrets secrets // of rules
 	foreign turn    // of lines given to a program that tells nothing of itself
 
-	saving   sync.Mutex // held while the record is written, so that the newest is last; before mu
+	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
+
+	cut atomic.Bool // an answer had not all of its output: whoever got it may read the rest
+
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
 

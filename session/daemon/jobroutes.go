@@ -121,13 +121,20 @@ type jobQuery struct {
 	AwaitMS   int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait so long for its end; 0: do not"`
 	Abandon   string `query:"abandon" enum:"leave,stop" doc:"what a broken connection means for the job: nothing (default), or its end"`
 	OnInput   string `query:"on_input" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on in the background"`
-	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer when it has not ended; default 16384"`
+	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
 }
+
+// jobBudget is how much output the record of a job has.
+const jobBudget = 4 << 10
 
 func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	r, err := d.jobRecord(ctx, in.Job)
 	if err != nil {
 		return api.Job{}, err
+	}
+	limit := in.MaxOutput
+	if limit == 0 && in.AwaitMS == 0 { // a record that is looked at
+		limit = jobBudget
 	}
 	j := d.jobs.await(ctx, r.ID)
 	if j == nil {
@@ -135,7 +142,7 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 			return api.Job{}, noJob(in.Job, err)
 		}
 		v := d.jobView(&r)
-		if res, err := d.told(ctx, &r, in.MaxOutput); err == nil {
+		if res, err := d.told(ctx, &r, limit); err == nil {
 			v.Result = &res
 		}
 		return v, nil
@@ -155,7 +162,7 @@ func (d *Daemon) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	}
 	v := j.view()
 	if v.Result == nil {
-		res := j.answer(ctx, in.MaxOutput)
+		res := j.answer(ctx, limit)
 		v.Result = &res
 	}
 	return v, nil

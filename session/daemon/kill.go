@@ -254,9 +254,17 @@ func (h *hub) removeDir(e *entry) error {
 	return removeSessionDir(h.d.cfg.Dirs.Session(e.s.ID()))
 }
 
+// rereadGrace is how long a temporary session stays for whoever was told how to read what
+// its answer left out.
+const rereadGrace = 15 * time.Minute
+
 // removeEnded removes a temporary session that ended with nobody looking.
 func (h *hub) removeEnded(e *entry) {
 	if h.byID(e.rec.ID) != e || !e.temporary() { // removed, or kept, meanwhile
+		return
+	}
+	if e.cut.Swap(false) {
+		time.AfterFunc(rereadGrace, func() { h.removeEnded(e) })
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

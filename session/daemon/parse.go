@@ -19,11 +19,13 @@ const parseBytes = 10 << 20
 
 // readResult is a command's output, read as what the command is known to print.
 func (d *Daemon) readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (results.Result, string, error) {
-	out, _, err := plainOutput(ctx, s, from, to, parseBytes)
+	out, err := plainOutput(ctx, s, from, to, textLimits{bytes: parseBytes})
 	if err != nil {
 		return results.Result{}, "", err
 	}
-	return d.conf.parser().Parse(text, exit, out), out, nil
+	r := d.conf.parser().Parse(text, exit, out.text)
+	r.Truncated = r.Truncated || out.omitted != nil
+	return r, out.text, nil
 }
 
 func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (results.Result, error) {

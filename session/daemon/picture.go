@@ -3,12 +3,15 @@
 package daemon
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -23,6 +26,41 @@ type pictureQuery struct {
 	Cursor   string  `query:"cursor" enum:"block,underline,bar" doc:"shape of the cursor; default: as the program set it"`
 	Fonts    string  `query:"fonts" enum:"system,embedded" doc:"PNG: whether fonts of the machine help out"`
 	Styles   bool    `query:"styles" doc:"Markdown: list what stands out by its looks"`
+
+	MaxOutput int `query:"max_output" minimum:"-1" maximum:"16777216" doc:"text, ansi, md: bytes, head and tail; default 4096; -1: all"`
+}
+
+// screenBudget is how much text of a screen is handed out unless more is asked for.
+const screenBudget = 4 << 10
+
+// within brings a screen in a format of text down to what was asked for.
+func (in *pictureQuery) within(b []byte, id string) []byte {
+	limit := cmp.Or(in.MaxOutput, screenBudget)
+	switch in.Format {
+	case "text", "ansi", "md":
+	default:
+		return b
+	}
+	if limit < 0 || len(b) <= limit {
+		return b
+	}
+	budget := results.Budget{Max: limit, ANSI: in.Format == "ansi"}
+	budget.More = func(_, _ uint64) string {
+		more := "longterm screen " + shortID(id)
+		if in.Format != "text" {
+			more += " --format " + in.Format
+		}
+		if in.Scrollback != "" {
+			more += " --scrollback=" + in.Scrollback
+		}
+		return more
+	}
+	for line := range bytes.Lines(b) {
+		text, ends := bytes.CutSuffix(line, []byte{'\n'})
+		budget.Add(text, 0, uint64(len(line)), !ends)
+	}
+	text, _ := budget.Finish()
+	return []byte(text)
 }
 
 // picture is a screen in a format other than JSON. Pages and SVGs may be opened as
@@ -69,7 +107,7 @@ func (d *Daemon) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	return b, nil
+	return in.within(b, e.rec.ID), nil
 }
 
 // stateWords is a session's state as a reader puts it.

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -130,6 +131,60 @@ func readChunk(ctx context.Context, e *entry, q *outputQuery, read chunkReader) 
 			return c, runs, false, ctx.Err()
 		}
 	}
+}
+
+// textQuery asks for output as text.
+type textQuery struct {
+	SessionPath
+	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
+	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
+	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start"`
+	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
+	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
+	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
+}
+
+// getText reads output as text within a budget.
+func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.OutputText{}, err
+	}
+	if _, err := readerOf(e, in.Stream); err != nil {
+		return api.OutputText{}, err
+	}
+	if in.At != "" {
+		if in.From, err = offsetOf(e, in.At); err != nil {
+			return api.OutputText{}, err
+		}
+	}
+	over := finished(e.s) // before the range is asked for
+	start, end := e.s.OutputRange()
+	from, to := max(in.From, start), end
+	if in.To > 0 {
+		to = min(in.To, end)
+	}
+	from = min(from, to)
+	limits := textLimits{bytes: cmp.Or(in.MaxOutput, int(d.conf.get().Exec.MaxOutput)), line: in.MaxLine, session: e.rec.ID, stream: in.Stream}
+	out := api.OutputText{From: from, Next: to, End: over && to == end}
+	if from > in.From {
+		out.Gap = from - in.From
+	}
+	var t textOutput
+	if e.record().Pipe {
+		var r api.Result
+		p := newPipedText(limits)
+		err = p.read(ctx, e.s, from, to)
+		p.into(&r)
+		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
+		if t = (textOutput{r.Output, r.Omitted}); in.Stream != "" {
+			t = p.own[in.Stream]
+		}
+	} else {
+		t, err = plainOutput(ctx, e.s, from, to, limits)
+	}
+	out.Text, out.Omitted, out.Truncated = t.text, t.omitted, t.omitted != nil
+	return out, err
 }
 
 // finished reports that a session's child has ended. What descendants print on its

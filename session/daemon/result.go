@@ -6,17 +6,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
-
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
-	"github.com/longterm-dev/longterm/session/results"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
 // answer is what can be told of a job now, with at most limit bytes of output (0: as many
@@ -25,7 +16,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	st := j.e.s.Status()
 	j.mu.Lock()
 	r := api.Result{
-		Job: j.id, Session: j.e.rec.ID, PID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
+		Job: j.id, Session: j.e.rec.ID, PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
 		InBackground: j.away && !isClosed(j.ended),
 	}
 	if j.expired != "" && (j.how == endsByClock || !isClosed(j.ended) || !isClosed(j.begun) || j.err != nil) {
@@ -45,6 +36,12 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	if r.State == "running" && st.Needs.Kind != "" {
 		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
 	}
+	if r.State == "running" || r.State == "needs_input" {
+		if d := j.e.dev; d != nil {
+			r.PGID = cmp.Or(d.foreground(), r.PGID)
+		}
+	}
+	r.Message = j.message(&r)
 	return r
 }
 
@@ -56,7 +53,6 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	switch {
 	case st.State == session.Running:
 		r.State = "running"
-		r.Range.End = 0
 	case st.State != session.Exited:
 		r.State = "lost"
 	case r.Signal != "":
@@ -68,6 +64,9 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 		r.State = "killed"
 	}
 	j.fillPrinted(ctx, r, view.Output, limit)
+	if r.Truncated {
+		j.e.cut.Store(true)
+	}
 	j.parse(ctx, r, j.line)
 }
 
@@ -102,9 +101,12 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		return
 	}
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
-	r.Range = api.Range{Start: c.Start, End: c.End}
+	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
+	if c.End == 0 { // as far as it came: a cursor to go on from
+		_, r.Range.End = j.e.s.OutputRange()
+	}
 	if ended {
-		r.ExitCode, r.Signal = c.Exit, signalOf(c.Exit)
+		r.ExitCode = c.Exit // a shell tells no more: 137 may be a signal's, or not
 		r.CwdAfter = c.CwdAfter
 		r.DurationMS = c.Command.Ended.Sub(c.Began).Milliseconds()
 		r.Env = commandRecord("", &c).Env
@@ -118,11 +120,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 			r.Error = ""
 		}
 	}
-	end := c.End
-	if end == 0 {
-		_, end = j.e.s.OutputRange()
-	}
-	j.fillOutput(ctx, r, api.Range{Start: c.Start, End: end}, limit)
+	j.fillOutput(ctx, r, r.Range, limit)
 	if j.foreign.Load() {
 		r.Guess = j.e.guessed()
 	}
@@ -144,13 +142,20 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 	}
 }
 
+// limits are how much of an output its answer has.
+func (j *job) limits(limit int) textLimits {
+	return textLimits{
+		bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)), line: j.call.MaxLine, session: j.e.rec.ID,
+	}
+}
+
 // fillOutput puts in what was printed.
 func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	limit = cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput))
-	var err error
-	if r.Output, r.Truncated, err = plainOutput(ctx, j.e.s, of.Start, of.End, limit); err != nil {
+	t, err := plainOutput(ctx, j.e.s, of.Start, of.End, j.limits(limit))
+	if err != nil {
 		r.Error = err.Error()
 	}
+	r.Output, r.Truncated, r.Omitted = t.text, t.omitted != nil, t.omitted
 }
 
 // fillPrinted puts in what the session's own command printed.
@@ -162,39 +167,9 @@ func (j *job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limi
 	}
 }
 
-// fillStreams puts in what was printed on pipes, each stream for itself too.
-func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	if limit = cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)); limit > capture.WindowBytes {
-		limit = capture.WindowBytes
-	}
-	out := capture.NewOutput(capture.Encoding{}, limit)
-	buf := make([]byte, 256<<10)
-	for at := of.Start; at < of.End && ctx.Err() == nil; {
-		c, runs, err := j.e.s.OutputApart(at, buf[:min(uint64(len(buf)), of.End-at)])
-		if err != nil {
-			r.Error = err.Error()
-			break
-		}
-		if c.Next == at {
-			break
-		}
-		data := c.Data
-		for _, run := range runs {
-			out.Write(run.Stream.String(), data[:run.Bytes])
-			data = data[run.Bytes:]
-		}
-		at = c.Next
-	}
-	t := out.Finish()
-	r.Output, r.Truncated, r.Merged, r.Binary, r.BinaryBytes = t.Merged, t.Truncated, !t.Apart, t.Binary, t.BinaryBytes
-	if t.Apart {
-		r.Stdout, r.Stderr = &t.Stdout, &t.Stderr
-	}
-}
-
 // parse puts in what the output of an ended command says, if that was asked for.
 func (j *job) parse(ctx context.Context, r *api.Result, text string) {
-	if !j.call.Parse || r.Range.End == 0 {
+	if !j.call.Parse || r.State == "running" {
 		return
 	}
 	parsed, _, err := j.d.readResult(ctx, j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
@@ -203,59 +178,4 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 		return
 	}
 	r.Parsed = &parsed
-}
-
-// signalOf is the signal that a shell's status tells of: 128 and its number.
-func signalOf(exit *int) string {
-	if exit == nil || *exit <= 128 || *exit > 128+64 {
-		return ""
-	}
-	return unix.SignalName(syscall.Signal(*exit - 128))
-}
-
-// maxReadBytes bounds the raw output that is read for one answer; of more, the beginning
-// and the end.
-const maxReadBytes = 8 << 20
-
-// plainOutput is a range of output as text of at most max bytes, head and tail.
-func plainOutput(ctx context.Context, s *session.Session, from, to uint64, max int) (text string, cut bool, err error) {
-	var p vterm.Plain
-	var b strings.Builder
-	take := func(data []byte) {
-		_, _ = p.Write(data) // never fails
-		p.Lines(func(l vterm.PlainLine) {
-			b.Write(l.Text)
-			if !l.More {
-				b.WriteByte('\n')
-			}
-		})
-	}
-	buf := make([]byte, 256<<10)
-	for at := from; at < to; {
-		if at-from > maxReadBytes/2 && to-at > maxReadBytes/2 { // the middle will not be shown
-			cut = true
-			fmt.Fprintf(&b, "\n[… %d bytes …]\n", to-maxReadBytes/2-at)
-			at = to - maxReadBytes/2
-			p = vterm.Plain{}
-		}
-		if ctx.Err() != nil {
-			return b.String(), cut, ctx.Err()
-		}
-		c, err := s.Output(at, buf[:min(uint64(len(buf)), to-at)])
-		if err != nil {
-			return b.String(), cut, err
-		}
-		if c.Gap > 0 {
-			fmt.Fprintf(&b, "\n[%d bytes of output are lost]\n", c.Gap)
-		}
-		if c.Next == at {
-			break
-		}
-		take(c.Data)
-		at = c.Next
-	}
-	rest, _, _ := p.Rest(nil)
-	b.Write(rest)
-	text, info := results.Cut(b.String(), max, results.DefaultHeadShare)
-	return text, cut || info.Cut, nil
 }

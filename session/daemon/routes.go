@@ -51,6 +51,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "DELETE", "/jobs/{job}", "forget-job", "Forget a job that ended, and the session it ran in by itself", d.deleteJob)
 	op(a, "POST", "/sessions/{session}/wait", "wait", "Wait for conditions", d.postWait)
 	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", d.getOutput)
+	op(a, "GET", "/sessions/{session}/output/text", "read-output-text", "Read output as text within a budget", d.getText)
 	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", d.getScreen)
 	d.respondRoutes(a)
 	d.rawRoutes(a)

@@ -16,7 +16,9 @@ const DefaultHeadShare = 0.3
 type CutInfo struct {
 	Cut                bool
 	HeadEnd, TailStart int
-	Bytes, Lines       int // left out; lines that are at least partly
+	Bytes, Lines       int    // left out; lines that are at least partly
+	Long               int    // of a Budget: lines that were shortened
+	From, To           uint64 // of a Budget: where in the output the lines left out stand
 }
 
 // Cut brings a text down to max bytes, with a note in the middle that says how much is
@@ -48,26 +50,20 @@ func (plainText) between(text string, head, tail int) (int, int, string, string)
 
 func (plainText) reserve() int { return 0 }
 
-// leastWithNote is the smallest budget in which a note has room beside the text.
-const leastWithNote = 128
-
 func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
-	if limit < 0 {
-		limit = 0
-	}
-	if len(text) <= limit {
-		return text, CutInfo{}
-	}
-	if !(share >= 0 && share <= 1) {
+	switch {
+	case share == 0:
+		share = -1
+	case share < 0:
 		share = DefaultHeadShare
 	}
-	room, noted := limit, limit >= leastWithNote
-	if noted {
-		room -= len(note(len(text), len(text))) + 2 // the greatest there can be, and line ends
+	e := Budget{Max: max(0, limit), Share: share}
+	_, e.ANSI = m.(ansiText)
+	if len(text) <= e.Max {
+		return text, CutInfo{}
 	}
-	if room > 4*m.reserve() {
-		room -= m.reserve()
-	}
+	room, share := e.room()
+	form, _ := e.form()
 	head := int(float64(room) * share)
 	headEnd, tailStart, closing, opening := m.between(text, head, len(text)-(room-head))
 	info := CutInfo{Cut: true, HeadEnd: headEnd, TailStart: tailStart, Bytes: tailStart - headEnd}
@@ -76,30 +72,47 @@ func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
 	if gone != "" && gone[len(gone)-1] != '\n' {
 		info.Lines++
 	}
-	parts := []string{text[:headEnd], closing, "", opening, text[tailStart:]}
-	if noted {
-		parts[2] = note(info.Bytes, info.Lines) + "\n"
-		if headEnd > 0 && text[headEnd-1] != '\n' {
-			parts[2] = "\n" + parts[2]
+	return spliced(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
+}
+
+// spliced puts a note, if there is one, on a line of its own between head and tail. What
+// restores colours goes first if it does not fit.
+func spliced(head, closing, note, opening, tail string, limit int) string {
+	if note != "" {
+		note += "\n"
+		if head != "" && head[len(head)-1] != '\n' {
+			note = "\n" + note
 		}
 	}
-	return join(parts, limit), info
+	if len(head)+len(closing)+len(note)+len(opening)+len(tail) > limit {
+		closing, opening = "", ""
+	}
+	return head + closing + note + opening + tail
 }
 
-// join puts the parts together; colours go first if they do not fit.
-func join(parts []string, limit int) string {
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
-	if n > limit {
-		parts[1], parts[3] = "", ""
-	}
-	return strings.Join(parts, "")
-}
+// noteForm is how much a note says. Small budgets get small ones.
+type noteForm uint8
 
-func note(bytes, lines int) string {
-	return fmt.Sprintf("[… %s, %s left out …]", plural(bytes, "byte", "bytes"), plural(lines, "line", "lines"))
+const (
+	noteNone        noteForm = iota
+	noteMark                 // […]
+	noteCounts               // how much is left out
+	noteWithCommand          // and what reads it
+)
+
+func (f noteForm) text(bytes, lines int, command string) string {
+	counts := func() string {
+		return fmt.Sprintf("%s, %s left out", plural(bytes, "byte", "bytes"), plural(lines, "line", "lines"))
+	}
+	switch {
+	case f == noteWithCommand && command != "":
+		return "[… " + counts() + ": " + command + " …]"
+	case f >= noteCounts:
+		return "[… " + counts() + " …]"
+	case f == noteMark:
+		return "[…]"
+	}
+	return ""
 }
 
 // lineShare is how much of a part may be given up to end it at a line's end: a quarter.
