@@ -72,7 +72,15 @@ func daemonStop(a *app) *cobra.Command {
 			if err := client.Stop(cmd.Context(), api.Stop{KillSessions: kill}); err != nil {
 				return err
 			}
-			return waitGone(cmd.Context(), st.DaemonPID)
+			return waitGone(cmd.Context(), st.DaemonPID, func() int {
+				ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
+				defer cancel()
+				now, err := b.quiet.Status(ctx)
+				if err != nil {
+					return 0 // it serves nobody any more
+				}
+				return now.Running
+			})
 		},
 	}
 	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and the keepers too")
@@ -89,10 +97,17 @@ func anyDaemon(dirs paths.Dirs) bool {
 	return keeper.Held(dirs.DaemonStateLock()) || keeper.Held(dirs.DaemonLock())
 }
 
-// waitGone waits until a process has ended.
-func waitGone(ctx context.Context, pid int) error {
-	deadline := time.Now().Add(time.Minute) // hundreds of sessions are ended before it
+// waitGone waits until a process has ended: as long as the sessions that it ends before itself
+// become fewer, and a minute.
+func waitGone(ctx context.Context, pid int, sessions func() int) error {
+	deadline, asked, last := time.Now().Add(time.Minute), time.Now(), -1
 	for alive(pid) {
+		if time.Since(asked) > time.Second {
+			if n := sessions(); n != last {
+				last, deadline = n, time.Now().Add(time.Minute)
+			}
+			asked = time.Now()
+		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)
 		}
@@ -134,7 +149,7 @@ func daemonRestart(a *app) *cobra.Command {
 			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil {
 				return err
 			}
-			if err := waitGone(cmd.Context(), st.DaemonPID); err != nil {
+			if err := waitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
 				return err
 			}
 			_, err = b.client.Status(cmd.Context())
@@ -162,7 +177,7 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err := b.client.Upgrade(cmd.Context(), api.Upgrade{Path: exe}); err != nil {
 				return err
 			}
-			if err := waitGone(cmd.Context(), st.DaemonPID); err != nil {
+			if err := waitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
 				return err
 			}
 			st, err = b.client.Status(cmd.Context())

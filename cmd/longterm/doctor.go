@@ -36,6 +36,7 @@ var checks = []struct {
 	{"daemon", checkDaemon},
 	{"version", checkVersion},
 	{"history", checkHistory},
+	{"left", checkLeft},
 	{"descriptors", checkDescriptors},
 	{"logout", checkLinger},
 }
@@ -191,6 +192,19 @@ func checkHistory(ctx context.Context, b *backend) finding {
 		}
 	}
 	return ok("history of %d sessions is kept", len(list))
+}
+
+func checkLeft(ctx context.Context, b *backend) finding {
+	list, err := b.quiet.List(ctx)
+	if err != nil {
+		return ok("no daemon to ask")
+	}
+	for _, s := range list {
+		if len(s.Left) > 0 {
+			return warn("end them with `longterm kill "+s.Name+"`, if they are not wanted", "%s has ended, and processes it started run on: %s", s.Name, strings.Trim(fmt.Sprint(s.Left), "[]"))
+		}
+	}
+	return ok("no ended session left processes behind")
 }
 
 func checkDescriptors(context.Context, *backend) finding {

@@ -99,15 +99,23 @@ func killCommand(a *app) *cobra.Command {
 	var grace time.Duration
 	c := a.on("kill S", "End a session's process and all its descendants",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: int(grace.Milliseconds())})
+			info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: graceOf(cmd, grace)})
 			if err != nil {
 				return err
 			}
 			return a.print(info, func(io.Writer) {})
 		})
-	c.Long = "End a session's process and all its descendants: interrupt, hang up, terminate, kill, each after the grace time.\nScreen and output stay until `longterm rm`."
+	c.Long = "End a session's process and all its descendants: interrupt, terminate, hang up, kill, each after the grace time (exec.grace of the configuration).\nScreen and output stay until `longterm rm`."
 	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
 	return a.jsonFlag(c)
+}
+
+// graceOf is a --grace in milliseconds; 0: it is not given, and the configuration's counts.
+func graceOf(cmd *cobra.Command, d time.Duration) int {
+	if !cmd.Flags().Changed("grace") {
+		return 0
+	}
+	return max(1, int(d.Milliseconds()))
 }
 
 func restoreCommand(a *app) *cobra.Command {

@@ -230,7 +230,7 @@ func (a *app) jobsWait() *cobra.Command {
 func (a *app) jobsStop() *cobra.Command {
 	var grace time.Duration
 	c := a.onJobs("stop JOB…", "End jobs and all they started: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
-		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: int(grace.Milliseconds())})
+		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: graceOf(cmd, grace)})
 		if err != nil {
 			return err
 		}

@@ -63,6 +63,8 @@ func stateText(s *api.Session) string {
 // doing says what a session's shell does: its prompt, or a command and for how long.
 func doing(s *api.Session) string {
 	switch sh := s.Shell; {
+	case len(s.Left) > 0:
+		return fmt.Sprintf("left %d running", len(s.Left))
 	case s.State != "running":
 		return "-"
 	case s.Quarantine != "":
@@ -165,6 +167,9 @@ func writeInfo(w io.Writer, s *api.Session) {
 	}
 	if len(labels) > 0 {
 		row("labels", strings.Join(labels, " "))
+	}
+	if len(s.Left) > 0 {
+		row("left running", strings.Trim(fmt.Sprint(s.Left), "[]"))
 	}
 	if s.Quarantine != "" {
 		row("quarantined", s.Quarantine)

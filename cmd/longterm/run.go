@@ -285,7 +285,11 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
 		r.ended = &info
 	}
-	if !r.flags.keep && !isOpen(r.res.State) && !r.cut() { // else the daemon removes it after a while
+	left := r.ended != nil && len(r.ended.Left) > 0
+	if left && r.t != nil { // a person's terminal
+		fmt.Fprintf(r.a.stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
+	}
+	if !r.flags.keep && !isOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.a.stderr, "longterm: %v\n", err)
 		}

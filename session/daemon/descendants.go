@@ -28,7 +28,7 @@ func (h *hub) interrupt(ctx context.Context, j *job, grace time.Duration) {
 	for _, step := range []struct {
 		sig  syscall.Signal
 		wait time.Duration
-	}{{0, grace / 2}, {syscall.SIGTERM, grace / 2}, {syscall.SIGKILL, shutdownTime}} {
+	}{{0, grace}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, shutdownTime}} {
 		if step.sig != 0 {
 			signalAll(h.began(e, since), step.sig)
 		}
@@ -75,26 +75,23 @@ func (j *job) processesSince() time.Time {
 	return j.started.Began.Add(-heardLate)
 }
 
-// background are the processes that a line left running, among the shell's descendants.
-func (h *hub) background(e *entry, since time.Time) []int {
-	var pids []int
-	for _, pid := range children(e.s.Status().PID, nil) {
-		if started, ok := startOf(pid); ok && started.After(since.Add(-clockTick)) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
 // children are a process's descendants, by the kernel's own lists.
 func children(pid int, list []int) []int {
+	for _, child := range childrenOf(pid) {
+		list = children(child, append(list, child))
+	}
+	return list
+}
+
+func childrenOf(pid int) []int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
-		return list
+		return nil
 	}
+	var list []int
 	for _, f := range strings.Fields(string(b)) {
 		if child, err := strconv.Atoi(f); err == nil {
-			list = children(child, append(list, child))
+			list = append(list, child)
 		}
 	}
 	return list
@@ -104,7 +101,8 @@ func children(pid int, list []int) []int {
 func (h *hub) began(e *entry, since time.Time) []int {
 	shellPID := e.s.Status().PID
 	var pids []int
-	for _, pid := range descendantsOf(shellPID, e.rec.ID) {
+	for _, p := range h.processesOf(e) {
+		pid := p.pid
 		if started, ok := startOf(pid); ok && pid != shellPID && started.After(since.Add(-clockTick)) {
 			pids = append(pids, pid)
 		}

@@ -25,6 +25,8 @@ type device struct {
 	apart  bool   // stdout and stderr are told apart
 	cgroup string // the session's own, directory; empty: none
 
+	keeperPID int // the parent of what a session's processes left behind; 0: not known
+
 	// recorded returns when the session's record is written: the keeper keeps its exit status
 	// until then.
 	recorded  func(context.Context)

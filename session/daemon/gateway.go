@@ -161,7 +161,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 		return j.answer(ctx, 0), nil
 	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
-	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated {
+	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated && len(r.Background) == 0 {
 		afterAnswer(ctx, func() { s.d.hub.removeEnded(e) })
 	}
 	return r, err

@@ -41,6 +41,7 @@ type entry struct {
 
 	mu    sync.Mutex
 	rec   store.Session
+	left  []process                // what it left behind when it ended
 	guess shell.Guess              // of a program that is given lines and tells nothing of itself
 	why   string                   // its mode is not the one asked for
 	early []func(*session.Session) // notices that came before s was there
@@ -89,6 +90,7 @@ type hub struct {
 	lost       []*entry        // went down with their keeper or the machine; set while loading
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
+	walker     walker
 	commands   writeQueue  // records of commands and sessions
 	followers  *followers  // read what commands print
 	terminals  terminals   // of attached clients
@@ -233,6 +235,7 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
+		h.writes.Go(func() { h.noteLeft(e) })
 		h.programEnded(e, st)
 		if st.State != session.Running {
 			h.writes.Go(func() { h.dropState(e.rec.ID) })
@@ -322,8 +325,7 @@ func (h *hub) stopAll() {
 
 // killAll ends every running process and waits until all are recorded.
 func (h *hub) killAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+	ctx := context.Background() // each ends by itself
 	var wg sync.WaitGroup
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {

@@ -46,6 +46,7 @@ func (j *janitor) run(ctx context.Context) {
 	defer sync.Stop()
 	defer tidy.Stop()
 	defer pack.Stop()
+	j.hub.noteAllLeft() // of sessions that ended under an earlier daemon
 	for {
 		select {
 		case <-ctx.Done():
@@ -63,6 +64,7 @@ func (j *janitor) run(ctx context.Context) {
 			j.pack(ctx)
 			j.hub.emptyLog(ctx)
 		case now := <-tidy.C:
+			j.hub.noteAllLeft()
 			if err := j.hub.d.store.PruneJobs(ctx, keptJobs); err != nil {
 				j.hub.d.log.Error("forget old jobs", "err", err)
 			}
@@ -127,6 +129,9 @@ func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, er
 	var errs []error
 	for _, e := range h.all() {
 		if e.record().Temporary {
+			if st := e.s.Status(); st.State != session.Running && now.Sub(st.Ended) > temporaryGrace && len(e.leftover()) == 0 {
+				e.seat.ifEmpty(func() { h.removeEnded(e) })
+			}
 			continue
 		}
 		dir := filepath.Join(h.d.cfg.Dirs.Session(e.rec.ID), "journal")
@@ -170,6 +175,9 @@ func (h *hub) carryOut(ctx context.Context, now time.Time, e *entry, drop journa
 		return err
 	}
 	name := e.record().Name
+	if drop.Keep == 0 && len(h.noteLeft(e)) > 0 { // removing it would end them
+		return nil
+	}
 	if drop.Keep == 0 {
 		h.d.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
 		if err := h.remove(ctx, e, false); err != nil {

@@ -225,7 +225,7 @@ func (d *Daemon) deleteJob(ctx context.Context, in *JobPath) (none, error) {
 	if err := d.store.DeleteJob(ctx, r.ID); err != nil {
 		return none{}, noJob(in.Job, err)
 	}
-	if e := d.hub.byID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) {
+	if e := d.hub.byID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(d.hub.noteLeft(e)) == 0 {
 		return none{true}, d.hub.remove(ctx, e, false)
 	}
 	return none{true}, nil

@@ -6,8 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 // grace is how long each rung of the kill ladder has to work.
@@ -69,49 +69,86 @@ func ended(e *entry) error {
 type rung struct {
 	sig   syscall.Signal
 	scope string
-	wait  bool // give it its share of the grace to work
 }
 
-// ladder is Ctrl-C (SIGINT to the foreground), then SIGHUP and SIGTERM to everything, then
-// SIGKILL. SIGHUP is what a closing terminal says; interactive shells ignore SIGTERM. The
-// first two steps share the grace.
+// ladder is Ctrl-C (SIGINT to the foreground), SIGTERM to everything, SIGHUP, which is what a
+// closing terminal says and what ends interactive shells, who ignore SIGTERM, and SIGKILL.
+// Each gets the grace to work, alone, so that who handles SIGTERM can.
 var ladder = []rung{
-	{syscall.SIGINT, wire.ScopeForeground, true},
-	{syscall.SIGHUP, wire.ScopeAll, false},
-	{syscall.SIGTERM, wire.ScopeAll, true},
-	{syscall.SIGKILL, wire.ScopeAll, false},
+	{syscall.SIGINT, wire.ScopeForeground},
+	{syscall.SIGTERM, wire.ScopeAll},
+	{syscall.SIGHUP, wire.ScopeAll},
+	{syscall.SIGKILL, wire.ScopeAll},
 }
 
 // kill ends a session's process and all its descendants by the kill ladder. It returns
-// once the end is recorded, which takes little more than the grace.
+// once the end is known, which takes up to the grace for each rung that somebody heeds.
 func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
-	defer sweep(e)
+	defer h.sweep(e)
 	if e.dev == nil || e.s.Status().State != session.Running {
+		h.endLeft(e, grace)
 		return nil
 	}
-	l := e.dev.keeper.link()
-	descendants := processesOf(e.s.Status().PID, e.s.ID())
-	defer func() { signalProcesses(descendants, syscall.SIGKILL) }() // whoever survived its parent
+	pid, known := e.s.Status().PID, h.processesOf(e)
+	defer func() { signalProcesses(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	for _, r := range ladder {
-		err := l.Signal(ctx, e.s.ID(), r.sig, r.scope)
-		if r.sig != syscall.SIGINT {
-			signalProcesses(descendants, r.sig)
+		if r.sig == syscall.SIGINT && e.atPrompt() {
+			continue // there is nothing to interrupt
 		}
+		all, err := h.sendAll(ctx, e, r)
 		if errors.Is(err, link.ErrNotFound) {
 			break // it ended by itself, and was let go, before this rung
 		}
 		if err != nil && r.scope != wire.ScopeForeground {
 			return fmt.Errorf("signal: %w", err)
 		}
-		if r.wait && h.endsWithin(ctx, e, grace/2) {
+		if r.sig == syscall.SIGKILL {
+			break
+		}
+		if len(all) > 0 && !slices.ContainsFunc(all, func(p process) bool { return !p.ignores(r.sig) }) {
+			continue
+		}
+		until := time.Now().Add(grace)
+		if h.endsWithin(ctx, e, grace) {
+			if r.sig == syscall.SIGINT {
+				h.endLeft(e, grace, known...)
+			} else { // they were told
+				awaitEnd(all, time.Until(until))
+			}
 			return nil
 		}
 	}
-	if !h.endsWithin(ctx, e, 5*time.Second) {
-		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", e.s.Status().PID).
-			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", e.s.Status().PID)
+	if !h.endsWithin(ctx, e, killedTime) {
+		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
+			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
 	}
 	return nil
+}
+
+// killedTime is how long the kernel gets to carry a SIGKILL out and the end to be told.
+const killedTime = 15 * time.Second
+
+// atPrompt says that the session's shell waits for a line.
+func (e *entry) atPrompt() bool {
+	st := e.s.Status()
+	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.dev.foreground() == st.PID
+}
+
+// sendAll sends a rung's signal, and returns who got it, where that is everybody.
+func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]process, error) {
+	l := e.dev.keeper.link()
+	if r.scope == wire.ScopeForeground {
+		return nil, l.Signal(ctx, e.s.ID(), r.sig, r.scope)
+	}
+	all := h.processesOf(e)
+	scope := wire.ScopeAll
+	if len(all) > 0 && e.dev.cgroup == "" {
+		scope = wire.ScopeGroup // the keeper would look through all processes, too
+	}
+	err := l.Signal(ctx, e.s.ID(), r.sig, scope)
+	own := e.s.Status().PID
+	signalProcesses(slices.DeleteFunc(slices.Clone(all), func(p process) bool { return p.pid == own }), r.sig) // its own got it
+	return all, err
 }
 
 // endsWithin waits for the process's end.
@@ -125,92 +162,19 @@ func (h *hub) endsWithin(ctx context.Context, e *entry, d time.Duration) bool {
 // sweepRounds bounds looking for processes that were born while others were killed.
 const sweepRounds = 5
 
-// sweep kills what a session left behind: everybody in its cgroup, else the processes that
+// sweep kills what a session left behind: everybody in its cgroup, and the processes that
 // still carry its mark.
-func sweep(e *entry) {
+func (h *hub) sweep(e *entry) {
 	killCgroup(e)
 	for range sweepRounds {
-		left := processesOf(0, e.s.ID())
+		left := living(h.walker.look().of(0, e.s.ID()))
 		if len(left) == 0 {
-			return
+			break
 		}
 		signalProcesses(left, syscall.SIGKILL)
+		awaitEnd(left, killedTime)
 	}
-}
-
-// process is one of the system's; a pid is used again, with another start.
-type process struct {
-	pid   int
-	start string // field 22 of /proc/PID/stat
-}
-
-// processesOf finds a session's processes: children of pid, and theirs, and every
-// process whose environment carries the session's id, wherever it moved itself.
-func processesOf(pid int, id string) []process {
-	parents, starts := map[int]int{}, map[int]string{}
-	var found []process
-	mark := []byte("LONGTERM_SESSION=" + id)
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		p, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || p == os.Getpid() {
-			continue
-		}
-		parents[p], starts[p] = statOf(p)
-		if env, err := os.ReadFile(filepath.Join(dir, "environ")); err == nil && hasVar(env, mark) {
-			found = append(found, process{p, starts[p]})
-		}
-	}
-	for p := range parents {
-		for up, depth := p, 0; pid > 0 && up > 1 && depth < 64; up, depth = parents[up], depth+1 {
-			if parents[up] == pid {
-				found = append(found, process{p, starts[p]})
-				break
-			}
-		}
-	}
-	return found
-}
-
-// descendantsOf is processesOf without their starts.
-func descendantsOf(pid int, id string) []int {
-	var pids []int
-	for _, p := range processesOf(pid, id) {
-		pids = append(pids, p.pid)
-	}
-	return pids
-}
-
-func hasVar(environ, mark []byte) bool {
-	for _, kv := range strings.Split(string(environ), "\x00") {
-		if kv == string(mark) {
-			return true
-		}
-	}
-	return false
-}
-
-// statOf reads fields 4 and 22 of /proc/PID/stat: parent and start.
-func statOf(pid int) (parent int, start string) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, ""
-	}
-	stat := string(data)
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(f) < 20 {
-		return 0, ""
-	}
-	parent, _ = strconv.Atoi(f[1])
-	return parent, f[19]
-}
-
-func signalProcesses(procs []process, sig syscall.Signal) {
-	for _, p := range procs {
-		if _, start := statOf(p.pid); start == p.start && start != "" {
-			_ = syscall.Kill(p.pid, sig) // gone already is fine
-		}
-	}
+	h.noteLeft(e)
 }
 
 func signalAll(pids []int, sig syscall.Signal) {
@@ -229,6 +193,10 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 		if err := h.kill(ctx, e, h.d.grace()); err != nil {
 			return err
 		}
+	}
+	if len(h.noteLeft(e)) > 0 { // nobody could find it afterwards
+		h.endLeft(e, h.d.grace())
+		h.sweep(e)
 	}
 	view := h.describe(e, e.s.Status())
 	h.hide(e)
@@ -265,6 +233,9 @@ func (h *hub) removeEnded(e *entry) {
 	}
 	if e.cut.Swap(false) {
 		time.AfterFunc(rereadGrace, func() { h.removeEnded(e) })
+		return
+	}
+	if len(h.noteLeft(e)) > 0 { // the janitor looks again
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

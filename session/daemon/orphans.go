@@ -3,7 +3,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -54,20 +53,20 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 		}
 	}()
 	for _, r := range ladder {
-		find(list)
+		h.find(list)
 		if !anyLeft(list) {
 			return
 		}
 		for _, o := range list {
 			o.signal(r.sig, r.scope)
 		}
-		if r.wait {
-			awaitOrphans(ctx, list, h.d.grace()/2)
+		if r.sig != syscall.SIGKILL {
+			awaitOrphans(ctx, list, h.d.grace())
 		}
 	}
 	for range sweepRounds { // who was born while others were killed
 		awaitOrphans(ctx, list, shutdownTime/sweepRounds)
-		if find(list); !anyLeft(list) {
+		if h.find(list); !anyLeft(list) {
 			return
 		}
 		for _, o := range list {
@@ -101,10 +100,7 @@ func anyLeft(list []*orphan) bool {
 
 // left are the processes found that have not ended.
 func (o *orphan) left() []process {
-	o.found = slices.DeleteFunc(o.found, func(p process) bool {
-		st, ok := readStat(p.pid)
-		return !ok || st.start != p.start || st.state == 'Z' || st.state == 'X'
-	})
+	o.found = living(o.found)
 	return o.found
 }
 
@@ -163,88 +159,33 @@ func (d *device) readRest(p []byte) int {
 	return max(n, 0)
 }
 
-// stat is what /proc/PID/stat says of a process, proc_pid_stat(5).
-type stat struct {
-	state       byte
-	parent, sid int
-	start       string
-}
-
-func readStat(pid int) (stat, bool) {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return stat{}, false
-	}
-	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from field 3 on
-	if len(f) < 20 {
-		return stat{}, false
-	}
-	parent, _ := strconv.Atoi(f[1])
-	sid, _ := strconv.Atoi(f[3])
-	return stat{f[0][0], parent, sid, f[19]}, true
-}
-
 // find adds the processes of all sessions in one walk over the system's: members of the
 // session's cgroup, carriers of its mark, and what belongs to its own process while that
 // lives. Numbers of processes are used again: one that did not start when the session did
 // is another's.
-func find(list []*orphan) {
-	all := map[int]stat{}
-	marks := map[string]*orphan{}
+func (h *hub) find(list []*orphan) {
+	seen := h.walker.look()
 	for _, o := range list {
-		marks["LONGTERM_SESSION="+o.id] = o
-	}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() {
-			continue
+		pid := 0
+		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
+			pid = o.pid
 		}
-		st, ok := readStat(pid)
-		if !ok {
-			continue
+		for _, p := range seen.of(pid, o.id) {
+			o.add(p)
 		}
-		all[pid] = st
-		env, _ := os.ReadFile(filepath.Join(dir, "environ")) // of others: not to be read
-		for kv := range bytes.SplitSeq(env, []byte{0}) {
-			if o := marks[string(kv)]; o != nil {
-				o.add(pid, st)
-			}
-		}
-	}
-	for _, o := range list {
 		for _, dir := range o.cgroups {
 			procs, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 			for _, f := range strings.Fields(string(procs)) {
-				if pid, err := strconv.Atoi(f); err == nil {
-					o.add(pid, all[pid])
+				if n, err := strconv.Atoi(f); err == nil {
+					o.add(process{n, seen.starts[n]})
 				}
 			}
 		}
-		o.addFamily(all)
 	}
 }
 
-// addFamily adds the session's own process, its terminal session and its descendants.
-func (o *orphan) addFamily(all map[int]stat) {
-	started, ok := startOf(o.pid)
-	if !ok || o.started.IsZero() || started.Sub(o.started).Abs() > startTolerance {
-		return
-	}
-	for pid, st := range all {
-		member := st.sid == o.pid
-		for up, depth := pid, 0; !member && up > 1 && depth < 64; up, depth = all[up].parent, depth+1 {
-			member = up == o.pid
-		}
-		if member {
-			o.add(pid, st)
-		}
-	}
-}
-
-func (o *orphan) add(pid int, st stat) {
-	p := process{pid, st.start}
-	if st.start != "" && st.state != 'Z' && !slices.Contains(o.found, p) {
+func (o *orphan) add(p process) {
+	if p.start != "" && !slices.Contains(o.found, p) {
 		o.found = append(o.found, p)
 	}
 }

@@ -68,6 +68,9 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 		j.e.cut.Store(true)
 	}
 	j.parse(ctx, r, j.line)
+	if st.State != session.Running {
+		r.Background = j.d.hub.background(j.e, st.Started)
+	}
 }
 
 func (j *job) why() ending {

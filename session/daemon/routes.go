@@ -161,6 +161,9 @@ func (d *Daemon) getSession(_ context.Context, in *SessionPath) (api.Session, er
 	if err != nil {
 		return api.Session{}, err
 	}
+	if e.s.Status().State != session.Running {
+		d.hub.noteLeft(e)
+	}
 	view := d.hub.describe(e, e.s.Status())
 	if e.dev != nil {
 		view.Cgroup = cgroupOf(e.dev.cgroup)

@@ -86,9 +86,9 @@ func TestCgroupUse(t *testing.T) {
 
 // A pid that is another process's by now is not signalled.
 func TestRecycledPIDIsLeftAlone(t *testing.T) {
-	_, start := statOf(os.Getpid())
-	if start == "" {
+	st, ok := statOf(os.Getpid())
+	if !ok {
 		t.Skip("no /proc on this system")
 	}
-	signalProcesses([]process{{os.Getpid(), start + "1"}, {os.Getpid(), ""}}, syscall.SIGKILL)
+	signalProcesses([]process{{os.Getpid(), st.start + "1"}, {os.Getpid(), ""}}, syscall.SIGKILL)
 }
