@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -113,12 +115,20 @@ func shorten(s string, n int) string {
 }
 
 func infoCommand(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	env := false
+	c := a.jsonFlag(&cobra.Command{
 		Use: "info S", Short: "Describe a session", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.session(args[0])
 			if err != nil {
 				return err
+			}
+			if env {
+				e, err := s.Env(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return a.print(e, func(w io.Writer) { writeEnv(w, &e) })
 			}
 			info, err := s.Info(cmd.Context())
 			if err != nil {
@@ -127,6 +137,14 @@ func infoCommand(a *app) *cobra.Command {
 			return a.print(info, func(w io.Writer) { writeInfo(w, &info) })
 		},
 	})
+	c.Flags().BoolVar(&env, "env", false, "its environment instead, as NAME=value; values of secrets are left out")
+	return c
+}
+
+func writeEnv(w io.Writer, e *api.Environment) {
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		fmt.Fprintln(w, printable(name+"="+e.Env[name]))
+	}
 }
 
 func writeInfo(w io.Writer, s *api.Session) {

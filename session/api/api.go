@@ -365,6 +365,12 @@ type Guess struct {
 	Confidence string             `json:"confidence" enum:"likely,doubtful" doc:"doubtful: something may have happened that cannot be read from the lines"`
 }
 
+// Environment is what a session's program exports.
+type Environment struct {
+	Source string            `json:"source" enum:"shell,guess,start" doc:"shell: as of its newest prompt; guess: what a shell that tells nothing of itself printed of it, and the lines given since; start: what the program was started with"`
+	Env    map[string]string `json:"env" doc:"values of secrets are redacted"`
+}
+
 // Found answers a search.
 type Found struct {
 	Hits []Hit `json:"hits" doc:"newest first"`

@@ -34,6 +34,11 @@ func (s *Session) Info(ctx context.Context) (api.Session, error) {
 	return get[api.Session](ctx, s.c, s.path, nil)
 }
 
+// Env is the environment of the session's program.
+func (s *Session) Env(ctx context.Context) (api.Environment, error) {
+	return get[api.Environment](ctx, s.c, s.path+"/env", nil)
+}
+
 // Edit changes name and labels.
 func (s *Session) Edit(ctx context.Context, e api.Edit) (api.Session, error) {
 	return send[api.Session](ctx, s.c, "PATCH", s.path, nil, e)

@@ -87,6 +87,7 @@ type job struct {
 	found     atomic.Bool // the daemon before gave it to the shell: commands are all that tells of it
 	ruled     bool        // the daemon before had it with rules
 	orForeign bool        // it may be
+	told      atomic.Bool // what it printed of that program was taken note of
 	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
 	prompt    string      // that program's, before the line
 

@@ -124,11 +124,14 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		}
 	}
 	j.fillOutput(ctx, r, r.Range, limit)
-	if j.foreign.Load() {
-		r.Guess = j.e.guessed()
-	}
 	if j.foreign.Load() && !r.Truncated {
 		r.Output = withoutEcho(r.Output, j.line, j.prompt)
+		if ended && j.told.CompareAndSwap(false, true) {
+			j.e.noteTold(j.line, r.Output)
+		}
+	}
+	if j.foreign.Load() {
+		r.Guess = j.e.guessed()
 	}
 	if ended {
 		j.parse(ctx, r, c.Text)

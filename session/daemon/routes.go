@@ -28,6 +28,7 @@ func (d *Daemon) routes(a huma.API) {
 	op(a, "GET", "/sessions", "list-sessions", "List sessions", d.listSessions)
 	op(a, "POST", "/sessions", "new-session", "Start a session", d.newSession)
 	op(a, "GET", "/sessions/{session}", "get-session", "Describe a session", d.getSession)
+	op(a, "GET", "/sessions/{session}/env", "get-env", "Tell a session's environment", d.getEnv)
 	op(a, "PATCH", "/sessions/{session}", "edit-session", "Change name and labels", d.editSession)
 	op(a, "DELETE", "/sessions/{session}", "remove-session", "Forget a session and its history", d.removeSession)
 	op(a, "POST", "/sessions/{session}/input", "type", "Type text, keys, a paste or bytes", d.postInput)

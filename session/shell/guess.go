@@ -18,6 +18,7 @@ type Guess struct {
 
 	old  string   // for cd -
 	dirs []string // for popd
+	base Env      // what it printed of its environment; nil: nothing
 }
 
 // After is the guess after a line was typed. What runs in another process (subshells,

@@ -1,0 +1,79 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// getEnv tells a session's environment as well as it is known.
+func (d *Daemon) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
+	e, err := d.hub.resolve(in.Session)
+	if err != nil {
+		return api.Environment{}, err
+	}
+	env, err := e.s.Environ(ctx)
+	if err != nil {
+		return api.Environment{}, err
+	}
+	source := "shell"
+	if env == nil {
+		source, env = "guess", e.guessedEnv()
+	}
+	if st := e.s.Status(); env == nil && st.State == session.Running {
+		source, env = "start", startEnv(st.PID)
+	}
+	if env == nil {
+		return api.Environment{}, api.Errorf(api.CodeUnavailable, "the environment of session %s is not known", e.record().Name).
+			WithHint("only a running session has one; in a shell that tells nothing of itself, run `env`")
+	}
+	return environmentOf(source, env), nil
+}
+
+// environmentOf leaves the values of secrets out.
+func environmentOf(source string, env shell.Env) api.Environment {
+	a := api.Environment{Source: source, Env: make(map[string]string, len(env))}
+	for name, value := range env {
+		if shell.IsSecret(name, value) {
+			value = redacted
+		}
+		a.Env[name] = value
+	}
+	return a
+}
+
+// startEnv is what a program was started with, where the system tells; nil elsewhere.
+func startEnv(pid int) shell.Env {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return nil
+	}
+	env := shell.Env{}
+	for kv := range strings.SplitSeq(string(b), "\x00") {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// guessedEnv is what a program that was given lines may export.
+func (e *entry) guessedEnv() shell.Env {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.guess.Environ()
+}
+
+// noteTold takes what such a program printed of itself.
+func (e *entry) noteTold(line, output string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.guess = e.guess.Told(line, output)
+}
