@@ -118,6 +118,7 @@ func (s *Session) checkpoint() {
 	}
 	s.saveTracking()
 	s.saveOnce()
+	s.saveSaid()
 	buf := snapshots.Get().(*[]byte)
 	defer snapshots.Put(buf)
 	snapshot := s.engine.AppendSnapshot((*buf)[:0])
@@ -176,7 +177,9 @@ func (s *Session) rebuild() bool {
 	s.check.at, s.check.size = from, size
 	s.resumeTracking(from)
 	s.resumeOnce()
+	s.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
+	s.statusOfScreen()
 	if _, err := replay(ctx, s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); ctx.Err() != nil {
 		return false
 	} else if err != nil {

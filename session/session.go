@@ -135,6 +135,7 @@ type Session struct {
 	check       checkpoints
 	sparse      sparse
 	streams     streams
+	saidSaved   said // what is in its file
 	quarantined bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk

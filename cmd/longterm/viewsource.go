@@ -134,10 +134,13 @@ func viewSession(s *api.Session) view.Session {
 	vs := view.Session{
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, FullScreen: s.Alt,
-		Started: time.Now().Add(-time.Duration(s.Duration) * time.Millisecond),
+		Started: s.Started,
+	}
+	if vs.Started.IsZero() { // an older daemon's
+		vs.Started = s.Created
 	}
 	if s.Ended != nil {
-		vs.Ended = vs.Started.Add(time.Duration(s.Duration) * time.Millisecond)
+		vs.Ended = *s.Ended
 	}
 	if s.Needs != nil {
 		vs.Needs = s.Needs.Kind
@@ -147,8 +150,8 @@ func viewSession(s *api.Session) view.Session {
 	}
 	if a := s.Activity; a != nil {
 		vs.Errors, vs.Warnings = a.Errors, a.Warnings
-		if a.ETAMS != nil && a.Running {
-			vs.Due = time.Now().Add(time.Duration(*a.ETAMS) * time.Millisecond)
+		if a.Due != nil && a.Running {
+			vs.Due = *a.Due
 		}
 		if a.FirstError != nil {
 			vs.FirstError = problemText(a.FirstError)

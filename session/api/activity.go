@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 // Progress is how far a program is: as it reports (OSC 9;4), else as its output says.
 type Progress struct {
 	State   string `json:"state" enum:"normal,error,indeterminate,paused"`
@@ -22,6 +24,9 @@ type Activity struct {
 	ElapsedMS  int64     `json:"elapsed_ms"`
 	ETAMS      *int64    `json:"eta_ms,omitempty" doc:"how long it will take from now; absent: unknown"`
 	Partial    bool      `json:"partial,omitempty" doc:"not all output could be read: the counts are at least these"`
+
+	// Due is ETAMS as a time: it stays true when the answer is kept.
+	Due *time.Time `json:"due,omitempty" doc:"when it will be done, as far as known"`
 }
 
 // Problem is an error in a command's output.

@@ -52,6 +52,8 @@ type Session struct {
 	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
 	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
 
+	// Started is when its process was; a restored session was created before.
+	Started time.Time `json:"started,omitzero" doc:"when its process was started"`
 	// Left is what an ended session left behind.
 	Left []int `json:"left_pids,omitempty" doc:"processes that an ended session started and that run on"`
 	// Quarantine is set when its emulator, tracker or rules failed.

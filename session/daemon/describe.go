@@ -27,7 +27,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.seat.count(), Size: string(e.seat.sizePolicy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
-	a.Left = e.leftover()
+	a.Left, a.Started = e.leftover(), st.Started
 	if a.Labels == nil {
 		a.Labels = map[string]string{}
 	}

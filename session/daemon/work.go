@@ -71,8 +71,8 @@ func activityView(n int, s *watch.State, running bool) *api.Activity {
 		a.FirstError = &api.Problem{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message, Offset: f.Offset}
 	}
 	if s.HasETA && running {
-		ms := s.ETA.Milliseconds()
-		a.ETAMS = &ms
+		ms, due := s.ETA.Milliseconds(), time.Now().Add(s.ETA)
+		a.ETAMS, a.Due = &ms, &due
 	}
 	return a
 }

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// What a program said of itself before a checkpoint is in no replay after it. What the
+// emulator keeps is asked of it; the rest is in a file beside the checkpoint.
+
+// saidFile is written before the checkpoint.
+const saidFile = "said.json"
+
+// said is the file's content.
+type said struct {
+	Cwd      string `json:"cwd,omitempty"`
+	Progress string `json:"progress,omitempty"`
+	Percent  int    `json:"percent,omitempty"`
+}
+
+// saveSaid writes down what the program said, unless that was done.
+func (s *Session) saveSaid() {
+	st := s.Status()
+	now := said{st.Cwd, st.Progress, st.Percent}
+	if now == s.saidSaved {
+		return
+	}
+	path := filepath.Join(s.cfg.Dir, saidFile)
+	b, err := json.Marshal(now)
+	if err == nil {
+		err = errors.Join(os.WriteFile(path+".tmp", b, 0o600), os.Rename(path+".tmp", path))
+	}
+	if err != nil {
+		s.log.Warn("write down what the program said of itself", "session", s.cfg.ID, "err", err)
+		return
+	}
+	s.saidSaved = now
+}
+
+// resumeSaid reads what saveSaid wrote. Without it less is known.
+func (s *Session) resumeSaid() {
+	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, saidFile))
+	var was said
+	if err != nil || json.Unmarshal(b, &was) != nil {
+		return
+	}
+	s.saidSaved = was
+	s.update(ChangeOutput, func(st *Status) {
+		if st.Cwd == "" {
+			st.Cwd = was.Cwd
+		}
+		st.Progress, st.Percent = was.Progress, was.Percent
+	})
+}
+
+// statusOfScreen takes over what a restored emulator knows.
+func (s *Session) statusOfScreen() {
+	var f vterm.Frame
+	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // no rows
+	s.update(ChangeOutput, func(st *Status) {
+		st.Alt = s.engine.Modes().AltScreen
+		if f.Title != "" {
+			st.Title = f.Title
+		}
+	})
+}
