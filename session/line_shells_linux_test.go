@@ -199,12 +199,17 @@ func TestAnotherShell(t *testing.T) {
 			eventually(t, func() bool { return p.s.Status().Shell.Program == "" })
 			runs(t, p, "echo back; "+status(4), "back\n", 4)
 		}
-		r, err := p.Exec(testContext(t), "exec bash --norc")
-		if err != nil || r.Exit != nil || !strings.Contains(r.Note, "replaced by bash") {
-			t.Fatalf("%+v, %v", r, err)
-		}
-		if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, ErrNoShell) {
-			t.Error(err)
+		for i, other := range []string{"bash --norc", "zsh -f", "fish --no-config", "dash", "mksh", "ksh"} {
+			name, _, _ := strings.Cut(other, " ")
+			if _, err := exec.LookPath(name); err != nil {
+				continue
+			}
+			r, err := p.Exec(testContext(t), "exec "+other)
+			if err != nil || r.Exit != nil || !strings.Contains(r.Note, "replaced by "+name) {
+				t.Fatalf("%+v, %v\n%s", r, err, screenText(t, p.s))
+			}
+			runs(t, p, fmt.Sprintf("echo in%s; %s", name, status(i)), "in"+name+"\n", i)
+			runs(t, p, "cd /", "", 0)
 		}
 	})
 }
@@ -286,12 +291,8 @@ func TestAShellReplacedByItsOwnFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := beginShell(t, Cmd{Argv: []string{"bash", "--rcfile", rc}})
-			if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, ErrNoShell) {
-				t.Error(err)
-			}
-			if st := p.s.Status().Shell; st.Program != program {
-				t.Errorf("%+v", st)
-			}
+			runs(t, p, "echo one; "+status(3), "one\n", 3)
+			runs(t, p, "echo two; "+status(4), "two\n", 4)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func (h lineHostOf) Do(a lineexec.Action) error {
 	case lineexec.ActRepair:
 		return s.repairMarks(s.runOf(a.Line))
 	case lineexec.ActFollow:
-		s.followAnother(&a)
+		return s.followAnother(&a)
 	}
 	return nil
 }
@@ -182,19 +183,46 @@ type otherShell struct {
 	Replaced bool   `json:"replaced,omitempty"` // else it was started by it, and will end
 }
 
-// followAnother notes that another shell reads the terminal.
-func (s *Session) followAnother(a *lineexec.Action) {
-	if a.Line != nil {
-		if r := s.runOf(a.Line); r != nil {
-			r.note = a.Reason
-		}
+var errForeign = errors.New("its commands are not followed")
+
+// followAnother notes that another shell reads the terminal. One that is in the place of the
+// session's own is prepared to tell of itself, where it can be.
+func (s *Session) followAnother(a *lineexec.Action) error {
+	if r := s.runOf(a.Line); r != nil {
+		r.note = a.Reason + ": how this line ends is not known"
 	}
-	if a.Replaced && s.shell.State().Phase != shell.PhaseUnknown {
+	if st := s.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
 		s.tell(shell.Event{Kind: shell.EventLost, At: s.off})
 	}
+	prepared := a.Replaced && a.Again && s.prepareAgain(a.Argv)
+	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced, "prepared", prepared)
+	if prepared {
+		s.showShell()
+		return nil
+	}
 	s.shell.other = &otherShell{a.Program, a.Replaced}
-	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced)
 	s.guessPrompt(true)
+	return errForeign
+}
+
+// prepareAgain has a shell that replaced the session's read the integration, and follows it
+// from here. Its marks carry the same nonce; commands are counted on.
+func (s *Session) prepareAgain(argv []string) bool {
+	t, st := s.shell, s.shell.State()
+	host, _ := os.Hostname()
+	line, l, err := shell.Again(argv, t.stateDir, st.Nonce, host)
+	if err != nil {
+		s.log.Info("the shell's commands will not be followed", "session", s.cfg.ID, "err", err)
+		return false
+	}
+	t.kind, t.env, s.shellArgv = l.Kind, nil, ""
+	t.Tracker = shell.Resume(shell.State{
+		Nonce: st.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, Numbers: st.Numbers,
+	})
+	data := []byte(line + "\r")
+	s.noteTyped(data)
+	_, err = s.inputs.add(context.Background(), data)
+	return err == nil
 }
 
 // shellIsBack notes that the shell that is followed told of itself again.

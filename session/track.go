@@ -37,6 +37,7 @@ type trackingState struct {
 	Shell  shell.State `json:"shell"`
 	Typed  []string    `json:"typed,omitempty"` // ids of lines that were typed
 	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
+	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
 	// Env is what the shell's environment had changed in, without secrets; null: unset.
 	Env map[string]*string `json:"env,omitempty"`
@@ -79,6 +80,9 @@ func (s *Session) resumeTracking(from uint64) {
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
 	s.typedLines, t.other, s.shellArgv, t.changed = st.Typed, st.Other, st.Argv, st.Env
+	if st.Kind != shell.Unknown {
+		t.kind = st.Kind // another one replaced the first
+	}
 	if st.Offset < from {
 		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
@@ -92,7 +96,8 @@ func (s *Session) saveTracking() {
 		return
 	}
 	b, err := json.Marshal(trackingState{
-		Offset: s.off, Shell: s.shell.State(), Typed: s.typedLines, Other: s.shell.other, Argv: s.shellArgv, Env: s.shell.changed,
+		Offset: s.off, Shell: s.shell.State(), Typed: s.typedLines,
+		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv, Env: s.shell.changed,
 	})
 	if err == nil {
 		tmp := s.shell.file + ".tmp"

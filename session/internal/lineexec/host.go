@@ -12,7 +12,9 @@ type Host interface {
 	View() View
 	// Probe asks the kernel what the terminal's foreground does. It costs some system calls.
 	Probe() Probe
-	// Do carries an action out. Only ActType fails: the line cannot be typed.
+	// Do carries an action out. It fails where there is something to be said: ActType, when the
+	// line cannot be typed; ActRepair, when there is no way; ActFollow, when the other shell's
+	// commands will not be followed.
 	Do(Action) error
 }
 
@@ -63,7 +65,7 @@ const (
 	ActReads                        // the shell is at its prompt, though its marks did not say so
 	ActLost                         // Reason: likewise, and no mark will say how the line ended
 	ActRepair                       // Line: put the shell's marks back; the next one tells how the line ended
-	ActFollow                       // Program, Replaced, Reason: another shell reads the terminal
+	ActFollow                       // Program, Argv, Replaced, Again, Reason: another shell reads the terminal
 )
 
 // Action is something to be done.
@@ -77,5 +79,7 @@ type Action struct {
 	Several  bool // the line was several commands
 	Nothing  bool // there was nothing in it to run
 	Program  string
+	Argv     []string
 	Replaced bool
+	Again    bool // it may be prepared
 }

@@ -22,6 +22,9 @@ type Machine struct {
 	queue  []*Line // oldest first; the first one may be under way
 	editor editor
 	after  hold
+	// prepared is when another shell, in the place of the first, was told how to tell of itself;
+	// zero once it has.
+	prepared time.Time
 }
 
 // New makes a machine.
@@ -119,8 +122,8 @@ func (m *Machine) notYet(v *View) time.Duration {
 	if v.Offered == shell.Full {
 		return 0
 	}
-	if p := m.host.Probe(); p.Known && p.Shell && v.Now.Sub(v.Since) < readsTime {
-		if p.Reads {
+	if p := m.host.Probe(); p.Known && v.Now.Sub(v.Since) < readsTime {
+		if p.Shell && p.Reads {
 			return 0
 		}
 		return promptTime / 4
@@ -161,6 +164,9 @@ func asLater(err error, to **Later) bool {
 // Changed tells what the shell did. goesOn says that it has begun with something else already.
 func (m *Machine) Changed(kind shell.ChangeKind, goesOn bool) {
 	v := m.host.View()
+	if kind == shell.ChangePrompt {
+		m.prepared = time.Time{}
+	}
 	if kind == shell.ChangeDone || kind == shell.ChangePrompt {
 		m.editor.commandEnded(m.host)
 	}

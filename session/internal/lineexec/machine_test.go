@@ -58,6 +58,11 @@ func (s *stage) Do(a Action) error {
 		}
 	case ActFollow:
 		s.log = append(s.log, "follow "+a.Program)
+		if !a.Replaced || !a.Again || s.fails {
+			return errors.New("not followed")
+		}
+		s.view.Phase, s.view.Prompt, s.view.Running = shell.PhaseUnknown, 0, nil
+		s.probe.Replaced = false
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ const (
 	lookFirst = 300 * time.Millisecond
 	lookMost  = 3 * time.Second
 	standTime = 200 * time.Millisecond
+	// preparedTime is how long another shell may take to tell of itself once it was told how.
+	preparedTime = 2 * time.Second
 	// repairTime is how long marks that were put back may take to come.
 	repairTime = time.Second
 )
@@ -159,6 +161,10 @@ func (m *Machine) doubtPrompt(v *View) {
 	switch {
 	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.Done && v.Doubt == nil:
 		return
+	case v.Prompt == 0 && !m.prepared.IsZero() && v.Now.Sub(m.prepared) > preparedTime:
+		p := m.host.Probe()
+		m.followTo(nil, replaced, &p)
+		return
 	case v.Prompt == 0 && !v.Drawing: // it is starting, or its own files have replaced it
 		if p := m.host.Probe(); v.quiet() >= standTime && judge(&Line{step: Runs}, v, &p) == replaced {
 			m.followTo(nil, replaced, &p)
@@ -206,12 +212,15 @@ func (m *Machine) follow(v *View) bool {
 }
 
 func (m *Machine) followTo(l *Line, f finding, p *Probe) {
-	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Replaced: f == replaced}
+	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Argv: p.Argv, Replaced: f == replaced, Again: m.prepared.IsZero()}
 	if a.Reason = p.Program + " runs in the shell and waits for lines"; a.Replaced {
 		a.Reason = "the shell was replaced by " + p.Program
 	}
-	a.Reason += "; its commands are not followed, and how this line ends is not known"
-	_ = m.host.Do(a)
+	if m.host.Do(a) == nil { // it is being prepared: lines wait for its first prompt
+		m.prepared = m.host.View().Now
+		m.wake(preparedTime)
+		return
+	}
 	for _, waiting := range slices.Clone(m.queue) {
 		if waiting.step == Waits {
 			m.end(Action{Line: waiting, Err: ErrForeign})
