@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
@@ -23,54 +24,104 @@ type conn struct {
 
 	mu    sync.Mutex
 	queue []outgoing
+	ended bool // nothing is written any more
 	wake  chan struct{}
 	gone  chan struct{} // closed when reading has ended
 }
 
 type outgoing struct {
 	frame []byte
-	files []*os.File
+	fds   wire.Descriptors
 }
+
+const (
+	// A peer that connects has this long to greet.
+	greetTime = 10 * time.Second
+	// What was said last has this long to be read when a connection ends.
+	lastWords = time.Second
+)
 
 func newConn(uc *net.UnixConn) *conn {
 	return &conn{Conn: wire.NewConn(uc), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
-// send queues a message. Files must stay open until the connection ends or the
-// session is released; a failed send of a closed file ends the connection.
-func (c *conn) send(m wire.Message, files ...*os.File) {
-	frame := wire.AppendFrame(nil, m, len(files))
+// send queues a message.
+func (c *conn) send(m wire.Message) { c.queued(m, nil) }
+
+// sendFiles queues a message with descriptors, which must be open now; they may be closed
+// before it is written.
+func (c *conn) sendFiles(m wire.Message, files ...*os.File) error {
+	fds, err := wire.Duplicate(files...)
+	if err != nil {
+		return err
+	}
+	c.queued(m, fds)
+	return nil
+}
+
+func (c *conn) queued(m wire.Message, fds wire.Descriptors) {
+	frame := wire.AppendFrame(nil, m, len(fds))
 	c.mu.Lock()
-	c.queue = append(c.queue, outgoing{frame, files})
+	ended := c.ended
+	if !ended {
+		c.queue = append(c.queue, outgoing{frame, fds})
+	}
 	c.mu.Unlock()
+	if ended {
+		fds.Close()
+	}
 	wake(c.wake)
 }
 
+// write ends when it cannot write, or with the reader once all that was said is written.
 func (c *conn) write() {
 	defer c.Close() // ends the reader as well
-	for {
+	defer c.discard()
+	for last := false; !last; {
 		select {
 		case <-c.wake:
 		case <-c.gone:
-			return
+			last = true
 		}
 		c.mu.Lock()
 		queue := c.queue
 		c.queue = nil
 		c.mu.Unlock()
-		for _, o := range queue {
-			if err := c.WriteFrame(o.frame, o.files...); err != nil {
+		for i, o := range queue {
+			err := c.WriteDescriptors(o.frame, o.fds)
+			o.fds.Close()
+			if err != nil {
+				closeAll(queue[i+1:])
 				return
 			}
 		}
 	}
 }
 
+// discard drops what will not be written any more.
+func (c *conn) discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	closeAll(c.queue)
+	c.queue = nil
+}
+
+func closeAll(queue []outgoing) {
+	for _, o := range queue {
+		o.fds.Close()
+	}
+}
+
 // serve is a connection's goroutine.
 func (k *Keeper) serve(c *conn) {
-	go c.write()
-	defer c.Close()
-	defer close(c.gone)
+	var writer sync.WaitGroup
+	writer.Go(c.write)
+	defer func() {
+		_ = c.NetConn().SetWriteDeadline(time.Now().Add(lastWords))
+		close(c.gone)
+		writer.Wait() // it closes the connection
+	}()
 	if err := k.greet(c); err != nil {
 		k.log.Warn("greeting failed", "err", err)
 		return
@@ -96,8 +147,14 @@ func (k *Keeper) serve(c *conn) {
 }
 
 func (k *Keeper) greet(c *conn) error {
+	if err := c.NetConn().SetReadDeadline(time.Now().Add(greetTime)); err != nil {
+		return err
+	}
 	f, files, err := c.Read()
 	if err != nil {
+		return err
+	}
+	if err := c.NetConn().SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
 	for _, file := range files {

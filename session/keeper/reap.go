@@ -33,6 +33,9 @@ func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusag
 	defer k.mu.Unlock()
 	if fn, ok := k.waiting[pid]; ok {
 		delete(k.waiting, pid)
+		if pid == k.super.pid { // its connection's end must not be taken for the news
+			k.super.reaped = true
+		}
 		go fn(status)
 		return
 	}

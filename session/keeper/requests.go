@@ -142,7 +142,10 @@ func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	c.send(ch.describe(m.Req), ch.files()...)
+	if err := c.sendFiles(ch.describe(m.Req), ch.files()...); err != nil {
+		c.send(done(m.Req, err))
+		return nil
+	}
 	if ch.reported {
 		c.send(ch.exit)
 	}

@@ -19,6 +19,9 @@ const (
 	// After this many instant crashes in a row the keeper gives up until asked again.
 	maxCrashes = 6
 	backoff    = 50 * time.Millisecond // doubles with each instant crash after the first
+	// So many daemons that were killed at once by somebody are replaced without a pause.
+	freeKills = 10
+	killDelay = 100 * time.Millisecond
 	// A daemon that is known to run has this long to connect.
 	reconnect = 2 * time.Second
 	// A keeper without sessions waits this long for its first client.
@@ -30,10 +33,13 @@ var errCrashLoop = errors.New("the daemon crashes at once")
 // supervisor keeps one daemon alive. Guarded by Keeper.mu.
 type supervisor struct {
 	wanted    bool
-	pid       int   // of the daemon we started or that connected; 0: none
-	conn      *conn // its connection
-	ready     bool  // it serves clients
-	served    bool  // it was ready once
+	pid       int    // of the daemon we started or that connected; 0: none
+	reaped    bool   // it has ended, which is about to be told
+	oomKills  uint64 // of the system when it was started
+	kills     int    // instant ones in a row
+	conn      *conn  // its connection
+	ready     bool   // it serves clients
+	served    bool   // it was ready once
 	born      time.Time
 	crashes   int // instant ones in a row
 	restarts  uint64
@@ -105,7 +111,7 @@ func (k *Keeper) startDaemonLocked() {
 		k.crashedLocked("cannot start the daemon: "+err.Error(), false)
 		return
 	}
-	s.pid, s.born, s.ready = pid, time.Now(), false
+	s.pid, s.reaped, s.born, s.ready, s.oomKills = pid, false, time.Now(), false, oomKills()
 	k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 }
 
@@ -128,8 +134,11 @@ func describeStatus(st syscall.WaitStatus) string {
 // crashedLocked is called when the daemon is gone or could not be started.
 func (k *Keeper) crashedLocked(why string, killed bool) {
 	s := &k.super
-	// Killed from outside after it served: not its own fault, no reason to wait.
-	instant := time.Since(s.born) < instantCrash && !(s.served && killed)
+	life, oom := time.Since(s.born), oomKills() != s.oomKills
+	// Killed from outside after it served: not its own fault. Killed for want of memory it
+	// will be again.
+	outside := s.served && killed && !oom
+	s.reaped = false
 	s.pid, s.conn, s.ready, s.served = 0, nil, false, false
 	if !s.wanted {
 		k.log.Info("daemon left", "how", why)
@@ -137,14 +146,8 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 		return
 	}
 	s.lastError = why
-	delay := time.Duration(0)
-	if instant {
-		s.crashes++
-		delay = backoff << min(s.crashes-1, 6)
-	} else {
-		s.crashes = 0
-	}
-	if s.crashes >= maxCrashes {
+	delay, giveUp := s.next(life, outside)
+	if giveUp {
 		s.wanted = false
 		k.log.Error("giving up on the daemon until a client asks again; sessions go on", "crashes", s.crashes, "last", why)
 		k.answerWaitersLocked(fmt.Errorf("%w (%d times; last: %s); see its log", errCrashLoop, s.crashes, why))
@@ -167,6 +170,25 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 	})
 }
 
+// next is what follows the end of a daemon that lived so long: a pause before another one, or
+// none at all. One that somebody killed is replaced, however often; but not in a tight loop.
+func (s *supervisor) next(life time.Duration, outside bool) (delay time.Duration, giveUp bool) {
+	switch {
+	case life >= instantCrash:
+		s.crashes, s.kills = 0, 0
+	case outside:
+		s.crashes = 0
+		if s.kills++; s.kills > freeKills {
+			delay = killDelay
+		}
+	default:
+		s.kills = 0
+		s.crashes++
+		delay = backoff << min(s.crashes-1, 6)
+	}
+	return delay, s.crashes >= maxCrashes
+}
+
 func (k *Keeper) answerWaitersLocked(err error) {
 	for _, w := range k.super.waiters {
 		w.conn.send(done(w.req, err))
@@ -184,7 +206,7 @@ func (k *Keeper) daemonConnectedLocked(c *conn) {
 	s.conn = c
 	if len(k.cfg.Daemon) > 0 && s.pid != int(c.pid) {
 		// One that we did not start, or that a keeper before us did.
-		s.pid, s.born, s.wanted = int(c.pid), time.Now(), true
+		s.pid, s.reaped, s.born, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, oomKills()
 	}
 }
 
@@ -194,7 +216,7 @@ func (k *Keeper) daemonDroppedLocked(c *conn) {
 		return
 	}
 	s.conn, s.ready = nil, false
-	if _, ours := k.waiting[s.pid]; ours || s.pid == 0 {
+	if _, ours := k.waiting[s.pid]; ours || s.reaped || s.pid == 0 {
 		return // the reaper will say how it ended
 	}
 	k.crashedLocked(fmt.Sprintf("daemon %d closed its connection", s.pid), true)

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,18 @@ func becomeSubreaper() error {
 // what keeps it. Best effort: the child may be gone already.
 func exposeToOOM(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("200"), 0)
+}
+
+// oomKills counts the processes that the system has killed for want of memory; 0 where it
+// does not say.
+func oomKills() (n uint64) {
+	b, _ := os.ReadFile("/proc/vmstat")
+	for line := range strings.Lines(string(b)) {
+		if count, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			n, _ = strconv.ParseUint(strings.TrimSpace(count), 10, 64)
+		}
+	}
+	return n
 }
 
 // signalSession signals every process of the terminal session that pid leads.
@@ -74,15 +87,15 @@ func ownScope() error {
 		return fmt.Errorf("%w: busctl is not installed", errNoSystemd)
 	}
 	pid := strconv.Itoa(os.Getpid())
-	cmd := exec.Command(busctl, "--user", "call",
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, busctl, "--user", "call",
 		"org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
 		"StartTransientUnit", "ssa(sv)a(sa(sv))",
 		"longterm-keeper-"+pid+".scope", "fail",
 		"4", "Description", "s", "longterm sessions", "PIDs", "au", "1", pid, "CollectMode", "s", "inactive-or-failed",
 		"Delegate", "b", "true", // its cgroup is ours to divide
 		"0")
-	timeout := time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Kill() })
-	defer timeout.Stop()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("systemd scope: %w: %s", err, strings.TrimSpace(string(out)))
 	}

@@ -250,7 +250,7 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)
-		k.super.pid, k.super.wanted, k.super.born = pid, true, time.Now()
+		k.super.pid, k.super.wanted, k.super.born, k.super.oomKills = pid, true, time.Now(), oomKills()
 		k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 	}
 	return nil

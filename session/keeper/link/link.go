@@ -12,6 +12,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
@@ -65,6 +66,9 @@ type answer struct {
 	files []*os.File
 }
 
+// greetTime bounds how long a keeper may take to greet: one that is stopped never does.
+var greetTime = 10 * time.Second
+
 // Dial connects to the keeper at a socket. notices may be nil for tools.
 func Dial(path, role, build string, notices Notices) (*Link, error) {
 	uc, err := wire.Dial(path)
@@ -75,7 +79,11 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 		conn: wire.NewConn(uc), notices: notices,
 		gone: make(chan struct{}), pending: map[uint64]*call{},
 	}
-	if err := l.greet(role, build); err != nil {
+	err = uc.SetDeadline(time.Now().Add(greetTime))
+	if err == nil {
+		err = l.greet(role, build)
+	}
+	if err = errors.Join(err, uc.SetDeadline(time.Time{})); err != nil {
 		return nil, errors.Join(err, l.conn.Close())
 	}
 	go l.read()

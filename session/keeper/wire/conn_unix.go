@@ -4,11 +4,14 @@ package wire
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Conn is one end of a connection. Read and Write may be used by one goroutine each.
@@ -131,16 +134,49 @@ func (c *Conn) WriteFrame(frame []byte, files ...*os.File) error {
 		_, err := c.uc.Write(frame)
 		return err
 	}
-	fds := make([]int, len(files))
-	for i, f := range files {
+	d, err := Duplicate(files...)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return c.WriteDescriptors(frame, d)
+}
+
+// Descriptors are duplicates of files' to be sent later: what they stand for stays the same
+// when the files are closed meanwhile, and their numbers are used again.
+type Descriptors []int
+
+// Duplicate duplicates the descriptors of open files.
+func Duplicate(files ...*os.File) (Descriptors, error) {
+	var d Descriptors
+	for _, f := range files {
 		raw, err := f.SyscallConn()
-		if err != nil {
-			return err
+		if err == nil {
+			var dup int
+			var dupErr error
+			err = errors.Join(raw.Control(func(fd uintptr) {
+				dup, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
+			}))
+			err = errors.Join(err, dupErr)
+			if err == nil {
+				d = append(d, dup)
+				continue
+			}
 		}
-		// The descriptor stays valid during the send because the caller holds f.
-		if err := raw.Control(func(fd uintptr) { fds[i] = int(fd) }); err != nil {
-			return err
-		}
+		d.Close()
+		return nil, fmt.Errorf("duplicate a descriptor: %w", err)
+	}
+	return d, nil
+}
+
+// Close closes them.
+func (d Descriptors) Close() { closeFDs(d) }
+
+// WriteDescriptors sends a frame with descriptors, which stay the caller's.
+func (c *Conn) WriteDescriptors(frame []byte, fds Descriptors) error {
+	if len(fds) == 0 {
+		_, err := c.uc.Write(frame)
+		return err
 	}
 	n, _, err := c.uc.WriteMsgUnix(frame, syscall.UnixRights(fds...), nil)
 	if err == nil && n < len(frame) { // the descriptors went with the first part
