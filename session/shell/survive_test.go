@@ -4,6 +4,7 @@ package shell
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -58,8 +59,8 @@ func TestHooksTakenAway(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, rigOptions{argv: []string{shellPath(t, c.shell)}})
 			for _, line := range c.lines {
-				if got := r.run(line); exitOf(got) != 0 {
-					t.Errorf("%s: %+v", line, got)
+				if got := r.run(line); exitOf(got) != 0 || got.Quality == Full && r.text(got) != "" && !strings.Contains(line, "PS0") {
+					t.Errorf("%s: %+v printed %q", line, got, r.text(got))
 				}
 				for _, want := range []int{5, 0} {
 					if got := r.run(fmt.Sprintf("sh -c 'exit %d'", want)); exitOf(got) != want || got.CwdAfter != r.home {

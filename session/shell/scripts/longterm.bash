@@ -23,7 +23,7 @@ if [[ -r $__longterm_state/nonce ]]; then # once: it is gone after
 fi
 
 __longterm_running=0 # 1 while a command runs
-__longterm_ok=('')  # has no element 1: see __longterm_b
+__longterm_ok=('')  # has no element 1: see __longterm_a
 __longterm_m=0      # marks so far
 __longterm_seen=    # set once the first hook of this prompt has run
 __longterm_n=0      # prompts so far
@@ -41,7 +41,9 @@ __longterm_keys=    # set when the editor knows the keys of such lines
 # an empty nonce. Should a command have run whose end no hook has told, the prompt tells
 # it by itself, and has the hooks put back at the next one. It tells it by its text: of
 # several lines that were pasted, bash expands a prompt between them, and does not show it.
-__longterm_b='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}}\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
+# _a stands before the user's PS1, _b behind it, _2 before PS2, _c behind PS0.
+__longterm_a='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}}\]'
+__longterm_b='\[\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
 __longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1))\a\]'
 __longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
@@ -224,14 +226,17 @@ __longterm_bind() {
 # __longterm_prompts puts the marks into the prompts, wherever the user has left them. A
 # read-only prompt is left alone: printf -v fails where an assignment would abort.
 __longterm_prompts() {
+  local _lt_user1=${PS1-}
+  _lt_user1=${_lt_user1//"$__longterm_a"/}
+  _lt_user1=${_lt_user1//"$__longterm_b"/}
   if ! builtin shopt -q promptvars; then # no marks then, rather than their source
-    if [[ -n ${PS1-} ]]; then builtin printf -v PS1 %s "${PS1//"$__longterm_b"/}"; fi
+    if [[ -n ${PS1-} ]]; then builtin printf -v PS1 %s "$_lt_user1"; fi
     if [[ -n ${PS2-} ]]; then builtin printf -v PS2 %s "${PS2//"$__longterm_2"/}"; fi
     if [[ -n ${PS0-} ]]; then builtin printf -v PS0 %s "${PS0//"$__longterm_c"/}"; fi
     return 0
   fi
-  case ${PS1=} in *"$__longterm_b") ;; *)
-    builtin printf -v PS1 %s "${PS1//"$__longterm_b"/}$__longterm_b"
+  case ${PS1=} in "$__longterm_a$_lt_user1$__longterm_b") ;; *)
+    builtin printf -v PS1 %s "$__longterm_a$_lt_user1$__longterm_b"
   esac
   case ${PS2-"$__longterm_2"} in "$__longterm_2"*) ;; *)
     builtin printf -v PS2 %s "$__longterm_2${PS2//"$__longterm_2"/}"
@@ -321,7 +326,7 @@ fi
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
   __longterm_array=1
 else # PROMPT_COMMAND cannot be put back from within PS1
-  __longterm_b=${__longterm_b/'0*${PROMPT_COMMAND[4747]:=__longterm_rescue}'/0}
+  __longterm_a=${__longterm_a/'0*${PROMPT_COMMAND[4747]:=__longterm_rescue}'/0}
   __longterm_pre_text='{ __longterm_pre; } 2>/dev/null'
 fi
 
