@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -16,7 +17,8 @@ import (
 type app struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
-	json           bool
+	json, brief    bool
+	args           []string         // as given
 	config         *config.Settings // read on first use
 	platform                        // what only some systems have
 }
@@ -54,13 +56,19 @@ A session S is named by its id, its name, or a unique prefix of either.
 
 Exit status: 0 success, 1 failure, 2 wrong usage, 3 no such session,
 4 conflict (ambiguous, name taken, already ended), 5 daemon unreachable,
-124 time ran out; run exits with the command's own status, or 125 when longterm
-itself failed, 126 when the program cannot be run, 127 when there is none,
-128+N when signal N ended it.`,
+124 time ran out, 130 interrupted; run and exec exit with the command's own status,
+128+N when signal N ended it, or with 112 to 122 when it was refused (docs/errors.md
+says for what), 125 when longterm itself failed, 126 when the program cannot be run,
+127 when there is none. With --json errors are JSON too, on standard error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return noVerb(a, cmd) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return noVerb(a, cmd) },
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -83,11 +91,14 @@ func wrapArgs(c *cobra.Command) {
 		wrapArgs(sub)
 	}
 	check := c.Args
+	if !c.HasParent() {
+		return // its arguments are a verb
+	}
 	if check == nil && c.HasSubCommands() { // a group of verbs does nothing by itself
 		c.Args = cobra.ArbitraryArgs
 		c.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown verb %q; see `%s --help`", args[0], cmd.CommandPath())
+				return unknownVerb(cmd, args[0])
 			}
 			return cmd.Help()
 		}
@@ -96,7 +107,11 @@ func wrapArgs(c *cobra.Command) {
 		return
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
+		err := check(cmd, args)
+		if err != nil && cmd.HasSubCommands() && len(args) > 0 {
+			return unknownVerb(cmd, args[0])
+		}
+		if err != nil {
 			return usagef("%w; usage: %s", err, cmd.UseLine())
 		}
 		return nil
@@ -105,12 +120,45 @@ func wrapArgs(c *cobra.Command) {
 
 // jsonFlag gives a verb --json.
 func (a *app) jsonFlag(c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
+	f := c.Flags().VarPF(jsonMode{a}, "json", "", "print JSON; --json=brief: in few bytes, without what is null, usual or known to whoever asks")
+	f.NoOptDefVal = "true"
 	return c
+}
+
+// jsonMode is the value of --json: true, false, or brief.
+type jsonMode struct{ a *app }
+
+func (j jsonMode) Set(s string) error {
+	switch s {
+	case "true", "full", "1":
+		j.a.json, j.a.brief = true, false
+	case "brief":
+		j.a.json, j.a.brief = true, true
+	case "false", "0":
+		j.a.json, j.a.brief = false, false
+	default:
+		return errors.New("give --json or --json=brief")
+	}
+	return nil
+}
+
+func (j jsonMode) Type() string { return "bool" } // for help: it needs no value
+
+func (j jsonMode) String() string {
+	switch {
+	case j.a == nil || !j.a.json:
+		return "false"
+	case j.a.brief:
+		return "brief"
+	}
+	return "true"
 }
 
 // print writes v as JSON with --json, else what text writes.
 func (a *app) print(v any, text func(io.Writer)) error {
+	if a.brief {
+		return encodeCompact(a.stdout, brief(v))
+	}
 	if a.json {
 		return encodeJSON(a.stdout, v)
 	}

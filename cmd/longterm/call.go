@@ -106,16 +106,11 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 	case r.TimedOut == "idle":
 		return &exitError{api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what)}
 	case r.State == "needs_input":
-		return &exitError{api.ExitTimeout, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
+		return &exitError{api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
 	case isOpen(r.State):
 		return &exitError{api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8])}
 	}
 	return endStatus(r)
-}
-
-// isOpen says that a result is not the last one.
-func isOpen(state string) bool {
-	return state == "running" || state == "waiting" || state == "needs_input"
 }
 
 // endStatus is the exit status of what has ended.

@@ -9,7 +9,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -46,8 +48,10 @@ func execCommand(a *app) *cobra.Command {
 it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
 given. When a clock runs out the line goes on in the background, unless --kill is given; the exit status
 is 124 then, and the output so far is printed. With --each every argument is a line of its own, and the
-exit status is that of the last one that ran. When LINE could not be run, in a shell that is busy or in no
-session, the exit status is 125; also when its own is not known, as with --foreign.`
+exit status is that of the last one that ran. When LINE was refused the exit status says why: 113 no such
+session, 115 it has ended, 116 the shell is busy, 117 it is no shell, 118 it waits for input (with --on-input
+return also while LINE runs), 112 a line that is none; 125 when longterm failed, or the status is not known, as
+with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and exits with 130.`
 	flags.register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
@@ -81,13 +85,10 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 }
 
 func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x api.Exec) error {
-	all := !a.json && x.MaxOutput == 0 && x.MaxLine == 0
-	if all {
-		x.MaxOutput = 4096 // it is read from the history
-	}
-	r, err := s.Exec(ctx, x)
+	all := a.allOfIt(&x.Call)
+	r, interrupted, err := a.execLine(ctx, s, x)
 	if err != nil {
-		return ownFailure(err)
+		return refusal(err)
 	}
 	switch {
 	case a.json:
@@ -95,45 +96,108 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 	case x.Background:
 		_, err = fmt.Fprintln(a.stdout, r.Job)
 	default:
-		err = a.printExec(ctx, s, &r, all)
+		err = a.printExec(context.WithoutCancel(ctx), s, &r, all)
 	}
-	if x.Background {
+	switch {
+	case interrupted:
+		return errors.Join(err, a.interruption(&r))
+	case x.Background:
 		return err
 	}
 	return errors.Join(err, flags.resultStatus(&r))
 }
 
-// ownFailure keeps what went wrong here apart from the status of what was to be run.
-func ownFailure(err error) error {
-	var e *api.Error
-	if errors.As(err, &e) && e.Code != api.CodeUnavailable && e.Code != api.CodeInternal {
-		return &exitError{api.ExitOwnFailure, err}
+// allOfIt says that all output is to be printed. It is read from the history then: the
+// answer needs little of it.
+func (a *app) allOfIt(c *api.Call) bool {
+	all := !a.json && c.MaxOutput == 0 && c.MaxLine == 0
+	if all {
+		c.MaxOutput = 4096
 	}
-	return err
+	return all
 }
 
-// batch runs lines one after the other and exits as the last one that was run.
-func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
-	all := !a.json && b.MaxOutput == 0 && b.MaxLine == 0
-	if all {
-		b.MaxOutput = 4096
+// execLine runs a line. When it is interrupted, what there is of a result comes back.
+func (a *app) execLine(ctx context.Context, s *client.Session, x api.Exec) (r api.Result, interrupted bool, err error) {
+	if x.Job == "" {
+		x.Job = uuid.NewString()
 	}
-	out, err := s.Batch(ctx, b)
-	if err != nil {
-		return ownFailure(err)
+	r, err = s.Exec(ctx, x)
+	if ctx.Err() == nil {
+		return r, false, err
+	}
+	b, connErr := a.connect()
+	if connErr != nil {
+		return r, true, err
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingTime)
+	defer cancel()
+	var j api.Job
+	var e *api.Error
+	if x.OnTimeout != "background" { // the daemon saw us leave, and ends it too
+		j, err = b.client.StopJob(after, x.Job, api.JobStop{})
+	}
+	if x.OnTimeout == "background" || errors.As(err, &e) && e.Code == api.CodeEnded {
+		j, err = b.client.Job(after, x.Job, max(x.MaxOutput, defaultBudget))
+	}
+	if err != nil || j.Result == nil { // it was not begun
+		return r, true, ctx.Err()
+	}
+	r = *j.Result
+	if !isOpen(r.State) {
+		r.Aborted, r.Message = true, "Ended: it was interrupted"
+	}
+	return r, true, nil
+}
+
+// partingTime is how long what was interrupted has to end and to be told of.
+const partingTime = 10 * time.Second
+
+// interruption says what became of a line that was interrupted.
+func (a *app) interruption(r *api.Result) error {
+	if !isOpen(r.State) {
+		return &exitError{api.ExitInterrupted, errors.New("interrupted; the line was ended")}
+	}
+	return &exitError{api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])}
+}
+
+// batch runs lines one after the other and exits as the last one that was run. Each one's
+// output is printed when it ended.
+func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
+	all := a.allOfIt(&b.Call)
+	if b.Background || b.YieldMS > 0 {
+		return usagef("--each runs lines one after the other, and none in the background; run them one by one")
+	}
+	out := api.Batched{Results: []api.Result{}}
+	var status, err error
+	for i, line := range b.Lines {
+		r, interrupted, runErr := a.execLine(ctx, s, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
+		if runErr != nil && i == 0 {
+			return refusal(runErr)
+		}
+		if runErr != nil { // what was run has been run
+			status, out.Left = refusal(runErr), len(b.Lines)-i
+			break
+		}
+		out.Results = append(out.Results, r)
+		if !a.json {
+			err = errors.Join(err, a.printExec(context.WithoutCancel(ctx), s, &r, all))
+		}
+		out.Left = len(b.Lines) - i - 1
+		if status = flags.resultStatus(&r); interrupted {
+			status = a.interruption(&r)
+		}
+		if interrupted || r.State != "exited" || b.StopOnError && status != nil {
+			break
+		}
 	}
 	if a.json {
 		err = a.print(out, nil)
 	}
-	for i := range out.Results {
-		if !a.json {
-			err = errors.Join(err, a.printExec(ctx, s, &out.Results[i], all))
-		}
-	}
 	if out.Left > 0 {
 		fmt.Fprintf(a.stderr, "longterm: %s not run\n", howMany(out.Left, "line was", "lines were"))
 	}
-	return errors.Join(err, flags.resultStatus(&out.Results[len(out.Results)-1]))
+	return errors.Join(err, status)
 }
 
 // howMany is a number and what is counted.

@@ -166,7 +166,13 @@ func checkFormat(format string) error {
 
 // printScreen prints what the daemon or a renderer made; text is ended by a newline.
 func (a *app) printScreen(b []byte, s *screenFlags) error {
-	if s.format == "json" || s.format == "gemini" {
+	if s.format == "json" && a.brief {
+		short, err := briefScreen(b)
+		if err != nil {
+			return err
+		}
+		b = short
+	} else if s.format == "json" || s.format == "gemini" {
 		var out bytes.Buffer
 		if err := json.Compact(&out, b); err != nil {
 			return err

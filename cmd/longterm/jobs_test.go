@@ -379,7 +379,7 @@ func TestForeign(t *testing.T) {
 	}
 	i.run("new", "-n", "b", "--", "bash", "--norc")
 	i.run("send", "b", "-e", python+" -q")
-	if _, errOut, code := i.try("exec", "b", "true"); code != api.ExitOwnFailure || !strings.Contains(errOut, "the shell is busy") {
+	if _, errOut, code := i.try("exec", "b", "true"); code != api.RefusedNeedsInput && code != api.RefusedBusy || !strings.Contains(errOut, "the shell is busy") {
 		t.Errorf("right after a line was typed: %d %s", code, errOut)
 	}
 	if out, errOut, code := i.try("exec", "--foreign", "--wait", "b", "print(7)"); out != "7\n" || code != api.ExitOwnFailure {
@@ -396,7 +396,7 @@ func TestForeign(t *testing.T) {
 		t.Errorf("a guess from lines: %+v", r.Guess)
 	}
 	i.run("new", "-n", "deaf", "--", "sleep", "1000")
-	if _, errOut, code := i.try("exec", "deaf", "true"); code != api.ExitOwnFailure || !strings.Contains(errOut, "does not wait for a line") {
+	if _, errOut, code := i.try("exec", "deaf", "true"); code != api.RefusedBusy || !strings.Contains(errOut, "does not wait for a line") {
 		t.Errorf("a program that does not read: %d %s", code, errOut)
 	}
 }
@@ -416,7 +416,7 @@ func TestIncompleteLines(t *testing.T) {
 				if shell == "fish" {
 					line = strings.Replace(strings.Replace(line, "; then", "", 1), "cat <<X", "begin", 1)
 				}
-				if out, errOut, code := i.try("exec", "s", line); code != api.ExitOwnFailure || !strings.Contains(errOut, "the line is incomplete") {
+				if out, errOut, code := i.try("exec", "s", line); code != api.RefusedInvalid || !strings.Contains(errOut, "the line is incomplete") {
 					t.Errorf("%s: %d %q %s", line, code, out, errOut)
 				}
 			}

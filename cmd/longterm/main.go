@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -22,7 +21,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // whoever asks twice is obeyed at once
 	a := newApp()
+	a.args = args
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
@@ -61,8 +62,7 @@ func (a *app) exitStatus(err error) int {
 	if errors.As(err, &exit) && exit.err == nil {
 		return exit.code
 	}
-	// Messages of joined errors come in lines; a person reads one.
-	fmt.Fprintf(a.stderr, "longterm: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	a.tell(err)
 	var apiErr *api.Error
 	var usage usageError
 	switch {
@@ -73,7 +73,7 @@ func (a *app) exitStatus(err error) int {
 	case errors.As(err, &usage):
 		return api.ExitUsage
 	case errors.Is(err, context.Canceled):
-		return 128 + int(syscall.SIGINT)
+		return api.ExitInterrupted
 	}
 	return api.ExitFailure
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -110,11 +109,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	}
 	res, err := b.client.Run(ctx, n)
 	if err != nil {
-		var e *api.Error
-		if errors.As(err, &e) && (e.Code == api.CodeNoProgram || e.Code == api.CodeSpawn || e.Code == api.CodeInvalid) {
-			return err
-		}
-		return &exitError{api.ExitOwnFailure, err}
+		return refusal(err)
 	}
 	if r.warm && !r.background {
 		return a.printWarm(r, &res)
@@ -139,10 +134,18 @@ const maxWarm = 16 << 20
 // printWarm prints how a line in a warm shell went.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.json {
-		return errors.Join(json.NewEncoder(a.stdout).Encode(res), r.resultStatus(res))
+		return errors.Join(a.printLine(res), r.resultStatus(res))
 	}
 	_, err := io.WriteString(a.stdout, res.Output)
 	return errors.Join(err, r.resultStatus(res))
+}
+
+// printLine prints a result as JSON in a line.
+func (a *app) printLine(r *api.Result) error {
+	if a.brief {
+		return encodeCompact(a.stdout, brief(*r))
+	}
+	return json.NewEncoder(a.stdout).Encode(r)
 }
 
 // running is a command under way.
@@ -299,7 +302,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		if r.pipe != nil {
 			r.pipe.report(&r.res)
 		}
-		if err := json.NewEncoder(r.a.stdout).Encode(r.res); err != nil {
+		if err := r.a.printLine(&r.res); err != nil {
 			return err
 		}
 	}
@@ -324,7 +327,7 @@ func (r *running) status(aborted bool, followErr error) error {
 	var err error
 	switch {
 	case aborted:
-		return &exitError{128 + int(syscall.SIGINT), nil}
+		return &exitError{api.ExitInterrupted, nil}
 	case r.res.TimedOut == "wall" && !isOpen(r.res.State):
 		err = &exitError{api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout)}
 	case r.res.TimedOut == "idle" && !isOpen(r.res.State):

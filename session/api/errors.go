@@ -18,12 +18,15 @@ const (
 	CodeRunning     Code = "running"
 	CodeStale       Code = "stale"
 	CodeBusy        Code = "busy"
+	CodeNeedsInput  Code = "needs_input"
 	CodeEcho        Code = "echo"
 	CodeNoShell     Code = "no_shell"
+	CodeDenied      Code = "denied"
 	CodeSpawn       Code = "spawn"
 	CodeNoProgram   Code = "no_program"
 	CodeLimit       Code = "limit"
 	CodeTimeout     Code = "timeout"
+	CodeCanceled    Code = "canceled"
 	CodeUnavailable Code = "unavailable"
 	CodeStorage     Code = "storage"
 	CodeInternal    Code = "internal"
@@ -31,9 +34,12 @@ const (
 
 // codeRow is where a code's counterparts stand.
 type codeRow struct {
-	status int // HTTP
-	exit   int // of the command line
-	text   string
+	code    Code
+	status  int // HTTP
+	exit    int // of the command line
+	refused int // of run and exec: what was to be run was not, and this is no status of its own
+	text    string
+	hint    string // what to do, where the error itself does not say
 }
 
 // Exit statuses of the command line that are not a command's own.
@@ -47,27 +53,63 @@ const (
 	ExitOwnFailure  = 125 // longterm itself failed where a command's status was to be
 	ExitCannotRun   = 126
 	ExitNoProgram   = 127
+	ExitInterrupted = 130 // 128 and SIGINT
 )
 
-var codes = map[Code]codeRow{
-	CodeInvalid:     {http.StatusUnprocessableEntity, ExitUsage, "a value was not acceptable"},
-	CodeNotFound:    {http.StatusNotFound, ExitNotFound, "no such session"},
-	CodeAmbiguous:   {http.StatusConflict, ExitConflict, "several sessions match"},
-	CodeNameTaken:   {http.StatusConflict, ExitConflict, "another session has this name"},
-	CodeEnded:       {http.StatusConflict, ExitConflict, "the session has ended"},
-	CodeRunning:     {http.StatusConflict, ExitConflict, "the session is running"},
-	CodeStale:       {http.StatusPreconditionFailed, ExitConflict, "the screen has changed"},
-	CodeBusy:        {http.StatusConflict, ExitConflict, "the shell runs something else"},
-	CodeEcho:        {http.StatusConflict, ExitConflict, "the terminal shows what is typed, and a secret was to be typed"},
-	CodeNoShell:     {http.StatusConflict, ExitConflict, "the session's program is no shell whose commands can be followed"},
-	CodeSpawn:       {http.StatusUnprocessableEntity, ExitCannotRun, "the program could not be started"},
-	CodeNoProgram:   {http.StatusUnprocessableEntity, ExitNoProgram, "there is no such program"},
-	CodeLimit:       {http.StatusTooManyRequests, ExitFailure, "a limit was reached"},
-	CodeTimeout:     {http.StatusRequestTimeout, ExitTimeout, "time ran out"},
-	CodeUnavailable: {http.StatusServiceUnavailable, ExitUnavailable, "the daemon cannot be reached"},
-	CodeStorage:     {http.StatusInsufficientStorage, ExitFailure, "the state directory cannot be written"},
-	CodeInternal:    {http.StatusInternalServerError, ExitFailure, "a fault in longterm"},
+// Exit statuses of run and exec when nothing was run, by reason: a program seldom has them.
+const (
+	RefusedInvalid     = 112
+	RefusedNotFound    = 113
+	RefusedConflict    = 114
+	RefusedEnded       = 115
+	RefusedBusy        = 116
+	RefusedNoShell     = 117
+	RefusedNeedsInput  = 118 // also: it runs, waits for input, and --on-input return was given
+	RefusedDenied      = 119
+	RefusedLimit       = 120
+	RefusedStorage     = 121
+	RefusedUnavailable = 122
+)
+
+// codes is the table of errors: what each is in HTTP and on the command line.
+var codes = []codeRow{
+	{CodeInvalid, http.StatusUnprocessableEntity, ExitUsage, RefusedInvalid, "a value was not acceptable", "see `longterm --help`, or /openapi.json"},
+	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
+	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
+	{CodeNameTaken, http.StatusConflict, ExitConflict, RefusedConflict, "another session has this name", "choose another name"},
+	{CodeEnded, http.StatusConflict, ExitConflict, RefusedEnded, "the session has ended", "its screen and output can still be read"},
+	{CodeRunning, http.StatusConflict, ExitConflict, RefusedConflict, "the session is running", "wait for its end, or end it first"},
+	{CodeStale, http.StatusPreconditionFailed, ExitConflict, RefusedConflict, "the screen has changed", "look at the screen again"},
+	{CodeBusy, http.StatusConflict, ExitConflict, RefusedBusy, "the shell runs something else", "wait for it (--wait), interrupt it, or use another session"},
+	{CodeNeedsInput, http.StatusConflict, ExitConflict, RefusedNeedsInput, "the program in the foreground waits for input", "answer it with `longterm send`"},
+	{CodeEcho, http.StatusConflict, ExitConflict, RefusedConflict, "the terminal shows what is typed, and a secret was to be typed", "type it when the echo is off"},
+	{CodeNoShell, http.StatusConflict, ExitConflict, RefusedNoShell, "the session's program is no shell whose commands can be followed", "use `longterm send` and `longterm wait`"},
+	{CodeDenied, http.StatusForbidden, ExitConflict, RefusedDenied, "a policy does not allow it", "ask whoever set the policy"},
+	{CodeSpawn, http.StatusUnprocessableEntity, ExitCannotRun, ExitCannotRun, "the program could not be started", "see whether it can be executed"},
+	{CodeNoProgram, http.StatusUnprocessableEntity, ExitNoProgram, ExitNoProgram, "there is no such program", "see PATH and the spelling"},
+	{CodeLimit, http.StatusTooManyRequests, ExitFailure, RefusedLimit, "a limit was reached", "wait, or end something"},
+	{CodeTimeout, http.StatusRequestTimeout, ExitTimeout, ExitTimeout, "time ran out", "give it more time, or have it go on in the background"},
+	{CodeCanceled, statusClosed, ExitInterrupted, ExitInterrupted, "it was interrupted", "look whether it was done before you repeat it"},
+	{CodeUnavailable, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the daemon cannot be reached", "run `longterm doctor`"},
+	{CodeStorage, http.StatusInsufficientStorage, ExitFailure, RefusedStorage, "the state directory cannot be written", "run `longterm doctor`"},
+	{CodeInternal, http.StatusInternalServerError, ExitFailure, ExitOwnFailure, "a fault in longterm", "see the daemon's log, and report it"},
 }
+
+// statusClosed is what others answer to a client that closed its request.
+const statusClosed = 499
+
+// row is a code's row; one that is not known is a fault.
+func (c Code) row() *codeRow {
+	for i := range codes {
+		if codes[i].code == c {
+			return &codes[i]
+		}
+	}
+	return &codes[len(codes)-1]
+}
+
+// Hint says what is mostly to be done about an error of this kind.
+func (c Code) Hint() string { return c.row().hint }
 
 // Error is an error as it crosses the interface. It satisfies huma.StatusError.
 type Error struct {
@@ -105,28 +147,27 @@ func (e *Error) Error() string {
 }
 
 // GetStatus is the HTTP status.
-func (e *Error) GetStatus() int {
-	if row, ok := codes[e.Code]; ok {
-		return row.status
-	}
-	return http.StatusInternalServerError
-}
+func (e *Error) GetStatus() int { return e.Code.row().status }
 
 // ExitStatus is the command line's exit status.
-func (e *Error) ExitStatus() int {
-	if row, ok := codes[e.Code]; ok {
-		return row.exit
-	}
-	return ExitFailure
+func (e *Error) ExitStatus() int { return e.Code.row().exit }
+
+// RefusedStatus is the exit status of run and exec, whose status is otherwise that of what
+// they run.
+func (e *Error) RefusedStatus() int { return e.Code.row().refused }
+
+// CodeRow is a row of the table of errors.
+type CodeRow struct {
+	Code          Code
+	HTTP          int
+	Exit, Refused int // of the command line; of run and exec
+	Text, Hint    string
 }
 
-// Codes lists every code with its HTTP status, exit status and meaning, for docs.
-func Codes(yield func(c Code, status, exit int, text string) bool) {
-	for _, c := range []Code{
-		CodeInvalid, CodeNotFound, CodeAmbiguous, CodeNameTaken, CodeEnded, CodeRunning, CodeStale, CodeBusy, CodeEcho, CodeNoShell,
-		CodeSpawn, CodeNoProgram, CodeLimit, CodeTimeout, CodeUnavailable, CodeStorage, CodeInternal,
-	} {
-		if row := codes[c]; !yield(c, row.status, row.exit, row.text) {
+// Codes lists every code with its counterparts, for docs.
+func Codes(yield func(CodeRow) bool) {
+	for _, r := range codes {
+		if !yield(CodeRow{r.code, r.status, r.exit, r.refused, r.text, r.hint}) {
 			return
 		}
 	}

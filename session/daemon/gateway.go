@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -20,7 +21,19 @@ func (d *Daemon) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 	if err != nil {
 		return api.Result{}, err
 	}
-	return d.jobs.line(ctx, e, in.Body)
+	r, err := d.jobs.line(ctx, e, in.Body)
+	return r, refusal(e, err)
+}
+
+// refusal is why a line was not run. A shell that is busy with a program that waits for
+// input is another matter than one that works.
+func refusal(e *entry, err error) error {
+	st := e.s.Status()
+	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
+		return err
+	}
+	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
+		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.record().Name)
 }
 
 // line runs a line in a session's shell.

@@ -70,3 +70,11 @@ func common(a, b string) int {
 	}
 	return n
 }
+
+// Nearest is the name most like a word; empty: none is.
+func Nearest(word string, names []string) string {
+	for _, n := range nearest(word, names) {
+		return n
+	}
+	return ""
+}
