@@ -195,14 +195,20 @@ func (c *chooser) call(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
 		return // only assignments
 	}
+	args := words(x)
+	c.last = args
+	c.found = append(c.found, args)
+}
+
+// words are a command's name and arguments.
+func words(x *syntax.CallExpr) []string {
 	args := make([]string, len(x.Args))
 	for i, w := range x.Args {
 		var b strings.Builder
 		wordText(&b, w.Parts)
 		args[i] = b.String()
 	}
-	c.last = args
-	c.found = append(c.found, args)
+	return args
 }
 
 // wordText is a word without its quotes. What is only known when it runs is left out.

@@ -31,6 +31,9 @@ type statusReader struct {
 	seen     bool
 	lost     bool
 	diverged bool
+	nothing  bool // the long format says that there is nothing to commit
+	human    bool // the format is the long one
+	lines    int
 }
 
 var (
@@ -39,7 +42,7 @@ var (
 	branchLine    = lazy(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
 	aheadBehind   = lazy(`(ahead|behind) (\d+)`)
 	shortLine     = lazy(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
-	longStatus    = lazy(`^\t(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
+	longStatus    = lazy(`^(?:\t| {8})(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
 	porcelain2    = lazy(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
 	statusLetters = map[string]string{"new file": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C", "typechange": "T"}
 	mergeLetters  = map[string]string{"both modified": "UU", "both added": "AA", "both deleted": "DD", "added by us": "AU",
@@ -49,10 +52,17 @@ var (
 )
 
 func (s *statusReader) read(_ int, line string) {
+	if line != "" {
+		s.lines++
+	}
 	switch {
 	case line == "":
-	case line[0] == '\t':
+	case line[0] == '\t', strings.HasPrefix(line, "        "): // as printed, or as a terminal shows it
 		s.long(line)
+	case s.section != "" && (strings.HasPrefix(line, "  (") || strings.HasPrefix(line, "no changes added") || strings.HasPrefix(line, "nothing ")):
+	case strings.HasPrefix(line, "nothing to commit"), strings.HasPrefix(line, "No commits yet"):
+		s.seen = true
+		s.nothing = s.nothing || line[0] == 'n'
 	case strings.HasPrefix(line, "## "):
 		s.branch(line)
 	case strings.HasPrefix(line, "# branch."):
@@ -60,10 +70,10 @@ func (s *statusReader) read(_ int, line string) {
 	case statusSections[line] != "":
 		s.section = statusSections[line]
 	case strings.HasPrefix(line, "On branch "):
-		s.Branch, s.seen = strings.TrimPrefix(line, "On branch "), true
+		s.Branch, s.seen, s.human = strings.TrimPrefix(line, "On branch "), true, true
 	case strings.HasPrefix(line, "HEAD detached "):
 		_, at, _ := strings.Cut(strings.TrimPrefix(line, "HEAD detached "), " ")
-		s.Detached, s.seen = at, true
+		s.Detached, s.seen, s.human = at, true, true
 	case strings.HasPrefix(line, "Your branch "):
 		s.upstream(line)
 	case s.diverged && strings.HasPrefix(line, "and have "):
@@ -207,9 +217,9 @@ func (s *statusReader) add(c Change) {
 }
 
 func (s *statusReader) into(r *Result) {
-	quiet := r.Exit != nil && *r.Exit == 0 // the short format says nothing of a clean tree
-	if !s.seen && !quiet {
-		return
+	quiet := r.Exit != nil && *r.Exit == 0 && s.lines == 0 // the short format says nothing of a clean tree
+	if !s.seen && !quiet || s.human && len(s.Changes) == 0 && !s.nothing {
+		return // what cannot be read is not called clean
 	}
 	s.Clean = len(s.Changes) == 0
 	r.Kind, r.GitStatus, r.Truncated = GitStatus, &s.Status, s.lost

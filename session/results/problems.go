@@ -14,6 +14,9 @@ type problems struct {
 	next    int
 	partial Diagnostic
 
+	makes makeErrors
+	line  string // that is being read
+
 	found            []Diagnostic
 	errors, warnings int
 	lost             int // found, but not kept
@@ -48,6 +51,7 @@ var runners = set("make", "gmake", "ninja", "cmake", "npm", "yarn", "pnpm", "bun
 
 func (p *problems) read(i int, line string) {
 	line = line[:min(len(line), maxJudgedLine)]
+	p.line = line
 	if d, ok := p.python.read(i, line); ok {
 		p.add(d)
 		return
@@ -115,6 +119,11 @@ func (p *problems) goOn(line string) bool {
 
 // add keeps a diagnostic. A note belongs to the one before it.
 func (p *problems) add(d Diagnostic) {
+	if d.Matcher == "make" && p.makes.follows(p.line, len(p.found) > 0) {
+		d.Severity = Note
+	} else if d.Severity == Error {
+		p.makes.cause = d.Matcher != "make"
+	}
 	switch d.Severity {
 	case Error:
 		p.errors++

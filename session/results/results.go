@@ -93,13 +93,16 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	r := Result{Kind: Text, Command: ParseCommand(line), Exit: exit}
 	var sum summarizer
 	readers := []reader{&sum}
-	special := specialReader(r.Command)
+	var special specialResult
+	if alone(line) { // else there may be other lines among them
+		special = specialReader(r.Command)
+	}
 	if special != nil {
 		readers = append(readers, special)
 	}
 	var probs *problems
 	var tests []testReader
-	if special == nil && !quotesOthers[r.Command.Name] {
+	if special == nil && specialReader(r.Command) == nil && !quotesOthers[r.Command.Name] {
 		probs = p.problems(r.Command)
 		readers = append(readers, probs)
 		tests = testReaders(r.Command)
