@@ -19,6 +19,7 @@ type callFlags struct {
 	onTimeout, onInput   string
 	background, parse    bool
 	budget               budgetFlags
+	format               string
 }
 
 func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
@@ -29,6 +30,7 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f.BoolVarP(&c.background, "background", "b", false, "come back at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
 	f.StringVar(&c.onInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
+	f.StringVar(&c.format, "format", "", "text: the whole result as labelled text, for a model to read (default: what is printed)")
 	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
 	f.IntVar(&c.budget.bytes, "max-output", 0, "bytes of output to print, head and tail; what reads the rest stands between them (default: all, with --json 16384)")
 	f.IntVar(&c.budget.line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
@@ -55,6 +57,12 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	}
 	if c.parse && !a.json {
 		return r, usagef("--parse is for --json; give that as well")
+	}
+	if err := oneOf("--format", c.format, "", "text"); err != nil {
+		return r, err
+	}
+	if c.format != "" && a.json {
+		return r, usagef("both --json and --format are given; give one of them")
 	}
 	if err := oneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
 		return r, err

@@ -226,8 +226,8 @@ func withKeeper(ctx context.Context, err error, dirs paths.Dirs) error {
 }
 
 func writeStatus(w io.Writer, st *api.Status) {
-	fmt.Fprintf(w, "daemon %d, version %s, up %s, restarted %d times\n",
-		st.DaemonPID, st.Build, elapsed(time.Since(st.Started).Milliseconds()), st.Restarts)
+	fmt.Fprintf(w, "daemon %d, version %s, up %s, restarted %s\n",
+		st.DaemonPID, st.Build, elapsed(time.Since(st.Started).Milliseconds()), howMany(st.Restarts, "time", "times"))
 	fmt.Fprintf(w, "sessions %d, running %d\n", st.Sessions, st.Running)
 	for _, k := range st.Keepers {
 		fmt.Fprintf(w, "keeper %s: pid %d, version %s, up %s, %d sessions\n",

@@ -154,7 +154,7 @@ func checkDaemon(ctx context.Context, b *backend) finding {
 	case err == nil && len(st.Notices) > 0:
 		return warn("look at "+b.dirs.DaemonLog(), "daemon %d serves, after mending: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
 	case err == nil:
-		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %d times", st.DaemonPID, st.KeeperPID, st.Running, st.Restarts)
+		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, howMany(st.Restarts, "time", "times"))
 	case anyKeeper(b.dirs):
 		return fail("run `longterm daemon start`; if it fails look at "+b.dirs.DaemonLog()+" and "+b.dirs.KeeperLog(),
 			"a keeper holds sessions but no daemon serves: %v", withKeeper(ctx, err, b.dirs))

@@ -44,7 +44,10 @@ func execCommand(a *app) *cobra.Command {
 			x.Line = strings.Join(args, " ")
 			return a.exec(cmd.Context(), s, &flags, x)
 		})
-	c.Long = `Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
+	c.Long = `Flags stand before LINE, before or after S. All after LINE's first word belongs to LINE; a flag of exec's own
+there is refused, unless -- stands before LINE.
+
+Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
 it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
 given. When a clock runs out the line goes on in the background, unless --kill is given; the exit status
 is 124 then, and the output so far is printed. With --each every argument is a line of its own, and the
@@ -67,6 +70,19 @@ with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and ex
 	return a.jsonFlag(c)
 }
 
+// misplaced refuses a flag of exec's own that stands after LINE's first word: whether it is
+// meant for exec or for LINE cannot be told, and either guess does harm.
+func misplaced(cmd *cobra.Command, line []string) error {
+	for _, word := range line[min(1, len(line)):] {
+		name, ok := strings.CutPrefix(word, "--")
+		name, _, _ = strings.Cut(name, "=")
+		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
+			return usagef("--%s stands after LINE; put it before, or -- before LINE if it is a part of it, as in `exec S -- %s`", name, strings.Join(line, " "))
+		}
+	}
+	return nil
+}
+
 // execArgs lets flags stand before and after the session's name, and nowhere else.
 func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -75,7 +91,13 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 			if err := cmd.Flags().Parse(args[1:]); err != nil {
 				return usagef("%w; see `%s --help`", err, cmd.CommandPath())
 			}
-			args = append([]string{name}, cmd.Flags().Args()...)
+			line := cmd.Flags().Args()
+			if cmd.Flags().ArgsLenAtDash() < 0 {
+				if err := misplaced(cmd, line); err != nil {
+					return err
+				}
+			}
+			args = append([]string{name}, line...)
 		}
 		if len(args) < 2 {
 			return usagef("a session and a line are needed; usage: %s", cmd.UseLine())
@@ -85,7 +107,7 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 }
 
 func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x api.Exec) error {
-	all := a.allOfIt(&x.Call)
+	all := flags.format == "" && a.allOfIt(&x.Call)
 	r, interrupted, err := a.execLine(ctx, s, x)
 	if err != nil {
 		return refusal(err)
@@ -93,6 +115,8 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 	switch {
 	case a.json:
 		err = a.print(r, nil)
+	case flags.format == "text":
+		_, err = io.WriteString(a.stdout, reportText(x.Line, &r))
 	case x.Background:
 		_, err = fmt.Fprintln(a.stdout, r.Job)
 	default:
@@ -164,7 +188,7 @@ func (a *app) interruption(r *api.Result) error {
 // batch runs lines one after the other and exits as the last one that was run. Each one's
 // output is printed when it ended.
 func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
-	all := a.allOfIt(&b.Call)
+	all := flags.format == "" && a.allOfIt(&b.Call)
 	if b.Background || b.YieldMS > 0 {
 		return usagef("--each runs lines one after the other, and none in the background; run them one by one")
 	}
@@ -180,7 +204,11 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 			break
 		}
 		out.Results = append(out.Results, r)
-		if !a.json {
+		switch {
+		case a.json:
+		case flags.format == "text":
+			_, err = io.WriteString(a.stdout, reportText(line, &r))
+		default:
 			err = errors.Join(err, a.printExec(context.WithoutCancel(ctx), s, &r, all))
 		}
 		out.Left = len(b.Lines) - i - 1

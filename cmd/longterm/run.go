@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -26,6 +27,8 @@ type runFlags struct {
 	callFlags
 	notifyFlags
 	line      string
+	each      bool
+	stop      bool
 	raw, keep bool
 	warm      bool
 	encoding  string
@@ -54,6 +57,8 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
 	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
+	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a shell of their own")
+	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
 	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
 	return a.jsonFlag(c)
@@ -80,6 +85,9 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
+	if r.each {
+		return a.runEach(cmd, r, args)
+	}
 	n, err := r.request(a, cmd, args)
 	if err != nil {
 		return err
@@ -98,7 +106,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return usagef("--notify: %w", err)
 	}
 	ctx := cmd.Context()
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm && r.format == ""
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
@@ -117,7 +125,18 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.background {
 		return a.print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
 	}
-	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding}
+	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding, line: r.line}
+	if run.line == "" {
+		run.line = strings.Join(args, " ")
+	}
+	if !n.Pipe && !tty && res.Mode == "pty" && !a.json {
+		unheard, stop := context.WithCancel(ctx)
+		defer stop()
+		go hintStdin(unheard, a)
+	}
+	if res.Hint != "" && !a.json && r.format == "" {
+		defer fmt.Fprintf(a.stderr, "longterm: %s\n", res.Hint)
+	}
 	if tty && res.Mode == "pty" {
 		if run.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
 			return err
@@ -136,7 +155,11 @@ func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.json {
 		return errors.Join(a.printLine(res), r.resultStatus(res))
 	}
-	_, err := io.WriteString(a.stdout, res.Output)
+	text := res.Output
+	if r.format != "" {
+		text = reportText(r.line, res)
+	}
+	_, err := io.WriteString(a.stdout, text)
 	return errors.Join(err, r.resultStatus(res))
 }
 
@@ -157,6 +180,7 @@ type running struct {
 	res   api.Result // how it went, once it is over
 	t     *terminal  // nil: no terminal to give to the command
 	w     outputWriter
+	line  string // as people read it
 	ended *api.Session
 
 	encoding capture.Encoding
@@ -206,7 +230,7 @@ func (r *running) writer() outputWriter {
 	case r.a.json && r.encoding.Other():
 		r.pipe = newPipeCollector(r.encoding, r.flags.budget)
 		return r.pipe
-	case r.a.json:
+	case r.a.json, r.flags.format != "":
 		return unread{} // the result has it
 	case r.res.Mode == "pipe" && r.flags.budget.given():
 		return r.a.budgetPipeWriter(r.encoding, r.flags.raw, r.flags.budget, r.res.Session)
@@ -230,7 +254,7 @@ func (unread) flush() error           { return nil }
 
 // cut says that the rest of the output is to be had from the session.
 func (r *running) cut() bool {
-	if r.a.json {
+	if r.a.json || r.flags.format != "" {
 		return r.res.Truncated
 	}
 	w, ok := r.w.(interface{ cut() bool })
@@ -295,6 +319,11 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if !r.flags.keep && !isOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.a.stderr, "longterm: %v\n", err)
+		}
+	}
+	if r.flags.format != "" {
+		if _, err := io.WriteString(r.a.stdout, reportText(r.line, &r.res)); err != nil {
+			return err
 		}
 	}
 	if r.a.json {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/results"
 )
 
 // message is how a job went, in a line that a person or a model reads instead of six
@@ -45,6 +46,14 @@ func (j *job) message(r *api.Result) string {
 		return fmt.Sprintf("Failed with exit code %d", *r.ExitCode)
 	}
 	return ""
+}
+
+// cdHint says that a directory which a line of its own ends in does not last.
+func cdHint(line string) string {
+	if !results.EndsInCd(line) {
+		return ""
+	}
+	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"
 }
 
 // clock is the time that a clock had, and which one it was if it was not that of the whole.

@@ -42,6 +42,9 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 		}
 	}
 	r.Message = j.message(&r)
+	if j.command {
+		r.Hint = cdHint(j.line)
+	}
 	return r
 }
 

@@ -61,3 +61,27 @@ func isCd(s *syntax.Stmt) bool {
 	args := words(c)
 	return len(args) > 0 && args[0] == "cd" && (len(args) < 2 || args[len(args)-1] != "-")
 }
+
+// EndsInCd reports if the last thing that a line does is to change its directory.
+func EndsInCd(line string) bool {
+	if len(line) > maxCommandBytes || !strings.Contains(line, "cd") && !strings.Contains(line, "pushd") {
+		return false
+	}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil || len(f.Stmts) == 0 {
+		return false
+	}
+	last := f.Stmts[len(f.Stmts)-1]
+	for b, ok := last.Cmd.(*syntax.BinaryCmd); ok; b, ok = last.Cmd.(*syntax.BinaryCmd) {
+		if b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
+			return false
+		}
+		last = b.Y
+	}
+	c, ok := last.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	name := words(c)[0]
+	return name == "cd" || name == "pushd"
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// reportText is a result as labelled text, each label always there: what a model that was
+// given no schema reads.
+func reportText(line string, r *api.Result) string {
+	none := func(s string) string { return cmp.Or(strings.TrimRight(s, "\n"), "(none)") }
+	exit := "(none)"
+	if r.ExitCode != nil {
+		exit = strconv.Itoa(*r.ExitCode)
+	}
+	problem := r.Error
+	if problem == "" && r.State != "exited" {
+		problem = r.Message
+	}
+	rows := [][2]string{{"Command", line}, {"Directory", none(cmp.Or(r.CwdBefore, r.CwdAfter))}}
+	if r.Stderr != nil && *r.Stderr != "" {
+		rows = append(rows, [2]string{"Stdout", none(*r.Stdout)}, [2]string{"Stderr", none(*r.Stderr)})
+	} else {
+		rows = append(rows, [2]string{"Output", none(r.Output)})
+	}
+	pids := strings.Trim(fmt.Sprint(r.Background), "[]")
+	rows = append(rows, [2]string{"Error", none(problem)}, [2]string{"Exit Code", exit}, [2]string{"Signal", none(r.Signal)},
+		[2]string{"Background PIDs", none(strings.ReplaceAll(pids, " ", ", "))})
+	if isOpen(r.State) {
+		rows = append(rows, [2]string{"Job", r.Job})
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&b, "%s: %s\n", row[0], row[1])
+	}
+	return b.String()
+}
