@@ -135,8 +135,16 @@ func runeKey(r rune) Key {
 // ParseKeys understands text with keys in angle brackets: hello<Enter>. A < that
 // begins no bracket (before a blank, or without a >) stands for itself; any other is
 // written <lt>.
+//
+// A text that is all of it the name of a key with a modifier, as in C-c or Ctrl+Up, is that
+// key: so names are given to other verbs.
 func ParseKeys(s string) ([]Key, error) {
 	var keys []Key
+	if _, _, modified := cutMod(s); modified && s[0] != '<' {
+		if k, err := ParseKey(s); err == nil {
+			return []Key{k}, nil
+		}
+	}
 	for len(s) > 0 {
 		if name := bracketed(s); name != "" {
 			k, err := ParseKey(name)

@@ -103,6 +103,10 @@ func TestParseKeys(t *testing.T) {
 		{"<>", "< >"},
 		{"<C->>.", "C-> ."},
 		{"日Ä", "日 Ä"},
+		{"C-c", "C-c"}, // FAULT: C
+		{"ctrl+Up", "C-Up"},
+		{"C-c x", "C - c Space x"},
+		{"co-op", "c o - o p"},
 	} {
 		keys, err := ParseKeys(tt.in)
 		var names []string

@@ -91,7 +91,11 @@ func (a *app) loadScript(x *expectFlags) (*script.Script, error) {
 		return nil, usageError{err}
 	}
 	dir := filepath.Dir(x.path)
-	s, problems := script.Load(src, script.LoadOptions{Vars: x.given, Include: func(path string) ([]byte, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s, problems := script.Load(src, script.LoadOptions{Vars: x.given, Dir: here, Include: func(path string) ([]byte, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -104,6 +105,9 @@ func (d *Driver) Spawn(ctx context.Context, p script.Spawn) error {
 	n := d.o.New
 	n.Argv, n.Line = p.Argv, p.Line
 	if p.Cwd != "" {
+		if !filepath.IsAbs(p.Cwd) {
+			p.Cwd = filepath.Join(n.Cwd, p.Cwd)
+		}
 		n.Cwd = p.Cwd
 	}
 	for name, v := range p.Env {

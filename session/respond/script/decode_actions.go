@@ -1,6 +1,8 @@
 package script
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -45,6 +47,7 @@ func (d *decoder) spawnFields(a *spawn, v *yaml.Node) {
 	}
 	if n := f["cwd"]; n != nil {
 		a.Cwd = d.template(n)
+		d.directory(n, a.Cwd)
 	}
 	if n := f["env"]; n != nil {
 		a.Env = make(map[string]string)
@@ -55,6 +58,19 @@ func (d *decoder) spawnFields(a *spawn, v *yaml.Node) {
 	}
 	if n := f["rows"]; n != nil {
 		a.Rows = d.number(n)
+	}
+}
+
+// directory checks one that can be known before the script runs.
+func (d *decoder) directory(n *yaml.Node, dir string) {
+	if d.opts.Dir == "" || dir == "" || strings.Contains(dir, "$") {
+		return
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(d.opts.Dir, dir)
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		d.errorf(n, "cwd: there is no directory %s", dir)
 	}
 }
 

@@ -56,6 +56,9 @@ func (a *typing) run(r *runner, s *Step) error {
 			return err
 		}
 		in.Value = v
+		if a.Kind == InputKeys && v != a.Text && v != "" && asciiLetter(v[0]) {
+			in.Value = "<" + v[:1] + ">" + v[1:] // a variable's C-c is text
+		}
 	}
 	ctx, cancel, _ := r.deadline(s)
 	defer cancel()
@@ -69,6 +72,8 @@ func (a *typing) run(r *runner, s *Step) error {
 	}
 	return r.driver.Type(ctx, Input{Kind: InputKeys, Value: "<Enter>"})
 }
+
+func asciiLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 func (a *typing) detail() string { return strconv.Quote(a.Text) }
 
@@ -85,12 +90,12 @@ func (a *expect) run(r *runner, s *Step) error {
 	case r.around(s).Err() != nil:
 		return r.late(r.around(s).Err())
 	case !errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("expecting %s: %w", a.detail(), err)
+		return fmt.Errorf("expecting %s: %w", described(patterns), err)
 	case a.OnTime:
 		// The step's own deadline, if it has one, was for the waiting.
 		return r.beyond(s, func() error { return r.steps(a.Timeout) })
 	default:
-		return fmt.Errorf("%s did not appear within %v", a.detail(), after)
+		return fmt.Errorf("%s did not appear within %v", described(patterns), after)
 	}
 	r.groups = m.Groups
 	maps.Copy(r.vars, m.Names)
@@ -147,15 +152,24 @@ func (a *expect) patterns(r *runner) ([]Pattern, error) {
 }
 
 func (a *expect) detail() string {
-	var parts []string
+	var list []Pattern
 	for _, b := range a.Branches {
+		list = append(list, b.pattern)
+	}
+	return described(list)
+}
+
+// described is what is expected, for people.
+func described(list []Pattern) string {
+	var parts []string
+	for _, p := range list {
 		switch {
-		case b.pattern.Exit:
+		case p.Exit:
 			parts = append(parts, "exit")
-		case b.pattern.Text != "":
-			parts = append(parts, strconv.Quote(b.pattern.Text))
+		case p.Text != "":
+			parts = append(parts, strconv.Quote(p.Text))
 		default:
-			parts = append(parts, "/"+b.pattern.Regexp+"/")
+			parts = append(parts, "/"+p.Regexp+"/")
 		}
 	}
 	return strings.Join(parts, " or ")

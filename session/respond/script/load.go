@@ -17,6 +17,9 @@ type LoadOptions struct {
 	// Include reads a file that a script includes, by the path as written there. nil:
 	// including is not possible.
 	Include func(path string) ([]byte, error)
+	// Dir is the directory that programs are started in, and that a relative cwd is in: it is
+	// looked whether that exists. Empty: it is not.
+	Dir string
 }
 
 // Load reads a script and says what is wrong with it. The script is nil if anything

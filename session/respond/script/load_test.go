@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +156,22 @@ func TestSchema(t *testing.T) {
 }
 
 // FuzzLoad reads scripts that nobody meant.
+// A directory that a program cannot be started in is said before anything is run.
+//
+// FAULT: C
+func TestRelativeDirectoryIsLookedFor(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for cwd, good := range map[string]bool{"sub": true, dir: true, ".": true, "nowhere": false, "${x}": true} {
+		s, problems := Load([]byte(`{vars: {x: y}, steps: [{spawn: {command: ls, cwd: "`+cwd+`"}}]}`), LoadOptions{Dir: dir})
+		if (s != nil) != good {
+			t.Errorf("%s: %v", cwd, problems)
+		}
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	f.Add("vars: {a: b}\nsteps:\n  - loop: 3\n    label: l\n    do: [{if: {not: {exit: 0}}, then: [{break: l}]}]\n")
 	f.Add("a: &a [*a]\nsteps: [{repeat: [{expect: [{regexp: '(?P<x>.)', do: &s [{send: \"${x}\"}]}]}], until: {screen: x}}, {expect: {text: y, do: *s}}]")

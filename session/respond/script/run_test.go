@@ -61,6 +61,8 @@ steps:
         do: [{fail: late}]
 `, fake: fake{unread: "12 apples"}, log: "text 12"},
 		{name: "not found", src: `steps: [{expect: x, timeout: 3s}, {send: y}]`, fake: fake{hang: true}, failure: `"x" did not appear within 3s`},
+		// FAULT: C
+		{name: "not found, expanded", src: `{vars: {q: a.b}, steps: [{expect: {regexp: "^${q}$"}, timeout: 3s}]}`, fake: fake{hang: true}, failure: `/^a\.b$/ did not appear within 3s`},
 		{name: "default timeout", src: `steps: [{expect: [{text: x}, {regexp: y+}, {exit: true}]}]`, fake: fake{hang: true}, failure: `"x" or /y+/ or exit did not appear within 1m0s`},
 		{name: "script's step timeout", src: `{step_timeout: 7s, steps: [{expect: x}]}`, fake: fake{hang: true}, failure: `within 7s`},
 		{name: "overall", src: `{timeout: 9s, steps: [{wait: 8s}, {wait: 8s}]}`, failure: "time ran out"},
