@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]results
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := results.Suggest(results.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir)})
+	list := results.Suggest(results.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
 	if list == nil {
 		list = []results.Suggestion{}
 	}
@@ -75,6 +76,43 @@ func programs(path string) []string {
 		all = append(all, names(dir)...)
 	}
 	return all
+}
+
+// maxVerbFile bounds what is read of a makefile or a package.json.
+const maxVerbFile = 256 << 10
+
+// verbs are what a directory's makefile and package.json let one run.
+func verbs(dir string) *results.Verbs {
+	v := &results.Verbs{}
+	if !strings.HasPrefix(dir, "/") {
+		return v
+	}
+	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+		if b := head(filepath.Join(dir, name)); b != nil {
+			v.Make = results.MakeTargets(string(b))
+			break
+		}
+	}
+	v.NPM = results.NPMScripts(head(filepath.Join(dir, "package.json")))
+	return v
+}
+
+// head is the beginning of a regular file; nil: there is none.
+func head(path string) []byte {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxVerbFile))
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // names are the entries of a directory; none when it cannot be read.

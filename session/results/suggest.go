@@ -15,6 +15,7 @@ type Context struct {
 	Result   Result // of Parse
 	Programs []string
 	Files    []string // names in the working directory
+	Verbs    *Verbs   // what its files let one run
 }
 
 // Suggestion is something that one might do next. It is data for people and programs to

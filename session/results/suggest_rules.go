@@ -30,6 +30,9 @@ var (
 // rules in the order in which their suggestions come.
 var rules = []rule{
 	{"unknown-command", failed, suggestNearest},
+	{"missing-file", failed, suggestFile},
+	{"npm-script", failed, suggestScript},
+	{"make-target", failed, suggestTarget},
 	{"git-verb", failed, func(s *situation) []Suggestion {
 		verb, block := s.find(gitVerb), s.find(similar)
 		if verb == "" {
@@ -187,6 +190,9 @@ func suggestAfterBuild(s *situation) []Suggestion {
 			continue
 		}
 		for _, next := range b.next {
+			if !s.has(next) {
+				continue
+			}
 			all = append(all, Suggestion{Command: next, Reason: "built; there is " + b.file})
 		}
 	}

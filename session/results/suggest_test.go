@@ -8,6 +8,7 @@ import (
 // FEATURES: R29
 func TestSuggest(t *testing.T) {
 	programs := strings.Fields("git gitk gist ls make cmake python3 cargo go x;y")
+	verbs := &Verbs{Make: []string{"all", "test"}, NPM: []string{"build", "start", "test"}}
 	for _, c := range []struct {
 		name, line string
 		exit       int
@@ -57,7 +58,7 @@ func TestSuggest(t *testing.T) {
 	} {
 		exit := c.exit
 		var got []string
-		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files)}) {
+		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files), Verbs: verbs}) {
 			got = append(got, s.Command)
 			if s.Rule == "" || s.Reason == "" {
 				t.Errorf("%s: %+v", c.name, s)
