@@ -155,9 +155,7 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		pty = nil
 	}
 	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.flush}
-	if st, ok := statOf(int(s.PID)); ok {
-		dev.keeperPID = st.parent
-	}
+	dev.keeperPID = int(k.link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)
 		return errors.Join(err, r.Close())
