@@ -21,7 +21,8 @@ import (
 )
 
 // The test binary is also the program: run under the name longterm it is main, so that
-// keepers and daemons started by tests are this very build.
+// keepers and daemons started by tests are this very build. They end with the tests, however
+// these end.
 func TestMain(m *testing.M) {
 	testscript.Main(isolate.Main(m), map[string]func(){"longterm": main})
 }

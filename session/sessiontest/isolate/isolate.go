@@ -1,6 +1,7 @@
 // Package isolate keeps a test run away from the person who runs it: the run gets a HOME of its
-// own and an environment without the settings of that person's shell, terminal and longterm, and
-// it fails if files of the real HOME that programs under test would write were changed.
+// own and an environment without the settings of that person's shell, terminal and longterm; it
+// fails if files of the real HOME that programs under test would write were changed; and it
+// leaves no file and no process behind, however it ends.
 //
 // A package whose tests start programs has
 //
@@ -8,6 +9,7 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +21,10 @@ import (
 type Runner interface{ Run() int }
 
 // Main wraps m for test mains that end by themselves (testscript.Main).
-func Main(m Runner) Runner { return isolated{m} }
+func Main(m Runner) Runner {
+	beGuard()
+	return isolated{m}
+}
 
 type isolated struct{ Runner }
 
@@ -28,9 +33,15 @@ func (i isolated) Run() int { return Run(i.Runner) }
 // Run runs the tests with a HOME of their own and returns the exit status: not 0 if the real
 // HOME changed meanwhile.
 func Run(m Runner) int {
+	beGuard()
 	real := watched(os.Environ())
 	before := real.state()
-	home, err := os.MkdirTemp("", "lthome")
+	end, err := guard()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "cannot start what clears up after the tests: %v\n", err)
+		return 1
+	}
+	home, err := os.MkdirTemp("", "home")
 	if err == nil {
 		err = enter(home)
 	}
@@ -39,8 +50,8 @@ func Run(m Runner) int {
 		return 1
 	}
 	status := m.Run()
-	if err := os.RemoveAll(home); err != nil {
-		fmt.Fprintf(os.Stderr, "a test left files in use in its HOME: %v\n", err)
+	if err := errors.Join(os.RemoveAll(home), end()); err != nil {
+		fmt.Fprintf(os.Stderr, "clear up after the tests: %v\n", err)
 		status = max(status, 1)
 	}
 	if changed := diff(before, real.state()); len(changed) > 0 {
@@ -51,7 +62,7 @@ func Run(m Runner) int {
 	return status
 }
 
-// private is what a person's environment says of that person's own programs. Prefixes end in _ or *.
+// private is what a person's environment says of that person's own programs. Prefixes end in _.
 var private = []string{
 	"XDG_", "LONGTERM_", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "ZDOTDIR", "ENV", "BASH_ENV", "PROMPT_COMMAND",
 	"TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "SSH_AUTH_SOCK", "GNUPGHOME", "INPUTRC", "LESSHISTFILE", "VIMINIT",
@@ -79,8 +90,7 @@ func enter(home string) error {
 		}
 	}
 	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if slices.ContainsFunc(private, func(p string) bool { return name == p || strings.HasSuffix(p, "_") && strings.HasPrefix(name, p) }) {
+		if name, _, _ := strings.Cut(kv, "="); isPrivate(name) {
 			if err := os.Unsetenv(name); err != nil {
 				return err
 			}
@@ -94,6 +104,16 @@ func enter(home string) error {
 		return err
 	}
 	return os.Setenv("HOME", home)
+}
+
+// forTests begins variables by which a test tells a process of its own binary what to be. Without
+// them that process would run the test again, and so on without end.
+const forTests = "LONGTERM_TEST"
+
+func isPrivate(name string) bool {
+	return !strings.HasPrefix(name, forTests) && slices.ContainsFunc(private, func(p string) bool {
+		return name == p || strings.HasSuffix(p, "_") && strings.HasPrefix(name, p)
+	})
 }
 
 func below(dir func() (string, error), name string) (string, error) {

@@ -36,7 +36,7 @@ func TestChangesOfHomeFailTheRun(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(home, ".config/longterm"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HISTFILE", "LONGTERM_DIR", "GOCACHE", "GOPATH", "GOENV"} {
+			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HISTFILE", "LONGTERM_DIR", "TMPDIR", "GOCACHE", "GOPATH", "GOENV"} {
 				t.Setenv(name, "") // and back as it was at the end
 			}
 			t.Setenv("HOME", home)
@@ -71,14 +71,15 @@ func TestPrivateVariablesStayOutside(t *testing.T) {
 		t.Setenv(name, t.TempDir())
 	}
 	t.Setenv("ENVIRONMENT", "stays")
+	t.Setenv("LONGTERM_TEST_ROLE", "stays")
 	Run(run(func() int {
 		for _, name := range []string{"HISTFILE", "LONGTERM_DIR", "XDG_RUNTIME_DIR", "TMUX", "ENV"} {
 			if v, ok := os.LookupEnv(name); ok {
 				t.Errorf("%s=%s is seen by tests", name, v)
 			}
 		}
-		if os.Getenv("ENVIRONMENT") != "stays" {
-			t.Error("an unrelated variable is gone")
+		if os.Getenv("ENVIRONMENT") != "stays" || os.Getenv("LONGTERM_TEST_ROLE") != "stays" {
+			t.Error("a variable that is nobody's own is gone")
 		}
 		if os.Getenv("GOCACHE") == "" || strings.HasPrefix(os.Getenv("GOCACHE"), os.Getenv("HOME")) {
 			t.Errorf("GOCACHE=%s: every build starts from nothing", os.Getenv("GOCACHE"))

@@ -1,0 +1,80 @@
+//go:build unix
+
+package isolate
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// child is the variable that makes this binary a test that starts something and is killed.
+const child = "LONGTERM_TEST_GUARD_CHILD"
+
+func TestMain(m *testing.M) { os.Exit(Run(m)) }
+
+// What a test binary started ends with it, and its files go, though nothing of it runs that
+// could see to that.
+//
+// FAULT: A11
+func TestKilledTestsLeaveNothing(t *testing.T) {
+	if os.Getenv(child) != "" {
+		beKilled()
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(exe, "-test.run=^TestKilledTestsLeaveNothing$")
+		cmd.Env = append(os.Environ(), child+"=1", "TMPDIR="+t.TempDir())
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		dir := strings.TrimSpace(line)
+		if err != nil || dir == "" {
+			t.Fatal(line, err)
+		}
+		if len(users(dir)) < 2 { // the guard and what was started
+			t.Errorf("of %s: %v", dir, users(dir))
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		deadline := time.After(20 * time.Second)
+		for left := true; left; {
+			_, err := os.Stat(dir)
+			left = err == nil || len(users(dir)) > 0
+			select {
+			case <-deadline:
+				t.Fatalf("after %v: %v, %v", sig, users(dir), err)
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// beKilled starts what outlives its parent, says where its files are and waits.
+func beKilled() {
+	cmd := exec.Command("sh", "-c", "trap '' HUP INT TERM; while :; do sleep 1; done")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	os.Stdout.WriteString(os.TempDir() + "\n")
+	select {}
+}
