@@ -39,12 +39,13 @@ type entry struct {
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
 
-	mu    sync.Mutex
-	rec   store.Session
-	left  []process                // what it left behind when it ended
-	guess shell.Guess              // of a program that is given lines and tells nothing of itself
-	why   string                   // its mode is not the one asked for
-	early []func(*session.Session) // notices that came before s was there
+	mu     sync.Mutex
+	rec    store.Session
+	left   []process // what it left behind when it ended, once somebody looked
+	looked bool
+	guess  shell.Guess              // of a program that is given lines and tells nothing of itself
+	why    string                   // its mode is not the one asked for
+	early  []func(*session.Session) // notices that came before s was there
 }
 
 // notify tells the session something, or keeps it until there is a session to tell.
@@ -235,7 +236,6 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
-		h.writes.Go(func() { h.noteLeft(e) })
 		h.programEnded(e, st)
 		if st.State != session.Running {
 			h.writes.Go(func() { h.dropState(e.rec.ID) })

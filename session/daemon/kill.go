@@ -194,7 +194,7 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 			return err
 		}
 	}
-	if len(h.noteLeft(e)) > 0 { // nobody could find it afterwards
+	if len(h.seeLeft(e)) > 0 { // nobody could find it afterwards
 		h.endLeft(e, h.d.grace())
 		h.sweep(e)
 	}

@@ -56,9 +56,21 @@ func (h *hub) noteLeft(e *entry) []process {
 		left = living(h.processesOf(e))
 	}
 	e.mu.Lock()
-	e.left = left
+	e.left, e.looked = left, true
 	e.mu.Unlock()
 	return left
+}
+
+// seeLeft is noteLeft unless that was done: what is left behind becomes fewer, mostly, and the
+// janitor looks again.
+func (h *hub) seeLeft(e *entry) []process {
+	e.mu.Lock()
+	left, looked := e.left, e.looked
+	e.mu.Unlock()
+	if looked {
+		return living(left)
+	}
+	return h.noteLeft(e)
 }
 
 // noteAllLeft does that for all ended sessions, with one look.
@@ -68,12 +80,16 @@ func (h *hub) noteAllLeft() {
 		if e.s.Status().State == session.Running {
 			continue
 		}
+		if e.dev != nil && e.dev.cgroup != "" { // which knows better
+			h.noteLeft(e)
+			continue
+		}
 		if seen == nil {
 			seen = h.walker.look()
 		}
 		left := living(seen.of(0, e.rec.ID))
 		e.mu.Lock()
-		e.left = left
+		e.left, e.looked = left, true
 		e.mu.Unlock()
 	}
 }

@@ -143,7 +143,11 @@ func (d *Daemon) listSessions(_ context.Context, in *struct {
 			continue
 		}
 		if matchLabels(e.record().Labels, in.Label) {
-			list = append(list, d.hub.describe(e, e.s.Status()))
+			st := e.s.Status()
+			if st.State != session.Running && e.dev != nil {
+				d.hub.seeLeft(e)
+			}
+			list = append(list, d.hub.describe(e, st))
 		}
 	}
 	return list, nil
@@ -163,7 +167,7 @@ func (d *Daemon) getSession(_ context.Context, in *SessionPath) (api.Session, er
 		return api.Session{}, err
 	}
 	if e.s.Status().State != session.Running {
-		d.hub.noteLeft(e)
+		d.hub.seeLeft(e)
 	}
 	view := d.hub.describe(e, e.s.Status())
 	if e.dev != nil {
