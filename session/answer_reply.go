@@ -189,13 +189,38 @@ func (s *Session) replyAside(p reply) {
 	}
 	a.busy = true
 	a.aside.Go(func() {
-		data, err := s.resolve(a.ctx, &p)
+		data, err := s.lookUp(a.ctx, &p)
 		s.post(func() {
 			if s.answers == a {
-				s.replied(&p, data, err)
+				s.replied(&p, data, err, time.Now().Add(unreadTime))
 			}
 		})
 	})
+}
+
+// lookUpTime bounds looking a secret up or running a hook.
+const lookUpTime = time.Minute
+
+// lookUp is resolve for who cannot wait for it: what asks somebody, or reads what nobody
+// writes, is left to itself when its time has passed or the session goes on without it.
+func (s *Session) lookUp(ctx context.Context, p *reply) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookUpTime)
+	defer cancel()
+	type answer struct {
+		data []byte
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		data, err := s.resolve(ctx, p)
+		got <- answer{data, err}
+	}()
+	select {
+	case a := <-got:
+		return a.data, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: no answer: %w", p.Value, ctx.Err())
+	}
 }
 
 func (s *Session) resolve(ctx context.Context, p *reply) ([]byte, error) {
@@ -208,9 +233,29 @@ func (s *Session) resolve(ctx context.Context, p *reply) ([]byte, error) {
 	return s.cfg.Answerer.Hook(ctx, Hook{Command: p.Value, Rule: p.rule.ID, Captures: p.Captures})
 }
 
-// replied types what came of a secret or a hook.
-func (s *Session) replied(p *reply, data []byte, err error) {
+// repliedAgain is replied after a moment.
+func (s *Session) repliedAgain(p *reply, data []byte, until time.Time) {
 	a := s.answers
+	time.AfterFunc(poll, func() {
+		s.post(func() {
+			if s.answers == a {
+				s.replied(p, data, nil, until)
+			}
+		})
+	})
+}
+
+// replied types what came of a secret or a hook. A secret waits for what was typed before
+// it, at most until a moment.
+func (s *Session) replied(p *reply, data []byte, err error, until time.Time) {
+	a := s.answers
+	if p.Kind == respond.ActSecret && err == nil && !p.rule.Force && s.echoState() == respond.EchoOff && s.typedAhead() {
+		if time.Now().Before(until) {
+			s.repliedAgain(p, data, until)
+			return
+		}
+		err = fmt.Errorf("%s not sent: %w", p.Value, ErrTypedAhead)
+	}
 	a.busy, a.acting = false, true
 	if p.Kind == respond.ActSecret {
 		if len(a.pending) == 0 || a.pending[0].rule != p.rule || a.pending[0].Kind != p.Kind {
@@ -260,7 +305,12 @@ func (s *Session) typeReply(p *reply, data []byte, err error) {
 	s.sense()
 	now := time.Now()
 	acts := s.answers.engine.Typed(now, respond.Input{Data: data, Reply: true, Secret: secret})
-	if _, err := s.inputs.add(context.Background(), data); err != nil {
+	if p.Kind == respond.ActSecret && !p.rule.Force {
+		err = s.inputs.addNow(data)
+	} else {
+		_, err = s.inputs.add(context.Background(), data)
+	}
+	if err != nil {
 		s.fired(p.rule, Firing{Error: err.Error()})
 	}
 	length := len(data)

@@ -28,6 +28,7 @@ type inputQueue struct {
 	queue   []*typed
 	bytes   int // in queue
 	replies int // bytes of it that are replies
+	sent    int // bytes that the terminal took since all of them were last known to be read
 	writing bool
 	closed  bool
 }
@@ -65,7 +66,9 @@ func (q *inputQueue) tryLocked(data []byte) (rest []byte) {
 	if q.writing {
 		return data
 	}
-	return data[q.device.TryWrite(data):]
+	n := q.device.TryWrite(data)
+	q.sent += n
+	return data[n:]
 }
 
 // reply queues an answer of the emulator; it is dropped when too many wait.
@@ -105,7 +108,7 @@ func (q *inputQueue) write() {
 		q.mu.Unlock()
 		err := q.typeOut(t)
 		q.mu.Lock()
-		q.bytes -= len(t.data)
+		q.bytes, q.sent = q.bytes-len(t.data), q.sent+len(t.data)
 		if t.reply {
 			q.replies -= len(t.data)
 		}
@@ -166,7 +169,8 @@ type Typing struct {
 	// Version, if not 0, must be the screen's current version.
 	Version uint64
 	// Secret input is not recorded, and refused with ErrEcho while the terminal shows what
-	// is typed, unless it is forced.
+	// is typed, unless it is forced. It waits a while for what was typed before it to be
+	// read: ErrTypedAhead.
 	Secret, Force bool
 	// ID, if there is one, has the input typed once, however often it is asked for.
 	ID string
@@ -187,6 +191,22 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 
 // TypeIn is Type, and tells who showed what was typed.
 func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
+	for until := time.Now().Add(unreadTime); ; {
+		r, err = s.typeIn(ctx, t)
+		if !errors.Is(err, ErrTypedAhead) || time.Now().After(until) {
+			return r, err
+		}
+		look := time.NewTimer(poll)
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			look.Stop()
+			return r, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	var done <-chan error
 	opErr := s.do(ctx, func() {
 		if st := s.Status(); st.State != Running {
@@ -203,6 +223,10 @@ func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		}
 		if r.Echo = s.echoState(); t.Secret && !t.Force && r.Echo != respond.EchoOff {
 			err = ErrEcho
+			return
+		}
+		if t.Secret && !t.Force && s.typedAhead() {
+			err = ErrTypedAhead
 			return
 		}
 		data := t.Bytes
@@ -223,7 +247,11 @@ func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
-			done, err = s.inputs.add(ctx, data)
+			if t.Secret && !t.Force {
+				err = s.inputs.addNow(data)
+			} else {
+				done, err = s.inputs.add(ctx, data)
+			}
 			kind := journal.InputTyped
 			if t.Paste {
 				kind = journal.InputPaste

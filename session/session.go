@@ -142,7 +142,9 @@ type Session struct {
 
 	watch  watchers
 	inputs inputQueue
-	tap    tap
+	// aheadClean is how many looks in a row found no input that waits to be read.
+	aheadClean int
+	tap        tap
 
 	mu     sync.Mutex
 	status Status

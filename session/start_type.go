@@ -95,5 +95,11 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 			return ErrStopped
 		}
 	}
-	return p.typeIn(ctx, Typing{Encode: func(dst []byte, _ View) []byte { return append(dst, secret...) }}, true)
+	// A terminal of our own making has no descriptor to ask, and was asked above.
+	own := p.s.cfg.Device.Control(func(int) error { return nil }) != nil
+	err := p.typeIn(ctx, Typing{Secret: true, Force: own, Encode: func(dst []byte, _ View) []byte { return append(dst, secret...) }}, true)
+	if errors.Is(err, ErrEcho) { // it came on meanwhile
+		return ErrEchoed
+	}
+	return err
 }

@@ -100,6 +100,8 @@ func toAPI(err error) error {
 		return e
 	case errors.Is(err, session.ErrEcho):
 		return api.Errorf(api.CodeEcho, "%v", err).WithHint("a secret is typed when the program has turned the echo off; force it if that is meant")
+	case errors.Is(err, session.ErrTypedAhead):
+		return api.Errorf(api.CodeEcho, "%v", err).WithHint("a secret is typed when the program reads it: wait until it has read the rest, then ask again")
 	case errors.Is(err, session.ErrNoRule):
 		return api.Errorf(api.CodeNotFound, "%v", err).WithHint("`longterm respond S ls` lists them")
 	case errors.Is(err, session.ErrRuleName):

@@ -12,6 +12,7 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/zalando/go-keyring"
@@ -33,7 +35,7 @@ type Resolver struct {
 	LookupEnv func(name string) (string, bool) // nil: os.LookupEnv
 	Env       []string                         // of commands; nil: the process's own
 	Dir       string                           // that paths and commands begin from; "": the working directory
-	Timeout   time.Duration                    // of a command; 0: 30 s
+	Timeout   time.Duration                    // of looking one up; 0: 30 s
 }
 
 const (
@@ -49,7 +51,7 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 		return nil, err
 	}
 	kind, name, _ := strings.Cut(ref, ":")
-	value, err := r.lookUp(ctx, kind, name)
+	value, err := r.within(ctx, kind, name)
 	if err == nil {
 		value, err = oneLine(value)
 	}
@@ -59,12 +61,39 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 	return value, nil
 }
 
+// within looks something up and waits no longer than it may: a keyring may ask its owner, a
+// file may be a FIFO. What takes longer is left to itself.
+func (r *Resolver) within(ctx context.Context, kind, name string) ([]byte, error) {
+	timeout := cmp.Or(r.Timeout, defaultTimeout)
+	late := time.Second // a command says so itself
+	ctx, cancel := context.WithTimeout(ctx, timeout+late)
+	defer cancel()
+	type found struct {
+		value []byte
+		err   error
+	}
+	got := make(chan found, 1)
+	go func() {
+		value, err := r.lookUp(ctx, kind, name)
+		got <- found{value, err}
+	}()
+	select {
+	case f := <-got:
+		return f.value, f.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, fmt.Errorf("no answer within %v", timeout)
+		}
+		return nil, ctx.Err()
+	}
+}
+
 func (r *Resolver) lookUp(ctx context.Context, kind, name string) ([]byte, error) {
 	switch kind {
 	case "env":
 		return r.env(name)
 	case "file":
-		return r.file(name)
+		return r.file(ctx, name)
 	case "cmd":
 		return r.command(ctx, name)
 	}
@@ -96,13 +125,27 @@ func (r *Resolver) env(name string) ([]byte, error) {
 	return []byte(v), nil
 }
 
-func (r *Resolver) file(path string) ([]byte, error) {
-	f, err := os.Open(r.Path(path))
+func (r *Resolver) file(ctx context.Context, path string) ([]byte, error) {
+	path = r.Path(path)
+	opened := context.AfterFunc(ctx, func() { wakeOpener(path) })
+	f, err := os.Open(path)
+	opened()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })() // of a FIFO
 	return io.ReadAll(io.LimitReader(f, maxBytes))
+}
+
+// wakeOpener lets who waits for a FIFO's writer open it, and find nothing.
+func wakeOpener(path string) {
+	if st, err := os.Stat(path); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
+		return
+	}
+	if f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+		_ = f.Close()
+	}
 }
 
 // Path is a path with ~ and Dir in it.
@@ -119,11 +162,7 @@ func (r *Resolver) Path(path string) string {
 }
 
 func (r *Resolver) command(ctx context.Context, line string) ([]byte, error) {
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	c := shellcmd.Command{Line: line, Env: r.Env, Dir: r.Dir, Max: maxBytes, Timeout: timeout}
+	c := shellcmd.Command{Line: line, Env: r.Env, Dir: r.Dir, Max: maxBytes, Timeout: cmp.Or(r.Timeout, defaultTimeout)}
 	return c.Run(ctx)
 }
 

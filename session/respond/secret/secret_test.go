@@ -3,9 +3,12 @@
 package secret
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +58,26 @@ func TestResolve(t *testing.T) {
 func TestCommandThatHangs(t *testing.T) {
 	r := Resolver{Timeout: 50 * time.Millisecond}
 	if _, err := r.Resolve(t.Context(), "cmd:sleep 60"); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Error(err)
+	}
+}
+
+// A file that nobody writes is not waited for longer than a command, and holds nobody up.
+//
+// FAULT: A4
+func TestFileThatHangs(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Resolver{Timeout: time.Millisecond}
+	if _, err := r.Resolve(t.Context(), "file:"+fifo); err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.Timeout = time.Hour
+	if _, err := r.Resolve(ctx, "file:"+fifo); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

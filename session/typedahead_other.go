@@ -1,0 +1,7 @@
+//go:build !linux
+
+package session
+
+import "errors"
+
+func unreadInput(int) (int, error) { return 0, errors.ErrUnsupported }
