@@ -107,6 +107,9 @@ func (s *Session) holdsNow(w *waiter, c *Cond, st *Status) (match string, ok boo
 	case CondBell:
 		return "", s.bells > 0 && s.bellAt > w.from.off
 	case CondProgress:
+		if p := s.read; p.known && p.at >= w.from.off && p.percent >= c.Percent {
+			return fmt.Sprint(p.percent), true
+		}
 		return fmt.Sprint(st.Percent), st.Progress != "" && st.Progress != "none" && st.Percent >= c.Percent
 	case CondCursor:
 		f := s.cursorFrame()

@@ -141,6 +141,7 @@ type Session struct {
 	aside sync.WaitGroup // what waits for the disk
 
 	watch  watchers
+	read   readProgress
 	inputs inputQueue
 	// aheadClean is how many looks in a row found no input that waits to be read.
 	aheadClean int

@@ -60,7 +60,7 @@ func waitCommand(a *app) *cobra.Command {
   fullscreen    a full-screen program is up (=off: none is)
   title=TEXT    the window title contains TEXT
   bell          the bell rings
-  progress=50   the program reports at least so many percent (OSC 9;4)
+  progress=50   the program is so many percent on, as it reports (OSC 9;4) or prints ([16/40], 40%)
   cursor=R,C    the cursor is at row R, column C, from 0; either may be left out
 
 Text counts since something was last typed into the session (or since --since): what

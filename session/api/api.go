@@ -315,7 +315,7 @@ type Result struct {
 	Job          string             `json:"job,omitempty" doc:"its id, to ask for it again"`
 	InBackground bool               `json:"in_background,omitempty" doc:"it goes on without the caller"`
 	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
-	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,stable,lost" doc:"stable: a program that tells nothing of its commands rests and waits for input again, exit_code is null; killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
 	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
 	ExitCode     *int               `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
 	Signal       string             `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
@@ -518,9 +518,13 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,lost,config" doc:"job: a job ended; config: the configuration was read anew"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
 	Lost    uint64         `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+	Count   int            `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
+	Printed *Range         `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
+	Version uint64         `json:"version,omitempty" doc:"for screen: its version"`
+	Binary  uint64         `json:"binary_bytes,omitempty" doc:"for binary: bytes so far of what is no text"`
 }

@@ -45,6 +45,7 @@ type follower struct {
 func (f *follower) run(ctx context.Context) {
 	st := f.e.s.Status()
 	f.reported = reportedOf(&st)
+	f.e.s.Progresses()
 	f.m = watch.New(watch.Start{Command: f.task.command, Time: f.task.began})
 	f.pos = f.task.from
 	f.feed = watch.NewFeed(f.m, f.pos)
@@ -165,8 +166,16 @@ func (f *follower) show(now time.Time) {
 		return
 	}
 	f.told = s
+	f.progressed(&s)
 	view := f.h.describe(f.e, f.e.s.Status())
 	f.h.bus.publish("progress", &view)
+}
+
+// progressed tells who waits for progress of any kind.
+func (f *follower) progressed(s *watch.State) {
+	if p := &s.Progress; p.Kind != watch.None && p.Kind != watch.Indeterminate {
+		f.e.s.Progressed(int(p.Fraction*100), f.pos)
+	}
 }
 
 // news reports if a state differs in what people look at.
@@ -190,6 +199,7 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 	}
 	f.feed.End(how.at)
 	s := f.m.State(how.at)
+	f.progressed(&s)
 	f.e.work.set(f.task.n, s, how.at, false)
 	if news(&f.told, &s) {
 		view := f.h.describe(f.e, f.e.s.Status())

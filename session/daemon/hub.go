@@ -36,6 +36,8 @@ type entry struct {
 
 	cut atomic.Bool // an answer had not all of its output: whoever got it may read the rest
 
+	bells bells // rung and not told of
+
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
 
@@ -244,6 +246,10 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
+	}
+	if c == session.ChangeBell {
+		e.bells.ring(func(n int) { h.publishBell(e, n) })
+		return
 	}
 	view := h.describe(e, st)
 	h.bus.publish(eventKinds[c], &view)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,20 @@ func (d *Daemon) routes(a huma.API) {
 	}, map[string]any{"message": api.Event{}}, d.streamEvents)
 }
 
-func (d *Daemon) streamEvents(ctx context.Context, _ *struct{}, send sse.Sender) {
+// eventsQuery says what is listened for.
+type eventsQuery struct {
+	Output bool `query:"output" doc:"also what is printed: data, screen and binary events, at most ten of each in a second for a session"`
+}
+
+func (d *Daemon) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sender) {
+	var looks <-chan time.Time
+	o := newOutputEvents(d.hub)
+	if in.Output {
+		t := time.NewTicker(outputEvery)
+		defer t.Stop()
+		looks = t.C
+		o.look(time.Now(), func(api.Event) bool { return true })
+	}
 	l := d.hub.bus.listen()
 	defer d.hub.bus.leave(l)
 	// From here on nothing is missed: whoever listens looks at everything once now.
@@ -75,6 +89,10 @@ func (d *Daemon) streamEvents(ctx context.Context, _ *struct{}, send sse.Sender)
 			return
 		case e, ok := <-l.c:
 			if !ok || send.Data(e) != nil {
+				return
+			}
+		case now := <-looks:
+			if !o.look(now, func(e api.Event) bool { return send.Data(e) == nil }) {
 				return
 			}
 		}
@@ -313,6 +331,9 @@ func (d *Daemon) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		w.Since = &typed.Cursor
 	}
 	r, err := e.s.Wait(ctx, w)
+	if err == nil && r.Ended {
+		d.lateProgress(ctx, e, &w, &r)
+	}
 	res := api.Waited{Outcome: "fired", Fired: []api.Fired{}, Version: r.Version, Cursor: r.Cursor}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -327,6 +348,34 @@ func (d *Daemon) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	}
 	res.Session = d.hub.describe(e, e.s.Status())
 	return res, nil
+}
+
+// lateTime is how long the reader of a program's output gets after the program's end.
+const lateTime = time.Second
+
+// lateProgress looks at progress conditions once more when what an ended program printed has
+// been read to its end, which is done beside the session.
+func (d *Daemon) lateProgress(ctx context.Context, e *entry, w *session.WaitFor, r *session.Waited) {
+	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
+		return
+	}
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for until := time.Now().Add(lateTime); ctx.Err() == nil && time.Now().Before(until); <-look.C {
+		again, err := e.s.Wait(ctx, *w)
+		if err != nil {
+			return
+		}
+		*r = again
+		if a := e.work.view(newest); !again.Ended || a != nil && !a.Running {
+			break
+		}
+	}
+	if r.Ended {
+		if again, err := e.s.Wait(ctx, *w); err == nil {
+			*r = again
+		}
+	}
 }
 
 func matchLabels(labels map[string]string, want []string) bool {

@@ -1,0 +1,149 @@
+//go:build unix
+
+package daemon
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/capture"
+)
+
+// Events that could come thousands of times a second are told of together.
+
+// bellEvery is how long bells are gathered after one was told of.
+const bellEvery = 250 * time.Millisecond
+
+// bells gathers a session's bells: the first is told of at once, the others with the next
+// event.
+type bells struct {
+	mu      sync.Mutex
+	rung    int
+	resting bool
+}
+
+// ring notes a bell. tell is called with how many there were, without the lock.
+func (b *bells) ring(tell func(n int)) {
+	b.mu.Lock()
+	b.rung++
+	n := b.rung
+	if b.resting {
+		b.mu.Unlock()
+		return
+	}
+	b.rung, b.resting = 0, true
+	b.mu.Unlock()
+	time.AfterFunc(bellEvery, func() { b.rest(tell) })
+	tell(n)
+}
+
+func (b *bells) rest(tell func(n int)) {
+	b.mu.Lock()
+	n := b.rung
+	b.rung, b.resting = 0, n > 0
+	b.mu.Unlock()
+	if n > 0 {
+		time.AfterFunc(bellEvery, func() { b.rest(tell) })
+		tell(n)
+	}
+}
+
+func (h *hub) publishBell(e *entry, n int) {
+	view := h.describe(e, e.s.Status())
+	h.bus.send(api.Event{Kind: "bell", Session: &view, Count: n})
+}
+
+const (
+	// outputEvery is how often a listener who asked for it is told of output.
+	outputEvery = 100 * time.Millisecond
+	// binaryEvery is the same for data that is no text.
+	binaryEvery = time.Second
+	// gateBytes bounds what of a session's output is judged at a look.
+	gateBytes = 64 << 10
+)
+
+// outputEvents is what a listener knows of the sessions' output. It looks at all of them
+// from time to time, so that a session pays nothing for those who listen.
+type outputEvents struct {
+	h     *hub
+	seen  map[string]*seenOutput
+	begun bool // it has looked before
+	buf   []byte
+}
+
+type seenOutput struct {
+	end, version, binary uint64
+	gate                 capture.Gate
+	told                 time.Time // of binary data
+}
+
+func newOutputEvents(h *hub) *outputEvents {
+	return &outputEvents{h: h, seen: map[string]*seenOutput{}}
+}
+
+// look tells what is new; false: the listener is gone.
+func (o *outputEvents) look(now time.Time, tell func(api.Event) bool) bool {
+	there := map[string]*seenOutput{}
+	for _, e := range o.h.all() {
+		id := e.rec.ID
+		seen, st := o.seen[id], e.s.Status()
+		_, end := e.s.OutputRange()
+		if seen == nil {
+			seen = &seenOutput{end: end, version: st.Version, gate: capture.Gate{W: io.Discard}}
+			if !o.begun { // what is there is no news
+				there[id] = seen
+				continue
+			}
+			seen.end, _ = e.s.OutputRange()
+		}
+		there[id] = seen
+		if !o.tellOf(e, seen, &st, end, now, tell) {
+			return false
+		}
+	}
+	o.seen, o.begun = there, true
+	return true
+}
+
+func (o *outputEvents) tellOf(e *entry, seen *seenOutput, st *session.Status, end uint64, now time.Time, tell func(api.Event) bool) bool {
+	var events []api.Event
+	if end > seen.end {
+		events = append(events, api.Event{Kind: "data", Printed: &api.Range{Start: seen.end, End: end}})
+		o.judge(e, seen, end)
+		seen.end = end
+	}
+	if st.Version != seen.version {
+		events = append(events, api.Event{Kind: "screen", Version: st.Version})
+		seen.version = st.Version
+	}
+	if held := seen.gate.Held(); held > seen.binary && now.Sub(seen.told) >= binaryEvery {
+		events = append(events, api.Event{Kind: "binary", Binary: held})
+		seen.binary, seen.told = held, now
+	}
+	if len(events) == 0 {
+		return true
+	}
+	view := o.h.describe(e, *st)
+	for i := range events {
+		events[i].Session = &view
+		if !tell(events[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// judge has new output judged: is it text?
+func (o *outputEvents) judge(e *entry, seen *seenOutput, end uint64) {
+	if o.buf == nil {
+		o.buf = make([]byte, gateBytes)
+	}
+	from := max(seen.end, end-min(end, gateBytes)) // of a flood the newest
+	c, err := e.s.Output(from, o.buf[:min(gateBytes, end-from)])
+	if err == nil {
+		_, _ = seen.gate.Write(c.Data)
+	}
+}
