@@ -124,11 +124,11 @@ func TestStable(t *testing.T) {
 	i := newInstance(t)
 	i.run("new", "-n", "repl", "--", "sh", "-c", `while printf 'calc> ' && read -r x; do echo "= $x"; done`)
 	out, _, _ := i.try("exec", "--json", "repl", "1")
-	if r := decode[api.Result](t, out); r.State != "stable" || r.ExitCode != nil || strings.TrimSpace(r.Output) != "= 1" {
+	if r := decode[api.Result](t, out); r.State != "exited" || r.Outcome != "stable" || r.ExitCode != nil || strings.TrimSpace(r.Output) != "= 1" {
 		t.Errorf("%s", out)
 	}
 	body, code := post(t, i, "/sessions/repl/batch", `{"lines":["1","2"],"wait":true}`)
-	if b := decode[api.Batched](t, body); code != 200 || len(b.Results) != 2 || b.Results[1].State != "stable" {
+	if b := decode[api.Batched](t, body); code != 200 || len(b.Results) != 2 || b.Results[1].Outcome != "stable" {
 		t.Errorf("%d %s", code, body)
 	}
 }

@@ -315,7 +315,8 @@ type Result struct {
 	Job          string             `json:"job,omitempty" doc:"its id, to ask for it again"`
 	InBackground bool               `json:"in_background,omitempty" doc:"it goes on without the caller"`
 	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
-	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,stable,lost" doc:"stable: a program that tells nothing of its commands rests and waits for input again, exit_code is null; killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	Outcome      string             `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
 	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
 	ExitCode     *int               `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
 	Signal       string             `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`

@@ -251,7 +251,7 @@ func (d *Daemon) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 		}
 		out.Results = append(out.Results, r)
 		failed := r.ExitCode == nil || *r.ExitCode != 0
-		if r.State != "exited" && r.State != "stable" || b.StopOnError && failed {
+		if r.State != "exited" || b.StopOnError && failed {
 			out.Left = len(b.Lines) - i - 1
 			break
 		}

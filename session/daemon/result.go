@@ -100,7 +100,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	case ended:
 		c, r.State = final, "exited"
 		if j.foreign.Load() && final.Exit == nil { // it rests, and that is all there is to know
-			r.State = "stable"
+			r.Outcome = "stable"
 		}
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
