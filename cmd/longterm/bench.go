@@ -93,7 +93,7 @@ func newSessionBench(runs, idle int) (*sessionBench, error) {
 			b.env = append(b.env, kv)
 		}
 	}
-	b.env = append(b.env, "LONGTERM_DIR="+filepath.Join(dir, "lt"), "SHELL=/bin/sh", "TERM=xterm-256color")
+	b.env = append(b.env, "LONGTERM_DIR="+filepath.Join(dir, "lt"), "HOME="+dir, "SHELL=/bin/sh", "TERM=xterm-256color")
 	return b, nil
 }
 

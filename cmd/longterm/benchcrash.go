@@ -7,13 +7,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,40 +37,71 @@ type crashReport struct {
 	WorstMS  float64  `json:"worst_ms"`
 	Seconds  float64  `json:"seconds"`
 	Failures []string `json:"failures"`
+
+	Stops      int   `json:"stops"`
+	StartKills int   `json:"start_kills"`
+	Upgrades   int   `json:"upgrades"`
+	Keys       int64 `json:"keys"`
+	KeysBad    int64 `json:"keys_lost_or_doubled"`
+	Run        int64 `json:"lines_run"`
+	RunBad     int64 `json:"lines_lost_or_doubled"`
+	Calls      int64 `json:"calls_failed"`
+	Streams    int   `json:"streams"`
+	StreamsBad int64 `json:"streams_that_differ"`
+}
+
+// bad says that something was lost, doubled or refused.
+func (r *crashReport) bad() bool {
+	return r.Equal < r.Sessions || r.KeysBad+r.RunBad+r.Calls+r.StreamsBad > 0
+}
+
+// crashPlan is what `bench crash` does to the daemon, under what.
+type crashPlan struct {
+	sessions, lines, typed, execs, streams int
+	kills, stops, startKills, upgrades     int
 }
 
 func benchCrash(a *app) *cobra.Command {
-	var sessions, kills, lines int
+	var p crashPlan
 	c := &cobra.Command{
 		Use: "crash", Short: "Kill the daemon again and again under full output and compare every byte", Args: cobra.NoArgs,
-		Long: `Have sessions print as fast as they can, in an instance of its own, kill the daemon with SIGKILL at random
-instants, and compare what the histories hold with what was printed. Exit status 1 when a byte is lost or doubled.`,
+		Long: `Have sessions print as fast as they can, type into others, have lines run and read along, in an instance of its
+own; kill the daemon with SIGKILL at random instants, stop and continue it, kill it while it starts, upgrade it; and
+compare what the histories hold with what was printed, and what programs got with what was typed and run. Exit
+status 1 when a byte, a key or a line is lost or doubled.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if sessions < 1 || kills < 0 || lines < 1 {
-				return usagef("--sessions and --lines must be positive, --kills not negative")
+			if p.sessions < 1 || p.lines < 1 || min(p.typed, p.execs, p.streams, p.kills, p.stops, p.startKills, p.upgrades) < 0 {
+				return usagef("--sessions and --lines must be positive, the others not negative")
 			}
 			b, err := newSessionBench(1, 0)
 			if err != nil {
 				return err
 			}
 			defer b.close()
-			r, err := b.crash(cmd.Context(), sessions, kills, lines)
+			r, err := b.crash(cmd.Context(), &p)
 			if err != nil {
 				return err
 			}
 			if err := a.print(r, func(w io.Writer) { writeCrash(w, r) }); err != nil {
 				return err
 			}
-			if r.Equal < r.Sessions {
-				return &exitError{api.ExitFailure, fmt.Errorf("%d histories differ from what was printed", r.Sessions-r.Equal)}
+			if r.bad() {
+				return &exitError{api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
+					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.Calls)}
 			}
 			return nil
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&sessions, "sessions", 20, "sessions that print")
-	f.IntVar(&kills, "kills", 200, "times the daemon is killed")
-	f.IntVar(&lines, "lines", 1_000_000, "lines each session prints")
+	f.IntVar(&p.sessions, "sessions", 20, "sessions that print")
+	f.IntVar(&p.kills, "kills", 200, "times the daemon is killed")
+	f.IntVar(&p.lines, "lines", 1_000_000, "lines each session prints")
+	f.IntVar(&p.typed, "typed", 20, "sessions that are typed into")
+	f.IntVar(&p.execs, "execs", 10, "shells that run lines, one after the other")
+	f.IntVar(&p.streams, "streams", 5, "clients that read what a session prints as it comes")
+	f.IntVar(&p.stops, "stops", 0, "times the daemon is stopped for a moment (SIGSTOP, SIGCONT)")
+	f.IntVar(&p.startKills, "start-kills", 0, "times the daemon is killed while it starts")
+	f.IntVar(&p.upgrades, "upgrades", 0, "times keeper and daemon are replaced by another copy of this program")
 	return a.jsonFlag(c)
 }
 
@@ -74,50 +109,198 @@ func writeCrash(w io.Writer, r *crashReport) {
 	fmt.Fprintf(w, "%d kills under %d sessions, %d bytes in %.1f s: %d histories are equal, %d bytes in gaps\n",
 		r.Kills, r.Sessions, r.Bytes, r.Seconds, r.Equal, r.Gaps)
 	fmt.Fprintf(w, "the daemon answered again after %.0f ms (median), %.0f ms at worst\n", r.BackMS, r.WorstMS)
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "\tall\tlost or doubled\t")
+	for _, row := range []struct {
+		what     string
+		all, bad int64
+	}{
+		{"histories", int64(r.Sessions), int64(r.Sessions - r.Equal)}, {"keys", r.Keys, r.KeysBad},
+		{"lines", r.Run, r.RunBad}, {"calls", r.Keys + r.Run, r.Calls}, {"streams", int64(r.Streams), r.StreamsBad},
+	} {
+		fmt.Fprintf(tw, "%s\t%d\t%d\t\n", row.what, row.all, row.bad)
+	}
+	_ = tw.Flush()
+	fmt.Fprintf(w, "%d stops, %d kills at the start, %d upgrades\n", r.Stops, r.StartKills, r.Upgrades)
 	for _, f := range r.Failures {
 		fmt.Fprintln(w, f)
 	}
 }
 
-func (b *sessionBench) crash(ctx context.Context, sessions, kills, lines int) (*crashReport, error) {
-	r := &crashReport{Sessions: sessions, Lines: lines, Kills: kills, Failures: []string{}}
+func (b *sessionBench) crash(ctx context.Context, p *crashPlan) (*crashReport, error) {
+	r := &crashReport{
+		Sessions: p.sessions, Lines: p.lines, Kills: p.kills, Stops: p.stops, StartKills: p.startKills, Upgrades: p.upgrades,
+		Streams: p.streams, Failures: []string{},
+	}
 	began := time.Now()
-	for i := range sessions {
-		script := fmt.Sprintf("seq 1 %d; read x", lines)
+	for i := range p.sessions {
+		script := fmt.Sprintf("seq 1 %d; read x", p.lines)
 		if _, err := b.lt(ctx, "new", "-n", "s"+strconv.Itoa(i), "--", "sh", "-c", script); err != nil {
 			return nil, err
 		}
 	}
-	var back []float64
-	for range kills {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		<-time.After(time.Duration(rand.Int64N(int64(60 * time.Millisecond))))
-		ms, err := b.killDaemon(ctx)
-		if err != nil {
-			return nil, err
-		}
-		back = append(back, ms)
-	}
-	r.BackMS, r.WorstMS = median(back), maxOf(back)
-	for i := range sessions {
-		if err := b.compare(ctx, "s"+strconv.Itoa(i), lines, r); err != nil {
+	l := newLoad(b)
+	defer l.end()
+	for i := range p.typed {
+		if err := l.typed(ctx, b, "t"+strconv.Itoa(i)); err != nil {
 			return nil, err
 		}
 	}
+	for i := range p.execs {
+		if err := l.lined(ctx, b, "x"+strconv.Itoa(i)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.streams {
+		l.follow(ctx, "s"+strconv.Itoa(i%p.sessions), p.lines)
+	}
+	back, err := b.disturb(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(back) > 0 {
+		r.BackMS, r.WorstMS = median(back), maxOf(back)
+	}
+	for i := range p.sessions {
+		if err := b.compare(ctx, "s"+strconv.Itoa(i), p.lines, r); err != nil {
+			return nil, err
+		}
+	}
+	l.end()
+	r.Keys, r.KeysBad, r.Run, r.RunBad = l.keys.Load(), l.badKeys.Load(), l.lines.Load(), l.badLines.Load()
+	r.Calls, r.StreamsBad = l.brokenCalls.Load(), l.badStreams.Load()
+	r.Failures = append(r.Failures, l.found...)
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }
 
+// disturb does to the daemon what is planned, in a random order, and measures how long each
+// kill was felt.
+func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float64, err error) {
+	var plan []func() error
+	add := func(n int, f func() error) {
+		for range n {
+			plan = append(plan, f)
+		}
+	}
+	add(p.kills, func() error {
+		ms, err := b.killDaemon(ctx)
+		back = append(back, ms)
+		return err
+	})
+	add(p.stops, func() error { return b.stopDaemon(ctx) })
+	add(p.startKills, func() error { return b.killStarting(ctx) })
+	if p.upgrades > 0 {
+		copies, err := b.copies()
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		add(p.upgrades, func() error {
+			n++
+			_, err := output(b.command(ctx, copies[n%len(copies)], "daemon", "upgrade"))
+			return err
+		})
+	}
+	rand.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+	for _, f := range plan {
+		benchPause(ctx, time.Duration(rand.Int64N(int64(60*time.Millisecond))))
+		if ctx.Err() != nil {
+			return back, ctx.Err()
+		}
+		if err := f(); err != nil {
+			return back, err
+		}
+	}
+	return back, nil
+}
+
+// copies are two more executables of this program, to upgrade to and from.
+func (b *sessionBench) copies() ([]string, error) {
+	data, err := os.ReadFile(b.self)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, name := range []string{"one", "two"} {
+		dir := filepath.Join(b.dir, name)
+		path := filepath.Join(dir, "longterm")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, data, 0o700)); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+func (b *sessionBench) status(ctx context.Context) (st api.Status, err error) {
+	out, err := b.lt(ctx, "daemon", "status", "--json")
+	for try := 0; err != nil && try < 200 && ctx.Err() == nil; try++ { // it starts
+		benchPause(ctx, 20*time.Millisecond)
+		out, err = b.lt(ctx, "daemon", "status", "--json")
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &st)
+	}
+	return st, err
+}
+
+// stopDaemon has it stand still for a moment.
+func (b *sessionBench) stopDaemon(ctx context.Context) error {
+	st, err := b.status(ctx)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(st.DaemonPID, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	benchPause(ctx, time.Duration(rand.Int64N(int64(300*time.Millisecond))))
+	return syscall.Kill(st.DaemonPID, syscall.SIGCONT)
+}
+
+// killStarting kills it, and its successor while that starts.
+func (b *sessionBench) killStarting(ctx context.Context) error {
+	st, err := b.status(ctx)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(st.DaemonPID, syscall.SIGKILL); err != nil {
+		return err
+	}
+	for until := time.Now().Add(time.Second); time.Now().Before(until) && ctx.Err() == nil; {
+		if pid := daemonOf(st.KeeperPID); pid > 0 && pid != st.DaemonPID {
+			benchPause(ctx, time.Duration(rand.Int64N(int64(30*time.Millisecond))))
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be further than that
+			break
+		}
+		benchPause(ctx, time.Millisecond)
+	}
+	_, err = b.lt(ctx, "ls")
+	return err
+}
+
+// daemonOf is the daemon that a keeper started; 0: none is there.
+func daemonOf(keeper int) int {
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", keeper, keeper))
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", keeper))
+	for _, task := range tasks {
+		more, _ := os.ReadFile(task) // the thread may be gone
+		children = append(append(children, ' '), more...)
+	}
+	for _, field := range strings.Fields(string(children)) {
+		cmdline, _ := os.ReadFile("/proc/" + field + "/cmdline")
+		if bytes.Contains(cmdline, []byte("daemon\x00serve")) {
+			pid, _ := strconv.Atoi(field) // the kernel's
+			return pid
+		}
+	}
+	return 0
+}
+
 // killDaemon kills it and measures until it answers again.
 func (b *sessionBench) killDaemon(ctx context.Context) (ms float64, err error) {
-	out, err := b.lt(ctx, "daemon", "status", "--json")
+	st, err := b.status(ctx)
 	if err != nil {
-		return 0, err
-	}
-	var st api.Status
-	if err := json.Unmarshal([]byte(out), &st); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
@@ -142,21 +325,16 @@ func (b *sessionBench) compare(ctx context.Context, name string, lines int, r *c
 		return fmt.Errorf("output of %s: %w: %s", name, err, complaints.String())
 	}
 	r.Bytes += sum.n
-	want := &counter{Hash: sha256.New()}
-	var line []byte
-	for i := 1; i <= lines; i++ {
-		line = append(strconv.AppendInt(line[:0], int64(i), 10), '\r', '\n')
-		_, _ = want.Write(line)
-	}
+	want, printed := floodSum(lines)
 	gap := gapBytes(complaints.String())
 	r.Gaps += gap
 	switch {
-	case bytes.Equal(sum.Sum(nil), want.Sum(nil)):
+	case bytes.Equal(sum.Sum(nil), want):
 		r.Equal++
-	case gap > 0 && sum.n+gap == want.n:
+	case gap > 0 && sum.n+gap == printed:
 		r.Failures = append(r.Failures, fmt.Sprintf("%s: %d bytes are gaps, as the history says", name, gap))
 	default:
-		r.Failures = append(r.Failures, fmt.Sprintf("%s: %d bytes, printed were %d, %d bytes in gaps", name, sum.n, want.n, gap))
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: %d bytes, printed were %d, %d bytes in gaps", name, sum.n, printed, gap))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ var verbs = []verb{
 	{"config", configCommand}, {"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 
-var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchDetect, benchViewer, benchExpect}
+var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchSoak, benchDetect, benchViewer, benchExpect}
 
 // platform is what the verbs share on systems with keepers.
 type platform struct {

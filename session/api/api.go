@@ -483,6 +483,8 @@ type Status struct {
 	Keepers   []Keeper  `json:"keepers"`
 	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
 	Notices   []string  `json:"notices" doc:"what went wrong at the start and was mended"`
+	// Goroutines is for looking for leaks.
+	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
 
 	Config Configuration `json:"config"`
 }

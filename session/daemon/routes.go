@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +103,8 @@ func (d *Daemon) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 func (d *Daemon) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
 	st := api.Status{
 		DaemonPID: os.Getpid(), Build: d.cfg.Build, Started: d.started,
-		Socket: d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.status(),
+		Goroutines: runtime.NumGoroutine(),
+		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.status(),
 	}
 	for _, e := range d.hub.all() {
 		st.Sessions++
