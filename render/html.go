@@ -53,6 +53,8 @@ const pageStyle = `body{margin:0;background:%s;color:%s}
 .screen .g::after{content:"";position:absolute;inset:0;background:var(--f)}
 @keyframes blink{50%%{color:transparent}}
 @keyframes cursor{50%%{background-color:var(--b);color:var(--t);box-shadow:none}}
+@keyframes blink-drawn{50%%{--f:transparent}}
+@keyframes cursor-drawn{50%%{background-color:var(--b);--f:var(--t);box-shadow:none}}
 @media(prefers-reduced-motion:reduce){.screen span{animation:none!important}}
 `
 
@@ -144,6 +146,10 @@ func (p *page) rules(c *chunk) string {
 	switch {
 	case c.paint.Hidden:
 		b.WriteString("color:transparent;")
+	case c.drawn != 0: // the text below the shape stays transparent
+		if c.paint.FG != p.o.Theme.FG {
+			fmt.Fprintf(&b, "--f:%s;", fg)
+		}
 	case c.paint.FG != p.o.Theme.FG:
 		fmt.Fprintf(&b, "color:%s;--f:%s;", fg, fg)
 	}
@@ -163,14 +169,22 @@ func (p *page) rules(c *chunk) string {
 		fmt.Fprintf(&b, "background-image:linear-gradient(%s,%s);background-size:100%% 1px;background-position:0 52%%;background-repeat:no-repeat;", fg, fg)
 	}
 	if c.span.Blink && c.cursor == "" {
-		b.WriteString("animation:blink 1s step-end infinite;")
+		fmt.Fprintf(&b, "animation:blink%s 1s step-end infinite;", drawnSuffix(c))
 	}
 	p.shadows(&b, c, fg)
 	if c.cursor != "" && p.s.Cursor.Blink {
 		own := p.o.Theme.Paint(c.span)
-		fmt.Fprintf(&b, "--t:%s;--b:%s;animation:cursor 1s step-end infinite;", hexColor(own.FG), hexColor(own.BG))
+		fmt.Fprintf(&b, "--t:%s;--b:%s;animation:cursor%s 1s step-end infinite;", hexColor(own.FG), hexColor(own.BG), drawnSuffix(c))
 	}
 	return strings.TrimSuffix(b.String(), ";")
+}
+
+// drawnSuffix chooses the animation for a character that is a shape: its text must not come to light.
+func drawnSuffix(c *chunk) string {
+	if c.drawn != 0 {
+		return "-drawn"
+	}
+	return ""
 }
 
 // shadows are the lines at a piece's edges: overline and the thin cursors.

@@ -21,6 +21,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
+// named is the test binary under the name longterm, by which it is the program.
+func (i *instance) named() string {
+	i.t.Helper()
+	link := filepath.Join(i.dir, "longterm")
+	if err := os.Symlink(i.exe, link); err != nil && !os.IsExist(err) {
+		i.t.Fatal(err)
+	}
+	return link
+}
+
 // shown is a terminal that a line runs in; text is its screen as it is now.
 type shown struct {
 	name string
@@ -32,9 +42,7 @@ type shown struct {
 func judges(t *testing.T, i *instance, cols, rows int, line string) []shown {
 	t.Helper()
 	i.env = append(i.env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "COLORTERM=", "COLORFGBG=", "HOME="+i.dir, "PATH="+i.dir+":"+os.Getenv("PATH"))
-	if err := os.Symlink(i.exe, filepath.Join(i.dir, "longterm")); err != nil && !os.IsExist(err) {
-		t.Fatal(err)
-	}
+	i.named()
 	line += "; echo STATUS=$?; exec sleep 1000"
 	list := []shown{inEmulator(t, i, cols, rows, "JUDGE=emulator; "+line)}
 	if _, err := exec.LookPath("tmux"); err == nil {

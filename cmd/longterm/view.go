@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -99,6 +100,9 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 	o := view.Options{
 		Looks: looks, Changed: w.changed, Only: only, Layout: w.layout(a.settings()), History: src, Steward: src,
 		Layouts: viewLayouts{filepath.Join(b.dirs.State, "layouts")}, Footer: newViewPrompt(src),
+	}
+	if looks.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {
+		o.Light = askBackground(a.stdin, os.Stdout, time.Second)
 	}
 	if c := findClipboard(); c != nil {
 		o.Clipboard = c

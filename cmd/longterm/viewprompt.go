@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gdamore/tcell/v2"
+
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/prompt"
@@ -49,7 +51,14 @@ func (v *viewPrompt) Height(cols, rows int) int {
 func (v *viewPrompt) Draw(s view.Surface, session *view.Session) {
 	v.cols = s.Cols
 	v.follow(session)
-	v.p.Wear(s.Theme().Bar)
+	th := s.Theme()
+	v.p.Wear(th.Bar)
+	v.p.Tint(func(l prompt.Look) tcell.Color {
+		if l == prompt.Approving {
+			return th.Wants
+		}
+		return th.Warn
+	})
 	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
 		s.Cursor(x, y)
 	}

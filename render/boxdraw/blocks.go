@@ -76,6 +76,33 @@ func (c *canvas) braille(bits int) {
 	}
 }
 
+// Signs that the viewer shows.
+const (
+	pause      = 0x23f8
+	twoSquares = 0x29c9
+)
+
+func (c *canvas) sign(r rune) {
+	if r == pause {
+		c.part(0.2, 0.3, 0.4, 0.75)
+		c.part(0.6, 0.3, 0.8, 0.75)
+		return
+	}
+	c.outline(0.05, 0.45, 0.6, 0.8)
+	c.outline(0.35, 0.25, 0.9, 0.6)
+}
+
+// outline is the rim of a part of the cell.
+func (c *canvas) outline(x1, y1, x2, y2 float32) {
+	x1, x2 = whole(x1, x2, c.w)
+	y1, y2 = whole(y1, y2, c.h)
+	t := c.thin
+	c.rect(x1, y1, x2, y1+t)
+	c.rect(x1, y2-t, x2, y2)
+	c.rect(x1, y1+t, x1+t, y2-t)
+	c.rect(x2-t, y1+t, x2, y2-t)
+}
+
 // powerline draws the separators of Powerline and its successors.
 func (c *canvas) powerline(r rune) {
 	w, h := c.w, c.h

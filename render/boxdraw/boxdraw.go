@@ -1,7 +1,7 @@
 // Package boxdraw has the shapes of characters that must join with those in the cells
 // beside them: box drawing (U+2500–257F), block elements (U+2580–259F), Braille patterns
 // (U+2800–28FF), sextants and eighths of Symbols for Legacy Computing (U+1FB00…), and the
-// separators of Powerline (U+E0B0…). Fonts draw these for their own line height; here
+// separators of Powerline (U+E0B0…); and two signs of the viewer's that fonts lack. Fonts draw these for their own line height; here
 // they fill the cell whatever its size, so that no seam shows.
 //
 // Edges lie on whole units: a picture whose cells are whole pixels has no blurred line.
@@ -41,6 +41,8 @@ func Has(r rune) bool {
 	switch {
 	case r >= 0x2500 && r <= 0x259f, r >= 0x2800 && r <= 0x28ff, r >= 0xe0b0 && r <= 0xe0bf:
 		return true
+	case r == pause, r == twoSquares:
+		return true
 	case r >= 0x1fb00 && r <= 0x1fb3b, r >= 0x1fb70 && r <= 0x1fb7b, r >= 0x1fb82 && r <= 0x1fb8b:
 		return true
 	}
@@ -54,6 +56,8 @@ func Draw(r rune, width, height, thin float32) (Shape, bool) {
 	}
 	c := canvas{w: width, h: height, thin: max(1, round(thin)), alpha: 255}
 	switch {
+	case r == pause, r == twoSquares:
+		c.sign(r)
 	case r >= 0x2800 && r <= 0x28ff:
 		c.braille(int(r - 0x2800))
 	case r >= 0x2580 && r <= 0x259f:

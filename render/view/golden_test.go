@@ -129,6 +129,23 @@ func TestGoldenScreens(t *testing.T) {
 	b.golden("tiny-help")
 }
 
+// Where there is less output than room, nothing is above.
+//
+// FAULT: B22
+// FEATURES: R76
+func TestLookBackAtLittle(t *testing.T) {
+	h := printed(80, 3, "one", "two", "three")
+	b := newBench(t, 60, 20, Options{History: h, Looks: Looks{Theme: theme.Dark}})
+	b.list(running("a"))
+	b.print("a", "one\r\ntwo\r\nthree")
+	b.keys("^s")
+	b.call()
+	b.shows("⏸")
+	if text := b.term.text(); strings.Contains(text, "⏸ ") && strings.Contains(text, "-") && strings.Contains(text, "/-") {
+		t.Errorf("lines are counted that are not there:\n%s", text)
+	}
+}
+
 // FEATURES: R76
 func TestLookBack(t *testing.T) {
 	var text []string

@@ -22,6 +22,7 @@ type Options struct {
 	Only      []string     // ids of the sessions to show; default: all that run
 	Layout    string       // name of the layout to begin with; default: the last one
 	NoColor   bool         // attributes only; NO_COLOR in the environment does the same
+	Light     bool         // the terminal said that its background is light; else COLORFGBG may say so
 	Home      string
 	History   History
 	Steward   Steward
@@ -73,7 +74,7 @@ func (v *viewer) wear(l Looks) error {
 	}
 	if l.Theme == nil {
 		if _, stays := theme.ByName(v.theme.Name); !stays {
-			v.theme = theme.Default(v.o.Screen.Colors(), os.Getenv)
+			v.theme = v.o.fitting()
 		}
 	}
 	v.o.Looks, v.keys, v.fresh, v.m.quiet = l, keys, true, l.Alerts
@@ -81,6 +82,16 @@ func (v *viewer) wear(l Looks) error {
 		v.theme, v.chosen = l.Theme, ""
 	}
 	return nil
+}
+
+// fitting is the theme that suits the terminal.
+func (o *Options) fitting() *theme.Theme {
+	return theme.Default(o.Screen.Colors(), func(name string) string {
+		if name == "COLORFGBG" && o.Light {
+			return "0;15"
+		}
+		return os.Getenv(name)
+	})
 }
 
 // heed takes changed wishes as they come.

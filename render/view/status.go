@@ -109,8 +109,8 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	}
 	if l := p.look; l != nil && !l.passing {
 		text := "⏸"
-		if wide {
-			text = fmt.Sprintf("⏸ %d/%d", l.page.End()-l.top-l.height, l.page.End()-l.height)
+		if above := l.page.End() - l.height; wide && above > 0 { // else there is nothing to go back to
+			text = fmt.Sprintf("⏸ %d/%d", max(l.page.End()-l.top-l.height, 0), above)
 		}
 		add(text, theme.On(ground, th.Wants))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -89,7 +88,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	}
 	v.m.quiet = o.Alerts
 	if v.theme == nil {
-		v.theme = theme.Default(o.Screen.Colors(), os.Getenv)
+		v.theme = o.fitting()
 	}
 	if o.NoColor {
 		v.theme = theme.Mono

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,6 +73,37 @@ func (p *Prompt) coloured(st tcell.Style, c tcell.Color) tcell.Style {
 	return st.Foreground(c)
 }
 
+// accent is the colour of a mode: one that the theme has for it, which can be read on the terminal's background.
+func (p *Prompt) accent(l Look) tcell.Color {
+	if l != Normal && p.tint != nil {
+		return p.tint(l)
+	}
+	return looks[l].color
+}
+
+// badge is how the name of the mode stands out: on its colour, in black or white, whichever is further from it. The
+// terminal's own background, which reversed colours would write in, may be as light as the colour is.
+func (p *Prompt) badge() tcell.Style {
+	c := p.accent(p.Look())
+	if p.o.NoColor || c == tcell.ColorDefault {
+		return reverse.Bold(true)
+	}
+	r, g, b := c.RGB()
+	ink := tcell.NewHexColor(0x000000)
+	if luminance(r, g, b) < 0.18 { // where both contrasts are the same (WCAG 2.2, "relative luminance")
+		ink = tcell.NewHexColor(0xffffff)
+	}
+	return plain.Bold(true).Foreground(ink).Background(c)
+}
+
+func luminance(r, g, b int32) float64 {
+	sum := 0.0
+	for i, v := range [...]int32{r, g, b} {
+		sum += [...]float64{0.2126, 0.7152, 0.0722}[i] * math.Pow(float64(v)/255, 2.2)
+	}
+	return sum
+}
+
 // Height is how many rows it would like to have, at most so many.
 func (p *Prompt) Height(width, most int) int {
 	in, _, _ := p.inputRows(width)
@@ -120,7 +152,7 @@ func (p *Prompt) bar(w int) row {
 	l := looks[p.Look()]
 	var r row
 	if l.badge != "" {
-		r = append(r, span{" " + l.badge + " ", p.coloured(reverse.Bold(true), l.color)})
+		r = append(r, span{" " + l.badge + " ", p.badge()})
 	}
 	text := " " + l.hint
 	if to := p.aimed(p.aim.To, p.aim.In); to != "" {
@@ -164,7 +196,7 @@ func (p *Prompt) aimed(plain, shell string) string {
 
 // inputRows are the rows of the line and where the cursor is in them.
 func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
-	l, prompt, st := p.editing(), looks[p.Look()].prompt, p.coloured(bold, looks[p.Look()].color)
+	l, prompt, st := p.editing(), looks[p.Look()].prompt, p.coloured(bold, p.accent(p.Look()))
 	switch {
 	case p.Look() == Approving && !p.answering():
 		prompt = looks[Normal].prompt
@@ -251,7 +283,7 @@ func (p *Prompt) panelRows() []row {
 	if n := len(p.approvals); n > 1 {
 		title += fmt.Sprintf("  (1 of %d)", n)
 	}
-	rows := []row{{{title, p.coloured(bold, looks[Approving].color)}}}
+	rows := []row{{{title, p.coloured(bold, p.accent(Approving))}}}
 	for _, d := range a.Details {
 		for _, l := range strings.Split(clean(d), "\n") {
 			rows = append(rows, row{{"  " + l, plain}})
@@ -317,7 +349,7 @@ func (p *Prompt) rowsOf(b *block, w int) []row {
 	out := builder{width: w}
 	if b.id > 0 {
 		out.newRow()
-		out.add("$ ", p.coloured(bold, looks[Shell].color))
+		out.add("$ ", p.coloured(bold, p.accent(Shell)))
 		for i, l := range strings.Split(b.command, "\n") {
 			if i > 0 {
 				out.newRow()

@@ -65,6 +65,7 @@ type Prompt struct {
 	message   string           // until the next key
 	aim       Aim
 	ground    tcell.Style // of the bar
+	tint      func(Look) tcell.Color
 }
 
 // New makes a prompt.
@@ -97,6 +98,9 @@ func (p *Prompt) Aim(a Aim) { p.aim = a }
 
 // Wear is how the bar looks.
 func (p *Prompt) Wear(ground tcell.Style) { p.ground = ground }
+
+// Tint gives the modes colours of a theme, which may be the terminal's default; nil: the sixteen colours'.
+func (p *Prompt) Tint(colour func(Look) tcell.Color) { p.tint = colour }
 
 // Begin makes an empty line a shell command's or a plain one.
 func (p *Prompt) Begin(shell bool) {

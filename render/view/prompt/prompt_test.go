@@ -357,6 +357,25 @@ func TestStyles(t *testing.T) {
 	if fg, _, attr := st.Decompose(); fg != tcell.ColorOlive || attr&tcell.AttrBold == 0 {
 		t.Errorf("the prompt of shell mode looks like %v", st)
 	}
+	// FAULT: B21
+	for _, c := range []tcell.Color{tcell.ColorOlive, tcell.NewHexColor(0x8a5a00), tcell.NewHexColor(0xf0c060), tcell.ColorPurple} {
+		p.Tint(func(Look) tcell.Color { return c })
+		p.Draw(On(scr, 0, 0), 40, 3)
+		scr.Show()
+		_, st, _ := scr.Get(1, 0)
+		fg, bg, attr := st.Decompose()
+		if bg != c || attr&tcell.AttrReverse != 0 || contrast(fg, bg) < 4.5 {
+			t.Errorf("the badge is %v on %v, contrast %.1f", fg, bg, contrast(fg, bg))
+		}
+		if _, st, _ = scr.Get(0, 2); st != tcell.StyleDefault.Bold(true).Foreground(c) {
+			t.Errorf("the prompt does not take the theme's colour: %v", st)
+		}
+	}
+	p.Tint(func(Look) tcell.Color { return tcell.ColorDefault })
+	p.Draw(On(scr, 0, 0), 40, 3)
+	if _, st, _ := scr.Get(1, 0); st != tcell.StyleDefault.Bold(true).Reverse(true) {
+		t.Errorf("without a colour the badge is %v", st)
+	}
 	p = New(Options{NoColor: true})
 	press(t, p, "!")
 	p.Draw(On(scr, 0, 0), 40, 3)
@@ -364,6 +383,12 @@ func TestStyles(t *testing.T) {
 	if fg, _, attr := st.Decompose(); fg != tcell.ColorDefault || attr&tcell.AttrBold == 0 {
 		t.Errorf("without colours it looks like %v", st)
 	}
+}
+
+// contrast is that of WCAG 2.2, which asks for 4.5.
+func contrast(a, b tcell.Color) float64 {
+	x, y := luminance(a.RGB()), luminance(b.RGB())
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
 func FuzzHistory(f *testing.F) {
