@@ -21,17 +21,39 @@ const maxModes = 64
 // Write takes what the terminal gets.
 func (s *Screens) Write(p []byte) {
 	for len(p) > 0 {
+		p = p[s.Next(p):]
+	}
+}
+
+// Next takes what the terminal gets up to the byte that shows another screen, or all of it, and says how much that was.
+func (s *Screens) Next(p []byte) int {
+	was := s.Alternate()
+	for n := 0; n < len(p); {
 		if len(s.begun) == 0 {
-			i := bytes.IndexByte(p, esc)
+			i := bytes.IndexByte(p[n:], esc)
 			if i < 0 {
-				return
+				break
 			}
 			s.begun = append(s.begun, esc)
-			p = p[i+1:]
+			n += i + 1
 			continue
 		}
-		s.step(p[0])
-		p = p[1:]
+		s.step(p[n])
+		if n++; s.Alternate() != was {
+			return n
+		}
+	}
+	return len(p)
+}
+
+// Alternate reports that the alternate screen is shown.
+func (s *Screens) Alternate() bool { return s.by != "" }
+
+// Assume says which screen is shown where the beginning of the output is not known.
+func (s *Screens) Assume(alternate bool) {
+	*s = Screens{}
+	if alternate {
+		s.by = "1049"
 	}
 }
 

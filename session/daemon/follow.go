@@ -124,24 +124,21 @@ func (f *follower) read(ctx context.Context, end uint64) error {
 	return nil
 }
 
-// take feeds a piece of output; what a full-screen program draws is no log.
+// take feeds a piece of output.
 func (f *follower) take(c session.Chunk, now time.Time) {
 	st := f.e.s.Status()
 	if r := reportedOf(&st); r != f.reported {
 		f.m.Reported(st.Progress, st.Percent)
 	}
-	if f.pos = c.Next; st.Alt {
-		f.feed.Skip(c.Next)
-		return
-	}
-	f.feed.Write(c.Data, now)
+	f.pos = c.Next
+	f.feed.Write(c.Data, now) // which leaves out what a full-screen program draws, however late it is read
 }
 
 func reportedOf(st *session.Status) [2]any { return [2]any{st.Progress, st.Percent} }
 
 func (f *follower) skip(to uint64) {
 	f.m.Skipped()
-	f.feed.Skip(to)
+	f.feed.Skip(to, f.e.s.Status().Alt)
 	f.pos = to
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -23,7 +24,9 @@ type Feed struct {
 	plain vterm.Plain
 	base  uint64 // offset of the plain text's first byte
 	held  []byte // the beginning of what may be a redraw
-	rest  []byte // scratch
+	// screens says what is no log: what a full-screen program draws on its own screen is left out.
+	screens attach.Screens
+	rest    []byte // scratch
 }
 
 // NewFeed feeds a machine with output that begins at an offset.
@@ -38,7 +41,20 @@ func (f *Feed) Write(p []byte, now time.Time) {
 	}
 	whole := len(p) - unfinished(p)
 	f.held = append([]byte(nil), p[whole:]...)
-	p = p[:whole]
+	for p = p[:whole]; len(p) > 0; {
+		full := f.screens.Alternate()
+		n := f.screens.Next(p)
+		if full {
+			f.base += uint64(n)
+		} else {
+			f.log(p[:n], now)
+		}
+		p = p[n:]
+	}
+}
+
+// log takes output of the primary screen.
+func (f *Feed) log(p []byte, now time.Time) {
 	for range maxSamples {
 		i := redraw(p)
 		if i < 0 {
@@ -134,14 +150,17 @@ func (f *Feed) Settle(now time.Time) {
 	}
 }
 
-// Skip goes on with output from another offset.
-func (f *Feed) Skip(to uint64) {
+// Skip goes on with output from another offset, where a full-screen program may be at work.
+func (f *Feed) Skip(to uint64, full bool) {
 	f.plain, f.base, f.held = vterm.Plain{MaxLine: maxLine}, to, nil
+	f.screens.Assume(full)
 }
 
 // End takes the last line, which has no end of its own.
 func (f *Feed) End(now time.Time) {
-	f.write(f.held, now)
+	if !f.screens.Alternate() {
+		f.write(f.held, now)
+	}
 	f.held = nil
 	var from uint64
 	if f.rest, from, _ = f.plain.Rest(f.rest[:0]); len(f.rest) > 0 {
