@@ -1,0 +1,50 @@
+package capture
+
+import (
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/results"
+)
+
+// Mask takes out of what a program printed on a terminal what is no text: binary data, by Gate's judgement (escape
+// sequences are text to it, as they are to a terminal), and what a full-screen program drew on the alternate screen,
+// which is a picture that changes. The zero value is ready to use, on the primary screen.
+type Mask struct {
+	judge   results.Binary
+	screens attach.Screens
+	held    uint64
+	drawn   uint64
+}
+
+// Apply overwrites what is no text with NULs, which a plain-text rendering (vterm.Plain) leaves out: offsets in the
+// output stay true, and what happens to look like the beginning of a sequence swallows nothing that comes after it.
+func (m *Mask) Apply(p []byte) {
+	for len(p) > 0 {
+		full := m.screens.Alternate()
+		part := p[:m.screens.Next(p)]
+		p = p[len(part):]
+		if full {
+			m.drawn += uint64(len(part))
+			clear(part)
+			continue
+		}
+		m.primary(part)
+	}
+}
+
+func (m *Mask) primary(p []byte) {
+	for len(p) > 0 {
+		part := p[:min(len(p), judged)]
+		p = p[len(part):]
+		if taken := m.judge.Take(part); m.judge.End() || taken {
+			m.held += uint64(len(part))
+			clear(part)
+		}
+	}
+}
+
+// Held is how many bytes were binary.
+func (m *Mask) Held() uint64 { return m.held }
+
+// Drawn is how many bytes were drawn on the alternate screen, and whether it is shown still: then `longterm screen`
+// says what is of use.
+func (m *Mask) Drawn() (bytes uint64, still bool) { return m.drawn, m.screens.Alternate() }
