@@ -2,7 +2,11 @@ package session
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/shell"
 )
@@ -21,4 +25,51 @@ func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 		env = maps.Clone(s.shell.env) // it is being written, or the shell has ended
 	})
 	return env, err
+}
+
+// changedFile, in a session's directory, holds what the shell's environment was changed in,
+// without secrets: a shell that is restored gets it. It outlives the shell.
+const changedFile = "environ.json"
+
+// keepChanges adds up what changed.
+func (s *Session) keepChanges(changes []shell.EnvChange) {
+	if len(changes) == 0 || s.cfg.Dir == "" || s.quiet {
+		return
+	}
+	t := s.shell
+	if t.changed == nil {
+		t.changed = LastEnv(s.cfg.Dir)
+	}
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.Redacted:
+			delete(t.changed, c.Name)
+		case c.Kind == shell.EnvUnset:
+			t.changed[c.Name] = nil
+		default:
+			t.changed[c.Name] = &c.Value
+		}
+	}
+	file := filepath.Join(s.cfg.Dir, changedFile)
+	b, err := json.Marshal(t.changed)
+	if err == nil {
+		err = errors.Join(os.WriteFile(file+".tmp", b, 0o600), os.Rename(file+".tmp", file))
+	}
+	if err != nil {
+		s.log.Warn("write down what changed in the environment", "session", s.cfg.ID, "err", err)
+	}
+}
+
+// LastEnv is what a session's shell had changed in its environment, as it was written down
+// in the session's directory: without secrets. A nil value stands for a variable that was
+// unset.
+func LastEnv(dir string) map[string]*string {
+	env := map[string]*string{}
+	if b, err := os.ReadFile(filepath.Join(dir, changedFile)); err == nil {
+		_ = json.Unmarshal(b, &env) // what cannot be read is not known
+	}
+	if env == nil {
+		env = map[string]*string{}
+	}
+	return env
 }

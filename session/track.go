@@ -39,8 +39,6 @@ type trackingState struct {
 	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
 	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
-	// Env is what the shell's environment had changed in, without secrets; null: unset.
-	Env map[string]*string `json:"env,omitempty"`
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -79,7 +77,7 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	s.typedLines, t.other, s.shellArgv, t.changed = st.Typed, st.Other, st.Argv, st.Env
+	s.typedLines, t.other, s.shellArgv = st.Typed, st.Other, st.Argv
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
 	}
@@ -97,7 +95,7 @@ func (s *Session) saveTracking() {
 	}
 	b, err := json.Marshal(trackingState{
 		Offset: s.off, Shell: s.shell.State(), Typed: s.typedLines,
-		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv, Env: s.shell.changed,
+		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv,
 	})
 	if err == nil {
 		tmp := s.shell.file + ".tmp"
@@ -199,9 +197,6 @@ func (s *Session) shellEnded(x *Exit) {
 		code = &x.Code
 	}
 	s.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
-	if s.cfg.Dir != "" {
-		s.saveTracking() // what it left in memory goes
-	}
 }
 
 // tracksCwd says that the shell itself tells its directory: what programs say is not it.
@@ -233,39 +228,8 @@ func (s *Session) envChanges() []shell.EnvChange {
 		return nil
 	}
 	changes := shell.DiffEnv(before, env)
-	s.shell.keep(changes)
+	s.keepChanges(changes)
 	return changes
-}
-
-// keep adds up what changed, for a shell that is restored.
-func (t *tracking) keep(changes []shell.EnvChange) {
-	if t.changed == nil && len(changes) > 0 {
-		t.changed = map[string]*string{}
-	}
-	for i := range changes {
-		switch c := &changes[i]; {
-		case c.Redacted:
-			delete(t.changed, c.Name)
-		case c.Kind == shell.EnvUnset:
-			t.changed[c.Name] = nil
-		default:
-			t.changed[c.Name] = &c.Value
-		}
-	}
-}
-
-// LastEnv is what a session's shell had changed in its environment, as it was written down
-// in the session's directory: without secrets. A nil value stands for a variable that was
-// unset.
-func LastEnv(dir string) map[string]*string {
-	var st trackingState
-	if b, err := os.ReadFile(filepath.Join(dir, trackingFile)); err == nil {
-		_ = json.Unmarshal(b, &st) // what cannot be read is not known
-	}
-	if st.Env == nil {
-		return map[string]*string{}
-	}
-	return st.Env
 }
 
 // showShell puts the tracker's state into the status.
