@@ -30,8 +30,58 @@ type attention struct {
 	shell    bool // at the last look the shell itself was reading
 	blank    bool // at the last look nothing stood before the cursor
 	pending  bool // at the last look output was on its way to us
+	unread   bool // at the last look what was typed had not been read
 	answered bool // nothing was printed since something was typed
 	wait     readWait
+	reader   spentWait // at the last look
+	spent    spentWait
+}
+
+// spentWait is the wait that was there when something was typed: what was typed ends it, and as long as
+// it is the same the program has only not got round to reading.
+type spentWait struct {
+	tid   int
+	waits int64
+	until time.Time // it was no end of a line, say
+}
+
+// shellWait is the shell's own wait at its prompt.
+func (s *Session) shellWait() (w spentWait) {
+	if s.ring == nil || s.cfg.Device == nil {
+		return w
+	}
+	_ = s.cfg.Device.Control(func(fd int) error {
+		t, err := evidence.TargetOf(fd)
+		if err == nil {
+			t.Leader = s.Status().PID
+			r := s.attention.prober.Probe(t)
+			w.sees(&r)
+			w.until = time.Now().Add(shellSpentFor)
+		}
+		return err
+	})
+	return w
+}
+
+// sees takes the innermost wait that a probe found.
+func (w *spentWait) sees(r *evidence.Result) {
+	for len(r.Behind) > 0 {
+		r = &r.Behind[0].Probe
+	}
+	w.tid, w.waits = r.TID, r.Waits
+}
+
+// How long a program gets to read what was typed.
+const (
+	spentFor      = 500 * time.Millisecond
+	shellSpentFor = 5 * time.Second // to begin with a line
+)
+
+func (w *spentWait) same(r *evidence.Result, now time.Time) bool {
+	for len(r.Behind) > 0 {
+		r = &r.Behind[0].Probe
+	}
+	return w.waits > 0 && w.tid == r.TID && w.waits == r.Waits && now.Before(w.until)
 }
 
 // readWait is one thread's wait for the terminal, as long as it lasts.
@@ -95,7 +145,12 @@ func (s *Session) typedSomething() {
 	}
 	s.guessPrompt(false)
 	s.stirred(time.Now())
-	s.attention.answered, s.attention.wait = true, readWait{}
+	a := &s.attention
+	a.spent = spentWait{a.reader.tid, a.reader.waits, time.Now().Add(spentFor)}
+	if s.atPrompt() && s.shell.State().Offered == shell.Basic { // which does not tell when it begins
+		a.spent = s.shellWait()
+	}
+	a.answered, a.wait = true, readWait{}
 }
 
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
@@ -133,7 +188,7 @@ func (s *Session) look() {
 		doubt = !a.shell
 		a.shell = true
 	}
-	doubt = doubt || v.Needs && !a.tells()
+	doubt = doubt || v.Needs && !a.tells() || v.Kind != evidence.None && a.unread
 	if doubt {
 		v = evidence.Verdict{}
 	}
@@ -211,8 +266,11 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 		return evidence.Verdict{}, 0 // pipes, or the terminal is gone
 	}
 	a.pending = a.pending || s.ring.Head() != s.off
-	f.Beside = a.wait.sees(&f.Probe, s.off, time.Now())
-	if f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping {
+	now := time.Now()
+	f.Beside = a.wait.sees(&f.Probe, s.off, now)
+	a.unread = a.spent.same(&f.Probe, now)
+	a.reader.sees(&f.Probe)
+	if (f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping) && len(f.Probe.Behind) == 0 {
 		a.blank = false
 		return evidence.Classify(f), f.Probe.PID // whatever the screen shows
 	}

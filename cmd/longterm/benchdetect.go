@@ -3,66 +3,62 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	_ "embed"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/vterm"
 )
-
-//go:embed corpus/detect.txt
-var detectCorpus string
-
-// situation is one row of the corpus: a line, and the truth about it.
-type situation struct {
-	name, line string
-	shells     []string
-	exit       *int          // nil: not to be known
-	takes      time.Duration // to its end, or until it asks
-	output     *regexp.Regexp
-	input      string // kind; empty: it asks for nothing
-	answer     string // keys
-}
 
 // detectReport is what `bench detect` found.
 type detectReport struct {
-	Runs        int      `json:"runs"`
-	Situations  int      `json:"situations"`
-	Shells      []string `json:"shells"`
-	ExitRight   float64  `json:"exit_right_percent"`
-	MomentRight float64  `json:"moment_right_percent"`
-	OutputRight float64  `json:"output_right_percent"`
-	OverheadMS  float64  `json:"overhead_median_ms"`
-	OverheadP95 float64  `json:"overhead_p95_ms"`
-	InputRight  float64  `json:"input_right_percent"`
-	InputMS     float64  `json:"input_median_ms"`
-	InputP95    float64  `json:"input_p95_ms"`
-	FalseAlarms float64  `json:"false_alarms_percent"`
-	Failures    []string `json:"failures"`
+	Runs        int          `json:"runs"`
+	Situations  int          `json:"situations"`
+	Shells      []string     `json:"shells"`
+	Right       float64      `json:"right_percent"` // runs in which nothing was wrong
+	ExitRight   float64      `json:"exit_right_percent"`
+	MomentRight float64      `json:"moment_right_percent"`
+	OutputRight float64      `json:"output_right_percent"`
+	OverheadMS  float64      `json:"overhead_median_ms"`
+	OverheadP95 float64      `json:"overhead_p95_ms"`
+	InputRight  float64      `json:"input_right_percent"`
+	InputMS     float64      `json:"input_median_ms"`
+	InputP95    float64      `json:"input_p95_ms"`
+	FalseAlarms float64      `json:"false_alarms_percent"`
+	Table       []detectCell `json:"table"`
+	LeftOut     []string     `json:"left_out"` // programs that are not installed
+	Failures    []string     `json:"failures"`
+}
+
+// detectCell is a cell of the table by category and shell.
+type detectCell struct {
+	Category string `json:"category"`
+	Shell    string `json:"shell"`
+	Runs     int    `json:"runs"`
+	Right    int    `json:"right"`
+	Alarms   int    `json:"false_alarms"`
+}
+
+// detectOptions choose among the situations.
+type detectOptions struct {
+	only, category string
+	shells         []string
+	short          bool
+	parallel       int
 }
 
 func benchDetect(a *app) *cobra.Command {
-	var only string
+	var o detectOptions
 	c := &cobra.Command{
 		Use: "detect [FILE]", Short: "Run a corpus of commands in living shells and compare with the truth", Args: cobra.MaximumNArgs(1),
-		Long: `Run a corpus of situations in bash, zsh, fish, dash and mksh, as far as they are installed, in an instance
-of its own, and compare status, moment, output and requests for input with the truth. FILE is another
-corpus of the same form (see cmd/longterm/corpus/detect.txt).`,
+		Long: `Run a corpus of situations in bash, zsh, fish, dash, mksh and ksh, as far as they are installed, in an
+instance of its own, and compare status, moment, output and requests for input with the truth. FILE is another
+corpus of the same form (see cmd/longterm/corpus/detect.txt). Several sessions run at a time; for figures of
+how soon input is recognised use --parallel 1 on a machine that does nothing else.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := detectCorpus
 			if len(args) == 1 {
@@ -76,7 +72,6 @@ corpus of the same form (see cmd/longterm/corpus/detect.txt).`,
 			if err != nil {
 				return err
 			}
-			list = slices.DeleteFunc(list, func(s situation) bool { return !strings.Contains(s.name, only) })
 			b, err := newSessionBench(1, 0)
 			if err != nil {
 				return err
@@ -86,286 +81,100 @@ corpus of the same form (see cmd/longterm/corpus/detect.txt).`,
 			if err != nil {
 				return err
 			}
-			defer d.client.Close()
-			r, err := d.run(cmd.Context(), list)
+			defer d.close()
+			r, err := d.run(cmd.Context(), o.choose(list), &o)
 			if err != nil {
 				return err
 			}
 			return a.print(r, func(w io.Writer) { writeDetect(w, r) })
 		},
 	}
-	c.Flags().StringVar(&only, "only", "", "only situations whose name contains this")
+	c.Flags().StringVar(&o.only, "only", "", "only situations whose name contains this")
+	c.Flags().StringVar(&o.category, "category", "", "only situations of this category")
+	c.Flags().StringSliceVar(&o.shells, "shell", nil, "only in these shells")
+	c.Flags().BoolVar(&o.short, "short", false, "only the first situations of each category")
+	c.Flags().IntVar(&o.parallel, "parallel", 4, "sessions at a time")
 	return a.jsonFlag(c)
+}
+
+// shortRuns is how many situations of a category a short run has.
+const shortRuns = 3
+
+func (o *detectOptions) choose(list []situation) []situation {
+	taken := map[string]int{}
+	return slices.DeleteFunc(list, func(s situation) bool {
+		if !strings.Contains(s.name, o.only) || o.category != "" && s.category != o.category {
+			return true
+		}
+		if o.short {
+			taken[s.category]++
+			return taken[s.category] > shortRuns
+		}
+		return false
+	})
 }
 
 func writeDetect(w io.Writer, r *detectReport) {
 	fmt.Fprintf(w, "%d runs of %d situations in %s\n", r.Runs, r.Situations, strings.Join(r.Shells, ", "))
+	fmt.Fprintf(w, "all right          %6.2f %%\n", r.Right)
 	fmt.Fprintf(w, "status right       %6.2f %%\n", r.ExitRight)
 	fmt.Fprintf(w, "moment right       %6.2f %%   overhead %.1f ms (median), %.1f ms (95th percentile)\n", r.MomentRight, r.OverheadMS, r.OverheadP95)
 	fmt.Fprintf(w, "output right       %6.2f %%\n", r.OutputRight)
 	fmt.Fprintf(w, "input recognised   %6.2f %%   after %.1f ms (median), %.1f ms (95th percentile)\n", r.InputRight, r.InputMS, r.InputP95)
 	fmt.Fprintf(w, "false alarms       %6.2f %%\n", r.FalseAlarms)
+	if len(r.LeftOut) > 0 {
+		fmt.Fprintf(w, "not installed      %s\n", strings.Join(r.LeftOut, ", "))
+	}
+	r.writeTable(w)
 	for _, f := range r.Failures {
 		fmt.Fprintln(w, printable(f))
 	}
 }
 
-// parseCorpus reads a corpus; its form is explained in the file.
-func parseCorpus(text string) ([]situation, error) {
-	var list []situation
-	sc := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; sc.Scan(); n++ {
-		if line := sc.Text(); line != "" && !strings.HasPrefix(line, "#") {
-			s, err := parseSituation(line)
-			if err != nil {
-				return nil, fmt.Errorf("corpus line %d: %w", n, err)
+// writeTable writes how many runs were right, of how many, by category and shell.
+func (r *detectReport) writeTable(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "\t%s\tfalse alarms\t\n", strings.Join(r.Shells, "\t"))
+	var categories []string
+	for _, c := range r.Table {
+		if !slices.Contains(categories, c.Category) {
+			categories = append(categories, c.Category)
+		}
+	}
+	for _, name := range categories {
+		fmt.Fprint(tw, name)
+		alarms := 0
+		for _, sh := range r.Shells {
+			text := "-"
+			if c := r.cell(name, sh); c.Runs > 0 {
+				text = fmt.Sprintf("%d/%d", c.Right, c.Runs)
+				alarms += c.Alarms
 			}
-			list = append(list, s)
+			fmt.Fprintf(tw, "\t%s", text)
+		}
+		fmt.Fprintf(tw, "\t%d\t\n", alarms)
+	}
+	_ = tw.Flush()
+}
+
+func (r *detectReport) cell(category, sh string) detectCell {
+	for _, c := range r.Table {
+		if c.Category == category && c.Shell == sh {
+			return c
 		}
 	}
-	return list, sc.Err()
+	return detectCell{}
 }
 
-// parseSituation reads "name | shells | line | exit | takes | seen"; the line may have bars.
-func parseSituation(text string) (situation, error) {
-	if strings.HasSuffix(text, " |") {
-		text += " "
-	}
-	f := strings.Split(text, " | ")
-	n := len(f)
-	if n < 6 {
-		return situation{}, fmt.Errorf("%d columns, there should be 6", n)
-	}
-	s := situation{name: f[0], line: strings.ReplaceAll(strings.Join(f[2:n-3], " | "), "⏎", "\n")}
-	switch f[1] {
-	case "all":
-		s.shells = []string{"bash", "zsh", "fish", "dash", "mksh"}
-	case "posix":
-		s.shells = []string{"bash", "zsh", "dash", "mksh"}
-	default:
-		s.shells = strings.Fields(f[1])
-	}
-	if f[n-3] != "?" {
-		code, err := strconv.Atoi(f[n-3])
-		if err != nil {
-			return s, fmt.Errorf("exit %q", f[n-3])
-		}
-		s.exit = &code
-	}
-	ms, err := strconv.Atoi(f[n-2])
-	if err != nil {
-		return s, fmt.Errorf("time %q", f[n-2])
-	}
-	s.takes = time.Duration(ms) * time.Millisecond
-	return s, s.seen(f[n-1])
-}
-
-// seen reads the last column.
-func (s *situation) seen(text string) (err error) {
-	if kind, ok := strings.CutPrefix(text, "input="); ok {
-		parts := strings.SplitN(kind, " =>", 3)
-		s.input = strings.TrimSpace(parts[0])
-		text = ""
-		if len(parts) > 1 {
-			s.answer = strings.TrimSpace(parts[1])
-		}
-		if len(parts) > 2 {
-			text = strings.TrimSpace(parts[2])
+// sortTable puts the cells in the order of the corpus and of the shells.
+func (r *detectReport) sortTable(list []situation) {
+	order := map[string]int{}
+	for i := range list {
+		if _, ok := order[list[i].category]; !ok {
+			order[list[i].category] = len(order)
 		}
 	}
-	if text = strings.TrimSpace(text); text != "" {
-		s.output, err = regexp.Compile("(?m)" + text)
-	}
-	return err
-}
-
-// detection runs situations through the API, as a program would.
-type detection struct {
-	bench  *sessionBench
-	client *client.Client
-	report *detectReport
-	tally  map[string]*ratio
-	over   []float64 // overhead, ms
-	asked  []float64 // input recognised after, ms
-}
-
-// ratio counts what was right.
-type ratio struct{ right, all int }
-
-func (r *ratio) percent() float64 {
-	if r.all == 0 {
-		return 100
-	}
-	return 100 * float64(r.right) / float64(r.all)
-}
-
-func newDetection(b *sessionBench) (*detection, error) {
-	if _, err := b.lt(context.Background(), "daemon", "start"); err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(b.dir, "lt")
-	dirs := paths.Dirs{Run: filepath.Join(dir, "run"), State: filepath.Join(dir, "state")}
-	d := &detection{bench: b, report: &detectReport{Failures: []string{}}, tally: map[string]*ratio{}}
-	for _, k := range []string{"exit", "moment", "output", "input", "alarm"} {
-		d.tally[k] = &ratio{}
-	}
-	d.client = client.New(client.Options{Dirs: dirs, Build: version})
-	return d, nil
-}
-
-func (d *detection) run(ctx context.Context, list []situation) (*detectReport, error) {
-	r := d.report
-	for _, sh := range []string{"bash", "zsh", "fish", "dash", "mksh"} {
-		if _, err := exec.LookPath(sh); err != nil {
-			continue
-		}
-		r.Shells = append(r.Shells, sh)
-		for i := range list {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if slices.Contains(list[i].shells, sh) {
-				if err := d.situation(ctx, sh, &list[i]); err != nil {
-					return nil, fmt.Errorf("%s in %s: %w", list[i].name, sh, err)
-				}
-				r.Runs++
-			}
-		}
-	}
-	r.Situations = len(list)
-	r.ExitRight, r.MomentRight, r.OutputRight = d.tally["exit"].percent(), d.tally["moment"].percent(), d.tally["output"].percent()
-	r.InputRight, r.FalseAlarms = d.tally["input"].percent(), 100-d.tally["alarm"].percent()
-	r.OverheadMS, r.InputMS = median(d.over), median(d.asked)
-	if len(d.over) > 0 {
-		r.OverheadP95 = percentile(d.over, 0.95)
-	}
-	if len(d.asked) > 0 {
-		r.InputP95 = percentile(d.asked, 0.95)
-	}
-	return r, nil
-}
-
-// momentSlack is how late an end may be told on a machine that is busy, in tests that
-// judge the moment; the overhead's median and percentile are told apart from it.
-const momentSlack = 400 * time.Millisecond
-
-// situation runs one line in a fresh shell.
-func (d *detection) situation(ctx context.Context, sh string, s *situation) error {
-	name := sh + "-" + s.name
-	argv := []string{sh}
-	if sh == "bash" {
-		argv = []string{"bash", "--norc"}
-	}
-	info, err := d.client.NewSession(ctx, api.NewSession{Name: name, Argv: argv, Cwd: d.bench.dir, Env: append(d.bench.env, "HOME="+d.bench.dir)})
-	if err != nil {
-		return err
-	}
-	ses := d.client.Session(info.ID)
-	defer func() { _ = ses.Remove(context.WithoutCancel(ctx), true) }()
-	if _, err := ses.Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}}, TimeoutMS: 20000}); err != nil {
-		return err
-	}
-	begin := time.Now()
-	r, err := ses.Exec(ctx, api.Exec{Line: s.line, Call: api.Call{TimeoutMS: wholeMS(20 * time.Second), OnInput: "return", OnTimeout: "kill", MaxOutput: 1 << 20}})
-	took := time.Since(begin)
-	if err != nil {
-		d.fail(sh, s, "exec: %v", err)
-		return nil
-	}
-	if s.input != "" {
-		return d.judgeInput(ctx, sh, s, ses, &r, took)
-	}
-	d.count("alarm", r.State != "needs_input")
-	if r.State == "needs_input" {
-		d.fail(sh, s, "false alarm: %s", r.Needs)
-	}
-	d.judge(sh, s, &r, r.Output)
-	late := took - s.takes
-	d.over = append(d.over, float64(late.Microseconds())/1000)
-	right := late > -30*time.Millisecond && (late < momentSlack || s.takes == 0)
-	d.count("moment", right)
-	if !right {
-		d.fail(sh, s, "took %v, its own time is %v", took, s.takes)
-	}
-	return nil
-}
-
-// judge compares status and output.
-func (d *detection) judge(sh string, s *situation, r *api.Result, output string) {
-	right := s.exit == nil || r.ExitCode != nil && *r.ExitCode == *s.exit
-	d.count("exit", right)
-	if !right {
-		got := "null"
-		if r.ExitCode != nil {
-			got = strconv.Itoa(*r.ExitCode)
-		}
-		d.fail(sh, s, "exit %s, should be %d (%s, %q)", got, *s.exit, r.State, shorten(output, 200))
-	}
-	if s.output != nil {
-		right := s.output.MatchString(output)
-		d.count("output", right)
-		if !right {
-			d.fail(sh, s, "output %q", shorten(output, 200))
-		}
-	}
-}
-
-// judgeInput compares the request for input, answers it and judges the end.
-func (d *detection) judgeInput(ctx context.Context, sh string, s *situation, ses *client.Session, r *api.Result, took time.Duration) error {
-	right := r.State == "needs_input" && r.Needs == s.input
-	d.count("input", right)
-	if !right {
-		d.fail(sh, s, "input %q, should be %q (%s after %v, %q)", r.Needs, s.input, r.State, took, shorten(r.Output, 200))
-		if r.State != "needs_input" {
-			return nil
-		}
-	} else {
-		d.asked = append(d.asked, float64((took-s.takes).Microseconds())/1000)
-	}
-	keys, err := vterm.ParseKeys(s.answer)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, k := range keys {
-		names = append(names, k.String())
-	}
-	if _, err := ses.Type(ctx, api.Input{Keys: names}); err != nil {
-		return err
-	}
-	if strings.Contains(s.name, "ssh-like") { // it asks again
-		return nil
-	}
-	w, err := ses.Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}}, TimeoutMS: 10000})
-	if err != nil {
-		return err
-	}
-	if w.Outcome != "fired" {
-		d.fail(sh, s, "no end after the answer (%s)", w.Outcome)
-		return nil
-	}
-	c, err := ses.Command(ctx, 0)
-	if err != nil {
-		return err
-	}
-	o, err := ses.Output(ctx, c.Output.Start, 0)
-	if err != nil {
-		return err
-	}
-	if c.Output.End > 0 && o.Next > c.Output.End {
-		o.Data = o.Data[:c.Output.End-o.From]
-	}
-	d.judge(sh, s, &api.Result{ExitCode: c.ExitCode, State: c.State}, plainText(o.Data))
-	return nil
-}
-
-func (d *detection) count(what string, right bool) {
-	d.tally[what].all++
-	if right {
-		d.tally[what].right++
-	}
-}
-
-func (d *detection) fail(sh string, s *situation, format string, args ...any) {
-	d.report.Failures = append(d.report.Failures, sh+" "+s.name+": "+fmt.Sprintf(format, args...))
+	slices.SortStableFunc(r.Table, func(a, b detectCell) int {
+		return cmp.Or(order[a.Category]-order[b.Category], slices.Index(r.Shells, a.Shell)-slices.Index(r.Shells, b.Shell))
+	})
 }

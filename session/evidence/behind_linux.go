@@ -47,7 +47,7 @@ func (p *Prober) noteMaster(dir int, path string, fd int) {
 // lookBehind looks at what the program that decided relays for.
 func (p *Prober) lookBehind() {
 	r := &p.result
-	if p.depth >= maxDepth || r.PID == 0 || r.State == Busy || r.State == Sleeping {
+	if p.depth >= maxDepth || r.PID == 0 || r.State == Busy || r.State == Sleeping && !paned[r.Program] {
 		return
 	}
 	server, lines := r.PID, p.relays

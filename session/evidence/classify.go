@@ -96,7 +96,7 @@ func (s *scene) findKind() {
 		s.kind, s.asks, s.what = Confirm, true, "wants the word yes"
 	case s.kind == None && s.pager():
 		s.kind, s.asks, s.what = Screen, true, "is a pager's prompt"
-	case s.kind == None && s.Mouse:
+	case s.kind == None && (s.Mouse || s.AppCursor && s.raw && !s.like && !s.BracketedPaste):
 		s.kind = Screen
 	case s.kind == None:
 		s.kind = Text
@@ -113,7 +113,7 @@ func (s *scene) yesAbove() bool {
 }
 
 func (s *scene) pager() bool {
-	return pagers[s.Probe.Program] && pagerEnd.MatchString(s.line)
+	return pagers[s.Probe.Program] && (s.raw || pagerEnd.MatchString(s.line))
 }
 
 // shellPrompt reports if a shell waits for a command that tells nothing of itself: while marks say
@@ -126,11 +126,11 @@ func (s *scene) shellPrompt() bool {
 	if s.relay {
 		return !s.asks && remotePrompt.MatchString(s.line)
 	}
-	if !shells[s.Probe.Program] || s.asks || s.Probe.Script {
-		return false
-	}
 	if own := s.Leader != 0 && s.Probe.PID == s.Leader; own && s.Shell == ShellRunning {
 		return s.NewPrompt
+	}
+	if !shells[s.Probe.Program] || s.asks || s.Probe.Script {
+		return false
 	}
 	if readPrompt.MatchString(s.line) {
 		return false

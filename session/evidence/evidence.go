@@ -77,6 +77,9 @@ type Result struct {
 	Idle bool
 	Why  string // in words, for people and logs
 
+	// Alone: nothing but the terminal is waited for.
+	Alone bool
+
 	// Aside says what else the process does while one of its threads waits for the terminal.
 	Aside Aside
 	// Waits counts the waits of the thread that decided, -1 when that is not known: the same thread

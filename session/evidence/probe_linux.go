@@ -41,6 +41,7 @@ type Prober struct {
 	relays  []int       // masters of the thread that decided
 	aside   asideTime   // what ran beside the thread that decided
 	depth   int         // of the terminals behind others
+	sources int         // that the thread being examined waits for by poll or select
 	behind  []*Prober   // of the terminals behind this one
 	relayed relayServer // of the last relay whose other side is another process
 
@@ -76,7 +77,7 @@ func (p *Prober) Probe(t Target) Result {
 		p.lookBehind()
 	}
 	if p.found == 0 {
-		p.result = Result{Timeout: -1, Why: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
+		p.result = Result{Source: FromSched, Timeout: -1, Why: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
 	}
 	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.now.blind && p.now == p.last
 	p.last = p.now
@@ -143,7 +144,10 @@ func (p *Prober) examine(pr *process) {
 		return
 	case 'Z':
 		if pr.threads <= 1 {
-			return // its parent has to wait for it, and that is what its parent does
+			// Its parent has to wait for it, and that is what its parent does, or is about to.
+			p.found++
+			p.take(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, why: "has ended"})
+			return
 		}
 	case 'T', 't':
 		// A stopped reader is still in its read, as far as /proc knows.
@@ -197,12 +201,13 @@ func (p *Prober) take(pr *process, tid int, f finding) {
 	r := &p.result
 	order := cmp.Or(cmp.Compare(weight[f.state], weight[r.State]), cmp.Compare(f.source, r.Source))
 	longer := f.timeout < 0 && r.Timeout >= 0
-	if r.PID != 0 && (order < 0 || order == 0 && !longer) {
+	client := order == 0 && paned[string(pr.comm)] && !paned[r.Program] // its server reads the terminal for it
+	if r.PID != 0 && (order < 0 || order == 0 && !longer && !client) {
 		return
 	}
 	*r = Result{
 		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.comm),
-		Call: f.call, Timeout: f.timeout, Why: f.why, Waits: -1,
+		Call: f.call, Timeout: f.timeout, Why: f.why, Waits: -1, Alone: f.alone,
 	}
 	p.decider, p.relays = p.first, append(p.relays[:0], p.masters...)
 }

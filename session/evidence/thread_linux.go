@@ -32,6 +32,7 @@ type finding struct {
 	call    string
 	timeout time.Duration
 	why     string
+	alone   bool          // it waits for the terminal and nothing else
 	sleeps  time.Duration // what is left of a pause that it makes, 0 if it makes none
 }
 
@@ -90,6 +91,7 @@ func (t *thread) byCall() (finding, bool) {
 // inCall judges a thread that is blocked in a system call.
 func (t *thread) inCall(f *finding, row callRow, args [6]uint64) {
 	watches, readable := false, true
+	t.p.sources = 0
 	switch row.kind {
 	case readCall:
 		if t.isTTY(int(int32(args[0]))) {
@@ -114,7 +116,7 @@ func (t *thread) inCall(f *finding, row callRow, args [6]uint64) {
 	switch {
 	case watches:
 		f.state, f.timeout = Polling, t.timeout(row, args[row.arg])
-		f.why = "waits for the terminal, among other things"
+		f.why, f.alone = "waits for the terminal, among other things", t.p.sources == 1
 	case !readable:
 		*f, _ = t.byChannel()
 	default:
@@ -203,6 +205,9 @@ func (t *thread) polls(at, n uint64) (watches, readable bool) {
 	for ; len(b) >= size; b = b[size:] {
 		fd := int(int32(binary.NativeEndian.Uint32(b)))
 		events := binary.NativeEndian.Uint16(b[4:])
+		if fd >= 0 {
+			t.p.sources++
+		}
 		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 {
 			watches = t.watches(fd, 0) || watches
 		}
@@ -229,6 +234,7 @@ func (t *thread) selects(n int, at uint64) (watches, readable bool) {
 			bits = binary.NativeEndian.Uint64(word)
 		}
 		if bits>>(fd%(8*long))&1 != 0 {
+			t.p.sources++
 			watches = t.watches(fd, 0) || watches
 		}
 	}
