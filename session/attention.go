@@ -29,6 +29,7 @@ type attention struct {
 	inputwait.Schedule
 	shell    bool // at the last look the shell itself was reading
 	blank    bool // at the last look nothing stood before the cursor
+	behind   bool // at the last look it was a relay that waits
 	pending  bool // at the last look output was on its way to us
 	unread   bool // at the last look what was typed had not been read
 	answered bool // nothing was printed since something was typed
@@ -112,9 +113,27 @@ func (w *readWait) sees(r *evidence.Result, off uint64, now time.Time) bool {
 	return w.beside
 }
 
-// tells says whether what a look finds counts: where nothing stands before the cursor, the
-// program's question may be on its way to us still, and the second look is soon enough.
-func (a *attention) tells() bool { return !a.pending && (a.Looks() > 0 || !a.blank) }
+// A wait with nothing before the cursor has to last: its question may be on its way to us still, longer
+// through a relay.
+const (
+	blankLasts       = 25 * time.Millisecond
+	blankBehindLasts = 90 * time.Millisecond
+)
+
+// tells says whether what a look finds counts.
+func (a *attention) tells(now time.Time) bool {
+	switch {
+	case a.pending:
+		return false
+	case !a.blank:
+		return true
+	case a.wait.tid == 0: // what it waits in is not known
+		return a.Looks() > 0
+	case a.behind:
+		return now.Sub(a.wait.since) >= blankBehindLasts
+	}
+	return now.Sub(a.wait.since) >= blankLasts
+}
 
 func (a *attention) C() <-chan time.Time {
 	if a.timer == nil {
@@ -188,7 +207,7 @@ func (s *Session) look() {
 		doubt = !a.shell
 		a.shell = true
 	}
-	doubt = doubt || v.Needs && !a.tells() || v.Kind != evidence.None && a.unread
+	doubt = doubt || v.Needs && !a.tells(time.Now()) || v.Kind != evidence.None && a.unread
 	if doubt {
 		v = evidence.Verdict{}
 	}
@@ -267,6 +286,7 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	}
 	a.pending = a.pending || s.ring.Head() != s.off
 	now := time.Now()
+	a.behind = len(f.Probe.Behind) > 0
 	f.Beside = a.wait.sees(&f.Probe, s.off, now)
 	a.unread = a.spent.same(&f.Probe, now)
 	a.reader.sees(&f.Probe)
