@@ -72,6 +72,7 @@ func TestClassify(t *testing.T) {
 		want Kind // None: nothing is needed
 	}{
 		// Secrets.
+		{"rm -i of a long path", "rm: remove regular file '/home/ann/" + strings.Repeat("deep/", 40) + "a'? ", Facts{Probe: reading("rm")}, Confirm},
 		{"getpass", "Password: ", Facts{Probe: reading("python3"), Modes: noecho}, Password},
 		{"sudo, which may not be examined", "[sudo] password for ann: ", Facts{Probe: unseen("sudo", true), Modes: noecho}, Password},
 		{"sudo, first look", "[sudo] password for ann: ", Facts{Probe: unseen("sudo", false), Modes: noecho, Quiet: 400 * ms}, Password},

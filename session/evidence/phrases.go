@@ -40,7 +40,7 @@ var phrases = []phrase{
 	{Confirm, regexp.MustCompile(`(?i)\b(?:press|hit|drücken sie|appuyez sur)\b.{0,40}\b(?:key|enter|return|space|taste|touche|any)\b.{0,60}$`), "asks for a key", false},
 	{Confirm, regexp.MustCompile(`--\s?(?:More|Mehr|Plus)\s?--(?:\s*\(\d+%\))?\s*$`), "is a pager's prompt", false},
 	{Confirm, regexp.MustCompile(`(?i)\b(?:are you sure|do you (?:really )?(?:want|wish)|would you like|shall (?:i|we)|should (?:i|we)|is (?:this|that) (?:ok|correct|right)|ok to|really)\b[^?]*` + `\?\s*\S{0,3}$`), "asks whether to go on", true},
-	{Confirm, regexp.MustCompile(`(?i)\b(?:continue|proceed|overwrite|replace|delete|remove|abort|retry|confirm|accept|trust|quit|exit|install|upgrade|fortfahren|continuer)\b[^?]{0,80}\?\s*\S{0,3}$`), "asks whether to go on", true},
+	{Confirm, regexp.MustCompile(`(?i)\b(?:continue|proceed|overwrite|replace|delete|remove|abort|retry|confirm|accept|trust|quit|exit|install|upgrade|fortfahren|continuer)\b[^?]*\?\s*\S{0,3}$`), "asks whether to go on", true},
 	{Confirm, regexp.MustCompile(`(?i)\b(?:type|enter)\s+["'“‘]?yes["'”’]?\b.*[:?>]\s*\S{0,3}$`), "asks for the word yes", false},
 }
 

@@ -27,7 +27,7 @@ type left uint8
 
 const (
 	leftNothing left = iota
-	leftAhead        // before the prompt: perhaps a program read it
+	leftAhead        // text, before the prompt: perhaps a program read it
 	leftText
 	leftKeys // that may have moved the cursor or changed the editor's mode
 )
@@ -66,12 +66,12 @@ func (e *editor) typed(data []byte, v *View) {
 	}
 	switch {
 	case len(rest) == 0:
+	case !isText(rest): // also before the prompt: what ran need not have read them
+		e.left = leftKeys
 	case !atPrompt:
 		e.left = max(e.left, leftAhead)
-	case isText(rest):
-		e.left = max(e.left, leftText)
 	default:
-		e.left = leftKeys
+		e.left = max(e.left, leftText)
 	}
 }
 
