@@ -349,7 +349,7 @@ func TestPool(t *testing.T) {
 	for _, s := range before[:3] {
 		used[s.PID] = true
 	}
-	if _, errOut, code := i.try("run", "--warm", "--", "true"); code != api.ExitUsage || !strings.Contains(errOut, "is given a line") {
+	if _, errOut, code := i.try("run", "--warm", "--", "true"); code != api.RefusedInvalid || !strings.Contains(errOut, "is given a line") {
 		t.Errorf("a command for a warm shell: %d %s", code, errOut)
 	}
 	if _, _, code := i.try("run", "--warm", "-c", "(exit 9)"); code != 9 {
@@ -459,8 +459,8 @@ func TestLinesAfterLeftovers(t *testing.T) {
 		{"dash ksh mksh", `printf '\033[?2004h'`, "echo 'a\nb'", "a\nb\n"},
 		{"bash zsh fish dash ksh mksh", "stty -echo", "echo fine", "fine\n"},
 		{"zsh", "PS1=; PS2=", "echo 'a\nb'", "a\nb\n"},
-		{"bash zsh fish dash ksh mksh", "true", "echo 'a\tb'", "a       b\n"},
-		{"bash zsh fish dash ksh mksh", "true", "\techo 'a\n\tb'", "a\n        b\n"},
+		{"bash zsh fish dash ksh mksh", "true", "echo 'a\tb'", "a\tb\n"},
+		{"bash zsh fish dash ksh mksh", "true", "\techo 'a\n\tb'", "a\n\tb\n"},
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "dash", "ksh", "mksh"} {
 		t.Run(shell, func(t *testing.T) {

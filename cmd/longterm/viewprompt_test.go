@@ -101,7 +101,7 @@ func TestViewerPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.line("/reload")
-	o.shows(`config.toml:2:1: keys.zom: the viewer has no such action; did you mean "zoom"?`)
+	o.shows(`config.toml:2:1: keys.zom: the viewer has no such action`) // the path before it may take a row
 	if err := os.WriteFile(conf, []byte("[view]\nprefix = \"C-b\"\ntheme = \"night\"\n[keys]\nprompt = \"F5\"\n[themes.night]\nbar = 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

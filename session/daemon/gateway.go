@@ -249,6 +249,7 @@ func (d *Daemon) told(ctx context.Context, r *store.Job, limit int) (api.Result,
 	j := &job{d: d, e: e}
 	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
 	j.fillPrinted(ctx, &res, res.Range, limit)
+	j.parse(ctx, &res, r.Line) // neither is in the record
 	return res, nil
 }
 
