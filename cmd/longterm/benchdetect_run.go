@@ -63,7 +63,8 @@ func newDetection(b *sessionBench) (*detection, error) {
 		name, _, _ := strings.Cut(kv, "=")
 		return name == "PATH" || name == "HOME" || name == "LC_ALL" || name == "LONGTERM_BENCH_DIR"
 	})
-	b.env = append(b.env, "PATH="+programs+":"+os.Getenv("PATH"), "LONGTERM_BENCH_DIR="+b.dir, "HOME="+b.dir, "LC_ALL=C.UTF-8")
+	b.env = append(b.env, "PATH="+programs+":"+os.Getenv("PATH"), "LONGTERM_BENCH_DIR="+b.dir, "HOME="+b.dir, "LC_ALL=C.UTF-8",
+		"SQLITE_HISTORY="+filepath.Join(b.dir, "sqlite_history")) // it asks who the user is, not for HOME
 	if _, err := b.lt(context.Background(), "daemon", "start"); err != nil {
 		return nil, err
 	}
