@@ -30,7 +30,7 @@ type poisoned struct {
 func (p *poisoned) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte(poison)) {
 		if p.deadly {
-			overflow(0)
+			depths = overflow(0)
 		}
 		panic("the emulator choked")
 	}
@@ -38,7 +38,14 @@ func (p *poisoned) Write(b []byte) (int, error) {
 }
 
 // overflow ends the process: a stack that overflows is no panic.
-func overflow(n int) int { return overflow(n+1) + overflow(n+2) }
+func overflow(n int) int {
+	if n < 0 { // it does not come to that
+		return n
+	}
+	return overflow(n+1) + 1
+}
+
+var depths int
 
 func init() {
 	for name, deadly := range map[string]bool{"poisoned": false, "deadly": true} {

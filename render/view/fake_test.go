@@ -108,6 +108,15 @@ type recorder struct {
 	shows int
 	finis int
 	rows  []string
+	// screen is held while the screen is shown or taken away: the simulation does not look after that.
+	screen sync.Mutex
+}
+
+// vanish takes the terminal away under the viewer.
+func (r *recorder) vanish() {
+	r.screen.Lock()
+	defer r.screen.Unlock()
+	r.SimulationScreen.Fini()
 }
 
 func (r *recorder) Put(x, y int, s string, st tcell.Style) (string, int) {
@@ -118,7 +127,9 @@ func (r *recorder) Put(x, y int, s string, st tcell.Style) (string, int) {
 }
 
 func (r *recorder) Show() {
+	r.screen.Lock()
 	r.SimulationScreen.Show()
+	r.screen.Unlock()
 	w, h := r.Size()
 	rows := make([]string, h)
 	for y := range rows {

@@ -114,7 +114,7 @@ func TestRunEnds(t *testing.T) {
 	t.Run("terminal", func(t *testing.T) {
 		l := run(t)
 		l.until("looking for sessions")
-		l.term.SimulationScreen.Fini()
+		l.term.vanish()
 		if err := l.ended(); err != nil {
 			t.Error(err)
 		}
