@@ -247,10 +247,14 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
+			s.beginOnce(t.ID, r)
 			if t.Secret && !t.Force {
 				err = s.inputs.addNow(data)
 			} else {
 				done, err = s.inputs.add(ctx, data)
+			}
+			if err != nil {
+				s.abandonOnce(t.ID)
 			}
 			kind := journal.InputTyped
 			if t.Paste {

@@ -1,13 +1,17 @@
 package session
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -31,12 +35,56 @@ type onceTyped struct {
 }
 
 func (s *Session) typedBefore(id string) (Typed, bool) {
+	if id == "" {
+		return Typed{}, false
+	}
 	for i := range s.idTyped {
-		if id != "" && s.idTyped[i].id == id {
+		if s.idTyped[i].id == id {
 			return s.idTyped[i].Typed, true
 		}
 	}
+	if t := s.leftTyping; t != nil && t.ID == onceHash(id) {
+		r := Typed{Cursor: t.At}
+		if int(t.Kind) < len(onceEchoes) {
+			r.Echo = onceEchoes[t.Kind]
+		}
+		s.leftTyping = nil
+		s.noteOnce(id, r) // from here on the journal knows
+		return r, true
+	}
 	return Typed{}, false
+}
+
+// onceEchoes are echo states as a note in the ring has them.
+var onceEchoes = [...]respond.EchoState{"", respond.EchoOn, respond.EchoOff, respond.EchoApp}
+
+// onceHash names an id in a note.
+func onceHash(id string) [2]uint64 {
+	h := sha256.Sum256([]byte(id))
+	return [2]uint64{binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:])}
+}
+
+// beginOnce notes in the ring that input is being typed. The journal is told when it was: a
+// daemon that is killed between the two, or in the very write, leaves the note.
+func (s *Session) beginOnce(id string, t Typed) {
+	if id != "" && s.ring != nil {
+		kind := max(0, slices.Index(onceEchoes[:], t.Echo))
+		s.ring.NoteTyping(ring.Typing{ID: onceHash(id), At: t.Cursor, Kind: uint64(kind)})
+	}
+}
+
+// abandonOnce takes it back: nothing was typed.
+func (s *Session) abandonOnce(id string) {
+	if id != "" && s.ring != nil {
+		s.ring.ForgetTyping()
+	}
+}
+
+// takeLeftTyping takes what the owner before this one was typing when it ended.
+func (s *Session) takeLeftTyping() {
+	if t, ok := s.ring.Typing(); ok {
+		s.leftTyping = &t
+	}
 }
 
 // rememberOnce notes that input was typed.

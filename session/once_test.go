@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -35,5 +37,55 @@ func TestTypedOnceOverCheckpoints(t *testing.T) {
 	}
 	if typed != "rm it\r" {
 		t.Errorf("typed %q", typed)
+	}
+}
+
+// A daemon that is killed after it typed and before the journal has the id leaves a note in
+// the ring: the next one does not type the input again, and the journal knows from then on.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestTypedOnceWhenKilledBeforeTheJournalKnows(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	s.print(s.Session, "ready")
+	waitText(t, s.Session, "ready")
+	killed := t.TempDir() // what a kill leaves that comes before the mark is written
+	if err := os.CopyFS(killed, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	in := Typing{Bytes: []byte("rm it\r"), ID: "an-id"}
+	first, err := s.TypeIn(testContext(t), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stop()
+	s = reopen(t, killed, s.fake.ring, journal.Options{})
+	again, err := s.TypeIn(testContext(t), in)
+	if err != nil || again != first || s.got() != "" {
+		t.Errorf("asked again: %+v, %v, typed %q; the first time %+v", again, err, s.got(), first)
+	}
+	other := Typing{Bytes: []byte("x"), ID: "another"} // takes the place of the note
+	if _, err := s.TypeIn(testContext(t), other); err != nil || s.got() != "x" {
+		t.Errorf("other input: %q, %v", s.got(), err)
+	}
+	s.Stop()
+	s = reopen(t, killed, s.fake.ring, journal.Options{})
+	if again, err = s.TypeIn(testContext(t), in); err != nil || again != first || s.got() != "" {
+		t.Errorf("asked a third time: %+v, %v, typed %q", again, err, s.got())
+	}
+}
+
+// Input that was refused leaves no note: it may be typed when it is asked for again.
+//
+// FAULT: A23
+func TestRefusedInputLeavesNoNote(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	r := s.fake.ring
+	too := Typing{Bytes: make([]byte, maxQueued+1), ID: "an-id"}
+	if _, err := s.TypeIn(testContext(t), too); !errors.Is(err, ErrOverloaded) {
+		t.Fatal(err)
+	}
+	if n, ok := r.Typing(); ok {
+		t.Errorf("noted: %+v", n)
 	}
 }

@@ -114,13 +114,14 @@ type Session struct {
 	content     content
 	execTimer   <-chan time.Time // see startSoon
 	bells       int
-	bellAt      uint64      // offset after the newest one
-	typed       []typedText // newest last
-	input       inputRegion // of the shell's newest prompt
-	idTyped     []onceTyped // newest last
-	idsSaved    bool        // idTyped is in its file
-	typedByExec bool        // the newest thing typed was a whole line, by Exec
-	typedAt     anchor      // where output and screen stood when something was last typed
+	bellAt      uint64       // offset after the newest one
+	typed       []typedText  // newest last
+	input       inputRegion  // of the shell's newest prompt
+	idTyped     []onceTyped  // newest last
+	idsSaved    bool         // idTyped is in its file
+	leftTyping  *ring.Typing // what an owner that was killed was typing; may be nil
+	typedByExec bool         // the newest thing typed was a whole line, by Exec
+	typedAt     anchor       // where output and screen stood when something was last typed
 	frame       vterm.Frame
 	shell       *tracking         // nil: the program is no shell that can be followed
 	execs       []*Run            // lines to run, oldest first; the first one may be under way

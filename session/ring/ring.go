@@ -11,6 +11,7 @@
 //	200  floor: acknowledged bytes before it were released (Trim)
 //	256  apart: 1 when the writer keeps two streams apart (streams.go)
 //	264  switches: switches ever logged (writer stores, after the entry)
+//	320  typing: the reader's note of the input it types (typing.go); nothing to the writer
 //	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448
 //
 // Integers are in the machine's byte order: a ring never leaves its machine. Byte
@@ -60,8 +61,13 @@ type header struct {
 	_        [48]byte
 	apart    atomic.Uint32
 	switches atomic.Uint64
-	_        [240]byte
-	log      [logEntries]atomic.Uint64
+	_        [48]byte
+	typing   struct {
+		noted, at, kind atomic.Uint64
+		id              [2]atomic.Uint64
+	}
+	_   [152]byte
+	log [logEntries]atomic.Uint64
 }
 
 // Ring is one side's mapping of a ring.
