@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// basicStart is how long a shell that does not tell when a command begins gets to begin it.
+// basicStart is how long a shell that does not tell when a command begins gets to begin it, where
+// nothing else tells that it has read its line.
 const basicStart = 150 * time.Millisecond
 
 // Needs is input that the program in the foreground waits for.
@@ -197,9 +198,13 @@ func (s *Session) look() {
 	}
 	if s.atPrompt() {
 		s.needs(&st, evidence.Verdict{})
+		s.lines().Drawn()
 		return // what it prints next, or what is typed, begins anew
 	}
 	v, pid := s.judge(&st)
+	if l := s.lines().Current(); v.Kind == evidence.Prompt && pid == st.PID && s.followed() && l != nil && !l.Keeps {
+		v = evidence.Verdict{} // its marks are gone: who runs the line finds out how it ended
+	}
 	doubt := false
 	if v.Needs && pid == st.PID && st.Shell.Phase == shell.PhaseRunning {
 		// A builtin that reads, or a prompt that is still on its way to us: it reads on if
@@ -262,8 +267,8 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	f := evidence.Facts{AltScreen: st.Alt, Quiet: time.Since(st.LastOutput), Rhythm: a.rhythm.Usual(), Answered: a.answered, Leader: st.PID}
 	if s.followed() {
 		switch sh := s.shell.State(); {
-		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && time.Since(sh.Since) < basicStart:
-			return evidence.Verdict{}, 0 // it may not have read its line yet
+		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && a.spent.waits <= 0 && time.Since(sh.Since) < basicStart:
+			return evidence.Verdict{}, 0 // it may not have read its line yet, and its wait at the prompt is not known
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = evidence.ShellRunning
 			f.NewPrompt = sh.Running != nil && shell.SetsPrompt(sh.Running.Text)

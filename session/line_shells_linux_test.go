@@ -142,6 +142,37 @@ func TestLostMarksAreNoticed(t *testing.T) {
 	}, "bash", "zsh", "dash", "mksh", "ksh")
 }
 
+// The prompt that a line leaves without marks is not told as another shell's, which waits for
+// somebody: the line ends.
+//
+// FAULT: E5
+func TestANewPromptIsNoQuestion(t *testing.T) {
+	inShells(t, func(t *testing.T, p *Program, kind string) {
+		asks := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, err := p.s.Wait(ctx, WaitFor{Conds: []Cond{{Kind: CondInput}}})
+			asks <- err
+		}()
+		runs(t, p, "PS1='Password: '", "", 0)
+		cancel()
+		if err := <-asks; !errors.Is(err, context.Canceled) {
+			t.Errorf("it was told that input is needed: %v", err)
+		}
+	}, "bash", "zsh", "dash", "mksh", "ksh")
+}
+
+// zsh prints no prompt, nor what is in it, where that is wider than the terminal: it is at its
+// prompt all the same, the first one too, which no line waits for.
+//
+// FAULT: E10
+func TestThePromptOfANarrowTerminal(t *testing.T) {
+	p := beginShell(t, Cmd{Argv: []string{"zsh"}, Cols: 2, Rows: 2})
+	if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondPrompt}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A builtin that reads is no prompt, with the shell's own editor neither.
 //
 // FAULT: E5

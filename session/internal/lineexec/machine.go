@@ -85,6 +85,9 @@ func (m *Machine) wake(after time.Duration) { _ = m.host.Do(Action{Kind: ActWake
 // next types the first line that waits, if the shell is at its prompt and the editor is empty.
 func (m *Machine) next(v *View) {
 	if len(m.queue) == 0 {
+		if v.Drawing {
+			m.doubtPrompt(v)
+		}
 		return
 	}
 	if !v.atPrompt() {

@@ -372,3 +372,19 @@ func FuzzMachine(f *testing.F) {
 		}
 	})
 }
+
+// FAULT: E10
+func TestAPromptThatIsNotPrinted(t *testing.T) {
+	s := newStage()
+	s.view.Phase, s.view.Drawing, s.probe = shell.PhaseUnknown, true, reading
+	s.probe.Reads = false
+	s.m.Drawn()
+	s.pass(time.Second)
+	s.want(t, "") // it is drawing
+	s.probe.Reads = true
+	s.pass(time.Second)
+	s.want(t, "reads")
+	s.m.Drawn()
+	s.pass(time.Second)
+	s.want(t, "reads")
+}

@@ -186,6 +186,14 @@ func (m *Machine) doubtPrompt(v *View) {
 	m.wake(lookFirst)
 }
 
+// Drawn looks whether a shell that draws its prompt is at it, without having said so: zsh prints no
+// prompt, and no mark in it, on a terminal that is narrower.
+func (m *Machine) Drawn() {
+	if v := m.host.View(); v.Drawing && !m.after.on && len(m.queue) == 0 {
+		m.doubtPrompt(&v)
+	}
+}
+
 // Look looks whether another shell has taken the terminal: by a line that a person typed, say.
 func (m *Machine) Look() {
 	v := m.host.View()
