@@ -289,6 +289,11 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	if err != nil && f.Modes == nil {
 		return evidence.Verdict{}, 0 // pipes, or the terminal is gone
 	}
+	if r := &f.Probe; r.PID == st.PID && f.Shell == evidence.ShellRunning && s.readsBriefly() {
+		if r.Timeout < 0 && (r.State == evidence.Reading || r.State == evidence.Polling) {
+			r.State, r.Timeout = evidence.Polling, time.Second
+		}
+	}
 	a.pending = a.pending || s.ring.Head() != s.off
 	now := time.Now()
 	a.behind = len(f.Probe.Behind) > 0
@@ -304,4 +309,11 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	s.screenFacts(&f)
 	a.blank = strings.TrimSpace(f.Line) == ""
 	return evidence.Classify(f), f.Probe.PID
+}
+
+// readsBriefly says that the shell runs a line in which it looks for input for a moment, and that the
+// kernel does not tell which of its waits that is.
+func (s *Session) readsBriefly() bool {
+	r := s.shell.State().Running
+	return s.shell.kind == shell.Ksh && r != nil && shell.ReadsBriefly(r.Text)
 }

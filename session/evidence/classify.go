@@ -57,6 +57,9 @@ func newScene(f *Facts) *scene {
 	if m := f.Modes; m != nil {
 		s.hidden = m.Canonical && !m.Echo
 		s.raw = !m.Canonical
+		if f.Probe.State == Reading && m.Limit > 0 { // as good as a wait with a limit
+			f.Probe.State, f.Probe.Timeout = Polling, m.Limit
+		}
 	}
 	s.relay = relays[f.Probe.Program] && !f.asksForItself()
 	s.parked = isParked(f)

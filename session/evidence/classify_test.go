@@ -10,6 +10,8 @@ var (
 	cooked = &Modes{Echo: true, Canonical: true, Signals: true}
 	noecho = &Modes{Canonical: true, Signals: true}
 	raw    = &Modes{Signals: true}
+
+	limited = &Modes{Signals: true, Limit: 300 * time.Millisecond}
 )
 
 func reading(program string) Result {
@@ -92,6 +94,14 @@ func TestClassify(t *testing.T) {
 		{"password by wait channel", "Password: ", Facts{Probe: channel(reading("su")), Modes: noecho}, Password},
 		{"root's program asks", "Do it? [y/N] ", Facts{Probe: unseen("sudo", true), Modes: raw}, Confirm},
 		{"no kernel evidence", "Password: ", Facts{Modes: noecho}, Password},
+
+		// Waits with a limit.
+		{"read -t 0.1 in a loop, at first", "Name: ", Facts{Probe: polling("bash", 100*ms), Modes: cooked, Quiet: 60 * ms}, None},
+		{"and again", "Name: ", Facts{Probe: polling("bash", 100*ms), Modes: cooked, Quiet: 400 * ms}, Text},
+		{"a reply is waited for", "Password: ", Facts{Probe: reading("dd"), Modes: limited, Quiet: 60 * ms}, None},
+		{"hidden", "Password: ", Facts{Probe: polling("bash", 100*ms), Modes: noecho, Quiet: 60 * ms}, None},
+		{"keys, looked for again and again", "Continue? [y/N] ", Facts{Probe: reading("installer"), Modes: limited, Quiet: 900 * ms}, Confirm},
+		{"full screen with a clock", "12:00", Facts{Probe: polling("htop", 500*ms), Modes: raw, AltScreen: true, Quiet: 60 * ms}, Screen},
 
 		// Yes or no.
 		{"apt", "After this operation, 12 MB will be used.\nDo you want to continue? [Y/n] ", Facts{Probe: reading("apt"), Modes: cooked}, Confirm},

@@ -123,4 +123,6 @@ type Modes struct {
 	Echo      bool // what is typed is shown (ECHO)
 	Canonical bool // input arrives in lines (ICANON)
 	Signals   bool // ^C and ^Z send signals (ISIG)
+	// Limit is for how long a read of keys waits at most (VMIN 0, VTIME); 0: until there is one.
+	Limit time.Duration
 }

@@ -4,6 +4,7 @@ package evidence
 
 import (
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,9 +16,13 @@ func ReadModes(fd int) (Modes, error) {
 	if err != nil {
 		return Modes{}, fmt.Errorf("read the terminal's settings: %w", err)
 	}
-	return Modes{
+	m := Modes{
 		Echo:      t.Lflag&unix.ECHO != 0,
 		Canonical: t.Lflag&unix.ICANON != 0,
 		Signals:   t.Lflag&unix.ISIG != 0,
-	}, nil
+	}
+	if !m.Canonical && t.Cc[unix.VMIN] == 0 {
+		m.Limit = time.Duration(t.Cc[unix.VTIME]) * 100 * time.Millisecond
+	}
+	return m, nil
 }

@@ -25,7 +25,8 @@ var weights = []fact{
 	{75, "waits for the terminal alone", func(s *scene) bool { return s.polls() && !s.brief() && s.exact() && s.Probe.Alone }},
 	{62, "waits for the terminal and other things", func(s *scene) bool { return s.polls() && !s.brief() && s.exact() && !s.Probe.Alone }},
 	{52, "seems to wait for the terminal and other things", func(s *scene) bool { return s.polls() && !s.brief() && !s.exact() }},
-	{38, "looks at the terminal now and then", func(s *scene) bool { return s.polls() && s.brief() }},
+	{38, "looks at the terminal now and then", func(s *scene) bool { return s.polls() && s.brief() && s.outlasts() }},
+	{-60, "looks at the terminal for a moment", func(s *scene) bool { return s.polls() && s.brief() && !s.outlasts() }},
 	{40, "keeps waiting for the terminal while others work", func(s *scene) bool { return s.parks() && s.patient() }},
 	{5, "keeps waiting for the terminal while others work", func(s *scene) bool { return s.parks() && !s.patient() }},
 	{40, "relays for a program that cannot be seen", func(s *scene) bool { return s.relays() && s.patient() }},
@@ -78,6 +79,12 @@ func (s *scene) foreign() bool { return s.blind() && s.Probe.Source == FromSched
 func (s *scene) blind() bool   { return s.Probe.State == Unknown }
 func (s *scene) exact() bool   { return s.Probe.Source == FromCall }
 func (s *scene) brief() bool   { return s.Probe.Timeout >= 0 && s.Probe.Timeout <= briefTimeout }
+
+// outlasts: the program has waited again when its brief wait was over, without a word. Before that it
+// may as well go on with something else.
+func (s *scene) outlasts() bool {
+	return s.AltScreen || s.Quiet >= s.Probe.Timeout+60*time.Millisecond
+}
 
 // patient: a question stands at the cursor, has had no answer, and for longer than programs take that
 // print such a text and work on. The time is what tells: the program asks, or it would go on.
