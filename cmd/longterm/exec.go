@@ -121,6 +121,7 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 		_, err = fmt.Fprintln(a.stdout, r.Job)
 	default:
 		err = a.printExec(context.WithoutCancel(ctx), s, &r, all)
+		a.tellLeftOut(&r)
 	}
 	switch {
 	case interrupted:
@@ -210,6 +211,7 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 			_, err = io.WriteString(a.stdout, reportText(line, &r))
 		default:
 			err = errors.Join(err, a.printExec(context.WithoutCancel(ctx), s, &r, all))
+			a.tellLeftOut(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
 		if status = flags.resultStatus(&r); interrupted {
@@ -257,6 +259,17 @@ func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, a
 	}
 	err := readRange(ctx, s, r.Range.Start, end, w.write)
 	return errors.Join(err, w.flush())
+}
+
+// tellLeftOut says on the standard error what of a line's output is no text, and where to look at it.
+func (a *app) tellLeftOut(r *api.Result) {
+	if r.BinaryBytes > 0 {
+		fmt.Fprintf(a.stderr, "longterm: binary: %d bytes of it are no text; `longterm output %s --raw --from %d --to %d` has them\n",
+			r.BinaryBytes, r.Session[:min(8, len(r.Session))], r.Range.Start, r.Range.End)
+	}
+	if r.Hint != "" {
+		fmt.Fprintf(a.stderr, "longterm: %s\n", r.Hint)
+	}
 }
 
 // readRange reads output between two offsets.

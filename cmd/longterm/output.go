@@ -38,7 +38,8 @@ func outputCommand(a *app) *cobra.Command {
 			return a.output(cmd.Context(), s, &o)
 		})
 	c.Long = `Print what a session printed, from a moment (an offset in bytes since its beginning, or a time) to another, or
-to the end of what is there. Text without escape sequences by default; --raw prints the bytes as they were. With
+to the end of what is there. Text without escape sequences by default, without binary data and what full-screen
+programs drew (longterm screen has that); --raw prints the bytes as they were. With
 --json each piece is a line {"data" (base64), "from", "next", "gap_bytes", "end"}; go on from the last "next". With
 --json and --max-output it is one object with "text", "next" and what is "omitted".`
 	f := c.Flags()
@@ -94,7 +95,11 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	case !o.follow:
 		err = readAll(ctx, s, first.Next, take)
 	}
-	return errors.Join(err, w.flush())
+	err = errors.Join(err, w.flush())
+	if t, ok := w.(*textWriter); ok && t.mask.Held() > 0 {
+		a.binaryProgress(t.mask.Held())
+	}
+	return err
 }
 
 // offsetOf is the offset of a moment; empty: 0.

@@ -8,14 +8,19 @@ import (
 	"io"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // textWriter writes output as plain text, line by line. A line that is still being
 // printed, a prompt say, is shown as far as it has come; if it is redrawn later it is
 // written again.
+//
+// What is no text is left out: binary data, and what full-screen programs drew.
 type textWriter struct {
 	w     *bufio.Writer
+	mask  capture.Mask
+	data  []byte // scratch: what is masked
 	plain vterm.Plain
 	shown []byte // of the unfinished line
 	rest  []byte // scratch
@@ -24,7 +29,12 @@ type textWriter struct {
 func newTextWriter(w io.Writer) *textWriter { return &textWriter{w: bufio.NewWriterSize(w, 64<<10)} }
 
 func (t *textWriter) write(o api.Output) error {
-	_, _ = t.plain.Write(o.Data) // never fails
+	if o.Gap > 0 {
+		t.mask.Restart()
+	}
+	t.data = append(t.data[:0], o.Data...)
+	t.mask.Apply(t.data)
+	_, _ = t.plain.Write(t.data) // never fails
 	t.plain.Lines(func(l vterm.PlainLine) {
 		t.advance(l.Text)
 		t.shown = t.shown[:0]

@@ -42,6 +42,12 @@ func (m *Mask) primary(p []byte) {
 	}
 }
 
+// Restart goes on after a gap, on the primary screen. What was counted stays.
+func (m *Mask) Restart() {
+	m.judge.Restart()
+	m.screens.Assume(false)
+}
+
 // Held is how many bytes were binary.
 func (m *Mask) Held() uint64 { return m.held }
 

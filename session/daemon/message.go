@@ -56,6 +56,11 @@ func cdHint(line string) string {
 	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"
 }
 
+// screenHint says where to look at what is no output: a picture.
+func screenHint(id string) string {
+	return fmt.Sprintf("a full-screen program: see `longterm screen %s`", shortID(id))
+}
+
 // clock is the time that a clock had, and which one it was if it was not that of the whole.
 func (j *job) clock(which string) string {
 	k, err := j.d.jobs.clocksOf(&j.call, j.command)

@@ -177,11 +177,12 @@ func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		err = p.read(ctx, e.s, from, to)
 		p.into(&r)
 		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
-		if t = (textOutput{r.Output, r.Omitted}); in.Stream != "" {
+		if t = (textOutput{text: r.Output, omitted: r.Omitted}); in.Stream != "" {
 			t = p.own[in.Stream]
 		}
 	} else {
 		t, err = plainOutput(ctx, e.s, from, to, limits)
+		out.Binary, out.BinaryBytes = t.binary > 0, t.binary
 	}
 	out.Text, out.Omitted, out.Truncated = t.text, t.omitted, t.omitted != nil
 	return out, err

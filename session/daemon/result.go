@@ -43,7 +43,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	}
 	r.Message = j.message(&r)
 	if j.command {
-		r.Hint = cdHint(j.line)
+		r.Hint = cmp.Or(r.Hint, cdHint(j.line))
 	}
 	return r
 }
@@ -168,6 +168,10 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 		r.Error = err.Error()
 	}
 	r.Output, r.Truncated, r.Omitted = t.text, t.omitted != nil, t.omitted
+	r.Binary, r.BinaryBytes = t.binary > 0, t.binary
+	if t.screen {
+		r.Hint = screenHint(j.e.rec.ID)
+	}
 }
 
 // fillPrinted puts in what the session's own command printed.

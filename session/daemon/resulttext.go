@@ -45,11 +45,13 @@ func rereads(id, stream string, from, to uint64) string {
 type textOutput struct {
 	text    string
 	omitted *api.Omitted // nil: it is all
+	binary  uint64       // bytes left out because they are no text
+	screen  bool         // at its end a full-screen program is shown, whose picture is left out
 }
 
 func spent(b *results.Budget) textOutput {
 	text, info := b.Finish()
-	return textOutput{text, omittedOf(info)}
+	return textOutput{text: text, omitted: omittedOf(info)}
 }
 
 func omittedOf(info results.CutInfo) *api.Omitted {
@@ -63,17 +65,21 @@ func omittedOf(info results.CutInfo) *api.Omitted {
 // middle is counted as it was printed, which is ten times as fast.
 const exactBytes = 64 << 20
 
-// plainOutput is a range of output as text: head and tail, within limits.
+// plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
 func plainOutput(ctx context.Context, s *session.Session, from, to uint64, limits textLimits) (textOutput, error) {
 	r := plainReader{s: s, budget: limits.budget(), buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
 	err := r.read(ctx, from, to)
 	r.rest()
-	return spent(r.budget), err
+	t := spent(r.budget)
+	t.binary = r.mask.Held()
+	_, t.screen = r.mask.Drawn()
+	return t, err
 }
 
 type plainReader struct {
 	s      *session.Session
 	budget *results.Budget
+	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
 	plain  vterm.Plain
 	base   uint64 // offset of the first byte given to plain
 	buf    []byte
@@ -94,11 +100,13 @@ func (r *plainReader) read(ctx context.Context, from, to uint64) error {
 		}
 		if c.Gap > 0 {
 			r.restart(c.From)
+			r.mask.Restart() // what is lost may have changed the screen
 			r.budget.Gap(fmt.Sprintf("[%d bytes of output are lost]", c.Gap), c.From)
 		}
 		if c.Next == at {
 			return nil
 		}
+		r.mask.Apply(c.Data)         // a copy, in buf
 		_, _ = r.plain.Write(c.Data) // never fails
 		r.plain.Lines(func(l vterm.PlainLine) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
 		at = c.Next
@@ -123,6 +131,7 @@ func (r *plainReader) skip(ctx context.Context, from, to uint64) (uint64, error)
 			return at, err
 		}
 		lines += bytes.Count(c.Data, []byte{'\n'})
+		r.mask.Apply(c.Data)
 		at = c.Next
 	}
 	r.budget.Skip(int(at-from), lines, from, at)
