@@ -343,9 +343,9 @@ type Result struct {
 	Quality      string             `json:"quality,omitempty"`
 	Range        Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
 	CwdBefore    string             `json:"cwd_before,omitempty"`
-	CwdAfter     string             `json:"cwd_after"`
+	CwdAfter     string             `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
 	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
-	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say)"`
+	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
 	Parsed       *results.Result    `json:"parsed,omitempty"`
 	Answers      []RespondFiring    `json:"answers,omitempty" doc:"what the rules given with the line did"`
 }

@@ -200,7 +200,11 @@ func (j *job) followForeign(ctx context.Context) {
 		j.lose(err)
 		return
 	}
-	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), j.e.s.Status().Cwd
+	st := j.e.s.Status()
+	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), st.Cwd
+	if st.Shell.Phase != "" && st.Cwd == c.CwdBefore {
+		c.CwdAfter = "" // the shell's own, which says nothing of the program that it runs
+	}
 	_, c.End = j.e.s.OutputRange()
 	j.e.noteGuess(j.line)
 	j.ranLine(&c, nil)
@@ -219,8 +223,12 @@ func (e *entry) guessed() *api.Guess {
 	if e.guess.Cwd == "" && len(e.guess.Env) == 0 {
 		return nil
 	}
-	g := &api.Guess{Cwd: e.guess.Cwd, Env: e.guess.Env, Confidence: "doubtful"}
-	if e.guess.Sure {
+	return guessOf(e.guess)
+}
+
+func guessOf(of shell.Guess) *api.Guess {
+	g := &api.Guess{Cwd: of.Cwd, Env: of.Env, Confidence: "doubtful"}
+	if of.Sure {
 		g.Confidence = "likely"
 	}
 	return g

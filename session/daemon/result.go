@@ -8,6 +8,7 @@ import (
 	"errors"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 // answer is what can be told of a job now, with at most limit bytes of output (0: as many
@@ -51,8 +52,9 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 // fillCommand puts in what is known of the session's own command.
 func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
 	view := j.d.hub.describe(j.e, *st)
-	r.DurationMS, r.CwdAfter, r.Range = view.Duration, view.Cwd, view.Output
+	r.DurationMS, r.Range = view.Duration, view.Output
 	r.ExitCode, r.Signal = view.ExitCode, view.Signal
+	j.fillDirectory(r, st, &view)
 	switch {
 	case st.State == session.Running:
 		r.State = "running"
@@ -73,6 +75,24 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
 		r.Background = j.d.hub.background(j.e, st.Started)
+	}
+}
+
+// fillDirectory puts in the directory, as far as it is known. Of a process that has ended nothing tells it but what the
+// program said itself; what its line says is a guess.
+func (j *job) fillDirectory(r *api.Result, st *session.Status, view *api.Session) {
+	if r.CwdAfter = view.Cwd; st.Cwd == "" { // else the record has what the program said
+		r.CwdBefore = j.e.record().Cwd
+	}
+	if st.State == session.Running {
+		return
+	}
+	if r.CwdAfter = st.Cwd; r.CwdAfter != "" || r.ExitCode == nil || *r.ExitCode != 0 {
+		return
+	}
+	if g := (shell.Guess{Cwd: r.CwdBefore}).After(j.line); g.Cwd != "" && g.Cwd != r.CwdBefore {
+		r.Guess = guessOf(g)
+		r.Guess.Env = nil // gone with the process
 	}
 }
 
