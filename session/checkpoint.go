@@ -263,9 +263,6 @@ func (s *Session) begin() {
 // stand makes journal, ring and what is known of the output meet.
 func (s *Session) stand() {
 	s.off = s.cfg.Journal.End()
-	if s.ring != nil {
-		s.takeLeftTyping()
-	}
 	if s.ring != nil && s.ring.Head() < s.off {
 		s.stepBack(s.ring.Head())
 	}

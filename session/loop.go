@@ -20,6 +20,7 @@ const (
 func (s *Session) own() {
 	defer close(s.stopped)
 	built := false
+	s.takeLeftTyping()
 	if s.guard(func() { built = s.rebuild() }) == nil && !built {
 		s.abandon()
 		return

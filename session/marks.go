@@ -56,7 +56,7 @@ func (s *Session) retellCommand(rec *journal.Record) {
 	}
 	c, err := journal.DecodeCommand(rec.Data)
 	var typed typedMark
-	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil {
+	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.neverTyped(typed.ID) {
 		return
 	}
 	s.typedAt, s.typedByExec = anchor{rec.Offset, s.engine.Version()}, true

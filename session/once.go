@@ -73,6 +73,29 @@ func (s *Session) beginOnce(id string, t Typed) {
 	}
 }
 
+// Notes of a shell's lines: the journal is told before they are typed, so one that is marked
+// and of which the note says that it was not typed yet is typed by the next owner.
+const (
+	noteLineMarked = 0x100 + iota // it is being marked
+	noteLineTyping                // it is marked, and being typed
+)
+
+// noteLine notes in the ring how far the typing of a line is.
+func (s *Session) noteLine(id string, kind uint64) {
+	if id != "" && s.ring != nil {
+		s.ring.NoteTyping(ring.Typing{ID: lineHash(id), At: s.off, Kind: kind})
+	}
+}
+
+// neverTyped says of a line that is marked that the owner before was killed before it typed it.
+func (s *Session) neverTyped(id string) bool {
+	t := s.leftTyping
+	return id != "" && t != nil && t.Kind == noteLineMarked && t.ID == lineHash(id)
+}
+
+// lineHash names a line in a note, apart from input of the same id.
+func lineHash(id string) [2]uint64 { return onceHash("line\x00" + id) }
+
 // abandonOnce takes it back: nothing was typed.
 func (s *Session) abandonOnce(id string) {
 	if id != "" && s.ring != nil {
@@ -82,6 +105,9 @@ func (s *Session) abandonOnce(id string) {
 
 // takeLeftTyping takes what the owner before this one was typing when it ended.
 func (s *Session) takeLeftTyping() {
+	if s.ring == nil {
+		return
+	}
 	if t, ok := s.ring.Typing(); ok {
 		s.leftTyping = &t
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -87,5 +88,32 @@ func TestRefusedInputLeavesNoNote(t *testing.T) {
 	}
 	if n, ok := r.Typing(); ok {
 		t.Errorf("noted: %+v", n)
+	}
+}
+
+// A line that was marked when the daemon was killed is typed by the next one if the note in
+// the ring says that it was not typed yet, and not if it may have been.
+//
+// FAULT: A23
+func TestLineKilledBeforeItWasTyped(t *testing.T) {
+	for note, typed := range map[uint64]bool{noteLineMarked: false, noteLineTyping: true} {
+		s := withEngine(t, t.TempDir(), ring.Local(ring.DefaultSize), DefaultEngine, false)
+		s.print(s.Session, "$ ")
+		waitText(t, s.Session, "$")
+		killed := t.TempDir()
+		if err := s.do(testContext(t), func() {
+			s.noteLine("a-job", note)
+			s.tellTyped(&Line{Text: "make", ID: "a-job"})
+			if err := os.CopyFS(killed, os.DirFS(s.dir)); err != nil {
+				t.Error(err)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s.Stop()
+		s = withEngine(t, killed, s.fake.ring, DefaultEngine, false)
+		if was, err := s.Typed(testContext(t), "a-job"); err != nil || was != typed {
+			t.Errorf("note %#x: typed %t, %v", note, was, err)
+		}
 	}
 }
