@@ -306,7 +306,7 @@ func (s *Session) typeReply(p *reply, data []byte, err error) {
 	now := time.Now()
 	acts := s.answers.engine.Typed(now, respond.Input{Data: data, Reply: true, Secret: secret})
 	if p.Kind == respond.ActSecret && !p.rule.Force {
-		err = s.inputs.addNow(data)
+		err = s.inputs.addNow(data, nil)
 	} else {
 		_, err = s.inputs.add(context.Background(), data)
 	}

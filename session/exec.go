@@ -153,10 +153,9 @@ func (s *Session) typeLine(r *Run) error {
 	r.unseen = m.Canonical && !m.Echo
 	r.prompt = s.cursorLine()
 	s.noteTyped(data)
-	s.noteLine(r.ID, noteLineMarked)
+	s.markLine(r.ID)
 	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
-	s.noteLine(r.ID, noteLineTyping)
-	_, err = s.inputs.add(context.Background(), data)
+	_, err = s.inputs.addNoted(context.Background(), data, s.lineNote(r.ID))
 	return err
 }
 

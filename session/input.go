@@ -43,6 +43,12 @@ type typed struct {
 
 // add queues data; the channel tells when it was taken by the terminal.
 func (q *inputQueue) add(ctx context.Context, data []byte) (<-chan error, error) {
+	return q.addNoted(ctx, data, nil)
+}
+
+// addNoted is add; note is called right before data is typed, unless it has to wait for other
+// input.
+func (q *inputQueue) addNoted(ctx context.Context, data []byte, note func()) (<-chan error, error) {
 	t := &typed{data: data, ctx: ctx, done: make(chan error, 1)}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +58,7 @@ func (q *inputQueue) add(ctx context.Context, data []byte) (<-chan error, error)
 	case q.bytes+len(data) > maxQueued:
 		return nil, fmt.Errorf("%w (%d bytes)", ErrOverloaded, q.bytes)
 	}
-	if t.data = q.tryLocked(data); len(t.data) == 0 {
+	if t.data = q.tryLocked(data, note); len(t.data) == 0 {
 		t.done <- nil
 		return t.done, nil
 	}
@@ -62,13 +68,30 @@ func (q *inputQueue) add(ctx context.Context, data []byte) (<-chan error, error)
 
 // tryLocked types what the terminal takes at once when nothing is queued before it, and
 // returns the rest. A key costs no goroutine that way.
-func (q *inputQueue) tryLocked(data []byte) (rest []byte) {
+func (q *inputQueue) tryLocked(data []byte, note func()) (rest []byte) {
 	if q.writing {
 		return data
 	}
-	n := q.device.TryWrite(data)
+	n := q.tryNoted(data, note)
 	q.sent += n
 	return data[n:]
+}
+
+// notedWriter is a device that calls note where nothing lies between it and the write: no lock,
+// no memory to be had, no turn to wait for. Whoever is killed in between has lost the input.
+type notedWriter interface {
+	TryWriteNoted(p []byte, note func()) int
+}
+
+func (q *inputQueue) tryNoted(data []byte, note func()) int {
+	if note == nil {
+		return q.device.TryWrite(data)
+	}
+	if d, ok := q.device.(notedWriter); ok {
+		return d.TryWriteNoted(data, note)
+	}
+	note()
+	return q.device.TryWrite(data)
 }
 
 // reply queues an answer of the emulator; it is dropped when too many wait.
@@ -78,7 +101,7 @@ func (q *inputQueue) reply(data []byte) {
 	if q.closed || q.device == nil || q.replies+len(data) > maxReplies {
 		return
 	}
-	if data = q.tryLocked(data); len(data) == 0 {
+	if data = q.tryLocked(data, nil); len(data) == 0 {
 		return
 	}
 	q.replies += len(data)
@@ -247,14 +270,11 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
-			s.beginOnce(t.ID, r)
+			note := s.onceNote(t.ID, r)
 			if t.Secret && !t.Force {
-				err = s.inputs.addNow(data)
+				err = s.inputs.addNow(data, note)
 			} else {
-				done, err = s.inputs.add(ctx, data)
-			}
-			if err != nil {
-				s.abandonOnce(t.ID)
+				done, err = s.inputs.addNoted(ctx, data, note)
 			}
 			kind := journal.InputTyped
 			if t.Paste {

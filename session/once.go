@@ -64,13 +64,15 @@ func onceHash(id string) [2]uint64 {
 	return [2]uint64{binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:])}
 }
 
-// beginOnce notes in the ring that input is being typed. The journal is told when it was: a
-// daemon that is killed between the two, or in the very write, leaves the note.
-func (s *Session) beginOnce(id string, t Typed) {
-	if id != "" && s.ring != nil {
-		kind := max(0, slices.Index(onceEchoes[:], t.Echo))
-		s.ring.NoteTyping(ring.Typing{ID: onceHash(id), At: t.Cursor, Kind: uint64(kind)})
+// onceNote notes in the ring that input is being typed. The journal is told when it was: a
+// daemon that is killed between the two, or in the very write, leaves the note. nil: nothing is
+// to be noted.
+func (s *Session) onceNote(id string, t Typed) func() {
+	if id == "" || s.ring == nil {
+		return nil
 	}
+	n := ring.Typing{ID: onceHash(id), At: t.Cursor, Kind: uint64(max(0, slices.Index(onceEchoes[:], t.Echo)))}
+	return func() { s.ring.NoteTyping(n) }
 }
 
 // Notes of a shell's lines: the journal is told before they are typed, so one that is marked
@@ -80,11 +82,20 @@ const (
 	noteLineTyping                // it is marked, and being typed
 )
 
-// noteLine notes in the ring how far the typing of a line is.
-func (s *Session) noteLine(id string, kind uint64) {
+// markLine notes in the ring that a line is being marked.
+func (s *Session) markLine(id string) {
 	if id != "" && s.ring != nil {
-		s.ring.NoteTyping(ring.Typing{ID: lineHash(id), At: s.off, Kind: kind})
+		s.ring.NoteTyping(ring.Typing{ID: lineHash(id), At: s.off, Kind: noteLineMarked})
 	}
+}
+
+// lineNote notes that it is being typed.
+func (s *Session) lineNote(id string) func() {
+	if id == "" || s.ring == nil {
+		return nil
+	}
+	n := ring.Typing{ID: lineHash(id), At: s.off, Kind: noteLineTyping}
+	return func() { s.ring.NoteTyping(n) }
 }
 
 // neverTyped says of a line that is marked that the owner before was killed before it typed it.
@@ -95,13 +106,6 @@ func (s *Session) neverTyped(id string) bool {
 
 // lineHash names a line in a note, apart from input of the same id.
 func lineHash(id string) [2]uint64 { return onceHash("line\x00" + id) }
-
-// abandonOnce takes it back: nothing was typed.
-func (s *Session) abandonOnce(id string) {
-	if id != "" && s.ring != nil {
-		s.ring.ForgetTyping()
-	}
-}
 
 // takeLeftTyping takes what the owner before this one was typing when it ended.
 func (s *Session) takeLeftTyping() {

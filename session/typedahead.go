@@ -70,8 +70,8 @@ func (q *inputQueue) allRead() {
 	q.sent = 0
 }
 
-// addNow types what the terminal takes at once, or fails: nothing is queued.
-func (q *inputQueue) addNow(data []byte) error {
+// addNow is addNoted that types what the terminal takes at once, or fails: nothing is queued.
+func (q *inputQueue) addNow(data []byte, note func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -80,7 +80,7 @@ func (q *inputQueue) addNow(data []byte) error {
 	case q.writing || len(q.queue) > 0:
 		return ErrTypedAhead
 	}
-	if rest := q.tryLocked(data); len(rest) > 0 {
+	if rest := q.tryLocked(data, note); len(rest) > 0 {
 		return fmt.Errorf("the terminal did not take it as a whole, but %d of %d bytes", len(data)-len(rest), len(data))
 	}
 	return nil

@@ -43,12 +43,16 @@ func (d *device) Write(p []byte) (int, error) {
 	return d.pty.Write(p)
 }
 
-func (d *device) TryWrite(p []byte) int {
+func (d *device) TryWrite(p []byte) int { return d.TryWriteNoted(p, func() {}) }
+
+// TryWriteNoted is TryWrite; note is called right before it.
+func (d *device) TryWriteNoted(p []byte, note func()) int {
 	n := 0
 	if d.pty == nil {
 		return 0
 	}
 	_ = d.control(func(fd int) (err error) {
+		note()
 		n, err = unix.Write(fd, p)
 		return err
 	})

@@ -21,9 +21,6 @@ func (r *Ring) NoteTyping(t Typing) {
 	n.noted.Store(1)
 }
 
-// ForgetTyping takes the note back: nothing was typed.
-func (r *Ring) ForgetTyping() { r.hdr.typing.noted.Store(0) }
-
 // Typing is the note that was left, if there is one.
 func (r *Ring) Typing() (t Typing, ok bool) {
 	n := &r.hdr.typing
