@@ -118,7 +118,7 @@ func (w *readWait) sees(r *evidence.Result, off uint64, now time.Time) bool {
 // through a relay.
 const (
 	blankLasts       = 25 * time.Millisecond
-	blankBehindLasts = 90 * time.Millisecond
+	blankBehindLasts = 200 * time.Millisecond
 )
 
 // tells says whether what a look finds counts.

@@ -280,11 +280,17 @@ func TestAnotherShellOfAPerson(t *testing.T) {
 // FAULT: E10
 func TestLinesInOddTerminals(t *testing.T) {
 	t.Run("raw", func(t *testing.T) {
-		p := beginShell(t, Cmd{Argv: []string{"dash"}})
-		if _, err := p.Exec(testContext(t), "stty raw -echo"); err != nil {
-			t.Fatal(err)
-		}
-		runs(t, p, "echo ok; "+status(3), "ok\n", 3)
+		inShells(t, func(t *testing.T, p *Program, _ string) {
+			for _, mode := range []string{"raw -echo", "raw", "-echo"} {
+				if _, err := p.Exec(testContext(t), "stty "+mode); err != nil {
+					t.Fatal(err)
+				}
+				r, err := p.Exec(testContext(t), "stty sane; echo ok; "+status(3))
+				if err != nil || r.Exit == nil || *r.Exit != 3 || !strings.Contains(r.Output, "ok") {
+					t.Fatalf("%s: %+v, %v", mode, r, err)
+				}
+			}
+		}, "dash", "ksh", "mksh", "bash")
 	})
 	t.Run("no standard error", func(t *testing.T) {
 		p := beginShell(t, Cmd{Argv: []string{"bash", "--norc"}})

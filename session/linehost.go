@@ -243,10 +243,13 @@ func (s *Session) takeBackReplies() {
 }
 
 // saneTerminal undoes what a program that crashed did to the terminal, for a shell that does
-// not do so itself.
+// not do so itself. ksh93 has an editor, but uses it only where it finds echo on.
 func (s *Session) saneTerminal() {
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
+			if s.shell.kind.Edits() && !evidence.RawOutput(fd) {
+				return nil // it is the editor's mode
+			}
 			_, err := evidence.Sane(fd)
 			return err
 		})

@@ -51,6 +51,12 @@ func Sane(fd int) (was bool, err error) {
 	return true, os.NewSyscallError("TCSETS", unix.IoctlSetTermios(fd, unix.TCSETS, t))
 }
 
+// RawOutput reports if a terminal prints ends of lines as they are: no line editor leaves it so.
+func RawOutput(fd int) bool {
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	return err == nil && t.Oflag&unix.OPOST == 0
+}
+
 // ReadSize is how many bytes a thread that is blocked in read asks for; 0 when that is not
 // known.
 func ReadSize(pid, tid int) int {

@@ -15,5 +15,8 @@ func FlushUnread(int) error { return errNoPeer }
 // Sane is not possible here.
 func Sane(int) (bool, error) { return false, errNoPeer }
 
+// RawOutput is not known here.
+func RawOutput(int) bool { return false }
+
 // ReadSize is not known here.
 func ReadSize(int, int) int { return 0 }

@@ -106,7 +106,7 @@ func (m *Machine) next(v *View) {
 	if m.editor.replied {
 		_ = m.host.Do(Action{Kind: ActFlush})
 	}
-	if !v.Kind.Edits() {
+	if !v.Kind.Edits() || v.Kind == shell.Ksh {
 		_ = m.host.Do(Action{Kind: ActSane})
 	}
 	if len(keys) > 0 {
