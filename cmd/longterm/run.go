@@ -45,7 +45,7 @@ printed as plain text (--raw: as it is) and standard input is not read. The sess
 at the end unless --keep is given. With --background, or when it is left there, the session stays until
 ` + "`longterm jobs rm`" + `.
 
-With --pipe, or when the system has no terminal left, the command runs on pipes: it reads our
+With --pipe, with run.mode = "pipe" in the configuration, or when the system has no terminal left, the command runs on pipes: it reads our
 standard input (unless that is a terminal), and stdout and stderr stay apart. Pipes and files get
 its bytes as they are; a terminal gets text, and how much there was of what is no text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) },
@@ -87,6 +87,9 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.each {
 		return a.runEach(cmd, r, args)
+	}
+	if !r.warm && !cmd.Flags().Changed("pipe") {
+		r.pipe = a.settings().Run.Mode == "pipe"
 	}
 	n, err := r.request(a, cmd, args)
 	if err != nil {

@@ -25,6 +25,7 @@ type Settings struct {
 	Limits    Limits
 	Shells    Shells
 	Exec      Exec
+	Run       Run
 	Attach    Attach
 	Pool      Pool
 	Matchers  []results.Matcher
@@ -94,10 +95,15 @@ type Shells struct {
 
 // Exec are defaults for lines run in a shell.
 type Exec struct {
-	Timeout     time.Duration
+	Timeout     time.Duration // 0: none
 	IdleTimeout time.Duration // 0: never
 	Grace       time.Duration // of each step of the kill ladder
 	MaxOutput   int64         // bytes of output in an answer
+}
+
+// Run are defaults for commands with a session of their own.
+type Run struct {
+	Mode string // pty or pipe
 }
 
 // Attach is how sessions are put on a person's terminal.

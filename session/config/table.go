@@ -41,6 +41,7 @@ type Row struct {
 	Kind     Kind
 	Default  string // as `longterm config set` takes it; of a List: words
 	Min, Max int64  // of Int; of Bytes in bytes; of Duration in nanoseconds
+	None     bool   // of Duration: 0 is possible too, below Min
 	Values   []string
 	Env      string // variable that overrides it
 	Flag     string // flag that overrides it, with its verb
@@ -97,10 +98,12 @@ var table = []Row{
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
 	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", at: func(s *Settings) any { return &s.Shells.Engine }},
 
-	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), Flag: "exec --timeout", When: NextUse, Help: "time a line or command gets while somebody waits for it", at: func(s *Settings) any { return &s.Exec.Timeout }},
+	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), None: true, Flag: "exec --timeout", When: NextUse, Help: "time a line or command gets while somebody waits for it; 0: any", at: func(s *Settings) any { return &s.Exec.Timeout }},
 	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time a line may print nothing; 0: any", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
-	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
+	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, hang up, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
 	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer, head and tail", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
+
+	{Key: "run.mode", Kind: Choice, Default: "pty", Values: []string{"pty", "pipe"}, Flag: "run --pipe", When: NextUse, Help: "what run gives a command: a terminal, or pipes, which keep stdout and stderr apart; run --pipe=false gives a terminal all the same. With --warm and --each it is always a terminal", at: func(s *Settings) any { return &s.Run.Mode }},
 
 	{Key: "attach.detach_key", Kind: Chord, Default: `C-\ d`, Env: "LONGTERM_DETACH_KEY", Flag: "attach --detach-key", When: NextUse, Help: "leaves the session", at: func(s *Settings) any { return &s.Attach.DetachKey }},
 	{Key: "attach.next_key", Kind: Chord, Default: `C-\ n`, When: NextUse, Help: "goes to the next session", at: func(s *Settings) any { return &s.Attach.NextKey }},
