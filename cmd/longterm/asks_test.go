@@ -4,6 +4,7 @@ package main
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -38,4 +39,30 @@ func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
 	seen("from the beginning")
 	i.run("daemon", "restart")
 	seen("after a restart")
+}
+
+// Who gives up on a line that asks is told that it asks, and how to answer; where no status is known
+// because a program tells none, nobody is sent to the daemon's log.
+//
+// FEATURES: R93
+func TestWhatToDoAboutALineThatAsks(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	_, errOut, code := i.try("exec", "--timeout", "1s", "b", "read -p 'Name: ' x; sleep 100")
+	if code != api.ExitTimeout || !strings.Contains(errOut, "waits for input (text); answer with `longterm send ") {
+		t.Errorf("%d %s", code, errOut)
+	}
+	job := decode[[]api.Job](t, i.run("jobs", "b", "--json"))[0]
+	if _, errOut, code = i.try("jobs", "wait", "--timeout", "50ms", job.ID); code != api.ExitTimeout ||
+		strings.Contains(errOut, "context") || !strings.Contains(errOut, "longterm jobs show") {
+		t.Errorf("%d %s", code, errOut)
+	}
+	i.run("new", "-n", "c", "--", "cat")
+	i.run("wait", "c", "--for", "input")
+	if _, errOut, code = i.try("exec", "--json", "c", "hello"); code != api.ExitOwnFailure {
+		t.Errorf("%d %s", code, errOut)
+	}
+	if e := decode[api.Error](t, errOut); strings.Contains(e.Hint, "log") || !strings.Contains(e.Hint, "judge by what it printed") {
+		t.Errorf("%+v", e)
+	}
 }

@@ -103,6 +103,8 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 		what = "it was not begun: the shell runs something else"
 	case !isOpen(r.State):
 		what = "it was ended"
+	case r.State == "needs_input":
+		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])
 	case r.TimedOut != "none":
 		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])
 	}
@@ -132,6 +134,9 @@ func endStatus(r *api.Result) error {
 		return &exitError{128 + int(unix.SignalNum(r.Signal)), nil}
 	case r.Error != "":
 		return &exitError{api.ExitOwnFailure, errors.New(r.Error)}
+	}
+	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
+		return &exitError{api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed")}
 	}
 	return &exitError{api.ExitOwnFailure, errors.New("its exit status is not known")}
 }
