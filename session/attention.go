@@ -31,6 +31,7 @@ type attention struct {
 	shell    bool // at the last look the shell itself was reading
 	blank    bool // at the last look nothing stood before the cursor
 	behind   bool // at the last look it was a relay that waits
+	own      bool // at the last look it was the session's own program
 	pending  bool // at the last look output was on its way to us
 	unread   bool // at the last look what was typed had not been read
 	answered bool // nothing was printed since something was typed
@@ -115,9 +116,10 @@ func (w *readWait) sees(r *evidence.Result, off uint64, now time.Time) bool {
 }
 
 // A wait with nothing before the cursor has to last: its question may be on its way to us still, longer
-// through a relay.
+// through a relay. That of the shell itself may be the one at its prompt, whose marks are on their way.
 const (
 	blankLasts       = 25 * time.Millisecond
+	blankShellLasts  = 90 * time.Millisecond
 	blankBehindLasts = 200 * time.Millisecond
 )
 
@@ -132,6 +134,8 @@ func (a *attention) tells(now time.Time) bool {
 		return a.Looks() > 0
 	case a.behind:
 		return now.Sub(a.wait.since) >= blankBehindLasts
+	case a.own:
+		return now.Sub(a.wait.since) >= blankShellLasts
 	}
 	return now.Sub(a.wait.since) >= blankLasts
 }
@@ -296,7 +300,7 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 	}
 	a.pending = a.pending || s.ring.Head() != s.off
 	now := time.Now()
-	a.behind = len(f.Probe.Behind) > 0
+	a.behind, a.own = len(f.Probe.Behind) > 0, f.Probe.PID == st.PID && s.followed()
 	f.Beside = a.wait.sees(&f.Probe, s.off, now)
 	a.unread = a.spent.same(&f.Probe, now)
 	a.reader.sees(&f.Probe)

@@ -99,6 +99,9 @@ func TestQuestionOnItsWay(t *testing.T) {
 	if !a.tells(now.Add(blankLasts)) {
 		t.Error("not when it lasts")
 	}
+	if a.own = true; a.tells(now.Add(blankLasts)) || !a.tells(now.Add(blankShellLasts)) {
+		t.Error("of the shell, whose marks may be on their way, as soon as of a program")
+	}
 	if a.behind = true; a.tells(now.Add(blankLasts)) {
 		t.Error("behind a relay as soon as of a program")
 	}
