@@ -244,7 +244,9 @@ func (p *pipedText) take(c session.Chunk, runs []session.StreamRun) {
 	}
 }
 
+// into fills a result, which may have been filled before.
 func (p *pipedText) into(r *api.Result) {
+	r.BinaryBytes = 0
 	for _, s := range p.streams {
 		_ = s.flush.Close()
 		r.BinaryBytes += s.gate.Held()

@@ -1,0 +1,25 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// A result that is asked for while it is on its way is filled more than once.
+//
+// FEATURES: R22
+func TestBinaryIsCountedOnce(t *testing.T) {
+	r := api.Result{}
+	for range 2 {
+		p := newPipedText(textLimits{bytes: 1 << 10})
+		p.take(session.Chunk{Data: bytes.Repeat([]byte{0, 0xff, 1}, 2000)}, nil)
+		if p.into(&r); !r.Binary || r.BinaryBytes != 6000 {
+			t.Errorf("%d of 6000 bytes are binary: %v", r.BinaryBytes, r.Binary)
+		}
+	}
+}
