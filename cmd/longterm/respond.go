@@ -141,7 +141,7 @@ func (r *ruleFlags) register(c *cobra.Command) {
 	} {
 		f.Var(replyFlag{r, x.kind}, x.kind, x.usage)
 	}
-	f.BoolVar(&r.noEnter, "no-enter", false, "press no Enter after secrets")
+	f.BoolVar(&r.noEnter, "no-enter", false, "press no Enter after secrets, which are followed by it otherwise")
 	f.IntVar(&r.rule.Max, "max", 0, "use the rule at most so many times (default: no limit)")
 	f.BoolVar(&r.rule.After, "order", false, "wait until the rule before was used as often as its --max says, or once")
 	f.DurationVar(&r.timeout, "timeout", 0, "have it fail when the rule was not used within this time")
@@ -377,7 +377,7 @@ type respondFlags struct {
 
 func (r *respondFlags) register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&r.pairs, "respond", nil, "PATTERN=REPLY: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY refers to a secret")
+	f.StringArrayVar(&r.pairs, "respond", nil, "PATTERN=REPLY: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY types the secret that it refers to, and Enter")
 	f.StringVar(&r.file, "respond-file", "", "file of rules (YAML) for this line")
 }
 
