@@ -15,6 +15,7 @@ import (
 //
 // FEATURES: R53
 func TestEnterAfterASecret(t *testing.T) {
+	t.Setenv("PW", "hunter2")
 	presses := func(list []api.RespondReply) bool { return len(list) == 2 && list[1].Value == "<Enter>" }
 	pair, err := parsePair("Password=secret:env:PW")
 	if err != nil || !presses(pair.Reply) {
