@@ -115,8 +115,11 @@ func quote(name string) (string, bool) {
 	return q, err == nil
 }
 
-// replaceWord puts another word in the place of a command line's word.
+// replaceWord puts another word in the place of a command line's word; empty: it has none like that.
 func replaceWord(line, old, word string) string {
+	if old == "" { // it would be found everywhere, without end
+		return ""
+	}
 	for i := 0; ; {
 		at := strings.Index(line[i:], old)
 		if at < 0 {

@@ -61,6 +61,9 @@ var (
 // suggestFile finds the file that was probably meant.
 func suggestFile(s *situation) []Suggestion {
 	name := s.find(noFile)
+	if name == "" {
+		return nil
+	}
 	var all []Suggestion
 	for _, n := range nearest(name, s.Files) {
 		if word, ok := quote(n); ok {
