@@ -49,6 +49,7 @@ func (s *Session) answer() {
 			continue
 		}
 		s.inputs.reply(a.reply)
+		s.unreadReplies = true
 		if s.shell != nil {
 			s.lines().Replied()
 		}

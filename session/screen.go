@@ -12,10 +12,13 @@ type View struct {
 	Engine vterm.Engine
 	Offset uint64 // of the output the emulator has seen
 	Modes  vterm.Modes
+	// Replied says that replies to queries were typed since anything else was: a line editor may have
+	// taken them for keys.
+	Replied bool
 }
 
 func (s *Session) view() View {
-	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes()}
+	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.unreadReplies}
 }
 
 // Look calls f with the emulator on the owner's goroutine. f must be short and must

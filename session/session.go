@@ -100,44 +100,45 @@ type Session struct {
 	start   sync.Once
 
 	// The owner's.
-	off         uint64 // bytes the emulator has seen
-	journalled  uint64 // bytes in the journal and acknowledged; ≤ off
-	journalBad  bool   // the last append failed
-	exit        *Exit  // reported by the keeper, not reached yet
-	exitAt      uint64
-	closed      bool // no more output can come
-	released    bool
-	quiet       bool      // changes are not announced: they are old
-	replaying   time.Time // when what is being replayed happened
-	waiters     map[*waiter]struct{}
-	attention   attention
-	content     content
-	execTimer   <-chan time.Time // see startSoon
-	bells       int
-	bellAt      uint64       // offset after the newest one
-	typed       []typedText  // newest last
-	input       inputRegion  // of the shell's newest prompt
-	idTyped     []onceTyped  // newest last
-	idsSaved    bool         // idTyped is in its file
-	leftTyping  *ring.Typing // what an owner that was killed was typing; may be nil
-	typedByExec bool         // the newest thing typed was a whole line, by Exec
-	typedAt     anchor       // where output and screen stood when something was last typed
-	frame       vterm.Frame
-	shell       *tracking         // nil: the program is no shell that can be followed
-	execs       []*Run            // lines to run, oldest first; the first one may be under way
-	lineExec    *lineexec.Machine // see lines
-	asked       []asked           // replies that are to be typed
-	lineProber  evidence.Prober   // its own: what ran since is asked between its looks
-	shellArgv   string            // the shell's process as it was started
-	typedLines  []string          // ids of the newest lines that were typed
-	lastCommand Command           // of the shell, begun or ended
-	answers     *answering        // nil: there are no rules
-	clock       frameClock
-	check       checkpoints
-	sparse      sparse
-	streams     streams
-	saidSaved   said // what is in its file
-	quarantined bool // nothing looks at output any more
+	off           uint64 // bytes the emulator has seen
+	journalled    uint64 // bytes in the journal and acknowledged; ≤ off
+	journalBad    bool   // the last append failed
+	exit          *Exit  // reported by the keeper, not reached yet
+	exitAt        uint64
+	closed        bool // no more output can come
+	released      bool
+	quiet         bool      // changes are not announced: they are old
+	replaying     time.Time // when what is being replayed happened
+	waiters       map[*waiter]struct{}
+	attention     attention
+	content       content
+	execTimer     <-chan time.Time // see startSoon
+	bells         int
+	bellAt        uint64       // offset after the newest one
+	typed         []typedText  // newest last
+	input         inputRegion  // of the shell's newest prompt
+	idTyped       []onceTyped  // newest last
+	idsSaved      bool         // idTyped is in its file
+	leftTyping    *ring.Typing // what an owner that was killed was typing; may be nil
+	typedByExec   bool         // the newest thing typed was a whole line, by Exec
+	typedAt       anchor       // where output and screen stood when something was last typed
+	frame         vterm.Frame
+	shell         *tracking         // nil: the program is no shell that can be followed
+	execs         []*Run            // lines to run, oldest first; the first one may be under way
+	lineExec      *lineexec.Machine // see lines
+	asked         []asked           // replies that are to be typed
+	unreadReplies bool              // see View
+	lineProber    evidence.Prober   // its own: what ran since is asked between its looks
+	shellArgv     string            // the shell's process as it was started
+	typedLines    []string          // ids of the newest lines that were typed
+	lastCommand   Command           // of the shell, begun or ended
+	answers       *answering        // nil: there are no rules
+	clock         frameClock
+	check         checkpoints
+	sparse        sparse
+	streams       streams
+	saidSaved     said // what is in its file
+	quarantined   bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk
 

@@ -55,6 +55,9 @@ func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
 	at, err := j.e.s.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
+		if v.Replied { // what the editor made of replies that nobody read is no part of the line
+			dst = append(dst, 'U'-'@')
+		}
 		if v.Modes.BracketedPaste {
 			dst = vterm.AppendPaste(dst, []byte(j.line), &v.Modes)
 		} else {
