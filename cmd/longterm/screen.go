@@ -45,4 +45,4 @@ func screenCommand(a *app) *cobra.Command {
 }
 
 // momentForms says how a moment of a session is given.
-const momentForms = "an offset, a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"
+const momentForms = "an offset, a line of text (line:1000; 0 is the oldest), a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"

@@ -3,20 +3,26 @@
 package daemon
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // momentHint says how a moment of a session is written.
-const momentHint = "give an output offset (12345), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+const momentHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
 
-// moment is a place in a session's history: an offset, or a time if that is not zero.
+// moment is a place in a session's history: an offset, a time if that is not zero, or the
+// beginning of a line of its text.
 type moment struct {
-	off  uint64
-	time time.Time
+	off    uint64
+	time   time.Time
+	line   uint64 // 0-based, from the oldest that is kept
+	byLine bool
 }
 
 // clockForms are times of day, and dayForms times with a date, in the machine's zone.
@@ -29,6 +35,11 @@ var (
 func parseMoment(s string, now, started time.Time) (moment, error) {
 	if off, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return moment{off: off}, nil
+	}
+	if text, ok := strings.CutPrefix(s, "line:"); ok {
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return moment{line: n, byLine: true}, nil
+		}
 	}
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		d, err := time.ParseDuration(s[1:])
@@ -62,14 +73,53 @@ func parseMoment(s string, now, started time.Time) (moment, error) {
 }
 
 // offsetOf finds the output offset of a moment of a session.
-func offsetOf(e *entry, s string) (uint64, error) {
+func offsetOf(ctx context.Context, e *entry, s string) (uint64, error) {
 	m, err := parseMoment(s, time.Now(), e.s.Status().Started)
-	if err != nil || m.time.IsZero() {
+	if err != nil || m.time.IsZero() && !m.byLine {
 		return m.off, err
 	}
-	off, err := e.s.OffsetAt(m.time)
+	var off uint64
+	if m.byLine {
+		off, err = lineOffset(ctx, e.s, m.line)
+	} else {
+		off, err = e.s.OffsetAt(m.time)
+	}
 	if err != nil {
 		return 0, api.Errorf(api.CodeStorage, "find %s in the history: %v", s, err)
 	}
 	return off, nil
+}
+
+// lineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
+// emulator keeps the newest only, so they are counted from the journal, in the memory of a buffer.
+// A line that is not there yet begins at the end.
+func lineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {
+	start, end := s.OutputRange()
+	if n == 0 {
+		return start, nil
+	}
+	r := plainReader{s: s, buf: make([]byte, 256<<10), base: start}
+	found, seen := end, uint64(0)
+	for at := start; at < end && seen < n; {
+		c, err := r.chunk(ctx, at, end)
+		if err != nil || c.Next == at {
+			return found, err
+		}
+		if c.Gap > 0 { // what follows is a line of its own
+			r.plain, r.base = vterm.Plain{}, c.From
+			r.mask.Restart()
+		}
+		r.mask.Apply(c.Data)         // a copy, in buf
+		_, _ = r.plain.Write(c.Data) // never fails
+		r.plain.Lines(func(l vterm.PlainLine) {
+			if l.More {
+				return
+			}
+			if seen++; seen == n {
+				found = r.base + l.To
+			}
+		})
+		at = c.Next
+	}
+	return found, nil
 }

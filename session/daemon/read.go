@@ -102,7 +102,7 @@ func only(stream string, data []byte, runs []api.StreamRun) []byte {
 func readChunk(ctx context.Context, e *entry, q *outputQuery, read chunkReader) (c session.Chunk, runs []session.StreamRun, end bool, err error) {
 	s := e.s
 	if q.At != "" {
-		if q.From, err = offsetOf(e, q.At); err != nil {
+		if q.From, err = offsetOf(ctx, e, q.At); err != nil {
 			return c, nil, false, err
 		}
 	}
@@ -154,7 +154,7 @@ func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		return api.OutputText{}, err
 	}
 	if in.At != "" {
-		if in.From, err = offsetOf(e, in.At); err != nil {
+		if in.From, err = offsetOf(ctx, e, in.At); err != nil {
 			return api.OutputText{}, err
 		}
 	}
@@ -286,7 +286,7 @@ func (d *Daemon) lookAt(ctx context.Context, e *entry, at string, f func(vterm.E
 	if at == "" {
 		return e.s.Look(ctx, func(v session.View) { f(v.Engine) })
 	}
-	off, err := offsetOf(e, at)
+	off, err := offsetOf(ctx, e, at)
 	if err != nil {
 		return err
 	}

@@ -60,14 +60,14 @@ func (d *Daemon) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	p := &passage{s: e.s, pipe: e.record().Pipe}
 	p.from, p.to = e.s.OutputRange()
 	if in.From != "" {
-		off, err := offsetOf(e, in.From)
+		off, err := offsetOf(ctx, e, in.From)
 		if err != nil {
 			return nil, err
 		}
 		p.from = max(off, p.from) // what is forgotten is before the beginning
 	}
 	if in.To != "" {
-		if p.to, err = offsetOf(e, in.To); err != nil {
+		if p.to, err = offsetOf(ctx, e, in.To); err != nil {
 			return nil, err
 		}
 	}
