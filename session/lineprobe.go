@@ -12,13 +12,15 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// Probe implements lineexec.Host: what the kernel tells of who reads the terminal.
+// Probe implements lineexec.Host: what the kernel tells of who reads the terminal. While output is on
+// its way nothing is known: a mark may be among it, and whoever reads now has printed it before.
 func (h lineHostOf) Probe() (p lineexec.Probe) {
 	s := h.s
-	if s.cfg.Device == nil {
+	if s.cfg.Device == nil || s.ring != nil && s.ring.Head() != s.off {
 		return p
 	}
 	var r evidence.Result
+	onItsWay := false
 	err := s.cfg.Device.Control(func(fd int) error {
 		m, err := evidence.ReadModes(fd)
 		if err != nil {
@@ -31,9 +33,11 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 		t.Leader = s.Status().PID
 		r = s.lineProber.Probe(t)
 		p.Canonical, p.Unread = m.Canonical, evidence.UnreadInput(fd)
+		onItsWay = evidence.OutputPending(fd)
 		return nil
 	})
-	if err != nil || r.PID == 0 {
+	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // came during the look
+	if err != nil || r.PID == 0 || onItsWay {
 		return lineexec.Probe{}
 	}
 	p.Known = r.Source > evidence.NoSource

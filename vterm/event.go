@@ -25,7 +25,7 @@ const (
 	EventSync                // Num: 1 begun, 0 ended: mode 2026
 	EventWindow              // Num: CSI t operation the program asked for, informational
 	EventReset               // RIS
-	EventLost                // Num: events dropped because the queue was full
+	EventLost                // Num: events dropped because the queue was full; Name "string": one control string that was too long
 )
 
 // Event is something a program said that is not text. At is the number of bytes

@@ -174,6 +174,9 @@ func FromVterm(e *vterm.Event) (Event, bool) {
 	case vterm.EventAltScreen:
 		return Event{Kind: EventAltScreen, At: e.At, On: e.Num == 1}, true
 	case vterm.EventLost:
+		if e.Name != "" { // a string that is too long to be a mark
+			return Event{}, false
+		}
 		return Event{Kind: EventLost, At: e.At}, true
 	}
 	return Event{}, false
