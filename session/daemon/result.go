@@ -189,8 +189,8 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	}
 	r.Output, r.Truncated, r.Omitted = t.text, t.omitted != nil, t.omitted
 	r.Binary, r.BinaryBytes = t.binary > 0, t.binary
-	if t.screen {
-		r.Hint = screenHint(j.e.rec.ID)
+	if t.screen && (!j.e.temporary() || j.call.YieldMS > 0 && j.e.s.Status().State == session.Running) {
+		r.Hint = screenHint(j.e.rec.ID) // whose session is still there to look at
 	}
 }
 
