@@ -36,6 +36,9 @@ func beGuard() {
 // guard starts a guard. end has it clear up now.
 func guard() (end func() error, err error) {
 	dir, err := os.MkdirTemp("", "ltt")
+	if err == nil {
+		err = os.Chmod(dir, 0o711) // tests that run as root run some programs as somebody else
+	}
 	if err != nil {
 		return nil, err
 	}
