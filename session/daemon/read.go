@@ -28,7 +28,7 @@ const (
 type outputQuery struct {
 	SessionPath
 	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
-	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start"`
+	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
 	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
 
@@ -138,7 +138,7 @@ type textQuery struct {
 	SessionPath
 	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
 	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
-	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start"`
+	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
 	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
 	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
 	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
