@@ -84,7 +84,8 @@ func (s *Session) drain() (more bool) {
 	if n := s.ring.Missed(s.off); n > 0 {
 		s.skipTo(s.off + n)
 	}
-	if s.ring.Head() != s.off {
+	told := s.ring.Head()
+	if told != s.off {
 		s.watch.output() // of bytes that came without a notice, after the followers looked
 	}
 	if s.journalBad {
@@ -101,6 +102,9 @@ func (s *Session) drain() (more bool) {
 	}
 	if taken == 0 {
 		return false
+	}
+	if s.off > told { // bytes that came meanwhile, the last of them maybe without a notice
+		s.watch.output()
 	}
 	s.digest()
 	return taken >= drainBytes

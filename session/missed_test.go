@@ -1,6 +1,8 @@
 package session
 
 import (
+	"io/fs"
+	"os"
 	"testing"
 
 	"github.com/longterm-dev/longterm/store/journal"
@@ -28,5 +30,78 @@ func TestBytesGivenBackUnreadAreAGap(t *testing.T) {
 	n, next, gap, err := f.journal.ReadAt(7, buf)
 	if err != nil || string(buf[:n]) != "after" || gap != 5 || next != 17 {
 		t.Errorf("%q to %d after a gap of %d, %v", buf[:n], next, gap, err)
+	}
+}
+
+// hookedDisk calls a function before each write.
+type hookedDisk struct{ write func() }
+
+func (d hookedDisk) OpenFile(name string, flag int, perm fs.FileMode) (journal.File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return hookedFile{f, d.write}, nil
+}
+func (d hookedDisk) ReadDir(dir string) ([]fs.DirEntry, error)   { return os.ReadDir(dir) }
+func (d hookedDisk) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
+func (d hookedDisk) Rename(from, to string) error                { return os.Rename(from, to) }
+func (d hookedDisk) Remove(name string) error                    { return os.Remove(name) }
+
+type hookedFile struct {
+	*os.File
+	write func()
+}
+
+func (f hookedFile) WriteAt(p []byte, off int64) (int, error) {
+	f.write()
+	return f.File.WriteAt(p, off)
+}
+
+// Followers are told of bytes that the owner took in passing: printed while it was busy with
+// others, after the followers had looked, and without a notice because one was on its way.
+//
+// FEATURES: R86
+func TestFollowersAreToldOfBytesTakenInPassing(t *testing.T) {
+	var f *fixture
+	var w *Watch
+	came := 0
+	write := func() {
+		if w == nil {
+			return
+		}
+		ring := f.fake.ring
+		switch came++; came {
+		case 1: // printed with a notice; the followers look
+			ring.Publish(copy(ring.Room(), "one "))
+			if !ring.Notice() {
+				t.Error("the first notice is missing")
+			}
+			f.Notice()
+			<-w.Output
+		case 2:
+			ring.Publish(copy(ring.Room(), "two"))
+			if ring.Notice() {
+				t.Error("nothing is tested: the owner looked meanwhile")
+			}
+		}
+	}
+	f = newFixture(t, journal.Options{FS: hookedDisk{func() { write() }}})
+	if err := f.do(testContext(t), func() { w = f.Watch(); <-w.Output }); err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	f.print(f.Session, "zero ")
+	if err := f.do(testContext(t), func() {}); err != nil {
+		t.Fatal(err)
+	}
+	waitText(t, f.Session, "two")
+	if err := f.do(testContext(t), func() {}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.Output:
+	default:
+		t.Error("nobody was told")
 	}
 }

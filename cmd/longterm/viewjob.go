@@ -152,8 +152,8 @@ func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done 
 			over = true
 		default:
 		}
-		if from, to, known = j.place(ctx, own, from, known); known {
-			next, err := j.readSome(ctx, s, w, own, from, to)
+		if from, to, known = j.place(ctx, from, known); known {
+			next, err := j.readSome(ctx, s, w, from, to)
 			if err != nil || over && next == from {
 				return
 			}
@@ -171,35 +171,22 @@ func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done 
 	}
 }
 
-// place is from where to where the output goes; to is 0 while it runs.
-func (j *promptJob) place(ctx context.Context, own bool, from uint64, known bool) (uint64, uint64, bool) {
+// place is from where to where there is output to read; the end stands where the command
+// ended, or is as far as it came.
+func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64, uint64, bool) {
 	job, err := j.v.src.c.Job(ctx, j.id, 256)
 	if err != nil || job.Result == nil {
-		return from, 0, known
+		return from, from, known
 	}
 	r := job.Result
 	if !known && (r.Command > 0 || r.Range.End > 0) {
 		from, known = r.Range.Start, true
 	}
-	if job.State != "done" {
-		return from, 0, known // its end so far: more comes
-	}
 	return from, r.Range.End, known
 }
 
-// readSome reads what there is, and leaves out what nobody could read. While a line runs
-// in a shell, what is printed is its own only as long as the shell says so.
-func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *textWriter, own bool, from, to uint64) (uint64, error) {
-	end := to
-	if end == 0 {
-		info, err := s.Info(ctx)
-		if err != nil {
-			return from, err
-		}
-		if end = info.Output.End; !own && (info.Shell == nil || info.Shell.Phase != "running") {
-			return from, nil
-		}
-	}
+// readSome reads what there is, and leaves out what nobody could read.
+func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *textWriter, from, end uint64) (uint64, error) {
 	if end > from+maxBehind {
 		from = end - keptBehind
 	}

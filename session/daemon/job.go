@@ -104,6 +104,7 @@ type job struct {
 	err     error           // why there is no end; likewise
 	result  *api.Result
 	done    time.Time // when the result stood
+	came    uint64    // offset up to which a running line's output was handed out
 }
 
 // ending is why a job is to end before its time.

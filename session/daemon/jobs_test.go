@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -81,6 +83,34 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 	for i := range list {
 		if list[i].State != "exited" || list[i].Cols != 3 {
 			t.Errorf("session %s: %s, %d", list[i].ID, list[i].State, list[i].Cols)
+		}
+	}
+}
+
+// A running line's output ends where the owner is known to have been while it ran: what the
+// terminal shows beyond may be the prompt's already.
+//
+// FEATURES: R16
+func TestARunningLineReachesNoPrompt(t *testing.T) {
+	j := &job{}
+	c := session.Command{}
+	c.Number, c.Start = 3, 100
+	at := func(phase shell.Phase, number, offset uint64) *session.Status {
+		return &session.Status{Offset: offset, Shell: session.ShellStatus{Phase: phase, Number: number}}
+	}
+	for _, x := range []struct {
+		st   *session.Status
+		want uint64
+	}{
+		{at(shell.PhaseRunning, 2, 90), 100},  // the line before
+		{at(shell.PhaseRunning, 3, 90), 100},  // its echo is not over
+		{at(shell.PhaseRunning, 3, 150), 150}, // its own
+		{at(shell.PhasePrompt, 0, 170), 150},  // the prompt is in it; where it began, its end will tell
+		{at(shell.PhaseRunning, 4, 160), 160}, // a line of several commands
+		{at(shell.PhaseRunning, 4, 155), 160}, // looked at before
+	} {
+		if got := j.reached(&c, x.st); got != x.want {
+			t.Errorf("%+v: %d, want %d", x.st.Shell, got, x.want)
 		}
 	}
 }

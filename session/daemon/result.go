@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -102,6 +103,22 @@ func (j *job) why() ending {
 	return j.how
 }
 
+// reached is how far a running line's output is known to be its own: what the terminal shows
+// beyond what the owner has looked at may be the next prompt's already. It never goes back.
+func (j *job) reached(c *session.Command, st *session.Status) uint64 {
+	at := c.Start
+	switch {
+	case j.foreign.Load():
+		_, at = j.e.s.OutputRange()
+	case st.Shell.Phase == shell.PhaseRunning && st.Shell.Number >= c.Number:
+		at = max(at, st.Offset)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.came = max(j.came, at)
+	return j.came
+}
+
 // fillLine puts in what is known of a line.
 func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, limit int) {
 	j.mu.Lock()
@@ -132,7 +149,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
 	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
 	if c.End == 0 { // as far as it came: a cursor to go on from
-		_, r.Range.End = j.e.s.OutputRange()
+		r.Range.End = j.reached(&c, st)
 	}
 	if ended {
 		r.ExitCode = c.Exit // a shell tells no more: 137 may be a signal's, or not
