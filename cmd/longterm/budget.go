@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -40,21 +40,21 @@ const maxBudget = 16 << 20
 // budgetWriter prints what a session printed within a budget.
 type budgetWriter struct {
 	w       io.Writer
-	b       *results.Budget
+	b       *diagnostics.Budget
 	raw     bool // bytes as they are, else text
 	at      uint64
 	plain   vterm.Plain
 	base    uint64 // offset of the first byte given to plain
 	begun   bool
 	printed int
-	info    results.CutInfo
+	info    diagnostics.CutInfo
 }
 
 func (b budgetFlags) writer(w io.Writer, raw bool, session, stream string) *budgetWriter {
 	if b.bytes == 0 {
 		b.bytes = maxBudget
 	}
-	out := &budgetWriter{w: w, raw: raw, b: &results.Budget{Max: b.bytes, Line: b.line, ANSI: raw}}
+	out := &budgetWriter{w: w, raw: raw, b: &diagnostics.Budget{Max: b.bytes, Line: b.line, ANSI: raw}}
 	out.b.More = func(from, to uint64) string { return rereads(session, stream, from, to) }
 	return out
 }

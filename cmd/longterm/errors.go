@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // tell says what went wrong on standard error: in a line, or as the API does when JSON was
@@ -106,7 +106,7 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		}
 	}
 	slices.Sort(names)
-	if near := results.Nearest(word, names); near != "" {
+	if near := diagnostics.Nearest(word, names); near != "" {
 		return usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())

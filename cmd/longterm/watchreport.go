@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/watch"
 )
 
@@ -28,18 +28,18 @@ type report struct {
 
 // reportJSON is what `watch --json` prints for each run.
 type reportJSON struct {
-	Run        int            `json:"run"`
-	Command    string         `json:"command"`
-	Changed    []string       `json:"changed_files"` // what made it run
-	Started    time.Time      `json:"started"`
-	DurationMS int64          `json:"duration_ms"`
-	ExitCode   *int           `json:"exit_code"`
-	Signal     string         `json:"signal,omitempty"`
-	Errors     int            `json:"errors"`
-	Warnings   int            `json:"warnings"`
-	FirstError *api.Problem   `json:"first_error,omitempty"`
-	Tests      *results.Tests `json:"tests,omitempty"`
-	Changes    *changesJSON   `json:"changes,omitempty"` // since the run before
+	Run        int                `json:"run"`
+	Command    string             `json:"command"`
+	Changed    []string           `json:"changed_files"` // what made it run
+	Started    time.Time          `json:"started"`
+	DurationMS int64              `json:"duration_ms"`
+	ExitCode   *int               `json:"exit_code"`
+	Signal     string             `json:"signal,omitempty"`
+	Errors     int                `json:"errors"`
+	Warnings   int                `json:"warnings"`
+	FirstError *api.Problem       `json:"first_error,omitempty"`
+	Tests      *diagnostics.Tests `json:"tests,omitempty"`
+	Changes    *changesJSON       `json:"changes,omitempty"` // since the run before
 }
 
 type changesJSON struct {
@@ -93,7 +93,7 @@ func (r *report) lines() []string {
 		lines = append(lines, "first error: "+problemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
 	}
 	if t := r.run.Result.Tests; t != nil && r.changes == nil {
-		lines = tell(lines, "fails: ", t.Failures, func(f results.Failure) string { return f.Name })
+		lines = tell(lines, "fails: ", t.Failures, func(f diagnostics.Failure) string { return f.Name })
 	}
 	return append(lines, r.changed()...)
 }
@@ -152,7 +152,7 @@ func tell[T any](lines []string, what string, list []T, text func(T) string) []s
 	return lines
 }
 
-func diagnosticText(d results.Diagnostic) string {
+func diagnosticText(d diagnostics.Diagnostic) string {
 	return problemText(&api.Problem{File: d.File, Line: d.Line, Message: d.Message})
 }
 

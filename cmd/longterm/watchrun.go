@@ -9,7 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/watch"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -180,7 +180,7 @@ func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
 	r.text.Write(rest)
 	run := &watch.Run{
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
-		Result: results.Parse(w.command, info.ExitCode, r.text.String()),
+		Result: diagnostics.Parse(w.command, info.ExitCode, r.text.String()),
 	}
 	r.feed.End(time.Now())
 	rep := report{n: w.n, command: w.command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}

@@ -9,7 +9,7 @@ package api
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Version is the prefix of every path.
@@ -312,42 +312,42 @@ type JobStop struct {
 
 // Result is how a line or command went (R2).
 type Result struct {
-	Job          string             `json:"job,omitempty" doc:"its id, to ask for it again"`
-	InBackground bool               `json:"in_background,omitempty" doc:"it goes on without the caller"`
-	Output       string             `json:"output" doc:"plain text; all of it is in output_range"`
-	State        string             `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
-	Outcome      string             `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
-	Needs        string             `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
-	ExitCode     *int               `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
-	Signal       string             `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
-	Error        string             `json:"error,omitempty"`
-	Aborted      bool               `json:"aborted"`
-	TimedOut     string             `json:"timed_out" enum:"none,wall,idle"`
-	DurationMS   int64              `json:"duration_ms"`
-	Message      string             `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
-	Hint         string             `json:"hint,omitempty" doc:"what to do instead"`
-	PID          int                `json:"pid" doc:"of the session"`
-	PGID         int                `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
-	Background   []int              `json:"background_pids,omitempty" doc:"processes it started that run on"`
-	Mode         string             `json:"mode" enum:"pty,pipe"`
-	ModeReason   string             `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
-	Stdout       *string            `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
-	Stderr       *string            `json:"stderr,omitempty"`
-	Merged       bool               `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
-	Binary       bool               `json:"binary,omitempty" doc:"some of it was no text and is left out; the history has it"`
-	BinaryBytes  uint64             `json:"binary_bytes,omitempty"`
-	Truncated    bool               `json:"truncated,omitempty" doc:"output is not all there was"`
-	Omitted      *Omitted           `json:"omitted,omitempty" doc:"what of it is left out"`
-	Session      string             `json:"session"`
-	Command      int                `json:"command,omitempty" doc:"its number in the session"`
-	Quality      string             `json:"quality,omitempty"`
-	Range        Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
-	CwdBefore    string             `json:"cwd_before,omitempty"`
-	CwdAfter     string             `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
-	Env          map[string]*string `json:"env_changes,omitempty" doc:"null: unset"`
-	Guess        *Guess             `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
-	Parsed       *results.Result    `json:"parsed,omitempty"`
-	Answers      []RespondFiring    `json:"answers,omitempty" doc:"what the rules given with the line did"`
+	Job          string              `json:"job,omitempty" doc:"its id, to ask for it again"`
+	InBackground bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
+	Output       string              `json:"output" doc:"plain text; all of it is in output_range"`
+	State        string              `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	Outcome      string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
+	Needs        string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
+	ExitCode     *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
+	Signal       string              `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
+	Error        string              `json:"error,omitempty"`
+	Aborted      bool                `json:"aborted"`
+	TimedOut     string              `json:"timed_out" enum:"none,wall,idle"`
+	DurationMS   int64               `json:"duration_ms"`
+	Message      string              `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
+	Hint         string              `json:"hint,omitempty" doc:"what to do instead"`
+	PID          int                 `json:"pid" doc:"of the session"`
+	PGID         int                 `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
+	Background   []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
+	Mode         string              `json:"mode" enum:"pty,pipe"`
+	ModeReason   string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
+	Stdout       *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
+	Stderr       *string             `json:"stderr,omitempty"`
+	Merged       bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
+	Binary       bool                `json:"binary,omitempty" doc:"some of it was no text and is left out; the history has it"`
+	BinaryBytes  uint64              `json:"binary_bytes,omitempty"`
+	Truncated    bool                `json:"truncated,omitempty" doc:"output is not all there was"`
+	Omitted      *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
+	Session      string              `json:"session"`
+	Command      int                 `json:"command,omitempty" doc:"its number in the session"`
+	Quality      string              `json:"quality,omitempty"`
+	Range        Range               `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
+	CwdBefore    string              `json:"cwd_before,omitempty"`
+	CwdAfter     string              `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
+	Env          map[string]*string  `json:"env_changes,omitempty" doc:"null: unset"`
+	Guess        *Guess              `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
+	Parsed       *diagnostics.Result `json:"parsed,omitempty"`
+	Answers      []RespondFiring     `json:"answers,omitempty" doc:"what the rules given with the line did"`
 }
 
 // Omitted is what a text within a budget leaves out. It is counted as text (of more than

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // judged is how much is judged at once.
@@ -16,7 +16,7 @@ type Gate struct {
 	// Progress, if set, is told of the bytes held back, at most once a second.
 	Progress func(bytes uint64)
 
-	judge results.Binary
+	judge diagnostics.Binary
 	held  uint64
 }
 

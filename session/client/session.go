@@ -14,7 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Session is a session by id, name or unique prefix.
@@ -110,13 +110,13 @@ func (s *Session) Command(ctx context.Context, n int) (api.Command, error) {
 }
 
 // Parsed is the output of the n-th command (0: the newest), read as what it is.
-func (s *Session) Parsed(ctx context.Context, n int) (results.Result, error) {
-	return get[results.Result](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
+func (s *Session) Parsed(ctx context.Context, n int) (diagnostics.Result, error) {
+	return get[diagnostics.Result](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
 }
 
 // Suggest lists what one might do after the n-th command (0: the newest).
-func (s *Session) Suggest(ctx context.Context, n int) ([]results.Suggestion, error) {
-	return get[[]results.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
+func (s *Session) Suggest(ctx context.Context, n int) ([]diagnostics.Suggestion, error) {
+	return get[[]diagnostics.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
 // Wait waits for conditions. It goes on by itself over a restart of the daemon, unless it

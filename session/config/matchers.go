@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // MatcherKey is a key of [[matchers]].
@@ -24,7 +24,7 @@ var MatcherKeys = []MatcherKey{
 
 // matchers gathers [[matchers]].
 type matchers struct {
-	list     []results.Matcher
+	list     []diagnostics.Matcher
 	at       []Place // of each
 	patterns []Place // of its patterns
 	loops    []bool
@@ -42,7 +42,7 @@ func (m *matchers) item(d *decoder, it *item) {
 		return
 	}
 	for len(m.list) <= n {
-		m.list, m.at = append(m.list, results.Matcher{}), append(m.at, it.at)
+		m.list, m.at = append(m.list, diagnostics.Matcher{}), append(m.at, it.at)
 		m.patterns, m.loops = append(m.patterns, it.at), append(m.loops, false)
 	}
 	to := &m.list[n]
@@ -61,7 +61,7 @@ func (m *matchers) item(d *decoder, it *item) {
 	case "patterns":
 		m.patterns[n] = it.value
 		for _, t := range texts {
-			to.Patterns = append(to.Patterns, results.Pattern{Regexp: t})
+			to.Patterns = append(to.Patterns, diagnostics.Pattern{Regexp: t})
 		}
 	case "loop":
 		isBool := false
@@ -123,8 +123,8 @@ func (m *matchers) finish(d *decoder) {
 			d.problem(m.at[i], "matchers", "the name %q comes twice", m.list[i].Name)
 		}
 		names = append(names, m.list[i].Name)
-		_, err := results.NewParser(m.list[i])
-		var wrong *results.MatcherError
+		_, err := diagnostics.NewParser(m.list[i])
+		var wrong *diagnostics.MatcherError
 		if !errors.As(err, &wrong) {
 			continue
 		}

@@ -10,7 +10,7 @@ package config
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Settings are all values.
@@ -28,7 +28,7 @@ type Settings struct {
 	Run       Run
 	Attach    Attach
 	Pool      Pool
-	Matchers  []results.Matcher
+	Matchers  []diagnostics.Matcher
 }
 
 // View is how the viewer looks.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // message is how a job went, in a line that a person or a model reads instead of six
@@ -50,7 +50,7 @@ func (j *job) message(r *api.Result) string {
 
 // cdHint says that a directory which a line of its own ends in does not last.
 func cdHint(line string) string {
-	if !results.EndsInCd(line) {
+	if !diagnostics.EndsInCd(line) {
 		return ""
 	}
 	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"

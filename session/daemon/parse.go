@@ -11,7 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -19,22 +19,22 @@ import (
 const parseBytes = 10 << 20
 
 // readResult is a command's output, read as what the command is known to print.
-func (d *Daemon) readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (results.Result, string, error) {
+func (d *Daemon) readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (diagnostics.Result, string, error) {
 	out, err := plainOutput(ctx, s, from, to, textLimits{bytes: parseBytes})
 	if err != nil {
-		return results.Result{}, "", err
+		return diagnostics.Result{}, "", err
 	}
 	r := d.conf.parser().Parse(text, exit, out.text)
 	r.Truncated = r.Truncated || out.omitted != nil
 	return r, out.text, nil
 }
 
-func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (results.Result, error) {
+func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
 	r, _, _, err := d.parsed(ctx, in)
 	return r, err
 }
 
-func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r results.Result, out string, c store.Command, err error) {
+func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
 	if c, err = d.command(ctx, in); err != nil {
 		return r, "", c, err
 	}
@@ -50,7 +50,7 @@ func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r results.Result,
 	return r, out, c, err
 }
 
-func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]results.Suggestion, error) {
+func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]diagnostics.Suggestion, error) {
 	r, out, c, err := d.parsed(ctx, in)
 	if err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]results
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := results.Suggest(results.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
+	list := diagnostics.Suggest(diagnostics.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
 	if list == nil {
-		list = []results.Suggestion{}
+		list = []diagnostics.Suggestion{}
 	}
 	return list, nil
 }
@@ -82,18 +82,18 @@ func programs(path string) []string {
 const maxVerbFile = 256 << 10
 
 // verbs are what a directory's makefile and package.json let one run.
-func verbs(dir string) *results.Verbs {
-	v := &results.Verbs{}
+func verbs(dir string) *diagnostics.Verbs {
+	v := &diagnostics.Verbs{}
 	if !strings.HasPrefix(dir, "/") {
 		return v
 	}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		if b := head(filepath.Join(dir, name)); b != nil {
-			v.Make = results.MakeTargets(string(b))
+			v.Make = diagnostics.MakeTargets(string(b))
 			break
 		}
 	}
-	v.NPM = results.NPMScripts(head(filepath.Join(dir, "package.json")))
+	v.NPM = diagnostics.NPMScripts(head(filepath.Join(dir, "package.json")))
 	return v
 }
 

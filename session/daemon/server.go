@@ -37,14 +37,14 @@ func apiConfig(build string) huma.Config {
 	return c
 }
 
-// schemaName names a type in the API's description. Those of package results have names
+// schemaName names a type in the API's description. Those of package diagnostics have names
 // that others have too.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if strings.HasSuffix(t.PkgPath(), "/session/results") {
+	if strings.HasSuffix(t.PkgPath(), "/session/output/diagnostics") {
 		return "Parsed" + name
 	}
 	return name

@@ -11,8 +11,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/results"
 )
 
 // settings are the configuration in effect. Readers take it as a whole; the janitor, who
@@ -32,7 +32,7 @@ type settings struct {
 // inEffect is immutable.
 type inEffect struct {
 	values *config.Settings
-	parser *results.Parser
+	parser *diagnostics.Parser
 	status api.Configuration
 }
 
@@ -54,7 +54,7 @@ func (s *settings) frameInterval() time.Duration {
 	return time.Second / time.Duration(max(s.get().Limits.FrameRate, 1))
 }
 
-func (s *settings) parser() *results.Parser { return s.now.Load().parser }
+func (s *settings) parser() *diagnostics.Parser { return s.now.Load().parser }
 
 func (s *settings) status() api.Configuration { return s.now.Load().status }
 
@@ -127,9 +127,9 @@ func (s *settings) take(file *config.File, using string) *inEffect {
 		File: s.dirs.ConfigFile(), Using: using, Loaded: time.Now(), Problems: []string{},
 	}}
 	var err error
-	if e.parser, err = results.NewParser(file.Settings.Matchers...); err != nil { // was checked
+	if e.parser, err = diagnostics.NewParser(file.Settings.Matchers...); err != nil { // was checked
 		s.log.Error("problem matchers", "err", err)
-		e.parser, _ = results.NewParser()
+		e.parser, _ = diagnostics.NewParser()
 	}
 	return e
 }

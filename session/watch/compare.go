@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Run is a finished run of a watched command.
@@ -11,7 +11,7 @@ type Run struct {
 	Exit     *int   // nil: a signal ended it, or unknown
 	Signal   string // that signal
 	Duration time.Duration
-	Result   results.Result
+	Result   diagnostics.Result
 }
 
 // Failed reports anything but an exit status of 0.
@@ -19,10 +19,10 @@ func (r *Run) Failed() bool { return r.Exit == nil || *r.Exit != 0 }
 
 // Changes is what differs between two runs.
 type Changes struct {
-	NewErrors   []results.Diagnostic `json:"new_errors,omitempty"`
-	FixedErrors []results.Diagnostic `json:"fixed_errors,omitempty"`
-	NewFailures []string             `json:"new_failures,omitempty"` // tests that began to fail
-	FixedTests  []string             `json:"fixed_tests,omitempty"`  // tests that fail no longer
+	NewErrors   []diagnostics.Diagnostic `json:"new_errors,omitempty"`
+	FixedErrors []diagnostics.Diagnostic `json:"fixed_errors,omitempty"`
+	NewFailures []string                 `json:"new_failures,omitempty"` // tests that began to fail
+	FixedTests  []string                 `json:"fixed_tests,omitempty"`  // tests that fail no longer
 	// ExitBefore is the status before; only if it changed.
 	ExitChanged bool          `json:"exit_changed"`
 	ExitBefore  *int          `json:"exit_before,omitempty"`
@@ -59,12 +59,12 @@ func sameExit(a, b *Run) bool {
 // identity is what an error keeps while its file is edited: not its line.
 type identity struct{ file, code, message string }
 
-func errorKey(d results.Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
+func errorKey(d diagnostics.Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
 
-func errorsOf(r *results.Result) []results.Diagnostic {
-	var list []results.Diagnostic
+func errorsOf(r *diagnostics.Result) []diagnostics.Diagnostic {
+	var list []diagnostics.Diagnostic
 	for _, d := range r.Diagnostics {
-		if d.Severity == results.Error {
+		if d.Severity == diagnostics.Error {
 			d.Related = nil
 			list = append(list, d)
 		}
@@ -72,7 +72,7 @@ func errorsOf(r *results.Result) []results.Diagnostic {
 	return list
 }
 
-func failuresOf(r *results.Result) []string {
+func failuresOf(r *diagnostics.Result) []string {
 	if r.Tests == nil {
 		return nil
 	}

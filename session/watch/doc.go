@@ -11,5 +11,5 @@
 // State. Its memory is bounded.
 //
 // Numbers in text are progress only with evidence (see tracker): a percentage in a report
-// is none. Errors and warnings are those of package results.
+// is none. Errors and warnings are those of package diagnostics.
 package watch

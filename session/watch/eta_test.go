@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 func TestMedian(t *testing.T) {
@@ -91,8 +91,8 @@ func TestLongBuild(t *testing.T) {
 	if s.First == nil || s.First.File != "src/file7.c" || s.First.Offset != want {
 		t.Errorf("first: %+v, want at %d", s.First, want)
 	}
-	parsed := results.Parse("make", nil, text.String()[:500_000])
-	stream := results.NewStream("make")
+	parsed := diagnostics.Parse("make", nil, text.String()[:500_000])
+	stream := diagnostics.NewStream("make")
 	for line := range strings.Lines(text.String()[:500_000]) {
 		stream.Line(strings.TrimSuffix(line, "\n"))
 	}

@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Kind says what is known of the progress.
@@ -58,7 +58,7 @@ type Start struct {
 type Machine struct {
 	began    time.Time
 	usual    time.Duration
-	problems *results.Stream
+	problems *diagnostics.Stream
 	places   [16]uint64 // offsets of the newest lines, by index
 	first    *Problem
 	found    string // the matcher that found it
@@ -69,7 +69,7 @@ type Machine struct {
 
 // New follows a command from its start.
 func New(s Start) *Machine {
-	return &Machine{began: s.Time, usual: Median(s.Earlier), problems: results.NewStream(s.Command)}
+	return &Machine{began: s.Time, usual: Median(s.Earlier), problems: diagnostics.NewStream(s.Command)}
 }
 
 // Line takes a complete line without its end; from is the offset of its first byte.

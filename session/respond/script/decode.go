@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/longterm-dev/longterm/session/results"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Problem is something wrong with a source.
@@ -237,7 +237,7 @@ func (d *decoder) unknown(key *yaml.Node, known []string) {
 func nearest(s string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
-		if dist := results.Distance(s, n); dist < least && dist < len(n) {
+		if dist := diagnostics.Distance(s, n); dist < least && dist < len(n) {
 			best, least = n, dist
 		}
 	}

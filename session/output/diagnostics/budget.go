@@ -1,0 +1,189 @@
+package diagnostics
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// DefaultHeadShare is how much of a budget the beginning of a text gets; the end, where
+// results are, gets the rest.
+const DefaultHeadShare = 0.3
+
+// CutInfo says what Cut left out: text[HeadEnd:TailStart], if Cut.
+type CutInfo struct {
+	Cut                bool
+	HeadEnd, TailStart int
+	Bytes, Lines       int    // left out; lines that are at least partly
+	Long               int    // of a Budget: lines that were shortened
+	From, To           uint64 // of a Budget: where in the output the lines left out stand
+}
+
+// Cut brings a text down to max bytes, with a note in the middle that says how much is
+// left out, if there is room for it. Cuts fall between grapheme clusters, and between
+// lines where that costs little. A head share outside 0 to 1 means DefaultHeadShare.
+func Cut(text string, max int, headShare float64) (string, CutInfo) {
+	return cut(text, max, headShare, plainText{})
+}
+
+// CutANSI does the same for text with escape sequences: none is cut, colours and links do
+// not run into the note, and the tail has the colours that it had.
+func CutANSI(text string, max int, headShare float64) (string, CutInfo) {
+	return cut(text, max, headShare, ansiText{})
+}
+
+// medium knows where a kind of text can be cut.
+type medium interface {
+	// between finds the last place up to head and the first from tail on where the text
+	// can be cut, and what ends the head and begins the tail there.
+	between(text string, head, tail int) (headEnd, tailStart int, closing, opening string)
+	reserve() int
+}
+
+type plainText struct{}
+
+func (plainText) between(text string, head, tail int) (int, int, string, string) {
+	return boundaryBefore(text, 0, head), boundaryAfter(text, tail, len(text)), "", ""
+}
+
+func (plainText) reserve() int { return 0 }
+
+func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
+	switch {
+	case share == 0:
+		share = -1
+	case share < 0:
+		share = DefaultHeadShare
+	}
+	e := Budget{Max: max(0, limit), Share: share}
+	_, e.ANSI = m.(ansiText)
+	if len(text) <= e.Max {
+		return text, CutInfo{}
+	}
+	room, share := e.room()
+	form, _ := e.form()
+	head := int(float64(room) * share)
+	headEnd, tailStart, closing, opening := m.between(text, head, len(text)-(room-head))
+	info := CutInfo{Cut: true, HeadEnd: headEnd, TailStart: tailStart, Bytes: tailStart - headEnd}
+	gone := text[headEnd:tailStart]
+	info.Lines = strings.Count(gone, "\n")
+	if gone != "" && gone[len(gone)-1] != '\n' {
+		info.Lines++
+	}
+	return spliced(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
+}
+
+// spliced puts a note, if there is one, on a line of its own between head and tail. What
+// restores colours goes first if it does not fit.
+func spliced(head, closing, note, opening, tail string, limit int) string {
+	if note != "" {
+		note += "\n"
+		if head != "" && head[len(head)-1] != '\n' {
+			note = "\n" + note
+		}
+	}
+	if len(head)+len(closing)+len(note)+len(opening)+len(tail) > limit {
+		closing, opening = "", ""
+	}
+	return head + closing + note + opening + tail
+}
+
+// noteForm is how much a note says. Small budgets get small ones.
+type noteForm uint8
+
+const (
+	noteNone        noteForm = iota
+	noteMark                 // […]
+	noteCounts               // how much is left out
+	noteWithCommand          // and what reads it
+)
+
+func (f noteForm) text(bytes, lines int, command string) string {
+	counts := func() string {
+		return fmt.Sprintf("%s, %s left out", plural(bytes, "byte", "bytes"), plural(lines, "line", "lines"))
+	}
+	switch {
+	case f == noteWithCommand && command != "":
+		return "[… " + counts() + ": " + command + " …]"
+	case f >= noteCounts:
+		return "[… " + counts() + " …]"
+	case f == noteMark:
+		return "[…]"
+	}
+	return ""
+}
+
+// lineShare is how much of a part may be given up to end it at a line's end: a quarter.
+const lineShare = 4
+
+// boundaryBefore is the last place in text[from:at] to cut at: a line's end if one is
+// near, else between graphemes.
+func boundaryBefore(text string, from, at int) int {
+	if at <= from {
+		return from
+	}
+	near := max(from, at-(at-from)/lineShare)
+	if i := strings.LastIndexByte(text[near:at], '\n'); i >= 0 {
+		return near + i + 1
+	}
+	before, _ := graphemesAround(text, from, at, len(text))
+	return before
+}
+
+// boundaryAfter is the first place in text[at:end] to cut at.
+func boundaryAfter(text string, at, end int) int {
+	if at >= end {
+		return end
+	}
+	if at > 0 && text[at-1] == '\n' {
+		return at
+	}
+	near := at + (end-at)/lineShare
+	if i := strings.IndexByte(text[at:near], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	_, after := graphemesAround(text, 0, at, end)
+	return after
+}
+
+// maxLookBack bounds how far before a cut the beginning of its grapheme is looked for.
+const maxLookBack = 4 << 10
+
+// graphemesAround finds the grapheme boundaries nearest to at within text[from:end]: the
+// last one not after it, the first one not before it.
+func graphemesAround(text string, from, at, end int) (before, after int) {
+	at = min(max(at, from), end)
+	start := safeStart(text, from, at)
+	before = start
+	state := -1
+	for rest := text[start:end]; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		next := before + len(cluster)
+		if next > at {
+			if before == at {
+				return at, at
+			}
+			return before, next
+		}
+		before = next
+	}
+	return before, before
+}
+
+// safeStart is a place not after at where a grapheme surely begins: after a line feed or
+// between two ASCII characters.
+func safeStart(text string, from, at int) int {
+	low := max(from, at-maxLookBack)
+	for i := min(at, len(text)-1); i > low; i-- {
+		if text[i-1] == '\n' || text[i] < utf8.RuneSelf && text[i-1] < utf8.RuneSelf && text[i] != '\n' {
+			return i
+		}
+	}
+	for low > from && low < len(text) && !utf8.RuneStart(text[low]) && at-low < maxLookBack+utf8.UTFMax {
+		low--
+	}
+	return low
+}

@@ -1,0 +1,159 @@
+package diagnostics
+
+import "strings"
+
+type ansiText struct{}
+
+// reserve is room for what restores colours and links.
+func (ansiText) reserve() int { return maxPen }
+
+// maxPen bounds the sequences that restore the colours of the tail.
+const maxPen = 160
+
+const (
+	resetSGR  = "\x1b[0m"
+	closeLink = "\x1b]8;;\x1b\\"
+)
+
+// pen is what sequences have set: the SGR sequences since the last reset, and if a link
+// is open.
+type pen struct {
+	sgr  []string
+	size int
+	link bool
+}
+
+func (p *pen) take(seq string) {
+	switch {
+	case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m") && !strings.HasPrefix(seq, "\x1b[>") && !strings.HasPrefix(seq, "\x1b[?"):
+		params := seq[2 : len(seq)-1]
+		if params == "" || params == "0" || strings.HasPrefix(params, "0;") || p.size+len(seq) > 16*maxPen {
+			p.sgr, p.size = p.sgr[:0], 0
+		}
+		if params != "" && params != "0" {
+			p.sgr, p.size = append(p.sgr, seq), p.size+len(seq)
+		}
+	case strings.HasPrefix(seq, "\x1b]8;"):
+		_, uri, _ := strings.Cut(seq[4:], ";")
+		p.link = strings.TrimRight(uri, "\x07\x1b\\") != ""
+	}
+}
+
+func (p *pen) close() string {
+	s := ""
+	if p.link {
+		s = closeLink
+	}
+	if p.size > 0 {
+		s += resetSGR
+	}
+	return s
+}
+
+func (p *pen) open() string {
+	s := strings.Join(p.sgr, "")
+	if len(s)+len(resetSGR)+len(closeLink) > maxPen {
+		return ""
+	}
+	return s
+}
+
+// between walks through the text once, so that it knows what is a sequence. Those on a
+// boundary stay with the text before it.
+func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, closing, opening string) {
+	var p pen
+	headEnd, tailStart = -1, -1
+	decide := func(from, to int) { // text[from:to] has no sequence, or is one if to is from
+		if headEnd < 0 && to >= head {
+			headEnd = boundaryBefore(text[:to], from, head)
+			closing = p.close()
+		}
+		if headEnd >= 0 && tailStart < 0 && to >= tail {
+			tailStart = boundaryAfter(text[:to], max(from, tail, headEnd), to)
+			opening = p.open()
+		}
+	}
+	for i := 0; i < len(text); {
+		end := strings.IndexByte(text[i:], '\x1b')
+		if end < 0 {
+			end = len(text) - i
+		}
+		if end > 0 {
+			decide(i, i+end)
+			i += end
+			continue
+		}
+		n := sequence(text[i:])
+		if headEnd < 0 && i+n > head {
+			headEnd, closing = i, p.close()
+		}
+		p.take(text[i : i+n])
+		i += n
+		if headEnd >= 0 && tailStart < 0 && i >= tail {
+			tailStart, opening = i, p.open()
+		}
+	}
+	if headEnd < 0 {
+		headEnd = len(text)
+	}
+	if tailStart < 0 {
+		tailStart = len(text)
+	}
+	return headEnd, max(headEnd, tailStart), closing, opening
+}
+
+// sequence is the length of the escape sequence that text begins with, at least 1. One
+// that is not complete goes to the end of the text or to the byte that breaks it off.
+func sequence(text string) int {
+	if len(text) < 2 {
+		return len(text)
+	}
+	switch text[1] {
+	case '[':
+		return controlSequence(text)
+	case ']', 'P', '_', '^', 'X':
+		return controlString(text)
+	}
+	i := 1
+	for i < len(text) && text[i] >= 0x20 && text[i] <= 0x2f { // intermediates
+		i++
+	}
+	if i < len(text) && text[i] >= 0x30 && text[i] <= 0x7e {
+		i++
+	}
+	return i
+}
+
+// controlSequence is the length of a CSI: parameters, intermediates, final byte.
+func controlSequence(text string) int {
+	for i := 2; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1
+		case c < 0x20 || c > 0x7e:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// maxString bounds control strings: a program that never ends one does not hide the rest.
+const maxString = 64 << 10
+
+// controlString is the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
+func controlString(text string) int {
+	for i := 2; i < len(text) && i < maxString; i++ {
+		switch text[i] {
+		case 0x07:
+			return i + 1
+		case 0x18, 0x1a:
+			return i
+		case 0x1b:
+			if i+1 < len(text) && text[i+1] == '\\' {
+				return i + 2
+			}
+			return i
+		}
+	}
+	return min(len(text), maxString)
+}

@@ -1,0 +1,156 @@
+package diagnostics
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// spend gives raw output, lines that end with CR LF, to a budget.
+func spend(b *Budget, raw string) (string, CutInfo) {
+	var ready []byte
+	from := 0
+	for from < len(raw) {
+		to, more := len(raw), false
+		if i := strings.IndexByte(raw[from:], '\n'); i >= 0 {
+			to = from + i + 1
+		} else {
+			more = true
+		}
+		if to-from > 5000 { // as long lines come
+			to, more = from+5000, true
+		}
+		b.Add([]byte(strings.TrimRight(raw[from:to], "\r\n")), uint64(from), uint64(to), more)
+		from = to
+		if r := b.Ready(); !bytes.HasPrefix(r, ready) {
+			panic(fmt.Sprintf("%q was ready, now %q is", ready, r))
+		} else {
+			ready = append(ready[:0], r...)
+		}
+	}
+	text, info := b.Finish()
+	if !strings.HasPrefix(text, string(ready)) {
+		panic(fmt.Sprintf("%q was ready, the text is %q", ready, text))
+	}
+	return text, info
+}
+
+var noteOf = regexp.MustCompile(`(?m)^\[… (\d+) bytes?, (\d+) lines? left out: longterm output ID --from (\d+) --to (\d+) …\]\n`)
+
+func reread(from, to uint64) string {
+	return fmt.Sprintf("longterm output ID --from %d --to %d", from, to)
+}
+
+// What is left out is counted to the byte, and what the note says reads just that.
+//
+// FAULT: B5
+// FEATURES: R23
+func TestBudgetSaysWhatIsLeftOut(t *testing.T) {
+	var raw strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&raw, "%d\r\n", i)
+	}
+	text := strings.ReplaceAll(raw.String(), "\r", "")
+	for _, max := range []int{400, 1000, 4 << 10, 16 << 10, 500 << 10, len(text) - 1} {
+		got, info := spend(&Budget{Max: max, More: reread}, raw.String())
+		if len(got) > max || len(got) < max/2 || !info.Cut {
+			t.Errorf("max %d: %d bytes", max, len(got))
+		}
+		m := noteOf.FindStringSubmatchIndex(got)
+		if m == nil {
+			t.Fatalf("max %d: no note in %q", max, got[:min(len(got), 400)])
+		}
+		number := func(i int) int { n, _ := strconv.Atoi(got[m[2*i]:m[2*i+1]]); return n }
+		head, tail := got[:m[0]], got[m[1]:]
+		if number(1) != info.Bytes || number(2) != info.Lines || len(head)+len(tail)+info.Bytes != len(text) {
+			t.Errorf("max %d: %d bytes and %d lines are said to be left out of %d", max, info.Bytes, info.Lines, len(text))
+		}
+		if n := strings.Count(head, "\n") + strings.Count(tail, "\n") + info.Lines; n != 100_000 {
+			t.Errorf("max %d: %d lines", max, n)
+		}
+		left := strings.ReplaceAll(raw.String()[number(3):number(4)], "\r", "")
+		if head+left+tail != text {
+			t.Errorf("max %d: the note reads %d bytes", max, len(left))
+		}
+	}
+	if got, info := spend(&Budget{Max: len(text), More: reread}, raw.String()); got != text || info.Cut {
+		t.Errorf("cut without need: %d of %d", len(got), len(text))
+	}
+}
+
+// Head and tail never read as one, however small the budget.
+//
+// FAULT: B5
+func TestSmallBudgetsHaveAMark(t *testing.T) {
+	var raw strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&raw, "%d\r\n", i)
+	}
+	text := strings.ReplaceAll(raw.String(), "\r", "")
+	for max := range 200 {
+		got, info := spend(&Budget{Max: max}, raw.String())
+		cut, cutInfo := Cut(text, max, DefaultHeadShare)
+		if got != cut || info.Bytes != cutInfo.Bytes || info.Lines != cutInfo.Lines {
+			t.Errorf("max %d: %q, Cut says %q", max, got, cut)
+		}
+		if len(got) > max {
+			t.Errorf("max %d: %d bytes", max, len(got))
+		}
+		if !strings.Contains(got, "[…") && !strings.HasSuffix(text, got) {
+			t.Errorf("max %d: head and tail are glued: %q", max, got)
+		}
+	}
+	if got, _ := Cut(text, 20, DefaultHeadShare); !strings.Contains(got, "[…]\n") || !strings.HasSuffix(got, "299\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A long line does not take the room of others.
+//
+// FAULT: B5
+// FEATURES: R23, R24
+func TestLimitOfALine(t *testing.T) {
+	raw := "first\r\n" + strings.Repeat("é", 50_000) + "end of it\r\nlast\r\n"
+	got, info := spend(&Budget{Max: 10_000, Line: 200}, raw)
+	lines := strings.Split(got, "\n")
+	if len(lines) != 4 || lines[0] != "first" || lines[2] != "last" || !strings.HasSuffix(lines[1], "end of it") {
+		t.Fatalf("%q", got)
+	}
+	head, rest, ok := strings.Cut(lines[1], "[… ")
+	count, tail, ok2 := strings.Cut(rest, " bytes of this line …]")
+	if n, _ := strconv.Atoi(count); !ok || !ok2 || n != info.Bytes || len(head)+len(tail)+n != 100_009 || info.Long != 1 || !info.Cut {
+		t.Errorf("%+v: %q", info, lines[1])
+	}
+	if len(lines[1]) > 200 || !utf8.ValidString(lines[1]) {
+		t.Errorf("%d bytes: %q", len(lines[1]), lines[1])
+	}
+	if got, info := spend(&Budget{Max: 1000, Line: 200}, "short\r\n"); got != "short\n" || info.Cut {
+		t.Errorf("%q", got)
+	}
+	if got, _ := spend(&Budget{Max: 1000, Line: 200}, "no end"); got != "no end" {
+		t.Errorf("%q", got)
+	}
+}
+
+func FuzzBudget(f *testing.F) {
+	f.Add("a\r\nb\r\n", 3, 0, false)
+	f.Add(strings.Repeat("👨‍👩‍👧‍👦e\u0301\r\n", 50), 300, 20, false)
+	f.Add(strings.Repeat("\x1b[31mred\x1b[0m\n", 80), 500, 0, true)
+	f.Fuzz(func(t *testing.T, raw string, max, line int, ansi bool) {
+		max, line = min(1<<16, max), min(1<<12, line)
+		if max < 0 || line < 0 || len(raw) > 1<<15 {
+			return
+		}
+		got, info := spend(&Budget{Max: max, Line: line, ANSI: ansi, More: reread}, raw)
+		if len(got) > max {
+			t.Errorf("%d bytes of %d", len(got), max)
+		}
+		if info.From > info.To || info.To > uint64(len(raw)) || info.Bytes < 0 || info.Lines < 0 {
+			t.Errorf("%+v of %d", info, len(raw))
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package diagnostics
+
+import (
+	"strings"
+)
+
+// Status is what git status says.
+type Status struct {
+	Branch   string   `json:"branch,omitempty"` // "" if detached, or not said
+	Detached string   `json:"detached,omitempty"`
+	Upstream string   `json:"upstream,omitempty"`
+	Ahead    int      `json:"ahead,omitempty"`
+	Behind   int      `json:"behind,omitempty"`
+	Clean    bool     `json:"clean"`
+	Changes  []Change `json:"changes,omitempty"`
+}
+
+// Change is a file that git status lists. Index and Worktree are the letters of the short
+// format: M, A, D, R, C, T, U; ? for untracked, ! for ignored; " " for unchanged.
+type Change struct {
+	Path     string `json:"path"`
+	From     string `json:"from,omitempty"` // of a rename or copy
+	Index    string `json:"index"`
+	Worktree string `json:"worktree"`
+}
+
+// statusReader reads git status: long, short and porcelain 1 and 2.
+type statusReader struct {
+	Status
+	section  string
+	seen     bool
+	lost     bool
+	diverged bool
+	nothing  bool // the long format says that there is nothing to commit
+	human    bool // the format is the long one
+	lines    int
+}
+
+var (
+	upstreamLine  = lazy(`^Your branch (?:is (ahead of|behind|up to date with)|and) '([^']+)'(?: by (\d+) commits?)?`)
+	divergedLine  = lazy(`^and have (\d+) and (\d+) different commits?`)
+	branchLine    = lazy(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
+	aheadBehind   = lazy(`(ahead|behind) (\d+)`)
+	shortLine     = lazy(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
+	longStatus    = lazy(`^(?:\t| {8})(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
+	porcelain2    = lazy(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
+	statusLetters = map[string]string{"new file": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C", "typechange": "T"}
+	mergeLetters  = map[string]string{"both modified": "UU", "both added": "AA", "both deleted": "DD", "added by us": "AU",
+		"added by them": "UA", "deleted by us": "DU", "deleted by them": "UD"}
+	statusSections = map[string]string{"Changes to be committed:": "index", "Changes not staged for commit:": "worktree",
+		"Untracked files:": "untracked", "Unmerged paths:": "merge", "Ignored files:": "ignored"}
+)
+
+func (s *statusReader) read(_ int, line string) {
+	if line != "" {
+		s.lines++
+	}
+	switch {
+	case line == "":
+	case line[0] == '\t', strings.HasPrefix(line, "        "): // as printed, or as a terminal shows it
+		s.long(line)
+	case s.section != "" && (strings.HasPrefix(line, "  (") || strings.HasPrefix(line, "no changes added") || strings.HasPrefix(line, "nothing ")):
+	case strings.HasPrefix(line, "nothing to commit"), strings.HasPrefix(line, "No commits yet"):
+		s.seen = true
+		s.nothing = s.nothing || line[0] == 'n'
+	case strings.HasPrefix(line, "## "):
+		s.branch(line)
+	case strings.HasPrefix(line, "# branch."):
+		s.header(strings.TrimPrefix(line, "# branch."))
+	case statusSections[line] != "":
+		s.section = statusSections[line]
+	case strings.HasPrefix(line, "On branch "):
+		s.Branch, s.seen, s.human = strings.TrimPrefix(line, "On branch "), true, true
+	case strings.HasPrefix(line, "HEAD detached "):
+		_, at, _ := strings.Cut(strings.TrimPrefix(line, "HEAD detached "), " ")
+		s.Detached, s.seen, s.human = at, true, true
+	case strings.HasPrefix(line, "Your branch "):
+		s.upstream(line)
+	case s.diverged && strings.HasPrefix(line, "and have "):
+		if m := divergedLine.FindStringSubmatch(line); m != nil {
+			s.Ahead, s.Behind = number(m[1]), number(m[2])
+		}
+	default:
+		s.short(line)
+	}
+}
+
+func (s *statusReader) upstream(line string) {
+	m := upstreamLine.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	s.Upstream = m[2]
+	switch m[1] {
+	case "ahead of":
+		s.Ahead = number(m[3])
+	case "behind":
+		s.Behind = number(m[3])
+	case "":
+		s.diverged = true
+	}
+}
+
+func (s *statusReader) branch(line string) {
+	s.seen = true
+	m := branchLine.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	if m[1] == "HEAD (no branch)" {
+		s.Detached = "HEAD"
+	} else {
+		s.Branch = m[1]
+	}
+	s.Upstream = m[2]
+	for _, ab := range aheadBehind.FindAllStringSubmatch(m[3], 2) {
+		if ab[1] == "ahead" {
+			s.Ahead = number(ab[2])
+		} else {
+			s.Behind = number(ab[2])
+		}
+	}
+}
+
+// header is a header line of porcelain 2.
+func (s *statusReader) header(h string) {
+	s.seen = true
+	key, value, _ := strings.Cut(h, " ")
+	switch key {
+	case "head":
+		if value == "(detached)" {
+			s.Detached = "HEAD"
+		} else {
+			s.Branch = value
+		}
+	case "upstream":
+		s.Upstream = value
+	case "ab":
+		a, b, _ := strings.Cut(value, " ")
+		s.Ahead, s.Behind = number(strings.TrimPrefix(a, "+")), number(strings.TrimPrefix(b, "-"))
+	}
+}
+
+func (s *statusReader) long(line string) {
+	m := longStatus.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	c := Change{Path: m[2], Index: " ", Worktree: " "}
+	letter := statusLetters[m[1]]
+	switch {
+	case mergeLetters[m[1]] != "":
+		c.Index, c.Worktree = mergeLetters[m[1]][:1], mergeLetters[m[1]][1:]
+	case s.section == "index":
+		c.Index = letter
+	case s.section == "worktree":
+		c.Worktree = letter
+	case s.section == "untracked":
+		c.Index, c.Worktree = "?", "?"
+	case s.section == "ignored":
+		c.Index, c.Worktree = "!", "!"
+	default:
+		return
+	}
+	if letter == "R" || letter == "C" {
+		if from, to, ok := strings.Cut(c.Path, " -> "); ok {
+			c.From, c.Path = from, to
+		}
+	}
+	s.add(c)
+}
+
+// short reads a line of the short format and of both porcelain ones.
+func (s *statusReader) short(line string) {
+	if m := porcelain2.FindStringSubmatch(line); m != nil {
+		s.second(line[0], m)
+		return
+	}
+	if rest, ok := strings.CutPrefix(line, "? "); ok {
+		s.add(Change{Path: rest, Index: "?", Worktree: "?"})
+		return
+	}
+	m := shortLine.FindStringSubmatch(line)
+	if m == nil || m[1] == " " && m[2] == " " {
+		return
+	}
+	c := Change{Path: m[3], Index: m[1], Worktree: m[2]}
+	if from, to, ok := strings.Cut(c.Path, " -> "); ok && strings.ContainsAny(m[1]+m[2], "RC") {
+		c.From, c.Path = from, to
+	}
+	s.add(c)
+}
+
+// second reads a change of porcelain 2: after the letters come the submodule's state
+// (skipped by the expression) and modes and hashes, as many as the kind of line has.
+func (s *statusReader) second(kind byte, m []string) {
+	fields := map[byte]int{'1': 5, '2': 6, 'u': 7}[kind]
+	parts := strings.SplitN(m[3], " ", fields+1)
+	if len(parts) <= fields {
+		return
+	}
+	c := Change{Path: parts[fields], Index: strings.ReplaceAll(m[1], ".", " "), Worktree: strings.ReplaceAll(m[2], ".", " ")}
+	if to, from, ok := strings.Cut(c.Path, "\t"); ok {
+		c.Path, c.From = to, from
+	}
+	s.add(c)
+}
+
+func (s *statusReader) add(c Change) {
+	s.seen = true
+	if len(s.Changes) >= maxEntries {
+		s.lost = true
+		return
+	}
+	c.Path, c.From = strings.Clone(unquote(c.Path)), strings.Clone(unquote(c.From))
+	s.Changes = append(s.Changes, c)
+}
+
+func (s *statusReader) into(r *Result) {
+	quiet := r.Exit != nil && *r.Exit == 0 && s.lines == 0 // the short format says nothing of a clean tree
+	if !s.seen && !quiet || s.human && len(s.Changes) == 0 && !s.nothing {
+		return // what cannot be read is not called clean
+	}
+	s.Clean = len(s.Changes) == 0
+	r.Kind, r.GitStatus, r.Truncated = GitStatus, &s.Status, s.lost
+}

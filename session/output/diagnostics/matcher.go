@@ -1,0 +1,187 @@
+package diagnostics
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Matcher describes how a program prints problems: one or several lines in succession.
+// Regular expressions are of RE2 and have the named groups file, line, column, severity,
+// code and message, each at most once in all patterns but the last of a loop.
+type Matcher struct {
+	Name string `json:"name"`
+	// Commands are the programs it is for; none: any that may run such a program.
+	Commands []string `json:"commands,omitempty"`
+	// Contains saves time: the first line has one of these in it, else it is not looked
+	// at. None: every line is.
+	Contains []string  `json:"contains,omitempty"`
+	Severity Severity  `json:"severity,omitempty"` // where no group says; default error
+	Patterns []Pattern `json:"patterns"`
+}
+
+// Pattern is a line of a Matcher.
+type Pattern struct {
+	Regexp string `json:"regexp"`
+	// Loop: the line may come any number of times, each time a problem. Only the last
+	// pattern of several can have it.
+	Loop bool `json:"loop,omitempty"`
+}
+
+// MatcherError says what is wrong with a matcher.
+type MatcherError struct {
+	Name    string
+	Pattern int // index, -1: the matcher as a whole
+	Reason  string
+}
+
+func (e *MatcherError) Error() string {
+	if e.Pattern < 0 {
+		return fmt.Sprintf("problem matcher %q: %s", e.Name, e.Reason)
+	}
+	return fmt.Sprintf("problem matcher %q, pattern %d: %s", e.Name, e.Pattern+1, e.Reason)
+}
+
+// NewParser makes a parser with matchers beside the built-in ones, which they precede;
+// one of the same name replaces a built-in one.
+func NewParser(extra ...Matcher) (*Parser, error) {
+	p := &Parser{}
+	names := map[string]bool{}
+	for _, m := range slices.Concat(extra, matcherTable) {
+		c, err := compile(m)
+		if err != nil {
+			return nil, err
+		}
+		if names[m.Name] {
+			continue
+		}
+		names[m.Name] = true
+		p.matchers = append(p.matchers, c)
+	}
+	return p, nil
+}
+
+// field is what a group holds.
+type field uint8
+
+const (
+	fieldFile field = iota
+	fieldLine
+	fieldColumn
+	fieldSeverity
+	fieldCode
+	fieldMessage
+	fieldCount
+)
+
+var fieldNames = [fieldCount]string{"file", "line", "column", "severity", "code", "message"}
+
+// compiled is a matcher ready for use.
+type compiled struct {
+	Matcher
+	steps []step
+}
+
+type step struct {
+	re     *regexp.Regexp
+	groups [fieldCount]int // 0: none
+	loop   bool
+}
+
+func compile(m Matcher) (*compiled, error) {
+	fail := func(pattern int, format string, args ...any) (*compiled, error) {
+		return nil, &MatcherError{m.Name, pattern, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case m.Name == "":
+		return fail(-1, "it has no name")
+	case len(m.Patterns) == 0:
+		return fail(-1, "it has no pattern")
+	case len(m.Patterns) > 8:
+		return fail(-1, "it has %d patterns; 8 are possible", len(m.Patterns))
+	case m.Severity != "" && m.Severity != Error && m.Severity != Warning && m.Severity != Note:
+		return fail(-1, "its severity is %q; it can be error, warning or note", m.Severity)
+	}
+	c := &compiled{Matcher: m}
+	var seen [fieldCount]bool
+	for i, p := range m.Patterns {
+		re, err := regexp.Compile(p.Regexp)
+		if err != nil {
+			return fail(i, "%v", err)
+		}
+		if p.Loop && (i != len(m.Patterns)-1 || i == 0) {
+			return fail(i, "only the last of several patterns can be a loop")
+		}
+		s := step{re: re, loop: p.Loop}
+		for g, name := range re.SubexpNames() {
+			f := slices.Index(fieldNames[:], name)
+			switch {
+			case name == "":
+				continue
+			case f < 0:
+				return fail(i, "the group %q is none of %s", name, strings.Join(fieldNames[:], ", "))
+			case seen[f]:
+				return fail(i, "the group %q comes twice", name)
+			}
+			seen[f], s.groups[f] = true, g
+		}
+		c.steps = append(c.steps, s)
+	}
+	if !seen[fieldMessage] {
+		return fail(-1, "no pattern has the group message")
+	}
+	return c, nil
+}
+
+// candidate reports quickly whether a line may begin a problem.
+func (c *compiled) candidate(line string) bool {
+	if len(c.Contains) == 0 {
+		return true
+	}
+	for _, s := range c.Contains {
+		if strings.Contains(line, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// match fills in what a line says; not ok if the line is another one.
+func (s *step) match(line string, d *Diagnostic) bool {
+	m := s.re.FindStringSubmatchIndex(line)
+	if m == nil {
+		return false
+	}
+	for f, g := range s.groups {
+		if g == 0 || m[2*g] < 0 {
+			continue
+		}
+		v := line[m[2*g]:m[2*g+1]]
+		switch field(f) {
+		case fieldFile:
+			d.File = strings.Clone(v)
+		case fieldLine:
+			d.Line = number(v)
+		case fieldColumn:
+			d.Column = number(v)
+		case fieldSeverity:
+			d.Severity = severityOf(v, d.Severity)
+		case fieldCode:
+			d.Code = strings.Clone(v)
+		case fieldMessage:
+			d.Message = strings.Clone(strings.TrimSpace(v))
+		}
+	}
+	return true
+}
+
+// number is a line or column, 0 if it is none.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,37 @@
+package diagnostics
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Any failure in a directory with a file of a short name was looked through for the empty word, without end.
+//
+// FEATURES: R93
+func TestSuggestionsEnd(t *testing.T) {
+	done := make(chan []Suggestion, 1)
+	go func() {
+		exit, line, out := 3, "./configure", "it went wrong\n"
+		done <- Suggest(Context{Line: line, Output: out, Result: Parse(line, &exit, out), Files: []string{"a", "b", "o"}})
+	}()
+	select {
+	case list := <-done:
+		if len(list) != 0 {
+			t.Errorf("%+v", list)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("no end")
+	}
+}
+
+func FuzzReplaceWord(f *testing.F) {
+	f.Add("cat fiel x", "fiel", "file")
+	f.Add("cat x", "", "a")
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, line, old, word string) {
+		if got := replaceWord(line, old, word); got != "" && (old == "" || !strings.Contains(line, old)) {
+			t.Errorf("%q", got)
+		}
+	})
+}

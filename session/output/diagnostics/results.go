@@ -1,0 +1,178 @@
+// Package diagnostics reads the output of a finished command: what kind of command it was,
+// and what a person would take from its output.
+//
+//	command line ── ParseCommand ──→ Command ─┐
+//	exit status  ─────────────────────────────┼─→ Parser.Parse ──→ Result
+//	plain text   ── one pass, line by line ───┘
+//	Result, files, PATH ── Suggest ──→ what one might do next
+//	any text ── Cut ──→ its head and tail within a budget
+//	raw bytes ── Binary ──→ is this text at all?
+//
+// Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
+// number of findings of each sort and counts the rest, and stops looking for problems
+// where an output has no end of them (Result.Truncated says so). The text is that of a plain-text
+// rendering: no escape sequences, no carriage returns but before line feeds.
+//
+// Line indices count from 0; lines and columns within Diagnostic are as printed, from 1.
+package diagnostics
+
+import (
+	"strings"
+	"sync"
+)
+
+// Kind says which part of a Result is filled.
+type Kind string
+
+// Kinds.
+const (
+	Text        Kind = "text"
+	Diagnostics Kind = "diagnostics"
+	TestRun     Kind = "tests"
+	Listing     Kind = "listing"
+	GitStatus   Kind = "git-status"
+	GitLog      Kind = "git-log"
+)
+
+// Bounds on what is kept. What is beyond is counted where there is a count.
+const (
+	maxLineBytes    = 8 << 10 // of a line that is looked at
+	maxDiagnostics  = 500
+	maxRelated      = 20
+	maxFailures     = 200
+	maxExcerptBytes = 2 << 10
+	maxEntries      = 10_000
+	maxLast         = 10
+	maxSummaryBytes = 400 // of a line in a summary
+
+	// Regular expressions are slow beside everything else: so much text of lines that
+	// may be a problem is judged by them. A 10 MiB log of a build has a tenth of it.
+	maxJudgedLine  = 4 << 10
+	maxJudgedBytes = 2 << 20
+)
+
+// Result is a command's output, read.
+type Result struct {
+	Kind    Kind    `json:"kind"`
+	Command Command `json:"command"`
+	Exit    *int    `json:"exit_code"` // nil: not known
+	Summary Summary `json:"summary"`
+
+	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
+	Tests       *Tests       `json:"tests,omitempty"`
+	Listing     []Entry      `json:"listing,omitempty"`
+	GitStatus   *Status      `json:"git_status,omitempty"`
+	GitLog      []Commit     `json:"git_log,omitempty"`
+	Truncated   bool         `json:"truncated,omitempty"` // there was more than is kept
+}
+
+// Parser reads results. It is immutable and safe for concurrent use.
+type Parser struct {
+	matchers []*compiled
+}
+
+// builtin is made when it is first used.
+var builtin = sync.OnceValue(func() *Parser {
+	p, err := NewParser()
+	if err != nil {
+		panic(err) // the table in this package is wrong
+	}
+	return p
+})
+
+// Parse reads a command's output with the built-in problem matchers.
+func Parse(line string, exit *int, text string) Result { return builtin().Parse(line, exit, text) }
+
+// reader takes the lines of an output, in order.
+type reader interface {
+	read(index int, line string)
+}
+
+// Parse reads a command's output.
+func (p *Parser) Parse(line string, exit *int, text string) Result {
+	r := Result{Kind: Text, Command: ParseCommand(line), Exit: exit}
+	var sum summarizer
+	readers := []reader{&sum}
+	var special specialResult
+	if alone(line) { // else there may be other lines among them
+		special = specialReader(r.Command)
+	}
+	if special != nil {
+		readers = append(readers, special)
+	}
+	var probs *problems
+	var tests []testReader
+	if special == nil && specialReader(r.Command) == nil && !quotesOthers[r.Command.Name] {
+		probs = p.problems(r.Command)
+		readers = append(readers, probs)
+		tests = testReaders(r.Command)
+		for _, t := range tests {
+			readers = append(readers, t)
+		}
+	}
+	eachLine(text, func(i int, line string) {
+		for _, rd := range readers {
+			rd.read(i, line)
+		}
+	})
+	if probs != nil {
+		r.Diagnostics = probs.finish()
+		r.Truncated = probs.lost > 0 || probs.judged > maxJudgedBytes
+		if len(r.Diagnostics) > 0 {
+			r.Kind = Diagnostics
+		}
+	}
+	if t := bestTests(tests); t != nil {
+		r.Kind, r.Tests = TestRun, t
+	}
+	if special != nil {
+		special.into(&r)
+	}
+	r.Summary = sum.finish(&r, probs)
+	return r
+}
+
+// eachLine calls f for each line without its end, each at most maxLineBytes long.
+func eachLine(text string, f func(index int, line string)) {
+	for i := 0; text != ""; i++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		if len(line) > maxLineBytes {
+			line = line[:maxLineBytes]
+		}
+		f(i, line)
+	}
+}
+
+// specialResult is a reader for the output of one command.
+type specialResult interface {
+	reader
+	into(*Result)
+}
+
+func specialReader(c Command) specialResult {
+	switch {
+	case c.Name == "ls" || c.Name == "dir" || c.Name == "vdir" || c.Name == "ll" || c.Name == "la":
+		return newListing(c)
+	case c.Name == "git" && c.Sub() == "status":
+		return &statusReader{}
+	case c.Name == "git" && c.Sub() == "log":
+		return &logReader{}
+	}
+	return nil
+}
+
+// quotesOthers are commands whose output repeats text that is not their own: what looks
+// like an error in it is none of theirs.
+var quotesOthers = set("cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "head", "tail", "less", "more", "find", "fd",
+	"git", "diff", "echo", "printf", "sort", "uniq", "cut", "tr", "wc", "tee", "journalctl", "dmesg", "man", "history", "bat", "jq",
+	"curl", "wget", "ps", "top", "tree", "column", "strings", "xxd", "hexdump", "lsof", "du", "df", "env", "cd", "which", "type")
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}

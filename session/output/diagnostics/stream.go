@@ -1,0 +1,117 @@
+package diagnostics
+
+import "strings"
+
+// Stream finds problems in output while it comes, as Parse does afterwards. Its memory is
+// bounded; time is linear in the text without an end to it, so that a caller who reads a
+// flood has to pace himself.
+type Stream struct {
+	probs *problems // nil: the command repeats what others said
+	sum   summarizer
+	lines int
+	first *Diagnostic
+
+	failed     int    // tests
+	failedName string // the newest
+	failure    *Diagnostic
+}
+
+// NewStream reads a command's output with the built-in problem matchers.
+func NewStream(line string) *Stream { return builtin().Stream(line) }
+
+// Stream reads a command's output line by line.
+func (p *Parser) Stream(line string) *Stream {
+	c := ParseCommand(line)
+	s := &Stream{}
+	if specialReader(c) == nil && !quotesOthers[c.Name] {
+		s.probs = p.problems(c)
+	}
+	return s
+}
+
+// Line takes the next line, without its end, and returns its index.
+func (s *Stream) Line(line string) int {
+	i := s.lines
+	s.lines++
+	if s.probs == nil {
+		return i
+	}
+	line = line[:min(len(line), maxLineBytes)]
+	s.sum.read(i, line)
+	s.probs.read(i, line)
+	s.probs.judged, s.sum.judged = 0, 0 // the bounds of one Parse
+	s.keep()
+	s.test(i, line)
+	return i
+}
+
+// test counts a test that failed, as go test and cargo tell of it at once; others' tests are
+// lines that look like errors. A test that failed in a part of it is one with the part.
+func (s *Stream) test(i int, line string) {
+	var name string
+	if strings.Contains(line, "--- FAIL: ") {
+		outcome, test, ok := goResult(line)
+		if !ok || outcome != "FAIL" {
+			return
+		}
+		name = test
+	} else if test, ok := strings.CutSuffix(line, " ... FAILED"); ok {
+		if name, ok = strings.CutPrefix(test, "test "); !ok {
+			return
+		}
+	}
+	if name == "" {
+		return
+	}
+	if s.failedName == "" || !strings.HasPrefix(name, s.failedName+"/") {
+		s.failed++
+	}
+	s.failedName = strings.Clone(name)
+	if s.failure == nil {
+		s.failure = &Diagnostic{Severity: Error, Message: s.failedName + " failed", Matcher: "test", At: i}
+	}
+}
+
+// keep takes what was found: only the newest stays with the reader, for its notes.
+func (s *Stream) keep() {
+	f := s.probs.found
+	for i := range f {
+		if s.first == nil && f[i].Severity == Error {
+			d := f[i]
+			s.first = &d
+		}
+	}
+	if n := len(f); n > 1 {
+		f[0] = f[n-1]
+		s.probs.found = f[:1]
+	}
+}
+
+// Counts are the errors and warnings so far: problems, else tests that failed, else lines
+// that look like errors.
+func (s *Stream) Counts() (errors, warnings int) {
+	if s.probs == nil {
+		return 0, 0
+	}
+	if p := s.probs; p.errors+p.warnings > 0 {
+		return p.errors, p.warnings
+	}
+	if s.failed > 0 {
+		return s.failed, s.sum.warnings
+	}
+	return s.sum.errors, s.sum.warnings
+}
+
+// First is the first error so far. A line that only looks like one has no file.
+func (s *Stream) First() (Diagnostic, bool) {
+	switch {
+	case s.probs == nil:
+	case s.first != nil:
+		return *s.first, true
+	case s.failure != nil && s.probs.errors == 0:
+		return *s.failure, true
+	case s.probs.errors+s.probs.warnings == 0 && s.sum.first != nil:
+		return Diagnostic{Severity: Error, Message: s.sum.first.Text, At: s.sum.first.At}, true
+	}
+	return Diagnostic{}, false
+}

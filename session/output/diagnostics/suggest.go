@@ -1,0 +1,145 @@
+package diagnostics
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Context is what suggestions are made from.
+type Context struct {
+	Line     string // the command line, as typed
+	Output   string // its end is enough: maxSuggestBytes are looked at
+	Result   Result // of Parse
+	Programs []string
+	Files    []string // names in the working directory
+	Verbs    *Verbs   // what its files let one run
+}
+
+// Suggestion is something that one might do next. It is data for people and programs to
+// choose from; nothing is ever run because of one.
+type Suggestion struct {
+	Rule    string `json:"rule"`
+	Command string `json:"command"` // a shell's command line
+	Reason  string `json:"reason"`
+}
+
+const (
+	maxSuggestBytes = 64 << 10
+	maxSuggestions  = 5
+)
+
+// rule is a row of the table of suggestions.
+type rule struct {
+	name string
+	when outcome
+	make func(*situation) []Suggestion
+}
+
+// outcome says for which commands a rule is.
+type outcome uint8
+
+const (
+	failed outcome = 1 << iota
+	succeeded
+)
+
+// situation is a Context, prepared.
+type situation struct {
+	*Context
+	out   string
+	files map[string]bool
+}
+
+// Suggest applies the rules to what happened. Names from output and listings are either
+// of harmless letters or quoted, since both can be chosen by others.
+func Suggest(c Context) []Suggestion {
+	if c.Result.Exit == nil {
+		return nil
+	}
+	s := &situation{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: map[string]bool{}}
+	for _, f := range c.Files {
+		s.files[f] = true
+	}
+	when := failed
+	if *c.Result.Exit == 0 {
+		when = succeeded
+	}
+	var all []Suggestion
+	for i := range rules {
+		r := &rules[i]
+		if r.when&when == 0 {
+			continue
+		}
+		for _, sug := range r.make(s) {
+			sug.Rule = r.name
+			if len(all) < maxSuggestions && sug.Command != strings.TrimSpace(c.Line) && !slices.ContainsFunc(all, func(a Suggestion) bool { return a.Command == sug.Command }) {
+				all = append(all, sug)
+			}
+		}
+	}
+	return all
+}
+
+// one makes a single suggestion.
+func one(command, reason string) []Suggestion {
+	return []Suggestion{{Command: command, Reason: reason}}
+}
+
+// find is a regular expression's first group in the output.
+func (s *situation) find(re pattern) string {
+	if m := re.FindStringSubmatch(s.out); m != nil {
+		for _, g := range m[1:] {
+			if g != "" {
+				return g
+			}
+		}
+	}
+	return ""
+}
+
+func (s *situation) says(text string) bool { return strings.Contains(s.out, text) }
+
+// quote makes a word of a shell's command line; a name that looks like an option gets a
+// directory before it. Not ok: the name cannot be written down, or it is not one.
+func quote(name string) (string, bool) {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", false
+	}
+	if name[0] == '-' {
+		name = "./" + name
+	}
+	q, err := syntax.Quote(name, syntax.LangPOSIX)
+	return q, err == nil
+}
+
+// replaceWord puts another word in the place of a command line's word; empty: it has none like that.
+func replaceWord(line, old, word string) string {
+	if old == "" { // it would be found everywhere, without end
+		return ""
+	}
+	for i := 0; ; {
+		at := strings.Index(line[i:], old)
+		if at < 0 {
+			return ""
+		}
+		at += i
+		end := at + len(old)
+		if (at == 0 || strings.ContainsRune(" \t;|&(/", rune(line[at-1]))) && (end == len(line) || strings.ContainsRune(" \t;|&)", rune(line[end]))) {
+			return strings.TrimSpace(line[:at] + word + line[end:])
+		}
+		i = end
+	}
+}
+
+// readFirst is the first name that looks like what should be read first.
+func (s *situation) readFirst(names []string) string {
+	for _, n := range names {
+		if base := strings.ToUpper(path.Base(n)); strings.HasPrefix(base, "README") {
+			return n
+		}
+	}
+	return ""
+}

@@ -1,0 +1,232 @@
+package diagnostics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Summary is what stands for an output that is not shown whole.
+type Summary struct {
+	Lines      int      `json:"lines"`
+	FirstError *Excerpt `json:"first_error,omitempty"`
+	Last       []string `json:"last,omitempty"` // the last lines that are not blank
+	Errors     int      `json:"errors"`         // diagnostics, else tests that failed, else lines that look like it
+	Warnings   int      `json:"warnings"`
+	Gist       string   `json:"gist"` // one line
+}
+
+// Excerpt is a line of the output.
+type Excerpt struct {
+	At   int    `json:"at"` // index
+	Text string `json:"text"`
+}
+
+// summarizer collects a Summary.
+type summarizer struct {
+	lines            int
+	first            *Excerpt
+	ring             [maxLast]string
+	kept             int
+	errors, warnings int
+	judged           int // bytes of lines that may be errors or warnings
+}
+
+// Lines that look like errors or warnings: a word that programs begin their complaints
+// with, where it is not part of a count, a name or an option. The words come first by
+// themselves, since most lines have none.
+var (
+	errorHints   = []string{"rror", "RROR", "atal", "FATAL", "panic:", "xception", "FAIL", "ailed", "enied", "ot found", "o such ", "raceback", "annot ", "egmentation"}
+	warningHints = []string{"arning", "ARNING", "WARN"}
+
+	errorLine = lazy(`(?i)(?:^|[\s\[(:!*])(?:\w*error|fatal(?: error)?|\w*exception|panic|critical)(?:\[[^\]]*\]|\s+\w+\d+)?\s*(?:[:!\])]|$)|` +
+		`^(?:error|fatal|panic|traceback|FAILED?)\b|\b(?:command not found|permission denied|no such file or directory|access denied|segmentation fault|core dumped)\b|` +
+		`\b(?:cannot|could not|failed to|unable to)\s+[a-z]+`)
+	noError     = lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
+	warningLine = lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
+	noWarning   = lazy(`(?i)\b(?:0|no) warnings?\b`)
+)
+
+func (s *summarizer) read(i int, line string) {
+	s.lines = i + 1
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	s.ring[s.kept%maxLast] = line
+	s.kept++
+	if s.judged <= maxJudgedBytes/2 {
+		s.judge(i, line[:min(len(line), maxSummaryBytes)])
+	}
+}
+
+// judge counts a line that looks like an error or a warning.
+func (s *summarizer) judge(i int, line string) {
+	isError, isWarning := containsAny(line, errorHints), containsAny(line, warningHints)
+	if !isError && !isWarning {
+		return
+	}
+	s.judged += len(line)
+	switch {
+	case isError && errorLine.MatchString(line) && !noError.MatchString(line):
+		s.errors++
+		if s.first == nil {
+			s.first = &Excerpt{i, short(line)}
+		}
+	case isWarning && warningLine.MatchString(line) && !noWarning.MatchString(line):
+		s.warnings++
+	}
+}
+
+func containsAny(s string, of []string) bool {
+	return slices.ContainsFunc(of, func(sub string) bool { return strings.Contains(s, sub) })
+}
+
+// finish makes the summary of a result whose other parts are complete.
+func (s *summarizer) finish(r *Result, p *problems) Summary {
+	sum := Summary{Lines: s.lines, FirstError: s.first, Errors: s.errors, Warnings: s.warnings}
+	for i := max(0, s.kept-maxLast); i < s.kept; i++ {
+		sum.Last = append(sum.Last, short(s.ring[i%maxLast]))
+	}
+	switch {
+	case r.Kind == Listing || r.Kind == GitStatus || r.Kind == GitLog || quotesOthers[r.Command.Name] && ok(r.Exit):
+		// Names and quotations are no errors.
+		sum.FirstError, sum.Errors, sum.Warnings = nil, 0, 0
+	case p != nil && p.errors+p.warnings > 0:
+		sum.Errors, sum.Warnings = p.errors, p.warnings
+		if d := firstError(r.Diagnostics); d != nil {
+			sum.FirstError = &Excerpt{d.At, short(d.text())}
+		} else {
+			sum.FirstError = nil
+		}
+	}
+	if r.Kind == TestRun && (p == nil || p.errors == 0) {
+		sum.Errors, sum.FirstError = r.Tests.Failed, nil
+		if len(r.Tests.Failures) > 0 {
+			f := r.Tests.Failures[0]
+			sum.FirstError = &Excerpt{f.At, short(f.Name)}
+		}
+	}
+	sum.Gist = short(gist(r, &sum))
+	return sum
+}
+
+func ok(exit *int) bool { return exit != nil && *exit == 0 }
+
+func firstError(ds []Diagnostic) *Diagnostic {
+	for i := range ds {
+		if ds[i].Severity == Error {
+			return &ds[i]
+		}
+	}
+	return nil
+}
+
+// text is a diagnostic in one line.
+func (d *Diagnostic) text() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(d.File)
+		for _, n := range []int{d.Line, d.Column} {
+			if n > 0 {
+				fmt.Fprintf(&b, ":%d", n)
+			}
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(d.Message)
+	return b.String()
+}
+
+// gist is a result in one line.
+func gist(r *Result, s *Summary) string {
+	var parts []string
+	if r.Exit != nil && *r.Exit != 0 {
+		parts = append(parts, fmt.Sprintf("exit %d", *r.Exit))
+	}
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch r.Kind {
+	case TestRun:
+		add("%d failed, %d passed, %d skipped", r.Tests.Failed, r.Tests.Passed, r.Tests.Skipped)
+		if len(r.Tests.Failures) > 0 {
+			add("first: %s", r.Tests.Failures[0].Name)
+		}
+	case Listing:
+		add("%s", plural(len(r.Listing), "entry", "entries"))
+	case GitStatus:
+		parts = append(parts, r.GitStatus.gist()...)
+	case GitLog:
+		add("%s", plural(len(r.GitLog), "commit", "commits"))
+		add("newest: %s", r.GitLog[0].Subject)
+	default:
+		if s.Errors+s.Warnings > 0 {
+			add("%s, %s", plural(s.Errors, "error", "errors"), plural(s.Warnings, "warning", "warnings"))
+		}
+		switch {
+		case s.FirstError != nil:
+			add("first: %s", strings.TrimSpace(s.FirstError.Text))
+		case len(s.Last) > 0:
+			add("%s", strings.TrimSpace(s.Last[len(s.Last)-1]))
+		default:
+			add("no output")
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *Status) gist() []string {
+	var staged, changed, untracked, conflicts int
+	for _, c := range s.Changes {
+		switch {
+		case c.Index == "?":
+			untracked++
+		case c.Index == "!":
+		case c.Index == "U" || c.Worktree == "U" || c.Index+c.Worktree == "AA" || c.Index+c.Worktree == "DD":
+			conflicts++
+		default:
+			if c.Index != " " {
+				staged++
+			}
+			if c.Worktree != " " {
+				changed++
+			}
+		}
+	}
+	where := s.Branch
+	if where == "" && s.Detached != "" {
+		where = "detached at " + s.Detached
+	}
+	var parts []string
+	if where != "" {
+		parts = append(parts, where)
+	}
+	if s.Ahead+s.Behind > 0 {
+		parts = append(parts, fmt.Sprintf("%d ahead, %d behind", s.Ahead, s.Behind))
+	}
+	if s.Clean {
+		return append(parts, "clean")
+	}
+	if conflicts > 0 {
+		parts = append(parts, plural(conflicts, "conflict", "conflicts"))
+	}
+	return append(parts, fmt.Sprintf("%d staged, %d changed, %d untracked", staged, changed, untracked))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// short is a line up to maxSummaryBytes.
+func short(s string) string {
+	if len(s) > maxSummaryBytes {
+		end := maxSummaryBytes
+		for end > maxSummaryBytes-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end] + "…"
+	}
+	return strings.Clone(s)
+}

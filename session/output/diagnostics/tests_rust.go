@@ -1,0 +1,78 @@
+package diagnostics
+
+import (
+	"strings"
+)
+
+// cargoTests reads cargo test.
+type cargoTests struct {
+	Tests
+	seen    bool
+	suite   string
+	at      map[string]int // failed tests of the suite that runs, with their line
+	logs    map[string]*excerpt
+	current *excerpt
+	order   []string
+}
+
+var (
+	cargoTest  = lazy(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
+	cargoStdio = lazy(`^---- (.+) (?:stdout|stderr) ----$`)
+	cargoSum   = lazy(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	cargoSuite = lazy(`^\s+(?:Running|Doc-tests) (.+?)(?: \(.*\))?$`)
+)
+
+func (c *cargoTests) read(i int, line string) {
+	switch {
+	case strings.HasPrefix(line, "test result: "):
+		if m := cargoSum.FindStringSubmatch(line); m != nil {
+			c.seen = true
+			c.Passed += number(m[1])
+			c.Failed += number(m[2])
+			c.Skipped += number(m[3])
+			c.flush()
+		}
+	case strings.HasPrefix(line, "test "):
+		if m := cargoTest.FindStringSubmatch(line); m != nil && m[2] == "FAILED" && len(c.order) < maxFailures {
+			if c.at == nil {
+				c.at, c.logs = map[string]int{}, map[string]*excerpt{}
+			}
+			name := strings.Clone(m[1])
+			c.at[name] = i
+			c.order = append(c.order, name)
+		}
+	case strings.HasPrefix(line, "---- "):
+		c.current = nil
+		if m := cargoStdio.FindStringSubmatch(line); m != nil && c.logs != nil && len(c.logs) < maxFailures {
+			c.current = &excerpt{}
+			c.logs[strings.Clone(m[1])] = c.current
+		}
+	case line == "failures:":
+		c.current = nil
+	case c.current != nil:
+		c.current.add(line)
+	case strings.Contains(line, "Running ") || strings.Contains(line, "Doc-tests "):
+		if m := cargoSuite.FindStringSubmatch(line); m != nil {
+			c.suite = strings.Clone(m[1])
+		}
+	}
+}
+
+func (c *cargoTests) flush() {
+	for _, name := range c.order {
+		f := c.fail(Failure{Name: name, Suite: c.suite, At: c.at[name]})
+		if e := c.logs[name]; f != nil && e != nil {
+			f.Excerpt = e.text()
+		}
+	}
+	c.at, c.logs, c.current, c.order = nil, nil, nil, nil
+}
+
+func (c *cargoTests) finish() *Tests {
+	if !c.seen {
+		return nil
+	}
+	c.Framework = "cargo"
+	c.flush()
+	return &c.Tests
+}
