@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
 // runFlags are what `run` is told.
@@ -104,7 +104,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	told, err := watch.ParseNotify(r.ways, r.after)
+	told, err := progress.ParseNotify(r.ways, r.after)
 	if err != nil {
 		return usagef("--notify: %w", err)
 	}

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/term"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/watch"
-	"github.com/longterm-dev/longterm/session/watch/tree"
+	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
 // watchFlags are what `watch` is told.
@@ -93,11 +93,11 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	notify, err := watch.ParseNotify(f.ways, f.after)
+	notify, err := progress.ParseNotify(f.ways, f.after)
 	if err != nil {
 		return usagef("--notify: %w", err)
 	}
-	filter, err := tree.NewFilter(f.onChange, append(tree.GitIgnore(n.Cwd), f.ignore...))
+	filter, err := filewatch.NewFilter(f.onChange, append(filewatch.GitIgnore(n.Cwd), f.ignore...))
 	if err != nil {
 		return usagef("%w", err)
 	}
@@ -105,7 +105,7 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	files, err := tree.Open(tree.Options{Root: n.Cwd, Filter: filter, Debounce: f.debounce, Except: ownOutput()})
+	files, err := filewatch.Open(filewatch.Options{Root: n.Cwd, Filter: filter, Debounce: f.debounce, Except: ownOutput()})
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,13 @@ type watching struct {
 	flags   *watchFlags
 	request api.NewSession
 	client  *client.Client
-	files   *tree.Tree
-	notify  watch.Notify
+	files   *filewatch.Tree
+	notify  progress.Notify
 	command string
 	view    watchView
 
 	n      int // of the run, from 1
-	before *watch.Run
+	before *progress.Run
 	took   []time.Duration // of runs that succeeded, newest first
 	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
 	quit   bool            // the person wants to leave

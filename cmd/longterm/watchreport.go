@@ -11,7 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
 // report is what there is to say of a run of a watched command.
@@ -19,11 +19,11 @@ type report struct {
 	n       int
 	command string
 	cause   []string
-	run     *watch.Run
-	state   watch.State
+	run     *progress.Run
+	state   progress.State
 	started time.Time
-	before  *watch.Run     // nil: this was the first
-	changes *watch.Changes // nil: this was the first
+	before  *progress.Run     // nil: this was the first
+	changes *progress.Changes // nil: this was the first
 }
 
 // reportJSON is what `watch --json` prints for each run.
@@ -43,7 +43,7 @@ type reportJSON struct {
 }
 
 type changesJSON struct {
-	watch.Changes
+	progress.Changes
 	DurationMS int64 `json:"duration_ms"` // longer than before; negative: shorter
 }
 
@@ -135,7 +135,7 @@ func (r *report) changed() []string {
 	return tell(lines, "passes again: ", c.FixedTests, name)
 }
 
-func exitText(r *watch.Run) string {
+func exitText(r *progress.Run) string {
 	if r.Exit == nil {
 		return r.Signal
 	}
@@ -160,12 +160,12 @@ func diagnosticText(d diagnostics.Diagnostic) string {
 const barWidth = 16
 
 // statusText is the status line of a run: bar, step, time, time left, problems.
-func statusText(s watch.State) string {
+func statusText(s progress.State) string {
 	var parts []string
 	switch p := s.Progress; {
-	case p.Kind == watch.Indeterminate:
+	case p.Kind == progress.Indeterminate:
 		parts = append(parts, "…")
-	case p.Kind != watch.None:
+	case p.Kind != progress.None:
 		full := int(p.Fraction * barWidth)
 		bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 		parts = append(parts, fmt.Sprintf("%s %d%%", bar, int(p.Fraction*100)))

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -20,8 +20,8 @@ type watchedRun struct {
 	s       *client.Session
 	info    api.Session
 	cause   []string
-	machine *watch.Machine
-	feed    *watch.Feed
+	machine *progress.Machine
+	feed    *progress.Feed
 	plain   vterm.Plain
 	text    bytes.Buffer // all it printed, up to maxWatched
 	chunks  chan api.Output
@@ -50,9 +50,9 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	}
 	r := &watchedRun{
 		w: w, s: w.client.Session(info.ID), info: info, cause: cause, chunks: make(chan api.Output), ended: make(chan error, 1),
-		machine: watch.New(watch.Start{Command: w.command, Time: info.Created, Earlier: w.took}),
+		machine: progress.New(progress.Start{Command: w.command, Time: info.Created, Earlier: w.took}),
 	}
-	r.feed = watch.NewFeed(r.machine, 0)
+	r.feed = progress.NewFeed(r.machine, 0)
 	followCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { r.ended <- r.follow(followCtx) }()
@@ -178,14 +178,14 @@ func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
 	w := r.w
 	rest, _, _ := r.plain.Rest(nil)
 	r.text.Write(rest)
-	run := &watch.Run{
+	run := &progress.Run{
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
 		Result: diagnostics.Parse(w.command, info.ExitCode, r.text.String()),
 	}
 	r.feed.End(time.Now())
 	rep := report{n: w.n, command: w.command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
 	if w.before != nil {
-		c := watch.Compare(w.before, run)
+		c := progress.Compare(w.before, run)
 		rep.changes, rep.before = &c, w.before
 	}
 	w.before = run
@@ -198,7 +198,7 @@ func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
 
 // told notifies people.
 func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
-	done := watch.Finished{
+	done := progress.Finished{
 		Session: info.ID, Name: info.Name, Command: w.command, Cwd: w.request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,
 	}
@@ -209,23 +209,23 @@ func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
 }
 
 // notify tells people that a command finished, if they want to know.
-func (a *app) notify(ctx context.Context, n *watch.Notify, f *watch.Finished, terminal func([]byte) int) {
+func (a *app) notify(ctx context.Context, n *progress.Notify, f *progress.Finished, terminal func([]byte) int) {
 	if !n.Wants(f) {
 		return
 	}
-	s := watch.Sender{Terminals: terminal}
+	s := progress.Sender{Terminals: terminal}
 	if err := s.Send(ctx, n, f); err != nil {
 		a.warn(err)
 	}
 }
 
 // tellFinished notifies people of the end of `run`'s command.
-func (a *app) tellFinished(ctx context.Context, n *watch.Notify, r *running) {
+func (a *app) tellFinished(ctx context.Context, n *progress.Notify, r *running) {
 	if r.ended == nil {
 		return
 	}
 	s := r.ended
-	done := watch.Finished{
+	done := progress.Finished{
 		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
 		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
 // watchKey is what a person asks for while a command is watched.
@@ -28,7 +28,7 @@ type watchView interface {
 	size() (cols, rows int, ok bool) // for the session; not ok: no terminal
 	begin(n int, command string, cause []string)
 	write(o api.Output)
-	status(s watch.State)
+	status(s progress.State)
 	stopped()         // the run was ended for another one, or for good
 	report(r *report) // a run ended
 	idle()            // nothing runs
@@ -64,7 +64,7 @@ func (a *app) warn(err error) {
 type noTerminal struct{}
 
 func (noTerminal) size() (int, int, bool)    { return 0, 0, false }
-func (noTerminal) status(watch.State)        {}
+func (noTerminal) status(progress.State)     {}
 func (noTerminal) stopped()                  {}
 func (noTerminal) idle()                     {}
 func (noTerminal) raw([]byte) int            { return 0 }
@@ -155,7 +155,7 @@ func (v *terminalWatch) write(o api.Output) {
 	_ = v.t.draw(v.buf)
 }
 
-func (v *terminalWatch) status(s watch.State) { v.bottom(statusText(s)) }
+func (v *terminalWatch) status(s progress.State) { v.bottom(statusText(s)) }
 
 func (v *terminalWatch) idle() { v.bottom("waiting for changes; Enter: run again, q: quit") }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -35,20 +35,20 @@ type follower struct {
 	task task
 	ends <-chan outcome
 
-	m        *watch.Machine
-	feed     *watch.Feed
+	m        *progress.Machine
+	feed     *progress.Feed
 	pos      uint64
-	told     watch.State // what listeners know
-	reported [2]any      // by OSC 9;4 before it began
+	told     progress.State // what listeners know
+	reported [2]any         // by OSC 9;4 before it began
 }
 
 func (f *follower) run(ctx context.Context) {
 	st := f.e.s.Status()
 	f.reported = reportedOf(&st)
 	f.e.s.Progresses()
-	f.m = watch.New(watch.Start{Command: f.task.command, Time: f.task.began})
+	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
 	f.pos = f.task.from
-	f.feed = watch.NewFeed(f.m, f.pos)
+	f.feed = progress.NewFeed(f.m, f.pos)
 	if f.pause(ctx, firstLook) {
 		return
 	}
@@ -169,14 +169,14 @@ func (f *follower) show(now time.Time) {
 }
 
 // progressed tells who waits for progress of any kind.
-func (f *follower) progressed(s *watch.State) {
-	if p := &s.Progress; p.Kind != watch.None && p.Kind != watch.Indeterminate {
+func (f *follower) progressed(s *progress.State) {
+	if p := &s.Progress; p.Kind != progress.None && p.Kind != progress.Indeterminate {
 		f.e.s.Progressed(int(p.Fraction*100), f.pos)
 	}
 }
 
 // news reports if a state differs in what people look at.
-func news(old, s *watch.State) bool {
+func news(old, s *progress.State) bool {
 	a, b := old.Progress, s.Progress
 	return a.Kind != b.Kind || int(a.Fraction*100) != int(b.Fraction*100) || a.Current != b.Current || a.Label != b.Label ||
 		old.Errors != s.Errors || old.Warnings != s.Warnings || (old.First == nil) != (s.First == nil)
@@ -206,21 +206,21 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 }
 
 // tells says whom the configuration wants to be told of ends.
-func (d *Daemon) tells() *watch.Notify {
+func (d *Daemon) tells() *progress.Notify {
 	c := d.conf.get()
 	if !c.Alerts.Command {
-		return &watch.Notify{}
+		return &progress.Notify{}
 	}
-	return &watch.Notify{
+	return &progress.Notify{
 		After: c.Alerts.MinDuration, Attended: !c.Alerts.UnattendedOnly, Bell: c.Alerts.Bell,
 		Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook,
 	}
 }
 
-func (f *follower) notify(ctx context.Context, s *watch.State, how *outcome) {
+func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
 	n := f.h.d.tells()
 	r := f.e.record()
-	done := watch.Finished{
+	done := progress.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
 		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.seat.count() > 0,
 	}
@@ -230,7 +230,7 @@ func (f *follower) notify(ctx context.Context, s *watch.State, how *outcome) {
 	if !n.Wants(&done) {
 		return
 	}
-	sender := watch.Sender{Terminals: f.h.terminals.send}
+	sender := progress.Sender{Terminals: f.h.terminals.send}
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
 		f.h.d.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/session/watch"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -38,7 +38,7 @@ type outcome struct {
 type work struct {
 	mu      sync.Mutex
 	n       int
-	state   watch.State
+	state   progress.State
 	at      time.Time // when state was
 	known   bool
 	running bool
@@ -62,9 +62,9 @@ func (w *work) view(n int) *api.Activity {
 	return activityView(w.n, &s, w.running)
 }
 
-func activityView(n int, s *watch.State, running bool) *api.Activity {
+func activityView(n int, s *progress.State, running bool) *api.Activity {
 	a := &api.Activity{N: n, Running: running, Errors: s.Errors, Warnings: s.Warnings, ElapsedMS: s.Elapsed.Milliseconds(), Partial: s.Partial}
-	if p := s.Progress; p.Kind != watch.None {
+	if p := s.Progress; p.Kind != progress.None {
 		a.Progress = &api.Progress{State: string(p.Kind), Percent: int(p.Fraction * 100), Current: p.Current, Total: p.Total, Label: p.Label, Reported: p.Reported}
 	}
 	if f := s.First; f != nil {
@@ -78,7 +78,7 @@ func activityView(n int, s *watch.State, running bool) *api.Activity {
 }
 
 // set notes how a task stands, unless a newer one runs.
-func (w *work) set(n int, s watch.State, at time.Time, running bool) {
+func (w *work) set(n int, s progress.State, at time.Time, running bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n >= w.n {

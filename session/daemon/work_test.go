@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/watch"
+	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -23,7 +23,7 @@ func TestWork(t *testing.T) {
 	}
 	ends := w.begins(1)
 	now := time.Now()
-	w.set(1, watch.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: watch.Progress{Kind: watch.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true)
+	w.set(1, progress.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: progress.Progress{Kind: progress.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true)
 	a := w.view(1)
 	if a == nil || !a.Running || a.Errors != 2 || a.Progress.Percent != 45 || a.Progress.Total != 7 {
 		t.Fatalf("%+v", a)
@@ -39,8 +39,8 @@ func TestWork(t *testing.T) {
 	if w.view(newest) != nil {
 		t.Error("the new command inherits from the old one")
 	}
-	w.set(2, watch.State{}, now, true)
-	w.set(1, watch.State{Errors: 9}, now, false) // read late
+	w.set(2, progress.State{}, now, true)
+	w.set(1, progress.State{Errors: 9}, now, false) // read late
 	if a := w.view(newest); a.N != 2 || a.Errors != 0 || w.view(1) != nil {
 		t.Errorf("%+v", a)
 	}
@@ -60,9 +60,9 @@ func TestWork(t *testing.T) {
 
 // FEATURES: R82
 func TestFollowerNotifies(t *testing.T) {
-	told := make(chan watch.Finished, 1)
+	told := make(chan progress.Finished, 1)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var f watch.Finished
+		var f progress.Finished
 		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
 			t.Error(err)
 		}
@@ -76,16 +76,16 @@ func TestFollowerNotifies(t *testing.T) {
 	begun := time.Now()
 	f := &follower{h: h, e: e, task: task{n: 4, command: "make", began: begun}}
 	one := 1
-	f.notify(t.Context(), &watch.State{Errors: 3, First: &watch.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
+	f.notify(t.Context(), &progress.State{Errors: 3, First: &progress.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
 	if got := <-told; got.Name != "b" || got.N != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
 		t.Errorf("%+v", got)
 	}
 	if b := <-news; string(b) != "\x1b]9;✗ 1: make (2s), 3 errors\x1b\\\a" {
 		t.Errorf("attached terminals get %q", b)
 	}
-	f.notify(t.Context(), &watch.State{}, &outcome{at: begun.Add(time.Millisecond), exit: &one})
+	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Millisecond), exit: &one})
 	e.seat.sit(&seat{cols: 80, rows: 24})
-	f.notify(t.Context(), &watch.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
+	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
 	if len(told) > 0 || len(news) > 0 {
 		t.Error("somebody was told of a short command, or of one that they see")
 	}

@@ -1,11 +1,11 @@
-// Package tree tells which files of a directory tree changed, for commands that are run
+// Package filewatch tells which files of a directory tree changed, for commands that are run
 // again when something changes.
 //
 //	fsnotify, a watch for each directory ──→ paths ── Filter ──→ ledger ── debounce ──→ Changes
 //
 // One goroutine reads events and owns the ledger; Close waits for it. Paths are relative
 // to the root, with slashes.
-package tree
+package filewatch
 
 import (
 	"errors"

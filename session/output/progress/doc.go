@@ -1,4 +1,4 @@
-// Package watch says how a running command gets on: how far it is, how long it will take,
+// Package progress says how a running command gets on: how far it is, how long it will take,
 // and what went wrong first.
 //
 //	bytes ── Feed (vterm.Plain) ──→ lines and unfinished lines ─┐
@@ -12,4 +12,4 @@
 //
 // Numbers in text are progress only with evidence (see tracker): a percentage in a report
 // is none. Errors and warnings are those of package diagnostics.
-package watch
+package progress
