@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/respond/remote"
-	"github.com/longterm-dev/longterm/session/respond/script"
+	"github.com/longterm-dev/longterm/session/expect"
+	"github.com/longterm-dev/longterm/session/expect/remote"
 	"github.com/longterm-dev/longterm/session/respond/secret"
 )
 
@@ -62,7 +62,7 @@ Exit status: 0 the script ran to its end, 1 it failed, 2 it has errors or the co
 func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 	switch {
 	case x.schema:
-		_, err := a.stdout.Write(script.Schema())
+		_, err := a.stdout.Write(expect.Schema())
 		return err
 	case x.record != "":
 		if len(args) == 0 {
@@ -85,7 +85,7 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 }
 
 // loadScript reads a script and says what is wrong with it.
-func (a *app) loadScript(x *expectFlags) (*script.Script, error) {
+func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 	src, err := a.readInput([]string{x.path})
 	if err != nil {
 		return nil, usageError{err}
@@ -95,7 +95,7 @@ func (a *app) loadScript(x *expectFlags) (*script.Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, problems := script.Load(src, script.LoadOptions{Vars: x.given, Dir: here, Include: func(path string) ([]byte, error) {
+	s, problems := expect.Load(src, expect.LoadOptions{Vars: x.given, Dir: here, Include: func(path string) ([]byte, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
@@ -107,7 +107,7 @@ func (a *app) loadScript(x *expectFlags) (*script.Script, error) {
 	}
 	if a.json && x.check {
 		if problems == nil {
-			problems = []script.Problem{}
+			problems = []expect.Problem{}
 		}
 		err = a.print(problems, nil)
 	} else {
@@ -127,11 +127,11 @@ func (a *app) loadScript(x *expectFlags) (*script.Script, error) {
 
 // expectReport is what `expect --json` prints.
 type expectReport struct {
-	script.Report
+	expect.Report
 	Session string `json:"session,omitempty"` // id
 }
 
-func (a *app) runScript(ctx context.Context, x *expectFlags, s *script.Script) error {
+func (a *app) runScript(ctx context.Context, x *expectFlags, s *expect.Script) error {
 	d, err := a.scriptDriver(ctx, x)
 	if err != nil {
 		return err
@@ -139,12 +139,12 @@ func (a *app) runScript(ctx context.Context, x *expectFlags, s *script.Script) e
 	if s.Name == "" {
 		s.Name = filepath.Base(x.path)
 	}
-	o := script.Options{Vars: x.given, LookupEnv: os.LookupEnv}
+	o := expect.Options{Vars: x.given, LookupEnv: os.LookupEnv}
 	if !a.json {
 		show := &stepPrinter{w: a.stdout}
 		o.OnBegin, o.OnStep = show.begin, show.end
 	}
-	r := script.Run(ctx, s, d, o)
+	r := expect.Run(ctx, s, d, o)
 	d.Close()
 	err = errors.Join(a.report(x, d, &r), a.forget(context.WithoutCancel(ctx), x, d))
 	switch {
@@ -179,13 +179,13 @@ func (a *app) scriptDriver(ctx context.Context, x *expectFlags) (*remote.Driver,
 }
 
 // report says how it went.
-func (a *app) report(x *expectFlags, d *remote.Driver, r *script.Report) error {
+func (a *app) report(x *expectFlags, d *remote.Driver, r *expect.Report) error {
 	if x.junit != "" {
 		f, err := os.Create(x.junit)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(script.WriteJUnit(f, *r), f.Close()); err != nil {
+		if err := errors.Join(expect.WriteJUnit(f, *r), f.Close()); err != nil {
 			return fmt.Errorf("%s: %w", x.junit, err)
 		}
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/expect"
+	"github.com/longterm-dev/longterm/session/expect/remote"
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/session/respond/remote"
-	"github.com/longterm-dev/longterm/session/respond/script"
 )
 
 // recording is a person at work whose dialogue becomes a script. Its methods are called
 // by a remote.Talk, one at a time.
 type recording struct {
-	rec    *script.Recorder
+	rec    *expect.Recorder
 	t      *terminal
 	filter attach.Filter
 	buf    []byte
@@ -68,7 +68,7 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 		return err
 	}
 	s := b.client.Session(info.ID)
-	r := &recording{rec: script.NewRecorder(argv), t: t}
+	r := &recording{rec: expect.NewRecorder(argv), t: t}
 	left, err := r.work(ctx, s, &leave)
 	t.restore(false)
 	after := context.WithoutCancel(ctx)

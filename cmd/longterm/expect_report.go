@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/respond/script"
+	"github.com/longterm-dev/longterm/session/expect"
 )
 
 // stepPrinter shows the steps of a script as they are done: one that holds others above
@@ -19,11 +19,11 @@ type stepPrinter struct {
 }
 
 type openStep struct {
-	res   script.Result
+	res   expect.Result
 	shown bool
 }
 
-func (p *stepPrinter) begin(r script.Result) {
+func (p *stepPrinter) begin(r expect.Result) {
 	for i := range p.open {
 		if o := &p.open[i]; !o.shown {
 			o.shown = true
@@ -33,21 +33,21 @@ func (p *stepPrinter) begin(r script.Result) {
 	p.open = append(p.open, openStep{res: r})
 }
 
-func (p *stepPrinter) end(r script.Result) {
+func (p *stepPrinter) end(r expect.Result) {
 	last := p.open[len(p.open)-1]
 	p.open = p.open[:len(p.open)-1]
 	status := "ok"
-	if r.Status == script.Failed {
+	if r.Status == expect.Failed {
 		status = "FAIL"
 	}
-	if last.shown && r.Status != script.Failed {
+	if last.shown && r.Status != expect.Failed {
 		return
 	}
 	fmt.Fprintf(p.w, "%-4s  %s  %s\n", status, stepText(&r), (time.Duration(r.DurationMS) * time.Millisecond).String())
 }
 
 // stepText is a step in one line: where it stands, what it does.
-func stepText(r *script.Result) string {
+func stepText(r *expect.Result) string {
 	text := fmt.Sprintf("%-6s %s%s", r.Pos, strings.Repeat("  ", r.Depth), r.Verb)
 	if r.Name != "" {
 		text += " (" + r.Name + ")"
@@ -61,7 +61,7 @@ func stepText(r *script.Result) string {
 	return printable(text)
 }
 
-func printReport(w io.Writer, r *script.Report) {
+func printReport(w io.Writer, r *expect.Report) {
 	took := (time.Duration(r.DurationMS) * time.Millisecond).String()
 	if r.OK {
 		fmt.Fprintf(w, "%s: passed, %d steps, %s\n", printable(r.Script), len(r.Steps)+r.Omitted, took)
@@ -69,7 +69,7 @@ func printReport(w io.Writer, r *script.Report) {
 	}
 	where := ""
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Status == script.Failed {
+		if s := &r.Steps[i]; s.Status == expect.Failed {
 			where = " at " + s.Pos.String() // the innermost comes last
 		}
 	}

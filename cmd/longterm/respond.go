@@ -16,7 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/respond/script"
+	"github.com/longterm-dev/longterm/session/expect"
 )
 
 // ruleFlags are the flags that make a rule.
@@ -230,7 +230,7 @@ func (a *app) rulesFile(path string) (api.RespondRules, error) {
 	if err != nil {
 		return out, err
 	}
-	rules, problems := script.LoadRules(src)
+	rules, problems := expect.LoadRules(src)
 	if len(problems) > 0 {
 		for _, p := range problems {
 			fmt.Fprintf(a.stderr, "%s:%v\n", path, p)

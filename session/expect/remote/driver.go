@@ -14,8 +14,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/session/respond/script"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -97,8 +97,8 @@ func (r *reader) Typed(in respond.Input, echo respond.EchoState) {
 	r.x.Typed(in)
 }
 
-// Spawn implements script.Driver.
-func (d *Driver) Spawn(ctx context.Context, p script.Spawn) error {
+// Spawn implements expect.Driver.
+func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
 	if d.living {
 		return errors.New("the script is to talk to a session that lives; take its spawn away, or do not name a session")
 	}
@@ -136,17 +136,17 @@ func (d *Driver) Spawn(ctx context.Context, p script.Spawn) error {
 
 var errNothing = errors.New("there is no program to talk to; begin with spawn, or name a session")
 
-// Type implements script.Driver.
-func (d *Driver) Type(ctx context.Context, in script.Input) error {
+// Type implements expect.Driver.
+func (d *Driver) Type(ctx context.Context, in expect.Input) error {
 	if d.talk == nil {
 		return errNothing
 	}
 	switch in.Kind {
-	case script.InputSecret:
+	case expect.InputSecret:
 		return d.typeSecret(ctx, in)
-	case script.InputPaste:
+	case expect.InputPaste:
 		return d.talk.Type(ctx, api.Input{Paste: &in.Value}, []byte(in.Value))
-	case script.InputText:
+	case expect.InputText:
 		return d.talk.Type(ctx, api.Input{Text: in.Value}, []byte(in.Value))
 	}
 	keys, err := vterm.ParseKeys(in.Value)
@@ -166,7 +166,7 @@ func (d *Driver) Type(ctx context.Context, in script.Input) error {
 const secretGrace = 3 * time.Second
 
 // typeSecret waits until the terminal does not echo: that makes no output.
-func (d *Driver) typeSecret(ctx context.Context, in script.Input) error {
+func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 	if d.o.Secret == nil {
 		return fmt.Errorf("%s: nobody here can look that up", in.Value)
 	}
@@ -192,17 +192,17 @@ func (d *Driver) typeSecret(ctx context.Context, in script.Input) error {
 	}
 }
 
-// Expect implements script.Driver.
-func (d *Driver) Expect(ctx context.Context, patterns []script.Pattern) (script.Match, error) {
+// Expect implements expect.Driver.
+func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.Match, error) {
 	if d.talk == nil {
-		return script.Match{}, errNothing
+		return expect.Match{}, errNothing
 	}
 	w, err := newWanted(patterns)
 	if err != nil {
-		return script.Match{}, err
+		return expect.Match{}, err
 	}
 	for {
-		var m script.Match
+		var m expect.Match
 		var done bool
 		var pause <-chan time.Time
 		change, talkErr := d.talk.Locked(func(ended bool) {
@@ -218,7 +218,7 @@ func (d *Driver) Expect(ctx context.Context, patterns []script.Pattern) (script.
 		case <-change:
 		case <-pause:
 		case <-ctx.Done():
-			return script.Match{}, ctx.Err()
+			return expect.Match{}, ctx.Err()
 		}
 	}
 }
@@ -230,7 +230,7 @@ type wanted struct {
 	exit     int   // index of the program's end there; -1: it is not wanted
 }
 
-func newWanted(patterns []script.Pattern) (*wanted, error) {
+func newWanted(patterns []expect.Pattern) (*wanted, error) {
 	w := &wanted{exit: -1}
 	var list []respond.Pattern
 	for i, p := range patterns {
@@ -245,23 +245,23 @@ func newWanted(patterns []script.Pattern) (*wanted, error) {
 	return w, err
 }
 
-func (w *wanted) look(x *respond.Expecter, ended bool) (m script.Match, done bool, err error) {
+func (w *wanted) look(x *respond.Expecter, ended bool) (m expect.Match, done bool, err error) {
 	if f, ok := x.Find(time.Now(), w.patterns, ended); ok {
-		return script.Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, Names: f.Names}, true, nil
+		return expect.Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, Names: f.Names}, true, nil
 	}
 	switch {
 	case !ended:
 		return m, false, nil
 	case w.exit >= 0:
-		return script.Match{Pattern: w.exit}, true, nil
+		return expect.Match{Pattern: w.exit}, true, nil
 	}
-	return m, false, script.ErrExited
+	return m, false, expect.ErrExited
 }
 
-// Look implements script.Driver.
-func (d *Driver) Look(ctx context.Context) (script.View, error) {
+// Look implements expect.Driver.
+func (d *Driver) Look(ctx context.Context) (expect.View, error) {
 	if d.s == nil {
-		return script.View{}, errNothing
+		return expect.View{}, errNothing
 	}
 	v, err := Exit(ctx, d.s)
 	if err != nil {
@@ -273,9 +273,9 @@ func (d *Driver) Look(ctx context.Context) (script.View, error) {
 }
 
 // Exit is how a session stands, without its screen.
-func Exit(ctx context.Context, s *client.Session) (script.View, error) {
+func Exit(ctx context.Context, s *client.Session) (expect.View, error) {
 	info, err := s.Info(ctx)
-	v := script.View{Cwd: info.Cwd, Exited: info.State != "running"}
+	v := expect.View{Cwd: info.Cwd, Exited: info.State != "running"}
 	switch {
 	case info.Signal != "":
 		v.ExitCode = 128 + int(unix.SignalNum(info.Signal))

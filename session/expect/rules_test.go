@@ -1,4 +1,4 @@
-package script
+package expect
 
 import (
 	"encoding/json"

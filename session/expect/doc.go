@@ -1,4 +1,4 @@
-// Package script runs dialogues with terminal programs that are written down as YAML:
+// Package expect runs dialogues with terminal programs that are written down as YAML:
 // spawn, send, expect, branch, loop, assert.
 //
 //	source → Load (decode.go: yaml nodes to steps; check.go: names, labels) → Script
@@ -11,4 +11,4 @@
 // deadline of the context that its Driver calls get.
 //
 // Lines and columns in a source are 1-based, as editors count.
-package script
+package expect

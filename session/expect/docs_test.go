@@ -1,4 +1,4 @@
-package script
+package expect
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 // The example of the page is a script without problems, and the page names each verb.
 // FEATURES: R55
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/expect.md")
+	page, err := os.ReadFile("../../docs/expect.md")
 	if err != nil {
 		t.Fatal(err)
 	}
