@@ -263,14 +263,14 @@ func (s *Session) echoState() respond.EchoState {
 	if s.cfg.Device == nil {
 		return respond.EchoOn
 	}
-	return echoBy(s.cfg.Device.Control)
+	return EchoOf(s.cfg.Device)
 }
 
-// echoBy asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
+// EchoOf asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
 // gone) the terminal does: the safe answer.
-func echoBy(control func(func(fd int) error) error) respond.EchoState {
+func EchoOf(d Device) respond.EchoState {
 	state := respond.EchoOn
-	_ = control(func(fd int) error {
+	_ = d.Control(func(fd int) error {
 		m, err := evidence.ReadModes(fd)
 		switch {
 		case err != nil || m.Echo:

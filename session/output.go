@@ -42,6 +42,27 @@ func (t *tap) close() {
 	t.ring = nil
 }
 
+// ErrNoRoom is returned by Fill for a ring that is full.
+var ErrNoRoom = errors.New("the ring is full")
+
+// Fill is for a ring that is written in the session's own process: f writes into a prefix of
+// room and returns how long that is, and it is published. Followers are kept out of the ring
+// meanwhile. A keeper's ring they may read while it is written, as they check afterwards, but
+// in one process that is a data race. f must not block, nor keep room.
+func (s *Session) Fill(f func(room []byte) (int, error)) (int, error) {
+	s.tap.mu.Lock()
+	defer s.tap.mu.Unlock()
+	room := s.cfg.Ring.Room()
+	if room == nil {
+		return 0, ErrNoRoom
+	}
+	n, err := f(room)
+	if n > 0 {
+		s.cfg.Ring.Publish(n)
+	}
+	return n, err
+}
+
 // Output reads up to len(buf) bytes from an offset: what was printed a moment ago from
 // the ring, the rest from the journal. No data and no error: nothing newer is there.
 // The nonce of the shell's marks is hidden. It may be called from any goroutine and never

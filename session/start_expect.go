@@ -135,7 +135,8 @@ func (p *Program) feedLocked(buf []byte) bool {
 // catchUp takes what was printed so far, so that a call with no time left still finds it, or shows it:
 // who waited for it in another way (on the screen, say) may be ahead of follow.
 func (p *Program) catchUp() {
-	r, end := &p.reading, p.s.end()
+	r := &p.reading
+	_, end := p.s.OutputRange()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.off >= end {
@@ -275,7 +276,8 @@ func (p *Program) find(w *wanted, settled bool) (next pause) {
 	r := &p.reading
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.search(w, r.over || settled && r.off == p.s.end())
+	_, end := p.s.OutputRange()
+	r.search(w, r.over || settled && r.off == end)
 	if w.found == nil && r.over && w.exit >= 0 {
 		w.found = &Match{Pattern: w.exit}
 	}

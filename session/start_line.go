@@ -73,8 +73,8 @@ func (h *lineHost) show(p []byte) error {
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	for len(p) > 0 {
-		n := h.put(p)
-		if n == 0 {
+		n, err := h.s.Fill(func(room []byte) (int, error) { return copy(room, p), nil })
+		if err != nil { // no room
 			if h.ring.Stall() {
 				continue
 			}
@@ -94,15 +94,6 @@ func (h *lineHost) show(p []byte) error {
 		}
 	}
 	return nil
-}
-
-// put puts what there is room for into the ring, with followers kept out.
-func (h *lineHost) put(p []byte) int {
-	h.s.tap.mu.Lock()
-	defer h.s.tap.mu.Unlock()
-	n := copy(h.ring.Room(), p)
-	h.ring.Publish(n)
-	return n
 }
 
 // Read reads what was typed; io.EOF when the terminal is closed.

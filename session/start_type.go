@@ -96,7 +96,7 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 		}
 	}
 	// A terminal of our own making has no descriptor to ask, and was asked above.
-	own := p.s.cfg.Device.Control(func(int) error { return nil }) != nil
+	own := p.host.Control(func(int) error { return nil }) != nil
 	err := p.typeIn(ctx, Typing{Secret: true, Force: own, Encode: func(dst []byte, _ View) []byte { return append(dst, secret...) }}, true)
 	if errors.Is(err, ErrEcho) { // it came on meanwhile
 		return ErrEchoed

@@ -171,13 +171,14 @@ const maxMove = 256 << 10
 func (h *ptyHost) move(s *Session, fd int) int {
 	h.moving.Store(true)
 	defer h.moving.Store(false)
+	read := func(room []byte) (int, error) { return syscall.Read(fd, room) }
 	for moved := 0; moved < maxMove; {
-		n, err := h.moveSome(s, fd)
+		n, err := s.Fill(read)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
 			return movedAll
-		case errors.Is(err, errNoRoom):
+		case errors.Is(err, ErrNoRoom):
 			return noRoom
 		case n <= 0: // 0, EIO: the other side is closed
 			return hungUp
@@ -186,25 +187,6 @@ func (h *ptyHost) move(s *Session, fd int) int {
 		}
 	}
 	return movedSome
-}
-
-var errNoRoom = errors.New("the ring is full")
-
-// moveSome does one read. Followers are kept out of the ring meanwhile: a keeper's ring they
-// may read while it is written, as they check afterwards, but in one process that is a data
-// race.
-func (h *ptyHost) moveSome(s *Session, fd int) (int, error) {
-	s.tap.mu.Lock()
-	defer s.tap.mu.Unlock()
-	room := h.ring.Room()
-	if room == nil {
-		return 0, errNoRoom
-	}
-	n, err := syscall.Read(fd, room)
-	if n > 0 {
-		h.ring.Publish(n)
-	}
-	return n, err
 }
 
 // afterMove waits for what a move has to wait for; false ends gather.
@@ -278,7 +260,7 @@ func (h *ptyHost) Resume() { signal(h.room) }
 func (h *ptyHost) Release() {}
 
 // echo is who shows what is typed.
-func (h *ptyHost) echo() respond.EchoState { return echoBy(h.control) }
+func (h *ptyHost) echo() respond.EchoState { return EchoOf(h) }
 
 // idle asks the kernel. A program blocked in a read of the terminal has written all it has
 // to say before that, and a poll of the master has the kernel hand it over.
