@@ -10,7 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store/journal"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // reply is something to do for a rule that fired.
@@ -167,14 +167,14 @@ func (s *Session) encodeReply(p *reply) ([]byte, error) {
 	if p.Kind == respond.ActText {
 		return []byte(p.Value), nil
 	}
-	keys, err := vterm.ParseKeys(p.Value)
+	keys, err := input.ParseKeys(p.Value)
 	if err != nil {
 		return nil, err
 	}
 	var data []byte
 	m := s.engine.Modes()
 	for _, k := range keys {
-		data = vterm.AppendKey(data, k, &m)
+		data = input.AppendKey(data, k, &m)
 	}
 	return data, nil
 }

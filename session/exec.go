@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Errors of running lines.
@@ -177,7 +177,7 @@ func (s *Session) typedLine(l *Line) ([]byte, error) {
 	m := s.engine.Modes()
 	switch {
 	case s.pastes():
-		b = vterm.AppendPaste(b, []byte(text), &m)
+		b = input.AppendPaste(b, []byte(text), &m)
 	case strings.Contains(text, "\n"):
 		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
 	case len(text) > maxCanonical:

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // lineHostOf is the session as the machine that runs lines sees it (lineexec.Host). All of it
@@ -158,7 +158,7 @@ func (s *Session) beforePrompt(r *Run, start, end uint64) uint64 {
 		return end
 	}
 	i := bytes.LastIndexByte(o.Data, '\n') + 1
-	var plain vterm.Plain
+	var plain plaintext.Writer
 	_, _ = plain.Write(o.Data[i:]) // never fails
 	last, _, _ := plain.Rest(nil)
 	switch prompt := strings.TrimRight(r.prompt, " "); {

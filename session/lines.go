@@ -1,12 +1,12 @@
 package session
 
 import (
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // lines turns output into lines of text for matching.
 type lines struct {
-	plain vterm.Plain
+	plain plaintext.Writer
 	rest  []byte // scratch
 }
 
@@ -15,7 +15,7 @@ func newLines() *lines { return &lines{} }
 // write takes output and hands on every line that it completes.
 func (l *lines) write(p []byte, line func(string)) {
 	_, _ = l.plain.Write(p) // never fails
-	l.plain.Lines(func(pl vterm.PlainLine) { line(string(pl.Text)) })
+	l.plain.Lines(func(pl plaintext.Line) { line(string(pl.Text)) })
 }
 
 // current hands on the unfinished line, if there is one: a prompt has no newline.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Ran is a line that a shell ran to its end.
@@ -62,7 +62,7 @@ func (p *Program) text(from, to uint64) (string, error) {
 	if to-from > maxRanOutput {
 		from = to - maxRanOutput
 	}
-	var plain vterm.Plain
+	var plain plaintext.Writer
 	var b strings.Builder
 	for buf := make([]byte, 64<<10); from < to; {
 		c, err := p.s.Output(from, buf[:min(uint64(len(buf)), to-from)])
@@ -73,7 +73,7 @@ func (p *Program) text(from, to uint64) (string, error) {
 			break
 		}
 		_, _ = plain.Write(c.Data) // never fails
-		plain.Lines(func(l vterm.PlainLine) {
+		plain.Lines(func(l plaintext.Line) {
 			b.Write(l.Text)
 			if !l.More {
 				b.WriteByte('\n')

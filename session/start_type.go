@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Send types text as it stands; Enter is \r.
@@ -17,13 +17,13 @@ func (p *Program) Send(text string) error {
 
 // Keys types keys by name: "<Enter>", "<C-c>", "<Up>", "abc<Tab>".
 func (p *Program) Keys(names string) error {
-	keys, err := vterm.ParseKeys(names)
+	keys, err := input.ParseKeys(names)
 	if err != nil {
 		return err
 	}
 	return p.typeIn(context.Background(), Typing{Encode: func(dst []byte, v View) []byte {
 		for _, k := range keys {
-			dst = vterm.AppendKey(dst, k, &v.Modes)
+			dst = input.AppendKey(dst, k, &v.Modes)
 		}
 		return dst
 	}}, false)
@@ -32,7 +32,7 @@ func (p *Program) Keys(names string) error {
 // Paste types text as a terminal pastes it: bracketed if the program asked for it.
 func (p *Program) Paste(text string) error {
 	return p.typeIn(context.Background(), Typing{Paste: true, Encode: func(dst []byte, v View) []byte {
-		return vterm.AppendPaste(dst, []byte(text), &v.Modes)
+		return input.AppendPaste(dst, []byte(text), &v.Modes)
 	}}, false)
 }
 

@@ -6,8 +6,8 @@
 //	                    ↘ events (title, bell, cwd, marks, …)
 //	                    ↘ replies (answers to queries, to be written to the PTY)
 //
-// and back: Key, Mouse and paste values become bytes under the Modes that the
-// program asked for (AppendKey, AppendMouse, AppendPaste, AppendFocus).
+// What a person types, points at and pastes becomes bytes in package input, under the Modes
+// that the program asked for. Output without a screen, as lines, is package plaintext.
 //
 // Most rows are only ever appended to and then scrolled away. Such a row is a draft: it is
 // kept in the form the history keeps, and has cells only once somebody wants to see or

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // detection runs situations through the API, as a program would.
@@ -327,7 +327,7 @@ func (r *detectRun) recognised(ctx context.Context, begin time.Time) {
 
 // typeAnswer types the answer line by line, each when it is asked for, and waits for the end.
 func (r *detectRun) typeAnswer(ctx context.Context) (ended bool, err error) {
-	keys, err := vterm.ParseKeys(r.answer)
+	keys, err := input.ParseKeys(r.answer)
 	if err != nil {
 		return false, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Output within a budget, --max-output and --max-line: the head is printed as it comes, the
@@ -43,7 +43,7 @@ type budgetWriter struct {
 	b       *diagnostics.Budget
 	raw     bool // bytes as they are, else text
 	at      uint64
-	plain   vterm.Plain
+	plain   plaintext.Writer
 	base    uint64 // offset of the first byte given to plain
 	begun   bool
 	printed int
@@ -75,10 +75,10 @@ func (w *budgetWriter) write(o api.Output) error {
 	}
 	if !w.begun || o.Gap > 0 {
 		w.rest()
-		w.plain, w.base, w.begun = vterm.Plain{}, o.From, true
+		w.plain, w.base, w.begun = plaintext.Writer{}, o.From, true
 	}
 	_, _ = w.plain.Write(o.Data) // never fails
-	w.plain.Lines(func(l vterm.PlainLine) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
+	w.plain.Lines(func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
 	return w.show(w.b.Ready())
 }
 

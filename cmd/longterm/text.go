@@ -9,7 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // textWriter writes output as plain text, line by line. A line that is still being
@@ -21,7 +21,7 @@ type textWriter struct {
 	w     *bufio.Writer
 	mask  capture.Mask
 	data  []byte // scratch: what is masked
-	plain vterm.Plain
+	plain plaintext.Writer
 	shown []byte // of the unfinished line
 	rest  []byte // scratch
 }
@@ -35,7 +35,7 @@ func (t *textWriter) write(o api.Output) error {
 	t.data = append(t.data[:0], o.Data...)
 	t.mask.Apply(t.data)
 	_, _ = t.plain.Write(t.data) // never fails
-	t.plain.Lines(func(l vterm.PlainLine) {
+	t.plain.Lines(func(l plaintext.Line) {
 		t.advance(l.Text)
 		t.shown = t.shown[:0]
 		if !l.More {
@@ -68,10 +68,10 @@ func (t *textWriter) flush() error {
 
 // plainText is a whole output as text.
 func plainText(raw []byte) string {
-	var p vterm.Plain
+	var p plaintext.Writer
 	var b bytes.Buffer
 	_, _ = p.Write(raw) // never fails
-	p.Lines(func(l vterm.PlainLine) {
+	p.Lines(func(l plaintext.Line) {
 		b.Write(l.Text)
 		if !l.More {
 			b.WriteByte('\n')

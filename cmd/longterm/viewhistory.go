@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Tail is the screen with the newest rows of history before it, of one moment.
@@ -56,7 +56,7 @@ func (v viewSource) Output(ctx context.Context, id string, n int) (string, error
 	if err != nil {
 		return "", err
 	}
-	var plain vterm.Plain
+	var plain plaintext.Writer
 	end := c.Output.End
 	for from := c.Output.Start; end == 0 || from < end; {
 		o, err := s.Output(ctx, from, 0)
@@ -76,7 +76,7 @@ func (v viewSource) Output(ctx context.Context, id string, n int) (string, error
 		from = o.Next
 	}
 	var b strings.Builder
-	plain.Lines(func(l vterm.PlainLine) {
+	plain.Lines(func(l plaintext.Line) {
 		b.Write(l.Text)
 		if !l.More {
 			b.WriteByte('\n')

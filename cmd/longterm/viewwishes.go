@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // wishes are how a person wants the viewer: by flags, else by variables and the
@@ -35,7 +35,7 @@ func (w *wishes) looks(s *config.Settings) (view.Looks, error) {
 		l.Themes = append(l.Themes, t)
 	}
 	prefix := either(w.flags.prefix, s.View.Prefix)
-	k, err := vterm.ParseKey(prefix)
+	k, err := input.ParseKey(prefix)
 	if err != nil {
 		return l, fmt.Errorf("prefix: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/output/progress"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // watchedRun is one run of a watched command.
@@ -22,7 +22,7 @@ type watchedRun struct {
 	cause   []string
 	machine *progress.Machine
 	feed    *progress.Feed
-	plain   vterm.Plain
+	plain   plaintext.Writer
 	text    bytes.Buffer // all it printed, up to maxWatched
 	chunks  chan api.Output
 	ended   chan error
@@ -143,7 +143,7 @@ func (r *watchedRun) take(o api.Output) {
 	r.w.view.write(o)
 	if r.text.Len() < maxWatched {
 		_, _ = r.plain.Write(o.Data) // never fails
-		r.plain.Lines(func(l vterm.PlainLine) {
+		r.plain.Lines(func(l plaintext.Line) {
 			r.text.Write(l.Text)
 			if !l.More {
 				r.text.WriteByte('\n')

@@ -7,31 +7,31 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // growBy is how much a pane grows with one key, in cells.
 const growBy = 4
 
 // actions are what the keys of keymap.Prefix do.
-var actions map[keymap.Action]func(v *viewer, k vterm.Key)
+var actions map[keymap.Action]func(v *viewer, k input.Key)
 
 func init() { // a table that its own functions refer to
-	simple := func(f func(v *viewer)) func(*viewer, vterm.Key) { return func(v *viewer, _ vterm.Key) { f(v) } }
-	step := func(n int) func(*viewer, vterm.Key) { return simple(func(v *viewer) { v.m.step(n) }) }
-	toward := func(dx, dy int) func(*viewer, vterm.Key) {
+	simple := func(f func(v *viewer)) func(*viewer, input.Key) { return func(v *viewer, _ input.Key) { f(v) } }
+	step := func(n int) func(*viewer, input.Key) { return simple(func(v *viewer) { v.m.step(n) }) }
+	toward := func(dx, dy int) func(*viewer, input.Key) {
 		return simple(func(v *viewer) { v.m.toward(dx, dy) })
 	}
-	grow := func(stacked bool, by int) func(*viewer, vterm.Key) {
+	grow := func(stacked bool, by int) func(*viewer, input.Key) {
 		return simple(func(v *viewer) { v.grow(stacked, by) })
 	}
-	tabs := func(n int) func(*viewer, vterm.Key) {
+	tabs := func(n int) func(*viewer, input.Key) {
 		return simple(func(v *viewer) { v.m.show((v.m.current + n + len(v.m.tabs)) % len(v.m.tabs)) })
 	}
-	actions = map[keymap.Action]func(*viewer, vterm.Key){
+	actions = map[keymap.Action]func(*viewer, input.Key){
 		"new": simple((*viewer).newHere), "pick": simple((*viewer).openPicker), "next-alert": simple((*viewer).goToAlert),
 		"kill": simple((*viewer).askKill), "close": simple((*viewer).closePane), "restart": simple((*viewer).restart),
-		"rename": simple((*viewer).askRename), "go": func(v *viewer, k vterm.Key) { v.m.pick(int(k.Code - '1')) },
+		"rename": simple((*viewer).askRename), "go": func(v *viewer, k input.Key) { v.m.pick(int(k.Code - '1')) },
 
 		"split-right": simple(func(v *viewer) { v.split(false) }), "split-down": simple(func(v *viewer) { v.split(true) }),
 		"next": step(1), "previous": step(-1),
@@ -61,8 +61,8 @@ func init() { // a table that its own functions refer to
 }
 
 // command does what a key after the prefix asks for.
-func (v *viewer) command(k vterm.Key) {
-	if k.Code == vterm.KeyEscape {
+func (v *viewer) command(k input.Key) {
+	if k.Code == input.KeyEscape {
 		return
 	}
 	if a := v.keys.AfterPrefix(k); a != "" {
@@ -73,7 +73,7 @@ func (v *viewer) command(k vterm.Key) {
 }
 
 // emptyKey does what a key asks for while there is no session.
-func (v *viewer) emptyKey(k vterm.Key) {
+func (v *viewer) emptyKey(k input.Key) {
 	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette", "prompt", "shell"}, a) {
 		actions[a](v, k)
 	}
@@ -299,13 +299,13 @@ func (v *viewer) askTabName() {
 }
 
 // startScroll looks back: with PageUp a page at once.
-func (v *viewer) startScroll(k vterm.Key) {
+func (v *viewer) startScroll(k input.Key) {
 	p := v.m.focused()
 	if p == nil {
 		return
 	}
 	l := v.lookBack(p, true)
-	if k.Code == vterm.KeyPageUp {
+	if k.Code == input.KeyPageUp {
 		pages(-1, 1)(v, p)
 	}
 	v.fetch(p, nil)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Desk is what a footer may do with the viewer. Later, Beside and Context may be called
@@ -46,7 +46,7 @@ func (d Desk) Type(text string) bool {
 		d.v.present(p)
 	}
 	d.v.act(Input{Paste: &text})
-	d.v.act(Input{Key: &vterm.Key{Code: vterm.KeyEnter}})
+	d.v.act(Input{Key: &input.Key{Code: input.KeyEnter}})
 	return true
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Footer is a component between panes and bar, such as a prompt line. All its methods
@@ -23,7 +23,7 @@ type Footer interface {
 
 // FooterInput is something a person does: one of Key, Paste and Mouse is set.
 type FooterInput struct {
-	Key   *vterm.Key
+	Key   *input.Key
 	Paste *string
 	Mouse *tcell.EventMouse
 	X, Y  int // of the mouse, from the footer's upper left corner

@@ -3,7 +3,7 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // help lists the keys. It is scrolled by keys that scroll; any other closes it.
@@ -67,19 +67,19 @@ func (h *help) draw(v *viewer) {
 	v.canvas.setCursor(cursor{x: -1})
 }
 
-func (h *help) key(v *viewer, k vterm.Key) {
+func (h *help) key(v *viewer, k input.Key) {
 	switch k.Code {
-	case vterm.KeyUp, 'k':
+	case input.KeyUp, 'k':
 		h.top--
-	case vterm.KeyDown, 'j':
+	case input.KeyDown, 'j':
 		h.top++
-	case vterm.KeyPageUp:
+	case input.KeyPageUp:
 		h.top -= h.area.H
-	case vterm.KeyPageDown, ' ':
+	case input.KeyPageDown, ' ':
 		h.top += h.area.H
-	case vterm.KeyHome:
+	case input.KeyHome:
 		h.top = 0
-	case vterm.KeyEnd:
+	case input.KeyEnd:
 		h.top = h.lines
 	default:
 		v.closeOverlay()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // hintTime is how long the prefix waits before it shows what can follow.
@@ -62,9 +62,9 @@ func (v *viewer) endPrefix() {
 }
 
 // typeKey sends a key to the focused session. One that has ended understands Enter.
-func (v *viewer) typeKey(k vterm.Key) {
+func (v *viewer) typeKey(k input.Key) {
 	s := v.m.session(v.m.focus)
-	if s != nil && s.State != StateRunning && k.Code == vterm.KeyEnter && k.Mods == 0 {
+	if s != nil && s.State != StateRunning && k.Code == input.KeyEnter && k.Mods == 0 {
 		v.closePane()
 		return
 	}

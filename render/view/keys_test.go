@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // What a person presses reaches the program as it would without a viewer in between.
@@ -56,20 +57,20 @@ func TestKeys(t *testing.T) {
 	for _, c := range cases {
 		e := tcell.NewEventKey(c.key, c.r, c.mods)
 		k := keyOf(e)
-		if got := vterm.AppendKey(nil, k, &vterm.Modes{}); k.Code != 0 && string(got) != c.want || k.Code == 0 && c.want != "" {
+		if got := input.AppendKey(nil, k, &vterm.Modes{}); k.Code != 0 && string(got) != c.want || k.Code == 0 && c.want != "" {
 			t.Errorf("%s: %+v sends %q; want %q", e.Name(), k, got, c.want)
 		}
 		m := vterm.Modes{Kitty: vterm.KittyDisambiguate | vterm.KittyAllAsEscapes}
-		if got := vterm.AppendKey(nil, k, &m); k.Code != 0 && string(got) != c.kitty {
+		if got := input.AppendKey(nil, k, &m); k.Code != 0 && string(got) != c.kitty {
 			t.Errorf("%s: %+v sends %q in the kitty protocol; want %q", e.Name(), k, got, c.kitty)
 		}
 	}
 }
 
 func TestKeyNames(t *testing.T) {
-	for want, k := range map[string]vterm.Key{
-		"Ctrl-Space": {Code: ' ', Mods: vterm.Ctrl}, "x": {Code: 'x'}, "Shift-Tab": {Code: vterm.KeyTab, Mods: vterm.Shift},
-		"Ctrl-Alt-F5": {Code: vterm.KeyF1 + 4, Mods: vterm.Ctrl | vterm.Alt}, "PageUp": {Code: vterm.KeyPageUp}, "Backspace": {Code: vterm.KeyBackspace},
+	for want, k := range map[string]input.Key{
+		"Ctrl-Space": {Code: ' ', Mods: input.Ctrl}, "x": {Code: 'x'}, "Shift-Tab": {Code: input.KeyTab, Mods: input.Shift},
+		"Ctrl-Alt-F5": {Code: input.KeyF1 + 4, Mods: input.Ctrl | input.Alt}, "PageUp": {Code: input.KeyPageUp}, "Backspace": {Code: input.KeyBackspace},
 	} {
 		if got := keymap.KeyLabel(k); got != want {
 			t.Errorf("%+v is called %q; want %q", k, got, want)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/fuzzy"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // item is a line of a list to choose from.
@@ -53,21 +53,21 @@ func (l *list) choice() *item {
 	return &l.all[l.hits[l.chosen].Index]
 }
 
-func (l *list) key(v *viewer, k vterm.Key) {
+func (l *list) key(v *viewer, k input.Key) {
 	l.refresh(v) // several keys may have come since it was drawn
-	ctrl := k.Mods&vterm.Ctrl != 0
+	ctrl := k.Mods&input.Ctrl != 0
 	switch {
-	case k.Code == vterm.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
+	case k.Code == input.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
 		v.closeOverlay()
-	case k.Code == vterm.KeyEnter:
+	case k.Code == input.KeyEnter:
 		l.take(v)
-	case k.Code == vterm.KeyUp || ctrl && (k.Code == 'p' || k.Code == 'k') || k.Code == vterm.KeyTab && k.Mods&vterm.Shift != 0:
+	case k.Code == input.KeyUp || ctrl && (k.Code == 'p' || k.Code == 'k') || k.Code == input.KeyTab && k.Mods&input.Shift != 0:
 		l.step(-1)
-	case k.Code == vterm.KeyDown || ctrl && (k.Code == 'n' || k.Code == 'j') || k.Code == vterm.KeyTab:
+	case k.Code == input.KeyDown || ctrl && (k.Code == 'n' || k.Code == 'j') || k.Code == input.KeyTab:
 		l.step(1)
-	case k.Code == vterm.KeyPageUp:
+	case k.Code == input.KeyPageUp:
 		l.chosen = max(0, l.chosen-l.area.H)
-	case k.Code == vterm.KeyPageDown:
+	case k.Code == input.KeyPageDown:
 		l.chosen = max(0, min(len(l.hits)-1, l.chosen+l.area.H))
 	case edit(&l.line, &l.at, k):
 		l.chosen = 0

@@ -7,7 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // openPicker lists the sessions: those that run first, the newest before older ones.
@@ -69,7 +69,7 @@ func (v *viewer) paletteItems() []item {
 		if r.Short != "" && r.Brief == "" {
 			text = r.Short + ": " + r.Help
 		}
-		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, vterm.Key{}) }})
+		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, input.Key{}) }})
 	}
 	for i := range v.m.sessions {
 		s, id := &v.m.sessions[i], v.m.sessions[i].ID

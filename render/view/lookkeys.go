@@ -3,20 +3,20 @@ package view
 import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/page"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // lookKey handles a key while looking back. Without a cursor any key that is typed leads
 // back to the present, and goes to the session.
-func (v *viewer) lookKey(p *pane, k vterm.Key) (handled bool) {
+func (v *viewer) lookKey(p *pane, k input.Key) (handled bool) {
 	l := p.look
 	if !l.keys {
 		switch k.Code {
-		case vterm.KeyPageUp:
+		case input.KeyPageUp:
 			v.scroll(p, -l.height)
-		case vterm.KeyPageDown:
+		case input.KeyPageDown:
 			v.scroll(p, l.height)
-		case vterm.KeyEscape:
+		case input.KeyEscape:
 			v.present(p)
 		default:
 			v.present(p)

@@ -8,6 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // pointer is the state of the mouse.
@@ -28,18 +29,18 @@ type pointer struct {
 
 var mouseButtons = []struct {
 	mask  tcell.ButtonMask
-	code  vterm.MouseButtonCode
+	code  input.Button
 	wheel bool
 }{
-	{tcell.WheelUp, vterm.ButtonWheelUp, true},
-	{tcell.WheelDown, vterm.ButtonWheelDown, true},
-	{tcell.WheelLeft, vterm.ButtonWheelLeft, true},
-	{tcell.WheelRight, vterm.ButtonWheelRight, true},
-	{tcell.ButtonPrimary, vterm.ButtonLeft, false},
-	{tcell.ButtonMiddle, vterm.ButtonMiddle, false},
-	{tcell.ButtonSecondary, vterm.ButtonRight, false},
-	{tcell.Button4, vterm.ButtonBack, false},
-	{tcell.Button5, vterm.ButtonForward, false},
+	{tcell.WheelUp, input.ButtonWheelUp, true},
+	{tcell.WheelDown, input.ButtonWheelDown, true},
+	{tcell.WheelLeft, input.ButtonWheelLeft, true},
+	{tcell.WheelRight, input.ButtonWheelRight, true},
+	{tcell.ButtonPrimary, input.ButtonLeft, false},
+	{tcell.ButtonMiddle, input.ButtonMiddle, false},
+	{tcell.ButtonSecondary, input.ButtonRight, false},
+	{tcell.Button4, input.ButtonBack, false},
+	{tcell.Button5, input.ButtonForward, false},
 }
 
 const wheels = tcell.WheelUp | tcell.WheelDown | tcell.WheelLeft | tcell.WheelRight
@@ -104,7 +105,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := mouseOf(e, held)
 	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && ev.place(p, e, held != 0)
-	wanted := over && v.m.running(p.id) && !v.m.readOnly && len(vterm.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
+	wanted := over && v.m.running(p.id) && !v.m.readOnly && len(input.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
 	if pressed {
 		v.pointer.grab = ""
 		if wanted {
@@ -138,9 +139,9 @@ func (v *viewer) wheel(p *pane, by int) {
 		v.scroll(p, by*wheelRows)
 		return
 	}
-	k := vterm.Key{Code: vterm.KeyUp}
+	k := input.Key{Code: input.KeyUp}
 	if by > 0 {
-		k.Code = vterm.KeyDown
+		k.Code = input.KeyDown
 	}
 	for range wheelRows {
 		if v.m.running(p.id) && !v.m.readOnly {
@@ -235,20 +236,20 @@ func (v *viewer) dragBorder(x, y int) {
 	}
 }
 
-type mouseEvent struct{ vterm.Mouse }
+type mouseEvent struct{ input.Mouse }
 
 // mouseOf says what happened, given the buttons that were down before.
 func mouseOf(e *tcell.EventMouse, held tcell.ButtonMask) mouseEvent {
 	now := e.Buttons()
-	m := mouseEvent{vterm.Mouse{Mods: modsOf(e.Modifiers()), Action: vterm.MouseMotion}}
+	m := mouseEvent{input.Mouse{Mods: modsOf(e.Modifiers()), Action: input.MouseMotion}}
 	for _, b := range mouseButtons {
 		is, was := now&b.mask != 0, held&b.mask != 0
 		switch {
 		case is && (b.wheel || !was):
-			m.Button, m.Action = b.code, vterm.MousePress
+			m.Button, m.Action = b.code, input.MousePress
 			return m
 		case was && !is:
-			m.Button, m.Action = b.code, vterm.MouseRelease
+			m.Button, m.Action = b.code, input.MouseRelease
 			return m
 		case is:
 			m.Button = b.code

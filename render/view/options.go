@@ -10,7 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Options configure the viewer. The zero value is the default; what is nil cannot be
@@ -36,7 +36,7 @@ type Options struct {
 
 // Looks are a person's wishes that may change while the viewer runs.
 type Looks struct {
-	Prefix  vterm.Key           // default Ctrl-Space
+	Prefix  input.Key           // default Ctrl-Space
 	Keys    map[string][]string // of actions, instead of the table's
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
@@ -55,9 +55,9 @@ type Alerts struct {
 
 func (l *Looks) defaults() {
 	if l.Prefix.Code == 0 {
-		l.Prefix = vterm.Key{Code: ' ', Mods: vterm.Ctrl}
+		l.Prefix = input.Key{Code: ' ', Mods: input.Ctrl}
 	}
-	if l.Prefix.Code == vterm.KeySpace {
+	if l.Prefix.Code == input.KeySpace {
 		l.Prefix.Code = ' '
 	}
 	if l.Alerts.Long == 0 {

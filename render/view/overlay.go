@@ -3,13 +3,13 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // overlay is something that has keyboard and mouse until it closes.
 type overlay interface {
 	draw(v *viewer)
-	key(v *viewer, k vterm.Key)
+	key(v *viewer, k input.Key)
 	paste(v *viewer, text string)
 	// mouse gets presses, motion and wheels; held are the buttons that were down before.
 	mouse(v *viewer, e *tcell.EventMouse, held tcell.ButtonMask)
@@ -57,14 +57,14 @@ type prompt struct {
 
 func (p *prompt) text() string { return string(p.line) }
 
-func (p *prompt) key(v *viewer, k vterm.Key) {
-	ctrl := k.Mods&vterm.Ctrl != 0
+func (p *prompt) key(v *viewer, k input.Key) {
+	ctrl := k.Mods&input.Ctrl != 0
 	switch {
-	case k.Code == vterm.KeyEnter:
+	case k.Code == input.KeyEnter:
 		v.closeOverlay()
 		p.done(p.text())
 		return
-	case k.Code == vterm.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
+	case k.Code == input.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
 		v.closeOverlay()
 		if p.cancel != nil {
 			p.cancel()
@@ -107,25 +107,25 @@ func (p *prompt) draw(v *viewer) {
 }
 
 // edit changes a line as a key says; false when it does not.
-func edit(line *[]rune, at *int, k vterm.Key) bool {
+func edit(line *[]rune, at *int, k input.Key) bool {
 	l := *line
-	ctrl := k.Mods&vterm.Ctrl != 0
+	ctrl := k.Mods&input.Ctrl != 0
 	switch {
-	case k.Code == vterm.KeyBackspace || ctrl && k.Code == 'h':
+	case k.Code == input.KeyBackspace || ctrl && k.Code == 'h':
 		if *at > 0 {
 			*line, *at = append(l[:*at-1:*at-1], l[*at:]...), *at-1
 		}
-	case k.Code == vterm.KeyDelete:
+	case k.Code == input.KeyDelete:
 		if *at < len(l) {
 			*line = append(l[:*at:*at], l[*at+1:]...)
 		}
-	case k.Code == vterm.KeyLeft:
+	case k.Code == input.KeyLeft:
 		*at = max(0, *at-1)
-	case k.Code == vterm.KeyRight:
+	case k.Code == input.KeyRight:
 		*at = min(len(l), *at+1)
-	case k.Code == vterm.KeyHome || ctrl && k.Code == 'a':
+	case k.Code == input.KeyHome || ctrl && k.Code == 'a':
 		*at = 0
-	case k.Code == vterm.KeyEnd || ctrl && k.Code == 'e':
+	case k.Code == input.KeyEnd || ctrl && k.Code == 'e':
 		*at = len(l)
 	case ctrl && k.Code == 'u':
 		*line, *at = append([]rune{}, l[*at:]...), 0
@@ -147,11 +147,11 @@ func edit(line *[]rune, at *int, k vterm.Key) bool {
 }
 
 // typedText is the text a key types.
-func typedText(k vterm.Key) string {
+func typedText(k input.Key) string {
 	switch {
 	case k.Text != "":
 		return k.Text
-	case k.Code == vterm.KeySpace || k.Code == ' ' && k.Mods == 0:
+	case k.Code == input.KeySpace || k.Code == ' ' && k.Mods == 0:
 		return " "
 	}
 	return ""
@@ -175,7 +175,7 @@ type question struct {
 	yes  func()
 }
 
-func (q *question) key(v *viewer, k vterm.Key) {
+func (q *question) key(v *viewer, k input.Key) {
 	v.closeOverlay()
 	if k.Text == "y" || k.Text == "Y" {
 		q.yes()

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Recording is something to play: a session's history or a file.
@@ -27,7 +27,7 @@ func find(ctx context.Context, rec Recording, text string, after time.Time) (tim
 		return after, err
 	}
 	defer steps.Close()
-	var plain vterm.Plain
+	var plain plaintext.Writer
 	var rest []byte
 	for {
 		s, err := steps.Next()
@@ -43,7 +43,7 @@ func find(ctx context.Context, rec Recording, text string, after time.Time) (tim
 		hit := false
 		look := func(line []byte) { hit = hit || bytes.Contains(line, []byte(text)) }
 		_, _ = plain.Write(s.Data) // never fails
-		plain.Lines(func(l vterm.PlainLine) { look(l.Text) })
+		plain.Lines(func(l plaintext.Line) { look(l.Text) })
 		rest, _, _ = plain.Rest(rest[:0])
 		if look(rest); hit {
 			return s.At, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Session is what the viewer shows of a session besides its screen.
@@ -142,8 +143,8 @@ type Frame struct {
 
 // Input is something a person does to a session: one field is set.
 type Input struct {
-	Key   *vterm.Key
-	Mouse *vterm.Mouse
+	Key   *input.Key
+	Mouse *input.Mouse
 	Paste *string
 	Focus *bool
 }

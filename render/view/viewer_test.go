@@ -7,7 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // FEATURES: R76
@@ -19,13 +19,13 @@ func TestKeysReachFocused(t *testing.T) {
 	}
 	b.keys("x")
 	b.send(tcell.NewEventKey(tcell.KeyCtrlC, 0, tcell.ModCtrl), tcell.NewEventKey(tcell.KeyUp, 0, tcell.ModShift))
-	for _, want := range []vterm.Key{{Code: 'x', Text: "x"}, {Code: 'c', Mods: vterm.Ctrl}, {Code: vterm.KeyUp, Mods: vterm.Shift}} {
+	for _, want := range []input.Key{{Code: 'x', Text: "x"}, {Code: 'c', Mods: input.Ctrl}, {Code: input.KeyUp, Mods: input.Shift}} {
 		if got := b.streams["b"].input(t); got.Key == nil || *got.Key != want {
 			t.Errorf("session got %+v; want %+v", got.Key, want)
 		}
 	}
 	b.keys("^^") // the prefix itself
-	if got := b.streams["b"].input(t); got.Key == nil || got.Key.Code != ' ' || got.Key.Mods != vterm.Ctrl {
+	if got := b.streams["b"].input(t); got.Key == nil || got.Key.Code != ' ' || got.Key.Mods != input.Ctrl {
 		t.Errorf("prefix twice: %+v", got.Key)
 	}
 	b.keys("^1y")
@@ -176,7 +176,7 @@ func TestOnly(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	b := newBench(t, 80, 24, Options{Looks: Looks{Prefix: vterm.Key{Code: 'b', Mods: vterm.Ctrl}}})
+	b := newBench(t, 80, 24, Options{Looks: Looks{Prefix: input.Key{Code: 'b', Mods: input.Ctrl}}})
 	b.list(running("a"))
 	b.print("a", strings.Repeat("text under the help ", 100))
 	before := b.term.text()
@@ -251,17 +251,17 @@ func TestMouse(t *testing.T) {
 	click(pa.X+1, pa.Y+1, 0)                     // motion: not asked for
 	click(pa.X+1, pa.Y-1, tcell.ButtonSecondary) // the status line
 	click(pa.X+1, pa.Y-1, 0)
-	edge := vterm.Mouse{Button: vterm.ButtonLeft, Row: min(pb.Y+1, pa.Y+pa.H-1) - pa.Y, Col: min(pb.X+5-pa.X, pa.W-1)}
+	edge := input.Mouse{Button: input.ButtonLeft, Row: min(pb.Y+1, pa.Y+pa.H-1) - pa.Y, Col: min(pb.X+5-pa.X, pa.W-1)}
 	if pb.Y > pa.Y {
 		edge.Row = pa.H - 1
 	}
 	motion, release := edge, edge
-	motion.Action, release.Action = vterm.MouseMotion, vterm.MouseRelease
-	for _, want := range []vterm.Mouse{
-		{Button: vterm.ButtonLeft, Row: 2, Col: 3},
-		{Button: vterm.ButtonLeft, Action: vterm.MouseMotion, Row: 2, Col: 4},
+	motion.Action, release.Action = input.MouseMotion, input.MouseRelease
+	for _, want := range []input.Mouse{
+		{Button: input.ButtonLeft, Row: 2, Col: 3},
+		{Button: input.ButtonLeft, Action: input.MouseMotion, Row: 2, Col: 4},
 		motion, release,
-		{Button: vterm.ButtonWheelDown, Row: 0, Col: 1},
+		{Button: input.ButtonWheelDown, Row: 0, Col: 1},
 	} {
 		if got := b.streams["a"].input(t); got.Mouse == nil || *got.Mouse != want {
 			t.Errorf("session got %+v; want %+v", got.Mouse, want)
@@ -270,7 +270,7 @@ func TestMouse(t *testing.T) {
 	b.streams["a"].none(t)
 	b.streams["b"].none(t)
 	click(pb.X+1, pb.Y+1, 0)
-	if got := b.streams["b"].input(t); got.Mouse == nil || got.Mouse.Action != vterm.MouseMotion || got.Mouse.Button != vterm.ButtonNone {
+	if got := b.streams["b"].input(t); got.Mouse == nil || got.Mouse.Action != input.MouseMotion || got.Mouse.Button != input.ButtonNone {
 		t.Errorf("motion: %+v", got.Mouse)
 	}
 	if b.m.focus != "a" {

@@ -3,6 +3,7 @@ package attach
 import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Frame is what a watching client gets: the rows of the screen that changed, and what
@@ -18,8 +19,8 @@ type Frame struct {
 type Act struct {
 	Cols  int          `json:"cols,omitempty"` // new size, cells
 	Rows  int          `json:"rows,omitempty"`
-	Key   *vterm.Key   `json:"key,omitempty"`
-	Mouse *vterm.Mouse `json:"mouse,omitempty"`
+	Key   *input.Key   `json:"key,omitempty"`
+	Mouse *input.Mouse `json:"mouse,omitempty"`
 	Paste *string      `json:"paste,omitempty"`
 	Text  string       `json:"text,omitempty"`
 	Focus *bool        `json:"focus,omitempty"`

@@ -15,7 +15,7 @@ type Mask struct {
 	drawn   uint64
 }
 
-// Apply overwrites what is no text with NULs, which a plain-text rendering (vterm.Plain) leaves out: offsets in the
+// Apply overwrites what is no text with NULs, which a plain-text rendering (plaintext.Writer) leaves out: offsets in the
 // output stay true, and what happens to look like the beginning of a sequence swallows nothing that comes after it.
 func (m *Mask) Apply(p []byte) {
 	for len(p) > 0 {

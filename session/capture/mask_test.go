@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // terminalText is output as text, binary data left out.
 func terminalText(p []byte) (text string, held uint64) {
 	var m Mask
-	var plain vterm.Plain
+	var plain plaintext.Writer
 	p = bytes.Clone(p)
 	m.Apply(p)
 	_, _ = plain.Write(p) // never fails
 	var b strings.Builder
-	plain.Lines(func(l vterm.PlainLine) {
+	plain.Lines(func(l plaintext.Line) {
 		b.Write(l.Text)
 		b.WriteByte('\n')
 	})

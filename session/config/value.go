@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // set gives a value as text, as the command line has it.
@@ -109,7 +109,7 @@ func checkKey(text string) error {
 	if text == "" {
 		return errors.New(`no key is named; give one as in "C-Space" or "F5"`)
 	}
-	if _, err := vterm.ParseKey(text); err != nil {
+	if _, err := input.ParseKey(text); err != nil {
 		return fmt.Errorf("%w; keys are named as in C-Space, M-x, F5 or z", err)
 	}
 	return nil

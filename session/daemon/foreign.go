@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // A line for a program that tells nothing of its commands (a REPL, a shell on another
@@ -59,7 +59,7 @@ func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
 			dst = append(dst, 'U'-'@')
 		}
 		if v.Modes.BracketedPaste {
-			dst = vterm.AppendPaste(dst, []byte(j.line), &v.Modes)
+			dst = input.AppendPaste(dst, []byte(j.line), &v.Modes)
 		} else {
 			dst = append(dst, strings.ReplaceAll(j.line, "\n", "\r")...)
 		}

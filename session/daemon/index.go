@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 const (
@@ -130,7 +130,7 @@ type feeder struct {
 	x        *indexer
 	e        *entry
 	commands []store.Command // by number, and so by offset
-	plain    vterm.Plain
+	plain    plaintext.Writer
 	base     uint64 // offset of the plain text's first byte
 	pos      uint64 // offset after the newest byte
 	batch    search.Batch
@@ -183,7 +183,7 @@ func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
 			if err := f.flush(ctx); err != nil {
 				return err
 			}
-			f.plain, f.base = vterm.Plain{}, rec.Offset+rec.Lost
+			f.plain, f.base = plaintext.Writer{}, rec.Offset+rec.Lost
 			f.pos = f.base
 		}
 		return nil
@@ -193,7 +193,7 @@ func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
 	}
 	_, _ = f.plain.Write(rec.Data) // never fails
 	f.pos = rec.Offset + uint64(len(rec.Data))
-	f.plain.Lines(func(l vterm.PlainLine) { f.add(l.Text, l.From, l.To, rec.Time) })
+	f.plain.Lines(func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
 	if f.bytes >= indexBytes {
 		return f.flush(ctx)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 func (d *Daemon) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
@@ -65,25 +65,25 @@ func typing(in api.Input) (session.Typing, error) {
 		return t, api.Errorf(api.CodeInvalid, "%d kinds of input are given", given).
 			WithHint("give one of text, keys, paste and data")
 	}
-	var keys []vterm.Key
+	var keys []input.Key
 	for _, name := range in.Keys {
-		k, err := vterm.ParseKey(name)
+		k, err := input.ParseKey(name)
 		if err != nil {
 			return t, api.Errorf(api.CodeInvalid, "%v", err)
 		}
 		keys = append(keys, k)
 	}
 	if in.Enter {
-		keys = append(keys, vterm.Key{Code: vterm.KeyEnter})
+		keys = append(keys, input.Key{Code: input.KeyEnter})
 	}
 	t.Encode = func(dst []byte, v session.View) []byte {
 		dst = append(dst, in.Text...)
 		dst = append(dst, in.Data...)
 		if in.Paste != nil {
-			dst = vterm.AppendPaste(dst, []byte(*in.Paste), &v.Modes)
+			dst = input.AppendPaste(dst, []byte(*in.Paste), &v.Modes)
 		}
 		for _, k := range keys {
-			dst = vterm.AppendKey(dst, k, &v.Modes)
+			dst = input.AppendKey(dst, k, &v.Modes)
 		}
 		return dst
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // momentHint says how a moment of a session is written.
@@ -106,12 +106,12 @@ func lineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, erro
 			return found, err
 		}
 		if c.Gap > 0 { // what follows is a line of its own
-			r.plain, r.base = vterm.Plain{}, c.From
+			r.plain, r.base = plaintext.Writer{}, c.From
 			r.mask.Restart()
 		}
 		r.mask.Apply(c.Data)         // a copy, in buf
 		_, _ = r.plain.Write(c.Data) // never fails
-		r.plain.Lines(func(l vterm.PlainLine) {
+		r.plain.Lines(func(l plaintext.Line) {
 			if l.More {
 				return
 			}

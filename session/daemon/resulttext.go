@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Output as text within a budget: what is left out is counted, and the note in its place
@@ -80,7 +80,7 @@ type plainReader struct {
 	s      *session.Session
 	budget *diagnostics.Budget
 	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
-	plain  vterm.Plain
+	plain  plaintext.Writer
 	base   uint64 // offset of the first byte given to plain
 	buf    []byte
 }
@@ -108,7 +108,7 @@ func (r *plainReader) read(ctx context.Context, from, to uint64) error {
 		}
 		r.mask.Apply(c.Data)         // a copy, in buf
 		_, _ = r.plain.Write(c.Data) // never fails
-		r.plain.Lines(func(l vterm.PlainLine) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
+		r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
 		at = c.Next
 	}
 	return nil
@@ -141,7 +141,7 @@ func (r *plainReader) skip(ctx context.Context, from, to uint64) (uint64, error)
 // restart begins anew at an offset; what is there of a line is one.
 func (r *plainReader) restart(at uint64) {
 	r.rest()
-	r.plain, r.base = vterm.Plain{}, at
+	r.plain, r.base = plaintext.Writer{}, at
 }
 
 // rest takes the line that has no end.

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // serveWatch sends a client the rows that change, as spans, and types what it does.
@@ -94,13 +95,13 @@ func actTyping(a *attach.Act) (session.Typing, bool) {
 	var t session.Typing
 	switch {
 	case a.Key != nil:
-		t.Encode = func(dst []byte, v session.View) []byte { return vterm.AppendKey(dst, *a.Key, &v.Modes) }
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendKey(dst, *a.Key, &v.Modes) }
 	case a.Mouse != nil:
-		t.Encode = func(dst []byte, v session.View) []byte { return vterm.AppendMouse(dst, *a.Mouse, &v.Modes) }
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendMouse(dst, *a.Mouse, &v.Modes) }
 	case a.Paste != nil:
-		t.Encode = func(dst []byte, v session.View) []byte { return vterm.AppendPaste(dst, []byte(*a.Paste), &v.Modes) }
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendPaste(dst, []byte(*a.Paste), &v.Modes) }
 	case a.Focus != nil:
-		t.Encode = func(dst []byte, v session.View) []byte { return vterm.AppendFocus(dst, *a.Focus, &v.Modes) }
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendFocus(dst, *a.Focus, &v.Modes) }
 	case a.Text != "":
 		t.Bytes = []byte(a.Text)
 	default:

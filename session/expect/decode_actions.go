@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // action is what a step does.
@@ -115,7 +115,7 @@ func decodeTyping(kind InputKind) func(*decoder, *yaml.Node, fields) action {
 // keys checks key names. What comes from variables is text among them.
 func (d *decoder) keys(n *yaml.Node, template string) {
 	text, _ := expand(template, func(string) (string, bool) { return "x", true }, nil)
-	if _, err := vterm.ParseKeys(text); err != nil {
+	if _, err := input.ParseKeys(text); err != nil {
 		d.errorf(n, "%v", err)
 	}
 }

@@ -41,7 +41,7 @@ type InputKind string
 // Kinds of input.
 const (
 	InputText   InputKind = "text"   // as it is
-	InputKeys   InputKind = "keys"   // keys by name (vterm.ParseKeys)
+	InputKeys   InputKind = "keys"   // keys by name (input.ParseKeys)
 	InputPaste  InputKind = "paste"  // bracketed if the program asked for it
 	InputSecret InputKind = "secret" // Value refers to it (respond.CheckSecret)
 )

@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // ptyDriver runs programs on a real terminal.
@@ -116,7 +117,7 @@ func (d *ptyDriver) Type(ctx context.Context, in Input) error {
 	var data []byte
 	switch in.Kind {
 	case InputKeys:
-		keys, err := vterm.ParseKeys(in.Value)
+		keys, err := input.ParseKeys(in.Value)
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (d *ptyDriver) Type(ctx context.Context, in Input) error {
 		m := d.vt.Modes()
 		d.mu.Unlock()
 		for _, k := range keys {
-			data = vterm.AppendKey(data, k, &m)
+			data = input.AppendKey(data, k, &m)
 		}
 	case InputSecret:
 		if err := d.waitForSilence(ctx, in.Force); err != nil {

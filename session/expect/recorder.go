@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Recorder writes a script of a session that somebody types in. It is a machine: tell
@@ -17,7 +17,7 @@ import (
 // typed while nobody echoed becomes a reference to a secret; it is not even kept.
 type Recorder struct {
 	steps   []*yaml.Node
-	plain   vterm.Plain
+	plain   plaintext.Writer
 	lines   int // complete lines of output
 	echo    respond.EchoState
 	secrets int
@@ -52,7 +52,7 @@ func NewRecorder(argv []string) *Recorder {
 func (r *Recorder) Output(p []byte) {
 	_, _ = r.plain.Write(p) // never fails
 	had := r.lines
-	r.plain.Lines(func(vterm.PlainLine) { r.lines++ })
+	r.plain.Lines(func(plaintext.Line) { r.lines++ })
 	if r.lines > had && r.echo == respond.EchoApp {
 		r.flush(false) // a key that needed no Enter
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // FEATURES: R53, R55
@@ -108,13 +108,13 @@ func FuzzRecorder(f *testing.F) {
 func TestRecordedKeysExist(t *testing.T) {
 	for _, names := range []map[byte]string{sequenceKeys} {
 		for _, n := range names {
-			if _, err := vterm.ParseKey(n); err != nil {
+			if _, err := input.ParseKey(n); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	for _, n := range tildeKeys {
-		if _, err := vterm.ParseKey(n); err != nil {
+		if _, err := input.ParseKey(n); err != nil {
 			t.Error(err)
 		}
 	}

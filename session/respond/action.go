@@ -8,7 +8,7 @@ type ActionKind string
 // Actions. Perform them in order.
 const (
 	ActText    ActionKind = "text"    // type Value as it is
-	ActKeys    ActionKind = "keys"    // press the keys named in Value (vterm.ParseKeys)
+	ActKeys    ActionKind = "keys"    // press the keys named in Value (input.ParseKeys)
 	ActSecret  ActionKind = "secret"  // resolve the reference in Value and type that
 	ActHook    ActionKind = "hook"    // run the hook Value, with Captures
 	ActFail    ActionKind = "fail"    // the rules of Rule's list are over; Value is the reason

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // ReplyKind says what a reply does.
@@ -67,7 +67,7 @@ func (r *Reply) check(p *pattern) error {
 		if err := p.checkRefs(r.Value); err != nil {
 			return err
 		}
-		_, err := vterm.ParseKeys(p.expand(r.Value, nil, nil, nil))
+		_, err := input.ParseKeys(p.expand(r.Value, nil, nil, nil))
 		return err
 	case ReplySecret:
 		return CheckSecret(r.Value)

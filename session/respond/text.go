@@ -3,7 +3,7 @@ package respond
 import (
 	"bytes"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Output is matched in windows: a logical line, or a piece of one that is longer than
@@ -15,7 +15,7 @@ const (
 
 // text makes windows of the output.
 type text struct {
-	plain  vterm.Plain
+	plain  plaintext.Writer
 	moves  moves
 	number uint64 // of the current line
 	base   uint64 // offset that plain counts from
@@ -59,7 +59,7 @@ func (t *text) write(p []byte, f func(w *window, m move) int) {
 	t.moves.scan(p)
 	t.end += uint64(len(p))
 	_, _ = t.plain.Write(p) // never fails
-	t.plain.Lines(func(l vterm.PlainLine) {
+	t.plain.Lines(func(l plaintext.Line) {
 		t.begin = t.base + l.To
 		t.win = t.window(l.Text, t.begin)
 		t.win.complete, t.win.last = !l.More, !l.More

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Map finds actions by keys.
@@ -45,7 +45,7 @@ func index(rows []Row, other map[string][]string, left map[string]bool) (map[str
 			delete(left, string(r.Action))
 		}
 		for _, c := range r.Chords {
-			k, err := vterm.ParseKey(c)
+			k, err := input.ParseKey(c)
 			if err != nil {
 				return nil, fmt.Errorf("key of %s: %w", r.Action, err)
 			}
@@ -59,14 +59,14 @@ func index(rows []Row, other map[string][]string, left map[string]bool) (map[str
 }
 
 // AfterPrefix is what a key does after the prefix; empty: nothing.
-func (m *Map) AfterPrefix(k vterm.Key) Action { return m.byPrefix[name(k)] }
+func (m *Map) AfterPrefix(k input.Key) Action { return m.byPrefix[name(k)] }
 
 // InScroll is what a key does while looking back; empty: nothing.
-func (m *Map) InScroll(k vterm.Key) Action { return m.byScroll[name(k)] }
+func (m *Map) InScroll(k input.Key) Action { return m.byScroll[name(k)] }
 
 // name is a key's name, without what is no part of it.
-func name(k vterm.Key) string {
-	return vterm.Key{Code: k.Code, Mods: k.Mods &^ (vterm.CapsLock | vterm.NumLock)}.String()
+func name(k input.Key) string {
+	return input.Key{Code: k.Code, Mods: k.Mods &^ (input.CapsLock | input.NumLock)}.String()
 }
 
 // PrefixLabel is the first key of an action after the prefix, for people.
@@ -113,7 +113,7 @@ var arrows = strings.NewReplacer("Left", "←", "Right", "→", "Up", "↑", "Do
 
 // Label is a chord for people: Ctrl-Space, Shift-Tab, ←.
 func Label(chord string) string {
-	k, err := vterm.ParseKey(chord)
+	k, err := input.ParseKey(chord)
 	if err != nil {
 		return chord
 	}
@@ -124,20 +124,20 @@ func Label(chord string) string {
 }
 
 var modNames = []struct {
-	mod  vterm.Mods
+	mod  input.Mods
 	name string
-}{{vterm.Ctrl, "Ctrl-"}, {vterm.Alt, "Alt-"}, {vterm.Shift, "Shift-"}, {vterm.Super, "Super-"}, {vterm.Meta, "Meta-"}, {vterm.Hyper, "Hyper-"}}
+}{{input.Ctrl, "Ctrl-"}, {input.Alt, "Alt-"}, {input.Shift, "Shift-"}, {input.Super, "Super-"}, {input.Meta, "Meta-"}, {input.Hyper, "Hyper-"}}
 
 // KeyLabel is a key for people.
-func KeyLabel(k vterm.Key) string {
+func KeyLabel(k input.Key) string {
 	label := ""
 	for _, m := range modNames {
 		if k.Mods&m.mod != 0 {
 			label += m.name
 		}
 	}
-	bare := vterm.Key{Code: k.Code}.String()
-	if upper := (vterm.Key{Code: k.Code, Mods: vterm.Shift}).String(); k.Mods == vterm.Shift && len(upper) == 1 {
+	bare := input.Key{Code: k.Code}.String()
+	if upper := (input.Key{Code: k.Code, Mods: input.Shift}).String(); k.Mods == input.Shift && len(upper) == 1 {
 		return upper // a capital letter
 	}
 	switch bare {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // FEATURES: R76
@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for chord, want := range map[string]Action{"n": "new", "S-Tab": "previous", "L": "wider", "S-Right": "wider", "Space": "arrange", "7": "go", "PageUp": "scroll", "%": "split-right", "F9": ""} {
-		k, err := vterm.ParseKey(chord)
+		k, err := input.ParseKey(chord)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestOtherKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.AfterPrefix(vterm.Key{Code: 'z', Mods: vterm.Ctrl}) != "zoom" || m.AfterPrefix(vterm.Key{Code: 'z'}) != "" || m.AfterPrefix(vterm.Key{Code: 'f'}) != "zoom" {
+	if m.AfterPrefix(input.Key{Code: 'z', Mods: input.Ctrl}) != "zoom" || m.AfterPrefix(input.Key{Code: 'z'}) != "" || m.AfterPrefix(input.Key{Code: 'f'}) != "zoom" {
 		t.Error("zoom has not got its new keys")
 	}
 	for want, other := range map[string]map[string][]string{

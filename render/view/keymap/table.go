@@ -8,7 +8,7 @@ type Action string
 // Row is an action with its keys.
 type Row struct {
 	Action Action
-	Chords []string // names as vterm.ParseKey reads them
+	Chords []string // names as input.ParseKey reads them
 	Group  string   // heading in help
 	Short  string   // in hints; empty: only in help
 	Help   string

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // The cursor is the | in what is expected.
@@ -81,24 +81,24 @@ func TestKeyNames(t *testing.T) {
 // The viewer's keys mean the same as tcell's.
 func TestViewKeys(t *testing.T) {
 	for _, c := range []struct {
-		key        vterm.Key
+		key        input.Key
 		name, text string
 	}{
-		{vterm.Key{Code: 'a', Text: "a"}, "a", "a"}, {vterm.Key{Code: 'A', Text: "A"}, "A", "A"},
-		{vterm.Key{Code: 'x', Mods: vterm.Ctrl}, "C-x", ""}, {vterm.Key{Code: 'b', Mods: vterm.Alt}, "M-b", ""},
-		{vterm.Key{Code: '<', Mods: vterm.Alt}, "M-<", ""}, {vterm.Key{Code: vterm.KeyLeft, Mods: vterm.Ctrl}, "C-Left", ""},
-		{vterm.Key{Code: vterm.KeyEnter, Mods: vterm.Shift}, "M-Enter", ""}, {vterm.Key{Code: vterm.KeyTab, Mods: vterm.Shift}, "Backtab", ""},
-		{vterm.Key{Code: vterm.KeyBackspace}, "Backspace", ""}, {vterm.Key{Code: vterm.KeyF1}, "", ""}, {vterm.Key{Code: '_', Mods: vterm.Ctrl}, "C-_", ""},
+		{input.Key{Code: 'a', Text: "a"}, "a", "a"}, {input.Key{Code: 'A', Text: "A"}, "A", "A"},
+		{input.Key{Code: 'x', Mods: input.Ctrl}, "C-x", ""}, {input.Key{Code: 'b', Mods: input.Alt}, "M-b", ""},
+		{input.Key{Code: '<', Mods: input.Alt}, "M-<", ""}, {input.Key{Code: input.KeyLeft, Mods: input.Ctrl}, "C-Left", ""},
+		{input.Key{Code: input.KeyEnter, Mods: input.Shift}, "M-Enter", ""}, {input.Key{Code: input.KeyTab, Mods: input.Shift}, "Backtab", ""},
+		{input.Key{Code: input.KeyBackspace}, "Backspace", ""}, {input.Key{Code: input.KeyF1}, "", ""}, {input.Key{Code: '_', Mods: input.Ctrl}, "C-_", ""},
 	} {
 		if name, text := viewKeyName(c.key); name != c.name || text != c.text {
 			t.Errorf("%+v: %q %q", c.key, name, text)
 		}
 	}
 	p := New(Options{})
-	for _, k := range []vterm.Key{{Code: '!', Text: "!"}, {Code: 'l', Text: "l"}, {Code: 's', Text: "s"}} {
+	for _, k := range []input.Key{{Code: '!', Text: "!"}, {Code: 'l', Text: "l"}, {Code: 's', Text: "s"}} {
 		p.Press(k)
 	}
-	if got := p.Press(vterm.Key{Code: vterm.KeyEnter}); len(got) != 1 || got[0].Kind != Run || got[0].Text != "ls" {
+	if got := p.Press(input.Key{Code: input.KeyEnter}); len(got) != 1 || got[0].Kind != Run || got[0].Text != "ls" {
 		t.Errorf("%+v", got)
 	}
 }

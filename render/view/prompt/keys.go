@@ -6,19 +6,19 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // viewKeys are the named keys as the viewer knows them.
 var viewKeys = map[rune]string{
-	vterm.KeyUp: "Up", vterm.KeyDown: "Down", vterm.KeyLeft: "Left", vterm.KeyRight: "Right", vterm.KeyHome: "Home", vterm.KeyEnd: "End",
-	vterm.KeyDelete: "Delete", vterm.KeyPageUp: "PageUp", vterm.KeyPageDown: "PageDown", vterm.KeyEnter: "Enter", vterm.KeyTab: "Tab",
-	vterm.KeyBackspace: "Backspace", vterm.KeyEscape: "Esc",
+	input.KeyUp: "Up", input.KeyDown: "Down", input.KeyLeft: "Left", input.KeyRight: "Right", input.KeyHome: "Home", input.KeyEnd: "End",
+	input.KeyDelete: "Delete", input.KeyPageUp: "PageUp", input.KeyPageDown: "PageDown", input.KeyEnter: "Enter", input.KeyTab: "Tab",
+	input.KeyBackspace: "Backspace", input.KeyEscape: "Esc",
 }
 
 // viewKeyName is a viewer's key by its name in the tables, and the text that it types.
-func viewKeyName(k vterm.Key) (name, text string) {
-	ctrl, alt, shift := k.Mods&vterm.Ctrl != 0, k.Mods&(vterm.Alt|vterm.Meta) != 0, k.Mods&vterm.Shift != 0
+func viewKeyName(k input.Key) (name, text string) {
+	ctrl, alt, shift := k.Mods&input.Ctrl != 0, k.Mods&(input.Alt|input.Meta) != 0, k.Mods&input.Shift != 0
 	name, named := viewKeys[k.Code]
 	switch {
 	case name == "Enter" && (shift || alt):

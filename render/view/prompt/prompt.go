@@ -5,7 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Action is what the owner of a Prompt shall do.
@@ -193,7 +193,7 @@ func (p *Prompt) Mouse(e *tcell.EventMouse) {
 func (p *Prompt) Key(e *tcell.EventKey) []Action { return p.press(keyName(e), typed(e)) }
 
 // Press takes a key.
-func (p *Prompt) Press(k vterm.Key) []Action { return p.press(viewKeyName(k)) }
+func (p *Prompt) Press(k input.Key) []Action { return p.press(viewKeyName(k)) }
 
 func (p *Prompt) press(name, text string) []Action {
 	p.message = ""

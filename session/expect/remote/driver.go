@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Driver is a terminal in the daemon that a script talks to.
@@ -149,7 +150,7 @@ func (d *Driver) Type(ctx context.Context, in expect.Input) error {
 	case expect.InputText:
 		return d.talk.Type(ctx, api.Input{Text: in.Value}, []byte(in.Value))
 	}
-	keys, err := vterm.ParseKeys(in.Value)
+	keys, err := input.ParseKeys(in.Value)
 	if err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ func (d *Driver) Type(ctx context.Context, in expect.Input) error {
 	var data []byte
 	for _, k := range keys {
 		req.Keys = append(req.Keys, k.String())
-		data = vterm.AppendKey(data, k, &vterm.Modes{}) // as echo shows it
+		data = input.AppendKey(data, k, &vterm.Modes{}) // as echo shows it
 	}
 	return d.talk.Type(ctx, req, data)
 }

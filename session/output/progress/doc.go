@@ -1,7 +1,7 @@
 // Package progress says how a running command gets on: how far it is, how long it will take,
 // and what went wrong first.
 //
-//	bytes ── Feed (vterm.Plain) ──→ lines and unfinished lines ─┐
+//	bytes ── Feed (plaintext.Writer) ──→ lines and unfinished lines ─┐
 //	OSC 9;4 ────────────────────────────────────────────────────┼─→ Machine ──→ State
 //	how long it took before ────────────────────────────────────┘
 //	two runs ── Compare ──→ what changed between them

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Bounds of a Feed.
@@ -21,7 +21,7 @@ const (
 // nothing more came.
 type Feed struct {
 	m     *Machine
-	plain vterm.Plain
+	plain plaintext.Writer
 	base  uint64 // offset of the plain text's first byte
 	held  []byte // the beginning of what may be a redraw
 	// screens says what is no log: what a full-screen program draws on its own screen is left out.
@@ -31,7 +31,7 @@ type Feed struct {
 
 // NewFeed feeds a machine with output that begins at an offset.
 func NewFeed(m *Machine, from uint64) *Feed {
-	return &Feed{m: m, base: from, plain: vterm.Plain{MaxLine: maxLine}}
+	return &Feed{m: m, base: from, plain: plaintext.Writer{MaxLine: maxLine}}
 }
 
 // Write takes output that came at a time.
@@ -139,7 +139,7 @@ func (f *Feed) write(p []byte, now time.Time) {
 		return
 	}
 	_, _ = f.plain.Write(p) // never fails
-	f.plain.Lines(func(l vterm.PlainLine) { f.m.Line(string(l.Text), f.base+l.From, now) })
+	f.plain.Lines(func(l plaintext.Line) { f.m.Line(string(l.Text), f.base+l.From, now) })
 }
 
 // Settle looks at the line that is being written, as it stands.
@@ -152,7 +152,7 @@ func (f *Feed) Settle(now time.Time) {
 
 // Skip goes on with output from another offset, where a full-screen program may be at work.
 func (f *Feed) Skip(to uint64, full bool) {
-	f.plain, f.base, f.held = vterm.Plain{MaxLine: maxLine}, to, nil
+	f.plain, f.base, f.held = plaintext.Writer{MaxLine: maxLine}, to, nil
 	f.screens.Assume(full)
 }
 

@@ -1,6 +1,10 @@
-package vterm
+package input
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
 
 func key(s string) Key {
 	k, err := ParseKey(s)
@@ -13,7 +17,7 @@ func key(s string) Key {
 // keyTest gives a key by its name.
 type keyTest struct{ key, want string }
 
-func checkKeys(t *testing.T, m Modes, tests []keyTest) {
+func checkKeys(t *testing.T, m vterm.Modes, tests []keyTest) {
 	t.Helper()
 	for _, tt := range tests {
 		if got := string(AppendKey(nil, key(tt.key), &m)); got != tt.want {
@@ -26,7 +30,7 @@ func checkKeys(t *testing.T, m Modes, tests []keyTest) {
 // are C0 controls also the table "C0 controls" of the kitty keyboard protocol, which is what
 // xterm does.
 func TestLegacyKeys(t *testing.T) {
-	checkKeys(t, Modes{}, []keyTest{
+	checkKeys(t, vterm.Modes{}, []keyTest{
 		{"Up", "\x1b[A"}, {"Down", "\x1b[B"}, {"Right", "\x1b[C"}, {"Left", "\x1b[D"}, {"Home", "\x1b[H"}, {"End", "\x1b[F"},
 		{"S-Up", "\x1b[1;2A"}, {"M-Up", "\x1b[1;3A"}, {"M-S-Up", "\x1b[1;4A"}, {"C-Up", "\x1b[1;5A"}, {"C-S-Up", "\x1b[1;6A"},
 		{"C-M-Up", "\x1b[1;7A"}, {"C-M-S-Up", "\x1b[1;8A"}, {"Meta-Up", "\x1b[1;9A"}, {"D-Up", "\x1b[A"},
@@ -47,7 +51,7 @@ func TestLegacyKeys(t *testing.T) {
 
 // Sources: VT100 User Guide, table 3-5; xterm's input.c, IsControlAlias.
 func TestLegacyText(t *testing.T) {
-	checkKeys(t, Modes{}, []keyTest{
+	checkKeys(t, vterm.Modes{}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"S-a", "A"}, {"M-a", "\x1ba"}, {"M-A", "\x1bA"}, {"é", "é"}, {"S-é", "É"}, {"M-é", "\x1bé"}, {"世", "世"},
 		{"S-1", "!"}, {"S-/", "?"}, {"-", "-"}, {"+", "+"}, {"<", "<"},
 		{"C-a", "\x01"}, {"C-A", "\x01"}, {"C-S-a", "\x01"}, {"C-z", "\x1a"}, {"C-M-a", "\x1b\x01"},
@@ -56,7 +60,7 @@ func TestLegacyText(t *testing.T) {
 		{"C-S-2", "\x00"}, {"C-S-3", "#"}, {"C--", "-"}, {"C-S--", "\x1f"}, {"C-1", "1"}, {"C-é", "é"}, {"^C", "\x03"}, {"^[", "\x1b"},
 		{"D-a", ""}, {"Hyper-a", ""},
 	})
-	m := &Modes{}
+	m := &vterm.Modes{}
 	for _, tt := range []struct {
 		key  Key
 		want string
@@ -84,39 +88,39 @@ func TestLegacyText(t *testing.T) {
 
 // Sources: DEC STD 070 (DECCKM, DECKPAM, LNM, DECBKM); VT100 User Guide, tables 3-6 to 3-8.
 func TestLegacyModes(t *testing.T) {
-	checkKeys(t, Modes{AppCursor: true}, []keyTest{
+	checkKeys(t, vterm.Modes{AppCursor: true}, []keyTest{
 		{"Up", "\x1bOA"}, {"Home", "\x1bOH"}, {"End", "\x1bOF"}, {"C-Up", "\x1b[1;5A"}, {"PageUp", "\x1b[5~"}, {"KPBegin", "\x1bOE"}, {"KPUp", "\x1bOA"},
 	})
-	checkKeys(t, Modes{NewLine: true}, []keyTest{{"Enter", "\r\n"}, {"KPEnter", "\r\n"}, {"C-j", "\n"}})
-	checkKeys(t, Modes{BackarrowBS: true}, []keyTest{{"BSpace", "\b"}, {"C-BSpace", "\x7f"}, {"M-BSpace", "\x1b\b"}})
-	checkKeys(t, Modes{}, []keyTest{
+	checkKeys(t, vterm.Modes{NewLine: true}, []keyTest{{"Enter", "\r\n"}, {"KPEnter", "\r\n"}, {"C-j", "\n"}})
+	checkKeys(t, vterm.Modes{BackarrowBS: true}, []keyTest{{"BSpace", "\b"}, {"C-BSpace", "\x7f"}, {"M-BSpace", "\x1b\b"}})
+	checkKeys(t, vterm.Modes{}, []keyTest{
 		{"KP0", "0"}, {"KP9", "9"}, {"KP+", "+"}, {"KP-", "-"}, {"KP*", "*"}, {"KP/", "/"}, {"KP.", "."}, {"KP,", ","}, {"KP=", "="},
 		{"KPEnter", "\r"}, {"KPUp", "\x1b[A"}, {"KPHome", "\x1b[H"}, {"KPDelete", "\x1b[3~"}, {"KPBegin", "\x1b[E"}, {"C-KPUp", "\x1b[1;5A"},
 	})
-	checkKeys(t, Modes{AppKeypad: true}, []keyTest{
+	checkKeys(t, vterm.Modes{AppKeypad: true}, []keyTest{
 		{"KP0", "\x1bOp"}, {"KP5", "\x1bOu"}, {"KP9", "\x1bOy"}, {"KP+", "\x1bOk"}, {"KP-", "\x1bOm"}, {"KP*", "\x1bOj"}, {"KP/", "\x1bOo"},
 		{"KP.", "\x1bOn"}, {"KP,", "\x1bOl"}, {"KP=", "\x1bOX"}, {"KPEnter", "\x1bOM"}, {"C-KP5", "\x1bO5u"}, {"KPUp", "\x1b[A"}, {"5", "5"},
 	})
-	if got := string(AppendKey(nil, Key{Code: KeyKP0 + 5, Mods: NumLock}, &Modes{AppKeypad: true})); got != "5" {
+	if got := string(AppendKey(nil, Key{Code: KeyKP0 + 5, Mods: NumLock}, &vterm.Modes{AppKeypad: true})); got != "5" {
 		t.Errorf("Num Lock: %q", got)
 	}
 }
 
 // Sources: xterm manual, "modifyOtherKeys", "formatOtherKeys"; xterm's input.c, ModifyOtherKeys.
 func TestModifyOtherKeys(t *testing.T) {
-	checkKeys(t, Modes{ModifyOtherKeys: 1}, []keyTest{
+	checkKeys(t, vterm.Modes{ModifyOtherKeys: 1}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"C-a", "\x01"}, {"C-S-a", "\x01"}, {"M-a", "\x1ba"}, {"C-M-a", "\x1b\x01"}, {"C-2", "\x00"},
 		{"C-1", "\x1b[27;5;49~"}, {"C-,", "\x1b[27;5;44~"}, {"C-S-;", "\x1b[27;6;58~"}, {"C-M-1", "\x1b[27;7;49~"}, {"C-é", "\x1b[27;5;233~"},
 		{"C-Enter", "\x1b[27;5;13~"}, {"S-Enter", "\x1b[27;2;13~"}, {"M-Enter", "\x1b\r"}, {"C-Tab", "\x1b[27;5;9~"}, {"S-Tab", "\x1b[Z"},
 		{"C-BSpace", "\b"}, {"M-BSpace", "\x1b\x7f"}, {"M-Escape", "\x1b\x1b"}, {"C-Up", "\x1b[1;5A"}, {"S-Space", " "},
 	})
-	checkKeys(t, Modes{ModifyOtherKeys: 2}, []keyTest{
+	checkKeys(t, vterm.Modes{ModifyOtherKeys: 2}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"S-1", "!"}, {"C-a", "\x1b[27;5;97~"}, {"C-S-a", "\x1b[27;6;65~"}, {"M-a", "\x1b[27;3;97~"}, {"C-i", "\x1b[27;5;105~"},
 		{"C-M-a", "\x1b[27;7;97~"}, {"S-Space", "\x1b[27;2;32~"}, {"C-Space", "\x1b[27;5;32~"}, {"C-2", "\x1b[27;5;50~"},
 		{"Enter", "\r"}, {"C-Enter", "\x1b[27;5;13~"}, {"M-Enter", "\x1b[27;3;13~"}, {"S-Tab", "\x1b[Z"}, {"C-S-Tab", "\x1b[27;6;9~"},
 		{"C-BSpace", "\b"}, {"M-BSpace", "\x1b[27;3;127~"}, {"M-Escape", "\x1b[27;3;27~"}, {"Escape", "\x1b"}, {"F1", "\x1bOP"},
 	})
-	checkKeys(t, Modes{ModifyOtherKeys: 2, FormatOtherKeys: 1}, []keyTest{
+	checkKeys(t, vterm.Modes{ModifyOtherKeys: 2, FormatOtherKeys: 1}, []keyTest{
 		{"C-a", "\x1b[97;5u"}, {"C-Enter", "\x1b[13;5u"}, {"C-Up", "\x1b[1;5A"},
 	})
 }

@@ -1,10 +1,12 @@
-package vterm
+package input
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 const lockMods = CapsLock | NumLock
@@ -14,9 +16,9 @@ const textMods = Shift | lockMods
 
 // AppendKey appends what a key sends to the program under modes m: nothing when it
 // cannot be told. Text counts only without Ctrl, Alt, Super, Hyper and Meta.
-func AppendKey(dst []byte, k Key, m *Modes) []byte {
+func AppendKey(dst []byte, k Key, m *vterm.Modes) []byte {
 	k = normalKey(k)
-	if m.Kitty&KittyFlagsAll != 0 {
+	if m.Kitty&vterm.KittyFlagsAll != 0 {
 		return appendKitty(dst, k, m)
 	}
 	if k.Action == KeyRelease {
@@ -98,7 +100,7 @@ func appendNumbers(dst []byte, final byte, numbers ...int) []byte {
 
 // AppendFocus appends what is sent when the terminal gains or loses the focus (mode
 // 1004).
-func AppendFocus(dst []byte, in bool, m *Modes) []byte {
+func AppendFocus(dst []byte, in bool, m *vterm.Modes) []byte {
 	switch {
 	case !m.FocusEvents:
 		return dst

@@ -1,9 +1,11 @@
-package vterm
+package input
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // Source: xterm ctlseqs, "Bracketed Paste Mode".
@@ -20,11 +22,11 @@ func TestPaste(t *testing.T) {
 		{"a\x9b201~b\xc3", "a201~b\xc3"},
 		{"latin \xe9t\xe9", "latin \xe9t\xe9"},
 	} {
-		if got := string(AppendPaste(nil, []byte(tt.in), &Modes{})); got != tt.want {
+		if got := string(AppendPaste(nil, []byte(tt.in), &vterm.Modes{})); got != tt.want {
 			t.Errorf("%q is pasted as %q, want %q", tt.in, got, tt.want)
 		}
 		want := "\x1b[200~" + tt.want + "\x1b[201~"
-		if got := string(AppendPaste(nil, []byte(tt.in), &Modes{BracketedPaste: true})); got != want {
+		if got := string(AppendPaste(nil, []byte(tt.in), &vterm.Modes{BracketedPaste: true})); got != want {
 			t.Errorf("%q is pasted as %q, want %q", tt.in, got, want)
 		}
 	}
@@ -33,7 +35,7 @@ func TestPaste(t *testing.T) {
 // FEATURES: R49
 func TestPasteOfAMegabyte(t *testing.T) {
 	text := strings.Repeat("line of text\n", 1<<20/13)
-	got := AppendPaste(nil, []byte(text), &Modes{})
+	got := AppendPaste(nil, []byte(text), &vterm.Modes{})
 	if string(bytes.ReplaceAll(got, []byte("\r"), []byte("\n"))) != text {
 		t.Error("it did not arrive whole")
 	}
@@ -42,7 +44,7 @@ func TestPasteOfAMegabyte(t *testing.T) {
 func FuzzAppendPaste(f *testing.F) {
 	f.Add([]byte("a\x1b[201~\r\n\xc2\x9b"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		got := AppendPaste(nil, p, &Modes{BracketedPaste: true})
+		got := AppendPaste(nil, p, &vterm.Modes{BracketedPaste: true})
 		body, ok := bytes.CutPrefix(got, []byte(pasteStart))
 		body, ok2 := bytes.CutSuffix(body, []byte(pasteEnd))
 		if !ok || !ok2 || bytes.ContainsAny(body, "\x1b\x03\n\x7f\x00\u009b") || len(body) > len(p) {

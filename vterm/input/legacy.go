@@ -1,6 +1,10 @@
-package vterm
+package input
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
 
 // The encoding of xterm without the kitty protocol: xterm ctlseqs, "Special Keyboard
 // Keys" and "Alt and Meta Keys", and xterm's input.c where that is silent. xterm's
@@ -18,7 +22,7 @@ func legacyParam(mods Mods) int {
 	return 1 + bits
 }
 
-func appendLegacyKey(dst []byte, k Key, m *Modes) []byte {
+func appendLegacyKey(dst []byte, k Key, m *vterm.Modes) []byte {
 	row := keyRowOf(k.Code)
 	switch {
 	case row == nil:
@@ -31,7 +35,7 @@ func appendLegacyKey(dst []byte, k Key, m *Modes) []byte {
 	return appendFunctionKey(dst, row, k.Mods, m)
 }
 
-func appendFunctionKey(dst []byte, row *keyRow, mods Mods, m *Modes) []byte {
+func appendFunctionKey(dst []byte, row *keyRow, mods Mods, m *vterm.Modes) []byte {
 	param := legacyParam(mods)
 	switch {
 	case row.final == 0:
@@ -44,7 +48,7 @@ func appendFunctionKey(dst []byte, row *keyRow, mods Mods, m *Modes) []byte {
 
 // appendKeypad sends a key of the keypad. Num Lock overrides application mode, as in
 // xterm.
-func appendKeypad(dst []byte, row *keyRow, k Key, m *Modes) []byte {
+func appendKeypad(dst []byte, row *keyRow, k Key, m *vterm.Modes) []byte {
 	if !m.AppKeypad || row.pad == 0 || k.Mods&NumLock != 0 {
 		k.Code = row.like
 		return appendLegacyKey(dst, k, m)
@@ -57,7 +61,7 @@ func appendKeypad(dst []byte, row *keyRow, k Key, m *Modes) []byte {
 }
 
 // appendControlKey sends the keys that are C0 controls. Alt is an ESC before them.
-func appendControlKey(dst []byte, k *Key, m *Modes) []byte {
+func appendControlKey(dst []byte, k *Key, m *vterm.Modes) []byte {
 	if otherControlKey(k, m) {
 		return appendOtherKey(dst, controlOf(k, m), k.Mods, m)
 	}
@@ -73,7 +77,7 @@ func appendControlKey(dst []byte, k *Key, m *Modes) []byte {
 	return append(dst, byte(controlOf(k, m)))
 }
 
-func controlOf(k *Key, m *Modes) rune {
+func controlOf(k *Key, m *vterm.Modes) rune {
 	switch k.Code {
 	case KeyEnter:
 		return '\r'
@@ -90,7 +94,7 @@ func controlOf(k *Key, m *Modes) rune {
 
 // appendLegacyText sends a printing key. Alt is an ESC before it. With Super or Hyper
 // nothing is sent: typing the bare character would do something else.
-func appendLegacyText(dst []byte, k *Key, m *Modes) []byte {
+func appendLegacyText(dst []byte, k *Key, m *vterm.Modes) []byte {
 	if k.typesText() && !otherTextKey(k, m) {
 		return k.appendText(dst)
 	}
@@ -141,7 +145,7 @@ func ctrlOf(r rune) (byte, bool) {
 // "modifyOtherKeys"). Level 1 does for those that Ctrl makes no control of, level 2 for
 // all with Ctrl or Alt. Unlike xterm, level 2 leaves text typed with Shift alone: no
 // program needs it, and some show it as garbage.
-func otherTextKey(k *Key, m *Modes) bool {
+func otherTextKey(k *Key, m *vterm.Modes) bool {
 	switch {
 	case m.ModifyOtherKeys == 0 || k.Code <= 0 || k.Mods&(Super|Hyper) != 0:
 		return false
@@ -154,7 +158,7 @@ func otherTextKey(k *Key, m *Modes) bool {
 
 // otherControlKey is the same for Enter, Tab, Backspace and Escape (xterm's input.c,
 // ModifyOtherKeys).
-func otherControlKey(k *Key, m *Modes) bool {
+func otherControlKey(k *Key, m *vterm.Modes) bool {
 	mods := k.Mods & (Shift | Alt | Ctrl | Meta)
 	if m.ModifyOtherKeys == 0 || mods == 0 || k.Code == KeyTab && mods == Shift {
 		return false
@@ -173,7 +177,7 @@ func otherControlKey(k *Key, m *Modes) bool {
 
 // appendOtherKey appends CSI 27 ; modifiers ; code ~, or CSI code ; modifiers u when
 // formatOtherKeys is set.
-func appendOtherKey(dst []byte, code rune, mods Mods, m *Modes) []byte {
+func appendOtherKey(dst []byte, code rune, mods Mods, m *vterm.Modes) []byte {
 	param := legacyParam(mods)
 	if m.FormatOtherKeys == 1 {
 		return appendCSI(dst, int(code), param, 'u')

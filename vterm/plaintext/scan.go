@@ -1,35 +1,35 @@
-package vterm
+package plaintext
 
 import (
 	"bytes"
 	"unicode/utf8"
 )
 
-// plainState is where in the output a Plain stands.
-type plainState uint8
+// state is where in the output a Writer stands.
+type state uint8
 
 const (
-	plainGround     plainState = iota
-	plainEscape                // after ESC
-	plainEscapeMore            // after ESC and an intermediate
-	plainCSI                   // after CSI, reading parameters
-	plainCSIOther              // in a CSI sequence that is only swallowed
-	plainString                // in OSC, DCS, APC, PM or SOS
-	plainStringESC             // after ESC in a string
+	ground           state = iota
+	escape                 // after ESC
+	escapeMore             // after ESC and an intermediate
+	csi                    // after CSI, reading parameters
+	csiOther               // in a CSI sequence that is only swallowed
+	controlString          // in OSC, DCS, APC, PM or SOS
+	controlStringESC       // after ESC in a string
 )
 
 const (
-	plainMaxParam   = 1 << 16
-	plainTabColumns = 8
-	// plainMaxString is where a string that does not end is given up, lest a stray
+	maxParam   = 1 << 16
+	tabColumns = 8
+	// maxString is where a string that does not end is given up, lest a stray
 	// introducer swallows the rest of a log.
-	plainMaxString = 16 << 20
+	maxString = 16 << 20
 )
 
-// plainScan is the state between two bytes. Nothing is buffered but a half-read
+// scanner is the state between two bytes. Nothing is buffered but a half-read
 // character: strings are of no use here.
-type plainScan struct {
-	state  plainState
+type scanner struct {
+	state  state
 	osc    bool // of a string: BEL ends it
 	left   int  // of a string: bytes until it is given up
 	n, arg int  // parameters so far, and the first one; arg is -1 if left out
@@ -38,11 +38,11 @@ type plainScan struct {
 }
 
 // take takes some bytes of b, at least one.
-func (p *Plain) take(b []byte) int {
+func (p *Writer) take(b []byte) int {
 	switch {
-	case p.state == plainString:
+	case p.state == controlString:
 		return p.takeString(b)
-	case p.state != plainGround:
+	case p.state != ground:
 		p.read++
 		p.step(b[0])
 		return 1
@@ -61,7 +61,7 @@ func (p *Plain) take(b []byte) int {
 }
 
 // takeText takes a run of printable ASCII.
-func (p *Plain) takeText(b []byte) int {
+func (p *Writer) takeText(b []byte) int {
 	n := 1
 	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
 		n++
@@ -72,7 +72,7 @@ func (p *Plain) takeText(b []byte) int {
 	return n
 }
 
-func (p *Plain) settle() {
+func (p *Writer) settle() {
 	if p.line.full() {
 		p.line.settle()
 		p.spill()
@@ -81,7 +81,7 @@ func (p *Plain) settle() {
 
 // takeRune takes a character; the longest beginning of an ill-formed one becomes one
 // U+FFFD (Unicode §3.9).
-func (p *Plain) takeRune(b []byte) int {
+func (p *Writer) takeRune(b []byte) int {
 	r, n := utf8.DecodeRune(b)
 	if r == utf8.RuneError && n == 1 {
 		for n < len(b) && n < utf8.UTFMax && !utf8.FullRune(b[:n]) && b[n]&0xc0 == 0x80 {
@@ -98,7 +98,7 @@ func (p *Plain) takeRune(b []byte) int {
 
 // takePart adds a byte to a half-read character. Whenever that makes it complete or
 // ill-formed, the result is printed; a byte that does not belong to it is left.
-func (p *Plain) takePart(c byte) int {
+func (p *Writer) takePart(c byte) int {
 	if p.parts > 0 && c&0xc0 != 0x80 {
 		p.parts = 0
 		p.rune(utf8.RuneError)
@@ -116,7 +116,7 @@ func (p *Plain) takePart(c byte) int {
 	return p.takeRune(p.part[:had+1]) - had
 }
 
-func (p *Plain) rune(r rune) {
+func (p *Writer) rune(r rune) {
 	if r >= 0x80 && r < 0xa0 { // C1 control (ECMA-48 §5.3)
 		p.introduce(byte(r - 0x40))
 		return
@@ -126,10 +126,10 @@ func (p *Plain) rune(r rune) {
 }
 
 // control runs a C0 control.
-func (p *Plain) control(b byte) {
+func (p *Writer) control(b byte) {
 	switch b {
 	case 0x1b:
-		p.state = plainEscape
+		p.state = escape
 	case '\n', '\v', '\f':
 		p.endLine()
 	case '\r':
@@ -143,27 +143,27 @@ func (p *Plain) control(b byte) {
 }
 
 // step takes one byte of a sequence (https://vt100.net/emu/dec_ansi_parser).
-func (p *Plain) step(b byte) {
+func (p *Writer) step(b byte) {
 	switch {
 	case b == 0x18 || b == 0x1a: // CAN, SUB
-		p.state = plainGround
-	case p.state == plainStringESC && b == '\\':
-		p.state = plainGround
+		p.state = ground
+	case p.state == controlStringESC && b == '\\':
+		p.state = ground
 	case b == 0x1b:
-		p.state = plainEscape
-	case p.state == plainStringESC:
-		p.state = plainEscape
+		p.state = escape
+	case p.state == controlStringESC:
+		p.state = escape
 		p.step(b)
 	case b < 0x20:
 		p.control(b)
 	case b >= 0x7f: // nothing in a sequence
-	case p.state == plainEscape && b >= 0x30:
+	case p.state == escape && b >= 0x30:
 		p.introduce(b)
-	case p.state == plainEscape:
-		p.state = plainEscapeMore
-	case p.state == plainEscapeMore && b < 0x30:
-	case p.state == plainEscapeMore:
-		p.state = plainGround
+	case p.state == escape:
+		p.state = escapeMore
+	case p.state == escapeMore && b < 0x30:
+	case p.state == escapeMore:
+		p.state = ground
 	case b >= 0x40:
 		p.endCSI(b)
 	default:
@@ -172,13 +172,13 @@ func (p *Plain) step(b byte) {
 }
 
 // introduce takes the byte after ESC, or a C1 control as its 7-bit form.
-func (p *Plain) introduce(b byte) {
-	p.state = plainGround
+func (p *Writer) introduce(b byte) {
+	p.state = ground
 	switch b {
 	case '[':
-		p.state, p.n, p.arg = plainCSI, 0, -1
+		p.state, p.n, p.arg = csi, 0, -1
 	case ']', 'P', '_', '^', 'X', 'k':
-		p.state, p.osc, p.left = plainString, b == ']' || b == 'k', plainMaxString
+		p.state, p.osc, p.left = controlString, b == ']' || b == 'k', maxString
 	case 'D', 'E': // IND, NEL
 		p.endLine()
 	case 'c': // RIS: what was printed was printed
@@ -188,21 +188,21 @@ func (p *Plain) introduce(b byte) {
 
 // param takes a parameter byte. Only the first parameter is of use, and none when
 // there is a private prefix, a sub-parameter or an intermediate.
-func (p *Plain) param(b byte) {
+func (p *Writer) param(b byte) {
 	switch {
 	case b >= '0' && b <= '9' && p.n == 0:
-		p.arg = min(max(p.arg, 0)*10+int(b-'0'), plainMaxParam)
+		p.arg = min(max(p.arg, 0)*10+int(b-'0'), maxParam)
 	case b == ';':
 		p.n++
 	case b >= '0' && b <= '9':
 	default:
-		p.state = plainCSIOther
+		p.state = csiOther
 	}
 }
 
-func (p *Plain) endCSI(final byte) {
-	run := p.state == plainCSI
-	p.state = plainGround
+func (p *Writer) endCSI(final byte) {
+	run := p.state == csi
+	p.state = ground
 	if !run {
 		return
 	}
@@ -225,7 +225,7 @@ func (p *Plain) endCSI(final byte) {
 	}
 }
 
-func (p *Plain) eraseLine(how int) {
+func (p *Writer) eraseLine(how int) {
 	e := &p.line
 	switch how {
 	case 0:
@@ -238,13 +238,13 @@ func (p *Plain) eraseLine(how int) {
 }
 
 // takeString swallows a string up to a control that may end it.
-func (p *Plain) takeString(b []byte) int {
+func (p *Writer) takeString(b []byte) int {
 	b = b[:min(len(b), p.left)]
 	n := bytes.IndexAny(b, "\x07\x18\x1a\x1b")
 	if n < 0 {
 		p.read += uint64(len(b))
 		if p.left -= len(b); p.left == 0 {
-			p.state = plainGround
+			p.state = ground
 		}
 		return len(b)
 	}
@@ -253,9 +253,9 @@ func (p *Plain) takeString(b []byte) int {
 	p.left -= n
 	switch c := b[n-1]; {
 	case c == 0x1b:
-		p.state = plainStringESC
+		p.state = controlStringESC
 	case c != 0x07 || p.osc || p.left == 0:
-		p.state = plainGround
+		p.state = ground
 	}
 	return n
 }

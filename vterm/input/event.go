@@ -1,4 +1,4 @@
-package vterm
+package input
 
 // Mods are the modifier keys, bits as in the kitty keyboard protocol (value minus 1).
 type Mods uint8
@@ -93,12 +93,12 @@ const (
 	KeyKPBegin
 )
 
-// MouseButtonCode is a mouse button.
-type MouseButtonCode uint8
+// Button is a mouse button.
+type Button uint8
 
 // Mouse buttons.
 const (
-	ButtonNone MouseButtonCode = iota
+	ButtonNone Button = iota
 	ButtonLeft
 	ButtonMiddle
 	ButtonRight
@@ -123,7 +123,7 @@ const (
 // Mouse is one mouse event. Row and Col are cells, PixelX and PixelY the position
 // in pixels when it is known finer than by cell (0 otherwise).
 type Mouse struct {
-	Button         MouseButtonCode
+	Button         Button
 	Action         MouseAction
 	Mods           Mods
 	Row, Col       int

@@ -1,6 +1,10 @@
-package vterm
+package input
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
 
 // Around pasted text in mode 2004 (xterm ctlseqs, "Bracketed Paste Mode").
 const (
@@ -11,7 +15,7 @@ const (
 // AppendPaste appends pasted text as the program is to get it: line ends as CR, which
 // is what Enter sends, and no control characters but tab, whether bracketed or not, so that
 // text can neither end the brackets nor press keys. Other bytes are passed as they are.
-func AppendPaste(dst []byte, text []byte, m *Modes) []byte {
+func AppendPaste(dst []byte, text []byte, m *vterm.Modes) []byte {
 	if m.BracketedPaste {
 		dst = append(dst, pasteStart...)
 	}

@@ -1,4 +1,4 @@
-package vterm
+package plaintext
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 
 // collect writes in, cut into pieces of at most cut bytes, and returns all lines and the
 // unfinished one.
-func collect(p *Plain, in []byte, cut int) (lines []PlainLine, rest string) {
+func collect(p *Writer, in []byte, cut int) (lines []Line, rest string) {
 	for len(in) > 0 {
 		n := min(cut, len(in))
 		_, _ = p.Write(in[:n])
 		in = in[n:]
-		p.Lines(func(l PlainLine) {
+		p.Lines(func(l Line) {
 			l.Text = append([]byte{}, l.Text...)
 			lines = append(lines, l)
 		})
@@ -28,7 +28,7 @@ func collect(p *Plain, in []byte, cut int) (lines []PlainLine, rest string) {
 }
 
 // FEATURES: R24, R25, R26
-func TestPlain(t *testing.T) {
+func TestLines(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"lines", "one\r\ntwo\nthree", "one|two|three"},
 		{"empty lines", "\n\r\na\n", "||a|"},
@@ -90,7 +90,7 @@ func TestPlain(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for cut := 1; cut <= len(tt.in); cut++ {
-				lines, rest := collect(&Plain{}, []byte(tt.in), cut)
+				lines, rest := collect(&Writer{}, []byte(tt.in), cut)
 				got := ""
 				for _, l := range lines {
 					got += string(l.Text) + "|"
@@ -104,11 +104,11 @@ func TestPlain(t *testing.T) {
 }
 
 // FEATURES: R37
-func TestPlainOffsets(t *testing.T) {
-	p := &Plain{}
+func TestOffsets(t *testing.T) {
+	p := &Writer{}
 	in := "one\r\n\x1b[1mtwo\x1b[0m\nrest"
 	lines, _ := collect(p, []byte(in), 4)
-	want := []PlainLine{{Text: []byte("one"), From: 0, To: 5}, {Text: []byte("two"), From: 5, To: 17}}
+	want := []Line{{Text: []byte("one"), From: 0, To: 5}, {Text: []byte("two"), From: 5, To: 17}}
 	if !reflect.DeepEqual(lines, want) {
 		t.Errorf("lines %+v, want %+v", lines, want)
 	}
@@ -117,10 +117,10 @@ func TestPlainOffsets(t *testing.T) {
 	}
 }
 
-func TestPlainLongLineInPieces(t *testing.T) {
+func TestLongLineInPieces(t *testing.T) {
 	const most = 10_000
 	in := strings.Repeat("0123456789é", 9000) + "\nnext\n"
-	lines, rest := collect(&Plain{MaxLine: most}, []byte(in), 777)
+	lines, rest := collect(&Writer{MaxLine: most}, []byte(in), 777)
 	var whole []byte
 	at := uint64(0)
 	for i, l := range lines {
@@ -138,27 +138,27 @@ func TestPlainLongLineInPieces(t *testing.T) {
 	}
 }
 
-func TestPlainEarlyPartIsFinal(t *testing.T) {
-	long := strings.Repeat("x", 3*plainWindow)
-	lines, _ := collect(&Plain{}, []byte(long+"\r\x1b[2KY\n"), 1000)
-	if n := len(lines[0].Text); n < plainWindow || n > 3*plainWindow || !bytes.HasSuffix(lines[0].Text, []byte("Y")) {
+func TestEarlyPartIsFinal(t *testing.T) {
+	long := strings.Repeat("x", 3*window)
+	lines, _ := collect(&Writer{}, []byte(long+"\r\x1b[2KY\n"), 1000)
+	if n := len(lines[0].Text); n < window || n > 3*window || !bytes.HasSuffix(lines[0].Text, []byte("Y")) {
 		t.Errorf("%d bytes are left", n)
 	}
 }
 
 // Each of these asks for much work by few bytes; all must be linear.
 // FEATURES: R24, R93
-func TestPlainIsLinear(t *testing.T) {
+func TestIsLinear(t *testing.T) {
 	start := time.Now()
 	for _, unit := range []string{
 		"x", "x\u0301", "你", "\x1b[9999C", "\x1b[9999Cx", "\x1b[@", "\x1b[9999@", "\x1b[2Kx\x1b[9999C", "\x1b[1K", "\r\x1b[P", "\t", "\b", "\u0301", "\n", "\x1b[",
 	} {
-		p := &Plain{}
-		_, _ = p.Write(bytes.Repeat([]byte("0123456789"), 2*plainWindow/10))
+		p := &Writer{}
+		_, _ = p.Write(bytes.Repeat([]byte("0123456789"), 2*window/10))
 		_, _ = p.Write(bytes.Repeat([]byte(unit), 1<<18/len(unit)))
 		n := 0
-		p.Lines(func(PlainLine) { n++ })
-		if len(p.line.cells) > 2*plainWindow || len(p.line.clusters) > 4*plainWindow+1 || len(p.line.final) > plainMaxLine {
+		p.Lines(func(Line) { n++ })
+		if len(p.line.cells) > 2*window || len(p.line.clusters) > 4*window+1 || len(p.line.final) > maxLineBytes {
 			t.Errorf("%q: %d cells, %d clusters, %d bytes", unit, len(p.line.cells), len(p.line.clusters), len(p.line.final))
 		}
 	}
@@ -167,13 +167,13 @@ func TestPlainIsLinear(t *testing.T) {
 	}
 }
 
-func TestPlainStringThatNeverEnds(t *testing.T) {
-	p := &Plain{}
+func TestStringThatNeverEnds(t *testing.T) {
+	p := &Writer{}
 	_, _ = p.Write([]byte("a\x1bP"))
 	chunk := bytes.Repeat([]byte("x"), 1<<20)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for range plainMaxString >> 20 {
+	for range maxString >> 20 {
 		_, _ = p.Write(chunk)
 	}
 	runtime.ReadMemStats(&after)
@@ -185,10 +185,10 @@ func TestPlainStringThatNeverEnds(t *testing.T) {
 	}
 }
 
-func TestPlainAllocatesNothing(t *testing.T) {
-	p := &Plain{}
+func TestAllocatesNothing(t *testing.T) {
+	p := &Writer{}
 	in := []byte("\x1b[32mok\x1b[0m  pkg/name\t0.12s\r\n10%\r20%\r\n你好\r\n")
-	drop := func(PlainLine) {}
+	drop := func(Line) {}
 	if n := testing.AllocsPerRun(100, func() {
 		_, _ = p.Write(in)
 		p.Lines(drop)
@@ -197,11 +197,11 @@ func TestPlainAllocatesNothing(t *testing.T) {
 	}
 }
 
-func FuzzPlain(f *testing.F) {
+func FuzzWriter(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\xe4\xbd\xa0\rc\x1b[5C\u0301\x1b]0;x\x07\n"), uint8(3), uint16(0))
 	f.Add([]byte("\xf0\x80\x80\x1b[2;3@\x1b(0q\x1bPx\x1b\\\u009b1K\x1b[99999999999G你\b!"), uint8(1), uint16(16))
 	f.Fuzz(func(t *testing.T, in []byte, cut uint8, most uint16) {
-		whole, part := &Plain{MaxLine: int(most)}, &Plain{MaxLine: int(most)}
+		whole, part := &Writer{MaxLine: int(most)}, &Writer{MaxLine: int(most)}
 		a, restA := collect(whole, in, len(in)+1)
 		b, restB := collect(part, in, 1+int(cut)%9)
 		if !reflect.DeepEqual(a, b) || restA != restB {
@@ -220,7 +220,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-func BenchmarkPlain(b *testing.B) {
+func BenchmarkWriter(b *testing.B) {
 	for _, bb := range []struct{ name, unit string }{
 		{"plain", "the quick brown fox jumps over the lazy dog, again and again\r\n"},
 		{"coloured", "\x1b[32mok\x1b[0m   \x1b[1;34mpkg/name\x1b[0m \x1b[38;5;244m0.123s\x1b[0m\r\n"},
@@ -230,20 +230,20 @@ func BenchmarkPlain(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			in := bytes.Repeat([]byte(bb.unit), 32<<10/len(bb.unit))
-			p := &Plain{}
+			p := &Writer{}
 			b.SetBytes(int64(len(in)))
 			for b.Loop() {
 				_, _ = p.Write(in)
-				p.Lines(func(PlainLine) {})
+				p.Lines(func(Line) {})
 			}
 		})
 	}
 }
 
-func ExamplePlain() {
-	var p Plain
+func ExampleWriter() {
+	var p Writer
 	fmt.Fprint(&p, "downloading 10%\rdownloading 100%\r\n\x1b[32mok\x1b[0m\n$ ")
-	p.Lines(func(l PlainLine) { fmt.Printf("%s\n", l.Text) })
+	p.Lines(func(l Line) { fmt.Printf("%s\n", l.Text) })
 	rest, _, _ := p.Rest(nil)
 	fmt.Printf("%q\n", rest)
 	// Output:

@@ -1,46 +1,53 @@
-package vterm
+// Package plaintext turns the output of a program into logical lines of plain text, as a reader of its log wants them,
+// without a screen.
+//
+//	bytes → scanner (escape sequences, UTF-8) → editor (the line being written) → complete lines
+//
+// It knows columns of one line and no rows, modes or colors, and is independent of the emulator. Offsets are bytes
+// counted from the first byte ever written.
+package plaintext
 
 import "unicode/utf8"
 
-// Plain turns the output of a program into plain text as a reader of its log wants it,
+// Writer turns the output of a program into plain text as a reader of its log wants it,
 // one logical line after the other, without a screen: progress bars collapse to what
 // they showed last, escape sequences are gone, soft wraps do not exist, tabs are tabs. It
 // knows no rows; what moves the cursor up or down is swallowed.
 //
 // The line being written can be changed by the program as on a screen (CR, BS, HT, CUF, CUB,
-// CHA, ICH, DCH, ECH, EL), as far back as plainWindow columns; what lies before is
+// CHA, ICH, DCH, ECH, EL), as far back as window columns; what lies before is
 // final, so that the work for each byte is bounded however long the line is.
 //
 // Any split of the same bytes gives the same lines. The zero value is ready to use.
-type Plain struct {
-	// MaxLine is the most bytes of text in one PlainLine; a longer line is handed out
+type Writer struct {
+	// MaxLine is the most bytes of text in one Line; a longer line is handed out
 	// in pieces. Default and greatest value 1 MiB, least 16 bytes. Set it before Write.
 	MaxLine int
 
-	plainScan
-	line plainEdit
+	scanner
+	line editor
 	read uint64 // bytes taken so far
 	from uint64 // where the current line, or piece of it, began
 
-	done  []PlainLine // complete lines not yet drained; Text is in text
+	done  []Line // complete lines not yet drained; Text is in text
 	text  []byte
 	spans []int // end of each line's text in text
 }
 
-// PlainLine is a logical line, or a piece of one that is longer than MaxLine.
-type PlainLine struct {
+// Line is a logical line, or a piece of one that is longer than MaxLine.
+type Line struct {
 	Text []byte // UTF-8 without a line end, valid until the next Write
 	// The bytes from From up to To, counted from the first byte ever written, made the
 	// line; its line end is among them. A line's To is the next one's From.
 	From, To uint64
-	More     bool // the line goes on in the next PlainLine
+	More     bool // the line goes on in the next Line
 }
 
-const plainMaxLine = 1 << 20
+const maxLineBytes = 1 << 20
 
 // Write takes everything and never fails. What it completes waits for Lines, and takes
 // memory until then.
-func (p *Plain) Write(b []byte) (int, error) {
+func (p *Writer) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		rest = rest[p.take(rest):]
 	}
@@ -48,7 +55,7 @@ func (p *Plain) Write(b []byte) (int, error) {
 }
 
 // Lines calls f for each complete line since the last call, in order.
-func (p *Plain) Lines(f func(PlainLine)) {
+func (p *Writer) Lines(f func(Line)) {
 	begin := 0
 	for i, l := range p.done {
 		l.Text = p.text[begin:p.spans[i]:p.spans[i]]
@@ -56,30 +63,30 @@ func (p *Plain) Lines(f func(PlainLine)) {
 		f(l)
 	}
 	p.done, p.spans, p.text = p.done[:0], p.spans[:0], p.text[:0]
-	if cap(p.text) > plainKeep {
+	if cap(p.text) > keepBytes {
 		p.done, p.spans, p.text = nil, nil, nil
 	}
 }
 
-// plainKeep is how much memory of a burst is kept for the next one.
-const plainKeep = 64 << 10
+// keepBytes is how much memory of a burst is kept for the next one.
+const keepBytes = 64 << 10
 
 // Rest appends the unfinished line to dst: a prompt, a progress bar. from and to are
 // the bytes that made it.
-func (p *Plain) Rest(dst []byte) (text []byte, from, to uint64) {
+func (p *Writer) Rest(dst []byte) (text []byte, from, to uint64) {
 	return p.line.appendText(dst), p.from, p.read
 }
 
 // maxLine is MaxLine within its bounds.
-func (p *Plain) maxLine() int {
+func (p *Writer) maxLine() int {
 	if p.MaxLine <= 0 {
-		return plainMaxLine
+		return maxLineBytes
 	}
-	return min(max(p.MaxLine, 16), plainMaxLine)
+	return min(max(p.MaxLine, 16), maxLineBytes)
 }
 
 // endLine completes the line.
-func (p *Plain) endLine() {
+func (p *Writer) endLine() {
 	begin := len(p.text)
 	p.text = p.line.appendText(p.text)
 	p.line.clear()
@@ -90,7 +97,7 @@ func (p *Plain) endLine() {
 }
 
 // cut hands out the first most bytes or a little less of the text from begin on.
-func (p *Plain) cut(begin, most int) int {
+func (p *Writer) cut(begin, most int) int {
 	end := begin + most
 	for end > begin+most-utf8.UTFMax && !utf8.RuneStart(p.text[end]) {
 		end--
@@ -99,14 +106,14 @@ func (p *Plain) cut(begin, most int) int {
 	return end
 }
 
-func (p *Plain) finish(end int, more bool) {
-	p.done = append(p.done, PlainLine{From: p.from, To: p.read, More: more})
+func (p *Writer) finish(end int, more bool) {
+	p.done = append(p.done, Line{From: p.from, To: p.read, More: more})
 	p.spans = append(p.spans, end)
 	p.from = p.read
 }
 
 // spill hands out pieces of a line that is getting longer than MaxLine.
-func (p *Plain) spill() {
+func (p *Writer) spill() {
 	most := p.maxLine()
 	if len(p.line.final) <= most {
 		return

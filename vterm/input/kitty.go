@@ -1,18 +1,20 @@
-package vterm
+package input
 
 import (
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // The kitty keyboard protocol: https://sw.kovidgoyal.net/kitty/keyboard-protocol/. Its
 // modifier bits are Mods.
 
 // appendKitty sends a key while any of the protocol's flags is set.
-func appendKitty(dst []byte, k Key, m *Modes) []byte {
-	all := m.Kitty&KittyAllAsEscapes != 0
-	if k.Action == KeyRelease && m.Kitty&KittyEventTypes == 0 || !all && modifierKey(k.Code) {
+func appendKitty(dst []byte, k Key, m *vterm.Modes) []byte {
+	all := m.Kitty&vterm.KittyAllAsEscapes != 0
+	if k.Action == KeyRelease && m.Kitty&vterm.KittyEventTypes == 0 || !all && modifierKey(k.Code) {
 		return dst
 	}
 	if !all {
@@ -30,7 +32,7 @@ func appendKitty(dst []byte, k Key, m *Modes) []byte {
 		if k.Action == KeyRelease {
 			return dst
 		}
-		return appendLegacyKey(dst, k, &Modes{
+		return appendLegacyKey(dst, k, &vterm.Modes{
 			AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, NewLine: m.NewLine, BackarrowBS: m.BackarrowBS,
 		})
 	}
@@ -39,19 +41,19 @@ func appendKitty(dst []byte, k Key, m *Modes) []byte {
 
 // kittyLegacy reports whether a key keeps its legacy form although flags are set. Enter,
 // Tab and Backspace do so that a shell stays usable after a program that crashed.
-func kittyLegacy(k *Key, m *Modes) bool {
+func kittyLegacy(k *Key, m *vterm.Modes) bool {
 	if k.Code == KeyEnter || k.Code == KeyTab || k.Code == KeyBackspace {
-		return k.Mods == 0 || k.Action == KeyRelease || m.Kitty&KittyDisambiguate == 0
+		return k.Mods == 0 || k.Action == KeyRelease || m.Kitty&vterm.KittyDisambiguate == 0
 	}
-	return m.Kitty&KittyDisambiguate == 0 && !hasKittyEvent(k, m) && !hasKittyAlternates(k, m)
+	return m.Kitty&vterm.KittyDisambiguate == 0 && !hasKittyEvent(k, m) && !hasKittyAlternates(k, m)
 }
 
-func hasKittyEvent(k *Key, m *Modes) bool {
-	return m.Kitty&KittyEventTypes != 0 && k.Action != KeyPress
+func hasKittyEvent(k *Key, m *vterm.Modes) bool {
+	return m.Kitty&vterm.KittyEventTypes != 0 && k.Action != KeyPress
 }
 
-func hasKittyAlternates(k *Key, m *Modes) bool {
-	return m.Kitty&KittyAlternateKeys != 0 && keyRowOf(k.Code) == nil &&
+func hasKittyAlternates(k *Key, m *vterm.Modes) bool {
+	return m.Kitty&vterm.KittyAlternateKeys != 0 && keyRowOf(k.Code) == nil &&
 		(k.shiftedCode() != 0 || k.baseCode() != 0)
 }
 
@@ -83,13 +85,13 @@ func (k *Key) baseCode() rune {
 //	CSI code : shifted : base ; modifiers : event ; text u
 //
 // leaving out at the end what says nothing; named keys end in their own final byte.
-func appendKittyForm(dst []byte, k *Key, row *keyRow, m *Modes) []byte {
+func appendKittyForm(dst []byte, k *Key, row *keyRow, m *vterm.Modes) []byte {
 	num, final := kittyCode(k, row)
 	if num < 0 {
 		return dst
 	}
 	event := hasKittyEvent(k, m)
-	text := m.Kitty&KittyAllAsEscapes != 0 && m.Kitty&KittyAssociatedText != 0 &&
+	text := m.Kitty&vterm.KittyAllAsEscapes != 0 && m.Kitty&vterm.KittyAssociatedText != 0 &&
 		k.Action != KeyRelease && row == nil && k.typesText()
 	second := event || k.Mods != 0
 	dst = append(dst, "\x1b["...)

@@ -1,6 +1,10 @@
-package vterm
+package input
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
 
 // Mouse reports: xterm ctlseqs, "Mouse Tracking" and "Extended coordinates".
 
@@ -31,12 +35,12 @@ const (
 
 // AppendMouse appends what a mouse event sends under modes m: nothing when the program
 // did not ask for it or when the encoding cannot tell the position.
-func AppendMouse(dst []byte, ev Mouse, m *Modes) []byte {
+func AppendMouse(dst []byte, ev Mouse, m *vterm.Modes) []byte {
 	if int(ev.Button) >= len(mouseCodes) || ev.Row < 0 || ev.Col < 0 {
 		return dst
 	}
 	wheel := ev.Button >= ButtonWheelUp && ev.Button <= ButtonWheelRight
-	if m.Mouse == MouseOff {
+	if m.Mouse == vterm.MouseOff {
 		return appendAlternateScroll(dst, &ev, m)
 	}
 	if !mouseWanted(&ev, wheel, m.Mouse) {
@@ -46,7 +50,7 @@ func AppendMouse(dst []byte, ev Mouse, m *Modes) []byte {
 	if ev.Action == MouseMotion {
 		code += mouseMotion
 	}
-	if m.Mouse != MouseX10 {
+	if m.Mouse != vterm.MouseX10 {
 		code += mouseMods(ev.Mods)
 	}
 	return appendMouseReport(dst, code, &ev, m)
@@ -54,15 +58,15 @@ func AppendMouse(dst []byte, ev Mouse, m *Modes) []byte {
 
 // mouseWanted reports whether a tracking mode tells of an event. The wheel has presses
 // only.
-func mouseWanted(ev *Mouse, wheel bool, t MouseTracking) bool {
+func mouseWanted(ev *Mouse, wheel bool, t vterm.MouseTracking) bool {
 	switch {
-	case ev.Action == MouseMotion && (t == MouseX10 || t == MouseNormal || wheel):
+	case ev.Action == MouseMotion && (t == vterm.MouseX10 || t == vterm.MouseNormal || wheel):
 		return false
 	case ev.Action == MouseMotion:
-		return t == MouseAny || ev.Button != ButtonNone
+		return t == vterm.MouseAny || ev.Button != ButtonNone
 	case ev.Button == ButtonNone || ev.Action == MouseRelease && wheel:
 		return false
-	case t == MouseX10:
+	case t == vterm.MouseX10:
 		return ev.Action == MousePress && ev.Button <= ButtonRight
 	}
 	return true
@@ -81,13 +85,13 @@ func mouseMods(mods Mods) (code int) {
 	return code
 }
 
-func appendMouseReport(dst []byte, code int, ev *Mouse, m *Modes) []byte {
+func appendMouseReport(dst []byte, code int, ev *Mouse, m *vterm.Modes) []byte {
 	x, y := ev.Col+1, ev.Row+1
 	final := byte('M')
 	release := ev.Action == MouseRelease
 	switch m.MouseEncoding {
-	case MouseEncodingSGR, MouseEncodingPixel:
-		if m.MouseEncoding == MouseEncodingPixel {
+	case vterm.MouseEncodingSGR, vterm.MouseEncodingPixel:
+		if m.MouseEncoding == vterm.MouseEncodingPixel {
 			x, y = mousePixels(ev, m)
 		}
 		if release {
@@ -100,15 +104,15 @@ func appendMouseReport(dst []byte, code int, ev *Mouse, m *Modes) []byte {
 		code = code&(mouseShift|mouseAlt|mouseCtrl) | mouseCodes[ButtonNone]
 	}
 	switch {
-	case m.MouseEncoding == MouseEncodingURXVT:
+	case m.MouseEncoding == vterm.MouseEncodingURXVT:
 		dst = append(dst, "\x1b["...)
 		return appendNumbers(dst, final, code+32, x, y)
-	case m.MouseEncoding == MouseEncodingUTF8 && max(x, y) <= maxMouseUTF8:
+	case m.MouseEncoding == vterm.MouseEncodingUTF8 && max(x, y) <= maxMouseUTF8:
 		dst = append(dst, "\x1b[M"...)
 		for _, v := range [...]int{code, x, y} {
 			dst = utf8.AppendRune(dst, rune(32+v))
 		}
-	case m.MouseEncoding == MouseEncodingX10 && max(x, y) <= maxMouseX10:
+	case m.MouseEncoding == vterm.MouseEncodingX10 && max(x, y) <= maxMouseX10:
 		dst = append(dst, '\x1b', '[', 'M', byte(32+code), byte(32+x), byte(32+y))
 	}
 	return dst
@@ -116,7 +120,7 @@ func appendMouseReport(dst []byte, code int, ev *Mouse, m *Modes) []byte {
 
 // mousePixels is the position in pixels, 1-based: the middle of the cell when only
 // that is known.
-func mousePixels(ev *Mouse, m *Modes) (x, y int) {
+func mousePixels(ev *Mouse, m *vterm.Modes) (x, y int) {
 	if ev.PixelX > 0 || ev.PixelY > 0 {
 		return max(ev.PixelX, 0) + 1, max(ev.PixelY, 0) + 1
 	}
@@ -126,7 +130,7 @@ func mousePixels(ev *Mouse, m *Modes) (x, y int) {
 
 // appendAlternateScroll makes cursor keys of the wheel for programs such as pagers that
 // know no mouse.
-func appendAlternateScroll(dst []byte, ev *Mouse, m *Modes) []byte {
+func appendAlternateScroll(dst []byte, ev *Mouse, m *vterm.Modes) []byte {
 	if !m.AltScroll || !m.AltScreen || ev.Action != MousePress {
 		return dst
 	}
