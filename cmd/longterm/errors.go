@@ -66,14 +66,7 @@ func apiError(err error) *api.Error {
 	case isInterrupted(err):
 		code = api.CodeCanceled
 	case errors.As(err, &exit):
-		switch exit.code {
-		case api.ExitTimeout:
-			code = api.CodeTimeout
-		case api.RefusedNeedsInput:
-			code = api.CodeNeedsInput
-		case api.ExitInterrupted:
-			code = api.CodeCanceled
-		}
+		code = api.CodeOfExit(exit.code)
 	}
 	msg, hint, _ := strings.Cut(strings.ReplaceAll(err.Error(), "\n", "; "), "; ")
 	if code == api.CodeCanceled && msg == context.Canceled.Error() {

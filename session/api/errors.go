@@ -32,14 +32,16 @@ const (
 	CodeInternal    Code = "internal"
 )
 
-// codeRow is where a code's counterparts stand.
-type codeRow struct {
-	code    Code
-	status  int // HTTP
-	exit    int // of the command line
-	refused int // of run and exec: what was to be run was not, and this is no status of its own
-	text    string
-	hint    string // what to do, where the error itself does not say
+// CodeRow is a row of the table of errors: what a code is in HTTP and on the command line, and
+// what to do about it. Which errors of the layers below have a code is the daemon's to know: its
+// table of sentinels stands in session/daemon, and its test holds both tables together.
+type CodeRow struct {
+	Code    Code
+	HTTP    int
+	Exit    int    // status of the command line
+	Refused int    // of run and exec: what was to be run was not, and this is no status of its own
+	Text    string // what has happened
+	Hint    string // what to do, where the error itself does not say
 }
 
 // Exit statuses of the command line that are not a command's own.
@@ -71,8 +73,9 @@ const (
 	RefusedUnavailable = 122
 )
 
-// codes is the table of errors: what each is in HTTP and on the command line.
-var codes = []codeRow{
+// codes is the table of errors, the only one: API, command line and docs/errors.md have it from here.
+// The last row is that of errors without a code.
+var codes = []CodeRow{
 	{CodeInvalid, http.StatusUnprocessableEntity, ExitUsage, RefusedInvalid, "a value was not acceptable", "see `longterm --help`, or /openapi.json"},
 	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
 	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
@@ -99,9 +102,12 @@ var codes = []codeRow{
 const statusClosed = 499
 
 // row is a code's row; one that is not known is a fault.
-func (c Code) row() *codeRow {
+func (c Code) row() *CodeRow { return rowWhere(func(r *CodeRow) bool { return r.Code == c }) }
+
+// rowWhere is the first row that fits, else that of faults.
+func rowWhere(fits func(*CodeRow) bool) *CodeRow {
 	for i := range codes {
-		if codes[i].code == c {
+		if fits(&codes[i]) {
 			return &codes[i]
 		}
 	}
@@ -109,7 +115,24 @@ func (c Code) row() *codeRow {
 }
 
 // Hint says what is mostly to be done about an error of this kind.
-func (c Code) Hint() string { return c.row().hint }
+func (c Code) Hint() string { return c.row().Hint }
+
+// CodeOfExit is the code of the errors with which run and exec exit with a status; a fault where
+// that tells nothing.
+func CodeOfExit(status int) Code {
+	return rowWhere(func(r *CodeRow) bool { return r.Refused == status }).Code
+}
+
+// CodeOfHTTP is the code of a request that was refused with an HTTP status before a handler saw it.
+func CodeOfHTTP(status int) Code {
+	switch {
+	case status == http.StatusNotFound:
+		return CodeNotFound
+	case status >= http.StatusInternalServerError:
+		return CodeInternal
+	}
+	return CodeInvalid
+}
 
 // Error is an error as it crosses the interface. It satisfies huma.StatusError.
 type Error struct {
@@ -147,27 +170,19 @@ func (e *Error) Error() string {
 }
 
 // GetStatus is the HTTP status.
-func (e *Error) GetStatus() int { return e.Code.row().status }
+func (e *Error) GetStatus() int { return e.Code.row().HTTP }
 
 // ExitStatus is the command line's exit status.
-func (e *Error) ExitStatus() int { return e.Code.row().exit }
+func (e *Error) ExitStatus() int { return e.Code.row().Exit }
 
 // RefusedStatus is the exit status of run and exec, whose status is otherwise that of what
 // they run.
-func (e *Error) RefusedStatus() int { return e.Code.row().refused }
+func (e *Error) RefusedStatus() int { return e.Code.row().Refused }
 
-// CodeRow is a row of the table of errors.
-type CodeRow struct {
-	Code          Code
-	HTTP          int
-	Exit, Refused int // of the command line; of run and exec
-	Text, Hint    string
-}
-
-// Codes lists every code with its counterparts, for docs.
+// Codes lists the table of errors.
 func Codes(yield func(CodeRow) bool) {
 	for _, r := range codes {
-		if !yield(CodeRow{r.code, r.status, r.exit, r.refused, r.text, r.hint}) {
+		if !yield(r) {
 			return
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -80,58 +79,7 @@ func requestError(status int, msg string, errs []error) *api.Error {
 	if len(parts) > 0 {
 		msg += ": " + strings.Join(parts, "; ")
 	}
-	code := api.CodeInvalid
-	switch {
-	case status == http.StatusNotFound:
-		code = api.CodeNotFound
-	case status >= 500:
-		code = api.CodeInternal
-	}
-	return api.Errorf(code, "%s", msg)
-}
-
-// toAPI gives errors of the session layer their code.
-func toAPI(err error) error {
-	var e *api.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, session.ErrEcho):
-		return api.Errorf(api.CodeEcho, "%v", err).WithHint("a secret is typed when the program has turned the echo off; force it if that is meant")
-	case errors.Is(err, session.ErrTypedAhead):
-		return api.Errorf(api.CodeEcho, "%v", err).WithHint("a secret is typed when the program reads it: wait until it has read the rest, then ask again")
-	case errors.Is(err, session.ErrNoRule):
-		return api.Errorf(api.CodeNotFound, "%v", err).WithHint("`longterm respond S ls` lists them")
-	case errors.Is(err, session.ErrRuleName):
-		return api.Errorf(api.CodeNameTaken, "%v", err).WithHint("choose another name, or remove that one with `longterm respond S rm`")
-	case errors.Is(err, session.ErrStale):
-		return api.Errorf(api.CodeStale, "%v", err).WithHint("look at the screen again")
-	case errors.Is(err, session.ErrBusy):
-		return api.Errorf(api.CodeBusy, "%v", err).WithHint("wait for it (--wait), interrupt it, or use another session")
-	case errors.Is(err, session.ErrNoShell):
-		return api.Errorf(api.CodeNoShell, "%v", err).WithHint("use `longterm send` and `longterm wait`, or a session of bash, zsh, fish, ksh or sh")
-	case errors.Is(err, session.ErrIncomplete):
-		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("close its quotes and blocks; the shell was given Ctrl-C")
-	case errors.Is(err, session.ErrRefused):
-		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("what the shell said is in its output; it was given Ctrl-C")
-	case errors.Is(err, session.ErrLine):
-		return api.Errorf(api.CodeInvalid, "%v", err)
-	case errors.Is(err, session.ErrQuarantined):
-		return api.Errorf(api.CodeInternal, "%v", err).WithHint("`longterm output` shows what it printed; the next daemon (`longterm daemon restart`) tries again")
-	case errors.Is(err, session.ErrEnded):
-		return api.Errorf(api.CodeEnded, "%v", err).WithHint("its screen and output can still be read")
-	case errors.Is(err, session.ErrOverloaded):
-		return api.Errorf(api.CodeLimit, "%v", err).WithHint("wait until the program reads, or interrupt it")
-	case errors.Is(err, session.ErrFuture), errors.Is(err, session.ErrForgotten):
-		return api.Errorf(api.CodeInvalid, "%v", err)
-	case errors.Is(err, session.ErrStopped):
-		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("try again")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return api.Errorf(api.CodeTimeout, "%v", err)
-	}
-	return api.Errorf(api.CodeInternal, "%v", err)
+	return api.Errorf(api.CodeOfHTTP(status), "%s", msg)
 }
 
 // out is an answer with a JSON body.

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+)
+
+// Each row of the table says all there is to say, and says it once.
+func TestCodes(t *testing.T) {
+	seen := map[Code]bool{}
+	for r := range Codes {
+		if seen[r.Code] {
+			t.Errorf("%s has two rows", r.Code)
+		}
+		seen[r.Code] = true
+		if r.HTTP < 400 || r.HTTP > 599 || r.Exit == 0 || r.Refused < RefusedInvalid || r.Text == "" || r.Hint == "" {
+			t.Errorf("%+v", r)
+		}
+		e := Errorf(r.Code, "%d of %s", 3, "them")
+		if e.GetStatus() != r.HTTP || e.ExitStatus() != r.Exit || e.RefusedStatus() != r.Refused || r.Code.Hint() != r.Hint {
+			t.Errorf("%s: %d, %d, %d", r.Code, e.GetStatus(), e.ExitStatus(), e.RefusedStatus())
+		}
+		if e.Error() != "3 of them" || e.WithHint("try %d", 4).Error() != "3 of them; try 4" || e.Retry || !e.AgainSoon().Retry {
+			t.Errorf("%v", e)
+		}
+	}
+	for range Codes { // may be left
+		break
+	}
+	unknown := Errorf("of_tomorrow", "what")
+	if unknown.GetStatus() != http.StatusInternalServerError || unknown.ExitStatus() != ExitFailure || unknown.RefusedStatus() != ExitOwnFailure {
+		t.Errorf("%+v", unknown)
+	}
+	if !errors.Is(unknown, error(unknown)) {
+		t.Error("not itself")
+	}
+}
+
+func TestCodeOfExit(t *testing.T) {
+	for status, want := range map[int]Code{
+		ExitTimeout: CodeTimeout, RefusedNeedsInput: CodeNeedsInput, ExitInterrupted: CodeCanceled, ExitNoProgram: CodeNoProgram,
+		ExitOwnFailure: CodeInternal, ExitFailure: CodeInternal, ExitUsage: CodeInternal, 0: CodeInternal, 77: CodeInternal,
+	} {
+		if got := CodeOfExit(status); got != want {
+			t.Errorf("%d: %s, want %s", status, got, want)
+		}
+	}
+}
+
+func TestCodeOfHTTP(t *testing.T) {
+	for status, want := range map[int]Code{
+		http.StatusNotFound: CodeNotFound, http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid,
+		http.StatusRequestEntityTooLarge: CodeInvalid, http.StatusRequestTimeout: CodeInvalid,
+		http.StatusInternalServerError: CodeInternal, http.StatusBadGateway: CodeInternal,
+	} {
+		if got := CodeOfHTTP(status); got != want {
+			t.Errorf("%d: %s, want %s", status, got, want)
+		}
+	}
+}
