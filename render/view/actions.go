@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -231,7 +232,7 @@ func (v *viewer) askKill() {
 		v.closePane()
 	default:
 		id := s.ID
-		v.open(&question{text: "kill " + printable(s.Name) + "?", yes: func() { v.kill(id) }})
+		v.open(&question{text: "kill " + canvas.Printable(s.Name) + "?", yes: func() { v.kill(id) }})
 	}
 }
 

@@ -20,7 +20,7 @@ type placed struct {
 
 // arrange places the panes, watching what is new and leaving what is gone.
 func (v *viewer) arrange() {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	area, footer := v.areas()
 	want := placed{v.m.places(area), w, h, footer.H, v.m.loaded}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
@@ -146,7 +146,7 @@ func (v *viewer) setMouse() {
 	if v.o.NoMouse {
 		if v.pointer.flags != 0 {
 			v.pointer.flags = 0
-			v.canvas.screen.DisableMouse()
+			v.o.Screen.DisableMouse()
 		}
 		return
 	}
@@ -158,7 +158,7 @@ func (v *viewer) setMouse() {
 	}
 	if flags != v.pointer.flags {
 		v.pointer.flags = flags
-		v.canvas.screen.EnableMouse(flags)
+		v.o.Screen.EnableMouse(flags)
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // drawBar draws the last row: tabs, what is special, what there is to say, and hints.
 func (v *viewer) drawBar() {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	_, bar := split(w, h)
 	if bar.H == 0 {
 		return
@@ -31,19 +32,19 @@ func (v *viewer) drawBar() {
 
 // drawBarText fills the bar with one text.
 func (v *viewer) drawBarText(text string, st tcell.Style) {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	_, bar := split(w, h)
 	if bar.H == 0 {
 		bar = rect{X: 0, Y: h - 1, W: w, H: 1}
 	}
 	v.bar = ""
-	v.canvas.text(bar.X, bar.Y, bar.W, text, st)
-	v.canvas.setCursor(cursor{x: -1})
+	v.canvas.Text(bar.X, bar.Y, bar.W, text, st)
+	v.canvas.HideCursor()
 }
 
 // drawPrompt draws a line that is being typed into the bar.
 func (v *viewer) drawPrompt(label, text string, at int, note string) {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	y := h - 1
 	v.bar = ""
 	th := v.theme
@@ -56,12 +57,12 @@ func (v *viewer) drawPrompt(label, text string, at int, note string) {
 	}
 	before := string([]rune(text)[:at])
 	room := max(1, w-len(label)-2-segmentsWidth(right))
-	for textWidth(before) > room { // the cursor stays in sight
+	for canvas.TextWidth(before) > room { // the cursor stays in sight
 		_, size := utf8.DecodeRuneInString(before)
 		before, text = before[size:], text[size:]
 	}
 	v.row(0, y, w, []segment{{" " + label, th.BarKey}, {text, th.Bar}}, right, th.Bar)
-	v.canvas.setCursor(cursor{min(w-1, 1+len(label)+textWidth(before)), y, tcell.CursorStyleDefault})
+	v.canvas.ShowCursor(min(w-1, 1+len(label)+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
 }
 
 func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
@@ -137,17 +138,17 @@ func (v *viewer) tabSegments() []segment {
 		if i == v.m.current {
 			st = v.theme.TabActive
 		}
-		text := " " + printable(v.m.title(i)) + " "
+		text := " " + canvas.Printable(v.m.title(i)) + " "
 		ids := v.m.visible()
 		if !t.auto {
 			ids = t.tree.Sessions()
 		}
 		if worst := v.m.worst(ids); worst != alertNone && i != v.m.current {
-			text = " " + printable(v.m.title(i)) + " " + alertSigns[worst] + " "
+			text = " " + canvas.Printable(v.m.title(i)) + " " + alertSigns[worst] + " "
 			st = theme.On(st, v.theme.Wants).Bold(true)
 		}
 		out = append(out, segment{text, st})
-		w := textWidth(text)
+		w := canvas.TextWidth(text)
 		v.barTabs = append(v.barTabs, tabSpan{at, at + w, i})
 		at += w
 	}
@@ -179,11 +180,11 @@ func (v *viewer) alertSegments() []segment {
 	var out []segment
 	if id := v.m.nextAlert(); id != "" {
 		s, a := v.m.session(id), v.m.alerts[id]
-		text := fmt.Sprintf(" %s %s %s ", alertSigns[a.kind], printable(s.Name), alertWords[a.kind])
+		text := fmt.Sprintf(" %s %s %s ", alertSigns[a.kind], canvas.Printable(s.Name), alertWords[a.kind])
 		if n := len(v.m.alerts); n > 1 {
 			text += fmt.Sprintf("+%d ", n-1)
 		}
-		if w, _ := v.canvas.screen.Size(); w >= wideBar {
+		if w, _ := v.canvas.Size(); w >= wideBar {
 			text += "(" + v.chord("next-alert") + ") "
 		}
 		out = append(out, segment{text, theme.On(v.theme.Bar, v.theme.Wants).Bold(true)})
@@ -211,15 +212,15 @@ func (v *viewer) hintSegments() []segment {
 func (v *viewer) drawEmpty() {
 	prefix := v.prefixName()
 	lines := []string{"No session runs here.", "", v.keys.PrefixLabel("new") + "  start one", v.keys.PrefixLabel("quit") + "  quit", "", "Later: " + prefix + ", then " + v.keys.PrefixLabel("help") + " for help"}
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	area, _ := split(w, h)
 	width := 0
 	for _, l := range lines {
-		width = max(width, textWidth(l))
+		width = max(width, canvas.TextWidth(l))
 	}
 	x, y := max(0, (area.W-width)/2), max(0, (area.H-len(lines))/2)
 	for i := 0; i < len(lines) && y+i < area.H; i++ {
-		v.canvas.text(x, y+i, min(width, area.W), lines[i], plain)
+		v.canvas.Text(x, y+i, min(width, area.W), lines[i], canvas.Plain)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -28,12 +29,12 @@ func (v *viewer) draw() {
 	case v.hints && v.m.mode == modePrefix:
 		v.drawHints()
 	}
-	v.canvas.show()
+	v.canvas.Show()
 }
 
 // begin clears the terminal and has everything drawn.
 func (v *viewer) begin() {
-	v.canvas.clear()
+	v.canvas.Clear()
 	v.bar, v.lined = "", "\x00"
 	for _, p := range v.m.panes {
 		p.markAll()
@@ -49,7 +50,7 @@ func (v *viewer) drawSeparators() {
 		return
 	}
 	v.lined = v.m.focus
-	w, _ := v.canvas.screen.Size()
+	w, _ := v.canvas.Size()
 	focus := v.m.focused()
 	for _, p := range v.m.panes {
 		x := p.area.X + p.area.W
@@ -58,7 +59,7 @@ func (v *viewer) drawSeparators() {
 			if f := focus; f != nil && y >= f.area.Y && y < f.area.Y+f.area.H && (x == f.area.X-1 || x == f.area.X+f.area.W) {
 				st = v.theme.SeparatorNow
 			}
-			v.canvas.put(x, y, 1, "│", st)
+			v.canvas.Put(x, y, 1, "│", st)
 		}
 	}
 }
@@ -81,7 +82,7 @@ func (v *viewer) drawRows(p *pane) {
 			v.drawLook(p, at, i)
 			continue
 		}
-		v.canvas.line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
+		v.canvas.Line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
 		if p.boxed {
 			v.drawOutside(p, at, i)
 		}
@@ -94,7 +95,7 @@ func (v *viewer) drawOutside(p *pane, at rect, i int) {
 	if p.row(i) == nil {
 		from = 0
 	}
-	v.canvas.dots(at.X+from, at.Y, at.W-from, v.theme.Outside)
+	v.canvas.Dots(at.X+from, at.Y, at.W-from, v.theme.Outside)
 }
 
 // drawLook draws a row that is looked back at, with what was found and selected.
@@ -102,51 +103,52 @@ func (v *viewer) drawLook(p *pane, at rect, i int) {
 	l := p.look
 	row := l.top + i
 	line := p.row(i)
-	v.canvas.line(at, line, l.page.Cols, 0, p.modes.ReverseVideo)
+	v.canvas.Line(at, line, l.page.Cols, 0, p.modes.ReverseVideo)
 	for _, m := range v.lookMarks(p, row, line) {
 		st := v.theme.Found
 		if m.Current {
 			st = v.theme.FoundNow
 		}
 		from, to := min(m.From, at.W), min(m.To, at.W)
-		v.canvas.restyle(at.X+from, at.Y, to-from, st)
+		v.canvas.Restyle(at.X+from, at.Y, to-from, st)
 	}
 	if l.sel != nil {
 		if from, to, ok := l.sel.Columns(&l.page, row); ok {
 			from, to = min(from, at.W), min(to, at.W)
-			v.canvas.restyle(at.X+from, at.Y, to-from, v.theme.Selected)
+			v.canvas.Restyle(at.X+from, at.Y, to-from, v.theme.Selected)
 		}
 	}
 	for _, c := range l.places {
 		if c.Row == row { // where a command was typed
-			v.canvas.restyle(at.X, at.Y, 1, theme.On(plain.Reverse(true), v.theme.Busy))
+			v.canvas.Restyle(at.X, at.Y, 1, theme.On(canvas.Plain.Reverse(true), v.theme.Busy))
 		}
 	}
 }
 
 // drawCursor shows the focused session's cursor, or none while keys go elsewhere.
 func (v *viewer) drawCursor() {
-	hidden := cursor{x: -1}
 	p := v.m.focused()
 	if p == nil {
-		v.canvas.setCursor(hidden)
+		v.canvas.HideCursor()
 		return
 	}
 	in := p.inner()
 	if l := p.look; l != nil && !l.passing {
-		at := cursor{in.X + l.cursor.Col, in.Y + l.cursor.Row - l.top, tcell.CursorStyleSteadyBlock}
-		if !l.keys || !in.Contains(at.x, at.y) {
-			at = hidden
+		x, y := in.X+l.cursor.Col, in.Y+l.cursor.Row-l.top
+		if !l.keys || !in.Contains(x, y) {
+			v.canvas.HideCursor()
+			return
 		}
-		v.canvas.setCursor(at)
+		v.canvas.ShowCursor(x, y, tcell.CursorStyleSteadyBlock)
 		return
 	}
 	c := p.screen.Cursor
-	at := cursor{in.X + c.X - p.left, in.Y + c.Y - p.top, cursorStyle(c)}
-	if !v.m.running(v.m.focus) || !c.Visible || !in.Contains(at.x, at.y) {
-		at = hidden
+	x, y := in.X+c.X-p.left, in.Y+c.Y-p.top
+	if !v.m.running(v.m.focus) || !c.Visible || !in.Contains(x, y) {
+		v.canvas.HideCursor()
+		return
 	}
-	v.canvas.setCursor(at)
+	v.canvas.ShowCursor(x, y, canvas.CursorStyle(c))
 }
 
 // count is a number with its noun.

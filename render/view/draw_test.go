@@ -9,6 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -119,12 +120,12 @@ func (b *bench) styleAt(x, y int) tcell.Style {
 func TestStyles(t *testing.T) {
 	const output = "\x1b[1;3;31;48;2;1;2;3mx\x1b[0;7;38;5;200my\x1b[0;4:3;58:2::9:8:7mz\x1b[0;2;9mw\x1b[0m-\x1b[8mq"
 	want := []tcell.Style{
-		plain.Bold(true).Italic(true).Foreground(tcell.PaletteColor(1)).Background(tcell.NewHexColor(0x010203)),
-		plain.Reverse(true).Foreground(tcell.PaletteColor(200)),
-		plain.Underline(tcell.UnderlineStyleCurly, tcell.NewHexColor(0x090807)),
-		plain.Dim(true).StrikeThrough(true),
-		plain,
-		plain,
+		canvas.Plain.Bold(true).Italic(true).Foreground(tcell.PaletteColor(1)).Background(tcell.NewHexColor(0x010203)),
+		canvas.Plain.Reverse(true).Foreground(tcell.PaletteColor(200)),
+		canvas.Plain.Underline(tcell.UnderlineStyleCurly, tcell.NewHexColor(0x090807)),
+		canvas.Plain.Dim(true).StrikeThrough(true),
+		canvas.Plain,
+		canvas.Plain,
 	}
 	b := newBench(t, 40, 10, Options{})
 	b.list(running("a"))
@@ -141,7 +142,7 @@ func TestStyles(t *testing.T) {
 	b = newBench(t, 40, 10, Options{NoColor: true})
 	b.list(running("a"))
 	b.print("a", output)
-	if got := b.styleAt(0, 0); got != plain.Bold(true).Italic(true) {
+	if got := b.styleAt(0, 0); got != canvas.Plain.Bold(true).Italic(true) {
 		t.Errorf("without colours: %+v", got)
 	}
 	t.Setenv("NO_COLOR", "1")
@@ -156,7 +157,7 @@ func TestReverseVideo(t *testing.T) {
 	b := newBench(t, 40, 10, Options{})
 	b.list(running("a"))
 	b.print("a", "\x1b[?5hx\x1b[7my")
-	for x, want := range []tcell.Style{plain.Reverse(true), plain, plain.Reverse(true)} {
+	for x, want := range []tcell.Style{canvas.Plain.Reverse(true), canvas.Plain, canvas.Plain.Reverse(true)} {
 		if got := b.styleAt(x, 0); got != want {
 			t.Errorf("cell %d: %+v; want %+v", x, got, want)
 		}
@@ -195,7 +196,7 @@ func TestHostileNames(t *testing.T) {
 		{Row: 99}, {Row: -1},
 	}}})
 	b.refresh()
-	if strings.ContainsFunc(strings.ReplaceAll(b.term.text(), "\n", ""), func(r rune) bool { return unprintable(r, 3) }) {
+	if strings.ContainsFunc(strings.ReplaceAll(b.term.text(), "\n", ""), func(r rune) bool { return canvas.Unprintable(r, 3) }) {
 		t.Errorf("control characters on the screen: %q", b.term.text())
 	}
 	b.shows("x?[2Jy?", "z??", "?]0;t?")
@@ -265,7 +266,7 @@ func TestCursor(t *testing.T) {
 	b := newBench(t, 40, 10, Options{})
 	at := func() string {
 		x, y, visible := b.term.GetCursor()
-		return fmt.Sprint(x, y, visible, b.canvas.cursor.style)
+		return fmt.Sprint(x, y, visible, b.term.style)
 	}
 	b.list(running("a"))
 	for output, want := range map[string]string{
@@ -323,7 +324,7 @@ func TestSizes(t *testing.T) {
 
 func BenchmarkDraw(bm *testing.B) {
 	v := benchViewer(bm, 12)
-	v.canvas.screen.(tcell.SimulationScreen).SetSize(200, 60)
+	v.o.Screen.(tcell.SimulationScreen).SetSize(200, 60)
 	v.refresh()
 	frames := []Frame{}
 	for i := range 2 {

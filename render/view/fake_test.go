@@ -108,6 +108,7 @@ type recorder struct {
 	shows int
 	finis int
 	rows  []string
+	style tcell.CursorStyle
 	// screen is held while the screen is shown or taken away: the simulation does not look after that.
 	screen sync.Mutex
 }
@@ -145,6 +146,11 @@ func (r *recorder) Show() {
 	defer r.mu.Unlock()
 	r.rows = rows
 	r.shows++
+}
+
+func (r *recorder) SetCursorStyle(st tcell.CursorStyle, colors ...tcell.Color) {
+	r.style = st
+	r.SimulationScreen.SetCursorStyle(st, colors...)
 }
 
 func (r *recorder) Fini() {

@@ -40,18 +40,18 @@ type Surface struct {
 // terminal.
 func (s Surface) Text(x, y, w int, text string, st tcell.Style) {
 	if y >= 0 && y < s.Rows && x >= 0 && x < s.Cols {
-		s.v.canvas.text(s.at.X+x, s.at.Y+y, min(w, s.Cols-x), text, st)
+		s.v.canvas.Text(s.at.X+x, s.at.Y+y, min(w, s.Cols-x), text, st)
 	}
 }
 
 // Cursor shows the terminal's cursor.
 func (s Surface) Cursor(x, y int) {
-	s.v.canvas.setCursor(cursor{s.at.X + x, s.at.Y + y, tcell.CursorStyleDefault})
+	s.v.canvas.ShowCursor(s.at.X+x, s.at.Y+y, tcell.CursorStyleDefault)
 }
 
 // areas divides the terminal among panes and footer; the bar is below them.
 func (v *viewer) areas() (panes, footer rect) {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	panes, _ = split(w, h)
 	footer = rect{X: 0, Y: panes.Y + panes.H, W: w, H: 0}
 	if v.o.Footer == nil {

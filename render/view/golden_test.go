@@ -13,6 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
@@ -248,7 +249,7 @@ func TestMouseSelects(t *testing.T) {
 	release(5, 2)
 	copied("second")
 	_, st, _ := b.term.Get(0, 2)
-	if st == plain {
+	if st == canvas.Plain {
 		t.Error("the selection cannot be seen")
 	}
 	b.print("a", "new output")

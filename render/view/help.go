@@ -58,13 +58,13 @@ func (h *help) draw(v *viewer) {
 		l := lines[h.top+i]
 		x, y := h.area.X, h.area.Y+i
 		if l.key == "" {
-			v.canvas.text(x+1, y, h.area.W-1, l.text, v.theme.PanelKey)
+			v.canvas.Text(x+1, y, h.area.W-1, l.text, v.theme.PanelKey)
 			continue
 		}
-		v.canvas.text(x+2, y, min(keyWidth, h.area.W-2), l.key, v.theme.PanelKey)
-		v.canvas.text(x+2+keyWidth, y, max(0, h.area.W-2-keyWidth), l.text, v.theme.Panel)
+		v.canvas.Text(x+2, y, min(keyWidth, h.area.W-2), l.key, v.theme.PanelKey)
+		v.canvas.Text(x+2+keyWidth, y, max(0, h.area.W-2-keyWidth), l.text, v.theme.Panel)
 	}
-	v.canvas.setCursor(cursor{x: -1})
+	v.canvas.HideCursor()
 }
 
 func (h *help) key(v *viewer, k input.Key) {

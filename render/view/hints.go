@@ -52,7 +52,7 @@ func hintColumns(cells []hintCell, lines int) [][]hintCell {
 
 // drawHints shows what can follow the prefix, some time after it was pressed.
 func (v *viewer) drawHints() {
-	cols, _ := v.canvas.screen.Size()
+	cols, _ := v.canvas.Size()
 	area := v.paneArea()
 	cells := v.hintCells()
 	fit := max(1, area.W/hintWidth)
@@ -64,10 +64,10 @@ func (v *viewer) drawHints() {
 	top := area.Y + area.H - lines
 	th := v.theme
 	if top > 0 {
-		v.canvas.text(0, top-1, cols, fmt.Sprintf(" %s, then", v.prefixName()), th.PanelTitle)
+		v.canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", v.prefixName()), th.PanelTitle)
 	}
 	for y := range lines {
-		v.canvas.fill(0, top+y, cols, th.Panel)
+		v.canvas.Fill(0, top+y, cols, th.Panel)
 	}
 	width := max(hintWidth, min(area.W/len(columns), hintWidth+8))
 	for i, column := range columns {
@@ -76,10 +76,10 @@ func (v *viewer) drawHints() {
 			switch {
 			case x+hintKeyWidth >= cols:
 			case c.row == nil:
-				v.canvas.text(x, top+y, min(width-1, cols-x), c.group, th.PanelDim)
+				v.canvas.Text(x, top+y, min(width-1, cols-x), c.group, th.PanelDim)
 			default:
-				v.canvas.text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", c.row.Label()), th.PanelKey)
-				v.canvas.text(x+hintKeyWidth, top+y, min(width-hintKeyWidth-1, cols-x-hintKeyWidth), c.row.Short, th.Panel)
+				v.canvas.Text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", c.row.Label()), th.PanelKey)
+				v.canvas.Text(x+hintKeyWidth, top+y, min(width-hintKeyWidth-1, cols-x-hintKeyWidth), c.row.Short, th.Panel)
 			}
 		}
 	}

@@ -2,11 +2,11 @@ package view
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/fuzzy"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -116,7 +116,7 @@ const (
 
 func (l *list) draw(v *viewer) {
 	l.refresh(v)
-	cols, rows := v.canvas.screen.Size()
+	cols, rows := v.canvas.Size()
 	w, h := listWidth, min(listHeight, rows-2)
 	previewed := l.preview && cols >= previewFrom && rows > 10
 	if previewed {
@@ -132,11 +132,11 @@ func (l *list) draw(v *viewer) {
 	}
 	l.area = inner
 	th := v.theme
-	v.canvas.text(box.X, box.Y+1, box.W, " › "+string(l.line), th.PanelKey)
+	v.canvas.Text(box.X, box.Y+1, box.W, " › "+string(l.line), th.PanelKey)
 	if len(l.line) == 0 {
-		v.canvas.text(box.X+3, box.Y+1, box.W-3, "type to find · ↑↓ choose · Enter takes · Esc closes", th.PanelDim)
+		v.canvas.Text(box.X+3, box.Y+1, box.W-3, "type to find · ↑↓ choose · Enter takes · Esc closes", th.PanelDim)
 	}
-	v.canvas.setCursor(cursor{min(box.X+3+textWidth(string(l.line[:l.at])), box.X+box.W-1), box.Y + 1, tcell.CursorStyleDefault})
+	v.canvas.ShowCursor(min(box.X+3+canvas.TextWidth(string(l.line[:l.at])), box.X+box.W-1), box.Y+1, tcell.CursorStyleDefault)
 	l.first = min(max(l.first, l.chosen-inner.H+1), l.chosen)
 	for i := range inner.H {
 		if l.first+i < len(l.hits) {
@@ -162,19 +162,19 @@ func (l *list) drawItem(v *viewer, in rect, i int) {
 		base, dim, match = th.PanelSelected, th.PanelSelected, th.PanelSelected.Underline(true)
 	}
 	y := in.Y + i
-	v.canvas.fill(in.X, y, in.W, base)
+	v.canvas.Fill(in.X, y, in.W, base)
 	sign := base
 	if it.color != tcell.ColorDefault && l.first+i != l.chosen {
 		sign = base.Foreground(it.color)
 	}
-	v.canvas.text(in.X+1, y, 2, it.sign, sign)
-	extra := min(textWidth(it.extra), in.W/2)
+	v.canvas.Text(in.X+1, y, 2, it.sign, sign)
+	extra := min(canvas.TextWidth(it.extra), in.W/2)
 	room := in.W - 4 - extra - 1
 	at := 0
-	for n, r := range []rune(printable(it.text)) {
-		w := textWidth(string(r))
+	for n, r := range []rune(canvas.Printable(it.text)) {
+		w := canvas.TextWidth(string(r))
 		if at+w > room {
-			v.canvas.put(in.X+3+max(0, room-1), y, 1, "…", dim)
+			v.canvas.Put(in.X+3+max(0, room-1), y, 1, "…", dim)
 			break
 		}
 		st := base
@@ -182,11 +182,11 @@ func (l *list) drawItem(v *viewer, in rect, i int) {
 			st, hit.At = match, hit.At[1:]
 		}
 		if w > 0 {
-			v.canvas.put(in.X+3+at, y, w, string(r), st)
+			v.canvas.Put(in.X+3+at, y, w, string(r), st)
 		}
 		at += w
 	}
-	v.canvas.text(in.X+in.W-extra-1, y, extra, it.extra, dim)
+	v.canvas.Text(in.X+in.W-extra-1, y, extra, it.extra, dim)
 }
 
 // preview is a session shown in a list.
@@ -210,7 +210,7 @@ func (v *viewer) drawPreview(at rect, id string) {
 		if p != nil {
 			line = p.row(i)
 		}
-		v.canvas.line(rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
+		v.canvas.Line(rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
 	}
 }
 
@@ -219,14 +219,4 @@ func (v *viewer) stopPreview() {
 		v.preview.p.stream.Close()
 	}
 	v.preview = preview{}
-}
-
-// printable is text without control characters, of as many runes.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unprintable(r, 2) {
-			return '?'
-		}
-		return r
-	}, s)
 }

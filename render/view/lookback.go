@@ -191,7 +191,7 @@ func (v *viewer) copy(text string) {
 		return
 	}
 	if len(text) <= maxTerminalCopy {
-		v.canvas.screen.SetClipboard([]byte(text))
+		v.o.Screen.SetClipboard([]byte(text))
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	v.m.message = "copied " + count(utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), "character", "characters")

@@ -163,7 +163,7 @@ func (v *viewer) click(x, y int) {
 }
 
 func (v *viewer) clickBar(x, y int) bool {
-	w, h := v.canvas.screen.Size()
+	w, h := v.canvas.Size()
 	_, bar := split(w, h)
 	if !bar.Contains(x, y) {
 		return false

@@ -29,15 +29,15 @@ func (v *viewer) closeOverlay() {
 
 // box is a panel over the panes, with a title in its first row.
 func (v *viewer) box(w, h int, title string) rect {
-	cols, rows := v.canvas.screen.Size()
+	cols, rows := v.canvas.Size()
 	area, _ := split(cols, rows)
 	w, h = min(w, area.W), min(h, area.H)
 	at := rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
 	for y := range h {
-		v.canvas.fill(at.X, at.Y+y, w, v.theme.Panel)
+		v.canvas.Fill(at.X, at.Y+y, w, v.theme.Panel)
 	}
 	if title != "" {
-		v.canvas.text(at.X, at.Y, w, " "+title, v.theme.PanelTitle)
+		v.canvas.Text(at.X, at.Y, w, " "+title, v.theme.PanelTitle)
 	}
 	return at
 }

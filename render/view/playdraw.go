@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // draw shows the recording's screen and the bar below it.
 func (p *player) draw() {
-	w, h := p.canvas.screen.Size()
+	w, h := p.canvas.Size()
 	if p.fresh {
-		p.canvas.clear()
+		p.canvas.Clear()
 		p.screen = render.Screen{}
 		p.fresh = false
 	}
@@ -23,22 +24,22 @@ func (p *player) draw() {
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {
-				p.canvas.line(rect{X: 0, Y: l.Row, W: w, H: 1}, l, p.screen.Cols, 0, modes.ReverseVideo)
+				p.canvas.Line(rect{X: 0, Y: l.Row, W: w, H: 1}, l, p.screen.Cols, 0, modes.ReverseVideo)
 			}
 		}
 	}
 	p.drawBar(w, h)
 	p.drawCursor(w, h)
-	p.canvas.show()
+	p.canvas.Show()
 }
 
 func (p *player) drawCursor(w, h int) {
 	c := p.screen.Cursor
 	if p.find != nil || !c.Visible || c.X >= w || c.Y >= h-1 {
-		p.canvas.setCursor(cursor{x: -1})
+		p.canvas.HideCursor()
 		return
 	}
-	p.canvas.setCursor(cursor{c.X, c.Y, cursorStyle(c)})
+	p.canvas.ShowCursor(c.X, c.Y, canvas.CursorStyle(c))
 }
 
 // drawBar draws the last row: state, position, speed; on the right a hint.
@@ -68,12 +69,12 @@ func (p *player) drawBar(w, h int) {
 }
 
 // statusBar is the player's own look: the person's colours, reversed.
-var statusBar = plain.Reverse(true).Dim(true)
+var statusBar = canvas.Plain.Reverse(true).Dim(true)
 
 // bar draws a row with text at both ends; the right one is cut when both do not fit.
-func bar(c *canvas, y, w int, left, right string) {
+func bar(c *canvas.Canvas, y, w int, left, right string) {
 	right = " " + right + " "
 	rw := min(len([]rune(right)), max(0, w-len([]rune(strings.TrimRight(left, " ")))-1))
-	c.text(0, y, w-rw, left, statusBar)
-	c.text(w-rw, y, rw, right, statusBar)
+	c.Text(0, y, w-rw, left, statusBar)
+	c.Text(w-rw, y, rw, right, statusBar)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -33,7 +34,7 @@ type player struct {
 	ctx    context.Context
 	rec    Recording
 	o      PlayOptions
-	canvas canvas
+	canvas canvas.Canvas
 	engine vterm.Engine
 	screen render.Screen
 	frame  vterm.Frame
@@ -80,7 +81,7 @@ func Play(ctx context.Context, rec Recording, o PlayOptions) error {
 		return fmt.Errorf("the terminal: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &player{ctx: ctx, rec: rec, o: o, canvas: canvas{screen: o.Screen, noColor: o.NoColor}, stop: func() {}, fresh: true}
+	p := &player{ctx: ctx, rec: rec, o: o, canvas: canvas.New(o.Screen, o.NoColor), stop: func() {}, fresh: true}
 	defer p.tasks.Wait()
 	defer func() { p.stop() }()
 	defer o.Screen.Fini()
@@ -95,7 +96,7 @@ func Play(ctx context.Context, rec Recording, o PlayOptions) error {
 
 func (p *player) loop() error {
 	events := make(chan tcell.Event, 64)
-	p.tasks.Go(func() { p.canvas.screen.ChannelEvents(events, p.ctx.Done()) })
+	p.tasks.Go(func() { p.o.Screen.ChannelEvents(events, p.ctx.Done()) })
 	for !p.quit {
 		p.draw()
 		steps := p.steps

@@ -34,7 +34,7 @@ const playHint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . ste
 func (p *player) event(e tcell.Event) {
 	switch e := e.(type) {
 	case *tcell.EventResize:
-		p.canvas.screen.Sync()
+		p.o.Screen.Sync()
 		p.fresh = true
 	case *tcell.EventKey:
 		p.key(e)

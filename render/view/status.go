@@ -6,50 +6,10 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/uniseg"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
-
-// segment is text with a look.
-type segment struct {
-	text  string
-	style tcell.Style
-}
-
-func textWidth(s string) int { return uniseg.StringWidth(s) }
-
-func segmentsWidth(list []segment) int {
-	w := 0
-	for _, s := range list {
-		w += textWidth(printable(s.text))
-	}
-	return w
-}
-
-// row draws segments into a row: left ones cut to what right ones leave.
-func (v *viewer) row(x, y, w int, left, right []segment, ground tcell.Style) {
-	room := max(0, w-segmentsWidth(right))
-	at := 0
-	for _, s := range left {
-		n := min(textWidth(printable(s.text)), room-at)
-		if n <= 0 {
-			break
-		}
-		v.canvas.text(x+at, y, n, s.text, s.style)
-		at += n
-	}
-	if segmentsWidth(left) > room && room > 2 {
-		v.canvas.put(x+room-1, y, 1, "…", ground)
-	}
-	v.canvas.fill(x+at, y, room-at, ground)
-	at = room
-	for _, s := range right {
-		n := min(textWidth(printable(s.text)), w-at)
-		v.canvas.text(x+at, y, n, s.text, s.style)
-		at += n
-	}
-}
 
 // drawStatus draws a pane's first row: number, name, what runs and where; on the right
 // how it fares and for how long.
@@ -250,7 +210,7 @@ func shortPath(dir, home string, width int) string {
 	if rest, ok := strings.CutPrefix(dir, home); ok && home != "" && home != "/" && (rest == "" || rest[0] == '/') {
 		dir = "~" + rest
 	}
-	for textWidth(dir) > width {
+	for canvas.TextWidth(dir) > width {
 		_, rest, ok := strings.Cut(strings.TrimPrefix(dir, "…/"), "/")
 		if !ok || rest == "" {
 			break

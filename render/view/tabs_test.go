@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
@@ -339,8 +340,8 @@ func (f *footer) Draw(s Surface, session *Session) {
 	if session == nil {
 		return
 	}
-	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", plain)
-	s.Text(0, 5, 3, "outside", plain)
+	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", canvas.Plain)
+	s.Text(0, 5, 3, "outside", canvas.Plain)
 }
 func (f *footer) Open(d Desk, as keymap.Action) { d.Say("opened as " + string(as)) }
 func (f *footer) Input(in FooterInput, _ *Session) bool {

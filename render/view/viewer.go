@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
@@ -27,7 +28,7 @@ type viewer struct {
 	over    overlay // nil: none
 	preview preview
 	hints   bool // what can follow the prefix is shown
-	canvas  canvas
+	canvas  canvas.Canvas
 	frames  chan paneFrame
 	calls   chan func()
 	tasks   sync.WaitGroup
@@ -82,7 +83,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	v := &viewer{
 		ctx: ctx, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
 		m:      newModel(o.Only),
-		canvas: canvas{screen: o.Screen, noColor: o.NoColor},
+		canvas: canvas.New(o.Screen, o.NoColor),
 		frames: make(chan paneFrame), calls: make(chan func(), 16),
 		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
@@ -110,7 +111,7 @@ func (v *viewer) loop() error {
 	defer v.closePanes()
 	defer v.saveAtEnd()
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
-	v.spawn(func() { v.canvas.screen.ChannelEvents(in.events, v.ctx.Done()) })
+	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
 	v.loadLayouts()
 	v.heed()
 	v.refresh()
@@ -190,7 +191,7 @@ func (v *viewer) event(e tcell.Event, ok bool, in *inputs) error {
 func (v *viewer) handle(e tcell.Event) {
 	switch e := e.(type) {
 	case *tcell.EventResize:
-		v.canvas.screen.Sync()
+		v.o.Screen.Sync()
 		v.fresh = true
 	case *tcell.EventKey:
 		v.key(e)
@@ -221,7 +222,7 @@ func (v *viewer) update(u Update, ok bool) error {
 	}
 	v.closeLeft()
 	if v.rung() > bells && !first && !v.m.quiet.NoBell {
-		_ = v.canvas.screen.Beep()
+		_ = v.o.Screen.Beep()
 	}
 	return nil
 }
@@ -244,7 +245,7 @@ func (v *viewer) closeLeft() {
 			delete(v.typedTo, s.ID)
 			delete(v.m.alerts, s.ID)
 			v.m.forget(s.ID)
-			v.m.message = fmt.Sprintf("%s ended with status %d", printable(s.Name), *s.ExitCode)
+			v.m.message = fmt.Sprintf("%s ended with status %d", canvas.Printable(s.Name), *s.ExitCode)
 		}
 	}
 }

@@ -1,20 +1,21 @@
-package view
+package canvas
 
 import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// plain is the terminal's own look.
-var plain = tcell.StyleDefault
+// Plain is the terminal's own look.
+var Plain = tcell.StyleDefault
 
-// line draws a line of a screen that is cols wide into a row of the terminal, from a
+// Line draws a line of a screen that is cols wide into a row of the terminal, from a
 // column on, cut or filled up to its width; nil is a row below that screen.
-func (c *canvas) line(at rect, l *render.Line, cols, left int, reverse bool) {
-	blank := plain.Reverse(reverse)
+func (c *Canvas) Line(at layout.Rect, l *render.Line, cols, left int, reverse bool) {
+	blank := Plain.Reverse(reverse)
 	if l == nil {
-		c.fill(at.X, at.Y, at.W, plain)
+		c.Fill(at.X, at.Y, at.W, Plain)
 		return
 	}
 	col, edge := left, left+at.W
@@ -25,21 +26,21 @@ func (c *canvas) line(at rect, l *render.Line, cols, left int, reverse bool) {
 			continue
 		}
 		if s.Col > col {
-			c.fill(x(col), at.Y, s.Col-col, blank)
+			c.Fill(x(col), at.Y, s.Col-col, blank)
 		}
 		from := max(s.Col, col)
 		col = s.Col + min(s.Width, edge-s.Col)
 		c.span(x, at.Y, s, from, col, reverse)
 	}
 	if end := min(cols, edge); col < end {
-		c.fill(x(col), at.Y, end-col, blank)
+		c.Fill(x(col), at.Y, end-col, blank)
 		col = end
 	}
-	c.fill(x(col), at.Y, edge-col, plain)
+	c.Fill(x(col), at.Y, edge-col, Plain)
 }
 
 // span draws the columns [from, end) of a span.
-func (c *canvas) span(x func(int) int, y int, s *render.Span, from, end int, reverse bool) {
+func (c *Canvas) span(x func(int) int, y int, s *render.Span, from, end int, reverse bool) {
 	st := c.style(s, reverse)
 	next := from
 	s.Characters(func(text string, col, width int) bool {
@@ -50,20 +51,20 @@ func (c *canvas) span(x func(int) int, y int, s *render.Span, from, end int, rev
 			return false // the right one does
 		}
 		if col > next {
-			c.fill(x(next), y, col-next, st)
+			c.Fill(x(next), y, col-next, st)
 		}
 		if s.Conceal {
 			text = " "
 		}
-		c.put(x(col), y, width, text, st)
+		c.Put(x(col), y, width, text, st)
 		next = col + width
 		return true
 	})
-	c.fill(x(next), y, end-next, st)
+	c.Fill(x(next), y, end-next, st)
 }
 
-// cursorStyle is a session's cursor on the person's terminal.
-func cursorStyle(c render.Cursor) tcell.CursorStyle {
+// CursorStyle is a session's cursor on the person's terminal.
+func CursorStyle(c render.Cursor) tcell.CursorStyle {
 	switch {
 	case c.Shape == "underline" && c.Blink:
 		return tcell.CursorStyleBlinkingUnderline

@@ -1,4 +1,4 @@
-package view
+package canvas
 
 import (
 	"strconv"
@@ -11,12 +11,17 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// canvas draws on the terminal and knows whether anything was drawn.
-type canvas struct {
+// Canvas draws on the terminal and knows whether anything was drawn.
+type Canvas struct {
 	screen  tcell.Screen
 	noColor bool
 	touched bool
 	cursor  cursor
+}
+
+// New draws on a terminal; without colours with attributes only.
+func New(screen tcell.Screen, noColor bool) Canvas {
+	return Canvas{screen: screen, noColor: noColor}
 }
 
 // cursor is the terminal's cursor.
@@ -25,12 +30,12 @@ type cursor struct {
 	style tcell.CursorStyle
 }
 
-// put draws a character over w columns. The session's emulator said how many those are:
+// Put draws a character over w columns. The session's emulator said how many those are:
 // where tcell measures otherwise the grid is kept and the character given up.
-func (c *canvas) put(x, y, w int, text string, st tcell.Style) {
+func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	c.touched = true
 	r, n := utf8.DecodeRuneInString(text)
-	if unprintable(r, n) {
+	if Unprintable(r, n) {
 		text = "?"
 	}
 	if len(text) > n { // a joiner at the end would join what comes next
@@ -55,8 +60,8 @@ const emojiSelector = '\uFE0F'
 // joiner makes one character of two (ZWJ).
 const joiner = "\u200D"
 
-// unprintable reports a control character or a byte that is no UTF-8.
-func unprintable(r rune, size int) bool {
+// Unprintable reports a control character or a byte that is no UTF-8.
+func Unprintable(r rune, size int) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size <= 1
 }
 
@@ -68,76 +73,97 @@ func fallback(r rune) string {
 	return "?"
 }
 
-// restyle gives what stands in part of a row another look.
-func (c *canvas) restyle(x, y, w int, st tcell.Style) {
+// Restyle gives what stands in part of a row another look.
+func (c *Canvas) Restyle(x, y, w int, st tcell.Style) {
 	for end := x + w; x < end; {
 		text, _, width := c.screen.Get(x, y)
 		if x+width > end {
 			return
 		}
-		c.put(x, y, width, text, st)
+		c.Put(x, y, width, text, st)
 		x += width
 	}
 }
 
-// dots fills part of a row with what stands for nothing at all.
-func (c *canvas) dots(x, y, w int, st tcell.Style) {
+// Dots fills part of a row with what stands for nothing at all.
+func (c *Canvas) Dots(x, y, w int, st tcell.Style) {
 	for i := range w {
-		c.put(x+i, y, 1, "·", st)
+		c.Put(x+i, y, 1, "·", st)
 	}
 }
 
-// fill blanks part of a row.
-func (c *canvas) fill(x, y, w int, st tcell.Style) {
+// Fill blanks part of a row.
+func (c *Canvas) Fill(x, y, w int, st tcell.Style) {
 	for i := range w {
-		c.put(x+i, y, 1, " ", st)
+		c.Put(x+i, y, 1, " ", st)
 	}
 }
 
-// text draws text in a row, cut or filled up to w columns.
-func (c *canvas) text(x, y, w int, text string, st tcell.Style) {
+// Text draws text in a row, cut or filled up to w columns.
+func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 	end := x + w
 	for text != "" && x < end {
 		r, n := utf8.DecodeRuneInString(text)
-		if unprintable(r, n) { // names and titles are chosen by programs
-			c.put(x, y, 1, "?", st)
+		if Unprintable(r, n) { // names and titles are chosen by programs
+			c.Put(x, y, 1, "?", st)
 			text, x = text[n:], x+1
 			continue
 		}
 		c.touched = true
 		rest, got := c.screen.Put(x, y, text, st)
 		if x+got > end { // a wide character over the edge
-			c.put(x, y, 1, " ", st)
+			c.Put(x, y, 1, " ", st)
 		}
 		if got == 0 || len(rest) == len(text) {
 			break
 		}
 		text, x = rest, x+got
 	}
-	c.fill(x, y, end-x, st)
+	c.Fill(x, y, end-x, st)
 }
 
-func (c *canvas) clear() {
+// TextWidth is how many columns a text takes.
+func TextWidth(s string) int { return uniseg.StringWidth(s) }
+
+// Printable is text without control characters, of as many runes.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Unprintable(r, 2) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func (c *Canvas) Clear() {
 	c.screen.Clear()
 	c.touched = true
 }
 
-// setCursor shows the cursor, or hides it when x is negative.
-func (c *canvas) setCursor(want cursor) {
+// ShowCursor shows the cursor at a cell.
+func (c *Canvas) ShowCursor(x, y int, style tcell.CursorStyle) {
+	want := cursor{x, y, style}
 	if want == c.cursor {
 		return
 	}
 	c.cursor, c.touched = want, true
-	if want.x < 0 {
-		c.screen.HideCursor()
-		return
-	}
-	c.screen.SetCursorStyle(want.style)
-	c.screen.ShowCursor(want.x, want.y)
+	c.screen.SetCursorStyle(style)
+	c.screen.ShowCursor(x, y)
 }
 
-// show sends what was drawn, if anything was.
-func (c *canvas) show() {
+// HideCursor hides the cursor.
+func (c *Canvas) HideCursor() {
+	if hidden := (cursor{x: -1}); c.cursor != hidden {
+		c.cursor, c.touched = hidden, true
+		c.screen.HideCursor()
+	}
+}
+
+// Size is how many columns and rows the terminal has.
+func (c *Canvas) Size() (cols, rows int) { return c.screen.Size() }
+
+// Show sends what was drawn, if anything was.
+func (c *Canvas) Show() {
 	if c.touched {
 		c.touched = false
 		c.screen.Show()
@@ -145,8 +171,8 @@ func (c *canvas) show() {
 }
 
 // style is a span's look on the person's terminal.
-func (c *canvas) style(s *render.Span, reverse bool) tcell.Style {
-	st := plain.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Blink(s.Blink).
+func (c *Canvas) style(s *render.Span, reverse bool) tcell.Style {
+	st := Plain.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Blink(s.Blink).
 		Reverse(s.Inverse != reverse).StrikeThrough(s.Strike)
 	if u, ok := underlines[s.Underline]; ok {
 		st = st.Underline(u)

@@ -1,0 +1,45 @@
+package view
+
+import (
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+)
+
+// segment is text with a look.
+type segment struct {
+	text  string
+	style tcell.Style
+}
+
+func segmentsWidth(list []segment) int {
+	w := 0
+	for _, s := range list {
+		w += canvas.TextWidth(canvas.Printable(s.text))
+	}
+	return w
+}
+
+// row draws segments into a row: left ones cut to what right ones leave.
+func (v *viewer) row(x, y, w int, left, right []segment, ground tcell.Style) {
+	room := max(0, w-segmentsWidth(right))
+	at := 0
+	for _, s := range left {
+		n := min(canvas.TextWidth(canvas.Printable(s.text)), room-at)
+		if n <= 0 {
+			break
+		}
+		v.canvas.Text(x+at, y, n, s.text, s.style)
+		at += n
+	}
+	if segmentsWidth(left) > room && room > 2 {
+		v.canvas.Put(x+room-1, y, 1, "…", ground)
+	}
+	v.canvas.Fill(x+at, y, room-at, ground)
+	at = room
+	for _, s := range right {
+		n := min(canvas.TextWidth(canvas.Printable(s.text)), w-at)
+		v.canvas.Text(x+at, y, n, s.text, s.style)
+		at += n
+	}
+}
