@@ -234,7 +234,7 @@ func (s *Session) lookBack(e *respond.Engine, now time.Time) []respond.Action {
 	at := bytes.LastIndexByte(tail, '\n') + 1
 	line := from + uint64(at)
 	typed := s.typedAt != anchor{} && s.typedAt.off >= line
-	if editors, _ := s.input.editors(line); err != nil || typed || editors || s.input.open || from > 0 && at == 0 {
+	if editors, _ := s.input.Editors(line); err != nil || typed || editors || s.input.Open() || from > 0 && at == 0 {
 		return e.Output(now, s.off, nil)
 	}
 	return e.Output(now, line, tail[at:])
@@ -293,7 +293,7 @@ func (s *Session) feedAnswers(p []byte) {
 	s.sense()
 	now, at := time.Now(), s.off-uint64(len(p))
 	for len(p) > 0 && s.answers != nil {
-		editors, until := s.input.editors(at)
+		editors, until := s.input.Editors(at)
 		n := min(uint64(len(p)), until-at)
 		if editors {
 			s.perform(s.answers.engine.Pass(now, at, p[:n]))

@@ -60,7 +60,7 @@ func (s *Session) respondScreen() respond.Screen {
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		if l.Row < f.Rows && (f.Alt || !s.input.hasRow(sc.Top+uint64(l.Row))) {
+		if l.Row < f.Rows && (f.Alt || !s.input.HasRow(sc.Top+uint64(l.Row))) {
 			sc.Rows[l.Row] = respondRow(&f, l)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Session) screenFacts(f *evidence.Facts) {
 		}
 		c.typed = make(map[uint64]bool, len(s.typed))
 		for i := range s.typed {
-			c.typed[s.typed[i].line] = true
+			c.typed[s.typed[i].Row] = true
 		}
 	}
 	c.facts(f)
@@ -45,18 +45,15 @@ func (s *Session) screenFacts(f *evidence.Facts) {
 // unless that is not there any more because the screen was cleared.
 func (s *Session) ranFrom(c *surroundings) uint64 {
 	st := s.shell.State()
-	if r := &s.input; !r.open && r.to > 0 {
-		if st.Running == nil || c.shows(r.firstRow, r.endRow, st.Running.Text) {
-			return r.endRow
+	if first, end, ok := s.input.Ran(); ok {
+		if st.Running == nil || c.shows(first, end, st.Running.Text) {
+			return end
 		}
 		return 0
 	}
-	for i := range s.typed {
-		if t := &s.typed[i]; t.at >= st.PromptAt {
-			if st.Running == nil || c.shows(t.line, t.line+1, st.Running.Text) {
-				return t.line + 1
-			}
-			return 0
+	if typed := s.typed.Since(st.PromptAt); len(typed) > 0 {
+		if row := typed[0].Row; st.Running == nil || c.shows(row, row+1, st.Running.Text) {
+			return row + 1
 		}
 	}
 	return 0

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -56,7 +57,7 @@ func (c *content) take(s *Session, f *vterm.Frame, since uint64, each func(row i
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		text := trimRight(rowWithout(f, l, 0, nil))
+		text := trimRight(echo.RowWithout(f, l, 0, nil))
 		each(l.Row, text)
 		c.rows[l.Row] = text
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -72,7 +73,7 @@ func (s *Session) holds(w *waiter) {
 	if w.text == nil {
 		return
 	}
-	w.text.current(func(line string) { w.match(w.echo.strip(line, false)) })
+	w.text.current(func(line string) { w.match(w.echo.Strip(line, false)) })
 	if v := s.engine.Version(); v != w.seen {
 		s.matchRows(w)
 		w.seen = v
@@ -131,7 +132,7 @@ func (s *Session) onScreen(c *Cond) bool {
 	var f vterm.Frame
 	s.engine.Frame(&f, vterm.Query{})
 	for i := range f.Lines {
-		if _, ok := c.matchText(rowWithout(&f, &f.Lines[i], 0, nil)); ok {
+		if _, ok := c.matchText(echo.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
 			return true
 		}
 	}

@@ -7,8 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 const (
@@ -288,4 +291,19 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		return r, err
 	}
 	return r, <-done
+}
+
+// rememberTyped notes what is being typed, for those who look for its answer.
+func (s *Session) rememberTyped(data []byte) {
+	if s.shell != nil && s.shell.Phase() == shell.PhasePrompt {
+		s.input.Typed(s.off)
+	}
+	lines := echo.Lines(data)
+	if lines == nil {
+		return
+	}
+	var f vterm.Frame
+	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // the cursor only
+	h := s.engine.History()
+	s.typed.Add(echo.Text{At: s.off, Lines: lines, Row: h.FirstID() + uint64(h.Len()) + uint64(f.Cursor.Row), Col: f.Cursor.Col})
 }

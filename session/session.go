@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -115,8 +116,8 @@ type Session struct {
 	execTimer     <-chan time.Time // see startSoon
 	bells         int
 	bellAt        uint64       // offset after the newest one
-	typed         []typedText  // newest last
-	input         inputRegion  // of the shell's newest prompt
+	typed         echo.Texts   // newest last
+	input         echo.Region  // of the shell's newest prompt
 	idTyped       []onceTyped  // newest last
 	idsSaved      bool         // idTyped is in its file
 	leftTyping    *ring.Typing // what an owner that was killed was typing; may be nil

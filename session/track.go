@@ -122,7 +122,7 @@ func (s *Session) track(e *vterm.Event) {
 			s.shellIsBack()
 		}
 		if (replayed || taken) && s.shell.State().Offered == shell.Full {
-			s.noteRegion(e, &ev.Mark)
+			s.input.Note(ev.Mark.Kind, e.At, e.Line)
 		}
 	}
 	s.tell(ev)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -48,7 +49,7 @@ type waiter struct {
 	text     *lines // nil when no condition looks at text
 	pos      uint64 // offset text has been fed up to
 	expected uint64 // offset + 1 at which text was last expected
-	echo     echoes
+	echo     echo.Stripper
 	mute     bool   // pos lies in what is a line editor's
 	seen     uint64 // screen version the rows were last matched at
 	done     chan Waited
@@ -138,7 +139,7 @@ func (s *Session) feedWaiters(p []byte) {
 // left out, and what was typed is expected where it will be echoed.
 func (s *Session) feed(w *waiter, p []byte, at uint64) {
 	for len(p) > 0 {
-		editors, until := s.input.editors(at)
+		editors, until := s.input.Editors(at)
 		if !editors {
 			until = min(until, s.expect(w, at))
 		}
@@ -162,7 +163,7 @@ func (s *Session) feed(w *waiter, p []byte, at uint64) {
 }
 
 func (w *waiter) write(p []byte) {
-	w.text.write(p, func(line string) { w.match(w.echo.strip(line, true)) })
+	w.text.write(p, func(line string) { w.match(w.echo.Strip(line, true)) })
 }
 
 // expect begins to expect what was typed when the output stood at an offset, and returns
@@ -170,13 +171,13 @@ func (w *waiter) write(p []byte) {
 func (s *Session) expect(w *waiter, at uint64) (next uint64) {
 	for i := range s.typed {
 		switch t := &s.typed[i]; {
-		case t.at > at:
-			return t.at
-		case t.at == at && (w.expected != at+1):
+		case t.At > at:
+			return t.At
+		case t.At == at && (w.expected != at+1):
 			w.expected = at + 1
 			unfinished := ""
 			w.text.current(func(line string) { unfinished = line })
-			w.echo.expectText(t, unfinished)
+			w.echo.Expect(t, unfinished)
 		}
 	}
 	return 1<<64 - 1
@@ -229,22 +230,16 @@ func (s *Session) matchRows(w *waiter) {
 	s.engine.Frame(&s.frame, vterm.Query{Since: w.seen})
 	h := s.engine.History()
 	top := h.FirstID() + uint64(h.Len())
-	var typed []typedText
-	for i := range s.typed {
-		if s.typed[i].at >= w.from.off {
-			typed = s.typed[i:]
-			break
-		}
-	}
+	typed := s.typed.Since(w.from.off)
 	alt := s.Status().Alt
 	for i := range s.frame.Lines {
 		l := &s.frame.Lines[i]
 		id := top + uint64(l.Row)
 		switch {
 		case alt:
-			w.match(rowWithout(&s.frame, l, id, nil))
-		case !s.input.hasRow(id):
-			w.match(rowWithout(&s.frame, l, id, typed))
+			w.match(echo.RowWithout(&s.frame, l, id, nil))
+		case !s.input.HasRow(id):
+			w.match(echo.RowWithout(&s.frame, l, id, typed))
 		}
 	}
 	s.frame = vterm.Frame{} // a screen's worth of memory is not kept for this

@@ -1,0 +1,71 @@
+package echo
+
+import "github.com/longterm-dev/longterm/session/shell"
+
+// Region is the newest stretch of output that is a line editor's: from is the end of
+// the prompt, to where the command's output began, 0 while it has not. Rows count from
+// firstRow up to endRow, by id.
+type Region struct {
+	from, to         uint64
+	firstRow, endRow uint64
+	open             bool
+}
+
+// Note follows the shell's marks: one that stands at an offset, on a row.
+func (r *Region) Note(kind shell.MarkKind, at, row uint64) {
+	switch kind {
+	case shell.MarkPrompt:
+		*r = Region{from: at, firstRow: row}
+	case shell.MarkInput:
+		if !r.open { // else the editor draws its prompt anew
+			r.from = at
+		}
+		r.to, r.open = 0, true
+	case shell.MarkOutput:
+		if r.open {
+			r.to, r.endRow, r.open = at, row, false
+		}
+	}
+}
+
+// Typed says that something is typed at the prompt when the output stands at an offset. A shell
+// that does not tell where its prompt ends has its editor's output begin there.
+func (r *Region) Typed(at uint64) {
+	if !r.open && r.from > 0 && r.to == 0 {
+		r.from, r.open = at, true
+	}
+}
+
+// Open says that the line editor is at work.
+func (r *Region) Open() bool { return r.open }
+
+// Ran are the rows of a prompt and of the line that was given at it, from first up to end, once the
+// line's output has begun.
+func (r *Region) Ran() (first, end uint64, ok bool) {
+	return r.firstRow, r.endRow, !r.open && r.to > 0
+}
+
+// Editors reports whether the byte at an offset is a line editor's, and up to where that
+// answer holds.
+func (r *Region) Editors(at uint64) (yes bool, until uint64) {
+	const ever = 1<<64 - 1
+	switch {
+	case r.from == 0 || !r.open && r.to == 0: // none, or a prompt that nothing was typed at
+		return false, ever
+	case at < r.from:
+		return false, r.from
+	case r.open:
+		return true, ever
+	case at < r.to:
+		return true, r.to
+	}
+	return false, ever
+}
+
+// HasRow says that a row is (also) the prompt's or the editor's.
+func (r *Region) HasRow(id uint64) bool {
+	if r.from == 0 || id < r.firstRow {
+		return false
+	}
+	return r.open || r.to > 0 && id < r.endRow
+}

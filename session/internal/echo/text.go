@@ -1,0 +1,71 @@
+package echo
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text is something that was typed.
+type Text struct {
+	At    uint64   // offset of the output then
+	Lines []string // as they would be echoed; the last one is not ended
+	Row   uint64   // where the cursor stood: id of the row
+	Col   int
+}
+
+// maxTexts bounds how many are remembered: waits rarely begin further back.
+const maxTexts = 32
+
+// Texts are the newest texts that were typed, newest last.
+type Texts []Text
+
+// Add remembers a text.
+func (l *Texts) Add(t Text) {
+	if n := len(*l); n > 0 && (*l)[n-1].At == t.At { // not echoed yet: one text
+		last := &(*l)[n-1]
+		last.Lines[len(last.Lines)-1] += t.Lines[0]
+		last.Lines = append(last.Lines, t.Lines[1:]...)
+		return
+	}
+	*l = append(*l, t)
+	if len(*l) > maxTexts {
+		*l = append((*l)[:0], (*l)[1:]...)
+	}
+}
+
+// Since are the texts that were typed when the output stood at an offset, or later.
+func (l Texts) Since(off uint64) Texts {
+	for i := range l {
+		if l[i].At >= off {
+			return l[i:]
+		}
+	}
+	return nil
+}
+
+var pasteMarks = [][]byte{[]byte("\x1b[200~"), []byte("\x1b[201~")}
+
+// Lines is how typed bytes are echoed, line by line; nil when that cannot be said: keys
+// that move the cursor, say.
+func Lines(data []byte) []string {
+	for _, m := range pasteMarks {
+		data = bytes.ReplaceAll(data, m, nil)
+	}
+	if len(data) == 0 || len(data) > 1<<16 || bytes.IndexByte(data, 0x1b) >= 0 || !utf8.Valid(data) {
+		return nil
+	}
+	var b strings.Builder
+	for _, c := range data {
+		switch {
+		case c == '\r' || c == '\n':
+			b.WriteByte('\n')
+		case c == '\t', c >= ' ' && c != 0x7f:
+			b.WriteByte(c)
+		default: // ECHOCTL
+			b.WriteByte('^')
+			b.WriteByte(c ^ 0x40)
+		}
+	}
+	return strings.Split(b.String(), "\n")
+}
