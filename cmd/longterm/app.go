@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -11,19 +8,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // app is what the verbs share.
 type app struct {
-	stdin          *os.File
-	stdout, stderr io.Writer
-	json, brief    bool
-	args           []string         // as given
-	config         *config.Settings // read on first use
-	platform                        // what only some systems have
+	printer
+	stdin    *os.File
+	config   *config.Settings // read on first use
+	platform                  // what only some systems have
 }
 
-func newApp() *app { return &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr} }
+func newApp() *app {
+	return &app{stdin: os.Stdin, printer: printer{stdout: os.Stdout, stderr: os.Stderr}}
+}
 
 // verb is a command and the words that call it.
 type verb struct {
@@ -118,85 +116,17 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// jsonFlag gives a verb --json.
-func (a *app) jsonFlag(c *cobra.Command) *cobra.Command {
-	f := c.Flags().VarPF(jsonMode{a}, "json", "", "print JSON; --json=brief: in few bytes, without what is null, usual or known to whoever asks")
-	f.NoOptDefVal = "true"
-	return c
-}
-
-// jsonMode is the value of --json: true, false, or brief.
-type jsonMode struct{ a *app }
-
-func (j jsonMode) Set(s string) error {
-	switch s {
-	case "true", "full", "1":
-		j.a.json, j.a.brief = true, false
-	case "brief":
-		j.a.json, j.a.brief = true, true
-	case "false", "0":
-		j.a.json, j.a.brief = false, false
-	default:
-		return errors.New("give --json or --json=brief")
-	}
-	return nil
-}
-
-func (j jsonMode) Type() string { return "bool" } // for help: it needs no value
-
-func (j jsonMode) String() string {
-	switch {
-	case j.a == nil || !j.a.json:
-		return "false"
-	case j.a.brief:
-		return "brief"
-	}
-	return "true"
-}
-
-// print writes v as JSON with --json, else what text writes.
-func (a *app) print(v any, text func(io.Writer)) error {
-	if a.brief {
-		return encodeCompact(a.stdout, brief(v))
-	}
-	if a.json {
-		return encodeJSON(a.stdout, v)
-	}
-	if text == nil {
-		return nil
-	}
-	var b strings.Builder
-	text(&b)
-	_, err := io.WriteString(a.stdout, b.String())
-	return err
-}
-
-// encodeJSON writes JSON as all verbs do.
-func encodeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// pairs reads NAME=VALUE arguments.
-func pairs(args []string, what string) (map[string]string, error) {
-	m := map[string]string{}
-	for _, kv := range args {
-		k, v, ok := strings.Cut(kv, "=")
-		if !ok || k == "" {
-			return nil, usagef("%s %q is not NAME=VALUE", what, kv)
+// unknownVerb is a word that is no verb, with the one that was probably meant.
+func unknownVerb(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
 		}
-		m[k] = v
 	}
-	return m, nil
-}
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+	slices.Sort(names)
+	if near := diagnostics.Nearest(word, names); near != "" {
+		return usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
+	}
+	return usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
 }

@@ -48,7 +48,7 @@ func attachCommand(a *app) *cobra.Command {
 				chords.Bind(conf.PreviousKey, attach.Previous),
 			)
 			if err != nil {
-				return usageError{err}
+				return misuse(err)
 			}
 			return a.attach(cmd.Context(), s, &chords, given)
 		})
@@ -110,7 +110,7 @@ func (a *app) attach(ctx context.Context, s *client.Session, chords *attach.Chor
 	go func() {
 		select {
 		case sig := <-signals:
-			cancel(&exitError{128 + int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)})
+			cancel(exitWith(128+int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)))
 		case <-ctx.Done():
 		}
 	}()

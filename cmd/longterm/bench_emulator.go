@@ -127,7 +127,7 @@ func (b *emulatorBench) measure(name string, data []byte) (payloadSpeed, error) 
 	for i, name := range b.engines {
 		e, err := session.NewEngine(name, vterm.Options{Cols: 80, Rows: 24})
 		if err != nil {
-			return s, usageError{err}
+			return s, misuse(err)
 		}
 		readers[i] = engineReader{engine: e, data: data}
 		for first := true; first || len(readers[i].rest) > 0; first = false {

@@ -86,8 +86,8 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 				return err
 			}
 			if r.bad() {
-				return &exitError{api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
-					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.Calls)}
+				return exitWith(api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
+					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.Calls))
 			}
 			return nil
 		},

@@ -93,7 +93,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 				return err
 			}
 			if r.Failed > 0 || len(r.Left) > 0 {
-				return &exitError{api.ExitFailure, fmt.Errorf("%d things failed, %d processes are left", r.Failed, len(r.Left))}
+				return exitWith(api.ExitFailure, fmt.Errorf("%d things failed, %d processes are left", r.Failed, len(r.Left)))
 			}
 			return nil
 		},

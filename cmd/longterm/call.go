@@ -110,15 +110,15 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 	}
 	switch {
 	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
-		return &exitError{api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error)}
+		return exitWith(api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error))
 	case r.TimedOut == "wall":
-		return &exitError{api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what)}
+		return exitWith(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what))
 	case r.TimedOut == "idle":
-		return &exitError{api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what)}
+		return exitWith(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what))
 	case r.State == "needs_input":
-		return &exitError{api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])}
+		return exitWith(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
 	case isOpen(r.State):
-		return &exitError{api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8])}
+		return exitWith(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
 	}
 	return endStatus(r)
 }
@@ -129,14 +129,14 @@ func endStatus(r *api.Result) error {
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return nil
 	case r.ExitCode != nil:
-		return &exitError{*r.ExitCode, nil}
+		return exitSilent(*r.ExitCode)
 	case r.Signal != "":
-		return &exitError{128 + int(unix.SignalNum(r.Signal)), nil}
+		return exitSilent(128 + int(unix.SignalNum(r.Signal)))
 	case r.Error != "":
-		return &exitError{api.ExitOwnFailure, errors.New(r.Error)}
+		return exitWith(api.ExitOwnFailure, errors.New(r.Error))
 	}
 	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
-		return &exitError{api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed")}
+		return exitWith(api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed"))
 	}
-	return &exitError{api.ExitOwnFailure, errors.New("its exit status is not known")}
+	return exitWith(api.ExitOwnFailure, errors.New("its exit status is not known"))
 }

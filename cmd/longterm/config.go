@@ -106,7 +106,7 @@ func (a *app) showConfig() error {
 		return err
 	}
 	a.complain(wrong)
-	return &exitError{api.ExitFailure, nil}
+	return exitSilent(api.ExitFailure)
 }
 
 func writeValues(w io.Writer, values []config.Value) {
@@ -177,7 +177,7 @@ func (a *app) checkConfig(path string) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return &exitError{api.ExitFailure, nil}
+		return exitSilent(api.ExitFailure)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func configGet(a *app) *cobra.Command {
 			f, wrong := readConfig()
 			v, err := f.Value(args[0])
 			if err != nil {
-				return usageError{err}
+				return misuse(err)
 			}
 			if wrong != nil {
 				a.complain(wrong)
@@ -281,9 +281,9 @@ func (a *app) changeConfig(key string, change func(path string, src []byte) ([]b
 	switch {
 	case errors.As(err, &wrong):
 		a.complain(err)
-		return &exitError{1, errors.New("the file is not in order, nothing was changed; mend it with `longterm config edit`")}
+		return exitWith(1, errors.New("the file is not in order, nothing was changed; mend it with `longterm config edit`"))
 	case err != nil:
-		return usageError{err}
+		return misuse(err)
 	}
 	if err := config.Write(path, edited); err != nil {
 		return err

@@ -70,7 +70,7 @@ func doctorCommand(a *app) *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return &exitError{1, nil}
+				return exitSilent(1)
 			}
 			return nil
 		},

@@ -61,7 +61,7 @@ func (a *app) doctorJournals(ctx context.Context, b *backend, repair bool) error
 		return err
 	}
 	if damaged > 0 {
-		return &exitError{api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` mends the files", damaged)}
+		return exitWith(api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` mends the files", damaged))
 	}
 	return nil
 }

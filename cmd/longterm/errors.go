@@ -2,45 +2,44 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// tell says what went wrong on standard error: in a line, or as the API does when JSON was
-// asked for, which a command line that cannot be read may do as well.
-func (a *app) tell(err error) {
-	if a.json || asksJSON(a.args) {
-		_ = encodeCompact(a.stderr, apiError(err)) // there is nowhere else to say it
-		return
-	}
-	msg := err.Error()
-	if isInterrupted(err) {
-		msg = "interrupted"
-	}
-	// Messages of joined errors come in lines; a person reads one.
-	fmt.Fprintf(a.stderr, "longterm: %s\n", strings.ReplaceAll(msg, "\n", "; "))
+// exitError ends the program with a status and, if there is one, no further word: the
+// verb has said what there was to say.
+type exitError struct {
+	code int
+	err  error // nil: say nothing
 }
 
-// asksJSON says that arguments ask for JSON.
-func asksJSON(args []string) bool {
-	for _, arg := range args {
-		if arg == "--" {
-			return false
-		}
-		if arg == "--json" || strings.HasPrefix(arg, "--json=") && arg != "--json=false" {
-			return true
-		}
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
 	}
-	return false
+	return e.err.Error()
 }
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitSilent ends the program with a status and no further word.
+func exitSilent(code int) error { return &exitError{code: code} }
+
+// exitWith ends the program with a status and a message.
+func exitWith(code int, err error) error { return &exitError{code: code, err: err} }
+
+// misuse makes an error one of usage.
+func misuse(err error) error { return usageError{err} }
 
 // isInterrupted says that an error is nothing but an interruption.
 func isInterrupted(err error) bool {
@@ -90,24 +89,28 @@ func refusal(err error) error {
 	return &exitError{api.ExitOwnFailure, err}
 }
 
-// unknownVerb is a word that is no verb, with the one that was probably meant.
-func unknownVerb(cmd *cobra.Command, word string) error {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(append(names, c.Name()), c.Aliases...)
-		}
+// exitStatusOf is the exit status that an error stands for (docs/errors.md).
+func exitStatusOf(err error) int {
+	var apiErr *api.Error
+	var exit *exitError
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.code
+	case errors.As(err, &apiErr):
+		return apiErr.ExitStatus()
+	case errors.As(err, &usage):
+		return api.ExitUsage
+	case errors.Is(err, context.Canceled):
+		return api.ExitInterrupted
 	}
-	slices.Sort(names)
-	if near := diagnostics.Nearest(word, names); near != "" {
-		return usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
-	}
-	return usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
+	return api.ExitFailure
 }
 
-// encodeCompact writes JSON in a line.
-func encodeCompact(w interface{ Write([]byte) (int, error) }, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+// isSilent says that an error is a status and no more: what there was to say has been said.
+func isSilent(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && exit.err == nil
 }

@@ -181,9 +181,9 @@ const partingTime = 10 * time.Second
 // interruption says what became of a line that was interrupted.
 func (a *app) interruption(r *api.Result) error {
 	if !isOpen(r.State) {
-		return &exitError{api.ExitInterrupted, errors.New("interrupted; the line was ended")}
+		return exitWith(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
 	}
-	return &exitError{api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])}
+	return exitWith(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
 }
 
 // batch runs lines one after the other and exits as the last one that was run. Each one's
@@ -230,14 +230,6 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 	return errors.Join(err, status)
 }
 
-// howMany is a number and what is counted.
-func howMany(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
-
 // printExec prints a line's output, from the history where the answer has not all of it.
 func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, all bool) error {
 	if !all || !r.Truncated {
@@ -259,35 +251,6 @@ func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, a
 	}
 	err := readRange(ctx, s, r.Range.Start, end, w.write)
 	return errors.Join(err, w.flush())
-}
-
-// tellLeftOut says on the standard error what of a line's output is no text, and where to look at it.
-func (a *app) tellLeftOut(r *api.Result) {
-	if r.BinaryBytes > 0 {
-		fmt.Fprintf(a.stderr, "longterm: binary: %d bytes of it are no text; `longterm output %s --raw --from %d --to %d` has them\n",
-			r.BinaryBytes, r.Session[:min(8, len(r.Session))], r.Range.Start, r.Range.End)
-	}
-	if r.Hint != "" {
-		fmt.Fprintf(a.stderr, "longterm: %s\n", r.Hint)
-	}
-}
-
-// readRange reads output between two offsets.
-func readRange(ctx context.Context, s *client.Session, from, to uint64, take func(api.Output) error) error {
-	for from < to {
-		o, err := s.OutputPart(ctx, from, to)
-		if err != nil {
-			return err
-		}
-		if o.Next == from {
-			return nil
-		}
-		if err := take(o); err != nil {
-			return err
-		}
-		from = o.Next
-	}
-	return nil
 }
 
 func commandsCommand(a *app) *cobra.Command {

@@ -88,7 +88,7 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 	src, err := a.readInput([]string{x.path})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, misuse(err)
 	}
 	dir := filepath.Dir(x.path)
 	here, err := os.Getwd()
@@ -120,7 +120,7 @@ func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 		}
 	}
 	if s == nil {
-		return nil, &exitError{api.ExitUsage, errors.Join(err, fmt.Errorf("%s has errors; nothing was run", x.path))}
+		return nil, exitWith(api.ExitUsage, errors.Join(err, fmt.Errorf("%s has errors; nothing was run", x.path)))
 	}
 	return s, err
 }
@@ -153,7 +153,7 @@ func (a *app) runScript(ctx context.Context, x *expectFlags, s *expect.Script) e
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !r.OK:
-		return &exitError{api.ExitFailure, nil}
+		return exitSilent(api.ExitFailure)
 	}
 	return nil
 }

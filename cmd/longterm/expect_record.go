@@ -54,7 +54,7 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 	}
 	var leave attach.Chords
 	if err := leave.Bind(a.settings().Attach.DetachKey, attach.Detach); err != nil {
-		return usageError{err}
+		return misuse(err)
 	}
 	t, err := openTerminal(a.stdin, os.Stdout)
 	if err != nil {

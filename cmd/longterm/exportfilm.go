@@ -36,7 +36,7 @@ func (o *filmFlags) check() error {
 	if !(o.film.Speed >= anim.MinSpeed && o.film.Speed <= anim.MaxSpeed) {
 		return usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
 	}
-	return o.screenFlags.check(&app{})
+	return o.screenFlags.check(&printer{})
 }
 
 // filmExport makes a moving picture.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -60,11 +59,11 @@ func addOutput(f *pflag.FlagSet, file *string) {
 }
 
 // check settles the format and refuses what cannot be.
-func (s *screenFlags) check(a *app) error {
-	if a.json && s.format != "" && s.format != "json" {
+func (s *screenFlags) check(p *printer) error {
+	if p.json && s.format != "" && s.format != "json" {
 		return usagef("both --json and --format %s are given; give one of them", s.format)
 	}
-	if a.json {
+	if p.json {
 		s.format = "json"
 	}
 	if s.format == "" {
@@ -80,7 +79,7 @@ func (s *screenFlags) check(a *app) error {
 		s.look.NoColor = s.look.NoColor || os.Getenv("NO_COLOR") != "" // https://no-color.org
 	}
 	if _, err := render.ThemeFor(s.look.Theme, nil); err != nil {
-		return usageError{err}
+		return misuse(err)
 	}
 	if !(s.look.Scale >= pixel.MinScale && s.look.Scale <= pixel.MaxScale) {
 		return usagef("--scale %g: give %g to %d", s.look.Scale, pixel.MinScale, pixel.MaxScale)
@@ -98,7 +97,7 @@ func (s *screenFlags) check(a *app) error {
 		return err
 	}
 	if s.format == "png" {
-		return a.refuseTerminal(s.output, "a PNG")
+		return p.refuseTerminal(s.output, "a PNG")
 	}
 	return nil
 }
@@ -113,14 +112,6 @@ func (s *screenFlags) checkCompat() error {
 	}
 	s.format = s.compat
 	return nil
-}
-
-func oneOf(flag, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	names := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	return usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
 }
 
 // endings are names of formats at the end of files' names that are not the format's own.
@@ -149,14 +140,6 @@ func formatOf(file string, formats []string, otherwise string) (string, error) {
 	return "", usagef("no format is known by the ending of %q; known are .%s. Name the file so, or give --format", file, strings.Join(known, " ."))
 }
 
-// refuseTerminal is an error when something that is no text would go to a terminal.
-func (a *app) refuseTerminal(output, what string) error {
-	if f, ok := a.stdout.(*os.File); ok && output == "" && term.IsTerminal(int(f.Fd())) {
-		return usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
-	}
-	return nil
-}
-
 func checkFormat(format string) error {
 	if slices.Contains(screenFormats, format) {
 		return nil
@@ -164,9 +147,17 @@ func checkFormat(format string) error {
 	return usagef("unknown format %q; there are %s", format, strings.Join(screenFormats, ", "))
 }
 
+// refuseTerminal is an error when something that is no text would go to a terminal.
+func (p *printer) refuseTerminal(output, what string) error {
+	if f, ok := p.stdout.(*os.File); ok && output == "" && term.IsTerminal(int(f.Fd())) {
+		return usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
+	}
+	return nil
+}
+
 // printScreen prints what the daemon or a renderer made; text is ended by a newline.
-func (a *app) printScreen(b []byte, s *screenFlags) error {
-	if s.format == "json" && a.brief {
+func (p *printer) printScreen(b []byte, s *screenFlags) error {
+	if s.format == "json" && p.brief {
 		short, err := briefScreen(b)
 		if err != nil {
 			return err
@@ -182,16 +173,16 @@ func (a *app) printScreen(b []byte, s *screenFlags) error {
 	if s.format != "png" && !bytes.HasSuffix(b, []byte("\n")) {
 		b = append(b, '\n')
 	}
-	return a.writeOutput(s.output, func(w io.Writer) error {
+	return p.writeOutput(s.output, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
 }
 
 // writeOutput writes to a file, or standard output when none is named.
-func (a *app) writeOutput(file string, write func(io.Writer) error) (err error) {
+func (p *printer) writeOutput(file string, write func(io.Writer) error) (err error) {
 	if file == "" || file == "-" {
-		return write(a.stdout)
+		return write(p.stdout)
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -199,14 +190,4 @@ func (a *app) writeOutput(file string, write func(io.Writer) error) (err error) 
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return write(f)
-}
-
-func parseSize(s string) (cols, rows int, err error) {
-	c, r, ok := strings.Cut(strings.ToLower(s), "x")
-	cols, errC := strconv.Atoi(c)
-	rows, errR := strconv.Atoi(r)
-	if !ok || errC != nil || errR != nil {
-		return 0, 0, usagef("size %q is not COLSxROWS, as in 120x40", s)
-	}
-	return cols, rows, nil
 }

@@ -213,7 +213,7 @@ func (a *app) jobsWait() *cobra.Command {
 		}
 		j, err := c.AwaitJob(ctx, id, client.AwaitHow{})
 		if errors.Is(err, context.DeadlineExceeded) {
-			return &exitError{api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id)}
+			return exitWith(api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id))
 		}
 		if err != nil {
 			return err

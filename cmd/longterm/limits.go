@@ -3,9 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -39,30 +36,4 @@ func (l *limitFlags) limits() (*api.Limits, error) {
 		return nil, usagef("limits are positive numbers")
 	}
 	return out, nil
-}
-
-func cgroupText(c *api.Cgroup) string {
-	var parts []string
-	add := func(format string, v ...any) { parts = append(parts, fmt.Sprintf(format, v...)) }
-	var l api.Limits
-	if c.Limits != nil {
-		l = *c.Limits
-	}
-	if c.Memory != nil {
-		add("%d KiB%s", *c.Memory/1024, ofLimit(l.Memory > 0, "%d KiB", l.Memory/1024))
-	}
-	if c.PIDs != nil {
-		add("%d processes and threads%s", *c.PIDs, ofLimit(l.PIDs > 0, "%d", l.PIDs))
-	}
-	if c.CPUMS != nil {
-		add("%d ms of CPU%s", *c.CPUMS, ofLimit(l.CPU > 0, "%g CPUs", l.CPU))
-	}
-	return strings.Join(append(parts, c.Path), ", ")
-}
-
-func ofLimit(set bool, format string, v any) string {
-	if !set {
-		return ""
-	}
-	return " (limit " + fmt.Sprintf(format, v) + ")"
 }

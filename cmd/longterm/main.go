@@ -6,13 +6,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
-
-	"github.com/longterm-dev/longterm/session/api"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -23,57 +20,25 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // whoever asks twice is obeyed at once
 	a := newApp()
-	a.args = args
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
-	return a.exitStatus(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err != nil && !isSilent(err) {
+		a.tell(err, a.json || asksJSON(args))
+	}
+	return exitStatusOf(err)
 }
 
-// exitError ends the program with a status and, if there is one, no further word: the
-// verb has said what there was to say.
-type exitError struct {
-	code int
-	err  error // nil: say nothing
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
+// asksJSON says that arguments ask for JSON.
+func asksJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		if arg == "--json" || strings.HasPrefix(arg, "--json=") && arg != "--json=false" {
+			return true
+		}
 	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usageError is a command line that makes no sense.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// exitStatus says what went wrong and turns it into the exit status (docs/cli).
-func (a *app) exitStatus(err error) int {
-	if err == nil {
-		return 0
-	}
-	var exit *exitError
-	if errors.As(err, &exit) && exit.err == nil {
-		return exit.code
-	}
-	a.tell(err)
-	var apiErr *api.Error
-	var usage usageError
-	switch {
-	case exit != nil:
-		return exit.code
-	case errors.As(err, &apiErr):
-		return apiErr.ExitStatus()
-	case errors.As(err, &usage):
-		return api.ExitUsage
-	case errors.Is(err, context.Canceled):
-		return api.ExitInterrupted
-	}
-	return api.ExitFailure
+	return false
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -126,48 +125,3 @@ func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags)
 	}
 	return a.print(t, nil)
 }
-
-func readAll(ctx context.Context, s *client.Session, from uint64, take func(api.Output) error) error {
-	for {
-		o, err := s.Output(ctx, from, 0)
-		if err != nil {
-			return err
-		}
-		if o.Next == from {
-			return nil
-		}
-		if err := take(o); err != nil {
-			return err
-		}
-		from = o.Next
-	}
-}
-
-// outputWriter writes output pieces in one of the forms.
-type outputWriter interface {
-	write(api.Output) error
-	flush() error
-}
-
-func (a *app) outputWriter(raw bool) outputWriter {
-	switch {
-	case a.json:
-		return jsonWriter{json.NewEncoder(a.stdout)}
-	case raw:
-		return rawWriter{a}
-	}
-	return a.textWriter()
-}
-
-type jsonWriter struct{ enc *json.Encoder }
-
-func (w jsonWriter) write(o api.Output) error { return w.enc.Encode(o) }
-func (w jsonWriter) flush() error             { return nil }
-
-type rawWriter struct{ a *app }
-
-func (w rawWriter) write(o api.Output) error {
-	_, err := w.a.stdout.Write(o.Data)
-	return err
-}
-func (w rawWriter) flush() error { return nil }

@@ -5,8 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,33 +53,4 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 	f.IntVar(&dead, "dead", 0, "most sessions that have ended")
 	f.DurationVar(&deadAge, "dead-age", 0, "longest time since a session ended")
 	return a.jsonFlag(c)
-}
-
-// byteUnits are the units of sizes, the longest names first.
-var byteUnits = []struct {
-	name  string
-	bytes float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
-}
-
-// parseBytes reads a size such as 500MB or 1.5GiB; empty is 0.
-func parseBytes(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	for _, u := range byteUnits {
-		number, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || n <= 0 || n*u.bytes > 1<<60 {
-			break
-		}
-		return int64(n * u.bytes), nil
-	}
-	return 0, usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
 }

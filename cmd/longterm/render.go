@@ -62,7 +62,7 @@ type event struct {
 }
 
 func (a *app) render(r *renderFlags, args []string) error {
-	if err := r.check(a); err != nil {
+	if err := r.check(&a.printer); err != nil {
 		return err
 	}
 	if r.batch {
@@ -74,7 +74,7 @@ func (a *app) render(r *renderFlags, args []string) error {
 	}
 	engine, err := session.NewEngine(r.engine, vterm.Options{Cols: r.cols, Rows: r.rows})
 	if err != nil {
-		return usageError{err}
+		return misuse(err)
 	}
 	out := rendered{Scrollback: []render.Line{}, Events: []event{}}
 	var replies []byte

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -166,14 +165,6 @@ func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	return errors.Join(err, r.resultStatus(res))
 }
 
-// printLine prints a result as JSON in a line.
-func (a *app) printLine(r *api.Result) error {
-	if a.brief {
-		return encodeCompact(a.stdout, brief(*r))
-	}
-	return json.NewEncoder(a.stdout).Encode(r)
-}
-
 // running is a command under way.
 type running struct {
 	a     *app
@@ -244,7 +235,7 @@ func (r *running) writer() outputWriter {
 	case r.flags.budget.given():
 		return r.flags.budget.writer(r.a.stdout, r.flags.raw, r.res.Session, "")
 	case r.flags.raw:
-		return rawWriter{r.a}
+		return rawWriter{r.a.stdout}
 	}
 	return r.a.textWriter()
 }
@@ -309,7 +300,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	aborted := ctx.Err() != nil
 	if followErr != nil && isOpen(r.res.State) {
 		if err := r.stop(after); err != nil {
-			return &exitError{api.ExitOwnFailure, errors.Join(followErr, err)}
+			return exitWith(api.ExitOwnFailure, errors.Join(followErr, err))
 		}
 	}
 	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
@@ -359,13 +350,13 @@ func (r *running) status(aborted bool, followErr error) error {
 	var err error
 	switch {
 	case aborted:
-		return &exitError{api.ExitInterrupted, nil}
+		return exitSilent(api.ExitInterrupted)
 	case r.res.TimedOut == "wall" && !isOpen(r.res.State):
-		err = &exitError{api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout)}
+		err = exitWith(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout))
 	case r.res.TimedOut == "idle" && !isOpen(r.res.State):
-		err = &exitError{api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle)}
+		err = exitWith(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle))
 	case followErr != nil:
-		return &exitError{api.ExitOwnFailure, followErr}
+		return exitWith(api.ExitOwnFailure, followErr)
 	default:
 		err = r.flags.resultStatus(&r.res)
 	}

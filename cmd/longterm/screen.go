@@ -13,7 +13,7 @@ func screenCommand(a *app) *cobra.Command {
 	var o screenFlags
 	c := a.on("screen S", "Print a session's screen, or a picture of it", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			if err := o.check(a); err != nil {
+			if err := o.check(&a.printer); err != nil {
 				return err
 			}
 			if err := oneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {

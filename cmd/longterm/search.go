@@ -48,7 +48,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 			case found.Truncated:
 				return fmt.Errorf("the search stopped early: the pattern needs no fixed text; narrow it, or go on with --before %s", found.Next)
 			case len(found.Hits) == 0:
-				return &exitError{api.ExitFailure, nil}
+				return exitSilent(api.ExitFailure)
 			}
 			return nil
 		},

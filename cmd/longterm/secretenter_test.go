@@ -33,7 +33,7 @@ func TestEnterAfterASecret(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`- {text: Password, reply: {secret: "env:PW"`+text+"}}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rules, err := (&app{stderr: io.Discard}).rulesFile(file)
+		rules, err := (&app{printer: printer{stderr: io.Discard}}).rulesFile(file)
 		if err != nil || presses(rules.Rules[0].Reply) != want {
 			t.Errorf("a file with%q: %+v, %v", text, rules, err)
 		}

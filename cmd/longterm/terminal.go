@@ -172,3 +172,9 @@ func (t *terminal) keys(to chan<- []byte, stop <-chan struct{}) {
 		}
 	}
 }
+
+// isTerminal says that a stream is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -87,7 +87,7 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 	w := &wishes{flags: f, changed: make(chan view.Looks, 1)}
 	looks, err := w.looks(a.settings())
 	if err != nil {
-		return usageError{err}
+		return misuse(err)
 	}
 	if !a.onTerminal() {
 		return errNoTerminal

@@ -163,7 +163,7 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	}
 	switch r.Outcome {
 	case "timeout":
-		return &exitError{api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session))}
+		return exitWith(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
 	case "ended":
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, stateText(&r.Session)).
 			WithHint("its screen and output can still be read")

@@ -55,11 +55,6 @@ func (a *app) watchView(tty, clear bool) (watchView, error) {
 	return v, nil
 }
 
-// warn tells of something that is no reason to stop.
-func (a *app) warn(err error) {
-	fmt.Fprintf(a.stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-}
-
 // noTerminal is what views without a terminal do not do.
 type noTerminal struct{}
 

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pairs reads NAME=VALUE arguments.
+func pairs(args []string, what string) (map[string]string, error) {
+	m := map[string]string{}
+	for _, kv := range args {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" {
+			return nil, usagef("%s %q is not NAME=VALUE", what, kv)
+		}
+		m[k] = v
+	}
+	return m, nil
+}
+
+func parseSize(s string) (cols, rows int, err error) {
+	c, r, ok := strings.Cut(strings.ToLower(s), "x")
+	cols, errC := strconv.Atoi(c)
+	rows, errR := strconv.Atoi(r)
+	if !ok || errC != nil || errR != nil {
+		return 0, 0, usagef("size %q is not COLSxROWS, as in 120x40", s)
+	}
+	return cols, rows, nil
+}
+
+// byteUnits are the units of sizes, the longest names first.
+var byteUnits = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
+}
+
+// parseBytes reads a size such as 500MB or 1.5GiB; empty is 0.
+func parseBytes(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for _, u := range byteUnits {
+		number, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || n <= 0 || n*u.bytes > 1<<60 {
+			break
+		}
+		return int64(n * u.bytes), nil
+	}
+	return 0, usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	names := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	return usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
+}

@@ -1,0 +1,140 @@
+//go:build unix
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// activityText says in a few words how a command gets on: progress, time left, errors.
+func activityText(s *api.Session) string {
+	var parts []string
+	if p := s.Progress; p != nil && p.State != "indeterminate" {
+		parts = append(parts, progressText(p))
+	}
+	if a := s.Activity; a != nil && a.Running {
+		if a.ETAMS != nil {
+			parts = append(parts, "ETA "+elapsed(*a.ETAMS))
+		}
+		parts = append(parts, countsText(a.Errors, a.Warnings)...)
+	}
+	return strings.Join(parts, " ")
+}
+
+func progressText(p *api.Progress) string {
+	text := fmt.Sprintf("%d%%", p.Percent)
+	switch p.State {
+	case "indeterminate":
+		text = "…"
+	case "error", "paused":
+		text += " " + p.State
+	}
+	return text
+}
+
+// countsText are the counts that are not 0.
+func countsText(errors, warnings int) []string {
+	var parts []string
+	if errors > 0 {
+		parts = append(parts, plural(errors, "error"))
+	}
+	if warnings > 0 {
+		parts = append(parts, plural(warnings, "warning"))
+	}
+	return parts
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// problemText is an error with its place.
+func problemText(p *api.Problem) string {
+	switch {
+	case p.File != "" && p.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+	case p.File != "":
+		return p.File + ": " + p.Message
+	}
+	return p.Message
+}
+
+// stateText says how a session stands: running, exited(1), exited(SIGKILL), lost.
+func stateText(s *api.Session) string {
+	switch {
+	case s.ExitCode != nil:
+		return fmt.Sprintf("%s(%d)", s.State, *s.ExitCode)
+	case s.Signal != "":
+		return fmt.Sprintf("%s(%s)", s.State, s.Signal)
+	}
+	return s.State
+}
+
+// doing says what a session's shell does: its prompt, or a command and for how long.
+func doing(s *api.Session) string {
+	switch sh := s.Shell; {
+	case len(s.Left) > 0:
+		return fmt.Sprintf("left %d running", len(s.Left))
+	case s.State != "running":
+		return "-"
+	case s.Quarantine != "":
+		return "quarantined"
+	case s.Needs != nil && s.Needs.Kind != "screen" && s.Needs.Kind != "prompt":
+		return "needs " + s.Needs.Kind
+	case sh == nil || sh.Phase == "unknown":
+		return cmp.Or(activityText(s), "-")
+	case sh.Incomplete:
+		return "asks for more"
+	case sh.Phase == "prompt":
+		return "prompt"
+	default:
+		text, _, _ := strings.Cut(sh.Command, "\n")
+		return strings.TrimSpace(printable(shorten(text, 30)) + " " + elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
+	}
+}
+
+func pidText(s *api.Session) string {
+	if s.State != "running" {
+		return "-"
+	}
+	return fmt.Sprint(s.PID)
+}
+
+// elapsed is a duration for people.
+func elapsed(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// howMany is a number and what is counted.
+func howMany(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
