@@ -25,6 +25,13 @@ type Notices interface {
 	Closed(*wire.Closed)
 }
 
+// deaf takes no notices: a keeper tells one who adopts an ended session of its end, a tool too.
+type deaf struct{}
+
+func (deaf) Output(string)       {}
+func (deaf) Exited(*wire.Exited) {}
+func (deaf) Closed(*wire.Closed) {}
+
 // Errors a keeper answers with.
 var (
 	ErrNotFound  = errors.New("the keeper has no such session")
@@ -74,6 +81,9 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 	uc, err := wire.Dial(path)
 	if err != nil {
 		return nil, err
+	}
+	if notices == nil {
+		notices = deaf{}
 	}
 	l := &Link{
 		conn: wire.NewConn(uc), notices: notices,

@@ -61,6 +61,7 @@ func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
 		func(a answer) (bool, error) {
 			switch m := a.msg.(type) {
 			case *wire.Session:
+				closeAll(a.files)
 				all = append(all, m)
 				return false, nil
 			case *wire.Done:
