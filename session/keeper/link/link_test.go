@@ -1,0 +1,599 @@
+//go:build unix
+
+package link
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// What a keeper may say instead of a greeting that fits ends the dialling with the reason.
+//
+// FEATURES: R93
+func TestGreetingsThatDoNotFit(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(f *fake, conn *wire.Conn)
+		is     error
+		text   string
+	}{
+		"closes at once":   {func(*fake, *wire.Conn) {}, io.EOF, "greet the keeper"},
+		"half a header":    {raw(1, 0, 0), io.EOF, "greet the keeper"},
+		"half a payload":   {raw(9, 0, 0, 0, 1, 0, 0, 0, 'x'), io.ErrUnexpectedEOF, "cut short"},
+		"4 GiB":            {raw(0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0), wire.ErrTooLarge, ""},
+		"200 descriptors":  {raw(0, 0, 0, 0, 1, 0, 200, 0), wire.ErrTooLarge, ""},
+		"promised files":   {raw(0, 0, 0, 0, 1, 0, 1, 0), wire.ErrMalformed, "none came"},
+		"a stray field":    {raw(3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 9), wire.ErrMalformed, "stray"},
+		"an HTTP server":   {raw([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")...), wire.ErrTooLarge, ""},
+		"another message":  {saying(&wire.Done{}), nil, "answered with kind 7"},
+		"a later protocol": {saying(&wire.Hello{Version: 9, MinVersion: 8, Build: "v9"}), nil, `keeper "v9" speaks protocol 8 to 9, this program 1`},
+		"an older one":     {saying(&wire.Hello{Build: "v0"}), nil, `keeper "v0" speaks protocol 0 to 0`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			go func() {
+				conn := f.accept(nil)
+				c.answer(f, conn)
+				_ = conn.Close()
+			}()
+			l, err := Dial(f.path, wire.RoleTool, "test", nil)
+			if err == nil {
+				_ = l.Close()
+				t.Fatal("connected")
+			}
+			if c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("%v, want %v", err, c.is)
+			}
+			if !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%q does not say %q", err, c.text)
+			}
+		})
+	}
+}
+
+func raw(b ...byte) func(*fake, *wire.Conn) {
+	return func(_ *fake, c *wire.Conn) { _, _ = c.NetConn().Write(b) }
+}
+
+func saying(m wire.Message) func(*fake, *wire.Conn) {
+	return func(f *fake, c *wire.Conn) { f.say(c, m) }
+}
+
+// A keeper that also speaks this version is understood, and heard out.
+func TestGreetingThatOverlaps(t *testing.T) {
+	f := newFake(t)
+	go f.accept(&wire.Hello{Version: wire.Version + 3, MinVersion: wire.Version, Build: "later", PID: 5, Key: "k"})
+	l, err := Dial(f.path, wire.RoleTool, "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if h := l.Hello(); h.Build != "later" || h.PID != 5 || h.Key != "k" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestDialNothing(t *testing.T) {
+	if _, err := Dial(t.TempDir()+"/none", wire.RoleTool, "test", nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no socket: %v", err)
+	}
+	f := newFake(t)
+	_ = f.l.Close()
+	if _, err := Dial(f.path, wire.RoleTool, "test", nil); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a socket that is not served: %v", err)
+	}
+}
+
+// requests are all that have an answer, with what answers them.
+var requests = []struct {
+	name   string
+	kind   wire.Kind
+	ask    func(context.Context, *Link) error
+	answer func(req uint64) wire.Message
+}{
+	{
+		"spawn", wire.KindSpawn,
+		func(c context.Context, l *Link) error { _, err := l.Spawn(c, wire.Spawn{ID: "a"}); return err },
+		func(req uint64) wire.Message { return &wire.Spawned{Req: req, PID: 1} },
+	},
+	{
+		"list", wire.KindList,
+		func(c context.Context, l *Link) error { _, err := l.List(c); return err },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+	{
+		"status", wire.KindStatus,
+		func(c context.Context, l *Link) error { _, err := l.Status(c); return err },
+		func(req uint64) wire.Message { return &wire.StatusReply{Req: req} },
+	},
+	{
+		"signal", wire.KindSignal,
+		func(c context.Context, l *Link) error { return l.Signal(c, "a", syscall.SIGTERM, wire.ScopeAll) },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+	{
+		"release", wire.KindRelease,
+		func(c context.Context, l *Link) error { return l.Release(c, "a") },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+	{
+		"close input", wire.KindCloseInput,
+		func(c context.Context, l *Link) error { return l.CloseInput(c, "a") },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+	{
+		"start the daemon", wire.KindStartDaemon,
+		func(c context.Context, l *Link) error { return l.StartDaemon(c) },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+	{
+		"shut down", wire.KindShutdown,
+		func(c context.Context, l *Link) error { return l.Shutdown(c, true) },
+		func(req uint64) wire.Message { return &wire.Done{Req: req} },
+	},
+}
+
+// Each request is sent as its own kind, ends with its answer, and takes no other message for it.
+func TestRequestsAndTheirAnswers(t *testing.T) {
+	for _, r := range requests {
+		t.Run(r.name, func(t *testing.T) {
+			l, c, f := connect(t, nil)
+			result := make(chan error, 1)
+			go func() { result <- r.ask(ctx(t), l) }()
+			f.say(c, r.answer(f.asked(c, r.kind)))
+			if err := receive(t, result, "answer"); err != nil {
+				t.Errorf("answered: %v", err)
+			}
+
+			go func() { result <- r.ask(ctx(t), l) }()
+			req := f.asked(c, r.kind)
+			var wrong wire.Message = &wire.StatusReply{Req: req}
+			if r.kind == wire.KindStatus {
+				wrong = &wire.Done{Req: req}
+			}
+			f.say(c, wrong)
+			if err := receive(t, result, "answer"); err == nil || !strings.Contains(err.Error(), "answered with") {
+				t.Errorf("another message for an answer: %v", err)
+			}
+			go func() { result <- r.ask(ctx(t), l) }() // the connection is none the worse
+			f.say(c, r.answer(f.asked(c, r.kind)))
+			if err := receive(t, result, "answer"); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// A keeper that dies with requests under way fails them all, and those that come later: as
+// lost, but for the shutdown that asked for it.
+//
+// FEATURES: R93
+func TestKeeperDiesWithRequestsUnderWay(t *testing.T) {
+	l, c, f := connect(t, nil)
+	results := make([]chan error, len(requests))
+	for i, r := range requests {
+		results[i] = make(chan error, 1)
+		go func() { results[i] <- r.ask(ctx(t), l) }()
+		f.asked(c, r.kind)
+	}
+	_ = c.Close()
+	for i, r := range requests {
+		err := receive(t, results[i], "end of "+r.name)
+		if r.kind == wire.KindShutdown {
+			if err != nil {
+				t.Errorf("shut down: %v", err)
+			}
+		} else if !errors.Is(err, ErrLost) {
+			t.Errorf("%s: %v", r.name, err)
+		}
+	}
+	receive(t, l.Gone(), "end of the connection")
+	for _, r := range requests {
+		if err := r.ask(ctx(t), l); err == nil && r.kind != wire.KindShutdown {
+			t.Errorf("%s afterwards: answered", r.name)
+		}
+	}
+	if err := l.Resume("a"); err == nil {
+		t.Error("resumed at a keeper that is gone")
+	}
+}
+
+// A keeper that goes with an upgrade has done it.
+func TestUpgradeEndsTheConnection(t *testing.T) {
+	exe, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	l, c, f := connect(t, nil)
+	result := make(chan error, 1)
+	go func() { result <- l.Upgrade(ctx(t), exe) }()
+	frame, files, err := c.Read()
+	if err != nil || frame.Kind != wire.KindUpgrade || len(files) != 1 {
+		t.Fatalf("asked %d with %d files, %v", frame.Kind, len(files), err)
+	}
+	st, err := files[0].Stat()
+	if err != nil || st.Mode()&fs.ModeCharDevice == 0 {
+		t.Errorf("another file came: %v, %v", st.Mode(), err)
+	}
+	closeAll(files)
+	_ = c.Close()
+	if err := receive(t, result, "end"); err != nil {
+		t.Errorf("upgraded: %v", err)
+	}
+
+	l, c, f = connect(t, nil)
+	go func() { result <- l.Upgrade(ctx(t), exe) }()
+	f.say(c, &wire.Done{Req: f.asked(c, wire.KindUpgrade), Error: "does not run"})
+	if err := receive(t, result, "answer"); err == nil || err.Error() != "does not run" {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+// An asker that gives up leaves the connection to the others; the late answer is dropped, and
+// what came with it closed.
+func TestAskerGivesUp(t *testing.T) {
+	l, c, f := connect(t, nil)
+	short, cancel := context.WithCancel(ctx(t))
+	result := make(chan error, 1)
+	go func() {
+		_, _, _, err := l.Adopt(short, "a")
+		result <- err
+	}()
+	late := f.asked(c, wire.KindAdopt)
+	cancel()
+	if err := receive(t, result, "end"); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.say(c, &wire.Session{Req: late, ID: "a"}, w)
+	_ = w.Close()
+	awaitClosed(t, r) // the copy that travelled is, too
+
+	go func() {
+		_, err := l.Status(ctx(t))
+		result <- err
+	}()
+	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	if err := receive(t, result, "answer"); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+	if len(l.pending) != 0 {
+		t.Errorf("%d requests are remembered", len(l.pending))
+	}
+}
+
+// A list that its asker gives up in the middle stops nothing.
+func TestListGivenUpHalfway(t *testing.T) {
+	l, c, f := connect(t, nil)
+	short, cancel := context.WithCancel(ctx(t))
+	result := make(chan error, 1)
+	go func() {
+		_, err := l.List(short)
+		result <- err
+	}()
+	req := f.asked(c, wire.KindList)
+	f.say(c, &wire.Session{Req: req, ID: "a"})
+	cancel()
+	receive(t, result, "end")
+	for range 100 {
+		f.say(c, &wire.Session{Req: req, ID: "b"})
+	}
+	f.say(c, &wire.Done{Req: req})
+	go func() {
+		_, err := l.Status(ctx(t))
+		result <- err
+	}()
+	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	if err := receive(t, result, "answer"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Answers find their askers, in whatever order they come.
+//
+// FEATURES: R93
+func TestConcurrentCallers(t *testing.T) {
+	const callers, each = 16, 20
+	l, c, f := connect(t, nil)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			for j := range each {
+				id := fmt.Sprintf("%d.%d", i, j)
+				s, ring, _, err := l.Adopt(ctx(t), id)
+				if err != nil || s.ID != id {
+					t.Errorf("%s: %+v, %v", id, s, err)
+					return
+				}
+				_ = ring.Close()
+			}
+		})
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var held []wire.Adopt // two are held back at a time and answered the other way round
+	for range callers * each {
+		frame, _, err := c.Read()
+		var m wire.Adopt
+		if err != nil || wire.Decode(frame.Payload, &m) != nil {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if held = append(held, m); len(held) == 2 {
+			for _, m := range []wire.Adopt{held[1], held[0]} {
+				f.say(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
+			}
+			held = nil
+		} else if len(l.pendingIDs()) == 1 {
+			f.say(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
+			held = nil
+		}
+	}
+	wg.Wait()
+}
+
+func (l *Link) pendingIDs() (all []uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.pending {
+		all = append(all, id)
+	}
+	return all
+}
+
+// What a keeper answers becomes an error that can be told apart.
+func TestErrorsOfAnswers(t *testing.T) {
+	for code, want := range map[string]error{
+		wire.CodeNotFound: ErrNotFound, wire.CodeExists: ErrExists, wire.CodeBusy: ErrBusy,
+		wire.CodeCrashLoop: ErrCrashLoop, wire.CodeNoCgroup: ErrNoCgroup, "": nil, "of a later keeper": nil,
+	} {
+		err := doneError(&wire.Done{Error: "why", Code: code})
+		if want != nil && !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), "why") {
+			t.Errorf("%q: %v", code, err)
+		}
+		for other := range codes {
+			if codes[other] != want && errors.Is(err, codes[other]) {
+				t.Errorf("%q is taken for %v", code, codes[other])
+			}
+		}
+	}
+	if err := doneError(&wire.Done{Code: wire.CodeBusy}); err != nil {
+		t.Errorf("no error: %v", err)
+	}
+	l, c, f := connect(t, nil)
+	for _, m := range []struct {
+		reply wire.Spawned
+		errno syscall.Errno
+		is    error
+	}{
+		{wire.Spawned{Error: "fork: no", Errno: int64(syscall.EAGAIN)}, syscall.EAGAIN, syscall.EAGAIN},
+		{wire.Spawned{Error: "id is needed"}, 0, nil},
+		{wire.Spawned{Error: "no memory controller", Code: wire.CodeNoCgroup}, 0, ErrNoCgroup},
+	} {
+		result := make(chan error, 1)
+		go func() {
+			_, err := l.Spawn(ctx(t), wire.Spawn{Path: "/p", Dir: "/d"})
+			result <- err
+		}()
+		m.reply.Req = f.asked(c, wire.KindSpawn)
+		f.say(c, &m.reply)
+		err := receive(t, result, "answer")
+		if m.is != nil && !errors.Is(err, m.is) {
+			t.Errorf("%+v: %v", m.reply, err)
+		}
+		var spawn *SpawnError
+		if errors.As(err, &spawn) != (m.reply.Code == "") {
+			t.Errorf("%+v: %T", m.reply, err)
+		} else if spawn != nil && (spawn.Errno != m.errno || err.Error() != "cannot start /p in /d: "+m.reply.Error) {
+			t.Errorf("%+v: %v", spawn, err)
+		}
+	}
+}
+
+// told is a Notices that keeps what it is told.
+type told struct{ said chan string }
+
+func (n told) Output(id string)      { n.said <- "output " + id }
+func (n told) Exited(m *wire.Exited) { n.said <- fmt.Sprint("exited ", m.ID, " ", m.Code, " ", m.Head) }
+func (n told) Closed(m *wire.Closed) { n.said <- fmt.Sprint("closed ", m.ID, " ", m.Head) }
+
+// Notices come in the order they were said, between answers too; frames of kinds to come are
+// skipped, with their descriptors.
+func TestNoticesInOrder(t *testing.T) {
+	n := told{make(chan string, 16)}
+	l, c, f := connect(t, n)
+	result := make(chan error, 1)
+	go func() {
+		_, err := l.Status(ctx(t))
+		result <- err
+	}()
+	req := f.asked(c, wire.KindStatus)
+	f.say(c, &wire.Output{ID: "a"})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := binary.LittleEndian.AppendUint16([]byte{0, 0, 0, 0}, 0x7fff)
+	if err := c.WriteFrame(append(later, 1, 0), w); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	f.say(c, &wire.Exited{ID: "a", Code: 3, Head: 9})
+	f.say(c, &wire.StatusReply{Req: req})
+	f.say(c, &wire.Closed{ID: "a", Head: 9})
+	for _, want := range []string{"output a", "exited a 3 9", "closed a 9"} {
+		if got := receive(t, n.said, want); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if err := receive(t, result, "answer"); err != nil {
+		t.Error(err)
+	}
+	awaitClosed(t, r)
+}
+
+// A message that cannot be read ends the connection, whatever it was for.
+func TestRubbishEndsTheConnection(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"a notice":          {1, 0, 0, 0, byte(wire.KindOutput), 0, 0, 0, 1},
+		"an answer":         {1, 0, 0, 0, byte(wire.KindDone), 0, 0, 0, 1},
+		"a long integer":    {7, 0, 0, 0, byte(wire.KindDone), 0, 0, 0, 1, 0, 1, 0, 0, 0, 5},
+		"too much":          {0, 0, 0, 0xff, byte(wire.KindDone), 0, 0, 0},
+		"files that missed": {0, 0, 0, 0, byte(wire.KindSession), 0, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, c, f := connect(t, told{make(chan string, 1)})
+			result := make(chan error, 1)
+			go func() {
+				_, err := l.Status(ctx(t))
+				result <- err
+			}()
+			f.asked(c, wire.KindStatus)
+			raw(b...)(f, c)
+			if err := receive(t, result, "end"); !errors.Is(err, ErrLost) {
+				t.Errorf("%v", err)
+			}
+			receive(t, l.Gone(), "end of the connection")
+		})
+	}
+}
+
+// Adopt gives what came: ring and terminal, the ring alone, or an error when nothing did.
+func TestAdoptedDescriptors(t *testing.T) {
+	l, c, f := connect(t, nil)
+	ring, err := os.CreateTemp(t.TempDir(), "ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	pty, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pty.Close()
+	type adopted struct {
+		s         *wire.Session
+		ring, pty *os.File
+		err       error
+	}
+	for n, files := range [][]*os.File{nil, {ring}, {ring, pty}} {
+		result := make(chan adopted, 1)
+		go func() {
+			s, r, p, err := l.Adopt(ctx(t), "a")
+			result <- adopted{s, r, p, err}
+		}()
+		f.say(c, &wire.Session{Req: f.asked(c, wire.KindAdopt), ID: "a"}, files...)
+		got := receive(t, result, "answer")
+		if (got.err == nil) != (n > 0) || n == 0 && !errors.Is(got.err, wire.ErrDescriptors) {
+			t.Errorf("%d files: %v", n, got.err)
+		}
+		if (got.ring != nil) != (n > 0) || (got.pty != nil) != (n > 1) {
+			t.Errorf("%d files: ring %v, terminal %v", n, got.ring, got.pty)
+		}
+		if got.ring != nil {
+			if st, err := got.ring.Stat(); err != nil || !st.Mode().IsRegular() {
+				t.Errorf("the ring is %v, %v", st, err)
+			}
+		}
+		if got.pty != nil {
+			if st, err := got.pty.Stat(); err != nil || st.Mode().IsRegular() {
+				t.Errorf("the terminal is %v, %v", st, err)
+			}
+		}
+		for _, file := range []*os.File{got.ring, got.pty} {
+			if file != nil {
+				_ = file.Close()
+			}
+		}
+	}
+}
+
+// A message that has no answer goes out as its own kind.
+func TestTold(t *testing.T) {
+	l, c, _ := connect(t, nil)
+	for _, m := range []struct {
+		kind wire.Kind
+		tell func() error
+	}{
+		{wire.KindResume, func() error { return l.Resume("a") }},
+		{wire.KindReady, func() error { return l.Ready("/s") }},
+		{wire.KindLeave, func() error { return l.Leave(true) }},
+	} {
+		if err := m.tell(); err != nil {
+			t.Fatal(err)
+		}
+		if f, _, err := c.Read(); err != nil || f.Kind != m.kind || len(f.Payload) == 0 {
+			t.Errorf("%+v, %v; want kind %d", f, err, m.kind)
+		}
+	}
+}
+
+// A tool that takes no notices is not hurt by one: an adopted session that ended says so.
+//
+// FEATURES: R93
+func TestNoticesToOneThatTakesNone(t *testing.T) {
+	l, c, f := connect(t, nil)
+	f.say(c, &wire.Output{ID: "a"})
+	f.say(c, &wire.Exited{ID: "a"})
+	f.say(c, &wire.Closed{ID: "a"})
+	result := make(chan error, 1)
+	go func() {
+		_, err := l.Status(ctx(t))
+		result <- err
+	}()
+	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	if err := receive(t, result, "answer"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A broken keeper's list that comes with descriptors leaks none of them.
+func TestListedWithDescriptors(t *testing.T) {
+	l, c, f := connect(t, nil)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := make(chan error, 1)
+	go func() {
+		_, err := l.List(ctx(t))
+		result <- err
+	}()
+	req := f.asked(c, wire.KindList)
+	f.say(c, &wire.Session{Req: req, ID: "a"}, w)
+	_ = w.Close()
+	f.say(c, &wire.Done{Req: req})
+	if err := receive(t, result, "answer"); err != nil {
+		t.Error(err)
+	}
+	awaitClosed(t, r)
+}
+
+// awaitClosed waits until nobody holds the writing end of a pipe.
+func awaitClosed(t *testing.T, r *os.File) {
+	t.Helper()
+	defer r.Close()
+	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		t.Errorf("a descriptor that came is still open: %v", err)
+	}
+}
