@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
@@ -71,7 +72,7 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	called := ""
@@ -110,7 +111,7 @@ func wrapArgs(c *cobra.Command) {
 			return unknownVerb(cmd, args[0])
 		}
 		if err != nil {
-			return usagef("%w; usage: %s", err, cmd.UseLine())
+			return exit.Usagef("%w; usage: %s", err, cmd.UseLine())
 		}
 		return nil
 	}
@@ -126,7 +127,7 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 	}
 	slices.Sort(names)
 	if near := diagnostics.Nearest(word, names); near != "" {
-		return usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
+		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
-	return usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
+	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
 }

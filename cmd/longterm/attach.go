@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -48,7 +50,7 @@ func attachCommand(a *app) *cobra.Command {
 				chords.Bind(conf.PreviousKey, attach.Previous),
 			)
 			if err != nil {
-				return misuse(err)
+				return exit.Usage(err)
 			}
 			return a.attach(cmd.Context(), s, &chords, given)
 		})
@@ -80,7 +82,7 @@ type attachment struct {
 	s      *client.Session
 	name   string
 	id     string
-	t      *terminal
+	t      *termio.Terminal
 	chords *attach.Chords
 	shown  bool // once
 	keys   chan []byte
@@ -110,29 +112,29 @@ func (a *app) attach(ctx context.Context, s *client.Session, chords *attach.Chor
 	go func() {
 		select {
 		case sig := <-signals:
-			cancel(exitWith(128+int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)))
+			cancel(exit.With(128+int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)))
 		case <-ctx.Done():
 		}
 	}()
 
-	if !areTerminals(a.stdin, os.Stdout) {
-		return errNoTerminal
+	if !termio.AreTerminals(a.stdin, os.Stdout) {
+		return termio.ErrNoTerminal
 	}
 	st, err := at.join(ctx) // errors before the terminal is touched
 	if err != nil {
 		return err
 	}
-	if at.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
+	if at.t, err = termio.Open(a.stdin, os.Stdout); err != nil {
 		return errors.Join(err, st.Close())
 	}
-	defer at.t.restore(true)
-	at.t.take(!flags.scrollback)
+	defer at.t.Restore(true)
+	at.t.Take(!flags.scrollback)
 	stop := make(chan struct{})
 	defer close(stop)
-	go at.t.keys(at.keys, stop)
+	go at.t.Keys(at.keys, stop)
 
 	err = at.run(ctx, st)
-	at.t.restore(true)
+	at.t.Restore(true)
 	switch {
 	case errors.Is(err, errDetached):
 		fmt.Fprintf(a.stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
@@ -159,7 +161,7 @@ func (at *attachment) choose(ctx context.Context, s *client.Session) error {
 // join opens the session's stream.
 func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	o := client.StreamOptions{ReadOnly: at.readOnly, Size: at.size, OwnScreen: !at.scrollback, Inside: os.Getenv("LONGTERM_SESSION")}
-	o.Cols, o.Rows = sizeOf(os.Stdout)
+	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
 	if o.Again = at.shown; at.scrollback && !at.shown {
 		o.History = historyLines
 	}
@@ -233,8 +235,8 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
 				return errDetached
 			}
 			at.typed = in
-		case <-at.t.resized:
-			cols, rows := at.t.size()
+		case <-at.t.Resized:
+			cols, rows := at.t.Size()
 			if err := st.Resize(cols, rows); err != nil {
 				return err
 			}
@@ -297,7 +299,7 @@ func (at *attachment) draw(st *client.Stream) error {
 		case info != nil:
 			at.info = *info
 		default:
-			if err := at.t.draw(draw); err != nil {
+			if err := at.t.Draw(draw); err != nil {
 				return errDetached
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/payload"
@@ -75,11 +76,11 @@ type payloadSpeed struct {
 
 func (b *emulatorBench) run(files []string) (*emulatorReport, error) {
 	if b.bytes < 1 || b.rounds < 1 {
-		return nil, usagef("--bytes and --rounds must be at least 1")
+		return nil, exit.Usagef("--bytes and --rounds must be at least 1")
 	}
 	for i, name := range b.engines {
 		if slices.Contains(b.engines[:i], name) {
-			return nil, usagef("--engine names %s twice", name)
+			return nil, exit.Usagef("--engine names %s twice", name)
 		}
 	}
 	report := &emulatorReport{Engines: b.engines, Rounds: b.rounds}
@@ -100,7 +101,7 @@ func (b *emulatorBench) run(files []string) (*emulatorReport, error) {
 			return nil, err
 		}
 		if len(data) == 0 {
-			return nil, usagef("%s is empty: nothing to measure", file)
+			return nil, exit.Usagef("%s is empty: nothing to measure", file)
 		}
 		if err := add(filepath.Base(file), "", data); err != nil {
 			return nil, err
@@ -127,7 +128,7 @@ func (b *emulatorBench) measure(name string, data []byte) (payloadSpeed, error) 
 	for i, name := range b.engines {
 		e, err := session.NewEngine(name, vterm.Options{Cols: 80, Rows: 24})
 		if err != nil {
-			return s, misuse(err)
+			return s, exit.Usage(err)
 		}
 		readers[i] = engineReader{engine: e, data: data}
 		for first := true; first || len(readers[i].rest) > 0; first = false {

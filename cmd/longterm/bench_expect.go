@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
 func benchExpect(a *app) *cobra.Command {
@@ -92,7 +94,7 @@ const (
 
 func (b *expectBench) run(ctx context.Context) (r *rivalsReport, err error) {
 	if b.runs < 1 {
-		return nil, usagef("--runs must be at least 1")
+		return nil, exit.Usagef("--runs must be at least 1")
 	}
 	if b.dir, err = os.MkdirTemp("", "longterm-expect-"); err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -71,7 +72,7 @@ compare what the histories hold with what was printed, and what programs got wit
 status 1 when a byte, a key or a line is lost or doubled.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.sessions < 1 || p.lines < 1 || min(p.typed, p.execs, p.streams, p.kills, p.stops, p.startKills, p.upgrades) < 0 {
-				return usagef("--sessions and --lines must be positive, the others not negative")
+				return exit.Usagef("--sessions and --lines must be positive, the others not negative")
 			}
 			b, err := newSessionBench(1, 0)
 			if err != nil {
@@ -86,7 +87,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 				return err
 			}
 			if r.bad() {
-				return exitWith(api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
+				return exit.With(api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
 					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.Calls))
 			}
 			return nil

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -77,7 +78,7 @@ what daemon and keeper use: memory, descriptors, mappings, threads, goroutines, 
 per hour is printed. Exit status 1 when something failed or a process is left.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if minutes <= 0 || every <= 0 || workers < 1 {
-				return usagef("--minutes, --every and --workers must be positive")
+				return exit.Usagef("--minutes, --every and --workers must be positive")
 			}
 			b, err := newSessionBench(1, 0)
 			if err != nil {
@@ -93,7 +94,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 				return err
 			}
 			if r.Failed > 0 || len(r.Left) > 0 {
-				return exitWith(api.ExitFailure, fmt.Errorf("%d things failed, %d processes are left", r.Failed, len(r.Left)))
+				return exit.With(api.ExitFailure, fmt.Errorf("%d things failed, %d processes are left", r.Failed, len(r.Left)))
 			}
 			return nil
 		},

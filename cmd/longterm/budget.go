@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
@@ -27,7 +28,7 @@ func (b *budgetFlags) register(c *cobra.Command) {
 
 func (b *budgetFlags) check() error {
 	if b.bytes < 0 || b.line < 0 || b.bytes > maxBudget || b.line > maxBudget {
-		return usagef("--max-output and --max-line are 1 to %d bytes; 0: all", maxBudget)
+		return exit.Usagef("--max-output and --max-line are 1 to %d bytes; 0: all", maxBudget)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -50,19 +52,19 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 		Parse: c.parse, MaxOutput: c.budget.bytes, MaxLine: c.budget.line,
 	}
 	if c.timeout < 0 || c.idle < 0 || c.yield < 0 {
-		return r, usagef("--timeout, --idle-timeout and --yield must not be negative")
+		return r, exit.Usagef("--timeout, --idle-timeout and --yield must not be negative")
 	}
 	if err := c.budget.check(); err != nil {
 		return r, err
 	}
 	if c.parse && !a.json {
-		return r, usagef("--parse is for --json; give that as well")
+		return r, exit.Usagef("--parse is for --json; give that as well")
 	}
 	if err := oneOf("--format", c.format, "", "text"); err != nil {
 		return r, err
 	}
 	if c.format != "" && a.json {
-		return r, usagef("both --json and --format are given; give one of them")
+		return r, exit.Usagef("both --json and --format are given; give one of them")
 	}
 	if err := oneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
 		return r, err
@@ -93,7 +95,9 @@ func wholeMS(d time.Duration) *int64 {
 
 // forPerson says that somebody sits before it: keys come from a terminal, and what is
 // printed goes to one.
-func (a *app) forPerson() bool { return !a.json && isTerminal(a.stdin) && isTerminal(a.stdout) }
+func (a *app) forPerson() bool {
+	return !a.json && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.stdout)
+}
 
 // resultStatus is the exit status of what was run: its own, or ours where it has none.
 func (c *callFlags) resultStatus(r *api.Result) error {
@@ -110,15 +114,15 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 	}
 	switch {
 	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
-		return exitWith(api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error))
+		return exit.With(api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error))
 	case r.TimedOut == "wall":
-		return exitWith(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what))
+		return exit.With(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", c.timeout, what))
 	case r.TimedOut == "idle":
-		return exitWith(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what))
+		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what))
 	case r.State == "needs_input":
-		return exitWith(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
+		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
 	case isOpen(r.State):
-		return exitWith(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
+		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
 	}
 	return endStatus(r)
 }
@@ -129,14 +133,14 @@ func endStatus(r *api.Result) error {
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return nil
 	case r.ExitCode != nil:
-		return exitSilent(*r.ExitCode)
+		return exit.Silent(*r.ExitCode)
 	case r.Signal != "":
-		return exitSilent(128 + int(unix.SignalNum(r.Signal)))
+		return exit.Silent(128 + int(unix.SignalNum(r.Signal)))
 	case r.Error != "":
-		return exitWith(api.ExitOwnFailure, errors.New(r.Error))
+		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
 	}
 	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
-		return exitWith(api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed"))
+		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed"))
 	}
-	return exitWith(api.ExitOwnFailure, errors.New("its exit status is not known"))
+	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -106,7 +107,7 @@ func (a *app) showConfig() error {
 		return err
 	}
 	a.complain(wrong)
-	return exitSilent(api.ExitFailure)
+	return exit.Silent(api.ExitFailure)
 }
 
 func writeValues(w io.Writer, values []config.Value) {
@@ -177,7 +178,7 @@ func (a *app) checkConfig(path string) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return exitSilent(api.ExitFailure)
+		return exit.Silent(api.ExitFailure)
 	}
 	return nil
 }
@@ -231,7 +232,7 @@ func configGet(a *app) *cobra.Command {
 			f, wrong := readConfig()
 			v, err := f.Value(args[0])
 			if err != nil {
-				return misuse(err)
+				return exit.Usage(err)
 			}
 			if wrong != nil {
 				a.complain(wrong)
@@ -281,9 +282,9 @@ func (a *app) changeConfig(key string, change func(path string, src []byte) ([]b
 	switch {
 	case errors.As(err, &wrong):
 		a.complain(err)
-		return exitWith(1, errors.New("the file is not in order, nothing was changed; mend it with `longterm config edit`"))
+		return exit.With(1, errors.New("the file is not in order, nothing was changed; mend it with `longterm config edit`"))
 	case err != nil:
-		return misuse(err)
+		return exit.Usage(err)
 	}
 	if err := config.Write(path, edited); err != nil {
 		return err

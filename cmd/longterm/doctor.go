@@ -14,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 )
 
 // finding is what a check found: what is so, and if it is not well, what to do.
@@ -47,7 +50,7 @@ func doctorCommand(a *app) *cobra.Command {
 		Use: "doctor", Short: "Say what is wrong and how to mend it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if terminal {
-				return resetTerminal(a.stdin, os.Stdout)
+				return termio.Reset(a.stdin, os.Stdout)
 			}
 			b, err := a.connect()
 			if err != nil {
@@ -70,7 +73,7 @@ func doctorCommand(a *app) *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return exitSilent(1)
+				return exit.Silent(1)
 			}
 			return nil
 		},

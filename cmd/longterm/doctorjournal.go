@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -61,7 +62,7 @@ func (a *app) doctorJournals(ctx context.Context, b *backend, repair bool) error
 		return err
 	}
 	if damaged > 0 {
-		return exitWith(api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` mends the files", damaged))
+		return exit.With(api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` mends the files", damaged))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -37,7 +38,7 @@ func execCommand(a *app) *cobra.Command {
 			}
 			if each {
 				if x.Respond != nil {
-					return usagef("rules are given with one line; --each has several")
+					return exit.Usagef("rules are given with one line; --each has several")
 				}
 				return a.batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop})
 			}
@@ -77,7 +78,7 @@ func misplaced(cmd *cobra.Command, line []string) error {
 		name, ok := strings.CutPrefix(word, "--")
 		name, _, _ = strings.Cut(name, "=")
 		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
-			return usagef("--%s stands after LINE; put it before, or -- before LINE if it is a part of it, as in `exec S -- %s`", name, strings.Join(line, " "))
+			return exit.Usagef("--%s stands after LINE; put it before, or -- before LINE if it is a part of it, as in `exec S -- %s`", name, strings.Join(line, " "))
 		}
 	}
 	return nil
@@ -89,7 +90,7 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 		if len(args) > 0 {
 			name := args[0]
 			if err := cmd.Flags().Parse(args[1:]); err != nil {
-				return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+				return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 			}
 			line := cmd.Flags().Args()
 			if cmd.Flags().ArgsLenAtDash() < 0 {
@@ -100,7 +101,7 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 			args = append([]string{name}, line...)
 		}
 		if len(args) < 2 {
-			return usagef("a session and a line are needed; usage: %s", cmd.UseLine())
+			return exit.Usagef("a session and a line are needed; usage: %s", cmd.UseLine())
 		}
 		return run(cmd, args)
 	}
@@ -110,7 +111,7 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 	all := flags.format == "" && a.allOfIt(&x.Call)
 	r, interrupted, err := a.execLine(ctx, s, x)
 	if err != nil {
-		return refusal(err)
+		return exit.Refusal(err)
 	}
 	switch {
 	case a.json:
@@ -181,9 +182,9 @@ const partingTime = 10 * time.Second
 // interruption says what became of a line that was interrupted.
 func (a *app) interruption(r *api.Result) error {
 	if !isOpen(r.State) {
-		return exitWith(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
+		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
 	}
-	return exitWith(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
+	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
 }
 
 // batch runs lines one after the other and exits as the last one that was run. Each one's
@@ -191,17 +192,17 @@ func (a *app) interruption(r *api.Result) error {
 func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
 	all := flags.format == "" && a.allOfIt(&b.Call)
 	if b.Background || b.YieldMS > 0 {
-		return usagef("--each runs lines one after the other, and none in the background; run them one by one")
+		return exit.Usagef("--each runs lines one after the other, and none in the background; run them one by one")
 	}
 	out := api.Batched{Results: []api.Result{}}
 	var status, err error
 	for i, line := range b.Lines {
 		r, interrupted, runErr := a.execLine(ctx, s, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
 		if runErr != nil && i == 0 {
-			return refusal(runErr)
+			return exit.Refusal(runErr)
 		}
 		if runErr != nil { // what was run has been run
-			status, out.Left = refusal(runErr), len(b.Lines)-i
+			status, out.Left = exit.Refusal(runErr), len(b.Lines)-i
 			break
 		}
 		out.Results = append(out.Results, r)
@@ -316,7 +317,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool) {
 func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse bool) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return usagef("%q is no number of a command", number)
+		return exit.Usagef("%q is no number of a command", number)
 	}
 	s, err := a.session(ref)
 	if err != nil {

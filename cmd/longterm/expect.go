@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/expect/remote"
@@ -66,11 +67,11 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 		return err
 	case x.record != "":
 		if len(args) == 0 {
-			return usagef("no command to record; give it after --, as in `longterm expect --record out.yaml -- ssh host`")
+			return exit.Usagef("no command to record; give it after --, as in `longterm expect --record out.yaml -- ssh host`")
 		}
 		return a.record(cmd.Context(), x, args)
 	case len(args) != 1:
-		return usagef("one script is needed; usage: %s", cmd.UseLine())
+		return exit.Usagef("one script is needed; usage: %s", cmd.UseLine())
 	}
 	x.path = args[0]
 	var err error
@@ -88,7 +89,7 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 	src, err := a.readInput([]string{x.path})
 	if err != nil {
-		return nil, misuse(err)
+		return nil, exit.Usage(err)
 	}
 	dir := filepath.Dir(x.path)
 	here, err := os.Getwd()
@@ -120,7 +121,7 @@ func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 		}
 	}
 	if s == nil {
-		return nil, exitWith(api.ExitUsage, errors.Join(err, fmt.Errorf("%s has errors; nothing was run", x.path)))
+		return nil, exit.With(api.ExitUsage, errors.Join(err, fmt.Errorf("%s has errors; nothing was run", x.path)))
 	}
 	return s, err
 }
@@ -153,7 +154,7 @@ func (a *app) runScript(ctx context.Context, x *expectFlags, s *expect.Script) e
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !r.OK:
-		return exitSilent(api.ExitFailure)
+		return exit.Silent(api.ExitFailure)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -23,7 +25,7 @@ import (
 // by a remote.Talk, one at a time.
 type recording struct {
 	rec    *expect.Recorder
-	t      *terminal
+	t      *termio.Terminal
 	filter attach.Filter
 	buf    []byte
 }
@@ -31,7 +33,7 @@ type recording struct {
 func (r *recording) Output(_ uint64, data []byte) {
 	r.rec.Output(data)
 	r.buf = r.filter.Append(r.buf[:0], data)
-	_ = r.t.draw(r.buf) // a terminal that is gone ends the keys, too
+	_ = r.t.Draw(r.buf) // a terminal that is gone ends the keys, too
 }
 
 func (r *recording) Typed(in respond.Input, echo respond.EchoState) {
@@ -42,7 +44,7 @@ func (r *recording) Typed(in respond.Input, echo respond.EchoState) {
 // record puts a program on this terminal and writes a script of what is done in it.
 func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 	if _, err := os.Stat(x.record); !errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s exists; remove it first or record to another file", x.record)
+		return exit.Usagef("%s exists; remove it first or record to another file", x.record)
 	}
 	b, err := a.connect()
 	if err != nil {
@@ -54,15 +56,15 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 	}
 	var leave attach.Chords
 	if err := leave.Bind(a.settings().Attach.DetachKey, attach.Detach); err != nil {
-		return misuse(err)
+		return exit.Usage(err)
 	}
-	t, err := openTerminal(a.stdin, os.Stdout)
+	t, err := termio.Open(a.stdin, os.Stdout)
 	if err != nil {
 		return err
 	}
-	defer t.restore(false)
+	defer t.Restore(false)
 	n := api.NewSession{Name: x.name, Argv: argv, Cwd: cwd, Env: os.Environ(), Temporary: !x.keep}
-	n.Cols, n.Rows = t.size()
+	n.Cols, n.Rows = t.Size()
 	info, err := b.client.NewSession(ctx, n)
 	if err != nil {
 		return err
@@ -70,7 +72,7 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 	s := b.client.Session(info.ID)
 	r := &recording{rec: expect.NewRecorder(argv), t: t}
 	left, err := r.work(ctx, s, &leave)
-	t.restore(false)
+	t.Restore(false)
 	after := context.WithoutCancel(ctx)
 	if !left {
 		err = errors.Join(err, r.exit(after, s))
@@ -94,7 +96,7 @@ func (r *recording) work(ctx context.Context, s *client.Session, leave *attach.C
 	defer talk.Close()
 	keys, stop := make(chan []byte), make(chan struct{})
 	defer close(stop)
-	go r.t.keys(keys, stop)
+	go r.t.Keys(keys, stop)
 	for {
 		ended := false
 		change, err := talk.Locked(func(e bool) { ended = e })
@@ -121,8 +123,8 @@ func (r *recording) work(ctx context.Context, s *client.Session, leave *attach.C
 			if away || err != nil {
 				return true, err
 			}
-		case <-r.t.resized:
-			cols, rows := r.t.size()
+		case <-r.t.Resized:
+			cols, rows := r.t.Size()
 			_ = s.Resize(ctx, cols, rows) // a resize races with the end
 		}
 	}

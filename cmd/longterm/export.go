@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -104,7 +105,7 @@ func (o *exportFlags) find() (*exportFormat, error) {
 			return &exportFormats[i], nil
 		}
 	}
-	return nil, usagef("unknown format %q; there are %s", o.format, exportNames())
+	return nil, exit.Usagef("unknown format %q; there are %s", o.format, exportNames())
 }
 
 // export reads the history once, or twice for formats that have to know the largest size.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/render/anim"
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -31,10 +32,10 @@ func (o *filmFlags) add(f *pflag.FlagSet) {
 func (o *filmFlags) check() error {
 	o.format, o.film.Theme, o.film.Hold = "svg", o.look.Theme, 2*time.Second
 	if !(o.film.FPS > 0 && o.film.FPS <= anim.MaxFPS) {
-		return usagef("--fps %g: give up to %d", o.film.FPS, anim.MaxFPS)
+		return exit.Usagef("--fps %g: give up to %d", o.film.FPS, anim.MaxFPS)
 	}
 	if !(o.film.Speed >= anim.MinSpeed && o.film.Speed <= anim.MaxSpeed) {
-		return usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
+		return exit.Usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
 	}
 	return o.screenFlags.check(&printer{})
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -78,7 +79,7 @@ func (h *historySource) measure(e *exporting) error {
 // castHistory is a recording in a file.
 func castHistory(o *exportFlags, path string) (*historySource, error) {
 	if o.command > 0 {
-		return nil, usagef("--command: a recording in a file has no commands")
+		return nil, exit.Usagef("--command: a recording in a file has no commands")
 	}
 	rec, err := openCast(path)
 	if err != nil {
@@ -112,7 +113,7 @@ func momentOfFile(flag, text string, start, end, otherwise time.Time) (time.Time
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return start, usagef("%s %q: give how long after the start of the file (+90s), or before its end (-5m)", flag, text)
+		return start, exit.Usagef("%s %q: give how long after the start of the file (+90s), or before its end (-5m)", flag, text)
 	case d < 0:
 		return end.Add(d), nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/render/pixel"
@@ -61,7 +62,7 @@ func addOutput(f *pflag.FlagSet, file *string) {
 // check settles the format and refuses what cannot be.
 func (s *screenFlags) check(p *printer) error {
 	if p.json && s.format != "" && s.format != "json" {
-		return usagef("both --json and --format %s are given; give one of them", s.format)
+		return exit.Usagef("both --json and --format %s are given; give one of them", s.format)
 	}
 	if p.json {
 		s.format = "json"
@@ -79,13 +80,13 @@ func (s *screenFlags) check(p *printer) error {
 		s.look.NoColor = s.look.NoColor || os.Getenv("NO_COLOR") != "" // https://no-color.org
 	}
 	if _, err := render.ThemeFor(s.look.Theme, nil); err != nil {
-		return misuse(err)
+		return exit.Usage(err)
 	}
 	if !(s.look.Scale >= pixel.MinScale && s.look.Scale <= pixel.MaxScale) {
-		return usagef("--scale %g: give %g to %d", s.look.Scale, pixel.MinScale, pixel.MaxScale)
+		return exit.Usagef("--scale %g: give %g to %d", s.look.Scale, pixel.MinScale, pixel.MaxScale)
 	}
 	if s.look.Padding < 0 || s.look.Padding > format.MaxPadding {
-		return usagef("--padding %d: give 0 to %d", s.look.Padding, format.MaxPadding)
+		return exit.Usagef("--padding %d: give 0 to %d", s.look.Padding, format.MaxPadding)
 	}
 	if s.look.Padding == 0 {
 		s.look.Padding = -1
@@ -108,7 +109,7 @@ func (s *screenFlags) checkCompat() error {
 		return err
 	}
 	if s.format != "json" && s.format != "gemini" {
-		return usagef("--compat %s is a form of JSON: give --format json as well", s.compat)
+		return exit.Usagef("--compat %s is a form of JSON: give --format json as well", s.compat)
 	}
 	s.format = s.compat
 	return nil
@@ -137,20 +138,20 @@ func formatOf(file string, formats []string, otherwise string) (string, error) {
 		}
 	}
 	slices.Sort(known)
-	return "", usagef("no format is known by the ending of %q; known are .%s. Name the file so, or give --format", file, strings.Join(known, " ."))
+	return "", exit.Usagef("no format is known by the ending of %q; known are .%s. Name the file so, or give --format", file, strings.Join(known, " ."))
 }
 
 func checkFormat(format string) error {
 	if slices.Contains(screenFormats, format) {
 		return nil
 	}
-	return usagef("unknown format %q; there are %s", format, strings.Join(screenFormats, ", "))
+	return exit.Usagef("unknown format %q; there are %s", format, strings.Join(screenFormats, ", "))
 }
 
 // refuseTerminal is an error when something that is no text would go to a terminal.
 func (p *printer) refuseTerminal(output, what string) error {
 	if f, ok := p.stdout.(*os.File); ok && output == "" && term.IsTerminal(int(f.Fd())) {
-		return usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
+		return exit.Usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
 	}
 	return nil
 }

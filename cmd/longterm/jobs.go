@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -98,8 +99,8 @@ func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Cl
 
 // isStatus says that an error is how a job ended, and no reason to leave out the others.
 func isStatus(err error) bool {
-	var exit *exitError
-	return errors.As(err, &exit) && !errors.Is(exit.err, context.DeadlineExceeded)
+	var exit *exit.Error
+	return errors.As(err, &exit) && !errors.Is(exit.Err, context.DeadlineExceeded)
 }
 
 func (a *app) jobsShow() *cobra.Command {
@@ -155,7 +156,7 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	if from != "" {
 		n, err := strconv.ParseUint(from, 10, 64)
 		if err != nil {
-			return usagef("--from %q is no offset", from)
+			return exit.Usagef("--from %q is no offset", from)
 		}
 		start = max(start, n)
 	}
@@ -213,7 +214,7 @@ func (a *app) jobsWait() *cobra.Command {
 		}
 		j, err := c.AwaitJob(ctx, id, client.AwaitHow{})
 		if errors.Is(err, context.DeadlineExceeded) {
-			return exitWith(api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id))
+			return exit.With(api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id))
 		}
 		if err != nil {
 			return err

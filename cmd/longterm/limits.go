@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -33,7 +34,7 @@ func (l *limitFlags) limits() (*api.Limits, error) {
 	}
 	out := &api.Limits{Memory: memory, CPU: l.cpu, PIDs: l.pids}
 	if out.CPU < 0 || out.PIDs < 0 {
-		return nil, usagef("limits are positive numbers")
+		return nil, exit.Usagef("limits are positive numbers")
 	}
 	return out, nil
 }

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -24,10 +26,10 @@ func run(args []string) int {
 	root := rootCommand(a, args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !isSilent(err) {
+	if err != nil && !exit.IsSilent(err) {
 		a.tell(err, a.json || asksJSON(args))
 	}
-	return exitStatusOf(err)
+	return exit.Status(err)
 }
 
 // asksJSON says that arguments ask for JSON.

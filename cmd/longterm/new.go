@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -96,7 +97,7 @@ func newCommand(a *app) *cobra.Command {
 func sizeGiven(cmd *cobra.Command, s *startFlags) error {
 	for name, v := range map[string]int{"cols": s.cols, "rows": s.rows} {
 		if cmd.Flags().Changed(name) && v < 1 {
-			return usagef("--%s %d: a size is a positive number of cells", name, v)
+			return exit.Usagef("--%s %d: a size is a positive number of cells", name, v)
 		}
 	}
 	return nil

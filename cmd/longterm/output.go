@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -23,13 +24,13 @@ func outputCommand(a *app) *cobra.Command {
 				s = s.Stream(o.stream)
 			case "":
 			default:
-				return usagef("--stream %q: give stdout or stderr", o.stream)
+				return exit.Usagef("--stream %q: give stdout or stderr", o.stream)
 			}
 			if err := o.budget.check(); err != nil {
 				return err
 			}
 			if o.follow && o.to != "" {
-				return usagef("--follow has no end, --to is one; give one of them")
+				return exit.Usagef("--follow has no end, --to is one; give one of them")
 			}
 			if a.json && o.budget.given() {
 				return a.outputText(cmd.Context(), s, &o)

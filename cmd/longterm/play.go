@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/session/api"
@@ -31,7 +33,7 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 + and - change the speed, . shows the next piece of output, / searches, n searches on, q quits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !term.IsTerminal(int(a.stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
-				return fmt.Errorf("%w; `longterm export` writes a file", errNoTerminal)
+				return fmt.Errorf("%w; `longterm export` writes a file", termio.ErrNoTerminal)
 			}
 			rec, err := a.recording(cmd.Context(), args[0], &o)
 			if err != nil {
@@ -59,7 +61,7 @@ func startOf(rec view.Recording, from string) (time.Time, error) {
 	d, err := time.ParseDuration(from)
 	switch {
 	case err != nil:
-		return start, usagef("--from %q is no duration, as in 90s or -5m", from)
+		return start, exit.Usagef("--from %q is no duration, as in 90s or -5m", from)
 	case d < 0:
 		return end.Add(d), nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -82,11 +83,11 @@ func encodeJSON(w io.Writer, v any) error {
 // tell says what went wrong on standard error: in a line, or as JSON as the API does.
 func (p *printer) tell(err error, asJSON bool) {
 	if asJSON {
-		_ = encodeCompact(p.stderr, apiError(err)) // there is nowhere else to say it
+		_ = encodeCompact(p.stderr, exit.APIError(err)) // there is nowhere else to say it
 		return
 	}
 	msg := err.Error()
-	if isInterrupted(err) {
+	if exit.IsInterrupted(err) {
 		msg = "interrupted"
 	}
 	// Messages of joined errors come in lines; a person reads one.

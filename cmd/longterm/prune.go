@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -31,7 +32,7 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 				return err
 			}
 			if p == (api.Prune{}) {
-				return usagef("nothing to drop; give a limit, as in --dead-age 720h or --total 1GiB")
+				return exit.Usagef("nothing to drop; give a limit, as in --dead-age 720h or --total 1GiB")
 			}
 			b, err := a.connect()
 			if err != nil {

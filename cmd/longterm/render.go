@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
@@ -69,12 +70,12 @@ func (a *app) render(r *renderFlags, args []string) error {
 		return a.renderBatch(r, args)
 	}
 	if !vterm.ValidSize(r.cols, r.rows) {
-		return usagef("size %d×%d: columns must be %d to %d, rows %d to %d",
+		return exit.Usagef("size %d×%d: columns must be %d to %d, rows %d to %d",
 			r.cols, r.rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 	}
 	engine, err := session.NewEngine(r.engine, vterm.Options{Cols: r.cols, Rows: r.rows})
 	if err != nil {
-		return misuse(err)
+		return exit.Usage(err)
 	}
 	out := rendered{Scrollback: []render.Line{}, Events: []event{}}
 	var replies []byte
@@ -87,7 +88,7 @@ func (a *app) render(r *renderFlags, args []string) error {
 			return err
 		}
 		if !vterm.ValidSize(cols, rows) {
-			return usagef("--resize %s: columns must be %d to %d, rows %d to %d", r.resize, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+			return exit.Usagef("--resize %s: columns must be %d to %d, rows %d to %d", r.resize, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 		}
 		engine.Resize(cols, rows)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/expect"
@@ -74,7 +75,7 @@ func respondCommand(a *app) *cobra.Command {
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
 			ctx, action, rest := cmd.Context(), args[0], args[1:]
 			if len(rest) > 0 && action != "rm" {
-				return usagef("%q is too much; see `longterm respond --help`", rest[0])
+				return exit.Usagef("%q is too much; see `longterm respond --help`", rest[0])
 			}
 			switch action {
 			case "add":
@@ -87,7 +88,7 @@ func respondCommand(a *app) *cobra.Command {
 				return a.print(list, func(w io.Writer) { ruleTable(w, list) })
 			case "rm", "remove":
 				if r.all == (len(rest) > 0) {
-					return usagef("name rules to remove, or give --all")
+					return exit.Usagef("name rules to remove, or give --all")
 				}
 				removed, err := s.RemoveRules(ctx, rest...)
 				if err != nil {
@@ -97,7 +98,7 @@ func respondCommand(a *app) *cobra.Command {
 			case "log":
 				return a.printFirings(ctx, s)
 			}
-			return usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
+			return exit.Usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
 		})
 	c.Long = `Attach rules to a session: when a pattern appears, something is typed, next to whoever else uses
 the session. Rules stay until they are removed, also over a restart of the daemon.
@@ -158,15 +159,15 @@ func (r *ruleFlags) request(a *app) (api.RespondRules, error) {
 	var rules api.RespondRules
 	if r.file != "" {
 		if r.rule.Text != "" || r.rule.Regexp != "" || len(r.rule.Reply) > 0 {
-			return rules, usagef("--file has the rules; a pattern or reply beside it makes no sense")
+			return rules, exit.Usagef("--file has the rules; a pattern or reply beside it makes no sense")
 		}
 		return a.rulesFile(r.file)
 	}
 	switch {
 	case (r.rule.Text == "") == (r.rule.Regexp == ""):
-		return rules, usagef("one of --on TEXT and --regexp RE is needed")
+		return rules, exit.Usagef("one of --on TEXT and --regexp RE is needed")
 	case len(r.rule.Reply) == 0:
-		return rules, usagef("what is to be done? give --line, --text, --keys, --secret, --hook, --fail or --wait")
+		return rules, exit.Usagef("what is to be done? give --line, --text, --keys, --secret, --hook, --fail or --wait")
 	}
 	switch {
 	case r.prompt:
@@ -215,7 +216,7 @@ func parseRegion(s string) (*api.RespondRegion, error) {
 		for j, text := range []string{from, to} {
 			n, err := strconv.Atoi(text)
 			if text != "" && (err != nil || n < 0) || !ok {
-				return nil, usagef("--region %q is not rows A:B, or A:B,C:D with columns", s)
+				return nil, exit.Usagef("--region %q is not rows A:B, or A:B,C:D with columns", s)
 			}
 			*into[j] = n
 		}
@@ -235,7 +236,7 @@ func (a *app) rulesFile(path string) (api.RespondRules, error) {
 		for _, p := range problems {
 			fmt.Fprintf(a.stderr, "%s:%v\n", path, p)
 		}
-		return out, usagef("%s: the rules cannot be used", path)
+		return out, exit.Usagef("%s: the rules cannot be used", path)
 	}
 	out.Ordered = rules.Ordered
 	for i := range rules.Rules {
@@ -267,7 +268,7 @@ func bringSecrets(rules *api.RespondRules) error {
 			case kind == "env":
 				v, ok := os.LookupEnv(name)
 				if !ok {
-					return usagef("%s: the environment has no such variable", r.Value)
+					return exit.Usagef("%s: the environment has no such variable", r.Value)
 				}
 				if rules.Secrets == nil {
 					rules.Secrets = map[string]string{}
@@ -398,14 +399,14 @@ func (r *respondFlags) request(a *app) (*api.RespondRules, error) {
 		return &rules, err
 	}
 	if r.file == "-" {
-		return nil, usagef("--respond-file - makes no sense; name a file")
+		return nil, exit.Usagef("--respond-file - makes no sense; name a file")
 	}
 	more, err := a.rulesFile(r.file)
 	if err != nil {
 		return nil, err
 	}
 	if more.Ordered && len(rules.Rules) > 0 {
-		return nil, usagef("%s is ordered; put the rules of --respond into it", r.file)
+		return nil, exit.Usagef("%s is ordered; put the rules of --respond into it", r.file)
 	}
 	more.Rules = append(rules.Rules, more.Rules...)
 	for ref, v := range rules.Secrets {
@@ -421,7 +422,7 @@ func (r *respondFlags) request(a *app) (*api.RespondRules, error) {
 func parsePair(s string) (api.RespondRule, error) {
 	pattern, answer, ok := strings.Cut(s, "=")
 	if !ok || pattern == "" {
-		return api.RespondRule{}, usagef("--respond %q is not PATTERN=REPLY; a pattern with = in it goes into --respond-file", s)
+		return api.RespondRule{}, exit.Usagef("--respond %q is not PATTERN=REPLY; a pattern with = in it goes into --respond-file", s)
 	}
 	r := api.RespondRule{Text: pattern}
 	if expr, is := strings.CutPrefix(pattern, "re:"); is {

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/capture"
@@ -66,13 +68,13 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {
 	switch {
 	case r.line == "" && len(args) == 0:
-		return api.Run{}, usagef("no command; give -c LINE or -- CMD")
+		return api.Run{}, exit.Usagef("no command; give -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
-		return api.Run{}, usagef("both -c LINE and a command are given; give one of them")
+		return api.Run{}, exit.Usagef("both -c LINE and a command are given; give one of them")
 	case r.background && len(r.ways) > 0:
-		return api.Run{}, usagef("--notify is for who waits for the end, --background does not; `longterm jobs wait` does, and notify.command of the configuration")
+		return api.Run{}, exit.Usagef("--notify is for who waits for the end, --background does not; `longterm jobs wait` does, and notify.command of the configuration")
 	case r.encoding != "" && !r.pipe:
-		return api.Run{}, usagef("--encoding is for a command on pipes; give --pipe as well")
+		return api.Run{}, exit.Usagef("--encoding is for a command on pipes; give --pipe as well")
 	}
 	call, err := r.call(a, cmd)
 	if err != nil {
@@ -105,7 +107,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	}
 	told, err := progress.ParseNotify(r.ways, r.after)
 	if err != nil {
-		return usagef("--notify: %w", err)
+		return exit.Usagef("--notify: %w", err)
 	}
 	ctx := cmd.Context()
 	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm && r.format == ""
@@ -119,7 +121,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	}
 	res, err := b.client.Run(ctx, n)
 	if err != nil {
-		return refusal(err)
+		return exit.Refusal(err)
 	}
 	if r.warm && !r.background {
 		return a.printWarm(r, &res)
@@ -140,10 +142,10 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		defer fmt.Fprintf(a.stderr, "longterm: %s\n", res.Hint)
 	}
 	if tty && res.Mode == "pty" {
-		if run.t, err = openTerminal(a.stdin, os.Stdout); err != nil {
+		if run.t, err = termio.Open(a.stdin, os.Stdout); err != nil {
 			return err
 		}
-		defer run.t.restore(false)
+		defer run.t.Restore(false)
 	}
 	defer func() { a.tellFinished(ctx, &told, run) }()
 	return run.finish(ctx, run.follow(ctx))
@@ -171,8 +173,8 @@ type running struct {
 	flags *runFlags
 	c     *client.Client
 	s     *client.Session
-	res   api.Result // how it went, once it is over
-	t     *terminal  // nil: no terminal to give to the command
+	res   api.Result       // how it went, once it is over
+	t     *termio.Terminal // nil: no terminal to give to the command
 	w     outputWriter
 	line  string // as people read it
 	ended *api.Session
@@ -190,7 +192,7 @@ func (r *running) follow(ctx context.Context) error {
 	switch {
 	case r.t != nil:
 		go r.forward(ctx)
-	case r.res.Mode == "pipe" && !isTerminal(r.a.stdin):
+	case r.res.Mode == "pipe" && !termio.IsTerminal(r.a.stdin):
 		go feed(ctx, r.a, r.s)
 	}
 	awaited := make(chan error, 1)
@@ -258,21 +260,21 @@ func (r *running) cut() bool {
 // terminalWriter prints raw output on a person's terminal. Queries are answered by the
 // session's emulator already.
 type terminalWriter struct {
-	t      *terminal
+	t      *termio.Terminal
 	filter attach.Filter
 	buf    []byte
 }
 
 func (w *terminalWriter) write(o api.Output) error {
 	w.buf = w.filter.Append(w.buf[:0], o.Data)
-	return w.t.draw(w.buf)
+	return w.t.Draw(w.buf)
 }
 func (w *terminalWriter) flush() error { return nil }
 
 // forward gives the command the terminal's keys and size.
 func (r *running) forward(ctx context.Context) {
 	keys := make(chan []byte)
-	go r.t.keys(keys, ctx.Done())
+	go r.t.Keys(keys, ctx.Done())
 	for {
 		select {
 		case <-ctx.Done():
@@ -284,8 +286,8 @@ func (r *running) forward(ctx context.Context) {
 			if _, err := r.s.Type(ctx, api.Input{Data: in}); err != nil {
 				return // the command ended, or nothing can be typed any more
 			}
-		case <-r.t.resized:
-			cols, rows := r.t.size()
+		case <-r.t.Resized:
+			cols, rows := r.t.Size()
 			_ = r.s.Resize(ctx, cols, rows) // a resize races with the end
 		}
 	}
@@ -294,13 +296,13 @@ func (r *running) forward(ctx context.Context) {
 // finish ends what is left to end, and exits as the command did.
 func (r *running) finish(ctx context.Context, followErr error) error {
 	if r.t != nil {
-		r.t.restore(false)
+		r.t.Restore(false)
 	}
 	after := context.WithoutCancel(ctx)
 	aborted := ctx.Err() != nil
 	if followErr != nil && isOpen(r.res.State) {
 		if err := r.stop(after); err != nil {
-			return exitWith(api.ExitOwnFailure, errors.Join(followErr, err))
+			return exit.With(api.ExitOwnFailure, errors.Join(followErr, err))
 		}
 	}
 	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
@@ -350,19 +352,19 @@ func (r *running) status(aborted bool, followErr error) error {
 	var err error
 	switch {
 	case aborted:
-		return exitSilent(api.ExitInterrupted)
+		return exit.Silent(api.ExitInterrupted)
 	case r.res.TimedOut == "wall" && !isOpen(r.res.State):
-		err = exitWith(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout))
 	case r.res.TimedOut == "idle" && !isOpen(r.res.State):
-		err = exitWith(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle))
 	case followErr != nil:
-		return exitWith(api.ExitOwnFailure, followErr)
+		return exit.With(api.ExitOwnFailure, followErr)
 	default:
 		err = r.flags.resultStatus(&r.res)
 	}
-	var exit *exitError
+	var exit *exit.Error
 	if r.a.json && errors.As(err, &exit) {
-		exit.err = nil
+		exit.Err = nil
 	}
 	return err
 }

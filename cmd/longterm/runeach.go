@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -20,9 +21,9 @@ import (
 func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	switch {
 	case len(args) == 0 || r.line != "":
-		return usagef("--each is given lines: run --each LINE…")
+		return exit.Usagef("--each is given lines: run --each LINE…")
 	case r.pipe || r.warm || r.background:
-		return usagef("--each runs lines in a shell on a terminal, and waits for them; leave --pipe, --warm and --background out")
+		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; leave --pipe, --warm and --background out")
 	}
 	call, err := r.call(a, cmd)
 	if err != nil {
@@ -40,7 +41,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	ctx := cmd.Context()
 	info, err := b.client.NewSession(ctx, n)
 	if err != nil {
-		return refusal(err)
+		return exit.Refusal(err)
 	}
 	s := b.client.Session(info.ID)
 	if !r.keep {

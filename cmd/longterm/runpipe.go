@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
@@ -27,10 +29,10 @@ const feedBytes = 512 << 10
 func pipeRequest(a *app, r *runFlags, n *api.NewSession) (capture.Encoding, error) {
 	e, err := capture.ParseEncoding(r.encoding)
 	if err != nil {
-		return e, usagef("%w", err)
+		return e, exit.Usagef("%w", err)
 	}
 	n.PipeFallback = true
-	n.Stdin = !isTerminal(a.stdin)
+	n.Stdin = !termio.IsTerminal(a.stdin)
 	return e, nil
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
@@ -20,7 +21,7 @@ func screenCommand(a *app) *cobra.Command {
 				return err
 			}
 			if q.MaxOutput < 0 || q.MaxOutput > maxBudget {
-				return usagef("--max-output is 1 to %d bytes; 0: all", maxBudget)
+				return exit.Usagef("--max-output is 1 to %d bytes; 0: all", maxBudget)
 			}
 			l := &o.look
 			q.Picture = client.Picture{

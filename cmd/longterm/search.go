@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -25,7 +26,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case regex && words:
-				return usagef("--regex and --word do not go together")
+				return exit.Usagef("--regex and --word do not go together")
 			case regex:
 				q.Regexp = strings.Join(args, " ")
 			case words:
@@ -48,7 +49,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 			case found.Truncated:
 				return fmt.Errorf("the search stopped early: the pattern needs no fixed text; narrow it, or go on with --before %s", found.Next)
 			case len(found.Hits) == 0:
-				return exitSilent(api.ExitFailure)
+				return exit.Silent(api.ExitFailure)
 			}
 			return nil
 		},

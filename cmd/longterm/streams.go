@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
@@ -93,7 +94,7 @@ type sink interface {
 
 func (p *printer) pipeWriter(e capture.Encoding, raw bool) outputWriter {
 	return &pipeWriter{
-		out: p.sink(p.stdout, isTerminal(p.stdout), e, raw), err: p.sink(p.stderr, isTerminal(p.stderr), e, raw),
+		out: p.sink(p.stdout, termio.IsTerminal(p.stdout), e, raw), err: p.sink(p.stderr, termio.IsTerminal(p.stderr), e, raw),
 	}
 }
 
@@ -111,8 +112,8 @@ func (p *printer) sink(w io.Writer, tty bool, e capture.Encoding, raw bool) sink
 // budgetPipeWriter is one that prints each stream within a budget.
 func (p *printer) budgetPipeWriter(e capture.Encoding, raw bool, b budgetFlags, session string) *pipeWriter {
 	w := &pipeWriter{budgets: []*budgetWriter{b.writer(p.stdout, true, session, "stdout"), b.writer(p.stderr, true, session, "stderr")}}
-	w.out = p.sink(w.budgets[0], isTerminal(p.stdout), e, raw)
-	w.err = p.sink(w.budgets[1], isTerminal(p.stderr), e, raw)
+	w.out = p.sink(w.budgets[0], termio.IsTerminal(p.stdout), e, raw)
+	w.err = p.sink(w.budgets[1], termio.IsTerminal(p.stderr), e, raw)
 	return w
 }
 
@@ -211,7 +212,7 @@ func (w *pipeWriter) flush() error {
 
 // textWriter prints text on stdout; on a terminal binary data is only counted.
 func (p *printer) textWriter() outputWriter {
-	if isTerminal(p.stdout) {
+	if termio.IsTerminal(p.stdout) {
 		return sinkWriter{p.terminalSink(p.stdout, capture.Encoding{})}
 	}
 	return newTextWriter(p.stdout)

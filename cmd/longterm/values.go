@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
 // pairs reads NAME=VALUE arguments.
@@ -12,7 +14,7 @@ func pairs(args []string, what string) (map[string]string, error) {
 	for _, kv := range args {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok || k == "" {
-			return nil, usagef("%s %q is not NAME=VALUE", what, kv)
+			return nil, exit.Usagef("%s %q is not NAME=VALUE", what, kv)
 		}
 		m[k] = v
 	}
@@ -24,7 +26,7 @@ func parseSize(s string) (cols, rows int, err error) {
 	cols, errC := strconv.Atoi(c)
 	rows, errR := strconv.Atoi(r)
 	if !ok || errC != nil || errR != nil {
-		return 0, 0, usagef("size %q is not COLSxROWS, as in 120x40", s)
+		return 0, 0, exit.Usagef("size %q is not COLSxROWS, as in 120x40", s)
 	}
 	return cols, rows, nil
 }
@@ -55,7 +57,7 @@ func parseBytes(s string) (int64, error) {
 		}
 		return int64(n * u.bytes), nil
 	}
-	return 0, usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
+	return 0, exit.Usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
 }
 
 func oneOf(flag, value string, allowed ...string) error {
@@ -63,5 +65,5 @@ func oneOf(flag, value string, allowed ...string) error {
 		return nil
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	return usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
+	return exit.Usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/api"
@@ -54,7 +56,7 @@ func viewCommand(a *app) *cobra.Command {
 // viewDefault is longterm without a verb: the viewer, with a shell to begin with.
 func (a *app) viewDefault(cmd *cobra.Command) error {
 	if !a.onTerminal() {
-		return usagef("%w; `longterm --help` lists the verbs", errNoTerminal)
+		return exit.Usagef("%w; `longterm --help` lists the verbs", termio.ErrNoTerminal)
 	}
 	b, err := a.connect()
 	if err != nil {
@@ -87,10 +89,10 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 	w := &wishes{flags: f, changed: make(chan view.Looks, 1)}
 	looks, err := w.looks(a.settings())
 	if err != nil {
-		return misuse(err)
+		return exit.Usage(err)
 	}
 	if !a.onTerminal() {
-		return errNoTerminal
+		return termio.ErrNoTerminal
 	}
 	b, err := a.connect()
 	if err != nil {
@@ -102,7 +104,7 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 		Layouts: viewLayouts{filepath.Join(b.dirs.State, "layouts")}, Footer: newViewPrompt(src),
 	}
 	if looks.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {
-		o.Light = askBackground(a.stdin, os.Stdout, time.Second)
+		o.Light = termio.AskBackground(a.stdin, os.Stdout, time.Second)
 	}
 	if c := findClipboard(); c != nil {
 		o.Clipboard = c

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -32,12 +33,12 @@ func waitCommand(a *app) *cobra.Command {
 				w.Conds = append(w.Conds, cond)
 			}
 			if len(w.Conds) == 0 {
-				return usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
+				return exit.Usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
 			}
 			if since != "" {
 				n, err := strconv.ParseUint(since, 10, 64)
 				if err != nil {
-					return usagef("--since %q is not an output offset", since)
+					return exit.Usagef("--since %q is not an output offset", since)
 				}
 				w.Since = &n
 			}
@@ -102,12 +103,12 @@ func parseCondition(s string) (api.Condition, error) {
 		c.Text = value
 	case "input":
 		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen", "prompt"}, value) {
-			return c, usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
+			return c, exit.Usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
 		}
 		c.Text = value
 	case "fullscreen":
 		if value != "" && value != "on" && value != "off" {
-			return c, usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)
+			return c, exit.Usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)
 		}
 		c.Off = value == "off"
 	case "progress":
@@ -116,7 +117,7 @@ func parseCondition(s string) (api.Condition, error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(value, "%"))
 		if err != nil || n < 0 || n > 100 {
-			return c, usagef("condition %q: a progress is a percentage, 0 to 100", s)
+			return c, exit.Usagef("condition %q: a progress is a percentage, 0 to 100", s)
 		}
 		c.Percent = n
 	case "cursor":
@@ -126,7 +127,7 @@ func parseCondition(s string) (api.Condition, error) {
 			if n, err := strconv.Atoi(text); err == nil {
 				*to = &n
 			} else if text != "" {
-				return c, usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
+				return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
 			}
 		}
 	case "quiet":
@@ -135,11 +136,11 @@ func parseCondition(s string) (api.Condition, error) {
 		}
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return c, usagef("condition %q: %q is no duration, as in 500ms or 2s", s, value)
+			return c, exit.Usagef("condition %q: %q is no duration, as in 500ms or 2s", s, value)
 		}
 		c.QuietMS = max(1, d.Milliseconds())
 	default:
-		return c, usagef("unknown condition %q; see `longterm wait --help`", s)
+		return c, exit.Usagef("unknown condition %q; see `longterm wait --help`", s)
 	}
 	return c, nil
 }
@@ -163,7 +164,7 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	}
 	switch r.Outcome {
 	case "timeout":
-		return exitWith(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
+		return exit.With(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
 	case "ended":
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, stateText(&r.Session)).
 			WithHint("its screen and output can still be read")

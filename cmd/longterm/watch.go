@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -75,13 +76,13 @@ one object for each run instead.`,
 func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {
 	switch {
 	case f.line == "" && len(args) == 0:
-		return api.NewSession{}, usagef("no command; give -c LINE or -- CMD")
+		return api.NewSession{}, exit.Usagef("no command; give -c LINE or -- CMD")
 	case f.line != "" && len(args) > 0:
-		return api.NewSession{}, usagef("both -c LINE and a command are given; give one of them")
+		return api.NewSession{}, exit.Usagef("both -c LINE and a command are given; give one of them")
 	case f.debounce < 0:
-		return api.NewSession{}, usagef("--debounce %s is negative", f.debounce)
+		return api.NewSession{}, exit.Usagef("--debounce %s is negative", f.debounce)
 	case f.runs < 0:
-		return api.NewSession{}, usagef("--runs %d is negative", f.runs)
+		return api.NewSession{}, exit.Usagef("--runs %d is negative", f.runs)
 	}
 	n, err := f.startFlags.request(cmd, args)
 	n.Line, n.Temporary = f.line, true
@@ -95,11 +96,11 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	}
 	notify, err := progress.ParseNotify(f.ways, f.after)
 	if err != nil {
-		return usagef("--notify: %w", err)
+		return exit.Usagef("--notify: %w", err)
 	}
 	filter, err := filewatch.NewFilter(f.onChange, append(filewatch.GitIgnore(n.Cwd), f.ignore...))
 	if err != nil {
-		return usagef("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	b, err := a.connect()
 	if err != nil {

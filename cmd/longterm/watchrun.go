@@ -234,7 +234,7 @@ func (a *app) tellFinished(ctx context.Context, n *progress.Notify, r *running) 
 	}
 	var terminal func([]byte) int
 	if r.t != nil {
-		terminal = func(b []byte) int { _ = r.t.draw(b); return 1 }
+		terminal = func(b []byte) int { _ = r.t.Draw(b); return 1 }
 	}
 	a.notify(context.WithoutCancel(ctx), n, &done, terminal)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/output/progress"
@@ -45,7 +46,7 @@ func (a *app) watchView(tty, clear bool) (watchView, error) {
 	case !tty:
 		return &textWatch{w: a.stdout, text: newTextWriter(a.stdout)}, nil
 	}
-	t, err := openTerminal(a.stdin, os.Stdout)
+	t, err := termio.Open(a.stdin, os.Stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func headText(n int, command string, cause []string) string {
 // terminalWatch shows output as it is, above a status line in the last row. The rows
 // above it are a scrolling region, set anew with each status: programs reset it.
 type terminalWatch struct {
-	t      *terminal
+	t      *termio.Terminal
 	clear  bool
 	filter attach.Filter
 	buf    []byte
@@ -120,19 +121,19 @@ type terminalWatch struct {
 }
 
 func (v *terminalWatch) size() (cols, rows int, ok bool) {
-	cols, rows = v.t.size()
+	cols, rows = v.t.Size()
 	return cols, max(rows-1, 1), true
 }
 
 // region keeps the last row free, whatever row the cursor is in.
 func (v *terminalWatch) region() {
-	_, rows := v.t.size()
-	_ = v.t.draw(fmt.Appendf(nil, "\r\n\x1b[A\x1b7\x1b[1;%dr\x1b8", max(rows-1, 1)))
+	_, rows := v.t.Size()
+	_ = v.t.Draw(fmt.Appendf(nil, "\r\n\x1b[A\x1b7\x1b[1;%dr\x1b8", max(rows-1, 1)))
 }
 
 func (v *terminalWatch) begin(n int, command string, cause []string) {
 	if v.clear {
-		_ = v.t.draw([]byte("\x1b[H\x1b[2J\x1b[3J"))
+		_ = v.t.Draw([]byte("\x1b[H\x1b[2J\x1b[3J"))
 	}
 	v.filter = attach.Filter{}
 	v.say("\x1b[2m", headText(n, command, cause))
@@ -141,13 +142,13 @@ func (v *terminalWatch) begin(n int, command string, cause []string) {
 
 // say prints a line of longterm's own among the output.
 func (v *terminalWatch) say(look, line string) {
-	cols, _ := v.t.size()
-	_ = v.t.draw([]byte("\x1b[m\r" + look + cut(printable(line), cols) + "\x1b[m\x1b[K\r\n"))
+	cols, _ := v.t.Size()
+	_ = v.t.Draw([]byte("\x1b[m\r" + look + cut(printable(line), cols) + "\x1b[m\x1b[K\r\n"))
 }
 
 func (v *terminalWatch) write(o api.Output) {
 	v.buf = v.filter.Append(v.buf[:0], o.Data)
-	_ = v.t.draw(v.buf)
+	_ = v.t.Draw(v.buf)
 }
 
 func (v *terminalWatch) status(s progress.State) { v.bottom(statusText(s)) }
@@ -160,10 +161,10 @@ func (v *terminalWatch) bottom(text string) {
 		return
 	}
 	v.line = text
-	cols, rows := v.t.size()
+	cols, rows := v.t.Size()
 	text = cut(" "+printable(text), cols)
 	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
-	_ = v.t.draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
+	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
 }
 
 // cut cuts text to a width in cells.
@@ -182,9 +183,9 @@ func (v *terminalWatch) stopped() { v.tidy() }
 
 // tidy undoes what a program may have left behind.
 func (v *terminalWatch) tidy() {
-	_, rows := v.t.size()
-	b := append([]byte("\x1b[m\x1b[?25h\x1b[?7h"), v.t.leave(max(rows-1, 1))...)
-	_ = v.t.draw(append(b, "\r\n"...))
+	_, rows := v.t.Size()
+	b := append([]byte("\x1b[m\x1b[?25h\x1b[?7h"), v.t.Leave(max(rows-1, 1))...)
+	_ = v.t.Draw(append(b, "\r\n"...))
 }
 
 func (v *terminalWatch) report(r *report) {
@@ -202,17 +203,17 @@ func (v *terminalWatch) report(r *report) {
 }
 
 func (v *terminalWatch) raw(b []byte) int {
-	_ = v.t.draw(b)
+	_ = v.t.Draw(b)
 	return 1
 }
 
 func (v *terminalWatch) keys() <-chan watchKey     { return v.in }
-func (v *terminalWatch) resized() <-chan os.Signal { return v.t.resized }
+func (v *terminalWatch) resized() <-chan os.Signal { return v.t.Resized }
 
 // read makes keys of what is typed. It ends with the process: a read cannot be ended.
 func (v *terminalWatch) read() {
 	typed := make(chan []byte)
-	go v.t.keys(typed, v.stop)
+	go v.t.Keys(typed, v.stop)
 	for b := range typed {
 		for _, c := range b {
 			k := watchKey(0)
@@ -235,7 +236,7 @@ func (v *terminalWatch) read() {
 
 func (v *terminalWatch) close() {
 	close(v.stop)
-	_, rows := v.t.size()
-	_ = v.t.draw(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[m\x1b[2K\x1b8\x1b7\x1b[r\x1b8", rows))
-	v.t.restore(false)
+	_, rows := v.t.Size()
+	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[m\x1b[2K\x1b8\x1b7\x1b[r\x1b8", rows))
+	v.t.Restore(false)
 }

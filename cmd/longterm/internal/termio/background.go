@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package termio
 
 import (
 	"os"
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// askBackground asks a terminal whether its background is light (OSC 11). What it is asked next, DA1, every terminal
+// AskBackground asks a terminal whether its background is light (OSC 11). What it is asked next, DA1, every terminal
 // answers, so that one which does not know colours is not waited for. Keys typed meanwhile are lost.
-func askBackground(in, out *os.File, patience time.Duration) (light bool) {
+func AskBackground(in, out *os.File, patience time.Duration) (light bool) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package termio
 
 import (
 	"errors"
@@ -66,9 +66,9 @@ func (g *guard) dismiss() {
 	_ = g.cmd.Wait()
 }
 
-// resetTerminal puts a terminal in order that something left in disorder, whatever it was.
-func resetTerminal(in, out *os.File) error {
-	if !areTerminals(in, out) {
+// Reset puts a terminal in order that something left in disorder, whatever it was.
+func Reset(in, out *os.File) error {
+	if !AreTerminals(in, out) {
 		return errors.New("standard input and output must be the terminal to reset")
 	}
 	b := append(render.AppendModesReset(nil), "\x1b[9999;1H\r\n"...) // below all that is there: the cursor may be anywhere

@@ -1,6 +1,10 @@
 //go:build unix
 
-package main
+// Package termio is the person's terminal: raw mode and the way back from it on every end (a guard process has it after
+// SIGKILL), its size, its keys, its background colour. It knows no session; what is drawn comes as bytes.
+//
+// A Terminal is drawn on and given back by different goroutines; its own lock keeps them apart.
+package termio
 
 import (
 	"bytes"
@@ -20,13 +24,13 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// terminal is the person's terminal while longterm has it: raw, and given back on
+// Terminal is the person's terminal while it is raw; it is given back on
 // every way out.
-type terminal struct {
+type Terminal struct {
 	in, out *os.File
 	state   *term.State
 	once    sync.Once
-	resized chan os.Signal
+	Resized chan os.Signal
 	guard   *guard // nil: none
 	own     bool   // on the alternate screen, which is ours
 	titled  bool   // the title is kept
@@ -46,8 +50,8 @@ const (
 	giveTitleBack = "\x1b[23;0t"
 )
 
-// draw writes raw output to the terminal.
-func (t *terminal) draw(p []byte) error {
+// Draw writes raw output to the terminal.
+func (t *Terminal) Draw(p []byte) error {
 	if !t.recoloured.Load() && slices.ContainsFunc(colourSettings, func(s []byte) bool { return bytes.Contains(p, s) }) {
 		t.recoloured.Store(true)
 		t.guard.recoloured()
@@ -59,9 +63,9 @@ func (t *terminal) draw(p []byte) error {
 	return err
 }
 
-// leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
+// Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
 // if the cursor is not where it was: row is the last one to be used.
-func (t *terminal) leave(row int) []byte {
+func (t *Terminal) Leave(row int) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	seq, back := t.screens.Leave()
@@ -71,30 +75,32 @@ func (t *terminal) leave(row int) []byte {
 	return []byte(seq)
 }
 
-var errNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
+// ErrNoTerminal is for verbs that need a person before them.
+var ErrNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
 
-func areTerminals(in, out *os.File) bool {
+// AreTerminals says that both streams are terminals.
+func AreTerminals(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// openTerminal makes the terminal raw.
-func openTerminal(in, out *os.File) (*terminal, error) {
-	if !areTerminals(in, out) {
-		return nil, errNoTerminal
+// Open makes the terminal raw.
+func Open(in, out *os.File) (*Terminal, error) {
+	if !AreTerminals(in, out) {
+		return nil, ErrNoTerminal
 	}
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{in: in, out: out, state: state, resized: make(chan os.Signal, 1)}
-	signal.Notify(t.resized, syscall.SIGWINCH)
+	t := &Terminal{in: in, out: out, state: state, Resized: make(chan os.Signal, 1)}
+	signal.Notify(t.Resized, syscall.SIGWINCH)
 	return t, nil
 }
 
-// take has a guard give the terminal back should this process be killed, and keeps the
+// Take has a guard give the terminal back should this process be killed, and keeps the
 // title. With own the session is shown on the alternate screen; what is on the other is
 // back afterwards.
-func (t *terminal) take(own bool) {
+func (t *Terminal) Take(own bool) {
 	t.own, t.titled = own, true
 	t.guard = startGuard(t.out, t.appendReset(nil, true))
 	enter := keepTitle
@@ -104,10 +110,11 @@ func (t *terminal) take(own bool) {
 	_, _ = t.out.WriteString(enter) // a terminal that is gone is noticed when drawing
 }
 
-func (t *terminal) size() (cols, rows int) { return sizeOf(t.out) }
+// Size is its size in cells.
+func (t *Terminal) Size() (cols, rows int) { return SizeOf(t.out) }
 
-// sizeOf is a terminal's size in cells.
-func sizeOf(f *os.File) (cols, rows int) {
+// SizeOf is a terminal's size in cells.
+func SizeOf(f *os.File) (cols, rows int) {
 	cols, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil || cols < 1 || rows < 1 {
 		return 80, 24
@@ -115,16 +122,16 @@ func sizeOf(f *os.File) (cols, rows int) {
 	return cols, rows
 }
 
-// restore gives the terminal back, with every mode a session may have set undone.
+// Restore gives the terminal back, with every mode a session may have set undone.
 // below: the cursor goes below what was drawn; else it stays where output ended. From a
 // screen of our own the cursor goes back to where it was.
-func (t *terminal) restore(below bool) {
+func (t *Terminal) Restore(below bool) {
 	t.once.Do(func() {
-		signal.Stop(t.resized)
+		signal.Stop(t.Resized)
 		var leave []byte
 		if !t.own {
-			_, rows := t.size()
-			leave = t.leave(rows) // before the cursor is saved, which is kept per screen
+			_, rows := t.Size()
+			leave = t.Leave(rows) // before the cursor is saved, which is kept per screen
 		}
 		_, _ = t.out.Write(t.appendReset(leave, below))
 		_ = term.Restore(int(t.in.Fd()), t.state)
@@ -132,7 +139,7 @@ func (t *terminal) restore(below bool) {
 	})
 }
 
-func (t *terminal) appendReset(b []byte, below bool) []byte {
+func (t *Terminal) appendReset(b []byte, below bool) []byte {
 	b = append(b, "\x1b[m"...)
 	if !t.own {
 		b = append(b, "\x1b7"...) // resetting margins moves the cursor
@@ -154,8 +161,8 @@ func (t *terminal) appendReset(b []byte, below bool) []byte {
 	return b
 }
 
-// keys reads what is typed and hands it on, read by read. It ends with the terminal.
-func (t *terminal) keys(to chan<- []byte, stop <-chan struct{}) {
+// Keys reads what is typed and hands it on, read by read. It ends with the terminal.
+func (t *Terminal) Keys(to chan<- []byte, stop <-chan struct{}) {
 	defer close(to)
 	buf := make([]byte, 64<<10)
 	for {
@@ -173,8 +180,8 @@ func (t *terminal) keys(to chan<- []byte, stop <-chan struct{}) {
 	}
 }
 
-// isTerminal says that a stream is a terminal.
-func isTerminal(w any) bool {
+// IsTerminal says that a stream is a terminal.
+func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
