@@ -27,7 +27,7 @@ func init() { // a table that its own functions refer to
 		return simple(func(v *viewer) { v.grow(stacked, by) })
 	}
 	tabs := func(n int) func(*viewer, input.Key) {
-		return simple(func(v *viewer) { v.m.show((v.m.current + n + len(v.m.tabs)) % len(v.m.tabs)) })
+		return simple(func(v *viewer) { v.m.stepTab(n) })
 	}
 	actions = map[keymap.Action]func(*viewer, input.Key){
 		"new": simple((*viewer).newHere), "pick": simple((*viewer).openPicker), "next-alert": simple((*viewer).goToAlert),
@@ -40,11 +40,11 @@ func init() { // a table that its own functions refer to
 		"zoom":  simple(func(v *viewer) { v.m.zoomed = !v.m.zoomed }),
 		"wider": grow(false, growBy), "narrower": grow(false, -growBy), "taller": grow(true, growBy/2), "shorter": grow(true, -growBy/2),
 		"even": simple(func(v *viewer) { v.m.manual(v.paneArea()).tree.Even() }), "arrange": simple((*viewer).rearrange),
-		"swap": simple((*viewer).swap),
+		"swap": simple(func(v *viewer) { v.m.swap(v.paneArea()) }),
 
 		"tab-new": simple((*viewer).newTab), "tab-next": tabs(1), "tab-previous": tabs(-1), "tab-move": simple((*viewer).moveToTab),
 		"tab-rename": simple((*viewer).askTabName), "tab-close": simple(func(v *viewer) { v.m.dropTab(v.m.current) }),
-		"all": simple((*viewer).toggleAll), "layout-save": simple((*viewer).askLayoutName), "layout-load": simple((*viewer).openLayouts),
+		"all": simple(func(v *viewer) { v.m.toggleAll() }), "layout-save": simple((*viewer).askLayoutName), "layout-load": simple((*viewer).openLayouts),
 
 		"scroll": (*viewer).startScroll, "search": simple((*viewer).startSearch),
 		"command-previous": simple((*viewer).lastCommand), "copy-output": simple((*viewer).copyLast),
@@ -70,7 +70,7 @@ func (v *viewer) command(k input.Key) {
 		actions[a](v, k)
 		return
 	}
-	v.m.message = "no such key; " + v.chord("help") + " lists them"
+	v.message = "no such key; " + v.chord("help") + " lists them"
 }
 
 // emptyKey does what a key asks for while there is no session.
@@ -81,7 +81,7 @@ func (v *viewer) emptyKey(k input.Key) {
 }
 
 // paneArea is where the panes are.
-func (v *viewer) paneArea() rect {
+func (v *viewer) paneArea() layout.Rect {
 	area, _ := v.areas()
 	return area
 }
@@ -93,17 +93,10 @@ func (v *viewer) create(place func(id string)) {
 		id, err := v.src.New(v.ctx, beside)
 		v.later(func() {
 			if err != nil {
-				v.m.message = "no new session: " + err.Error()
+				v.message = "no new session: " + err.Error()
 				return
 			}
-			if len(v.m.only) > 0 {
-				v.m.only = append(v.m.only, id)
-			}
-			v.m.seen[id] = true
-			v.m.expected[id] = v.m.session(id) == nil
-			if !v.m.expected[id] {
-				delete(v.m.expected, id)
-			}
+			v.m.expect(id)
 			place(id)
 			v.m.focus, v.m.zoomed = id, false
 		})
@@ -114,16 +107,7 @@ func (v *viewer) create(place func(id string)) {
 // where it has more room.
 func (v *viewer) newHere() {
 	t, at := v.m.tab(), v.m.focus
-	v.create(func(id string) {
-		if t.auto || !slices.Contains(v.m.tabs, t) {
-			return
-		}
-		stacked := false
-		if p := v.m.pane(at); p != nil {
-			stacked = p.area.H*layout.CellAspect > p.area.W
-		}
-		t.tree = t.tree.Split(at, id, stacked)
-	})
+	v.create(func(id string) { v.m.insert(t, at, id) })
 }
 
 // split starts a session to the right of the focused one, or below it.
@@ -132,9 +116,9 @@ func (v *viewer) split(stacked bool) {
 		v.newHere()
 		return
 	}
-	p := v.m.focused()
+	p := v.focused()
 	if p != nil && (stacked && p.area.H < 2*layout.MinHeight || !stacked && p.area.W < 2*layout.MinWidth+1) {
-		v.m.message = "the pane is too small to be split; " + v.chord("tab-new") + " opens a tab"
+		v.message = "the pane is too small to be split; " + v.chord("tab-new") + " opens a tab"
 		return
 	}
 	t, at := v.m.manual(v.paneArea()), v.m.focus
@@ -147,67 +131,26 @@ func (v *viewer) newTab() {
 
 // moveToTab gives the pane a tab of its own.
 func (v *viewer) moveToTab() {
-	id := v.m.focus
-	if v.m.session(id) == nil {
-		return
+	if !v.m.moveToTab() {
+		v.message = "it has a tab of its own"
 	}
-	if t := v.m.tab(); !t.auto {
-		if len(t.tree.Sessions()) == 1 {
-			v.m.message = "it has a tab of its own"
-			return
-		}
-		v.m.leave(id)
-	}
-	v.m.addTab(&tab{tree: layout.Leaf(id), focus: id})
-}
-
-// toggleAll shows all sessions in a grid, or what was shown before.
-func (v *viewer) toggleAll() {
-	t := v.m.tab()
-	if t.auto {
-		if len(v.m.tabs) > 1 {
-			v.m.dropTab(v.m.current)
-		}
-		return
-	}
-	for i, t := range v.m.tabs {
-		if t.auto {
-			v.m.show(i)
-			return
-		}
-	}
-	v.m.addTab(&tab{auto: true, focus: v.m.focus})
 }
 
 func (v *viewer) grow(stacked bool, by int) {
-	if !v.m.manual(v.paneArea()).tree.Grow(v.m.focus, v.paneArea(), stacked, by) {
-		v.m.message = "there is no border to move"
+	if !v.m.grow(v.paneArea(), stacked, by) {
+		v.message = "there is no border to move"
 	}
 }
 
 func (v *viewer) rearrange() {
-	t := v.m.manual(v.paneArea())
-	ids := t.tree.Sessions()
-	if len(ids) < 2 {
-		return
-	}
-	a := layout.Arrangements[t.arranged%len(layout.Arrangements)]
-	t.arranged++
-	t.tree = a.Make(v.paneArea(), ids)
-	v.m.message = a.Name
-}
-
-func (v *viewer) swap() {
-	t := v.m.manual(v.paneArea())
-	ids := t.tree.Sessions()
-	if i := slices.Index(ids, v.m.focus); i >= 0 {
-		t.tree.Swap(v.m.focus, ids[(i+1)%len(ids)])
+	if name := v.m.rearrange(v.paneArea()); name != "" {
+		v.message = name
 	}
 }
 
 func (v *viewer) setTheme(t *theme.Theme) {
 	v.theme, v.chosen, v.fresh = t, t.Name, true
-	v.m.message = "theme: " + t.Name
+	v.message = "theme: " + t.Name
 }
 
 func (v *viewer) nextTheme() {
@@ -221,7 +164,7 @@ func (v *viewer) goToAlert() {
 		v.m.goTo(id)
 		return
 	}
-	v.m.message = "nothing wants attention"
+	v.message = "nothing wants attention"
 }
 
 func (v *viewer) askKill() {
@@ -239,7 +182,7 @@ func (v *viewer) askKill() {
 func (v *viewer) kill(id string) {
 	v.spawn(func() {
 		if err := v.src.Kill(v.ctx, id); err != nil {
-			v.later(func() { v.m.message = "not killed: " + err.Error() })
+			v.later(func() { v.message = "not killed: " + err.Error() })
 		}
 	})
 }
@@ -251,7 +194,7 @@ func (v *viewer) closePane() {
 	switch {
 	case v.m.session(id) == nil:
 	case v.m.running(id) && len(v.m.shown()) == 1 && len(v.m.tabs) == 1:
-		v.m.message = "it runs; " + v.chord("kill") + " kills it"
+		v.message = "it runs; " + v.chord("kill") + " kills it"
 	case v.m.running(id):
 		v.m.manual(v.paneArea())
 		v.m.leave(id)
@@ -264,11 +207,11 @@ func (v *viewer) restart() {
 	id := v.m.focus
 	switch {
 	case v.m.running(id):
-		v.m.message = "it runs"
+		v.message = "it runs"
 	case v.o.Steward != nil && v.m.session(id) != nil:
 		v.spawn(func() {
 			if err := v.o.Steward.Restart(v.ctx, id); err != nil {
-				v.later(func() { v.m.message = "not started again: " + err.Error() })
+				v.later(func() { v.message = "not started again: " + err.Error() })
 			}
 		})
 	}
@@ -286,7 +229,7 @@ func (v *viewer) askRename() {
 		}
 		v.spawn(func() {
 			if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
-				v.later(func() { v.m.message = "not renamed: " + err.Error() })
+				v.later(func() { v.message = "not renamed: " + err.Error() })
 			}
 		})
 	}})
@@ -301,7 +244,7 @@ func (v *viewer) askTabName() {
 
 // startScroll looks back: with PageUp a page at once.
 func (v *viewer) startScroll(k input.Key) {
-	p := v.m.focused()
+	p := v.focused()
 	if p == nil {
 		return
 	}
@@ -311,25 +254,25 @@ func (v *viewer) startScroll(k input.Key) {
 	}
 	v.fetch(p, nil)
 	if !l.loaded && v.o.History == nil {
-		v.m.message = "no history is kept here"
+		v.message = "no history is kept here"
 	}
 }
 
 func (v *viewer) startSearch() {
-	if p := v.m.focused(); p != nil {
+	if p := v.focused(); p != nil {
 		v.askSearch(p)
 	}
 }
 
 func (v *viewer) lastCommand() {
-	if p := v.m.focused(); p != nil {
+	if p := v.focused(); p != nil {
 		v.lookBack(p, true)
 		v.stepCommand(p, -1)
 	}
 }
 
 func (v *viewer) copyLast() {
-	if p := v.m.focused(); p != nil {
+	if p := v.focused(); p != nil {
 		v.copyOutput(p)
 	}
 }

@@ -19,6 +19,12 @@ const (
 	alertNeeds
 )
 
+// sign marks sessions and tabs.
+func (k alertKind) sign() string { return alertSigns[k] }
+
+// words say what happened.
+func (k alertKind) words() string { return alertWords[k] }
+
 // alertSigns mark sessions and tabs.
 var alertSigns = [...]string{alertNone: "", alertFinished: "✓", alertBell: "♪", alertFailed: "✗", alertNeeds: "?"}
 
@@ -36,7 +42,7 @@ func (m *model) notice(now []Session, at time.Time) {
 			continue
 		}
 		kind := m.quiet.worth(change(old, s, at, m.quiet.Long))
-		if kind == alertFinished && m.pane(s.ID) != nil {
+		if kind == alertFinished && m.onScreen(s.ID) {
 			continue // it can be seen
 		}
 		if kind > m.alerts[s.ID].kind {
@@ -49,12 +55,6 @@ func (m *model) notice(now []Session, at time.Time) {
 			delete(m.alerts, s.ID)
 		}
 	}
-}
-
-// wants reports that a session asks a person. Full-screen programs and the prompts of shells within
-// shells wait for one too, but ask nothing.
-func wants(s *Session) bool {
-	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen" && s.Needs != "prompt"
 }
 
 // worth is the alert, or none where the person wants none of it.
@@ -109,4 +109,12 @@ func (m *model) worst(ids []string) alertKind {
 		worst = max(worst, m.alerts[id].kind)
 	}
 	return worst
+}
+
+// Alerts say what is not worth a person's attention.
+type Alerts struct {
+	NoBell    bool
+	NoCommand bool
+	NoInput   bool
+	Long      time.Duration // how long a command runs whose end is told; default 3 s
 }

@@ -22,45 +22,20 @@ type placed struct {
 func (v *viewer) arrange() {
 	w, h := v.canvas.Size()
 	area, footer := v.areas()
-	want := placed{v.m.places(area), w, h, footer.H, v.m.loaded}
+	want := placed{v.m.arrange(area), w, h, footer.H, v.m.loaded}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
 		want.footer != v.layout.footer || want.loaded != v.layout.loaded {
 		v.layout, v.fresh = want, true
 		v.place(want.places)
 	}
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		p.fit(v.say(p.id, p.inner()))
 	}
 	v.setMouse()
 }
 
-// places says which sessions go where.
-func (m *model) places(area rect) []layout.Place {
-	if m.zoomed && m.focus != "" {
-		return []layout.Place{{Session: m.focus, Area: area}}
-	}
-	if t := m.tab(); !t.auto {
-		places, _, fits := t.tree.Arrange(area)
-		if fits || len(places) == 1 {
-			return places
-		}
-		return []layout.Place{{Session: m.focus, Area: area}}
-	}
-	ids := m.visible()
-	areas := layout.Grid(area, len(ids))
-	from := 0
-	if i := slices.Index(ids, m.focus); i >= len(areas) { // a window around the focused one
-		from = i - len(areas) + 1
-	}
-	out := make([]layout.Place, len(areas))
-	for i := range areas {
-		out[i] = layout.Place{Session: ids[from+i], Area: areas[i]}
-	}
-	return out
-}
-
 // say is the size that the viewer wants for a session; 0×0: it has no say.
-func (v *viewer) say(id string, in rect) (cols, rows int) {
+func (v *viewer) say(id string, in layout.Rect) (cols, rows int) {
 	if v.m.readOnly || v.mute[id] {
 		return 0, 0
 	}
@@ -68,20 +43,21 @@ func (v *viewer) say(id string, in rect) (cols, rows int) {
 }
 
 func (v *viewer) place(places []layout.Place) {
-	old := v.m.panes
-	v.m.panes = nil
+	old := v.panes
+	v.m.places = places
+	v.panes = nil
 	for _, pl := range places {
 		at := slices.IndexFunc(old, func(p *pane) bool { return p.id == pl.Session })
 		if at < 0 {
 			in := (&pane{area: pl.Area}).inner()
 			cols, rows := v.say(pl.Session, in)
-			v.m.panes = append(v.m.panes, v.watch(pl.Session, pl.Area, cols, rows))
+			v.panes = append(v.panes, v.watch(pl.Session, pl.Area, cols, rows))
 			continue
 		}
 		p := old[at]
 		old = slices.Delete(old, at, at+1)
 		p.place(pl.Area)
-		v.m.panes = append(v.m.panes, p)
+		v.panes = append(v.panes, p)
 	}
 	for _, p := range old {
 		p.stream.Close()
@@ -93,7 +69,7 @@ func (v *viewer) place(places []layout.Place) {
 // another size is nothing to tell of.
 func (v *viewer) layoutTime() {
 	now := v.o.Now()
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		p.placedAt = now
 	}
 }
@@ -109,7 +85,7 @@ func (p *pane) outgrown(now time.Time) bool {
 }
 
 // watch opens a pane and a goroutine that hands its frames to the loop.
-func (v *viewer) watch(id string, area rect, cols, rows int) *pane {
+func (v *viewer) watch(id string, area layout.Rect, cols, rows int) *pane {
 	p := &pane{id: id, cols: cols, rows: rows}
 	p.place(area)
 	p.stream = v.src.Watch(v.ctx, id, cols, rows)
@@ -135,7 +111,7 @@ func (v *viewer) watch(id string, area rect, cols, rows int) *pane {
 }
 
 func (v *viewer) closePanes() {
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		p.stream.Close()
 	}
 	v.stopPreview()
@@ -151,7 +127,7 @@ func (v *viewer) setMouse() {
 		return
 	}
 	flags := tcell.MouseButtonEvents | tcell.MouseDragEvents
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		if p.modes.Mouse == vterm.MouseAny {
 			flags |= tcell.MouseMotionEvents
 		}
@@ -172,10 +148,10 @@ func (v *viewer) tellFocus() {
 		return
 	}
 	out, in := false, true
-	if p := v.m.pane(v.told); p != nil {
+	if p := v.pane(v.told); p != nil {
 		p.stream.Act(Input{Focus: &out})
 	}
-	if p := v.m.pane(want); p != nil {
+	if p := v.pane(want); p != nil {
 		p.stream.Act(Input{Focus: &in})
 	}
 	v.told = want

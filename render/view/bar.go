@@ -8,6 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -35,7 +36,7 @@ func (v *viewer) drawBarText(text string, st tcell.Style) {
 	w, h := v.canvas.Size()
 	_, bar := split(w, h)
 	if bar.H == 0 {
-		bar = rect{X: 0, Y: h - 1, W: w, H: 1}
+		bar = layout.Rect{X: 0, Y: h - 1, W: w, H: 1}
 	}
 	v.bar = ""
 	v.canvas.Text(bar.X, bar.Y, bar.W, text, st)
@@ -74,12 +75,12 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 	}
 	all := len(v.m.shown())
 	switch {
-	case v.m.mode == modePrefix:
+	case v.mode == modePrefix:
 		left := v.hintSegments()
 		v.barTabs = nil
 		return left, nil, th.Bar
-	case v.m.message != "":
-		return whole(" "+v.m.message, th.Message)
+	case v.message != "":
+		return whole(" "+v.message, th.Message)
 	case v.m.away != "" && v.o.Now().Sub(v.m.awaySince) >= awayTime:
 		return whole(" reconnecting… "+v.m.away, th.Message)
 	case !v.m.loaded:
@@ -92,13 +93,13 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 	if v.o.NoHints {
 		hint = ""
 	}
-	switch hidden := len(v.m.panes) < all; {
-	case v.m.focused() != nil && v.m.focused().look.standsStill():
-		hint = v.lookHint(v.m.focused().look)
+	switch hidden := len(v.panes) < all; {
+	case v.focused() != nil && v.focused().look.standsStill():
+		hint = v.lookHint(v.focused().look)
 	case v.m.zoomed && all > 1:
 		hint = fmt.Sprintf(" zoomed; %s shows all %d", v.chord("zoom"), all)
 	case hidden:
-		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", len(v.m.panes), all, v.chord("next"))
+		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", len(v.panes), all, v.chord("next"))
 	}
 	if len(left) == 0 {
 		left = []segment{{hint, th.BarDim}}
@@ -144,7 +145,7 @@ func (v *viewer) tabSegments() []segment {
 			ids = t.tree.Sessions()
 		}
 		if worst := v.m.worst(ids); worst != alertNone && i != v.m.current {
-			text = " " + canvas.Printable(v.m.title(i)) + " " + alertSigns[worst] + " "
+			text = " " + canvas.Printable(v.m.title(i)) + " " + worst.sign() + " "
 			st = theme.On(st, v.theme.Wants).Bold(true)
 		}
 		out = append(out, segment{text, st})
@@ -180,7 +181,7 @@ func (v *viewer) alertSegments() []segment {
 	var out []segment
 	if id := v.m.nextAlert(); id != "" {
 		s, a := v.m.session(id), v.m.alerts[id]
-		text := fmt.Sprintf(" %s %s %s ", alertSigns[a.kind], canvas.Printable(s.Name), alertWords[a.kind])
+		text := fmt.Sprintf(" %s %s %s ", a.kind.sign(), canvas.Printable(s.Name), a.kind.words())
 		if n := len(v.m.alerts); n > 1 {
 			text += fmt.Sprintf("+%d ", n-1)
 		}
@@ -229,9 +230,9 @@ const minBarHeight = 4
 
 // split divides the terminal: panes above, the bar below. A bar without height is not
 // shown.
-func split(w, h int) (panes, bar rect) {
+func split(w, h int) (panes, bar layout.Rect) {
 	if h < minBarHeight {
-		return rect{X: 0, Y: 0, W: w, H: h}, rect{X: 0, Y: h, W: w, H: 0}
+		return layout.Rect{X: 0, Y: 0, W: w, H: h}, layout.Rect{X: 0, Y: h, W: w, H: 0}
 	}
-	return rect{X: 0, Y: 0, W: w, H: h - 1}, rect{X: 0, Y: h - 1, W: w, H: 1}
+	return layout.Rect{X: 0, Y: 0, W: w, H: h - 1}, layout.Rect{X: 0, Y: h - 1, W: w, H: 1}
 }

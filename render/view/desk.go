@@ -28,7 +28,7 @@ func (d Desk) Context() context.Context { return d.v.ctx }
 func (d Desk) After(t time.Duration, f func()) { d.v.after(t, f) }
 
 // Say shows a text in the bar, until the next key.
-func (d Desk) Say(text string) { d.v.m.message = text }
+func (d Desk) Say(text string) { d.v.message = text }
 
 // Sessions are all sessions that are known, and the focused one's id.
 func (d Desk) Sessions() (all []Session, focus string) { return d.v.m.sessions, d.v.m.focus }
@@ -42,7 +42,7 @@ func (d Desk) Type(text string) bool {
 	if !d.v.m.running(d.v.m.focus) || d.v.m.readOnly {
 		return false
 	}
-	if p := d.v.m.focused(); p != nil {
+	if p := d.v.focused(); p != nil {
 		d.v.present(p)
 	}
 	d.v.act(Input{Paste: &text})
@@ -74,7 +74,7 @@ func (d Desk) Layouts() []string { return d.v.layouts.names }
 // SetLayout loads a layout; what goes wrong is said in the bar.
 func (d Desk) SetLayout(name string) {
 	if d.v.o.Layouts == nil {
-		d.v.m.message = "layouts are not kept here"
+		d.v.message = "layouts are not kept here"
 		return
 	}
 	d.v.useLayout(name)

@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -15,7 +16,7 @@ func (v *viewer) draw() {
 		v.fresh = false
 		v.begin()
 	}
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		v.drawStatus(p)
 		v.drawRows(p)
 	}
@@ -26,7 +27,7 @@ func (v *viewer) draw() {
 	switch {
 	case v.over != nil:
 		v.over.draw(v)
-	case v.hints && v.m.mode == modePrefix:
+	case v.hints && v.mode == modePrefix:
 		v.drawHints()
 	}
 	v.canvas.Show()
@@ -36,10 +37,10 @@ func (v *viewer) draw() {
 func (v *viewer) begin() {
 	v.canvas.Clear()
 	v.bar, v.lined = "", "\x00"
-	for _, p := range v.m.panes {
+	for _, p := range v.panes {
 		p.markAll()
 	}
-	if v.m.loaded && len(v.m.panes) == 0 {
+	if v.m.loaded && len(v.panes) == 0 {
 		v.drawEmpty()
 	}
 }
@@ -51,8 +52,8 @@ func (v *viewer) drawSeparators() {
 	}
 	v.lined = v.m.focus
 	w, _ := v.canvas.Size()
-	focus := v.m.focused()
-	for _, p := range v.m.panes {
+	focus := v.focused()
+	for _, p := range v.panes {
 		x := p.area.X + p.area.W
 		for y := p.area.Y; x < w && y < p.area.Y+p.area.H; y++ {
 			st := v.theme.Separator
@@ -77,7 +78,7 @@ func (v *viewer) drawRows(p *pane) {
 			continue
 		}
 		p.dirty[i] = false
-		at := rect{X: in.X, Y: in.Y + i, W: in.W, H: 1}
+		at := layout.Rect{X: in.X, Y: in.Y + i, W: in.W, H: 1}
 		if p.look != nil {
 			v.drawLook(p, at, i)
 			continue
@@ -90,7 +91,7 @@ func (v *viewer) drawRows(p *pane) {
 }
 
 // drawOutside marks what the session's screen does not reach.
-func (v *viewer) drawOutside(p *pane, at rect, i int) {
+func (v *viewer) drawOutside(p *pane, at layout.Rect, i int) {
 	from := min(p.screen.Cols-p.left, at.W)
 	if p.row(i) == nil {
 		from = 0
@@ -99,7 +100,7 @@ func (v *viewer) drawOutside(p *pane, at rect, i int) {
 }
 
 // drawLook draws a row that is looked back at, with what was found and selected.
-func (v *viewer) drawLook(p *pane, at rect, i int) {
+func (v *viewer) drawLook(p *pane, at layout.Rect, i int) {
 	l := p.look
 	row := l.top + i
 	line := p.row(i)
@@ -127,7 +128,7 @@ func (v *viewer) drawLook(p *pane, at rect, i int) {
 
 // drawCursor shows the focused session's cursor, or none while keys go elsewhere.
 func (v *viewer) drawCursor() {
-	p := v.m.focused()
+	p := v.focused()
 	if p == nil {
 		v.canvas.HideCursor()
 		return

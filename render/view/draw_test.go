@@ -77,7 +77,7 @@ func TestStateText(t *testing.T) {
 func TestDrawsWhatChanged(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"), running("b"))
-	p := b.m.pane("a")
+	p := b.pane("a")
 	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
 	_, _ = e.Write([]byte("one\r\ntwo\r\nthree"))
 	p.apply(frameSince(e, 0))
@@ -111,7 +111,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 
 // styleAt is the look of a cell of the pane of session a.
 func (b *bench) styleAt(x, y int) tcell.Style {
-	in := b.m.pane("a").inner()
+	in := b.pane("a").inner()
 	_, st, _ := b.term.Get(in.X+x, in.Y+y)
 	return st
 }
@@ -189,7 +189,7 @@ func TestHostileNames(t *testing.T) {
 	s := running("a")
 	s.Name, s.Command = "x\x1b[2Jy\u009b", "z\xff\x07"
 	b.list(s)
-	p := b.m.pane("a")
+	p := b.pane("a")
 	p.apply(Frame{Screen: &render.Screen{Cols: 40, Rows: 6, Lines: []render.Line{
 		{Row: 0, Spans: []render.Span{{Text: "\x1b]0;t\x07", Width: 9}, {Text: "back", Col: 3, Width: 4}}},
 		{Row: 1, Spans: []render.Span{{Text: "far", Col: 900, Width: 3}, {Text: "wide", Width: 900, Widths: []int8{100, -5, 2}}}},
@@ -214,7 +214,7 @@ func FuzzFrame(f *testing.F) {
 		}
 		b := newBench(t, 20, 6, Options{})
 		b.list(running("a"))
-		b.m.pane("a").apply(Frame{Screen: s})
+		b.pane("a").apply(Frame{Screen: s})
 		b.refresh()
 		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0),
 			tcell.NewEventMouse(19, 0, 0, 0), tcell.NewEventKey(tcell.KeyEscape, 0, 0))
@@ -229,7 +229,7 @@ func FuzzFrame(f *testing.F) {
 func TestOtherSizes(t *testing.T) {
 	b := newBench(t, 20, 6, Options{})
 	b.list(running("a"))
-	p := b.m.pane("a")
+	p := b.pane("a")
 
 	p.apply(frame(10, 2, "0123456789ab"))
 	b.refresh()
@@ -298,18 +298,18 @@ func TestSizes(t *testing.T) {
 	for _, size := range [][2]int{{20, 5}, {1, 1}, {2, 2}, {500, 200}, {3, 40}, {80, 2}, {80, 24}} {
 		b.term.SetSize(size[0], size[1])
 		b.send(tcell.NewEventResize(size[0], size[1]))
-		for _, p := range b.m.panes {
+		for _, p := range b.panes {
 			p.apply(frame(p.cols, p.rows, "hello 你好 "+p.id))
 		}
 		b.settle()
-		if len(b.m.panes) == 0 || b.m.focused() == nil {
-			t.Errorf("%v: %d panes, focus on %q", size, len(b.m.panes), b.m.focus)
+		if len(b.panes) == 0 || b.focused() == nil {
+			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes), b.m.focus)
 		}
 		b.keys("^?")
 		b.keys(" ^")
 		b.keys("q")
 		b.quit = false
-		for _, p := range b.m.panes {
+		for _, p := range b.panes {
 			in := p.inner()
 			if p.cols != in.W || p.rows != in.H || in.W < 1 || in.H < 1 {
 				t.Errorf("%v: pane %+v of a session of %d×%d", size, p.area, p.cols, p.rows)
@@ -328,13 +328,13 @@ func BenchmarkDraw(bm *testing.B) {
 	v.refresh()
 	frames := []Frame{}
 	for i := range 2 {
-		p := v.m.panes[0]
+		p := v.panes[0]
 		frames = append(frames, frame(p.cols, p.rows, strings.Repeat(fmt.Sprintf("\x1b[3%dmcolour %d ", i+1, i), 60)))
 	}
 	n := 0
 	for bm.Loop() { // all panes change wholly
 		n++
-		for _, p := range v.m.panes {
+		for _, p := range v.panes {
 			p.apply(frames[n%2])
 		}
 		v.refresh()
@@ -354,7 +354,7 @@ func BenchmarkDrawNothing(bm *testing.B) {
 // BenchmarkDrawRow is a row that changed, on a terminal of 80×24.
 func BenchmarkDrawRow(bm *testing.B) {
 	v := benchViewer(bm, 1)
-	p := v.m.panes[0]
+	p := v.panes[0]
 	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
 	p.apply(frameSince(e, 0))
 	for n := 0; bm.Loop(); n++ {

@@ -250,7 +250,7 @@ func (b *bench) settle() {
 // print shows program output in a session.
 func (b *bench) print(id, output string) {
 	b.t.Helper()
-	p := b.m.pane(id)
+	p := b.pane(id)
 	if p == nil {
 		b.t.Fatalf("session %s has no pane", id)
 	}

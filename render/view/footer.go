@@ -4,6 +4,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -33,7 +34,7 @@ type FooterInput struct {
 type Surface struct {
 	Cols, Rows int
 	v          *viewer
-	at         rect
+	at         layout.Rect
 }
 
 // Text draws text from a column on, up to w columns; control characters do not reach the
@@ -50,16 +51,16 @@ func (s Surface) Cursor(x, y int) {
 }
 
 // areas divides the terminal among panes and footer; the bar is below them.
-func (v *viewer) areas() (panes, footer rect) {
+func (v *viewer) areas() (panes, footer layout.Rect) {
 	w, h := v.canvas.Size()
 	panes, _ = split(w, h)
-	footer = rect{X: 0, Y: panes.Y + panes.H, W: w, H: 0}
+	footer = layout.Rect{X: 0, Y: panes.Y + panes.H, W: w, H: 0}
 	if v.o.Footer == nil {
 		return panes, footer
 	}
 	n := min(max(0, v.o.Footer.Height(w, h)), max(0, panes.H-3))
 	panes.H -= n
-	return panes, rect{X: 0, Y: panes.Y + panes.H, W: w, H: n}
+	return panes, layout.Rect{X: 0, Y: panes.Y + panes.H, W: w, H: n}
 }
 
 // Theme is how the viewer's own parts look.
@@ -73,7 +74,7 @@ func (v *viewer) footerInput(in FooterInput) bool {
 
 func (v *viewer) openFooter(as keymap.Action) {
 	if v.o.Footer == nil {
-		v.m.message = "there is no prompt here"
+		v.message = "there is no prompt here"
 		return
 	}
 	v.o.Footer.Open(Desk{v}, as)

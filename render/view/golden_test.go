@@ -164,7 +164,7 @@ func TestLookBack(t *testing.T) {
 		rows = append(rows, l.Text)
 	}
 	b.print("a", strings.Join(rows, "\r\n"))
-	p := b.m.pane("a")
+	p := b.pane("a")
 
 	// The wheel looks back; a key leads back and reaches the session.
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
@@ -253,7 +253,7 @@ func TestMouseSelects(t *testing.T) {
 		t.Error("the selection cannot be seen")
 	}
 	b.print("a", "new output")
-	if p := b.m.pane("a"); p.look != nil {
+	if p := b.pane("a"); p.look != nil {
 		t.Error("output does not end the selection")
 	}
 	b.print("a", "see /etc/hosts now\r\nsecond row\r\nthird row")
@@ -290,24 +290,24 @@ func TestMouseMovesBorders(t *testing.T) {
 		press(x1, y1)
 		b.send(tcell.NewEventMouse(x1, y1, 0, 0))
 	}
-	c0 := b.m.pane("c").area
+	c0 := b.pane("c").area
 	press(c0.X+5, c0.Y)
 	b.send(tcell.NewEventMouse(c0.X+5, c0.Y, 0, 0))
 	if !b.m.tab().auto || b.m.focus != "c" {
 		t.Error("a click on a title changes the grid, or does not focus")
 	}
 	b.now = b.now.Add(time.Minute)
-	a := b.m.pane("a").area
+	a := b.pane("a").area
 	drag(a.X+a.W, 3, a.X+a.W+10, 3)
-	if got := b.m.pane("a").area.W; got != a.W+10 {
+	if got := b.pane("a").area.W; got != a.W+10 {
 		t.Errorf("a is %d wide; want %d", got, a.W+10)
 	}
-	if p := b.m.pane("a"); p.cols != p.area.W {
+	if p := b.pane("a"); p.cols != p.area.W {
 		t.Errorf("session a has %d columns", p.cols)
 	}
-	c := b.m.pane("c").area
+	c := b.pane("c").area
 	drag(c.X+5, c.Y, c.X+5, c.Y-3)
-	if got := b.m.pane("c").area; got.H != c.H+3 || b.m.focus != "c" {
+	if got := b.pane("c").area; got.H != c.H+3 || b.m.focus != "c" {
 		t.Errorf("c: %v; was %v", got, c)
 	}
 	press(5, 0)

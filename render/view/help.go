@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -10,7 +11,7 @@ import (
 type help struct {
 	top   int
 	lines int
-	area  rect
+	area  layout.Rect
 }
 
 type helpLine struct{ key, text string }
@@ -48,7 +49,7 @@ func (h *help) draw(v *viewer) {
 	lines := v.helpLines()
 	h.lines = len(lines)
 	box := v.box(78, len(lines)+3, "Help: arrows scroll. Any key closes this.")
-	h.area = rect{X: box.X, Y: box.Y + 2, W: box.W, H: max(0, box.H-2)}
+	h.area = layout.Rect{X: box.X, Y: box.Y + 2, W: box.W, H: max(0, box.H-2)}
 	h.top = max(0, min(h.top, h.lines-h.area.H))
 	const keyWidth = 20
 	for i := range h.area.H {

@@ -9,6 +9,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
+// mode is what the keyboard does, unless an overlay or a look back has it.
+type mode uint8
+
+const (
+	modeInput  mode = iota // keys go to the focused session
+	modePrefix             // the next key is an action
+)
+
 // hintTime is how long the prefix waits before it shows what can follow.
 const hintTime = 350 * time.Millisecond
 
@@ -18,17 +26,17 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.pasted(e)
 		return
 	}
-	v.m.message = ""
+	v.message = ""
 	k := keyOf(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
-	p := v.m.focused()
+	p := v.focused()
 	switch {
 	case v.over != nil:
 		v.over.key(v, k)
-	case v.m.mode == modePrefix && !prefix:
+	case v.mode == modePrefix && !prefix:
 		v.endPrefix()
 		v.command(k)
-	case v.m.mode == modePrefix: // twice: it is meant for the session
+	case v.mode == modePrefix: // twice: it is meant for the session
 		v.endPrefix()
 		v.act(Input{Key: &k})
 	case prefix:
@@ -43,19 +51,19 @@ func (v *viewer) key(e *tcell.EventKey) {
 }
 
 func (v *viewer) beginPrefix() {
-	v.m.mode = modePrefix
+	v.mode = modePrefix
 	if v.o.NoHints {
 		return
 	}
 	v.after(hintTime, func() {
-		if v.m.mode == modePrefix && !v.hints {
+		if v.mode == modePrefix && !v.hints {
 			v.hints = true
 		}
 	})
 }
 
 func (v *viewer) endPrefix() {
-	v.m.mode = modeInput
+	v.mode = modeInput
 	if v.hints {
 		v.hints, v.fresh = false, true
 	}
@@ -74,7 +82,7 @@ func (v *viewer) typeKey(k input.Key) {
 // act does something to the focused session, or to all of the tab.
 func (v *viewer) act(in Input) {
 	if v.m.readOnly {
-		v.m.message = "read-only: nothing is sent; " + v.chord("read-only") + " ends this"
+		v.message = "read-only: nothing is sent; " + v.chord("read-only") + " ends this"
 		return
 	}
 	targets := []string{v.m.focus}
@@ -83,14 +91,14 @@ func (v *viewer) act(in Input) {
 	}
 	sent := false
 	for _, id := range targets {
-		if p := v.m.pane(id); p != nil && v.m.running(id) {
+		if p := v.pane(id); p != nil && v.m.running(id) {
 			p.stream.Act(in)
 			v.typedTo[id] = true
 			sent = true
 		}
 	}
 	if !sent && v.m.session(v.m.focus) != nil {
-		v.m.message = "it has ended; Enter closes it, " + v.chord("restart") + " starts it again"
+		v.message = "it has ended; Enter closes it, " + v.chord("restart") + " starts it again"
 	}
 }
 
@@ -112,7 +120,7 @@ func (v *viewer) paste(start bool) {
 		v.over.paste(v, text)
 	case v.footerInput(FooterInput{Paste: &text}):
 	default:
-		if p := v.m.focused(); p != nil {
+		if p := v.focused(); p != nil {
 			v.present(p)
 		}
 		v.act(Input{Paste: &text})

@@ -8,6 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/fuzzy"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -32,7 +33,7 @@ type list struct {
 	first   int // hit shown first
 	all     []item
 	hits    []fuzzy.Hit
-	area    rect // of the hits, as last drawn
+	area    layout.Rect // of the hits, as last drawn
 }
 
 func (l *list) refresh(v *viewer) {
@@ -126,7 +127,7 @@ func (l *list) draw(v *viewer) {
 		w = cols
 	}
 	box := v.box(w, max(h, 3), fmt.Sprintf("%s  %d", l.title, len(l.hits)))
-	inner := rect{X: box.X, Y: box.Y + 2, W: box.W, H: box.H - 2}
+	inner := layout.Rect{X: box.X, Y: box.Y + 2, W: box.W, H: box.H - 2}
 	if previewed {
 		inner.W = max(previewMinWidth, box.W*2/5)
 	}
@@ -144,7 +145,7 @@ func (l *list) draw(v *viewer) {
 		}
 	}
 	if previewed {
-		side := rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
+		side := layout.Rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
 		id := ""
 		if it := l.choice(); it != nil {
 			id = it.id
@@ -153,7 +154,7 @@ func (l *list) draw(v *viewer) {
 	}
 }
 
-func (l *list) drawItem(v *viewer, in rect, i int) {
+func (l *list) drawItem(v *viewer, in layout.Rect, i int) {
 	hit := l.hits[l.first+i]
 	it := &l.all[hit.Index]
 	th := v.theme
@@ -196,12 +197,12 @@ type preview struct {
 }
 
 // drawPreview shows a session's live screen.
-func (v *viewer) drawPreview(at rect, id string) {
+func (v *viewer) drawPreview(at layout.Rect, id string) {
 	if v.preview.want != id {
 		v.stopPreview()
 		v.preview.want = id
 		if id != "" {
-			v.preview.p = v.watch(id, rect{W: at.W, H: at.H + 1}, 0, 0)
+			v.preview.p = v.watch(id, layout.Rect{W: at.W, H: at.H + 1}, 0, 0)
 		}
 	}
 	p := v.preview.p
@@ -210,7 +211,7 @@ func (v *viewer) drawPreview(at rect, id string) {
 		if p != nil {
 			line = p.row(i)
 		}
-		v.canvas.Line(rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
+		v.canvas.Line(layout.Rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
 	}
 }
 

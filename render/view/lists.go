@@ -31,7 +31,7 @@ func (v *viewer) sessionItems() []item {
 		}
 		sign, color := "●", stateColor(v.theme, s)
 		if a := v.m.alerts[id]; a.kind != alertNone {
-			sign, color = alertSigns[a.kind], v.theme.Wants
+			sign, color = a.kind.sign(), v.theme.Wants
 		}
 		it := item{text: text, extra: stateText(s, wideStatus) + " " + elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.goTo(id) }}
 		if s.State == StateRunning {
@@ -127,20 +127,20 @@ func (v *viewer) setSize(policy string) {
 		return
 	}
 	v.mute[id] = policy == "none"
-	v.m.message = "size: " + policy
+	v.message = "size: " + policy
 	if policy == "none" || v.o.Steward == nil {
 		return
 	}
 	v.spawn(func() {
 		if err := v.o.Steward.SizeBy(v.ctx, id, policy); err != nil {
-			v.later(func() { v.m.message = "size not changed: " + err.Error() })
+			v.later(func() { v.message = "size not changed: " + err.Error() })
 		}
 	})
 }
 
 func (v *viewer) openLayouts() {
 	if len(v.layouts.names) == 0 {
-		v.m.message = "no layout was saved; " + v.chord("layout-save") + " saves one"
+		v.message = "no layout was saved; " + v.chord("layout-save") + " saves one"
 		return
 	}
 	l := &list{title: "Layouts", items: func(v *viewer) []item {
@@ -156,7 +156,7 @@ func (v *viewer) openLayouts() {
 
 func (v *viewer) askLayoutName() {
 	if v.o.Layouts == nil {
-		v.m.message = "layouts are not kept here"
+		v.message = "layouts are not kept here"
 		return
 	}
 	v.open(&prompt{label: "save the layout as: ", done: func(name string) {

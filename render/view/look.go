@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/page"
 )
 
@@ -43,7 +44,7 @@ func newLook(p *pane) *look {
 // standsStill reports that the screen is not what is shown.
 func (l *look) standsStill() bool { return l != nil && !l.passing }
 
-func (l *look) resize(in rect) {
+func (l *look) resize(in layout.Rect) {
 	if l != nil {
 		l.height = in.H
 		l.top = min(l.top, l.bottom())

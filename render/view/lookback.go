@@ -90,7 +90,7 @@ func (v *viewer) arrived(p *pane, l *look, err error, take, then func()) {
 		}
 		if err != nil {
 			l.asked = false
-			v.m.message = "no history: " + err.Error()
+			v.message = "no history: " + err.Error()
 			return
 		}
 		take()
@@ -120,7 +120,7 @@ func (v *viewer) withCommands(p *pane, f func()) {
 				return
 			}
 			if err != nil {
-				v.m.message = "its commands are not known: " + err.Error()
+				v.message = "its commands are not known: " + err.Error()
 				return
 			}
 			l.typed, l.commands = true, list
@@ -144,7 +144,7 @@ func (v *viewer) stepCommand(p *pane, by int) {
 	case by < 0 && l.page.First > 0 && len(l.places) < len(l.commands):
 		v.fetch(p, func() { v.stepCommand(p, by) })
 	default:
-		v.m.message = "no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one is known"
+		v.message = "no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one is known"
 	}
 }
 
@@ -158,7 +158,7 @@ func (v *viewer) copyOutput(p *pane) {
 			text, err := v.o.History.Output(v.ctx, p.id, n)
 			v.later(func() {
 				if err != nil {
-					v.m.message = "not copied: " + err.Error()
+					v.message = "not copied: " + err.Error()
 					return
 				}
 				v.copy(text)
@@ -187,23 +187,23 @@ const maxTerminalCopy = 1 << 20
 // copy hands text to the terminal's clipboard (OSC 52), and to the system's.
 func (v *viewer) copy(text string) {
 	if strings.TrimSpace(text) == "" {
-		v.m.message = "nothing to copy"
+		v.message = "nothing to copy"
 		return
 	}
 	if len(text) <= maxTerminalCopy {
 		v.o.Screen.SetClipboard([]byte(text))
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	v.m.message = "copied " + count(utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), "character", "characters")
+	v.message = "copied " + count(utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), "character", "characters")
 	if lines > 1 {
-		v.m.message = fmt.Sprintf("copied %d lines", lines)
+		v.message = fmt.Sprintf("copied %d lines", lines)
 	}
 	if v.o.Clipboard == nil {
 		return
 	}
 	v.spawn(func() {
 		if err := v.o.Clipboard.Copy(v.ctx, text); err != nil {
-			v.later(func() { v.m.message = "copied by the terminal only: " + err.Error() })
+			v.later(func() { v.message = "copied by the terminal only: " + err.Error() })
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (v *viewer) lookKey(p *pane, k input.Key) (handled bool) {
 	a := v.keys.InScroll(k)
 	f, ok := lookActions[a]
 	if !ok {
-		v.m.message = "looking back: " + v.keys.ScrollLabel("scroll-leave") + " goes back to the present, " + v.chord("help") + " lists the keys"
+		v.message = "looking back: " + v.keys.ScrollLabel("scroll-leave") + " goes back to the present, " + v.chord("help") + " lists the keys"
 		return true
 	}
 	f(v, p)
@@ -116,7 +116,7 @@ func (v *viewer) stepMatch(p *pane, by int) {
 		return
 	}
 	if !p.look.step(by) {
-		v.m.message = "not found: " + p.look.search.Pattern
+		v.message = "not found: " + p.look.search.Pattern
 	}
 }
 
@@ -131,7 +131,7 @@ func (v *viewer) leaveLook(p *pane) {
 
 func (v *viewer) copyAndLeave(p *pane) {
 	if p.look.sel == nil {
-		v.m.message = "nothing is selected; v selects"
+		v.message = "nothing is selected; v selects"
 		return
 	}
 	v.copySelection(p)
@@ -166,7 +166,7 @@ func (v *viewer) askSearch(p *pane) {
 	}
 	ask.done = func(string) {
 		if l.search != nil && len(l.search.Matches) == 0 && l.search.Err == nil && l.search.Pattern != "" {
-			v.m.message = "not found: " + l.search.Pattern
+			v.message = "not found: " + l.search.Pattern
 		}
 	}
 	ask.cancel = func() {

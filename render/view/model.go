@@ -7,16 +7,6 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-type rect = layout.Rect
-
-// mode is what the keyboard does, unless an overlay or a look back has it.
-type mode uint8
-
-const (
-	modeInput  mode = iota // keys go to the focused session
-	modePrefix             // the next key is an action
-)
-
 // model is everything that is shown. The viewer's goroutine owns it.
 type model struct {
 	sessions  []Session
@@ -29,15 +19,13 @@ type model struct {
 	gone      map[string]time.Time
 	alerts    map[string]alert
 	tabs      []*tab
-	current   int     // tab
-	panes     []*pane // on the screen, in reading order
-	focus     string  // session id
+	current   int            // tab
+	places    []layout.Place // on the screen, in reading order
+	focus     string         // session id
 	zoomed    bool
 	expected  map[string]bool // sessions just made: they are not in the list yet
-	mode      mode
 	readOnly  bool
 	follow    bool
-	message   string // shown until the next key
 	quiet     Alerts // what is no alert
 }
 
@@ -78,6 +66,28 @@ func (m *model) update(u Update, now time.Time) {
 	m.refocus()
 }
 
+// expect notes a session that was just started: it is shown before it is listed.
+func (m *model) expect(id string) {
+	if len(m.only) > 0 {
+		m.only = append(m.only, id)
+	}
+	m.seen[id] = true
+	if m.session(id) == nil {
+		m.expected[id] = true
+	}
+}
+
+// tick lets time pass: what has not been listed for long is given up.
+func (m *model) tick(now time.Time) {
+	if len(m.gone) > 0 {
+		m.prune(now)
+		m.refocus()
+	}
+}
+
+// isShell reports whether a session is known to be a person's shell.
+func (m *model) isShell(id string) bool { return m.shells[id] }
+
 // number is a session's number for people, from 1.
 func (m *model) number(id string) int { return slices.Index(m.shown(), id) + 1 }
 
@@ -115,16 +125,10 @@ func (m *model) shown() []string {
 	return m.visible()
 }
 
-func (m *model) pane(id string) *pane {
-	for _, p := range m.panes {
-		if p.id == id {
-			return p
-		}
-	}
-	return nil
+// onScreen reports whether a session is on the screen.
+func (m *model) onScreen(id string) bool {
+	return slices.ContainsFunc(m.places, func(p layout.Place) bool { return p.Session == id })
 }
-
-func (m *model) focused() *pane { return m.pane(m.focus) }
 
 // running reports whether a session takes input.
 func (m *model) running(id string) bool {
@@ -159,50 +163,26 @@ func (m *model) pick(n int) {
 	}
 }
 
-// toward moves the focus to the nearest pane in a direction.
+// toward moves the focus to the nearest session on the screen in a direction.
 func (m *model) toward(dx, dy int) {
-	from := m.focused()
-	if from == nil {
+	from := slices.IndexFunc(m.places, func(p layout.Place) bool { return p.Session == m.focus })
+	if from < 0 {
 		return
 	}
-	cx, cy := from.area.Center()
-	var best *pane
-	bestDistance := 0
-	for _, p := range m.panes {
-		x, y := p.area.Center()
+	cx, cy := m.places[from].Area.Center()
+	best, bestDistance := -1, 0
+	for i := range m.places {
+		x, y := m.places[i].Area.Center()
 		along := (x-cx)*dx + (y-cy)*dy*layout.CellAspect
 		across := (x-cx)*dy + (y-cy)*dx*layout.CellAspect
-		if p == from || along <= 0 {
+		if i == from || along <= 0 {
 			continue
 		}
-		if d := along + 2*max(across, -across); best == nil || d < bestDistance {
-			best, bestDistance = p, d
+		if d := along + 2*max(across, -across); best < 0 || d < bestDistance {
+			best, bestDistance = i, d
 		}
 	}
-	if best != nil {
-		m.focus = best.id
+	if best >= 0 {
+		m.focus = m.places[best].Session
 	}
-}
-
-// at is the pane at a position.
-func (m *model) at(x, y int) *pane {
-	for _, p := range m.panes {
-		if p.area.Contains(x, y) {
-			return p
-		}
-	}
-	return nil
-}
-
-// ran is how long a session ran or has been running.
-func (s *Session) ran(now time.Time) time.Duration {
-	if !s.Ended.IsZero() {
-		now = s.Ended
-	}
-	return max(0, now.Sub(s.Started))
-}
-
-// failed reports an end that people should look at.
-func (s *Session) failed() bool {
-	return s.State != StateRunning && (s.ExitCode == nil || *s.ExitCode != 0)
 }

@@ -56,7 +56,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	}
 	x, y := e.Position()
 	if pressed || e.Buttons()&wheels != 0 {
-		v.m.message = ""
+		v.message = ""
 	}
 	if pressed {
 		v.click(x, y)
@@ -64,7 +64,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 			return
 		}
 	}
-	p := v.m.at(x, y)
+	p := v.at(x, y)
 	if pressed && p != nil {
 		v.m.focus = p.id
 		if y == p.area.Y && p.area.H > 1 && v.pointer.clicks == 2 { // its title
@@ -72,7 +72,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 		}
 	}
 	if held != 0 {
-		p = v.m.pane(v.pointer.grab)
+		p = v.pane(v.pointer.grab)
 	}
 	if !v.forward(p, e, held, pressed) && p != nil && p.inner().Contains(x, y) {
 		v.ownMouse(p, e, pressed, x, y)
@@ -86,7 +86,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 	case v.over != nil:
 		v.over.mouse(v, e, held)
 		v.pointer.grab = ""
-	case v.m.mode != modeInput:
+	case v.mode != modeInput:
 		if pressed {
 			v.endPrefix()
 		}
@@ -190,7 +190,7 @@ func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
 // grabBorder begins to move a border: a column between panes, or the first row of a pane
 // that has another one above.
 func (v *viewer) grabBorder(x, y int) bool {
-	if v.m.zoomed || len(v.m.panes) < 2 {
+	if v.m.zoomed || len(v.panes) < 2 {
 		return false
 	}
 	t := v.m.tab()
@@ -207,7 +207,7 @@ func (v *viewer) grabBorder(x, y int) bool {
 		v.pointer.border, v.pointer.tree, v.pointer.from = d, tree, x
 		if d.Stacked {
 			v.pointer.from = y
-			if p := v.m.at(x, y); p != nil {
+			if p := v.at(x, y); p != nil {
 				v.m.focus = p.id
 			}
 		}

@@ -45,14 +45,6 @@ type Looks struct {
 	Alerts  Alerts
 }
 
-// Alerts say what is not worth a person's attention.
-type Alerts struct {
-	NoBell    bool
-	NoCommand bool
-	NoInput   bool
-	Long      time.Duration // how long a command runs whose end is told; default 3 s
-}
-
 func (l *Looks) defaults() {
 	if l.Prefix.Code == 0 {
 		l.Prefix = input.Key{Code: ' ', Mods: input.Ctrl}
@@ -110,7 +102,7 @@ func (v *viewer) heed() {
 				}
 				v.later(func() {
 					if err := v.wear(l); err != nil {
-						v.m.message = err.Error()
+						v.message = err.Error()
 					}
 				})
 			}

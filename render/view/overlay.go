@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -18,7 +19,7 @@ type overlay interface {
 // open shows an overlay in the place of another one.
 func (v *viewer) open(o overlay) {
 	v.over, v.fresh = o, true
-	v.m.mode = modeInput
+	v.mode = modeInput
 }
 
 // closeOverlay gives keyboard and mouse back.
@@ -28,11 +29,11 @@ func (v *viewer) closeOverlay() {
 }
 
 // box is a panel over the panes, with a title in its first row.
-func (v *viewer) box(w, h int, title string) rect {
+func (v *viewer) box(w, h int, title string) layout.Rect {
 	cols, rows := v.canvas.Size()
 	area, _ := split(cols, rows)
 	w, h = min(w, area.W), min(h, area.H)
-	at := rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
+	at := layout.Rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
 	for y := range h {
 		v.canvas.Fill(at.X, at.Y+y, w, v.theme.Panel)
 	}

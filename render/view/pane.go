@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // pane is a session on the screen.
 type pane struct {
 	id     string
-	area   rect // its first row is the status line, unless there is only one
+	area   layout.Rect // its first row is the status line, unless there is only one
 	stream Stream
 	cols   int // asked of the stream; 0: no say
 	rows   int
@@ -27,15 +28,15 @@ type pane struct {
 }
 
 // inner is where the session's screen goes.
-func (p *pane) inner() rect {
+func (p *pane) inner() layout.Rect {
 	if p.area.H < 2 {
 		return p.area
 	}
-	return rect{X: p.area.X, Y: p.area.Y + 1, W: p.area.W, H: p.area.H - 1}
+	return layout.Rect{X: p.area.X, Y: p.area.Y + 1, W: p.area.W, H: p.area.H - 1}
 }
 
 // place moves the pane. Everything in it has to be drawn again.
-func (p *pane) place(area rect) {
+func (p *pane) place(area layout.Rect) {
 	p.area = area
 	p.left, p.top = p.wantLeft(), p.wantTop()
 	p.look.resize(p.inner())
@@ -111,6 +112,27 @@ func (p *pane) row(i int) *render.Line {
 	}
 	if i += p.top; i < len(p.screen.Lines) {
 		return &p.screen.Lines[i]
+	}
+	return nil
+}
+
+func (v *viewer) pane(id string) *pane {
+	for _, p := range v.panes {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (v *viewer) focused() *pane { return v.pane(v.m.focus) }
+
+// at is the pane at a position.
+func (v *viewer) at(x, y int) *pane {
+	for _, p := range v.panes {
+		if p.area.Contains(x, y) {
+			return p
+		}
 	}
 	return nil
 }

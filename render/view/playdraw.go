@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -24,7 +25,7 @@ func (p *player) draw() {
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {
-				p.canvas.Line(rect{X: 0, Y: l.Row, W: w, H: 1}, l, p.screen.Cols, 0, modes.ReverseVideo)
+				p.canvas.Line(layout.Rect{X: 0, Y: l.Row, W: w, H: 1}, l, p.screen.Cols, 0, modes.ReverseVideo)
 			}
 		}
 	}

@@ -16,59 +16,12 @@ package view
 
 import (
 	"context"
-	"time"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
-
-// Session is what the viewer shows of a session besides its screen.
-type Session struct {
-	ID       string
-	Name     string
-	State    string // StateRunning, or how it ended: exited, lost, …
-	Command  string
-	Cwd      string
-	ExitCode *int
-	Signal   string // the one that ended it
-	Started  time.Time
-	Ended    time.Time // zero while it runs
-	Size     string    // whose size it takes: latest, largest, smallest, fixed
-
-	Phase      Phase
-	Doing      string    // what its shell runs
-	Since      time.Time // when the phase began
-	LastExit   *int      // status of the shell's last command, where it is known
-	FullScreen bool      // a program has the whole screen
-	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt; empty: nothing
-	Progress   *Progress
-	Due        time.Time // when what runs will be done; zero: unknown
-	Errors     int       // counted in what it prints
-	Warnings   int
-	FirstError string // with its place
-	Bells      int    // rung since the viewer looks
-}
-
-// Phase is what a session's shell is doing.
-type Phase uint8
-
-// Phases.
-const (
-	PhaseUnknown Phase = iota
-	PhasePrompt
-	PhaseRunning
-)
-
-// Progress is how far a program says it is.
-type Progress struct {
-	State   string // normal, error, indeterminate, paused
-	Percent int
-}
-
-// StateRunning is the state of a session that takes input.
-const StateRunning = "running"
 
 // Source is where sessions come from. Its methods are called from several goroutines;
 // those with a context return when it ends.
@@ -117,12 +70,6 @@ type Layouts interface {
 // Clipboard is the system's, where there is one besides the terminal's own.
 type Clipboard interface {
 	Copy(ctx context.Context, text string) error
-}
-
-// Update is the state of all sessions.
-type Update struct {
-	Sessions []Session
-	Away     string // why the source cannot be reached; then Sessions says nothing
 }
 
 // Stream is a session being shown. Its methods do not block.

@@ -65,7 +65,7 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	var out []segment
 	add := func(text string, st tcell.Style) { out = append(out, segment{" " + text, st}) }
 	if a := v.m.alerts[s.ID]; s.State == StateRunning && (a.kind == alertBell || a.kind == alertFinished) {
-		add(alertSigns[a.kind], theme.On(ground, th.Wants).Bold(true))
+		add(a.kind.sign(), theme.On(ground, th.Wants).Bold(true))
 	}
 	if l := p.look; l != nil && !l.passing {
 		text := "⏸"

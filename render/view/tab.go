@@ -80,7 +80,7 @@ func (m *model) dropTab(i int) {
 }
 
 // manual makes the current tab a tree that can be changed, as it stands.
-func (m *model) manual(area rect) *tab {
+func (m *model) manual(area layout.Rect) *tab {
 	t := m.tab()
 	if t.auto {
 		t.auto, t.tree = false, layout.Tiles(area, m.visible())

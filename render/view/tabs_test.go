@@ -29,7 +29,7 @@ func (b *bench) makes(id, keys string) {
 
 func (b *bench) ids() string {
 	var ids []string
-	for _, p := range b.m.panes {
+	for _, p := range b.panes {
 		ids = append(ids, p.id)
 	}
 	return strings.Join(ids, " ")
@@ -44,7 +44,7 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "a b c" || b.m.focus != "c" {
 		t.Fatalf("panes %s, focus %s", b.ids(), b.m.focus)
 	}
-	if a, c := b.m.pane("a").area, b.m.pane("c").area; a.H != 39 || c.Y < 15 || c.X != 61 {
+	if a, c := b.pane("a").area, b.pane("c").area; a.H != 39 || c.Y < 15 || c.X != 61 {
 		t.Errorf("a %v, c %v", a, c)
 	}
 	// A session that others start does not push itself between.
@@ -81,9 +81,9 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "b a" && b.ids() != "a b" {
 		t.Errorf("swapped: %s", b.ids())
 	}
-	h := b.m.focused().area.H
+	h := b.focused().area.H
 	b.keys("^J")
-	if got := b.m.focused().area.H; got == h {
+	if got := b.focused().area.H; got == h {
 		t.Errorf("it is %d high, as before", got)
 	}
 	b.keys("^=")
@@ -143,7 +143,7 @@ func TestSyncAndReadOnly(t *testing.T) {
 	b.shows("nothing is sent")
 	b.streams["a"].none(t)
 	b.streams["b"].none(t)
-	if p := b.m.pane("a"); p.cols != 0 || p.rows != 0 {
+	if p := b.pane("a"); p.cols != 0 || p.rows != 0 {
 		t.Errorf("a reader asks for %d×%d", p.cols, p.rows)
 	}
 }
@@ -361,7 +361,7 @@ func TestFooter(t *testing.T) {
 	f := &footer{}
 	b := newBench(t, 60, 12, Options{Footer: f})
 	b.list(running("a"))
-	if p := b.m.pane("a"); p.rows != 8 {
+	if p := b.pane("a"); p.rows != 8 {
 		t.Errorf("the pane has %d rows", p.rows)
 	}
 	b.shows("footer of a?")
@@ -392,7 +392,7 @@ func TestFooter(t *testing.T) {
 func TestLetterbox(t *testing.T) {
 	b := newBench(t, 60, 10, Options{})
 	b.list(running("a"))
-	b.m.pane("a").apply(frame(50, 5, "small"))
+	b.pane("a").apply(frame(50, 5, "small"))
 	b.refresh()
 	if strings.Contains(b.term.text(), "·") {
 		t.Error("boxed before the session could follow")
@@ -400,7 +400,7 @@ func TestLetterbox(t *testing.T) {
 	b.now = b.now.Add(followTime)
 	b.refresh()
 	b.shows("⧉ 50×5", "··········", strings.Repeat("·", 60))
-	p := b.m.pane("a")
+	p := b.pane("a")
 	p.apply(frame(p.cols, p.rows, "fits"))
 	b.refresh()
 	if strings.Contains(b.term.text(), "·") {
@@ -421,8 +421,8 @@ func FuzzLayout(f *testing.F) {
 		}
 		b.m.use(file)
 		b.refresh()
-		if len(b.m.panes) == 0 || b.m.focused() == nil {
-			t.Errorf("%d panes, focus %q", len(b.m.panes), b.m.focus)
+		if len(b.panes) == 0 || b.focused() == nil {
+			t.Errorf("%d panes, focus %q", len(b.panes), b.m.focus)
 		}
 		b.keys("^]^z^=")
 	})

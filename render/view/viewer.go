@@ -25,6 +25,9 @@ type viewer struct {
 	theme   *theme.Theme
 	chosen  string // theme that the person chose here, or before
 	m       model
+	panes   []*pane // on the screen, in reading order
+	mode    mode
+	message string  // shown until the next key
 	over    overlay // nil: none
 	preview preview
 	hints   bool // what can follow the prefix is shown
@@ -163,10 +166,7 @@ func (v *viewer) wait(in *inputs) error {
 
 func (v *viewer) tick() {
 	v.pace.urgent = true
-	if len(v.m.gone) > 0 {
-		v.m.prune(v.o.Now())
-		v.m.refocus()
-	}
+	v.m.tick(v.o.Now())
 	v.saveLayout()
 }
 
@@ -241,11 +241,11 @@ func (v *viewer) rung() (n int) {
 func (v *viewer) closeLeft() {
 	for i := range v.m.sessions {
 		s := &v.m.sessions[i]
-		if s.State != StateRunning && s.ExitCode != nil && v.m.shells[s.ID] && v.typedTo[s.ID] {
+		if s.State != StateRunning && s.ExitCode != nil && v.m.isShell(s.ID) && v.typedTo[s.ID] {
 			delete(v.typedTo, s.ID)
 			delete(v.m.alerts, s.ID)
 			v.m.forget(s.ID)
-			v.m.message = fmt.Sprintf("%s ended with status %d", canvas.Printable(s.Name), *s.ExitCode)
+			v.message = fmt.Sprintf("%s ended with status %d", canvas.Printable(s.Name), *s.ExitCode)
 		}
 	}
 }

@@ -90,21 +90,21 @@ func TestZoom(t *testing.T) {
 	b.list(running("a"), running("b"))
 	b.print("a", "text of a")
 	b.keys("^z")
-	if len(b.m.panes) != 1 || b.m.panes[0].id != "b" || b.m.panes[0].cols != 80 {
-		t.Fatalf("zoomed: %+v", b.m.panes)
+	if len(b.panes) != 1 || b.panes[0].id != "b" || b.panes[0].cols != 80 {
+		t.Fatalf("zoomed: %+v", b.panes)
 	}
 	b.shows("zoomed", " 2 b")
 	b.keys("^1")
-	if len(b.m.panes) != 1 || b.m.panes[0].id != "a" {
-		t.Fatalf("zoomed on the next: %+v", b.m.panes)
+	if len(b.panes) != 1 || b.panes[0].id != "a" {
+		t.Fatalf("zoomed on the next: %+v", b.panes)
 	}
 	b.keys("^z")
-	if len(b.m.panes) != 2 {
-		t.Fatalf("not zoomed: %+v", b.m.panes)
+	if len(b.panes) != 2 {
+		t.Fatalf("not zoomed: %+v", b.panes)
 	}
 	b.keys("^z")
 	b.list(running("b")) // the zoomed session was removed
-	if b.m.zoomed || b.m.focus != "b" || len(b.m.panes) != 1 {
+	if b.m.zoomed || b.m.focus != "b" || len(b.panes) != 1 {
 		t.Errorf("zoomed %v on %q", b.m.zoomed, b.m.focus)
 	}
 }
@@ -137,7 +137,7 @@ func TestNewAndKill(t *testing.T) {
 	b.list(running("other"), exited("fresh", 130), running("last"))
 	b.shows("✗ exited 130")
 	b.keys("^c")
-	if b.m.pane("fresh") != nil {
+	if b.pane("fresh") != nil {
 		t.Error("a closed session is on the screen")
 	}
 	b.list(running("immortal"))
@@ -228,7 +228,7 @@ func TestMouse(t *testing.T) {
 	b := newBench(t, 81, 24, Options{})
 	b.list(running("a"), running("b"))
 	click := func(x, y int, buttons tcell.ButtonMask) { b.send(tcell.NewEventMouse(x, y, buttons, 0)) }
-	pa, pb := b.m.pane("a").inner(), b.m.pane("b").inner()
+	pa, pb := b.pane("a").inner(), b.pane("b").inner()
 
 	click(pa.X+3, pa.Y+2, tcell.ButtonPrimary)
 	click(pa.X+3, pa.Y+2, 0)

@@ -1,0 +1,74 @@
+package view
+
+import "time"
+
+// Session is what the viewer shows of a session besides its screen.
+type Session struct {
+	ID       string
+	Name     string
+	State    string // StateRunning, or how it ended: exited, lost, …
+	Command  string
+	Cwd      string
+	ExitCode *int
+	Signal   string // the one that ended it
+	Started  time.Time
+	Ended    time.Time // zero while it runs
+	Size     string    // whose size it takes: latest, largest, smallest, fixed
+
+	Phase      Phase
+	Doing      string    // what its shell runs
+	Since      time.Time // when the phase began
+	LastExit   *int      // status of the shell's last command, where it is known
+	FullScreen bool      // a program has the whole screen
+	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt; empty: nothing
+	Progress   *Progress
+	Due        time.Time // when what runs will be done; zero: unknown
+	Errors     int       // counted in what it prints
+	Warnings   int
+	FirstError string // with its place
+	Bells      int    // rung since the viewer looks
+}
+
+// Phase is what a session's shell is doing.
+type Phase uint8
+
+// Phases.
+const (
+	PhaseUnknown Phase = iota
+	PhasePrompt
+	PhaseRunning
+)
+
+// Progress is how far a program says it is.
+type Progress struct {
+	State   string // normal, error, indeterminate, paused
+	Percent int
+}
+
+// StateRunning is the state of a session that takes input.
+const StateRunning = "running"
+
+// ran is how long a session ran or has been running.
+func (s *Session) ran(now time.Time) time.Duration {
+	if !s.Ended.IsZero() {
+		now = s.Ended
+	}
+	return max(0, now.Sub(s.Started))
+}
+
+// failed reports an end that people should look at.
+func (s *Session) failed() bool {
+	return s.State != StateRunning && (s.ExitCode == nil || *s.ExitCode != 0)
+}
+
+// wants reports that a session asks a person. Full-screen programs and the prompts of shells within
+// shells wait for one too, but ask nothing.
+func wants(s *Session) bool {
+	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen" && s.Needs != "prompt"
+}
+
+// Update is the state of all sessions.
+type Update struct {
+	Sessions []Session
+	Away     string // why the source cannot be reached; then Sessions says nothing
+}
