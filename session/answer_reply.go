@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -192,7 +193,7 @@ func (s *Session) replyAside(p reply) {
 		data, err := s.lookUp(a.ctx, &p)
 		s.post(func() {
 			if s.answers == a {
-				s.replied(&p, data, err, time.Now().Add(unreadTime))
+				s.replied(&p, data, err, time.Now().Add(typing.UnreadTime))
 			}
 		})
 	})
@@ -306,9 +307,9 @@ func (s *Session) typeReply(p *reply, data []byte, err error) {
 	now := time.Now()
 	acts := s.answers.engine.Typed(now, respond.Input{Data: data, Reply: true, Secret: secret})
 	if p.Kind == respond.ActSecret && !p.rule.Force {
-		err = s.inputs.addNow(data, nil)
+		err = s.inputs.AddNow(data, nil)
 	} else {
-		_, err = s.inputs.add(context.Background(), data)
+		_, err = s.inputs.Add(context.Background(), data)
 	}
 	if err != nil {
 		s.fired(p.rule, Firing{Error: err.Error()})

@@ -164,7 +164,7 @@ func (s *Session) stirred(now time.Time) {
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
 func (s *Session) typedSomething() {
-	s.unreadReplies = false
+	s.replies.Unread = false
 	if s.Status().Needs.Kind != evidence.None {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}

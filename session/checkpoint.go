@@ -117,7 +117,7 @@ func (s *Session) checkpoint() {
 		return
 	}
 	s.saveTracking()
-	s.saveOnce()
+	s.saveDedup()
 	s.saveSaid()
 	buf := snapshots.Get().(*[]byte)
 	defer snapshots.Put(buf)
@@ -176,7 +176,7 @@ func (s *Session) rebuild() bool {
 	from, size := s.restoreInto(s.engine, end)
 	s.check.at, s.check.size = from, size
 	s.resumeTracking(from)
-	s.resumeOnce()
+	s.resumeDedup()
 	s.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
 	s.statusOfScreen()

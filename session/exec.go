@@ -155,7 +155,7 @@ func (s *Session) typeLine(r *Run) error {
 	s.noteTyped(data)
 	s.markLine(r.ID)
 	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
-	_, err = s.inputs.addNoted(context.Background(), data, s.lineNote(r.ID))
+	_, err = s.inputs.AddNoted(context.Background(), data, s.lineNote(r.ID))
 	return err
 }
 
@@ -267,24 +267,13 @@ func (s *Session) noteTyped(data []byte) {
 func (s *Session) tellTyped(l *Line) {
 	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
 	s.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
-	s.rememberLine(l.ID)
-}
-
-// maxRemembered bounds the lines whose typing is remembered by id.
-const maxRemembered = 64
-
-func (s *Session) rememberLine(id string) {
-	if id == "" {
-		return
-	}
-	s.typedLines = append(s.typedLines, id)
-	s.typedLines = s.typedLines[max(0, len(s.typedLines)-maxRemembered):]
+	s.dedup.RememberLine(l.ID)
 }
 
 // Typed tells whether the line with an id was given to the shell, by this process or the
 // one before a restart.
 func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) {
-	err = s.do(ctx, func() { typed = slices.Contains(s.typedLines, id) })
+	err = s.do(ctx, func() { typed = s.dedup.HasLine(id) })
 	return typed, err
 }
 

@@ -4,186 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-const (
-	// maxQueued bounds the input that waits for the program to read it, in bytes.
-	maxQueued = 16 << 20
-	// maxReplies bounds the unread answers to queries: a program that asks and never
-	// reads gets no more.
-	maxReplies = 64 << 10
-)
+// ErrTypedAhead is returned for a secret before which other input waits to be read.
+var ErrTypedAhead = typing.ErrAhead
 
-// inputQueue types into the device, in order, one write after the other. Its
-// goroutine exists only while there is something to type.
-type inputQueue struct {
-	device Device
-
-	mu      sync.Mutex
-	queue   []*typed
-	bytes   int // in queue
-	replies int // bytes of it that are replies
-	sent    int // bytes that the terminal took since all of them were last known to be read
-	writing bool
-	closed  bool
-}
-
-// typed is one write.
-type typed struct {
-	data  []byte
-	reply bool
-	ctx   context.Context
-	done  chan error // buffered; nil for replies
-}
-
-// add queues data; the channel tells when it was taken by the terminal.
-func (q *inputQueue) add(ctx context.Context, data []byte) (<-chan error, error) {
-	return q.addNoted(ctx, data, nil)
-}
-
-// addNoted is add; note is called right before data is typed, unless it has to wait for other
-// input.
-func (q *inputQueue) addNoted(ctx context.Context, data []byte, note func()) (<-chan error, error) {
-	t := &typed{data: data, ctx: ctx, done: make(chan error, 1)}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case q.closed || q.device == nil:
-		return nil, ErrEnded
-	case q.bytes+len(data) > maxQueued:
-		return nil, fmt.Errorf("%w (%d bytes)", ErrOverloaded, q.bytes)
-	}
-	if t.data = q.tryLocked(data, note); len(t.data) == 0 {
-		t.done <- nil
-		return t.done, nil
-	}
-	q.push(t)
-	return t.done, nil
-}
-
-// tryLocked types what the terminal takes at once when nothing is queued before it, and
-// returns the rest. A key costs no goroutine that way.
-func (q *inputQueue) tryLocked(data []byte, note func()) (rest []byte) {
-	if q.writing {
-		return data
-	}
-	n := q.tryNoted(data, note)
-	q.sent += n
-	return data[n:]
-}
-
-// notedWriter is a device that calls note where nothing lies between it and the write: no lock,
-// no memory to be had, no turn to wait for. Whoever is killed in between has lost the input.
-type notedWriter interface {
-	TryWriteNoted(p []byte, note func()) int
-}
-
-func (q *inputQueue) tryNoted(data []byte, note func()) int {
-	if note == nil {
-		return q.device.TryWrite(data)
-	}
-	if d, ok := q.device.(notedWriter); ok {
-		return d.TryWriteNoted(data, note)
-	}
-	note()
-	return q.device.TryWrite(data)
-}
-
-// reply queues an answer of the emulator; it is dropped when too many wait.
-func (q *inputQueue) reply(data []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed || q.device == nil || q.replies+len(data) > maxReplies {
-		return
-	}
-	if data = q.tryLocked(data, nil); len(data) == 0 {
-		return
-	}
-	q.replies += len(data)
-	q.push(&typed{data: data, reply: true, ctx: context.Background()})
-}
-
-func (q *inputQueue) push(t *typed) {
-	q.queue = append(q.queue, t)
-	q.bytes += len(t.data)
-	if !q.writing {
-		q.writing = true
-		go q.write()
-	}
-}
-
-// write empties the queue and ends.
-func (q *inputQueue) write() {
-	for {
-		q.mu.Lock()
-		if len(q.queue) == 0 || q.closed {
-			q.writing, q.queue = false, nil
-			q.mu.Unlock()
-			return
-		}
-		t := q.queue[0]
-		q.queue = q.queue[1:]
-		q.mu.Unlock()
-		err := q.typeOut(t)
-		q.mu.Lock()
-		q.bytes, q.sent = q.bytes-len(t.data), q.sent+len(t.data)
-		if t.reply {
-			q.replies -= len(t.data)
-		}
-		q.mu.Unlock()
-		if t.done != nil {
-			t.done <- err
-		}
-	}
-}
-
-// typeOut writes t until done, refused, or its caller gives up.
-func (q *inputQueue) typeOut(t *typed) error {
-	if err := t.ctx.Err(); err != nil {
-		return fmt.Errorf("nothing was typed: %w", err)
-	}
-	set := make(chan struct{})
-	stop := context.AfterFunc(t.ctx, func() {
-		defer close(set)
-		_ = q.device.SetWriteDeadline(time.Unix(1, 0))
-	})
-	n, err := q.device.Write(t.data)
-	if !stop() {
-		<-set // it may be under way still, and must not have the last word
-		_ = q.device.SetWriteDeadline(time.Time{})
-	}
-	switch {
-	case err == nil:
-		return nil
-	case t.ctx.Err() != nil:
-		return fmt.Errorf("the program took %d of %d bytes: %w", n, len(t.data), t.ctx.Err())
-	default:
-		return fmt.Errorf("%w: the terminal took %d of %d bytes: %w", ErrEnded, n, len(t.data), err)
-	}
-}
-
-// end refuses and fails everything from now on.
-func (q *inputQueue) end() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	for _, t := range q.queue {
-		if t.done != nil {
-			t.done <- ErrEnded
-		}
-	}
-	if q.device != nil && q.writing {
-		_ = q.device.SetWriteDeadline(time.Unix(1, 0)) // ends the write under way
-	}
-}
+// Typed is what there is to say of something that was typed.
+type Typed = typing.Typed
 
 // Typing describes input that is made into bytes by the owner, who knows the modes.
 type Typing struct {
@@ -202,12 +41,6 @@ type Typing struct {
 	ID string
 }
 
-// Typed is what there is to say of something that was typed.
-type Typed struct {
-	Cursor uint64            // offset of the output then: what answers it lies after
-	Echo   respond.EchoState // who showed it
-}
-
 // Type types something and returns when the terminal has taken it all. cursor is the
 // output offset at the moment of typing: what the program prints in answer lies after.
 func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error) {
@@ -217,7 +50,7 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 
 // TypeIn is Type, and tells who showed what was typed.
 func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
-	for until := time.Now().Add(unreadTime); ; {
+	for until := time.Now().Add(typing.UnreadTime); ; {
 		r, err = s.typeIn(ctx, t)
 		if !errors.Is(err, ErrTypedAhead) || time.Now().After(until) {
 			return r, err
@@ -239,8 +72,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
 			return
 		}
-		if before, was := s.typedBefore(t.ID); was {
+		if before, was, mark := s.dedup.Before(t.ID); was {
 			r = before
+			s.noteID(mark)
 			return
 		}
 		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
@@ -273,18 +107,18 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
-			note := s.onceNote(t.ID, r)
+			note := s.inputNote(t.ID, r)
 			if t.Secret && !t.Force {
-				err = s.inputs.addNow(data, note)
+				err = s.inputs.AddNow(data, note)
 			} else {
-				done, err = s.inputs.addNoted(ctx, data, note)
+				done, err = s.inputs.AddNoted(ctx, data, note)
 			}
 			kind := journal.InputTyped
 			if t.Paste {
 				kind = journal.InputPaste
 			}
 			s.noteInput(kind, noted)
-			s.noteOnce(t.ID, r)
+			s.noteID(s.dedup.Remember(t.ID, r))
 		}
 	})
 	if err = errors.Join(opErr, err); err != nil || done == nil {
@@ -306,4 +140,92 @@ func (s *Session) rememberTyped(data []byte) {
 	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // the cursor only
 	h := s.engine.History()
 	s.typed.Add(echo.Text{At: s.off, Lines: lines, Row: h.FirstID() + uint64(h.Len()) + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+}
+
+// typedAhead says whether input that was typed may still wait to be read.
+func (s *Session) typedAhead() bool {
+	if s.cfg.Device == nil || s.streams.apart { // pipes show nothing
+		return false
+	}
+	return s.ahead.Waits(s.inputs, func() (n int) {
+		_ = s.cfg.Device.Control(func(fd int) error {
+			n = evidence.UnreadInput(fd)
+			return nil
+		})
+		return n
+	})
+}
+
+// noteID has the journal remember by its id what was typed.
+func (s *Session) noteID(mark []byte) {
+	if len(mark) > 0 {
+		s.note(mark)
+	}
+}
+
+// inputNote notes in the ring that input is being typed. nil: nothing is to be noted.
+func (s *Session) inputNote(id string, t Typed) func() {
+	return s.ringNote(id, typing.InputNote(id, t))
+}
+
+// lineNote notes that a line is being typed that was marked.
+func (s *Session) lineNote(id string) func() { return s.ringNote(id, typing.LineTyping(id, s.off)) }
+
+func (s *Session) ringNote(id string, n ring.Typing) func() {
+	if id == "" || s.ring == nil {
+		return nil
+	}
+	return func() { s.ring.NoteTyping(n) }
+}
+
+// markLine notes in the ring that a line is being marked.
+func (s *Session) markLine(id string) {
+	if note := s.ringNote(id, typing.LineMarked(id, s.off)); note != nil {
+		note()
+	}
+}
+
+// takeLeftTyping takes what the owner before this one was typing when it ended.
+func (s *Session) takeLeftTyping() {
+	if s.ring == nil {
+		return
+	}
+	if t, ok := s.ring.Typing(); ok {
+		s.dedup.Left(t)
+	}
+}
+
+// dedupFile has the ids that a checkpoint makes a replay pass by, in a session's directory. It
+// is written before the checkpoint.
+const dedupFile = "inputs.json"
+
+// saveDedup writes the ids down, unless that was done.
+func (s *Session) saveDedup() {
+	b, err := s.dedup.State()
+	if b == nil && err == nil {
+		return
+	}
+	path := filepath.Join(s.cfg.Dir, dedupFile)
+	if err == nil {
+		err = errors.Join(os.WriteFile(path+".tmp", b, 0o600), os.Rename(path+".tmp", path))
+	}
+	if err != nil {
+		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)
+		return
+	}
+	s.dedup.Saved()
+}
+
+// resumeDedup reads what saveDedup wrote.
+func (s *Session) resumeDedup() {
+	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, dedupFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		err = s.dedup.Resume(b)
+	}
+	if err != nil {
+		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
+	}
 }

@@ -40,7 +40,7 @@ func (h lineHostOf) Do(a lineexec.Action) error {
 	s := h.s
 	switch a.Kind {
 	case lineexec.ActKeys:
-		_, _ = s.inputs.add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
+		_, _ = s.inputs.Add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
 	case lineexec.ActType:
 		return s.typeLine(s.runOf(a.Line))
 	case lineexec.ActWake:
@@ -142,7 +142,7 @@ func (s *Session) repairMarks(r *Run) error {
 	s.log.Info("the shell's marks are gone; they are put back", "session", s.cfg.ID)
 	data := []byte(line + "\r")
 	s.noteTyped(data)
-	_, err := s.inputs.add(context.Background(), data)
+	_, err := s.inputs.Add(context.Background(), data)
 	return err
 }
 
@@ -221,7 +221,7 @@ func (s *Session) prepareAgain(argv []string) bool {
 	})
 	data := []byte(line + "\r")
 	s.noteTyped(data)
-	_, err = s.inputs.add(context.Background(), data)
+	_, err = s.inputs.Add(context.Background(), data)
 	return err == nil
 }
 
@@ -236,7 +236,7 @@ func (s *Session) shellIsBack() {
 // takeBackReplies takes back what was typed and not read: the machine knows that it is
 // replies to queries only.
 func (s *Session) takeBackReplies() {
-	s.inputs.dropReplies()
+	s.inputs.DropReplies()
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(evidence.FlushUnread) // where it cannot be had, the editor is cleared
 	}

@@ -263,7 +263,7 @@ func (s *Session) detach() {
 		return
 	}
 	s.forgetRing()
-	s.inputs.end()
+	s.inputs.End()
 	s.cfg.Device.Release()
 	s.mayRest()
 }
@@ -308,7 +308,7 @@ func (s *Session) finish() {
 
 // leave ends what depends on nothing that can panic.
 func (s *Session) leave() {
-	s.inputs.end()
+	s.inputs.End()
 	s.aside.Wait()
 	s.endDormancy()
 	if s.Status().State != Running {

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -44,8 +45,8 @@ func (s *Session) retell(rec *journal.Record) {
 		s.typedAt = anchor{rec.Offset, s.engine.Version()}
 	case journal.MarkCommand:
 		s.retellCommand(rec)
-	case markOnce:
-		s.retellOnce(rec)
+	case typing.MarkID:
+		s.dedup.Replay(rec.Data, rec.Offset)
 	}
 }
 
@@ -56,10 +57,10 @@ func (s *Session) retellCommand(rec *journal.Record) {
 	}
 	c, err := journal.DecodeCommand(rec.Data)
 	var typed typedMark
-	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.neverTyped(typed.ID) {
+	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.dedup.NeverTyped(typed.ID) {
 		return
 	}
 	s.typedAt, s.typedByExec = anchor{rec.Offset, s.engine.Version()}, true
 	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
-	s.rememberLine(typed.ID)
+	s.dedup.RememberLine(typed.ID)
 }

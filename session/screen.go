@@ -18,7 +18,7 @@ type View struct {
 }
 
 func (s *Session) view() View {
-	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.unreadReplies}
+	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.replies.Unread}
 }
 
 // Look calls f with the emulator on the owner's goroutine. f must be short and must

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/checkpoint"
@@ -19,9 +20,9 @@ import (
 
 // Errors of a session's operations.
 var (
-	ErrEnded      = errors.New("the session has ended")
+	ErrEnded      = typing.ErrEnded
 	ErrStopped    = errors.New("the session is being closed")
-	ErrOverloaded = errors.New("too much input is waiting for the program to read it")
+	ErrOverloaded = typing.ErrOverloaded
 	ErrStale      = errors.New("the screen has changed")
 )
 
@@ -101,54 +102,49 @@ type Session struct {
 	start   sync.Once
 
 	// The owner's.
-	off           uint64 // bytes the emulator has seen
-	journalled    uint64 // bytes in the journal and acknowledged; ≤ off
-	journalBad    bool   // the last append failed
-	exit          *Exit  // reported by the keeper, not reached yet
-	exitAt        uint64
-	closed        bool // no more output can come
-	released      bool
-	quiet         bool      // changes are not announced: they are old
-	replaying     time.Time // when what is being replayed happened
-	waiters       map[*waiter]struct{}
-	attention     attention
-	content       content
-	execTimer     <-chan time.Time // see startSoon
-	bells         int
-	bellAt        uint64       // offset after the newest one
-	typed         echo.Texts   // newest last
-	input         echo.Region  // of the shell's newest prompt
-	idTyped       []onceTyped  // newest last
-	idsSaved      bool         // idTyped is in its file
-	leftTyping    *ring.Typing // what an owner that was killed was typing; may be nil
-	typedByExec   bool         // the newest thing typed was a whole line, by Exec
-	typedAt       anchor       // where output and screen stood when something was last typed
-	frame         vterm.Frame
-	shell         *tracking         // nil: the program is no shell that can be followed
-	execs         []*Run            // lines to run, oldest first; the first one may be under way
-	lineExec      *lineexec.Machine // see lines
-	asked         []asked           // replies that are to be typed
-	unreadReplies bool              // see View
-	lineProber    evidence.Prober   // its own: what ran since is asked between its looks
-	shellArgv     string            // the shell's process as it was started
-	typedLines    []string          // ids of the newest lines that were typed
-	lastCommand   Command           // of the shell, begun or ended
-	answers       *answering        // nil: there are no rules
-	clock         frameClock
-	check         checkpoints
-	sparse        sparse
-	streams       streams
-	saidSaved     said // what is in its file
-	quarantined   bool // nothing looks at output any more
+	off         uint64 // bytes the emulator has seen
+	journalled  uint64 // bytes in the journal and acknowledged; ≤ off
+	journalBad  bool   // the last append failed
+	exit        *Exit  // reported by the keeper, not reached yet
+	exitAt      uint64
+	closed      bool // no more output can come
+	released    bool
+	quiet       bool      // changes are not announced: they are old
+	replaying   time.Time // when what is being replayed happened
+	waiters     map[*waiter]struct{}
+	attention   attention
+	content     content
+	execTimer   <-chan time.Time // see startSoon
+	bells       int
+	bellAt      uint64      // offset after the newest one
+	typed       echo.Texts  // newest last
+	input       echo.Region // of the shell's newest prompt
+	dedup       typing.Dedup
+	typedByExec bool   // the newest thing typed was a whole line, by Exec
+	typedAt     anchor // where output and screen stood when something was last typed
+	frame       vterm.Frame
+	shell       *tracking         // nil: the program is no shell that can be followed
+	execs       []*Run            // lines to run, oldest first; the first one may be under way
+	lineExec    *lineexec.Machine // see lines
+	replies     typing.Replies
+	lineProber  evidence.Prober // its own: what ran since is asked between its looks
+	shellArgv   string          // the shell's process as it was started
+	lastCommand Command         // of the shell, begun or ended
+	answers     *answering      // nil: there are no rules
+	clock       frameClock
+	check       checkpoints
+	sparse      sparse
+	streams     streams
+	saidSaved   said // what is in its file
+	quarantined bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk
 
 	watch  watchers
 	read   readProgress
-	inputs inputQueue
-	// aheadClean is how many looks in a row found no input that waits to be read.
-	aheadClean int
-	tap        tap
+	inputs *typing.Queue
+	ahead  typing.Ahead
+	tap    tap
 
 	mu     sync.Mutex
 	status Status
@@ -170,7 +166,7 @@ func New(cfg Config) (*Session, error) {
 		s.shell = newTracking(cfg.Shell, cfg.Dir)
 	}
 	s.sparse.series = checkpoint.NewSeries(cfg.Dir, checkpoint.SeriesOptions{})
-	s.inputs.device = cfg.Device
+	s.inputs = typing.NewQueue(cfg.Device)
 	s.clock.interval = cfg.FrameInterval
 	s.tap.ring = cfg.Ring
 	s.streams.begin(cfg.Ring)
@@ -212,7 +208,7 @@ func (s *Session) Lost() {
 	s.post(func() {
 		s.drain()
 		s.answersEnded()
-		s.inputs.end()
+		s.inputs.End()
 		s.forgetRing()
 		if s.Status().State == Running {
 			now := time.Now()

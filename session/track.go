@@ -77,7 +77,8 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	s.typedLines, t.other, s.shellArgv = st.Typed, st.Other, st.Argv
+	t.other, s.shellArgv = st.Other, st.Argv
+	s.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
 	}
@@ -94,7 +95,7 @@ func (s *Session) saveTracking() {
 		return
 	}
 	b, err := json.Marshal(trackingState{
-		Offset: s.off, Shell: s.shell.State(), Typed: s.typedLines,
+		Offset: s.off, Shell: s.shell.State(), Typed: s.dedup.Lines(),
 		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv,
 	})
 	if err == nil {

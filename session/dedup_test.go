@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -82,7 +83,7 @@ func TestTypedOnceWhenKilledBeforeTheJournalKnows(t *testing.T) {
 func TestRefusedInputLeavesNoNote(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	r := s.fake.ring
-	too := Typing{Bytes: make([]byte, maxQueued+1), ID: "an-id"}
+	too := Typing{Bytes: make([]byte, typing.MaxQueued+1), ID: "an-id"}
 	if _, err := s.TypeIn(testContext(t), too); !errors.Is(err, ErrOverloaded) {
 		t.Fatal(err)
 	}

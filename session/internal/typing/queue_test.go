@@ -1,6 +1,7 @@
-package session
+package typing
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"sync"
@@ -12,7 +13,7 @@ import (
 // lateDevice is a terminal whose first write is given up just when it succeeds: its deadline
 // is set late.
 type lateDevice struct {
-	fake
+	got     bytes.Buffer
 	giveUp  context.CancelFunc // called in the first write
 	setting chan struct{}      // closed when its deadline is about to be set
 
@@ -34,7 +35,7 @@ func (d *lateDevice) Write(p []byte) (int, error) {
 		d.giveUp = nil
 		<-d.setting
 	}
-	return d.fake.Write(p)
+	return d.got.Write(p)
 }
 
 func (d *lateDevice) SetWriteDeadline(at time.Time) error {
@@ -55,9 +56,9 @@ func TestInputGoesOnAfterOneWasGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := &lateDevice{giveUp: cancel, setting: make(chan struct{})}
-		q := &inputQueue{device: d}
+		q := NewQueue(d)
 		for i, ctx := range []context.Context{ctx, t.Context(), t.Context()} {
-			done, err := q.add(ctx, []byte("x"))
+			done, err := q.Add(ctx, []byte("x"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,8 +67,8 @@ func TestInputGoesOnAfterOneWasGivenUp(t *testing.T) {
 			}
 			time.Sleep(2 * time.Second)
 		}
-		if d.got() != "xxx" {
-			t.Errorf("typed %q", d.got())
+		if d.got.String() != "xxx" {
+			t.Errorf("typed %q", d.got.String())
 		}
 	})
 }

@@ -2,15 +2,6 @@ package session
 
 import "bytes"
 
-// A reply to a query is for the program that asked. One that has ended by the time its query
-// is read gets none: the shell's editor, or the next command, would take it for keys.
-
-// asked is what the emulator replied to queries up to an offset of the output.
-type asked struct {
-	at    uint64
-	reply []byte
-}
-
 // markStart is how the shell's marks begin.
 var markStart = []byte("\x1b]133;")
 
@@ -32,24 +23,20 @@ func (s *Session) emulate(p []byte) {
 		}
 		_, _ = s.engine.Write(p[:n]) // never fails
 		p, at = p[n:], at+uint64(n)
-		if r := s.engine.Replies(nil); len(r) > 0 {
-			s.asked = append(s.asked, asked{at, r})
-		}
+		s.replies.Add(at, s.engine.Replies(nil))
 	}
 }
 
 // answer types the emulator's replies to queries. On pipes nobody asked: what looks like a
 // query is data, and the input is not the emulator's.
 func (s *Session) answer() {
-	list := append(s.asked, asked{s.off, s.engine.Replies(nil)})
-	s.asked = nil
-	for i := range list {
-		a := &list[i]
-		if len(a.reply) == 0 || s.streams.apart || s.shell != nil && s.askerEnded(a.at) {
+	s.replies.Add(s.off, s.engine.Replies(nil))
+	for _, r := range s.replies.Take() {
+		if s.streams.apart || s.shell != nil && s.askerEnded(r.At) {
 			continue
 		}
-		s.inputs.reply(a.reply)
-		s.unreadReplies = true
+		s.inputs.Reply(r.Data)
+		s.replies.Unread = true
 		if s.shell != nil {
 			s.lines().Replied()
 		}

@@ -1,0 +1,178 @@
+package typing
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Input that carries an id is typed once: a client whose daemon was killed under its
+// request sends it again and learns whether it was typed. The journal knows, too.
+
+// MarkID is the kind of the journal's marks that hold the id of input that was typed.
+const MarkID journal.MarkKind = 0x20
+
+const (
+	maxInputs = 64 // ids of input that are remembered: requests are repeated soon or not at all
+	maxLines  = 64 // ids of lines
+)
+
+// Typed is what there is to say of something that was typed.
+type Typed struct {
+	Cursor uint64            // offset of the output then: what answers it lies after
+	Echo   respond.EchoState // who showed it
+}
+
+// Dedup remembers by id what was typed. The zero value remembers nothing.
+type Dedup struct {
+	inputs []input  // newest last
+	saved  bool     // inputs are in their file
+	lines  []string // ids of lines that were given to the shell, newest last
+	left   *ring.Typing
+}
+
+// input is input that was typed, as its file has it, too.
+type input struct {
+	ID     string            `json:"id"`
+	Cursor uint64            `json:"cursor"`
+	Echo   respond.EchoState `json:"echo,omitempty"`
+}
+
+// Left takes the note in the ring: what the owner before this one was typing when it ended.
+func (d *Dedup) Left(t ring.Typing) { d.left = &t }
+
+// Before tells of input that was typed before. A mark that is not empty is what the journal has to
+// learn: only a note in the ring knew it.
+func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
+	if id == "" {
+		return Typed{}, false, nil
+	}
+	for i := range d.inputs {
+		if x := &d.inputs[i]; x.ID == id {
+			return Typed{x.Cursor, x.Echo}, true, nil
+		}
+	}
+	if n := d.left; n != nil && n.ID == hash(id) {
+		t = Typed{Cursor: n.At}
+		if int(n.Kind) < len(noteEchoes) {
+			t.Echo = noteEchoes[n.Kind]
+		}
+		d.left = nil
+		return t, true, d.Remember(id, t)
+	}
+	return Typed{}, false, nil
+}
+
+// Remember notes that input was typed, and returns the mark that has the journal remember it, too.
+// It is empty for input without an id, or for input that was known.
+func (d *Dedup) Remember(id string, t Typed) (mark []byte) {
+	if id == "" {
+		return nil
+	}
+	if _, was, mark := d.Before(id); was {
+		return mark
+	}
+	d.saved = false
+	if len(d.inputs) == maxInputs {
+		d.inputs = append(d.inputs[:0], d.inputs[1:]...)
+	}
+	d.inputs = append(d.inputs, input{id, t.Cursor, t.Echo})
+	return append([]byte{byte(MarkID)}, string(t.Echo)+":"+id...)
+}
+
+// Replay takes a mark that stands in the journal at an offset.
+func (d *Dedup) Replay(mark []byte, at uint64) {
+	if echo, id, ok := strings.Cut(string(mark[1:]), ":"); ok {
+		d.Remember(id, Typed{Cursor: at, Echo: respond.EchoState(echo)})
+	}
+}
+
+// State is what has to be written down before a checkpoint makes a replay pass the marks by; nil:
+// nothing new. Saved says that it was.
+func (d *Dedup) State() ([]byte, error) {
+	if d.saved || len(d.inputs) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(d.inputs)
+}
+
+// Saved notes that State is in its file.
+func (d *Dedup) Saved() { d.saved = true }
+
+// Resume goes on with what was written down.
+func (d *Dedup) Resume(state []byte) error {
+	var list []input
+	if err := json.Unmarshal(state, &list); err != nil {
+		return err
+	}
+	for _, x := range list {
+		d.Remember(x.ID, Typed{x.Cursor, x.Echo})
+	}
+	d.saved = true
+	return nil
+}
+
+// noteEchoes are echo states as a note in the ring has them.
+var noteEchoes = [...]respond.EchoState{"", respond.EchoOn, respond.EchoOff, respond.EchoApp}
+
+// hash names an id in a note.
+func hash(id string) [2]uint64 {
+	h := sha256.Sum256([]byte(id))
+	return [2]uint64{binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:])}
+}
+
+// InputNote is the note that stands in the ring while input is being typed. The journal is told when
+// it was: a daemon that is killed between the two, or in the very write, leaves the note.
+func InputNote(id string, t Typed) ring.Typing {
+	return ring.Typing{ID: hash(id), At: t.Cursor, Kind: uint64(max(0, slices.Index(noteEchoes[:], t.Echo)))}
+}
+
+// Notes of a shell's lines: the journal is told before they are typed, so one that is marked
+// and of which the note says that it was not typed yet is typed by the next owner.
+const (
+	lineMarked = 0x100 + iota // it is being marked
+	lineTyping                // it is marked, and being typed
+)
+
+// LineMarked is the note that a line is being marked, LineTyping that it is being typed.
+func LineMarked(id string, at uint64) ring.Typing { return lineNote(id, at, lineMarked) }
+
+// LineTyping is the note that a line that was marked is being typed.
+func LineTyping(id string, at uint64) ring.Typing { return lineNote(id, at, lineTyping) }
+
+func lineNote(id string, at, kind uint64) ring.Typing {
+	return ring.Typing{ID: lineHash(id), At: at, Kind: kind}
+}
+
+// lineHash names a line in a note, apart from input of the same id.
+func lineHash(id string) [2]uint64 { return hash("line\x00" + id) }
+
+// NeverTyped says of a line that is marked that the owner before was killed before it typed it.
+func (d *Dedup) NeverTyped(id string) bool {
+	n := d.left
+	return id != "" && n != nil && n.Kind == lineMarked && n.ID == lineHash(id)
+}
+
+// RememberLine notes that a line was given to the shell.
+func (d *Dedup) RememberLine(id string) {
+	if id == "" {
+		return
+	}
+	d.lines = append(d.lines, id)
+	d.lines = d.lines[max(0, len(d.lines)-maxLines):]
+}
+
+// HasLine says that the line with an id was given to the shell.
+func (d *Dedup) HasLine(id string) bool { return slices.Contains(d.lines, id) }
+
+// Lines are the ids of the newest lines, oldest first; SetLines goes on with them.
+func (d *Dedup) Lines() []string { return d.lines }
+
+// SetLines goes on with lines that an earlier owner remembered.
+func (d *Dedup) SetLines(ids []string) { d.lines = ids }

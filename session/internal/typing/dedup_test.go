@@ -1,0 +1,101 @@
+package typing
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/respond"
+)
+
+var once = Typed{Cursor: 7, Echo: respond.EchoOff}
+
+// Input is known by its id: at once, from the journal's mark, from the file, from the ring's note.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestDedupKnowsInput(t *testing.T) {
+	var first Dedup
+	mark := first.Remember("an-id", once)
+	state, err := first.State()
+	if err != nil || len(mark) == 0 || mark[0] != byte(MarkID) {
+		t.Fatalf("mark %q, %v", mark, err)
+	}
+	for name, from := range map[string]func(d *Dedup){
+		"remembered": func(d *Dedup) { d.Remember("an-id", once) },
+		"journal":    func(d *Dedup) { d.Replay(mark, once.Cursor) },
+		"file": func(d *Dedup) {
+			if err := d.Resume(state); err != nil {
+				t.Error(err)
+			}
+		},
+		"ring": func(d *Dedup) { d.Left(InputNote("an-id", once)) },
+	} {
+		var d Dedup
+		if _, was, _ := d.Before("an-id"); was {
+			t.Errorf("%s: known before", name)
+		}
+		from(&d)
+		got, was, again := d.Before("an-id")
+		if !was || got != once || (name == "ring") != (len(again) > 0) {
+			t.Errorf("%s: %+v, %v, mark %q", name, got, was, again)
+		}
+		if got, was, again = d.Before("an-id"); !was || got != once || len(again) > 0 {
+			t.Errorf("%s, again: %+v, %v, mark %q", name, got, was, again)
+		}
+		if _, was, _ := d.Before("another"); was {
+			t.Errorf("%s: knows another id", name)
+		}
+	}
+}
+
+func TestDedupState(t *testing.T) {
+	var d Dedup
+	if b, err := d.State(); b != nil || err != nil {
+		t.Errorf("nothing to write down: %q, %v", b, err)
+	}
+	if d.Remember("", once) != nil {
+		t.Error("input without an id is not remembered")
+	}
+	for i := range 2 * maxInputs {
+		d.Remember(fmt.Sprint(i), once)
+	}
+	if _, was, _ := d.Before("0"); was || len(d.inputs) != maxInputs {
+		t.Errorf("%d are remembered", len(d.inputs))
+	}
+	d.Saved()
+	if b, _ := d.State(); b != nil {
+		t.Error("it is in its file")
+	}
+	d.Remember("more", once)
+	if b, _ := d.State(); b == nil {
+		t.Error("there is more")
+	}
+	if d.Resume([]byte("{")) == nil {
+		t.Error("a damaged file is no error")
+	}
+}
+
+// A line of which the note says that it was only marked was never typed.
+func TestDedupOfLines(t *testing.T) {
+	var d Dedup
+	if d.NeverTyped("a-job") {
+		t.Error("there is no note")
+	}
+	d.Left(LineMarked("a-job", 3))
+	if !d.NeverTyped("a-job") || d.NeverTyped("another") || d.NeverTyped("") {
+		t.Error("it was only marked")
+	}
+	if _, was, _ := d.Before("a-job"); was {
+		t.Error("a line's id is none of input")
+	}
+	d.Left(LineTyping("a-job", 3))
+	if d.NeverTyped("a-job") {
+		t.Error("it may have been typed")
+	}
+	for i := range 2 * maxLines {
+		d.RememberLine(fmt.Sprint(i))
+	}
+	if d.RememberLine(""); len(d.Lines()) != maxLines || d.HasLine("0") || !d.HasLine(fmt.Sprint(2*maxLines-1)) {
+		t.Errorf("%v", d.Lines())
+	}
+}
