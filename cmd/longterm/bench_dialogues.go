@@ -43,7 +43,7 @@ func stub(name, script string, exit int, steps ...turn) dialogue {
 	return dialogue{name: name, needs: []string{"sh", "stty"}, argv: []string{"sh", "-c", script}, steps: steps, exit: exit}
 }
 
-func program(name, needs string, argv []string, steps ...turn) dialogue {
+func installed(name, needs string, argv []string, steps ...turn) dialogue {
 	return dialogue{name: name, needs: strings.Fields(needs), argv: argv, steps: steps}
 }
 
@@ -90,34 +90,34 @@ func dialogues() []dialogue {
 			append(repeat(50, see("next: "), line("x")), see("that was 50"))...),
 		stub("a question after much output", `i=0; while [ $i -lt 20000 ]; do echo "$i all is well with this line of the log"; i=$((i+1)); done; printf 'Keep? '; read -r a; echo "kept $a"`, 0,
 			see("Keep? "), line("it"), see("kept it")),
-		program("a menu of bash", "bash", []string{"bash", "-c", `PS3='Which? '; select x in red green blue; do echo "You took $x"; [ "$x" = blue ] && break; done`},
+		installed("a menu of bash", "bash", []string{"bash", "-c", `PS3='Which? '; select x in red green blue; do echo "You took $x"; [ "$x" = blue ] && break; done`},
 			see("Which? "), line("1"), see("You took red"), see("Which? "), line("3"), see("You took blue")),
-		program("three commands of bash", "bash", []string{"env", "PS1=ready> ", "bash", "--norc", "--noprofile"},
+		installed("three commands of bash", "bash", []string{"env", "PS1=ready> ", "bash", "--norc", "--noprofile"},
 			see("ready> "), line("echo a$((1+1))b"), see("a2b"), see("ready> "), line("cd /; pwd"), see("/"), see("ready> "),
 			line("false"), see("ready> "), line("exit 5")).with(func(d *dialogue) { d.exit = 5 }),
-		program("five sums in Python", "python3", []string{"env", "PYTHON_BASIC_REPL=1", python(), "-q"},
+		installed("five sums in Python", "python3", []string{"env", "PYTHON_BASIC_REPL=1", python(), "-q"},
 			append(repeat(5, see(">>> "), line("print('su' + 'm', 6*7)"), see("sum 42")), see(">>> "), line("exit(3)"))...).
 			with(func(d *dialogue) { d.exit = 3 }),
-		program("a password in Python", "python3", []string{python(), "-c", "import getpass; p = getpass.getpass(); print('right' if p == 'hunter2' else 'wrong')"},
+		installed("a password in Python", "python3", []string{python(), "-c", "import getpass; p = getpass.getpass(); print('right' if p == 'hunter2' else 'wrong')"},
 			see("Password: "), unseen("hunter2"), see("right")),
-		program("hunks to commit", "git", []string{"git", "add", "-p"},
+		installed("hunks to commit", "git", []string{"git", "add", "-p"},
 			turn{regexp: `Stage this hunk \[[^]]*\]\? `}, line("y"), turn{regexp: `Stage this hunk \[[^]]*\]\? `}, line("n")).with(func(d *dialogue) { d.setup = twoHunks }),
-		program("a rebase in vim", "git vim", []string{"git", "-c", "core.editor=vim -u NONE -N", "rebase", "-i", "HEAD~2"},
+		installed("a rebase in vim", "git vim", []string{"git", "-c", "core.editor=vim -u NONE -N", "rebase", "-i", "HEAD~2"},
 			see("git-rebase-todo"), say(":s/pick/drop/\r"), say(":wq\r"), see("Successfully rebased")).
 			with(func(d *dialogue) { d.setup, d.sized = threeCommits, true }),
-		program("a partition", "fdisk", []string{"fdisk", "disk.img"},
+		installed("a partition", "fdisk", []string{"fdisk", "disk.img"},
 			see("(m for help): "), line("o"), see("(m for help): "), line("n"), see("(default p): "), line("p"), see("(1-4, default 1): "), line(""),
 			turn{regexp: `First sector .*: `}, line(""), turn{regexp: `Last sector.*: `}, line("+1M"), see("(m for help): "), line("w"), see("altered")).
 			with(func(d *dialogue) { d.setup = emptyDisk }),
-		program("a certificate request", "openssl", []string{"openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", "k.pem", "-out", "r.pem"},
+		installed("a certificate request", "openssl", []string{"openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", "k.pem", "-out", "r.pem"},
 			see("pass phrase:"), unseen("hunter2"), see("Verifying"), unseen("hunter2"), see("Country Name"), line("GB"), see("State or Province"), line(""),
 			see("Locality"), line("Here"), see("Organization Name"), line(""), see("Unit Name"), line(""), see("Common Name"), line("example"),
 			see("Email"), line(""), see("challenge password"), line(""), see("optional company"), line("")),
-		program("a key with a passphrase", "ssh-keygen", []string{"ssh-keygen", "-t", "ed25519", "-f", "key"},
+		installed("a key with a passphrase", "ssh-keygen", []string{"ssh-keygen", "-t", "ed25519", "-f", "key"},
 			see("empty for no passphrase): "), unseen("hunter2"), see("same passphrase again: "), unseen("hunter2"), see("fingerprint")),
-		program("a file encrypted", "gpg", []string{"env", "GNUPGHOME=home", "gpg", "--pinentry-mode", "loopback", "--no-symkey-cache", "-c", "plain"},
+		installed("a file encrypted", "gpg", []string{"env", "GNUPGHOME=home", "gpg", "--pinentry-mode", "loopback", "--no-symkey-cache", "-c", "plain"},
 			see("Enter passphrase: "), unseen("hunter2")).with(func(d *dialogue) { d.setup = gpgHome }),
-		program("pages of less", "less", []string{"env", "LESS=", "less", "text"},
+		installed("pages of less", "less", []string{"env", "LESS=", "less", "text"},
 			see("line 10\r"), say(" "), see("line 40\r"), say("G"), see("line 99"), see("(END)"), say("q")).
 			with(func(d *dialogue) { d.setup, d.sized = hundredLines, true }),
 	}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 //go:embed bench_expect.py
@@ -49,7 +49,7 @@ func (library) close() error { return nil }
 
 func (library) hold(ctx context.Context, d *dialogue, dir string) (outcome, error) {
 	began := time.Now()
-	p, err := session.Start(ctx, session.Cmd{Argv: d.argv, Dir: dir})
+	p, err := program.Start(ctx, program.Cmd{Argv: d.argv, Dir: dir})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -70,7 +70,7 @@ func peakRSS() int64 {
 }
 
 // hold holds a dialogue with a program that was started.
-func (d *dialogue) hold(ctx context.Context, p *session.Program) error {
+func (d *dialogue) hold(ctx context.Context, p *program.Program) error {
 	for _, s := range d.steps {
 		if err := s.take(ctx, p, d.timeout()); err != nil {
 			return err
@@ -85,15 +85,15 @@ func (d *dialogue) hold(ctx context.Context, p *session.Program) error {
 	return err
 }
 
-func (s *turn) take(ctx context.Context, p *session.Program, limit time.Duration) error {
+func (s *turn) take(ctx context.Context, p *program.Program, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	switch {
 	case s.expect != "":
-		_, err := p.Expect(ctx, session.Text(strings.TrimRight(s.expect, "\r"))) // a line's end is no text here
+		_, err := p.Expect(ctx, program.Text(strings.TrimRight(s.expect, "\r"))) // a line's end is no text here
 		return err
 	case s.regexp != "":
-		_, err := p.Expect(ctx, session.Regexp(s.regexp))
+		_, err := p.Expect(ctx, program.Regexp(s.regexp))
 		return err
 	case s.secret != "":
 		if err := p.Secret(ctx, []byte(s.secret)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 	"github.com/longterm-dev/longterm/session/sessiontest"
 )
 
@@ -17,7 +18,7 @@ import (
 // terminal runs a verb in a terminal.
 func (i *instance) terminal(args ...string) *sessiontest.Program {
 	i.t.Helper()
-	return sessiontest.StartCmd(i.t, session.Cmd{
+	return sessiontest.StartCmd(i.t, program.Cmd{
 		Path: i.exe, Argv: append([]string{"longterm"}, args...), Dir: "/", Env: append(i.env, "TERM=xterm-256color"),
 	})
 }

@@ -10,16 +10,17 @@ import (
 	"slices"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
-// Local is a Driver whose programs run inside this process (session.Start).
+// Local is a Driver whose programs run inside this process (program.Start).
 type Local struct {
 	// Cmd is what a Spawn begins with: directory, environment, size, engine.
-	Cmd session.Cmd
+	Cmd program.Cmd
 	// Secret fetches the value of a reference; nil: there are no secrets.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
 
-	p *session.Program
+	p *program.Program
 }
 
 var _ Driver = (*Local)(nil)
@@ -27,7 +28,7 @@ var _ Driver = (*Local)(nil)
 var errNotStarted = errors.New("nothing was started; a script begins with spawn")
 
 // Program is the one that was started last; nil: none was.
-func (l *Local) Program() *session.Program { return l.p }
+func (l *Local) Program() *program.Program { return l.p }
 
 // Close ends the program.
 func (l *Local) Close() error {
@@ -49,7 +50,7 @@ func (l *Local) Spawn(ctx context.Context, s Spawn) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		c.SetEnv = append(c.SetEnv, name+"="+s.Env[name])
 	}
-	p, err := session.Start(context.WithoutCancel(ctx), c) // a step's deadline is not the program's
+	p, err := program.Start(context.WithoutCancel(ctx), c) // a step's deadline is not the program's
 	if err == nil {
 		l.p = p
 	}
@@ -91,12 +92,12 @@ func (l *Local) Expect(ctx context.Context, patterns []Pattern) (Match, error) {
 	if l.p == nil {
 		return Match{}, errNotStarted
 	}
-	var list []session.Pattern
+	var list []program.Pattern
 	for _, p := range patterns {
-		list = append(list, session.Pattern(p))
+		list = append(list, program.Pattern(p))
 	}
 	m, err := l.p.Expect(ctx, list...)
-	var unmet *session.ExpectError
+	var unmet *program.ExpectError
 	switch {
 	case errors.Is(err, session.ErrEnded):
 		err = ErrExited

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 // newLocal is a driver whose programs end with the test.
 func newLocal(t *testing.T, dir string) *Local {
 	t.Helper()
-	l := &Local{Cmd: session.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
+	l := &Local{Cmd: program.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
 		if ref == "env:PW" {
 			return []byte("hunter2"), nil
 		}

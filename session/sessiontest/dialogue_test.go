@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 // Dialogues with real programs, as people hold them. Each needs its program.
@@ -122,7 +123,7 @@ func TestDefaultAnswer(t *testing.T) {
 func TestForgedPassword(t *testing.T) {
 	p := Start(t, "sh", "-c", `printf 'Password: '; read -r x; echo "stolen: <$x>"`)
 	p.Expect("Password: ")
-	if err := p.Program().Secret(t.Context(), []byte("hunter2")); !errors.Is(err, session.ErrEchoed) {
+	if err := p.Program().Secret(t.Context(), []byte("hunter2")); !errors.Is(err, program.ErrEchoed) {
 		t.Errorf("the secret was sent: %v", err)
 	}
 	p.Line("")
@@ -154,14 +155,14 @@ func TestSudo(t *testing.T) {
 		needs(t, "setpriv")
 		argv = append([]string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"}, argv...)
 	}
-	p := StartCmd(t, session.Cmd{Argv: argv, Dir: "/"})
-	if m := p.ExpectAny(session.Text("secret please: "), session.Ended); m.Pattern == 1 {
+	p := StartCmd(t, program.Cmd{Argv: argv, Dir: "/"})
+	if m := p.ExpectAny(program.Text("secret please: "), program.Ended); m.Pattern == 1 {
 		t.Logf("it asks nothing here:\n%s", p.Screen())
 		return
 	}
 	p.Secret("this is not it")
 	p.Keys("<Enter>")
-	p.ExpectAny(session.Text("secret please: "), session.Regexp("[Ss]orry|not in the sudoers"))
+	p.ExpectAny(program.Text("secret please: "), program.Regexp("[Ss]orry|not in the sudoers"))
 	if strings.Contains(p.Screen(), "this is not it") {
 		t.Error("the secret is on the screen")
 	}
@@ -196,7 +197,7 @@ func TestSSH(t *testing.T) {
 		"ssh", "-F", "none", "-o", "ProxyCommand=" + sshServer(t, dir), "-i", filepath.Join(dir, "key"), "-o", "IdentitiesOnly=yes",
 		"-o", "IdentityAgent=none", "-o", "UserKnownHostsFile=" + filepath.Join(dir, "known"), "there.example",
 	}
-	p := StartCmd(t, session.Cmd{Argv: append(argv[:len(argv):len(argv)], "-t", "printf 'over there: '; read -r x; echo got $x; exit 9")})
+	p := StartCmd(t, program.Cmd{Argv: append(argv[:len(argv):len(argv)], "-t", "printf 'over there: '; read -r x; echo got $x; exit 9")})
 	p.Expect("(yes/no/[fingerprint])? ")
 	p.Line("what")
 	p.Expect("type 'yes', 'no' or the fingerprint: ")
@@ -260,14 +261,14 @@ func TestGPG(t *testing.T) {
 	q.Line("")
 	q.Expect("(O)kay/(Q)uit? ")
 	q.Line("q")
-	q.ExpectAny(session.Ended)
+	q.ExpectAny(program.Ended)
 }
 
 // FEATURES: R51, R53
 func TestOpenSSL(t *testing.T) {
 	needs(t, "openssl")
 	dir := t.TempDir()
-	p := StartCmd(t, session.Cmd{Dir: dir, Argv: []string{
+	p := StartCmd(t, program.Cmd{Dir: dir, Argv: []string{
 		"openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", "k.pem", "-out", "r.pem",
 	}})
 	for range 2 {
@@ -304,7 +305,7 @@ func TestNPM(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "pack"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := StartCmd(t, session.Cmd{Dir: filepath.Join(dir, "pack"), Argv: []string{"npm", "init"}})
+	p := StartCmd(t, program.Cmd{Dir: filepath.Join(dir, "pack"), Argv: []string{"npm", "init"}})
 	for _, step := range []struct{ prompt, answer string }{
 		{`package name: \(pack\) $`, "thing"},
 		{`version: \(1\.0\.0\) $`, ""},
@@ -317,7 +318,7 @@ func TestNPM(t *testing.T) {
 		{`license: .*$`, "MIT"},
 		{`Is this OK\? \(yes\) $`, ""},
 	} {
-		if m := p.ExpectAny(session.Regexp(step.prompt), session.Regexp(`^type: .*$`)); m.Pattern == 1 { // newer ones ask
+		if m := p.ExpectAny(program.Regexp(step.prompt), program.Regexp(`^type: .*$`)); m.Pattern == 1 { // newer ones ask
 			p.Line("")
 			p.ExpectRegexp(step.prompt)
 		}
@@ -336,7 +337,7 @@ func TestPython(t *testing.T) {
 	t.Setenv("PYTHON_BASIC_REPL", "1")
 	t.Setenv("PYTHON_HISTORY", filepath.Join(t.TempDir(), "history"))
 	p := Start(t, "python3", "-q", "-i")
-	prompt := session.Regexp(`^>>> $`)
+	prompt := program.Regexp(`^>>> $`)
 	p.ExpectAny(prompt)
 	p.Line(`print(">>> " + "su" + "m", 6*7)`) // prints what looks like a prompt, and is none
 	p.Expect(">>> sum 42")
@@ -426,7 +427,7 @@ func TestRebaseInVim(t *testing.T) {
 	} {
 		must(t, dir, "git", args...)
 	}
-	p := StartCmd(t, session.Cmd{Dir: dir, Argv: []string{"git", "rebase", "-i", "HEAD~2"}})
+	p := StartCmd(t, program.Cmd{Dir: dir, Argv: []string{"git", "rebase", "-i", "HEAD~2"}})
 	p.WaitFor(session.Cond{Kind: session.CondFullscreen})
 	p.Expect("git-rebase-todo")
 	if screen := p.Screen(); !strings.Contains(screen, "two") || !strings.Contains(screen, "three") {
@@ -446,7 +447,7 @@ func TestExpectTimeout(t *testing.T) {
 	p := Start(t, "cat")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := p.Program().Expect(ctx, session.Text("never")); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Program().Expect(ctx, program.Text("never")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

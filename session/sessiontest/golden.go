@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 // Option changes how Golden compares.
@@ -111,7 +112,7 @@ func (p *Program) settled(c *comparison, want string) string {
 }
 
 // describeScreen is a screen as text: what Golden compares and writes.
-func describeScreen(s *session.Snapshot, c *comparison) string {
+func describeScreen(s *program.Snapshot, c *comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d×%d, cursor %d,%d", s.Cols, s.Rows, s.Cursor.Y, s.Cursor.X)
 	if !s.Cursor.Visible {

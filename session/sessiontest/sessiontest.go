@@ -6,7 +6,7 @@
 //	p.Keys("<Enter>")
 //	p.ExpectExit(0)
 //
-// A Program (this file) wraps a session.Program for a test: what goes wrong ends the test
+// A Program (this file) wraps a program.Program for a test: what goes wrong ends the test
 // and shows the screen, what was printed and not read, and what was waited for; nothing
 // outlives the test. golden.go compares screens with files, build.go builds the program to
 // be tested.
@@ -15,7 +15,7 @@
 //
 // A wait ends after Timeout, or shortly before the test binary's own deadline, so that a
 // failure says what was waited for. What waits for quiet, or for time to pass, is tested
-// without waiting in a testing/synctest bubble, with a session.Cmd.Main instead of a process:
+// without waiting in a testing/synctest bubble, with a program.Cmd.Main instead of a process:
 // there all timers are the bubble's.
 package sessiontest
 
@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 // DefaultTimeout is how long a wait may take.
@@ -43,26 +44,26 @@ type Program struct {
 	Timeout time.Duration
 
 	t testing.TB
-	p *session.Program
+	p *program.Program
 }
 
 // Start starts a program of PATH, or a path, in a terminal of 80×24.
 func Start(t testing.TB, name string, args ...string) *Program {
 	t.Helper()
-	return StartCmd(t, session.Cmd{Argv: append([]string{name}, args...)})
+	return StartCmd(t, program.Cmd{Argv: append([]string{name}, args...)})
 }
 
 // Shell starts an interactive shell whose commands are followed, for Exec.
 func Shell(t testing.TB, name string, args ...string) *Program {
 	t.Helper()
-	return StartCmd(t, session.Cmd{Argv: append([]string{name}, args...), Shell: true})
+	return StartCmd(t, program.Cmd{Argv: append([]string{name}, args...), Shell: true})
 }
 
-// StartCmd starts a program as a session.Cmd says. It, and all it started, is ended with the
+// StartCmd starts a program as a program.Cmd says. It, and all it started, is ended with the
 // test.
-func StartCmd(t testing.TB, c session.Cmd) *Program {
+func StartCmd(t testing.TB, c program.Cmd) *Program {
 	t.Helper()
-	p, err := session.Start(context.WithoutCancel(t.Context()), c)
+	p, err := program.Start(context.WithoutCancel(t.Context()), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func StartCmd(t testing.TB, c session.Cmd) *Program {
 }
 
 // Program is what is underneath, for what has no method here.
-func (p *Program) Program() *session.Program { return p.p }
+func (p *Program) Program() *program.Program { return p.p }
 
 // wait is the context of a wait.
 func (p *Program) wait() (context.Context, context.CancelFunc) {
@@ -91,7 +92,7 @@ func (p *Program) wait() (context.Context, context.CancelFunc) {
 // check ends the test if there is an error, which is said to have happened while doing what.
 func (p *Program) check(err error, what string) {
 	p.t.Helper()
-	var expect *session.ExpectError
+	var expect *program.ExpectError
 	switch {
 	case err == nil:
 		return
@@ -143,23 +144,23 @@ func (p *Program) Secret(secret string) {
 }
 
 // Expect waits for the first of some texts in the output that was not read yet.
-func (p *Program) Expect(texts ...string) session.Match {
+func (p *Program) Expect(texts ...string) program.Match {
 	p.t.Helper()
-	var patterns []session.Pattern
+	var patterns []program.Pattern
 	for _, s := range texts {
-		patterns = append(patterns, session.Text(s))
+		patterns = append(patterns, program.Text(s))
 	}
 	return p.ExpectAny(patterns...)
 }
 
 // ExpectRegexp waits for a match of a regular expression, within one line.
-func (p *Program) ExpectRegexp(expr string) session.Match {
+func (p *Program) ExpectRegexp(expr string) program.Match {
 	p.t.Helper()
-	return p.ExpectAny(session.Regexp(expr))
+	return p.ExpectAny(program.Regexp(expr))
 }
 
 // ExpectAny waits for the first of some patterns; Match.Pattern tells which.
-func (p *Program) ExpectAny(patterns ...session.Pattern) session.Match {
+func (p *Program) ExpectAny(patterns ...program.Pattern) program.Match {
 	p.t.Helper()
 	ctx, cancel := p.wait()
 	defer cancel()
@@ -222,7 +223,7 @@ func (p *Program) WaitQuiet(d time.Duration) {
 }
 
 // Exec runs a line in a shell that was started by Shell, and waits for its end.
-func (p *Program) Exec(line string) session.Ran {
+func (p *Program) Exec(line string) program.Ran {
 	p.t.Helper()
 	ctx, cancel := p.wait()
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 var _ = flag.Bool("update", false, "write golden files")
@@ -29,7 +30,7 @@ func TestProgram(t *testing.T) {
 	}
 	p.Send("n")
 	p.Keys("o<Enter>")
-	p.ExpectAny(session.Ended)
+	p.ExpectAny(program.Ended)
 	p.ExpectExit(3)
 	if s := p.Screen(); s != "Name: bob\nHello, bob!\nAgain (yes/no)? no\n" {
 		t.Errorf("%q", s)

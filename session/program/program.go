@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -68,10 +69,10 @@ const (
 // The session underneath (Session) is the daemon's, loop and all. Only its terminal is
 // local, its ring is this process's memory and its journal is kept there as well.
 type Program struct {
-	s       *Session
+	s       *session.Session
 	host    host
 	keep    *retention
-	watch   *Watch
+	watch   *session.Watch
 	grace   time.Duration
 	scripts string // directory of the shell integration; empty: none
 	left    string // what the shell leaves for the session, in memory
@@ -87,9 +88,9 @@ type Program struct {
 
 // host is the process behind a Program and the terminal it runs on.
 type host interface {
-	Device
+	session.Device
 	// begin starts to move output to the session and reports its end.
-	begin(s *Session)
+	begin(s *session.Session)
 	// idle reports that the program waits for input and that everything it printed before
 	// is in the ring. Not known is false.
 	idle() bool
@@ -142,8 +143,8 @@ func (c Cmd) withDefaults() (Cmd, error) {
 	case !vterm.ValidSize(c.Cols, c.Rows):
 		return c, fmt.Errorf("start a program: size %d×%d: columns must be %d to %d, rows %d to %d",
 			c.Cols, c.Rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
-	case !slices.Contains(EngineNames(), cmp.Or(c.Engine, DefaultEngine)): // before there is a process
-		_, err := NewEngine(c.Engine, vterm.Options{})
+	case !slices.Contains(session.EngineNames(), cmp.Or(c.Engine, session.DefaultEngine)): // before there is a process
+		_, err := session.NewEngine(c.Engine, vterm.Options{})
 		return c, fmt.Errorf("start a program: %w", err)
 	case c.Shell && len(c.Argv) == 0:
 		return c, errors.New("start a program: Shell needs Argv, the shell and its arguments")
@@ -202,7 +203,7 @@ func (p *Program) integrate(c *Cmd) (*shell.Launch, error) {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}
 	if l.Quality == shell.None {
-		return nil, fmt.Errorf("start a shell: %w: %s", ErrNoShell, l.Reason)
+		return nil, fmt.Errorf("start a shell: %w: %s", session.ErrNoShell, l.Reason)
 	}
 	c.Argv, c.Env = l.Argv, l.Env
 	return &l, nil
@@ -227,10 +228,10 @@ func (p *Program) spawn(c *Cmd, l *shell.Launch) error {
 		return errors.Join(err, j.Close())
 	}
 	p.host = h
-	p.s, err = New(Config{ // fails for an unknown engine only
+	p.s, err = session.New(session.Config{ // fails for an unknown engine only
 		ID: id, Device: h, Ring: r, Journal: j, Engine: c.Engine, Shell: l, Log: c.Log,
 		Options: vterm.Options{Cols: c.Cols, Rows: c.Rows, ScrollbackLines: programScrollback},
-		Status:  Status{State: Running, PID: pid, Cols: c.Cols, Rows: c.Rows, Started: time.Now()},
+		Status:  session.Status{State: session.Running, PID: pid, Cols: c.Cols, Rows: c.Rows, Started: time.Now()},
 	})
 	if err != nil {
 		return errors.Join(err, j.Close())
@@ -242,7 +243,7 @@ func (p *Program) spawn(c *Cmd, l *shell.Launch) error {
 }
 
 // Session is the session underneath: frames, watches, the past.
-func (p *Program) Session() *Session { return p.s }
+func (p *Program) Session() *session.Session { return p.s }
 
 // Close ends the program and every process it started: first as the closing of a terminal
 // does (SIGHUP), then by SIGTERM, then by SIGKILL. It returns once nothing of it is left;
@@ -274,30 +275,30 @@ func (p *Program) removeScripts() error {
 
 // Wait waits for the program's end. What it left running in the background is not waited
 // for; Close ends that.
-func (p *Program) Wait(ctx context.Context) (Exit, error) {
-	w, err := p.WaitFor(ctx, Cond{Kind: CondExit})
+func (p *Program) Wait(ctx context.Context) (session.Exit, error) {
+	w, err := p.WaitFor(ctx, session.Cond{Kind: session.CondExit})
 	if err != nil {
-		return Exit{}, fmt.Errorf("waiting for the program's end: %w", err)
+		return session.Exit{}, fmt.Errorf("waiting for the program's end: %w", err)
 	}
 	if w.Status.Exit == nil {
-		return Exit{}, ErrStopped
+		return session.Exit{}, session.ErrStopped
 	}
 	return *w.Status.Exit, nil
 }
 
 // WaitFor waits until any of the conditions holds. Text counts from when something was last
 // typed.
-func (p *Program) WaitFor(ctx context.Context, conds ...Cond) (Waited, error) {
-	w, err := p.s.Wait(ctx, WaitFor{Conds: conds})
+func (p *Program) WaitFor(ctx context.Context, conds ...session.Cond) (session.Waited, error) {
+	w, err := p.s.Wait(ctx, session.WaitFor{Conds: conds})
 	if err == nil && len(w.Fired) == 0 {
-		err = ErrStopped
+		err = session.ErrStopped
 	}
 	return w, err
 }
 
 // WaitQuiet waits until nothing new was printed for d; a spinner that turns is not new.
 func (p *Program) WaitQuiet(ctx context.Context, d time.Duration) error {
-	_, err := p.WaitFor(ctx, Cond{Kind: CondQuiet, Quiet: d})
+	_, err := p.WaitFor(ctx, session.Cond{Kind: session.CondQuiet, Quiet: d})
 	return err
 }
 
@@ -320,7 +321,9 @@ func (p *Program) Screen() Snapshot {
 }
 
 // Output reads raw output from an offset: see Session.Output.
-func (p *Program) Output(from uint64, buf []byte) (Chunk, error) { return p.s.Output(from, buf) }
+func (p *Program) Output(from uint64, buf []byte) (session.Chunk, error) {
+	return p.s.Output(from, buf)
+}
 
 // Resize changes the terminal's size, in cells, and tells the program.
 func (p *Program) Resize(cols, rows int) error {
@@ -335,3 +338,11 @@ func (p *Program) Resize(cols, rows int) error {
 
 // Signal sends a signal to what runs in the terminal's foreground.
 func (p *Program) Signal(sig os.Signal) error { return p.host.signal(sig) }
+
+// wake tells who waits on c, which has room for one word.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Ran is a line that a shell ran to its end.
 type Ran struct {
-	Command
+	session.Command
 	// Output is what it printed, as text: edits done, escape sequences gone. At most the
 	// newest maxRanOutput bytes of the raw output are looked at.
 	Output string
@@ -27,7 +28,7 @@ const stuckAfter = time.Second
 // Exec runs a line in the shell (Cmd.Shell) and waits for its end. Lines given at the same
 // time run one after the other. What the line printed is read: Expect begins after it.
 func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
-	run, err := p.s.Exec(ctx, Line{Text: line, Wait: true})
+	run, err := p.s.Exec(ctx, session.Line{Text: line, Wait: true})
 	if err != nil {
 		return Ran{}, fmt.Errorf("exec %q: %w", line, err)
 	}
@@ -43,7 +44,7 @@ func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
 			_ = p.s.Drop(context.WithoutCancel(ctx), run)
 			return Ran{}, fmt.Errorf("exec %q: %w", line, ctx.Err())
 		case <-p.watch.Done:
-			return Ran{}, fmt.Errorf("exec %q: %w", line, ErrStopped)
+			return Ran{}, fmt.Errorf("exec %q: %w", line, session.ErrStopped)
 		}
 	}
 	if run.Err != nil {

@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"io"
@@ -55,7 +55,7 @@ func (r *retention) printed(n int, head uint64) error {
 // took says that the output before off was taken.
 func (r *retention) took(off uint64) {
 	r.taken.Store(off)
-	signal(r.more)
+	wake(r.more)
 }
 
 // memory is a file system with one directory, for a journal that ends with its process.

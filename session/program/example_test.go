@@ -1,6 +1,6 @@
 //go:build unix
 
-package session_test
+package program_test
 
 import (
 	"bufio"
@@ -9,20 +9,20 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/program"
 )
 
 // A program is started, asked, answered, and waited for.
 func ExampleStart() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	p, err := session.Start(ctx, session.Cmd{Line: `printf 'Name: '; read -r n; echo "Hello, $n."; exit 3`})
+	p, err := program.Start(ctx, program.Cmd{Line: `printf 'Name: '; read -r n; echo "Hello, $n."; exit 3`})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer p.Close()
-	if _, err := p.Expect(ctx, session.Text("Name: ")); err != nil {
+	if _, err := p.Expect(ctx, program.Text("Name: ")); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -30,7 +30,7 @@ func ExampleStart() {
 		fmt.Println(err)
 		return
 	}
-	m, err := p.Expect(ctx, session.Regexp(`Hello, (?P<who>\w+)`))
+	m, err := p.Expect(ctx, program.Regexp(`Hello, (?P<who>\w+)`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,13 +48,13 @@ func ExampleStart() {
 // Several patterns are waited for at once; the program's end is one of them.
 func ExampleProgram_Expect() {
 	ctx := context.Background()
-	p, err := session.Start(ctx, session.Cmd{Line: "echo working; exit 1"})
+	p, err := program.Start(ctx, program.Cmd{Line: "echo working; exit 1"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer p.Close()
-	m, err := p.Expect(ctx, session.Text("done"), session.Ended)
+	m, err := p.Expect(ctx, program.Text("done"), program.Ended)
 	fmt.Println(m.Pattern, err)
 	// Output: 1 <nil>
 }
@@ -62,21 +62,21 @@ func ExampleProgram_Expect() {
 // A secret is not typed where it would show.
 func ExampleProgram_Secret() {
 	ctx := context.Background()
-	p, err := session.Start(ctx, session.Cmd{Line: "printf 'Password: '; read -r x"})
+	p, err := program.Start(ctx, program.Cmd{Line: "printf 'Password: '; read -r x"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer p.Close()
 	err = p.Secret(ctx, []byte("hunter2"))
-	fmt.Println(errors.Is(err, session.ErrEchoed))
+	fmt.Println(errors.Is(err, program.ErrEchoed))
 	// Output: true
 }
 
 // A shell's commands are run one by one: what they print, and how they end.
 func ExampleProgram_Exec() {
 	ctx := context.Background()
-	p, err := session.Start(ctx, session.Cmd{Argv: []string{"sh"}, Shell: true, Dir: "/"})
+	p, err := program.Start(ctx, program.Cmd{Argv: []string{"sh"}, Shell: true, Dir: "/"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -99,7 +99,7 @@ func ExampleProgram_Exec() {
 // bubble's.
 func ExampleTerminal() {
 	ctx := context.Background()
-	p, err := session.Start(ctx, session.Cmd{Main: func(tty *session.Terminal) int {
+	p, err := program.Start(ctx, program.Cmd{Main: func(tty *program.Terminal) int {
 		in := bufio.NewReader(tty)
 		fmt.Fprint(tty, "Name: ")
 		name, _ := in.ReadString('\n')
@@ -111,9 +111,9 @@ func ExampleTerminal() {
 		return
 	}
 	defer p.Close()
-	_, err = p.Expect(ctx, session.Text("Name: "))
+	_, err = p.Expect(ctx, program.Text("Name: "))
 	fmt.Println(err, p.Send("Ann\r"))
-	_, err = p.Expect(ctx, session.Text("Hello, Ann"))
+	_, err = p.Expect(ctx, program.Text("Hello, Ann"))
 	fmt.Println(err)
 	// Output:
 	// <nil> <nil>

@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
@@ -99,7 +100,7 @@ func (p *Program) follow() {
 		case <-p.watch.Done:
 			return
 		}
-		ended := p.s.Status().State != Running // before reading: then all is there to read
+		ended := p.s.Status().State != session.Running // before reading: then all is there to read
 		for p.feed(buf) {
 		}
 		if ended {
@@ -223,7 +224,7 @@ func (p *Program) await(ctx context.Context, w *wanted) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-p.watch.Done:
-			return ErrStopped
+			return session.ErrStopped
 		}
 	}
 }
@@ -283,7 +284,7 @@ func (p *Program) find(w *wanted, settled bool) (next pause) {
 	}
 	next.over = w.found != nil || r.over
 	if next.over && w.found == nil {
-		next.err = ErrEnded
+		next.err = session.ErrEnded
 	}
 	next.any = r.change
 	next.at, next.waits = r.x.Next()

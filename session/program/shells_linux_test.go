@@ -1,9 +1,10 @@
-package session
+package program
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/longterm-dev/longterm/session"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,11 @@ func beginShell(t *testing.T, c Cmd) *Program {
 	return begin(t, c)
 }
 
+func screenText(p *Program) string {
+	s := p.Screen()
+	return s.Text()
+}
+
 // status is a line that ends with a status, in any shell.
 func status(n int) string { return fmt.Sprintf("sh -c 'exit %d'", n) }
 
@@ -52,9 +58,9 @@ func runs(t *testing.T, p *Program, line, output string, exit int) {
 	r, err := p.Exec(testContext(t), line)
 	switch {
 	case err != nil:
-		t.Fatalf("%v\n%s", err, screenText(t, p.Session()))
+		t.Fatalf("%v\n%s", err, screenText(p))
 	case r.Output != output || r.Exit == nil || *r.Exit != exit:
-		t.Fatalf("%q: %q, exit %v (%s), want %q, %d\n%s", line, r.Output, deref(r.Exit), r.Note, output, exit, screenText(t, p.Session()))
+		t.Fatalf("%q: %q, exit %v (%s), want %q, %d\n%s", line, r.Output, deref(r.Exit), r.Note, output, exit, screenText(p))
 	}
 }
 
@@ -109,7 +115,7 @@ func TestACancelledLineSpoilsNothing(t *testing.T) {
 		runs(t, p, "echo begin", "begin\n", 0)
 		for i := range 12 {
 			ctx, cancel := context.WithCancel(t.Context())
-			run, err := p.s.Exec(ctx, Line{Text: "echo spoilt" + strings.Repeat(" x", 50*(i%3)), Wait: true})
+			run, err := p.s.Exec(ctx, session.Line{Text: "echo spoilt" + strings.Repeat(" x", 50*(i%3)), Wait: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +157,7 @@ func TestANewPromptIsNoQuestion(t *testing.T) {
 		asks := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, err := p.s.Wait(ctx, WaitFor{Conds: []Cond{{Kind: CondInput}}})
+			_, err := p.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
 			asks <- err
 		}()
 		runs(t, p, "PS1='Password: '", "", 0)
@@ -168,7 +174,7 @@ func TestANewPromptIsNoQuestion(t *testing.T) {
 // FAULT: E10
 func TestThePromptOfANarrowTerminal(t *testing.T) {
 	p := beginShell(t, Cmd{Argv: []string{"zsh"}, Cols: 2, Rows: 2})
-	if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondPrompt}}}); err != nil {
+	if _, err := p.s.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,16 +188,16 @@ func TestAReadIsNoPrompt(t *testing.T) {
 		if kind == "bash" {
 			line = "read -e x; echo got $x"
 		}
-		run, err := p.s.Exec(t.Context(), Line{Text: line})
+		run, err := p.s.Exec(t.Context(), session.Line{Text: line})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondQuiet, Quiet: 1500 * time.Millisecond}}}); err != nil {
+		if _, err := p.s.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondQuiet, Quiet: 1500 * time.Millisecond}}}); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case <-run.Done:
-			t.Fatalf("it ended: %+v, %v\n%s", run.Command, run.Err, screenText(t, p.s))
+			t.Fatalf("it ended: %+v, %v\n%s", run.Command, run.Err, screenText(p))
 		default:
 		}
 		send(t, p, "it\r")
@@ -220,11 +226,11 @@ func TestAnotherShell(t *testing.T) {
 			if st := p.s.Status().Shell; st.Program != name {
 				t.Errorf("%s: %+v", other, st)
 			}
-			if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, ErrNoShell) {
+			if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, session.ErrNoShell) {
 				t.Errorf("%s: %v", other, err)
 			}
 			send(t, p, "exit\r")
-			if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondPrompt}}}); err != nil {
+			if _, err := p.s.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, func() bool { return p.s.Status().Shell.Program == "" })
@@ -237,7 +243,7 @@ func TestAnotherShell(t *testing.T) {
 			}
 			r, err := p.Exec(testContext(t), "exec "+other)
 			if err != nil || r.Exit != nil || !strings.Contains(r.Note, "replaced by "+name) {
-				t.Fatalf("%+v, %v\n%s", r, err, screenText(t, p.s))
+				t.Fatalf("%+v, %v\n%s", r, err, screenText(p))
 			}
 			runs(t, p, fmt.Sprintf("echo in%s; %s", name, status(i)), "in"+name+"\n", i)
 			runs(t, p, "cd /", "", 0)
@@ -265,7 +271,7 @@ func TestAnotherShellOfAPerson(t *testing.T) {
 	p := beginShell(t, Cmd{Argv: []string{"bash", "--norc"}})
 	runs(t, p, "echo one", "one\n", 0)
 	send(t, p, "bash --norc\r")
-	if _, err := p.s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondInput}}}); err != nil {
+	if _, err := p.s.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { return p.s.Status().Shell.Program == "bash" })

@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package program
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/session"
 )
 
 // begin starts a program that ends with the test.
@@ -78,10 +78,10 @@ func TestStartDialogue(t *testing.T) {
 	}
 	var unmet *ExpectError
 	_, err = p.Expect(testContext(t), Text("more"))
-	if !errors.Is(err, ErrEnded) || !errors.As(err, &unmet) || !strings.Contains(unmet.Screen, "last words") {
+	if !errors.Is(err, session.ErrEnded) || !errors.As(err, &unmet) || !strings.Contains(unmet.Screen, "last words") {
 		t.Errorf("%v", err)
 	}
-	if err := p.Send("x"); !errors.Is(err, ErrEnded) {
+	if err := p.Send("x"); !errors.Is(err, session.ErrEnded) {
 		t.Errorf("typed to a program that ended: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestExpectError(t *testing.T) {
 	p := begin(t, Cmd{Line: `echo one; echo two; printf 'three? '; read -r x`})
 	expect(t, p, Text("one"))
 	expect(t, p, Text("two"))
-	p.WaitFor(testContext(t), Cond{Kind: CondText, Text: "three"})
+	p.WaitFor(testContext(t), session.Cond{Kind: session.CondText, Text: "three"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := p.Expect(ctx, Text("four"), Regexp("fi+ve"))
@@ -198,7 +198,7 @@ func TestProgramTerminal(t *testing.T) {
 	if e, err := p.Wait(testContext(t)); err != nil || e.Code != 5 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if err := p.Signal(syscall.SIGINT); !errors.Is(err, ErrEnded) {
+	if err := p.Signal(syscall.SIGINT); !errors.Is(err, session.ErrEnded) {
 		t.Error(err)
 	}
 }
@@ -368,38 +368,7 @@ func TestExecInShells(t *testing.T) {
 // FEATURES: R87
 func TestExecNeedsAShell(t *testing.T) {
 	p := begin(t, Cmd{Line: "cat"})
-	if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, ErrNoShell) {
+	if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, session.ErrNoShell) {
 		t.Error(err)
-	}
-}
-
-// Followers look when they are told, and that may be before the owner does: what is printed
-// in between comes without a notice, and is told of by the owner.
-// FEATURES: R24
-func TestFollowersAreToldOfAll(t *testing.T) {
-	f := newFixture(t, journal.Options{})
-	if err := f.Look(testContext(t), func(View) {}); err != nil { // it runs
-		t.Fatal(err)
-	}
-	w := f.Watch()
-	defer w.Close()
-	<-w.Output
-	ctx := testContext(t)
-	_ = f.Look(ctx, func(View) { // the owner is busy here
-		f.fake.ring.Publish(copy(f.fake.ring.Room(), "one"))
-		if !f.fake.ring.Notice() {
-			t.Error("the first notice is not due")
-		}
-		f.Notice()
-		<-w.Output
-		f.fake.ring.Publish(copy(f.fake.ring.Room(), "two"))
-		if f.fake.ring.Notice() {
-			t.Error("the second notice is due before the owner looked")
-		}
-	})
-	select {
-	case <-w.Output:
-	case <-ctx.Done():
-		t.Error("nobody told of the second piece")
 	}
 }

@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 )
@@ -33,7 +34,7 @@ type lineHost struct {
 	tasks sync.WaitGroup
 
 	writing sync.Mutex // one writer to the ring: Main, or the echo
-	s       *Session
+	s       *session.Session
 
 	mu    sync.Mutex // guards what follows
 	state respond.EchoState
@@ -51,11 +52,11 @@ func newLineHost(c *Cmd, r *ring.Ring, keep *retention) *lineHost {
 	}
 }
 
-func (h *lineHost) begin(s *Session) {
+func (h *lineHost) begin(s *session.Session) {
 	h.s = s
 	h.tasks.Go(func() {
 		code := h.main(&Terminal{h})
-		s.Exited(Exit{Code: code, Time: time.Now()}, h.ring.Head())
+		s.Exited(session.Exit{Code: code, Time: time.Now()}, h.ring.Head())
 		s.Closed()
 	})
 }
@@ -141,7 +142,7 @@ func (h *lineHost) set(s respond.EchoState) {
 	if s == respond.EchoApp {
 		h.input.Write(h.line)
 		h.line = nil
-		signal(h.typed)
+		wake(h.typed)
 	}
 }
 
@@ -165,7 +166,7 @@ func (h *lineHost) Write(p []byte) (int, error) {
 	if err := h.show(echo); err != nil {
 		return 0, err
 	}
-	signal(h.typed)
+	wake(h.typed)
 	return len(p), nil
 }
 
@@ -208,7 +209,7 @@ func (h *lineHost) Resize(cols, rows int) error {
 }
 
 // Resume implements Device.
-func (h *lineHost) Resume() { signal(h.room) }
+func (h *lineHost) Resume() { wake(h.room) }
 
 var errNoPTY = errors.New("a Main has no PTY")
 

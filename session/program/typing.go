@@ -1,4 +1,4 @@
-package session
+package program
 
 import (
 	"bytes"
@@ -6,13 +6,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Send types text as it stands; Enter is \r.
 func (p *Program) Send(text string) error {
-	return p.typeIn(context.Background(), Typing{Encode: func(dst []byte, _ View) []byte { return append(dst, text...) }}, false)
+	return p.typeIn(context.Background(), session.Typing{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
 }
 
 // Keys types keys by name: "<Enter>", "<C-c>", "<Up>", "abc<Tab>".
@@ -21,7 +22,7 @@ func (p *Program) Keys(names string) error {
 	if err != nil {
 		return err
 	}
-	return p.typeIn(context.Background(), Typing{Encode: func(dst []byte, v View) []byte {
+	return p.typeIn(context.Background(), session.Typing{Encode: func(dst []byte, v session.View) []byte {
 		for _, k := range keys {
 			dst = input.AppendKey(dst, k, &v.Modes)
 		}
@@ -31,16 +32,16 @@ func (p *Program) Keys(names string) error {
 
 // Paste types text as a terminal pastes it: bracketed if the program asked for it.
 func (p *Program) Paste(text string) error {
-	return p.typeIn(context.Background(), Typing{Paste: true, Encode: func(dst []byte, v View) []byte {
+	return p.typeIn(context.Background(), session.Typing{Paste: true, Encode: func(dst []byte, v session.View) []byte {
 		return input.AppendPaste(dst, []byte(text), &v.Modes)
 	}}, false)
 }
 
 // typeIn types, and tells the expecter of it at the moment the terminal's owner types: after
 // what was printed before, and before what comes then.
-func (p *Program) typeIn(ctx context.Context, t Typing, secret bool) error {
+func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) error {
 	encode := t.Encode
-	t.Encode = func(dst []byte, v View) []byte {
+	t.Encode = func(dst []byte, v session.View) []byte {
 		data := encode(dst, v)
 		r := &p.reading
 		r.mu.Lock()
@@ -92,13 +93,13 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 			return context.Cause(ctx)
 		case <-p.watch.Done:
 			t.Stop()
-			return ErrStopped
+			return session.ErrStopped
 		}
 	}
 	// A terminal of our own making has no descriptor to ask, and was asked above.
 	own := p.host.Control(func(int) error { return nil }) != nil
-	err := p.typeIn(ctx, Typing{Secret: true, Force: own, Encode: func(dst []byte, _ View) []byte { return append(dst, secret...) }}, true)
-	if errors.Is(err, ErrEcho) { // it came on meanwhile
+	err := p.typeIn(ctx, session.Typing{Secret: true, Force: own, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
+	if errors.Is(err, session.ErrEcho) { // it came on meanwhile
 		return ErrEchoed
 	}
 	return err

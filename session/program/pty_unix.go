@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package program
 
 import (
 	"cmp"
@@ -18,6 +18,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -37,7 +38,7 @@ type ptyHost struct {
 
 	room   chan struct{} // the session made room in the ring
 	reaped atomic.Bool   // the process is gone; exit is set
-	exit   Exit
+	exit   session.Exit
 	moving atomic.Bool // bytes may have left the PTY and not reached the ring
 	gone   chan struct{}
 	tasks  sync.WaitGroup
@@ -88,7 +89,7 @@ func openPTY(cols, rows int) (master, slave *os.File, err error) {
 	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
 }
 
-func (h *ptyHost) begin(s *Session) {
+func (h *ptyHost) begin(s *session.Session) {
 	h.tasks.Go(func() {
 		h.gather(s)
 		s.Closed()
@@ -105,8 +106,8 @@ func (h *ptyHost) reap() {
 	_ = h.master.SetReadDeadline(time.Unix(1, 0)) // wakes gather
 }
 
-func exitOf(ps *os.ProcessState) Exit {
-	e := Exit{Code: ps.ExitCode(), Time: time.Now(), User: ps.UserTime(), System: ps.SystemTime()}
+func exitOf(ps *os.ProcessState) session.Exit {
+	e := session.Exit{Code: ps.ExitCode(), Time: time.Now(), User: ps.UserTime(), System: ps.SystemTime()}
 	if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		e.Number, e.Signal = int(ws.Signal()), unix.SignalName(ws.Signal())
 	}
@@ -129,7 +130,7 @@ const (
 const reopenCheck = 50 * time.Millisecond
 
 // gather moves output from the PTY to the ring until the terminal is closed.
-func (h *ptyHost) gather(s *Session) {
+func (h *ptyHost) gather(s *session.Session) {
 	raw, err := h.master.SyscallConn()
 	if err != nil {
 		return
@@ -168,7 +169,7 @@ func (h *ptyHost) gather(s *Session) {
 // maxMove bounds the bytes moved before a notice goes out.
 const maxMove = 256 << 10
 
-func (h *ptyHost) move(s *Session, fd int) int {
+func (h *ptyHost) move(s *session.Session, fd int) int {
 	h.moving.Store(true)
 	defer h.moving.Store(false)
 	read := func(room []byte) (int, error) { return syscall.Read(fd, room) }
@@ -178,7 +179,7 @@ func (h *ptyHost) move(s *Session, fd int) int {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
 			return movedAll
-		case errors.Is(err, ErrNoRoom):
+		case errors.Is(err, session.ErrNoRoom):
 			return noRoom
 		case n <= 0: // 0, EIO: the other side is closed
 			return hungUp
@@ -254,13 +255,13 @@ func (h *ptyHost) Resize(cols, rows int) error {
 }
 
 // Resume implements Device.
-func (h *ptyHost) Resume() { signal(h.room) }
+func (h *ptyHost) Resume() { wake(h.room) }
 
 // Release implements Device: end closes the terminal.
 func (h *ptyHost) Release() {}
 
 // echo is who shows what is typed.
-func (h *ptyHost) echo() respond.EchoState { return EchoOf(h) }
+func (h *ptyHost) echo() respond.EchoState { return session.EchoOf(h) }
 
 // idle asks the kernel. A program blocked in a read of the terminal has written all it has
 // to say before that, and a poll of the master has the kernel hand it over.
@@ -314,7 +315,7 @@ func (h *ptyHost) signal(sig os.Signal) error {
 		return fmt.Errorf("signal %v: not one of this system", sig)
 	}
 	if h.reaped.Load() {
-		return ErrEnded
+		return session.ErrEnded
 	}
 	err := h.control(func(fd int) error {
 		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
@@ -340,7 +341,7 @@ func (h *ptyHost) end(grace time.Duration) error {
 	err := h.endTree(grace)
 	err = errors.Join(err, h.master.Close()) // wakes gather if anything still holds the terminal
 	close(h.keep.over)
-	signal(h.room)
+	wake(h.room)
 	h.tasks.Wait()
 	return err
 }
