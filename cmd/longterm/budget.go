@@ -11,7 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -41,21 +41,21 @@ const maxBudget = 16 << 20
 // budgetWriter prints what a session printed within a budget.
 type budgetWriter struct {
 	w       io.Writer
-	b       *diagnostics.Budget
+	b       *budget.Budget
 	raw     bool // bytes as they are, else text
 	at      uint64
 	plain   plaintext.Writer
 	base    uint64 // offset of the first byte given to plain
 	begun   bool
 	printed int
-	info    diagnostics.CutInfo
+	info    budget.CutInfo
 }
 
 func (b budgetFlags) writer(w io.Writer, raw bool, session, stream string) *budgetWriter {
 	if b.bytes == 0 {
 		b.bytes = maxBudget
 	}
-	out := &budgetWriter{w: w, raw: raw, b: &diagnostics.Budget{Max: b.bytes, Line: b.line, ANSI: raw}}
+	out := &budgetWriter{w: w, raw: raw, b: &budget.Budget{Max: b.bytes, Line: b.line, ANSI: raw}}
 	out.b.More = func(from, to uint64) string { return rereads(session, stream, from, to) }
 	return out
 }

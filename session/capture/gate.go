@@ -3,8 +3,6 @@ package capture
 import (
 	"io"
 	"time"
-
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // judged is how much is judged at once.
@@ -16,7 +14,7 @@ type Gate struct {
 	// Progress, if set, is told of the bytes held back, at most once a second.
 	Progress func(bytes uint64)
 
-	judge diagnostics.Binary
+	judge Binary
 	held  uint64
 }
 

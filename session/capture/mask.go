@@ -1,15 +1,12 @@
 package capture
 
-import (
-	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
-)
+import "github.com/longterm-dev/longterm/session/attach"
 
 // Mask takes out of what a program printed on a terminal what is no text: binary data, by Gate's judgement (escape
 // sequences are text to it, as they are to a terminal), and what a full-screen program drew on the alternate screen,
 // which is a picture that changes. The zero value is ready to use, on the primary screen.
 type Mask struct {
-	judge   diagnostics.Binary
+	judge   Binary
 	screens attach.Screens
 	held    uint64
 	drawn   uint64

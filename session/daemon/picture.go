@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -44,7 +44,7 @@ func (in *pictureQuery) within(b []byte, id string) []byte {
 	if limit < 0 || len(b) <= limit {
 		return b
 	}
-	budget := diagnostics.Budget{Max: limit, ANSI: in.Format == "ansi"}
+	budget := budget.Budget{Max: limit, ANSI: in.Format == "ansi"}
 	budget.More = func(_, _ uint64) string {
 		more := "longterm screen " + shortID(id)
 		if in.Format != "text" {

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -25,8 +25,8 @@ type textLimits struct {
 	stream      string
 }
 
-func (l textLimits) budget() *diagnostics.Budget {
-	b := &diagnostics.Budget{Max: l.bytes, Line: l.line}
+func (l textLimits) budget() *budget.Budget {
+	b := &budget.Budget{Max: l.bytes, Line: l.line}
 	if l.session != "" {
 		b.More = func(from, to uint64) string { return rereads(l.session, l.stream, from, to) }
 	}
@@ -49,12 +49,12 @@ type textOutput struct {
 	screen  bool         // at its end a full-screen program is shown, whose picture is left out
 }
 
-func spent(b *diagnostics.Budget) textOutput {
+func spent(b *budget.Budget) textOutput {
 	text, info := b.Finish()
 	return textOutput{text: text, omitted: omittedOf(info)}
 }
 
-func omittedOf(info diagnostics.CutInfo) *api.Omitted {
+func omittedOf(info budget.CutInfo) *api.Omitted {
 	if !info.Cut {
 		return nil
 	}
@@ -78,7 +78,7 @@ func plainOutput(ctx context.Context, s *session.Session, from, to uint64, limit
 
 type plainReader struct {
 	s      *session.Session
-	budget *diagnostics.Budget
+	budget *budget.Budget
 	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
 	plain  plaintext.Writer
 	base   uint64 // offset of the first byte given to plain
@@ -176,7 +176,7 @@ func (p *pipedText) read(ctx context.Context, s *session.Session, from, to uint6
 // pipedText makes what came on pipes text, both streams together and each for itself.
 type pipedText struct {
 	streams map[string]*pipedStream
-	merged  *diagnostics.Budget
+	merged  *budget.Budget
 	own     map[string]textOutput // once all is taken
 	apart   bool                  // all of it was of stdout or stderr
 }
@@ -186,8 +186,8 @@ type pipedStream struct {
 	gate  capture.Gate
 	in    io.Writer
 	flush io.Closer
-	own   *diagnostics.Budget
-	both  *diagnostics.Budget
+	own   *budget.Budget
+	both  *budget.Budget
 	at    uint64 // offset of what is being written
 }
 
@@ -213,7 +213,7 @@ func (s *pipedStream) Write(p []byte) (int, error) {
 			n, more = i+1, false
 		}
 		text := bytes.TrimSuffix(rest[:n], []byte{'\n'})
-		for _, b := range []*diagnostics.Budget{s.own, s.both} {
+		for _, b := range []*budget.Budget{s.own, s.both} {
 			b.Add(text, s.at, s.at+uint64(n), more)
 		}
 		s.at += uint64(n)

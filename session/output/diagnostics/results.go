@@ -5,8 +5,6 @@
 //	exit status  ─────────────────────────────┼─→ Parser.Parse ──→ Result
 //	plain text   ── one pass, line by line ───┘
 //	Result, files, PATH ── Suggest ──→ what one might do next
-//	any text ── Cut ──→ its head and tail within a budget
-//	raw bytes ── Binary ──→ is this text at all?
 //
 // Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
 // number of findings of each sort and counts the rest, and stops looking for problems

@@ -1,4 +1,4 @@
-package diagnostics
+package budget
 
 import (
 	"bytes"
@@ -324,5 +324,5 @@ func (l *lineBudget) flush(e *Budget, ends bool) {
 }
 
 func longNote(bytes int) string {
-	return "[… " + plural(bytes, "byte", "bytes") + " of this line …]"
+	return "[… " + counted(bytes, "byte") + " of this line …]"
 }

@@ -1,4 +1,4 @@
-package diagnostics
+package budget
 
 import (
 	"fmt"
@@ -102,7 +102,7 @@ const (
 
 func (f noteForm) text(bytes, lines int, command string) string {
 	counts := func() string {
-		return fmt.Sprintf("%s, %s left out", plural(bytes, "byte", "bytes"), plural(lines, "line", "lines"))
+		return fmt.Sprintf("%s, %s left out", counted(bytes, "byte"), counted(lines, "line"))
 	}
 	switch {
 	case f == noteWithCommand && command != "":
@@ -186,4 +186,12 @@ func safeStart(text string, from, at int) int {
 		low--
 	}
 	return low
+}
+
+// counted is a number of units in words.
+func counted(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
 }
