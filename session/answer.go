@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Rules of package respond answer what a session's program asks. One engine has all rules
@@ -271,7 +271,7 @@ func (s *Session) echoState() respond.EchoState {
 func EchoOf(d Device) respond.EchoState {
 	state := respond.EchoOn
 	_ = d.Control(func(fd int) error {
-		m, err := evidence.ReadModes(fd)
+		m, err := sys.ReadModes(fd)
 		switch {
 		case err != nil || m.Echo:
 		case m.Canonical:

@@ -7,6 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/inputwait"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // basicStart is how long a shell that does not tell when a command begins gets to begin it, where
@@ -280,7 +281,7 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 		}
 	}
 	err := s.cfg.Device.Control(func(fd int) error {
-		if m, err := evidence.ReadModes(fd); err == nil {
+		if m, err := sys.ReadModes(fd); err == nil {
 			f.Modes = &m
 		}
 		t, err := evidence.TargetOf(fd)
@@ -288,7 +289,7 @@ func (s *Session) judge(st *Status) (v evidence.Verdict, pid int) {
 			t.Leader = st.PID
 			f.Probe = a.prober.Probe(t)
 		}
-		a.pending = evidence.OutputPending(fd)
+		a.pending = sys.OutputPending(fd)
 		return err
 	})
 	if err != nil && f.Modes == nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -243,10 +243,10 @@ func (s *Session) wrapLine(text string) (string, error) {
 
 // lineModes are the terminal's settings. One that is canonical is its shell's line editor
 // itself, to which a tab is text.
-func (s *Session) lineModes() (m evidence.Modes) {
+func (s *Session) lineModes() (m sys.Modes) {
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) (err error) {
-			m, err = evidence.ReadModes(fd)
+			m, err = sys.ReadModes(fd)
 			return err
 		})
 	}

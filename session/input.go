@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -148,9 +148,9 @@ func (s *Session) typedAhead() bool {
 		return false
 	}
 	return s.ahead.Waits(s.inputs, func() (n int) {
-		_ = s.cfg.Device.Control(func(fd int) error {
-			n = evidence.UnreadInput(fd)
-			return nil
+		_ = s.cfg.Device.Control(func(fd int) (err error) {
+			n, err = sys.UnreadInput(fd)
+			return err
 		})
 		return n
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -238,7 +239,7 @@ func (s *Session) shellIsBack() {
 func (s *Session) takeBackReplies() {
 	s.inputs.DropReplies()
 	if s.cfg.Device != nil {
-		_ = s.cfg.Device.Control(evidence.FlushUnread) // where it cannot be had, the editor is cleared
+		_ = s.cfg.Device.Control(sys.FlushUnread) // where it cannot be had, the editor is cleared
 	}
 }
 
@@ -247,10 +248,10 @@ func (s *Session) takeBackReplies() {
 func (s *Session) saneTerminal() {
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
-			if s.shell.kind.Edits() && !evidence.RawOutput(fd) {
+			if s.shell.kind.Edits() && !sys.RawOutput(fd) {
 				return nil // it is the editor's mode
 			}
-			_, err := evidence.Sane(fd)
+			_, err := sys.Sane(fd)
 			return err
 		})
 	}

@@ -1,15 +1,13 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Probe implements lineexec.Host: what the kernel tells of who reads the terminal. While output is on
@@ -22,7 +20,7 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 	var r evidence.Result
 	onItsWay := false
 	err := s.cfg.Device.Control(func(fd int) error {
-		m, err := evidence.ReadModes(fd)
+		m, err := sys.ReadModes(fd)
 		if err != nil {
 			return err
 		}
@@ -32,8 +30,9 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 		}
 		t.Leader = s.Status().PID
 		r = s.lineProber.Probe(t)
-		p.Canonical, p.Unread = m.Canonical, evidence.UnreadInput(fd)
-		onItsWay = evidence.OutputPending(fd)
+		p.Canonical = m.Canonical
+		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
+		onItsWay = sys.OutputPending(fd)
 		return nil
 	})
 	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // came during the look
@@ -65,11 +64,8 @@ func joinArgv(argv []string) string { return strings.Join(argv, "\x00") }
 
 // argvOf is a process's argument vector; nil: it is gone, or may not be seen.
 func argvOf(pid int) []string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil || len(b) == 0 || len(b) > 1<<16 {
-		return nil
-	}
-	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
+	argv, _ := sys.Cmdline(pid)
+	return argv
 }
 
 // Blocked says that a program in the foreground is blocked in a read of its terminal, and

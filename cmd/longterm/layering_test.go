@@ -22,7 +22,8 @@ var layers = []struct {
 	{"/session/api", []string{"/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", nil, "a leaf"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
-	{"/session/keeper/wire", nil, "the protocol is shared with the keeper, which must stay small"},
+	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
+	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 }
 
@@ -57,7 +58,7 @@ func TestLayering(t *testing.T) {
 // keeperMay is all that the keeper's process is made of besides the standard library
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
-	module + "/session/keeper", module + "/session/keeper/wire", module + "/session/ring",
+	module + "/session/keeper", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 

@@ -9,7 +9,7 @@ import (
 	"net"
 	"os"
 
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // peerListener refuses connections of other users, whatever the socket's mode says.
@@ -38,7 +38,7 @@ func peerOf(c net.Conn) (uid, pid int, err error) {
 	if !ok {
 		return -1, 0, fmt.Errorf("connection of type %T", c)
 	}
-	return wire.PeerOf(uc)
+	return sys.PeerOf(uc)
 }
 
 type peerKey struct{}

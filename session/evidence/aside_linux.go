@@ -40,11 +40,11 @@ func (p *Prober) lookAside() {
 	if !ok {
 		return
 	}
-	defer pr.close()
+	defer pr.Close()
 	_, r.Waits = p.threadTime(&pr, r.TID)
 	r.Script = shells[r.Program] && p.isScript(&pr)
 	if r.TID == r.PID {
-		if p.aside = (asideTime{}); r.PID != p.target.Group && pr.group == p.target.Group && p.siblingWorks(r.PID) {
+		if p.aside = (asideTime{}); r.PID != p.target.Group && pr.Group == p.target.Group && p.siblingWorks(r.PID) {
 			r.Aside = Elsewhere
 		}
 		return
@@ -98,8 +98,8 @@ func (p *Prober) siblingWorks(reader int) (works bool) {
 	parents := map[int]int{}
 	var busy []int
 	p.descendants(p.target.Leader, func(pr *process) bool {
-		parents[pr.pid] = pr.parent
-		if pr.group != p.target.Group || pr.pid == reader || pr.state == 'Z' {
+		parents[pr.pid] = pr.Parent
+		if pr.Group != p.target.Group || pr.pid == reader || pr.State == 'Z' {
 			return true
 		}
 		t := thread{p: p, pr: pr, tid: pr.pid, path: "task/" + strconv.Itoa(pr.pid) + "/"}
@@ -130,7 +130,7 @@ var workCalls = map[string]Aside{
 
 // threadTime is how long a thread ran and how often it waited, -1 when that is not known.
 func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
-	b, err := p.readAt(pr.dir, "task/"+strconv.Itoa(tid)+"/schedstat") // run time in ns, waiting time, times run
+	b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/schedstat") // run time in ns, waiting time, times run
 	f := bytes.Fields(b)
 	if err != nil || len(f) < 3 {
 		return 0, -1
@@ -145,6 +145,6 @@ func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
 
 // isScript reports if a shell was given what to run.
 func (p *Prober) isScript(pr *process) bool {
-	b, err := p.readAt(pr.dir, "cmdline")
+	b, err := p.read(pr, "cmdline")
 	return err == nil && scripted(b)
 }

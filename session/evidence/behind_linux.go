@@ -1,13 +1,14 @@
 package evidence
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // A relay (script, ssh, sudo, tmux) waits for its terminal all the time. What it relays for has a
@@ -31,15 +32,15 @@ type relayServer struct {
 }
 
 // noteMaster notes which terminal a master belongs to.
-func (p *Prober) noteMaster(dir int, path string, fd int) {
+func (p *Prober) noteMaster(pr *process, path string, fd int) {
 	if len(p.masters) >= maxBehind {
 		return
 	}
-	b, err := p.readAt(dir, path+"fdinfo/"+strconv.Itoa(fd))
+	b, err := p.read(pr, path+"fdinfo/"+strconv.Itoa(fd))
 	if err != nil {
 		return
 	}
-	if n, ok := ttyIndex(b); ok && slaveDevice(n) != p.target.TTY && !slices.Contains(p.masters, n) {
+	if n, ok := ttyIndex(b); ok && sys.TerminalDevice(n) != p.target.TTY && !slices.Contains(p.masters, n) {
 		p.masters = append(p.masters, n)
 	}
 }
@@ -55,7 +56,7 @@ func (p *Prober) lookBehind() {
 		server, lines = p.terminalsOf(r.PID, r.Program)
 	}
 	for i, n := range lines[:min(len(lines), maxBehind)] {
-		t, ok := p.onTerminal(slaveDevice(n), server)
+		t, ok := p.onTerminal(sys.TerminalDevice(n), server)
 		if !ok {
 			continue
 		}
@@ -105,10 +106,10 @@ func (p *Prober) mastersOf(pid int) []int {
 	if !ok {
 		return nil
 	}
-	defer pr.close()
+	defer pr.Close()
 	p.eachDescriptor(&pr, func(fd int) bool {
-		if dev, ok := p.deviceAt(pr.dir, "fd/"+strconv.Itoa(fd)); ok && dev == devMaster {
-			p.noteMaster(pr.dir, "", fd)
+		if dev, ok := pr.CharDevice("fd/" + strconv.Itoa(fd)); ok && dev == devMaster {
+			p.noteMaster(&pr, "", fd)
 		}
 		return true
 	})
@@ -117,7 +118,7 @@ func (p *Prober) mastersOf(pid int) []int {
 
 func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 	n := 0
-	_ = entries(pr.dir, "fd", func(fd int) bool {
+	_ = pr.Numbers("fd", func(fd int) bool {
 		n++
 		return f(fd) && n < maxRelayFDs
 	})
@@ -127,8 +128,8 @@ func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 // a relay of another user, which may not be examined, can only relay for.
 func (p *Prober) otherTerminals(root int) (lines []int) {
 	p.descendants(root, func(pr *process) bool {
-		major, minor := deviceOf(pr.tty)
-		if dev := unix.Mkdev(major, minor); pr.tty != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
+		major, minor := sys.Device(pr.TTY)
+		if dev := unix.Mkdev(major, minor); pr.TTY != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
 			lines = append(lines, int(minor))
 		}
 		return len(lines) < maxBehind
@@ -140,8 +141,8 @@ func (p *Prober) otherTerminals(root int) (lines []int) {
 // else among all.
 func (p *Prober) onTerminal(dev uint64, root int) (t Target, ok bool) {
 	look := func(pr *process) bool {
-		if pr.tty != 0 && unix.Mkdev(deviceOf(pr.tty)) == dev && pr.front > 0 {
-			t, ok = Target{TTY: dev, Group: pr.front, Leader: pr.session}, true
+		if pr.TTY != 0 && unix.Mkdev(sys.Device(pr.TTY)) == dev && pr.Front > 0 {
+			t, ok = Target{TTY: dev, Group: pr.Front, Leader: pr.Session}, true
 		}
 		return !ok
 	}
@@ -159,24 +160,19 @@ func (p *Prober) descendants(root int, f func(*process) bool) {
 			if on = f(&pr); on {
 				p.queueChildren(&pr, false)
 			}
-			pr.close()
+			pr.Close()
 		}
 	}
 }
 
 // everyProcess calls f for all processes until it returns false.
 func (p *Prober) everyProcess(f func(*process) bool) {
-	fd, err := retry(func() (int, error) { return unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
-	_ = entries(fd, ".", func(pid int) (on bool) {
+	_ = sys.EachPID(func(pid int) (on bool) {
 		pr, ok := p.openProcess(pid)
 		if !ok {
 			return true
 		}
-		defer pr.close()
+		defer pr.Close()
 		return f(&pr)
 	})
 }
@@ -184,12 +180,12 @@ func (p *Prober) everyProcess(f func(*process) bool) {
 // tmuxServer finds the server that has the client's terminal open.
 func (p *Prober) tmuxServer(int) (server int) {
 	p.everyProcess(func(pr *process) bool {
-		if name := string(pr.comm); name != "tmux: server" && name != "screen" {
+		if name := string(pr.Name); name != "tmux: server" && name != "screen" {
 			return true
 		}
 		pid, holds, masters := pr.pid, false, false
 		p.eachDescriptor(pr, func(fd int) bool {
-			dev, _ := p.deviceAt(pr.dir, "fd/"+strconv.Itoa(fd))
+			dev, _ := pr.CharDevice("fd/" + strconv.Itoa(fd))
 			holds, masters = holds || dev == p.target.TTY, masters || dev == devMaster
 			return !holds || !masters
 		})
@@ -208,12 +204,12 @@ func (p *Prober) sshServer(relay int) (server int) {
 		return 0
 	}
 	ends := p.otherEnds(&pr, p.sockets(&pr))
-	pr.close()
+	pr.Close()
 	if len(ends) == 0 {
 		return 0
 	}
 	p.everyProcess(func(pr *process) bool {
-		if !strings.HasPrefix(string(pr.comm), "sshd") {
+		if !strings.HasPrefix(string(pr.Name), "sshd") {
 			return true
 		}
 		pid, connected := pr.pid, false
@@ -232,11 +228,11 @@ func (p *Prober) sshServer(relay int) (server int) {
 func (p *Prober) sockets(pr *process) (inodes []string) {
 	var buf [64]byte
 	p.eachDescriptor(pr, func(fd int) bool {
-		n, err := unix.Readlinkat(pr.dir, "fd/"+strconv.Itoa(fd), buf[:])
+		to, err := pr.Link("fd/"+strconv.Itoa(fd), buf[:])
 		if err != nil {
 			return true
 		}
-		if rest, ok := strings.CutPrefix(string(buf[:n]), "socket:["); ok {
+		if rest, ok := strings.CutPrefix(string(to), "socket:["); ok {
 			inodes = append(inodes, strings.TrimSuffix(rest, "]"))
 		}
 		return len(inodes) < maxSockets
@@ -251,7 +247,7 @@ func (p *Prober) otherEnds(pr *process, inodes []string) (ends []string) {
 	}
 	var table []connection
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		table = append(table, parseConnections(readAll(pr.dir, name, maxTable))...)
+		table = append(table, parseConnections(pr.ReadLong(name, maxTable))...)
 	}
 	for i := range table {
 		c := &table[i]
@@ -267,40 +263,9 @@ func (p *Prober) otherEnds(pr *process, inodes []string) (ends []string) {
 	return ends
 }
 
-// readAll reads a file of /proc that may be long.
-func readAll(dir int, name string, limit int) []byte {
-	fd, err := retry(func() (int, error) { return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var out bytes.Buffer
-	buf := make([]byte, 32<<10)
-	for out.Len() < limit {
-		n, err := retry(func() (int, error) { return unix.Read(fd, buf) })
-		if err != nil || n <= 0 {
-			break
-		}
-		out.Write(buf[:n])
-	}
-	return out.Bytes()
-}
-
-// modesOf reads the settings of a terminal by its number; nil if it may not be opened. Somebody has
-// it open: it is not we who open it first, or last as long as they live.
-func modesOf(n int) *Modes {
-	fd, err := retry(func() (int, error) {
-		return unix.Open("/dev/pts/"+strconv.Itoa(n), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	})
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || uint64(st.Rdev) != slaveDevice(n) {
-		return nil
-	}
-	m, err := ReadModes(fd)
+// modesOf reads the settings of a terminal by its number; nil if it may not be opened.
+func modesOf(n int) *sys.Modes {
+	m, err := sys.ModesOf(n)
 	if err != nil {
 		return nil
 	}

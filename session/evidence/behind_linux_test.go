@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 const spawn = "import pty, sys; pty.spawn(sys.argv[1:])"
@@ -37,7 +39,7 @@ func TestBehindRelays(t *testing.T) {
 			var v Verdict
 			var last Result
 			term.until("a verdict from behind", func(r Result) bool {
-				m, err := ReadModes(int(term.master.Fd()))
+				m, err := sys.ReadModes(int(term.master.Fd()))
 				if err != nil || len(r.Behind) == 0 {
 					return false
 				}

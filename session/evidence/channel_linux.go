@@ -37,7 +37,7 @@ func (t *thread) channel() (string, bool) {
 	if t.p.noChannels {
 		return "", false
 	}
-	b, err := t.p.readAt(t.pr.dir, t.path+"wchan")
+	b, err := t.p.read(t.pr, t.path+"wchan")
 	if err != nil || len(b) == 0 || string(b) == "0" {
 		return "", false
 	}
@@ -51,7 +51,7 @@ func (t *thread) channel() (string, bool) {
 func (t *thread) byChannel() (finding, bool) {
 	ch, ok := t.channel()
 	if !ok {
-		if t.pr.state == 'R' {
+		if t.pr.State == 'R' {
 			return finding{state: Busy, source: FromSched, timeout: -1, why: "runs"}, true
 		}
 		return finding{state: Unknown, timeout: -1}, false
@@ -90,7 +90,7 @@ func (t *thread) hasTTY() bool {
 // epollsAny looks through all epoll instances of the process.
 func (t *thread) epollsAny() (found bool) {
 	n := 0
-	_ = entries(t.pr.dir, t.path+"fd", func(fd int) bool {
+	_ = t.pr.Numbers(t.path+"fd", func(fd int) bool {
 		n++
 		found = t.epolls(fd, 0)
 		return !found && n < 256
@@ -100,7 +100,7 @@ func (t *thread) epollsAny() (found bool) {
 
 // addRunTime adds how long the thread ran so far, which everybody may know.
 func (p *Prober) addRunTime(t *thread) {
-	b, err := p.readAt(t.pr.dir, t.path+"schedstat") // run time in ns, waiting time, times run
+	b, err := p.read(t.pr, t.path+"schedstat") // run time in ns, waiting time, times run
 	f := bytes.Fields(b)
 	if err != nil || len(f) < 3 {
 		p.now.blind = true
@@ -108,7 +108,7 @@ func (p *Prober) addRunTime(t *thread) {
 	}
 	ns, err := strconv.ParseUint(string(f[0]), 10, 64)
 	times, err2 := strconv.ParseUint(string(f[2]), 10, 64)
-	if err != nil || err2 != nil || t.pr.state == 'R' {
+	if err != nil || err2 != nil || t.pr.State == 'R' {
 		p.now.blind = true
 		return
 	}

@@ -4,14 +4,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 var (
-	cooked = &Modes{Echo: true, Canonical: true, Signals: true}
-	noecho = &Modes{Canonical: true, Signals: true}
-	raw    = &Modes{Signals: true}
+	cooked = &sys.Modes{Echo: true, Canonical: true, Signals: true}
+	noecho = &sys.Modes{Canonical: true, Signals: true}
+	raw    = &sys.Modes{Signals: true}
 
-	limited = &Modes{Signals: true, Limit: 300 * time.Millisecond}
+	limited = &sys.Modes{Signals: true, Limit: 300 * time.Millisecond}
 )
 
 func reading(program string) Result {
@@ -43,7 +45,7 @@ func aside(r Result, a Aside) Result { r.TID, r.Aside = r.PID+1, a; return r }
 func script(r Result) Result { r.Script = true; return r }
 
 // before is a relay with programs behind it, all with the same terminal settings.
-func before(relay string, inner Result, m *Modes, more ...Result) Result {
+func before(relay string, inner Result, m *sys.Modes, more ...Result) Result {
 	r := polling(relay, -1)
 	for _, b := range append([]Result{inner}, more...) {
 		r.Behind = append(r.Behind, Behind{b, m})
@@ -284,7 +286,7 @@ func FuzzClassify(f *testing.F) {
 			AltScreen: flags&1 != 0, BracketedPaste: flags&2 != 0, Mouse: flags&4 != 0,
 		})
 		if flags&8 != 0 {
-			facts.Modes = &Modes{Echo: flags&16 != 0, Canonical: flags&32 != 0}
+			facts.Modes = &sys.Modes{Echo: flags&16 != 0, Canonical: flags&32 != 0}
 		}
 		v := Classify(facts)
 		if v.Needs && (v.Kind == None || v.Kind == Prompt) || v.Confidence < 0 || v.Confidence > 99 {

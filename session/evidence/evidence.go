@@ -2,7 +2,7 @@
 // for what, from what can be known instead of from silence.
 //
 //	kernel  ── Prober.Probe ──→ Result ─┐
-//	PTY     ── ReadModes ─────→ Modes ──┼─→ Facts ── Classify ──→ Verdict
+//	PTY     ── sys.ReadModes ─→ Modes ──┼─→ Facts ── Classify ──→ Verdict
 //	screen  ── the session's owner ─────┘
 //	rows    ── Churn ──→ did the screen change in substance?
 //
@@ -17,6 +17,8 @@ package evidence
 import (
 	"strconv"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // State is what the foreground process group does, as far as its terminal matters.
@@ -105,7 +107,7 @@ const (
 // Behind is a terminal that a program relays for.
 type Behind struct {
 	Probe Result
-	Modes *Modes // nil: not known
+	Modes *sys.Modes // nil: not known
 }
 
 // Target is the terminal to probe.
@@ -116,13 +118,4 @@ type Target struct {
 	// its descendants, every process of the machine is looked at. A member whose parent
 	// is gone is missed while others of the group are found: no shell's job has one.
 	Leader int
-}
-
-// Modes are the settings of a terminal that say what kind of input is expected.
-type Modes struct {
-	Echo      bool // what is typed is shown (ECHO)
-	Canonical bool // input arrives in lines (ICANON)
-	Signals   bool // ^C and ^Z send signals (ISIG)
-	// Limit is for how long a read of keys waits at most (VMIN 0, VTIME); 0: until there is one.
-	Limit time.Duration
 }

@@ -1,12 +1,16 @@
 package evidence
 
-import "time"
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
+)
 
 // Facts is all that Classify judges by. What is not known keeps its zero value, which
 // counts neither for nor against.
 type Facts struct {
 	Probe Result
-	Modes *Modes // nil: not known
+	Modes *sys.Modes // nil: not known
 
 	// The screen, as text without trailing blanks, but for Line: what stands before the
 	// cursor is kept whole, blanks too.

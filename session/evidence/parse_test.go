@@ -6,30 +6,6 @@ import (
 )
 
 // FEATURES: R42
-func TestParseStat(t *testing.T) {
-	const tail = " S 10 20 30 34816 20 4194304 116 0 1 0 5 7 0 0 20 0 3 0 46602 2990080 411 18446744073709551615"
-	for name, in := range map[string]string{
-		"sleep": "99 (sleep)" + tail, "a) S 1 (b": "99 (a) S 1 (b)" + tail, "": "99 ()" + tail,
-	} {
-		s, ok := parseStat([]byte(in))
-		if !ok || string(s.comm) != name || s.state != 'S' || s.parent != 10 || s.group != 20 || s.session != 30 || s.threads != 3 {
-			t.Errorf("%q: %+v, %v", in, s, ok)
-		}
-		if major, minor := deviceOf(s.tty); major != 136 || minor != 0 {
-			t.Errorf("terminal %d:%d", major, minor)
-		}
-	}
-	for _, in := range []string{"", "99", "99 (x)", "99 (x) ", "99 (x) S", "99 (x) S 1 2 3", "99 (x) SS" + tail[2:], ")(", "99 (x) S x" + tail[4:]} {
-		if s, ok := parseStat([]byte(in)); ok {
-			t.Errorf("%q: %+v", in, s)
-		}
-	}
-	if major, minor := deviceOf(0x123_088_45); major != 0x88 || minor != 0x12345 {
-		t.Errorf("%x:%x", major, minor)
-	}
-}
-
-// FEATURES: R42
 func TestParseCall(t *testing.T) {
 	c, ok := parseCall([]byte("270 0x1 0x7ffe22ee0710 0x0 0xffffffffffffffff 0x5 0x6 0x7ffc 0x7ff8\n"))
 	if want := (call{nr: 270, args: [6]uint64{1, 0x7ffe22ee0710, 0, 1<<64 - 1, 5, 6}}); !ok || c != want {
@@ -62,13 +38,9 @@ func TestParseWatched(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte("99 (a) S 1 (b) S 10 20 30 34816 20 4194304 116 0 1 0 5 7 0 0 20 0 3 0 46602"))
 	f.Add([]byte("270 0x1 0x7ffe22ee0710 0x0 0xffffffffffffffff 0x5 0x6 0x7ffc 0x7ff8\n"))
 	f.Add([]byte("tfd:        0 events:       19 data:                0\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, ok := parseStat(b); ok && len(s.comm) > len(b) {
-			t.Error("a name longer than its file")
-		}
 		if c, ok := parseCall(b); ok && c.running && c.nr >= 0 {
 			t.Errorf("%+v", c)
 		}

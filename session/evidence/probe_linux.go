@@ -93,20 +93,20 @@ func (p *Prober) walk(root int) {
 		if !ok {
 			continue
 		}
-		member := pr.group == p.target.Group
+		member := pr.Group == p.target.Group
 		// A child that left the terminal's session (su -c, setsid) may still read the terminal.
-		if member || p.kin[i] && pr.tty == 0 {
+		if member || p.kin[i] && pr.TTY == 0 {
 			p.examine(&pr)
 		}
 		p.queueChildren(&pr, member || p.kin[i])
-		pr.close()
+		pr.Close()
 	}
 }
 
 // queueChildren adds the children of all threads of a process, which are kin of the group or not.
 func (p *Prober) queueChildren(pr *process, kin bool) {
 	p.eachThread(pr, func(tid int) {
-		b, err := p.readAt(pr.dir, "task/"+strconv.Itoa(tid)+"/children")
+		b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/children")
 		if err != nil {
 			return
 		}
@@ -127,7 +127,7 @@ func (p *Prober) queueChildren(pr *process, kin bool) {
 // gone, and kernels that do not list children.
 func (p *Prober) all() {
 	p.everyProcess(func(pr *process) bool {
-		if pr.group == p.target.Group {
+		if pr.Group == p.target.Group {
 			p.examine(pr)
 		}
 		return !p.decided()
@@ -139,11 +139,11 @@ func (p *Prober) decided() bool { return p.result.State == Reading && p.found > 
 
 // examine judges a process.
 func (p *Prober) examine(pr *process) {
-	switch pr.state {
+	switch pr.State {
 	case 'X', 'x':
 		return
 	case 'Z':
-		if pr.threads <= 1 {
+		if pr.Threads <= 1 {
 			// Its parent has to wait for it, and that is what its parent does, or is about to.
 			p.found++
 			p.take(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, why: "has ended"})
@@ -177,12 +177,12 @@ func (p *Prober) examine(pr *process) {
 
 // eachThread calls f for each thread; a process mostly has one, whose id is known.
 func (p *Prober) eachThread(pr *process, f func(tid int)) {
-	if pr.threads <= 1 {
+	if pr.Threads <= 1 {
 		f(pr.pid)
 		return
 	}
 	p.tids = p.tids[:0]
-	_ = entries(pr.dir, "task", func(tid int) bool {
+	_ = pr.Numbers("task", func(tid int) bool {
 		p.tids = append(p.tids, tid)
 		return len(p.tids) < maxThreads
 	})
@@ -201,12 +201,12 @@ func (p *Prober) take(pr *process, tid int, f finding) {
 	r := &p.result
 	order := cmp.Or(cmp.Compare(weight[f.state], weight[r.State]), cmp.Compare(f.source, r.Source))
 	longer := f.timeout < 0 && r.Timeout >= 0
-	client := order == 0 && paned[string(pr.comm)] && !paned[r.Program] // its server reads the terminal for it
+	client := order == 0 && paned[string(pr.Name)] && !paned[r.Program] // its server reads the terminal for it
 	if r.PID != 0 && (order < 0 || order == 0 && !longer && !client) {
 		return
 	}
 	*r = Result{
-		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.comm),
+		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.Name),
 		Call: f.call, Timeout: f.timeout, Why: f.why, Waits: -1, Alone: f.alone,
 	}
 	p.decider, p.relays = p.first, append(p.relays[:0], p.masters...)

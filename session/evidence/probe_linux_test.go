@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // terminal is a program on a PTY whose output is read all the time.
@@ -79,10 +80,10 @@ func endSession(leader int, done <-chan struct{}) {
 				continue
 			}
 			if pr, ok := p.openProcess(pid); ok {
-				if pr.session == leader {
+				if pr.Session == leader {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
-				pr.close()
+				pr.Close()
 			}
 		}
 		select {
@@ -372,7 +373,7 @@ func TestProbeNothing(t *testing.T) {
 	if _, err := TargetOf(-1); err == nil {
 		t.Error("no descriptor, no error")
 	}
-	if _, err := ReadModes(-1); err == nil {
+	if _, err := sys.ReadModes(-1); err == nil {
 		t.Error("no descriptor, no error")
 	}
 }
@@ -397,15 +398,15 @@ func TestProbeRaces(t *testing.T) {
 func TestReadModes(t *testing.T) {
 	for _, c := range []struct {
 		stty []string
-		want Modes
+		want sys.Modes
 	}{
-		{[]string{"sane"}, Modes{Echo: true, Canonical: true, Signals: true}},
-		{[]string{"-echo"}, Modes{Canonical: true, Signals: true}},
-		{[]string{"raw", "-echo"}, Modes{}},
+		{[]string{"sane"}, sys.Modes{Echo: true, Canonical: true, Signals: true}},
+		{[]string{"-echo"}, sys.Modes{Canonical: true, Signals: true}},
+		{[]string{"raw", "-echo"}, sys.Modes{}},
 	} {
 		term := start(t, true, "sh", "-c", "stty "+strings.Join(c.stty, " ")+" && exec cat")
 		term.until("cat", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
-		if got, err := ReadModes(int(term.master.Fd())); err != nil || got != c.want {
+		if got, err := sys.ReadModes(int(term.master.Fd())); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v", c.stty, got, err)
 		}
 	}

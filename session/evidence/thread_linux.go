@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Bounds of what is read of another process: what it claims is hostile.
@@ -53,7 +55,7 @@ func (t *thread) byCall() (finding, bool) {
 	if t.p.noCalls {
 		return finding{}, false
 	}
-	b, err := t.p.readAt(t.pr.dir, t.path+"syscall")
+	b, err := t.p.read(t.pr, t.path+"syscall")
 	if err != nil {
 		return gone(err)
 	}
@@ -161,21 +163,14 @@ func (t *thread) isTTY(fd int) bool {
 	if fd < 0 {
 		return false
 	}
-	dev, ok := t.p.deviceAt(t.pr.dir, t.path+"fd/"+strconv.Itoa(fd))
+	dev, ok := t.pr.CharDevice(t.path + "fd/" + strconv.Itoa(fd))
 	if !ok {
 		return false
 	}
 	if dev == devMaster {
-		t.p.noteMaster(t.pr.dir, t.path, fd)
+		t.p.noteMaster(t.pr, t.path, fd)
 	}
 	return dev == t.p.target.TTY || dev == devTTY && t.controlled()
-}
-
-// deviceAt is the number of the character device that a path of /proc/PID/fd leads to.
-func (p *Prober) deviceAt(dir int, path string) (dev uint64, ok bool) {
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) { return 0, unix.Fstatat(dir, path, &st, 0) })
-	return uint64(st.Rdev), err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR
 }
 
 // devTTY is /dev/tty: whatever terminal controls the process. devMaster is /dev/ptmx: the master of
@@ -183,7 +178,7 @@ func (p *Prober) deviceAt(dir int, path string) (dev uint64, ok bool) {
 var devTTY, devMaster = unix.Mkdev(5, 0), unix.Mkdev(5, 2)
 
 func (t *thread) controlled() bool {
-	return unix.Mkdev(deviceOf(t.pr.tty)) == t.p.target.TTY
+	return unix.Mkdev(sys.Device(t.pr.TTY)) == t.p.target.TTY
 }
 
 // watches reports if a descriptor's input is the terminal's, or that of an epoll
@@ -199,7 +194,7 @@ func (t *thread) polls(at, n uint64) (watches, readable bool) {
 	}
 	const size = 8
 	b := t.p.memory(size * int(min(n, maxPollFDs)))
-	if !readMemory(t.pr.dir, at, b) {
+	if !t.pr.ReadMemory(at, b) {
 		return false, false
 	}
 	for ; len(b) >= size; b = b[size:] {
@@ -224,7 +219,7 @@ func (t *thread) selects(n int, at uint64) (watches, readable bool) {
 	n = min(n, maxSelectFDs)
 	const long = strconv.IntSize / 8
 	b := t.p.memory((n + 8*long - 1) / (8 * long) * long)
-	if !readMemory(t.pr.dir, at, b) {
+	if !t.pr.ReadMemory(at, b) {
 		return false, false
 	}
 	for fd := range n {
@@ -246,7 +241,7 @@ func (t *thread) epolls(fd, depth int) bool {
 	if fd < 0 {
 		return false
 	}
-	b, err := t.p.readAt(t.pr.dir, t.path+"fdinfo/"+strconv.Itoa(fd))
+	b, err := t.p.read(t.pr, t.path+"fdinfo/"+strconv.Itoa(fd))
 	if err != nil {
 		return false
 	}
@@ -276,7 +271,7 @@ func (t *thread) timeout(row callRow, arg uint64) time.Duration {
 		unit = time.Microsecond
 	}
 	b := t.p.memory(2 * strconv.IntSize / 8)
-	if unit == 0 || arg == 0 || !readMemory(t.pr.dir, arg, b) {
+	if unit == 0 || arg == 0 || !t.pr.ReadMemory(arg, b) {
 		return -1
 	}
 	sec, frac := long(b), long(b[len(b)/2:])

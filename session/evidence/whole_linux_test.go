@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // The whole way, from a program on a terminal to the verdict.
@@ -31,7 +33,7 @@ func TestVerdictsOnPrograms(t *testing.T) {
 			term := start(t, true, c.argv...)
 			var v Verdict
 			term.until("a "+string(c.want), func(r Result) bool {
-				m, err := ReadModes(int(term.master.Fd()))
+				m, err := sys.ReadModes(int(term.master.Fd()))
 				if err != nil {
 					return false
 				}
@@ -46,7 +48,7 @@ func TestVerdictsOnPrograms(t *testing.T) {
 	t.Run("forged", func(t *testing.T) {
 		term := start(t, true, "sh", "-c", "printf 'Password: '; stty -echo; exec sleep 1000")
 		r := term.until("asleep", func(r Result) bool { return r.State == Sleeping && r.Program == "sleep" })
-		m, err := ReadModes(int(term.master.Fd()))
+		m, err := sys.ReadModes(int(term.master.Fd()))
 		if v := Classify(term.facts(r, &m)); err != nil || v.Needs {
 			t.Errorf("%+v, %v", v, err)
 		}
@@ -55,7 +57,7 @@ func TestVerdictsOnPrograms(t *testing.T) {
 
 // facts are those of what was printed, for programs that need no emulator: escape
 // sequences are left out.
-func (term *terminal) facts(r Result, m *Modes) Facts {
+func (term *terminal) facts(r Result, m *sys.Modes) Facts {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	text := term.output.String()

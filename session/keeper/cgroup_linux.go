@@ -1,8 +1,6 @@
 package keeper
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Where a part of the cgroup v2 tree is ours to write, each session is started in a cgroup
@@ -54,9 +51,7 @@ func (g *cgroups) find(log *slog.Logger) {
 	if os.Getenv(noCgroups) == "off" {
 		return
 	}
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	self, _ := os.ReadFile("/proc/self/cgroup")
-	base, err := ownCgroup(mounts, self)
+	base, err := sys.OwnCgroup()
 	if err == nil {
 		err = g.make(base, os.Getpid())
 	}
@@ -67,40 +62,9 @@ func (g *cgroups) find(log *slog.Logger) {
 	log.Info("sessions get cgroups", "dir", g.dir, "limits", g.limits)
 }
 
-// ownCgroup is the directory of a process's cgroup, from its mountinfo and cgroup files,
-// proc_pid_mountinfo(5) and cgroups(7).
-func ownCgroup(mounts, self []byte) (string, error) {
-	path := ""
-	for line := range bytes.Lines(self) {
-		if p, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), "0::"); ok {
-			path = p
-		}
-	}
-	if path == "" || strings.Contains(path+"/", "/../") { // not in our namespace
-		return "", errors.New("no cgroup v2")
-	}
-	sc := bufio.NewScanner(bytes.NewReader(mounts))
-	for sc.Scan() {
-		before, after, ok := strings.Cut(sc.Text(), " - ")
-		f, kind := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 5 || len(kind) == 0 || kind[0] != "cgroup2" {
-			continue
-		}
-		root, point := unescapeMount(f[3]), unescapeMount(f[4])
-		rel, err := filepath.Rel(root, path)
-		if err != nil || !filepath.IsAbs(point) || rel == ".." || strings.HasPrefix(rel, "../") {
-			continue // another part of the tree is mounted there
-		}
-		return filepath.Join(point, rel), nil
-	}
-	return "", errors.New("cgroup v2 is not mounted")
-}
-
 // CgroupsOf are the directories of cgroups that keepers in reach made for a session.
 func CgroupsOf(session string) []string {
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	self, _ := os.ReadFile("/proc/self/cgroup")
-	base, err := ownCgroup(mounts, self)
+	base, err := sys.OwnCgroup()
 	if err != nil || session == "" || strings.ContainsAny(session, `/*?[\`) {
 		return nil
 	}
@@ -109,11 +73,6 @@ func CgroupsOf(session string) []string {
 	}
 	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*", session))
 	return dirs
-}
-
-// unescapeMount undoes the octal escapes of mountinfo.
-func unescapeMount(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
 // make makes our directory in base, and has limits work in it as far as they can.
@@ -145,8 +104,8 @@ func delegate(dir, controller string) error {
 // stepAside moves us out of a group that has nobody else in it, such as a systemd scope of
 // our own: a group with processes cannot hand controllers on.
 func stepAside(base string, pid int) {
-	procs, err := os.ReadFile(filepath.Join(base, "cgroup.procs"))
-	if err != nil || strings.TrimSpace(string(procs)) != strconv.Itoa(pid) {
+	members, err := sys.CgroupMembers(base)
+	if err != nil || len(members) != 1 || members[0] != pid {
 		return
 	}
 	leaf := filepath.Join(base, keeperLeaf)
@@ -174,24 +133,8 @@ func madeBy(dir string, pid int) bool {
 		return false
 	}
 	st, err := os.Stat(dir)
-	age, ok := ageOf(pid)
-	return err != nil || !ok || !time.Now().Add(-age).After(st.ModTime().Add(time.Second))
-}
-
-// ageOf is how long ago a process started: field 22 of /proc/PID/stat, in ticks of 10 ms
-// since the machine did.
-func ageOf(pid int) (time.Duration, bool) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	var now unix.Timespec
-	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
-		return 0, false
-	}
-	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	if len(f) < 20 {
-		return 0, false
-	}
-	ticks, err := strconv.ParseInt(string(f[19]), 10, 64)
-	return time.Duration(now.Nano()) - time.Duration(ticks)*10*time.Millisecond, err == nil
+	age, ageErr := sys.Age(pid)
+	return err != nil || ageErr != nil || !time.Now().Add(-age).After(st.ModTime().Add(time.Second))
 }
 
 func writeCgroup(dir, file, value string) error {
@@ -205,7 +148,7 @@ func writeCgroup(dir, file, value string) error {
 
 // enter makes a cgroup for a child about to be started. leave is told how that went, and
 // says whether to try again without. Only limits are insisted on.
-func (g *cgroups) enter(c *child, m *wire.Spawn, sys *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
+func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
 	none := func(error) bool { return false }
 	if err := g.can(m); err != nil {
 		return none, err
@@ -222,13 +165,13 @@ func (g *cgroups) enter(c *child, m *wire.Spawn, sys *syscall.SysProcAttr) (leav
 		}
 		return none, nil
 	}
-	sys.UseCgroupFD, sys.CgroupFD, c.cgroup = true, int(f.Fd()), dir
+	attr.UseCgroupFD, attr.CgroupFD, c.cgroup = true, int(f.Fd()), dir
 	return func(err error) bool {
 		_ = f.Close()
 		if err == nil {
 			return false
 		}
-		c.cgroup, sys.UseCgroupFD = "", false
+		c.cgroup, attr.UseCgroupFD = "", false
 		_ = syscall.Rmdir(dir)
 		return refusedCgroup(err) && !limits(m)
 	}, nil
@@ -322,12 +265,12 @@ func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 		err := writeCgroup(dir, "cgroup.kill", "1")
 		return err == nil, nil
 	}
-	procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	members, err := sys.CgroupMembers(dir)
 	if err != nil {
 		return false, nil
 	}
-	for _, field := range strings.Fields(string(procs)) {
-		if pid, e := strconv.Atoi(field); e == nil && pid > 0 {
+	for _, pid := range members {
+		if pid > 0 {
 			err = errors.Join(err, ignoreGone(syscall.Kill(pid, sig)))
 		}
 	}
@@ -337,7 +280,7 @@ func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 // awaitScope waits until systemd has moved us into the scope it said it makes.
 func awaitScope(name string) {
 	for range 50 {
-		if self, err := os.ReadFile("/proc/self/cgroup"); err != nil || strings.Contains(string(self), name) {
+		if sys.InCgroup(name) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

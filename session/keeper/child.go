@@ -11,10 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // child is one session: a process, the PTY it runs on and the ring its output goes to.
@@ -167,14 +166,8 @@ const spareDescriptors = 16
 // outOfDescriptors reports whether f, just opened, came near the limit: descriptors are
 // given out from the lowest.
 func outOfDescriptors(f *os.File) bool {
-	var lim unix.Rlimit
-	raw, err := f.SyscallConn()
-	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
-		return false
-	}
-	near := false
-	_ = raw.Control(func(fd uintptr) { near = uint64(fd)+spareDescriptors >= lim.Cur })
-	return near
+	left, err := sys.DescriptorsLeft(f)
+	return err == nil && left <= spareDescriptors
 }
 
 // release hangs the terminal up and forgets the session.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Config is what a keeper is started with.
@@ -182,7 +182,7 @@ func (k *Keeper) finish(err error) {
 
 // checkPeer lets only our own user (and root) in, whatever the socket's mode says.
 func checkPeer(uc *net.UnixConn) error {
-	peer, _, err := wire.PeerOf(uc)
+	peer, _, err := sys.PeerOf(uc)
 	if uid := os.Getuid(); err == nil && peer != uid && peer != 0 {
 		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", peer, uid)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 const readyFlag = "--ready-fd"
@@ -36,7 +38,7 @@ func Launch(argv []string, log string) error {
 		return err
 	}
 	defer ready.Close()
-	p, err := startUnblocked(self(), append(argv, readyFlag, "3"), &os.ProcAttr{
+	p, err := startUnblocked(sys.SelfExe(), append(argv, readyFlag, "3"), &os.ProcAttr{
 		Dir:   "/",
 		Env:   keeperEnviron(),
 		Files: []*os.File{null, null, logFile, readyEnd},

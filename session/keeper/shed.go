@@ -4,11 +4,11 @@ package keeper
 
 import (
 	"os"
-	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // A keeper outlives who started it by far, and everything it starts inherits from it. What it
@@ -40,12 +40,8 @@ func (k *Keeper) shed() {
 		k.log.Warn("sessions run at the priority of who started the first one", "err", err)
 	}
 	for name, which := range map[string]int{"files": unix.RLIMIT_FSIZE, "CPU time": unix.RLIMIT_CPU} {
-		var lim unix.Rlimit
-		if err := unix.Getrlimit(which, &lim); err == nil && lim.Cur < lim.Max {
-			lim.Cur = lim.Max
-			if err := unix.Setrlimit(which, &lim); err != nil {
-				k.log.Warn("raise a limit", "of", name, "err", err)
-			}
+		if err := sys.RaiseLimit(which); err != nil {
+			k.log.Warn("raise a limit", "of", name, "err", err)
 		}
 	}
 }
@@ -59,13 +55,9 @@ func (k *Keeper) closeInherited() {
 		own[fd] = true
 		unix.CloseOnExec(fd)
 	}
-	names, _ := filepath.Glob("/proc/self/fd/[0-9]*")
-	if names == nil {
-		names, _ = filepath.Glob("/dev/fd/[0-9]*")
-	}
-	for _, name := range names {
-		fd, err := strconv.Atoi(filepath.Base(name))
-		if err != nil || fd <= 2 || own[fd] {
+	fds, _ := sys.Descriptors(0)
+	for _, fd := range fds {
+		if fd <= 2 || own[fd] {
 			continue
 		}
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {

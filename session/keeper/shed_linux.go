@@ -3,20 +3,17 @@ package keeper
 import (
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // neutralPriority undoes nice, for all our threads: we lead a process group of our own. Who
 // may not may still have a higher out-of-memory score taken back.
 func neutralPriority() error {
-	const file = "/proc/self/oom_score_adj"
-	if b, err := os.ReadFile(file); err == nil {
-		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); n > 0 {
-			_ = os.WriteFile(file, []byte("0"), 0) // a session's, when we were started in one
-		}
+	if n, err := sys.OOMScore(0); err == nil && n > 0 {
+		_ = sys.SetOOMScore(0, 0) // a session's, when we were started in one
 	}
 	// The system call answers 20 - nice.
 	if n, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || n == 20 {

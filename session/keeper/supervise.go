@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 const (
@@ -81,19 +81,6 @@ func (k *Keeper) wantDaemon(w *waiter) {
 	}
 }
 
-// self is how a new process of this very executable is started, even when its file
-// was deleted or replaced.
-func self() string {
-	if runtime.GOOS == "linux" {
-		return "/proc/self/exe"
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return exe
-}
-
 func (k *Keeper) startDaemonLocked() {
 	s := &k.super
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -102,7 +89,7 @@ func (k *Keeper) startDaemonLocked() {
 		return
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec(self(), k.cfg.Daemon, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(sys.SelfExe(), k.cfg.Daemon, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{null.Fd(), null.Fd(), os.Stderr.Fd()}, // stderr is the keeper's log
 		Sys:   &syscall.SysProcAttr{Setsid: true},
@@ -111,7 +98,7 @@ func (k *Keeper) startDaemonLocked() {
 		k.crashedLocked("cannot start the daemon: "+err.Error(), false)
 		return
 	}
-	s.pid, s.reaped, s.born, s.ready, s.oomKills = pid, false, time.Now(), false, oomKills()
+	s.pid, s.reaped, s.born, s.ready, s.oomKills = pid, false, time.Now(), false, sys.OOMKills()
 	k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 }
 
@@ -134,7 +121,7 @@ func describeStatus(st syscall.WaitStatus) string {
 // crashedLocked is called when the daemon is gone or could not be started.
 func (k *Keeper) crashedLocked(why string, killed bool) {
 	s := &k.super
-	life, oom := time.Since(s.born), oomKills() != s.oomKills
+	life, oom := time.Since(s.born), sys.OOMKills() != s.oomKills
 	// Killed from outside after it served: not its own fault. Killed for want of memory it
 	// will be again.
 	outside := s.served && killed && !oom
@@ -206,7 +193,7 @@ func (k *Keeper) daemonConnectedLocked(c *conn) {
 	s.conn = c
 	if len(k.cfg.Daemon) > 0 && s.pid != int(c.pid) {
 		// One that we did not start, or that a keeper before us did.
-		s.pid, s.reaped, s.born, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, oomKills()
+		s.pid, s.reaped, s.born, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, sys.OOMKills()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // FAULT: D
@@ -64,7 +65,7 @@ func TestEndOfADaemonIsTakenOnce(t *testing.T) {
 	}
 	told := make(chan syscall.WaitStatus)
 	c := &conn{}
-	k.super = supervisor{pid: 77, conn: c, ready: true, served: true, wanted: true, born: time.Now(), oomKills: oomKills(), scheduled: true}
+	k.super = supervisor{pid: 77, conn: c, ready: true, served: true, wanted: true, born: time.Now(), oomKills: sys.OOMKills(), scheduled: true}
 	k.waiting[77] = func(st syscall.WaitStatus) { told <- st }
 	k.reaped(77, syscall.WaitStatus(2<<8), &syscall.Rusage{})
 	k.mu.Lock()

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 const maxRSSUnit = 1024 // ru_maxrss is in KiB, getrusage(2)
@@ -26,50 +28,22 @@ func becomeSubreaper() error {
 // exposeToOOM makes a child likelier to be chosen by the out-of-memory killer than
 // what keeps it. Best effort: the child may be gone already.
 func exposeToOOM(pid int) {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("200"), 0)
+	_ = sys.SetOOMScore(pid, 200)
 }
 
-// oomKills counts the processes that the system has killed for want of memory; 0 where it
-// does not say.
-func oomKills() (n uint64) {
-	b, _ := os.ReadFile("/proc/vmstat")
-	for line := range strings.Lines(string(b)) {
-		if count, ok := strings.CutPrefix(line, "oom_kill "); ok {
-			n, _ = strconv.ParseUint(strings.TrimSpace(count), 10, 64)
-		}
-	}
-	return n
-}
-
-// signalSession signals every process of the terminal session that pid leads.
-func signalSession(pid int, sig syscall.Signal, reaped bool) error {
+// signalSession signals every process of the terminal session that leader leads.
+func signalSession(leader int, sig syscall.Signal, reaped bool) error {
 	var errs error
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		p, sid := processSession(path)
-		if sid == pid && p != os.Getpid() && !(reaped && p == pid) {
-			errs = errors.Join(errs, ignoreGone(syscall.Kill(p, sig)))
+	pids, _ := sys.PIDs()
+	for _, pid := range pids {
+		if pid == os.Getpid() || reaped && pid == leader {
+			continue
+		}
+		if st, err := sys.ReadStat(pid); err == nil && st.Session == leader {
+			errs = errors.Join(errs, ignoreGone(syscall.Kill(pid, sig)))
 		}
 	}
 	return errs
-}
-
-// processSession reads pid and session id (field 6) of a /proc/PID/stat; 0, 0 when
-// the process is gone. The command in field 2 may hold anything, so fields are
-// counted from its closing parenthesis.
-func processSession(path string) (pid, sid int) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return 0, 0
-	}
-	stat := string(data)
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 4 {
-		return 0, 0
-	}
-	pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
-	sid, _ = strconv.Atoi(fields[3])
-	return pid, sid
 }
 
 var errNoSystemd = errors.New("no systemd user manager in reach")

@@ -14,8 +14,6 @@ func becomeSubreaper() error { return errors.ErrUnsupported }
 
 func exposeToOOM(int) {}
 
-func oomKills() uint64 { return 0 }
-
 // signalSession reaches the process group only: there is no /proc to walk.
 func signalSession(pid int, sig syscall.Signal, reaped bool) error {
 	if reaped {

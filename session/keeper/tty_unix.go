@@ -6,24 +6,21 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // foreground is the foreground process group of a PTY, asked at its master.
-func foreground(pty *os.File) (int, error) {
+func foreground(pty *os.File) (pgid int, err error) {
 	raw, err := pty.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
-	var pgid int
-	var ioErr error
-	if err := raw.Control(func(fd uintptr) {
-		pgid, ioErr = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
-	}); err != nil {
-		return 0, err
-	}
-	if ioErr != nil || pgid <= 0 {
-		return 0, fmt.Errorf("the terminal has no foreground process group (%v)", ioErr)
+	err = sys.Control(raw, func(fd int) (err error) {
+		pgid, err = sys.ForegroundGroup(fd)
+		return err
+	})
+	if err != nil || pgid <= 0 {
+		return 0, fmt.Errorf("the terminal has no foreground process group (%v)", err)
 	}
 	return pgid, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // An upgrade in place. The process executes a new binary over itself: same pid, so
@@ -41,7 +42,7 @@ func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error 
 
 // upgrade does not return when it works.
 func (k *Keeper) upgrade(exe *os.File) error {
-	path := "/proc/self/fd/" + strconv.Itoa(int(exe.Fd()))
+	path, _ := sys.OwnFile(exe.Fd())
 	if err := k.probe(path); err != nil {
 		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
 	}
@@ -250,7 +251,7 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)
-		k.super.pid, k.super.wanted, k.super.born, k.super.oomKills = pid, true, time.Now(), oomKills()
+		k.super.pid, k.super.wanted, k.super.born, k.super.oomKills = pid, true, time.Now(), sys.OOMKills()
 		k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 	}
 	return nil

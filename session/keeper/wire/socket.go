@@ -8,7 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // maxSocketPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
@@ -47,7 +48,7 @@ func Dial(path string) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, _, err := PeerOf(c)
+	uid, _, err := sys.PeerOf(c)
 	if err == nil && uid != ourUID() {
 		err = fmt.Errorf("%w: uid %d serves %s, you are uid %d", ErrForeign, uid, path, ourUID())
 	}
@@ -63,7 +64,7 @@ func withShortPath(path string, f func(string) error) error {
 	if len(path) <= maxSocketPath {
 		return f(path)
 	}
-	if runtime.GOOS != "linux" {
+	if _, ok := sys.OwnFile(0); !ok {
 		return fmt.Errorf("socket path %s is longer than %d bytes; set LONGTERM_DIR to a shorter directory", path, maxSocketPath)
 	}
 	dir, err := os.Open(filepath.Dir(path))
@@ -71,5 +72,6 @@ func withShortPath(path string, f func(string) error) error {
 		return err
 	}
 	defer dir.Close()
-	return f(fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)))
+	short, _ := sys.OwnFile(dir.Fd())
+	return f(short + "/" + filepath.Base(path))
 }

@@ -1,13 +1,12 @@
 //go:build !linux
 
-package evidence
+package sys
 
-import "errors"
-
-var errNoPeer = errors.New("the terminal's other end cannot be reached on this system")
+// OutputPending is not known here.
+func OutputPending(int) bool { return false }
 
 // UnreadInput is not known here.
-func UnreadInput(int) int { return 0 }
+func UnreadInput(int) (int, error) { return 0, errNoPeer }
 
 // FlushUnread is not possible here.
 func FlushUnread(int) error { return errNoPeer }
@@ -17,6 +16,3 @@ func Sane(int) (bool, error) { return false, errNoPeer }
 
 // RawOutput is not known here.
 func RawOutput(int) bool { return false }
-
-// ReadSize is not known here.
-func ReadSize(int, int) int { return 0 }

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package wire
+package sys
 
 import (
 	"net"

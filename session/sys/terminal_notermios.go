@@ -1,6 +1,6 @@
 //go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
 
-package evidence
+package sys
 
 import (
 	"fmt"
@@ -11,6 +11,3 @@ import (
 func ReadModes(int) (Modes, error) {
 	return Modes{}, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
 }
-
-// OutputPending is not known here.
-func OutputPending(int) bool { return false }

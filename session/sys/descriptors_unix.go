@@ -1,0 +1,46 @@
+//go:build unix
+
+package sys
+
+import (
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// DescriptorLimit is how many files this process may have open, and up to where it may raise that
+// itself.
+func DescriptorLimit() (now, most uint64, err error) {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
+		return 0, 0, os.NewSyscallError("getrlimit", err)
+	}
+	return uint64(lim.Cur), uint64(lim.Max), nil
+}
+
+// DescriptorsLeft is how many more files this process may open, told from one that was just opened:
+// descriptors are given out from the lowest.
+func DescriptorsLeft(opened *os.File) (int, error) {
+	now, _, err := DescriptorLimit()
+	if err != nil {
+		return 0, err
+	}
+	raw, err := opened.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	left := 0
+	err = raw.Control(func(fd uintptr) { left = int(min(now, math.MaxInt32)) - int(fd) })
+	return left, err
+}
+
+// RaiseLimit raises one of this process's limits (unix.RLIMIT_…) as far as it may.
+func RaiseLimit(which int) error {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(which, &lim); err != nil || lim.Cur >= lim.Max {
+		return os.NewSyscallError("getrlimit", err)
+	}
+	lim.Cur = lim.Max
+	return os.NewSyscallError("setrlimit", unix.Setrlimit(which, &lim))
+}

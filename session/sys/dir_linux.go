@@ -1,0 +1,143 @@
+package sys
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is a process's directory in /proc, for who reads much of it, often. While it is open its files
+// are those of this process, or fail: a pid that was given to another process meanwhile does no
+// harm. Its methods read into their callers' buffers, and their errors are the system's own: nothing
+// is allocated for the many processes of which nothing can be read.
+type Dir struct{ fd int }
+
+// OpenDir fails if there is no such process, or it may not be seen.
+func OpenDir(pid int) (Dir, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Open(root+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
+	return Dir{fd}, err
+}
+
+func (d Dir) Close() { _ = unix.Close(d.fd) }
+
+// Read reads a file, as far as the buffer goes.
+func (d Dir) Read(name string, buf []byte) ([]byte, error) {
+	fd, err := d.open(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	n := 0
+	for n < len(buf) {
+		m, err := retry(func() (int, error) { return unix.Read(fd, buf[n:]) })
+		if err != nil {
+			return nil, err
+		}
+		if m <= 0 {
+			break
+		}
+		n += m
+	}
+	return buf[:n], nil
+}
+
+// ReadLong reads a file that may be long, up to about a limit: what there is.
+func (d Dir) ReadLong(name string, limit int) []byte {
+	fd, err := d.open(name, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var out bytes.Buffer
+	buf := make([]byte, 32<<10)
+	for out.Len() < limit {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf) })
+		if err != nil || n <= 0 {
+			break
+		}
+		out.Write(buf[:n])
+	}
+	return out.Bytes()
+}
+
+// ReadMemory fills a buffer from a process's memory. It takes the right to trace the process.
+func (d Dir) ReadMemory(at uint64, into []byte) bool {
+	fd, err := d.open("mem", 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	n, err := retry(func() (int, error) { return unix.Pread(fd, into, int64(at)) })
+	return err == nil && n == len(into)
+}
+
+// Link reads where one of its symbolic links leads, as far as the buffer goes.
+func (d Dir) Link(name string, buf []byte) ([]byte, error) {
+	n, err := unix.Readlinkat(d.fd, name, buf)
+	if err != nil {
+		return nil, err
+	}
+	return buf[:n], nil
+}
+
+// CharDevice is the number of the character device that a path such as fd/0 leads to.
+func (d Dir) CharDevice(name string) (dev uint64, ok bool) {
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, 0) })
+	return uint64(st.Rdev), err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR
+}
+
+// Numbers calls f for each number among the names of a directory until f returns false.
+func (d Dir) Numbers(name string, f func(n int) bool) error {
+	fd, err := d.open(name, unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return eachNumber(fd, f)
+}
+
+// EachPID calls f for each process there is until f returns false.
+func EachPID(f func(pid int) bool) error {
+	fd, err := retry(func() (int, error) { return unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return eachNumber(fd, f)
+}
+
+func eachNumber(fd int, f func(n int) bool) error {
+	buf := make([]byte, 8<<10)
+	var names []string
+	for {
+		n, err := retry(func() (int, error) { return unix.ReadDirent(fd, buf) })
+		if err != nil || n <= 0 {
+			return err
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names[:0])
+		for _, name := range names {
+			if n, err := strconv.Atoi(name); err == nil && !f(n) {
+				return nil
+			}
+		}
+	}
+}
+
+func (d Dir) open(name string, flags int) (int, error) {
+	return retry(func() (int, error) { return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0) })
+}
+
+// retry repeats a system call that a signal of the Go runtime interrupted.
+func retry(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

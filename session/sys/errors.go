@@ -1,0 +1,45 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"syscall"
+)
+
+// What reading a process's files may say besides the answer. A kernel without some file says
+// ErrGone of it, too: both are "not there".
+var (
+	ErrGone      = errors.New("the process has ended")
+	ErrHidden    = errors.New("the process may not be seen by us")
+	ErrMalformed = errors.New("not in the format that the kernel documents")
+)
+
+// Error is a failure to read of a process. It is one of ErrGone, ErrHidden, ErrMalformed and
+// errors.ErrUnsupported for errors.Is, or whatever else the system said.
+type Error struct {
+	PID  int    // 0: of no process, or our own
+	File string // below /proc/PID, or /proc
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("read %s: %v", e.File, e.Err)
+	}
+	return "read " + e.File + " of process " + strconv.Itoa(e.PID) + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is sorts the system's errors.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrGone:
+		return errors.Is(e.Err, fs.ErrNotExist) || errors.Is(e.Err, syscall.ESRCH)
+	case ErrHidden:
+		return errors.Is(e.Err, fs.ErrPermission)
+	}
+	return false
+}

@@ -1,0 +1,257 @@
+package sys
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// read reads a file of a process; pid 0 is ourselves.
+func read(pid int, file string) ([]byte, error) {
+	if root == "" {
+		return nil, &Error{pid, file, errors.ErrUnsupported}
+	}
+	b, err := os.ReadFile(path(pid, file))
+	if err != nil {
+		return nil, &Error{pid, file, err}
+	}
+	return b, nil
+}
+
+// path is empty where there is no /proc.
+func path(pid int, file string) string {
+	switch {
+	case root == "":
+		return ""
+	case pid == 0:
+		return root + "/self/" + file
+	}
+	return root + "/" + strconv.Itoa(pid) + "/" + file
+}
+
+// ReadStat reads what a process is.
+func ReadStat(pid int) (Stat, error) {
+	b, err := read(pid, "stat")
+	if err != nil {
+		return Stat{}, err
+	}
+	s, err := ParseStat(b)
+	if err != nil {
+		return Stat{}, &Error{pid, "stat", err}
+	}
+	return s, nil
+}
+
+// Age is how long ago a process started.
+func Age(pid int) (time.Duration, error) {
+	s, err := ReadStat(pid)
+	if err != nil {
+		return 0, err
+	}
+	up, err := uptime()
+	if err != nil {
+		return 0, err
+	}
+	return up - time.Duration(s.Start)*Tick, nil
+}
+
+// maxCmdline bounds what is taken for an argument vector.
+const maxCmdline = 1 << 16
+
+// Cmdline is a process's argument vector, as far as it left it alone: empty of a zombie and of the
+// kernel's own.
+func Cmdline(pid int) ([]string, error) {
+	b, err := read(pid, "cmdline")
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	if len(b) > maxCmdline {
+		return nil, &Error{pid, "cmdline", errors.New("too long")}
+	}
+	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00"), nil
+}
+
+// ReadEnviron reads what a process was started with.
+func ReadEnviron(pid int) (Environ, error) {
+	b, err := read(pid, "environ")
+	return Environ(b), err
+}
+
+// Cwd is a process's working directory. Of one that was removed the kernel's " (deleted)" is left on:
+// a directory may be called so.
+func Cwd(pid int) (string, error) { return readLink(pid, "cwd") }
+
+func readLink(pid int, file string) (string, error) {
+	if root == "" {
+		return "", &Error{pid, file, errors.ErrUnsupported}
+	}
+	to, err := os.Readlink(path(pid, file))
+	if err != nil {
+		return "", &Error{pid, file, err}
+	}
+	return to, nil
+}
+
+// Children are a process's own children, whichever of its threads made them, by the kernel's lists.
+func Children(pid int) ([]int, error) {
+	tids, err := numbers(path(pid, "task"))
+	if err != nil {
+		return nil, &Error{pid, "task", err}
+	}
+	var all []int
+	for _, tid := range tids {
+		b, err := read(pid, "task/"+strconv.Itoa(tid)+"/children")
+		if err != nil && tid == pid {
+			return nil, err
+		}
+		all = append(all, parseNumbers(b)...)
+	}
+	return all, nil
+}
+
+// Descendants are a process's children and theirs, parents first.
+func Descendants(pid int) []int {
+	var all []int
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		children, _ := Children(next[0]) // gone meanwhile: its children are another's
+		all, next = append(all, children...), append(next, children...)
+	}
+	return all
+}
+
+// PIDs are all processes there are.
+func PIDs() ([]int, error) {
+	pids, err := numbers(root)
+	if err != nil {
+		return nil, &Error{0, "/proc", err}
+	}
+	return pids, nil
+}
+
+// numbers are the names in a directory that are numbers.
+func numbers(dir string) ([]int, error) {
+	if dir == "" {
+		return nil, errors.ErrUnsupported
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // what there is: processes come and go
+	list := make([]int, 0, len(names))
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+func parseNumbers(b []byte) []int {
+	var list []int
+	for f := range bytes.FieldsSeq(b) {
+		if n, err := strconv.Atoi(string(f)); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Field is the first word behind "name:" in one of a process's files of such lines (status,
+// smaps_rollup, limits' kin); pid 0 is ourselves. ErrGone: there is no such line.
+func Field(pid int, file, name string) (string, error) {
+	b, err := read(pid, file)
+	if err != nil {
+		return "", err
+	}
+	value, ok := parseField(b, name)
+	if !ok {
+		return "", &Error{pid, file + " (" + name + ")", os.ErrNotExist}
+	}
+	return value, nil
+}
+
+func parseField(b []byte, name string) (value string, ok bool) {
+	for line := range bytes.Lines(b) {
+		if rest, found := bytes.CutPrefix(line, []byte(name+":")); found {
+			for word := range bytes.FieldsSeq(rest) {
+				return string(word), true
+			}
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// Number is a Field that is a decimal number; 0: it is not there.
+func Number(pid int, file, name string) int64 {
+	value, _ := Field(pid, file, name)
+	n, _ := strconv.ParseInt(value, 10, 64) // the kernel's
+	return n
+}
+
+// Descriptors are the open files of a process, by their numbers; pid 0 is ourselves.
+func Descriptors(pid int) ([]int, error) {
+	fds, err := numbers(path(pid, "fd"))
+	if err != nil && pid == 0 {
+		fds, err = numbers("/dev/fd") // where there is no /proc
+	}
+	if err != nil {
+		return nil, &Error{pid, "fd", err}
+	}
+	return fds, nil
+}
+
+// Maps is how many mappings of memory a process has.
+func Maps(pid int) (int, error) {
+	b, err := read(pid, "maps")
+	return bytes.Count(b, []byte{'\n'}), err
+}
+
+// OOMKills counts the processes that the system has killed for want of memory; 0 where it does not
+// say.
+func OOMKills() uint64 {
+	if root == "" {
+		return 0
+	}
+	b, _ := os.ReadFile(filepath.Join(root, "vmstat"))
+	for line := range bytes.Lines(b) {
+		if count, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
+			n, _ := strconv.ParseUint(string(bytes.TrimSpace(count)), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+const oomFile = "oom_score_adj"
+
+// OOMScore is what is added to a process's chance to be chosen by the out-of-memory killer; pid 0 is
+// ourselves.
+func OOMScore(pid int) (int, error) {
+	b, err := read(pid, oomFile)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(string(bytes.TrimSpace(b)))
+	if err != nil {
+		return 0, &Error{pid, oomFile, ErrMalformed}
+	}
+	return n, nil
+}
+
+// SetOOMScore sets it.
+func SetOOMScore(pid, score int) error {
+	if root == "" {
+		return &Error{pid, oomFile, errors.ErrUnsupported}
+	}
+	if err := os.WriteFile(path(pid, oomFile), []byte(strconv.Itoa(score)), 0); err != nil {
+		return &Error{pid, oomFile, err}
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package sys
+
+import (
+	"errors"
+	"time"
+)
+
+// root is empty: what others have at /proc, if anything, is of another format.
+const root = ""
+
+func uptime() (time.Duration, error) { return 0, errors.ErrUnsupported }

@@ -1,0 +1,57 @@
+//go:build unix
+
+package sys
+
+import (
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// Process is one of the system's. A pid is used again, with another start; the zero Start is
+// nobody's whose start is not known.
+type Process struct {
+	PID   int
+	Start uint64 // Stat.Start
+}
+
+// Lives says that a process has not ended; one that only waits for its parent has.
+func (p Process) Lives() bool {
+	st, err := ReadStat(p.PID)
+	return err == nil && st.Start == p.Start && !st.Ended()
+}
+
+// Ignores says that a signal does nothing to a process (SigIgn of /proc/PID/status).
+func (p Process) Ignores(sig syscall.Signal) bool {
+	mask, err := Field(p.PID, "status", "SigIgn")
+	if err != nil {
+		return false
+	}
+	set, err := strconv.ParseUint(mask, 16, 64)
+	return err == nil && sig > 0 && set>>(uint(sig)-1)&1 == 1
+}
+
+// Signal signals a process that is still who it was. What is stopped hears a signal only when it
+// goes on.
+func (p Process) Signal(sig syscall.Signal) {
+	st, err := ReadStat(p.PID)
+	if err != nil || st.Start != p.Start {
+		return
+	}
+	_ = syscall.Kill(p.PID, sig) // gone already is fine
+	if st.State == 'T' && sig != syscall.SIGKILL {
+		_ = syscall.Kill(p.PID, syscall.SIGCONT)
+	}
+}
+
+// SignalAll signals each of those that are still who they were.
+func SignalAll(procs []Process, sig syscall.Signal) {
+	for _, p := range procs {
+		p.Signal(sig)
+	}
+}
+
+// Living are those that have not ended.
+func Living(all []Process) []Process {
+	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.Lives() })
+}

@@ -1,0 +1,30 @@
+package sys
+
+import (
+	"os"
+	"strconv"
+)
+
+// SelfExe is how a new process of this very executable is started, even when its file was removed
+// or replaced.
+func SelfExe() string {
+	if root != "" {
+		return root + "/self/exe"
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return exe
+}
+
+// OwnFile names a file by a descriptor of ours, for this process; ok is false where descriptors have
+// no names that can be opened or executed.
+func OwnFile(fd uintptr) (name string, ok bool) {
+	return root + "/self/fd/" + strconv.Itoa(int(fd)), root != ""
+}
+
+// SharedFile names a file by a descriptor of ours, for other processes.
+func SharedFile(fd uintptr) (name string, ok bool) {
+	return path(os.Getpid(), "fd/"+strconv.Itoa(int(fd))), root != ""
+}

@@ -1,0 +1,104 @@
+package sys
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const getTermios = unix.TCGETS
+
+// OutputPending reports if something that was printed has not been read from a PTY's master yet.
+func OutputPending(master int) bool {
+	n, err := unix.IoctlGetInt(master, unix.TIOCINQ)
+	return err == nil && n > 0
+}
+
+// TerminalNumber is which of the system's pseudo-terminals a master belongs to: /dev/pts/N.
+func TerminalNumber(master int) (int, error) {
+	n, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err != nil {
+		return 0, fmt.Errorf("find the terminal of a PTY: %w", err)
+	}
+	return n, nil
+}
+
+// TerminalDevice is the device number of /dev/pts/n: the majors from 136 on have 256 each, of which
+// devpts uses the first with all the minors there are.
+func TerminalDevice(n int) uint64 { return unix.Mkdev(136, uint32(n)) }
+
+// ModesOf reads the settings of a terminal by its number. Somebody has it open: it is not we who open
+// it first, or last as long as they live.
+func ModesOf(n int) (Modes, error) {
+	name := "/dev/pts/" + strconv.Itoa(n)
+	fd, err := retry(func() (int, error) {
+		return unix.Open(name, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return Modes{}, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || uint64(st.Rdev) != TerminalDevice(n) {
+		return Modes{}, &os.PathError{Op: "open", Path: name, Err: unix.ENOTTY}
+	}
+	return ReadModes(fd)
+}
+
+// SessionLeader leads the terminal session whose terminal it is; it may be gone.
+func SessionLeader(fd int) (int, error) {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGSID)
+	return n, os.NewSyscallError("TIOCGSID", err)
+}
+
+// peer calls f with the other end of the PTY whose master is fd, wherever that is mounted
+// (tty_ioctl(4)). It never becomes anybody's controlling terminal.
+func peer(fd int, f func(tty int) error) error {
+	tty, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER,
+		unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC)
+	if errno != 0 {
+		return os.NewSyscallError("TIOCGPTPEER", errno)
+	}
+	defer unix.Close(int(tty))
+	return f(int(tty))
+}
+
+// UnreadInput is how many bytes of input stand ready for a reader of the terminal whose master is
+// fd: in line mode those of whole lines only.
+func UnreadInput(fd int) (n int, err error) {
+	err = peer(fd, func(tty int) (err error) {
+		n, err = unix.IoctlGetInt(tty, unix.TIOCINQ)
+		return os.NewSyscallError("TIOCINQ", err)
+	})
+	return n, err
+}
+
+// FlushUnread throws away the input that nobody has read yet, unfinished lines too, of the
+// terminal whose master is fd.
+func FlushUnread(fd int) error {
+	return peer(fd, func(tty int) error {
+		return os.NewSyscallError("TCFLSH", unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH))
+	})
+}
+
+// Sane puts a terminal back into line mode when a program has left it in another one, as
+// "stty sane" does. It reports whether that was so.
+func Sane(fd int) (was bool, err error) {
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil || t.Lflag&unix.ICANON != 0 && t.Iflag&unix.ICRNL != 0 {
+		return false, err
+	}
+	t.Iflag = t.Iflag&^(unix.IGNCR|unix.INLCR) | unix.ICRNL | unix.IXON | unix.BRKINT
+	t.Oflag |= unix.OPOST | unix.ONLCR
+	t.Lflag |= unix.ICANON | unix.ISIG | unix.IEXTEN | unix.ECHO | unix.ECHOE | unix.ECHOK | unix.ECHOCTL | unix.ECHOKE
+	t.Cc[unix.VEOF], t.Cc[unix.VEOL] = 'D'-'@', 0 // VMIN and VTIME in the other mode, on some systems
+	return true, os.NewSyscallError("TCSETS", unix.IoctlSetTermios(fd, unix.TCSETS, t))
+}
+
+// RawOutput reports if a terminal prints ends of lines as they are: no line editor leaves it so.
+func RawOutput(fd int) bool {
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	return err == nil && t.Oflag&unix.OPOST == 0
+}
