@@ -531,3 +531,6 @@ type Event struct {
 	Version uint64         `json:"version,omitempty" doc:"for screen: its version"`
 	Binary  uint64         `json:"binary_bytes,omitempty" doc:"for binary: bytes so far of what is no text"`
 }
+
+// ShortID is as much of an id as people need to name a session or a job.
+func ShortID(id string) string { return id[:min(8, len(id))] }

@@ -154,7 +154,7 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.flush}
+	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.Flush}
 	dev.keeperPID = int(k.link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)

@@ -13,49 +13,49 @@ import (
 const listenerQueue = 256
 
 // bus hands events to those who listen. Publishing never blocks.
-type bus struct {
+type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
-	set    map[*listener]struct{}
+	set    map[*Listener]struct{}
 	closed bool
 }
 
 // listener is one subscription. Its channel is closed when the daemon ends.
-type listener struct {
+type Listener struct {
 	c    chan api.Event
 	lost uint64 // guarded by bus.mu
 }
 
-func (b *bus) listen() *listener {
+func (b *Bus) listen() *Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &listener{c: make(chan api.Event, listenerQueue)}
+	l := &Listener{c: make(chan api.Event, listenerQueue)}
 	if b.closed {
 		close(l.c)
 		return l
 	}
 	if b.set == nil {
-		b.set = map[*listener]struct{}{}
+		b.set = map[*Listener]struct{}{}
 	}
 	b.set[l] = struct{}{}
 	return l
 }
 
-func (b *bus) leave(l *listener) {
+func (b *Bus) leave(l *Listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.set, l)
 }
 
-func (b *bus) publish(kind string, s *api.Session) { b.send(api.Event{Kind: kind, Session: s}) }
+func (b *Bus) publish(kind string, s *api.Session) { b.send(api.Event{Kind: kind, Session: s}) }
 
 // publishJob tells that a job ended.
-func (b *bus) publishJob(j *api.Job, s *api.Session) {
+func (b *Bus) publishJob(j *api.Job, s *api.Session) {
 	b.send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
 // send gives an event its number and hands it on.
-func (b *bus) send(e api.Event) {
+func (b *Bus) send(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++
@@ -79,7 +79,7 @@ func (b *bus) send(e api.Event) {
 }
 
 // close ends all subscriptions.
-func (b *bus) close() {
+func (b *Bus) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true

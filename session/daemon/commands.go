@@ -21,7 +21,7 @@ func (h *hub) ran(e *entry, c session.Command) {
 		return
 	}
 	rec := commandRecord(e.rec.ID, &c)
-	h.commands.later(writeKey{rec.Session, rec.N}, func() {
+	h.commands.Later(Key{rec.Session, rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_, err := h.d.store.AddCommand(ctx, rec)
@@ -86,7 +86,7 @@ func (d *Daemon) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 		}
 		q.Session = e.rec.ID
 	}
-	d.hub.commands.flush(ctx)
+	d.hub.commands.Flush(ctx)
 	recs, err := d.store.Commands(ctx, q)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (d *Daemon) command(ctx context.Context, in *commandPath) (store.Command, e
 	if err != nil {
 		return store.Command{}, err
 	}
-	d.hub.commands.flush(ctx)
+	d.hub.commands.Flush(ctx)
 	if in.N == 0 {
 		newest, err := d.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Newest: true, Limit: 1})
 		if err == nil && len(newest) == 0 {

@@ -52,7 +52,7 @@ type Daemon struct {
 	pool    *pool
 	started time.Time
 	locks   locks
-	conf    *settings
+	conf    *Settings
 	crashed bool // the daemon before this one did
 
 	kept   map[string]bool // ids of the sessions that keepers had at the start
@@ -85,7 +85,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer d.unlock()
 	d.crashed = d.watchCrash()
-	d.conf = openSettings(cfg.Dirs, cfg.Log)
+	d.conf = Open(cfg.Dirs, cfg.Log)
 	if err := d.open(ctx); err != nil {
 		return err
 	}

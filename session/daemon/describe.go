@@ -162,3 +162,12 @@ func signalName(n int) string {
 	}
 	return strconv.Itoa(n)
 }
+
+// saveLater changes a session's record in memory, and has it written down. Owners call it.
+func (h *hub) saveLater(e *entry, change func(*store.Session)) {
+	e.mu.Lock()
+	change(&e.rec)
+	id := e.rec.ID
+	e.mu.Unlock()
+	h.commands.Later(Key{Session: id}, func() { h.save(e, func(*store.Session) {}) })
+}

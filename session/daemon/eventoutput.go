@@ -4,52 +4,12 @@ package daemon
 
 import (
 	"io"
-	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 )
-
-// Events that could come thousands of times a second are told of together.
-
-// bellEvery is how long bells are gathered after one was told of.
-const bellEvery = 250 * time.Millisecond
-
-// bells gathers a session's bells: the first is told of at once, the others with the next
-// event.
-type bells struct {
-	mu      sync.Mutex
-	rung    int
-	resting bool
-}
-
-// ring notes a bell. tell is called with how many there were, without the lock.
-func (b *bells) ring(tell func(n int)) {
-	b.mu.Lock()
-	b.rung++
-	n := b.rung
-	if b.resting {
-		b.mu.Unlock()
-		return
-	}
-	b.rung, b.resting = 0, true
-	b.mu.Unlock()
-	time.AfterFunc(bellEvery, func() { b.rest(tell) })
-	tell(n)
-}
-
-func (b *bells) rest(tell func(n int)) {
-	b.mu.Lock()
-	n := b.rung
-	b.rung, b.resting = 0, n > 0
-	b.mu.Unlock()
-	if n > 0 {
-		time.AfterFunc(bellEvery, func() { b.rest(tell) })
-		tell(n)
-	}
-}
 
 func (h *hub) publishBell(e *entry, n int) {
 	view := h.describe(e, e.s.Status())

@@ -205,20 +205,8 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 	f.notify(ctx, &s, &how)
 }
 
-// tells says whom the configuration wants to be told of ends.
-func (d *Daemon) tells() *progress.Notify {
-	c := d.conf.get()
-	if !c.Alerts.Command {
-		return &progress.Notify{}
-	}
-	return &progress.Notify{
-		After: c.Alerts.MinDuration, Attended: !c.Alerts.UnattendedOnly, Bell: c.Alerts.Bell,
-		Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook,
-	}
-}
-
 func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
-	n := f.h.d.tells()
+	n := f.h.d.conf.notify()
 	r := f.e.record()
 	done := progress.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,

@@ -172,11 +172,11 @@ func (j *job) goForeign(ctx context.Context) {
 // lastLine is what stands on the cursor's line: the program's prompt.
 func (j *job) lastLine(ctx context.Context) string {
 	start, end := j.e.s.OutputRange()
-	t, err := plainOutput(ctx, j.e.s, max(start, end-min(end, 4096)), end, textLimits{bytes: 8192})
+	t, err := Plain(ctx, j.e.s, max(start, end-min(end, 4096)), end, Limits{Bytes: 8192})
 	if err != nil {
 		return ""
 	}
-	text := t.text
+	text := t.Text
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 

@@ -308,7 +308,7 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-ctx.Done():
 		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			j.mark(endsByCaller)
-			j.ask(j.d.grace())
+			j.ask(j.d.conf.grace())
 		}
 	}
 	if !isClosed(j.over) {

@@ -36,7 +36,7 @@ type entry struct {
 
 	cut atomic.Bool // an answer had not all of its output: whoever got it may read the rest
 
-	bells bells // rung and not told of
+	bells Bells // rung and not told of
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
@@ -84,7 +84,7 @@ func (e *entry) record() store.Session {
 // hub is the set of sessions. Its lock guards the maps; entries have their own.
 type hub struct {
 	d          *Daemon
-	bus        bus
+	bus        Bus
 	rebuilding chan struct{}
 	suspects   chan struct{}
 	awake      *session.Awake
@@ -94,7 +94,7 @@ type hub struct {
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
 	walker     walker
-	commands   writeQueue  // records of commands and sessions
+	commands   Queue       // records of commands and sessions
 	followers  *followers  // read what commands print
 	terminals  terminals   // of attached clients
 	forgotten  atomic.Bool // a session was removed since the database's log was emptied
@@ -109,7 +109,7 @@ const endedAwake = 4
 
 func newHub(d *Daemon) *hub {
 	return &hub{
-		d: d, commands: writeQueue{log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
+		d: d, commands: Queue{Log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), unborn: map[string]bool{},
 		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
@@ -248,7 +248,7 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
 	if c == session.ChangeBell {
-		e.bells.ring(func(n int) { h.publishBell(e, n) })
+		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}
 	view := h.describe(e, st)
@@ -325,7 +325,7 @@ func (h *hub) stopAll() {
 		wg.Go(e.s.Stop)
 	}
 	wg.Wait()
-	h.commands.flush(context.Background())
+	h.commands.Flush(context.Background())
 	h.writes.Wait()
 }
 
@@ -336,7 +336,7 @@ func (h *hub) killAll() {
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {
 			wg.Go(func() {
-				if err := h.kill(ctx, e, h.d.grace()); err != nil {
+				if err := h.kill(ctx, e, h.d.conf.grace()); err != nil {
 					h.d.log.Error("kill", "session", e.s.ID(), "err", err)
 				}
 			})

@@ -165,7 +165,7 @@ func (j *job) failed() <-chan struct{} {
 // fail ends a line because a rule that came with it says so.
 func (j *job) fail(ctx context.Context) {
 	j.mark(endsByRule)
-	j.end(ctx, j.d.grace())
+	j.end(ctx, j.d.conf.grace())
 }
 
 // left is how much the clocks have left.
@@ -200,7 +200,7 @@ func (j *job) expire(ctx context.Context, wall bool) {
 	switch {
 	case kill:
 		j.mark(endsByClock)
-		j.end(ctx, j.d.grace())
+		j.end(ctx, j.d.conf.grace())
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:

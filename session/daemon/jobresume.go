@@ -145,7 +145,7 @@ func (j *job) awaitFound(ctx context.Context) {
 // recall looks the line up among the commands that were recorded, and reports whether it
 // ended.
 func (j *job) recall(ctx context.Context) bool {
-	j.d.hub.commands.flush(ctx)
+	j.d.hub.commands.Flush(ctx)
 	list, err := j.d.store.Commands(ctx, store.CommandQuery{Session: j.e.rec.ID, Since: j.began.Add(-clockTick)})
 	if err != nil {
 		return false

@@ -176,10 +176,8 @@ func (d *Daemon) liveJob(ctx context.Context, ref string) (*job, error) {
 	if j := d.jobs.byID(r.ID); j != nil {
 		return j, nil
 	}
-	return nil, api.Errorf(api.CodeEnded, "job %s has ended", shortID(r.ID)).WithHint("`longterm jobs show %s` tells how", shortID(r.ID))
+	return nil, api.Errorf(api.CodeEnded, "job %s has ended", api.ShortID(r.ID)).WithHint("`longterm jobs show %s` tells how", api.ShortID(r.ID))
 }
-
-func shortID(id string) string { return id[:min(8, len(id))] }
 
 func (d *Daemon) postJobStop(ctx context.Context, in *struct {
 	JobPath
@@ -189,7 +187,7 @@ func (d *Daemon) postJobStop(ctx context.Context, in *struct {
 	if err != nil {
 		return api.Job{}, err
 	}
-	grace := d.grace()
+	grace := d.conf.grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}
@@ -220,7 +218,7 @@ func (d *Daemon) deleteJob(ctx context.Context, in *JobPath) (none, error) {
 		return none{}, err
 	}
 	if d.jobs.byID(r.ID) != nil {
-		return none{}, api.Errorf(api.CodeRunning, "job %s has not ended", shortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", shortID(r.ID))
+		return none{}, api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
 	if err := d.store.DeleteJob(ctx, r.ID); err != nil {
 		return none{}, noJob(in.Job, err)

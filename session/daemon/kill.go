@@ -21,9 +21,6 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// grace is how long each rung of the kill ladder has to work.
-func (d *Daemon) grace() time.Duration { return d.conf.get().Exec.Grace }
-
 // parseSignal reads a signal's name, with or without SIG, or its number.
 func parseSignal(s string) (syscall.Signal, error) {
 	if n, err := strconv.Atoi(s); err == nil && n > 0 && n < 65 {
@@ -190,12 +187,12 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 			return api.Errorf(api.CodeRunning, "session %s is running", e.record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.kill(ctx, e, h.d.grace()); err != nil {
+		if err := h.kill(ctx, e, h.d.conf.grace()); err != nil {
 			return err
 		}
 	}
 	if len(h.seeLeft(e)) > 0 { // nobody could find it afterwards
-		h.endLeft(e, h.d.grace())
+		h.endLeft(e, h.d.conf.grace())
 		h.sweep(e)
 	}
 	view := h.describe(e, e.s.Status())

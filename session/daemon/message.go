@@ -58,7 +58,7 @@ func cdHint(line string) string {
 
 // screenHint says where to look at what is no output: a picture.
 func screenHint(id string) string {
-	return fmt.Sprintf("a full-screen program: see `longterm screen %s`", shortID(id))
+	return fmt.Sprintf("a full-screen program: see `longterm screen %s`", api.ShortID(id))
 }
 
 // clock is the time that a clock had, and which one it was if it was not that of the whole.

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // momentHint says how a moment of a session is written.
@@ -80,7 +78,7 @@ func offsetOf(ctx context.Context, e *entry, s string) (uint64, error) {
 	}
 	var off uint64
 	if m.byLine {
-		off, err = lineOffset(ctx, e.s, m.line)
+		off, err = LineOffset(ctx, e.s, m.line)
 	} else {
 		off, err = e.s.OffsetAt(m.time)
 	}
@@ -88,38 +86,4 @@ func offsetOf(ctx context.Context, e *entry, s string) (uint64, error) {
 		return 0, api.Errorf(api.CodeStorage, "find %s in the history: %v", s, err)
 	}
 	return off, nil
-}
-
-// lineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
-// emulator keeps the newest only, so they are counted from the journal, in the memory of a buffer.
-// A line that is not there yet begins at the end.
-func lineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {
-	start, end := s.OutputRange()
-	if n == 0 {
-		return start, nil
-	}
-	r := plainReader{s: s, buf: make([]byte, 256<<10), base: start}
-	found, seen := end, uint64(0)
-	for at := start; at < end && seen < n; {
-		c, err := r.chunk(ctx, at, end)
-		if err != nil || c.Next == at {
-			return found, err
-		}
-		if c.Gap > 0 { // what follows is a line of its own
-			r.plain, r.base = plaintext.Writer{}, c.From
-			r.mask.Restart()
-		}
-		r.mask.Apply(c.Data)         // a copy, in buf
-		_, _ = r.plain.Write(c.Data) // never fails
-		r.plain.Lines(func(l plaintext.Line) {
-			if l.More {
-				return
-			}
-			if seen++; seen == n {
-				found = r.base + l.To
-			}
-		})
-		at = c.Next
-	}
-	return found, nil
 }

@@ -9,25 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/store"
 )
-
-// parseBytes bounds the output that is read for structured results.
-const parseBytes = 10 << 20
-
-// readResult is a command's output, read as what the command is known to print.
-func (d *Daemon) readResult(ctx context.Context, s *session.Session, text string, exit *int, from, to uint64) (diagnostics.Result, string, error) {
-	out, err := plainOutput(ctx, s, from, to, textLimits{bytes: parseBytes})
-	if err != nil {
-		return diagnostics.Result{}, "", err
-	}
-	r := d.conf.parser().Parse(text, exit, out.text)
-	r.Truncated = r.Truncated || out.omitted != nil
-	return r, out.text, nil
-}
 
 func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
 	r, _, _, err := d.parsed(ctx, in)
@@ -46,7 +31,7 @@ func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r diagnostics.Res
 	if to == 0 {
 		_, to = e.s.OutputRange()
 	}
-	r, out, err = d.readResult(ctx, e.s, c.Text, c.ExitCode, c.From, to)
+	r, out, err = Parse(ctx, d.conf.parser(), e.s, c.Text, c.ExitCode, c.From, to)
 	return r, out, c, err
 }
 

@@ -46,7 +46,7 @@ func (in *pictureQuery) within(b []byte, id string) []byte {
 	}
 	budget := budget.Budget{Max: limit, ANSI: in.Format == "ansi"}
 	budget.More = func(_, _ uint64) string {
-		more := "longterm screen " + shortID(id)
+		more := "longterm screen " + api.ShortID(id)
 		if in.Format != "text" {
 			more += " --format " + in.Format
 		}

@@ -220,33 +220,6 @@ func TestCrop(t *testing.T) {
 	}
 }
 
-// A slow listener loses events and is told how many; nobody waits for it.
-//
-// FEATURES: R21
-func TestBus(t *testing.T) {
-	var b bus
-	slow, quick := b.listen(), b.listen()
-	for range listenerQueue + 10 {
-		b.publish("state", &api.Session{})
-		<-quick.c
-	}
-	for range listenerQueue {
-		<-slow.c
-	}
-	b.publish("state", &api.Session{})
-	if e := <-slow.c; e.Kind != "lost" || e.Lost != 10 {
-		t.Errorf("%+v", e)
-	}
-	if e := <-slow.c; e.Kind != "state" || e.Seq != listenerQueue+11 {
-		t.Errorf("%+v", e)
-	}
-	<-quick.c
-	b.close()
-	if _, open := <-quick.c; open {
-		t.Error("not closed")
-	}
-}
-
 // FEATURES: R14
 func TestProcessesOfALineMayBeOlderThanItsMark(t *testing.T) {
 	typed := time.Unix(1000, 0)

@@ -165,26 +165,26 @@ func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
-	limits := textLimits{bytes: cmp.Or(in.MaxOutput, int(d.conf.get().Exec.MaxOutput)), line: in.MaxLine, session: e.rec.ID, stream: in.Stream}
+	limits := Limits{Bytes: cmp.Or(in.MaxOutput, int(d.conf.get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.rec.ID, Stream: in.Stream}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
 	}
-	var t textOutput
+	var t Text
 	if e.record().Pipe {
 		var r api.Result
-		p := newPipedText(limits)
-		err = p.read(ctx, e.s, from, to)
-		p.into(&r)
+		p := NewPiped(limits)
+		err = p.Read(ctx, e.s, from, to)
+		p.Into(&r)
 		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
-		if t = (textOutput{text: r.Output, omitted: r.Omitted}); in.Stream != "" {
-			t = p.own[in.Stream]
+		if t = (Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
+			t = p.Own[in.Stream]
 		}
 	} else {
-		t, err = plainOutput(ctx, e.s, from, to, limits)
-		out.Binary, out.BinaryBytes = t.binary > 0, t.binary
+		t, err = Plain(ctx, e.s, from, to, limits)
+		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
 	}
-	out.Text, out.Omitted, out.Truncated = t.text, t.omitted, t.omitted != nil
+	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
 	return out, err
 }
 

@@ -192,21 +192,21 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 }
 
 // limits are how much of an output its answer has.
-func (j *job) limits(limit int) textLimits {
-	return textLimits{
-		bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)), line: j.call.MaxLine, session: j.e.rec.ID,
+func (j *job) limits(limit int) Limits {
+	return Limits{
+		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
 	}
 }
 
 // fillOutput puts in what was printed.
 func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	t, err := plainOutput(ctx, j.e.s, of.Start, of.End, j.limits(limit))
+	t, err := Plain(ctx, j.e.s, of.Start, of.End, j.limits(limit))
 	if err != nil {
 		r.Error = err.Error()
 	}
-	r.Output, r.Truncated, r.Omitted = t.text, t.omitted != nil, t.omitted
-	r.Binary, r.BinaryBytes = t.binary > 0, t.binary
-	if t.screen && (!j.e.temporary() || j.call.YieldMS > 0 && j.e.s.Status().State == session.Running) {
+	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
+	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
+	if t.Screen && (!j.e.temporary() || j.call.YieldMS > 0 && j.e.s.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.rec.ID) // whose session is still there to look at
 	}
 }
@@ -225,10 +225,19 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.State == "running" {
 		return
 	}
-	parsed, _, err := j.d.readResult(ctx, j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
+	parsed, _, err := Parse(ctx, j.d.conf.parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
 	if err != nil {
 		r.Error = err.Error()
 		return
 	}
 	r.Parsed = &parsed
+}
+
+// fillStreams puts in what was printed on pipes, each stream for itself too.
+func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	p := NewPiped(j.limits(limit))
+	if err := p.Read(ctx, j.e.s, of.Start, of.End); err != nil {
+		r.Error = err.Error()
+	}
+	p.Into(r)
 }

@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/budget"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -19,16 +19,16 @@ import (
 // says what reads it.
 
 // textLimits are how much of an output is handed out.
-type textLimits struct {
-	bytes, line int    // line 0: no limit
-	session     string // whose output it is, for the note; empty: the note names no command
-	stream      string
+type Limits struct {
+	Bytes, Line int    // line 0: no limit
+	Session     string // whose output it is, for the note; empty: the note names no command
+	Stream      string
 }
 
-func (l textLimits) budget() *budget.Budget {
-	b := &budget.Budget{Max: l.bytes, Line: l.line}
-	if l.session != "" {
-		b.More = func(from, to uint64) string { return rereads(l.session, l.stream, from, to) }
+func (l Limits) budget() *budget.Budget {
+	b := &budget.Budget{Max: l.Bytes, Line: l.Line}
+	if l.Session != "" {
+		b.More = func(from, to uint64) string { return rereads(l.Session, l.Stream, from, to) }
 	}
 	return b
 }
@@ -38,20 +38,20 @@ func rereads(id, stream string, from, to uint64) string {
 	if stream != "" {
 		stream = " --stream " + stream
 	}
-	return fmt.Sprintf("longterm output %s --from %d --to %d%s", shortID(id), from, to, stream)
+	return fmt.Sprintf("longterm output %s --from %d --to %d%s", api.ShortID(id), from, to, stream)
 }
 
 // textOutput is output as text.
-type textOutput struct {
-	text    string
-	omitted *api.Omitted // nil: it is all
-	binary  uint64       // bytes left out because they are no text
-	screen  bool         // at its end a full-screen program is shown, whose picture is left out
+type Text struct {
+	Text    string
+	Omitted *api.Omitted // nil: it is all
+	Binary  uint64       // bytes left out because they are no text
+	Screen  bool         // at its end a full-screen program is shown, whose picture is left out
 }
 
-func spent(b *budget.Budget) textOutput {
+func spent(b *budget.Budget) Text {
 	text, info := b.Finish()
-	return textOutput{text: text, omitted: omittedOf(info)}
+	return Text{Text: text, Omitted: omittedOf(info)}
 }
 
 func omittedOf(info budget.CutInfo) *api.Omitted {
@@ -66,13 +66,13 @@ func omittedOf(info budget.CutInfo) *api.Omitted {
 const exactBytes = 64 << 20
 
 // plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
-func plainOutput(ctx context.Context, s *session.Session, from, to uint64, limits textLimits) (textOutput, error) {
+func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
 	r := plainReader{s: s, budget: limits.budget(), buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
 	err := r.read(ctx, from, to)
 	r.rest()
 	t := spent(r.budget)
-	t.binary = r.mask.Held()
-	_, t.screen = r.mask.Drawn()
+	t.Binary = r.mask.Held()
+	_, t.Screen = r.mask.Drawn()
 	return t, err
 }
 
@@ -151,111 +151,50 @@ func (r *plainReader) rest() {
 	}
 }
 
-// fillStreams puts in what was printed on pipes, each stream for itself too.
-func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	p := newPipedText(j.limits(limit))
-	if err := p.read(ctx, j.e.s, of.Start, of.End); err != nil {
-		r.Error = err.Error()
+// lineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
+// emulator keeps the newest only, so they are counted from the journal, in the memory of a buffer.
+// A line that is not there yet begins at the end.
+func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {
+	start, end := s.OutputRange()
+	if n == 0 {
+		return start, nil
 	}
-	p.into(r)
-}
-
-func (p *pipedText) read(ctx context.Context, s *session.Session, from, to uint64) error {
-	buf := make([]byte, 256<<10)
-	for at := from; at < to && ctx.Err() == nil; {
-		c, runs, err := s.OutputApart(at, buf[:min(uint64(len(buf)), to-at)])
+	r := plainReader{s: s, buf: make([]byte, 256<<10), base: start}
+	found, seen := end, uint64(0)
+	for at := start; at < end && seen < n; {
+		c, err := r.chunk(ctx, at, end)
 		if err != nil || c.Next == at {
-			return err
+			return found, err
 		}
-		p.take(c, runs)
+		if c.Gap > 0 { // what follows is a line of its own
+			r.plain, r.base = plaintext.Writer{}, c.From
+			r.mask.Restart()
+		}
+		r.mask.Apply(c.Data)         // a copy, in buf
+		_, _ = r.plain.Write(c.Data) // never fails
+		r.plain.Lines(func(l plaintext.Line) {
+			if l.More {
+				return
+			}
+			if seen++; seen == n {
+				found = r.base + l.To
+			}
+		})
 		at = c.Next
 	}
-	return ctx.Err()
+	return found, nil
 }
 
-// pipedText makes what came on pipes text, both streams together and each for itself.
-type pipedText struct {
-	streams map[string]*pipedStream
-	merged  *budget.Budget
-	own     map[string]textOutput // once all is taken
-	apart   bool                  // all of it was of stdout or stderr
-}
+// parseBytes bounds the output that is read for structured results.
+const parseBytes = 10 << 20
 
-// pipedStream is one of them on its way to text.
-type pipedStream struct {
-	gate  capture.Gate
-	in    io.Writer
-	flush io.Closer
-	own   *budget.Budget
-	both  *budget.Budget
-	at    uint64 // offset of what is being written
-}
-
-func newPipedText(l textLimits) *pipedText {
-	p := &pipedText{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true}
-	for _, name := range []string{"stdout", "stderr", "merged"} {
-		if l.stream = name; name == "merged" {
-			l.stream = ""
-		}
-		s := &pipedStream{own: l.budget(), both: p.merged}
-		s.in, s.flush = capture.Pipeline(capture.Encoding{}, &s.gate, s)
-		p.streams[name] = s
+// readResult is a command's output, read as what the command is known to print.
+func Parse(ctx context.Context, parser *diagnostics.Parser, s *session.Session, text string, exit *int, from, to uint64) (diagnostics.Result, string, error) {
+	out, err := Plain(ctx, s, from, to, Limits{Bytes: parseBytes})
+	if err != nil {
+		return diagnostics.Result{}, "", err
 	}
-	return p
-}
-
-// Write takes text. Its offset is that of the piece that is being taken, which is exact
-// where the text is the output's bytes.
-func (s *pipedStream) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		n, more := len(rest), true
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			n, more = i+1, false
-		}
-		text := bytes.TrimSuffix(rest[:n], []byte{'\n'})
-		for _, b := range []*budget.Budget{s.own, s.both} {
-			b.Add(text, s.at, s.at+uint64(n), more)
-		}
-		s.at += uint64(n)
-		rest = rest[n:]
-	}
-	return len(p), nil
-}
-
-// pipedPiece is how much is taken at once: what the gate judges.
-const pipedPiece = 4 << 10
-
-func (p *pipedText) take(c session.Chunk, runs []session.StreamRun) {
-	data, at := c.Data, c.From
-	if len(runs) == 0 {
-		runs = []session.StreamRun{{Bytes: len(data)}}
-	}
-	for _, run := range runs {
-		name := run.Stream.String()
-		s := p.streams[name]
-		p.apart = p.apart && name != "merged"
-		for part := data[:run.Bytes]; len(part) > 0; {
-			n := min(len(part), pipedPiece)
-			s.at = at
-			_, _ = s.in.Write(part[:n]) // budgets and decoders that replace never fail
-			part, at = part[n:], at+uint64(n)
-		}
-		data = data[run.Bytes:]
-	}
-}
-
-// into fills a result, which may have been filled before.
-func (p *pipedText) into(r *api.Result) {
-	r.BinaryBytes = 0
-	for _, s := range p.streams {
-		_ = s.flush.Close()
-		r.BinaryBytes += s.gate.Held()
-	}
-	r.Binary, r.Merged = r.BinaryBytes > 0, !p.apart
-	t := spent(p.merged)
-	r.Output, r.Truncated, r.Omitted = t.text, t.omitted != nil, t.omitted
-	p.own = map[string]textOutput{"stdout": spent(p.streams["stdout"].own), "stderr": spent(p.streams["stderr"].own)}
-	if out, err := p.own["stdout"], p.own["stderr"]; p.apart {
-		r.Stdout, r.Stderr = &out.text, &err.text
-	}
+	r := parser.Parse(text, exit, out.Text)
+	r.Truncated = r.Truncated || out.Omitted != nil
+	return r, out.Text, nil
 }

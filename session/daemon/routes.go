@@ -295,7 +295,7 @@ func (d *Daemon) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
-	grace := d.grace()
+	grace := d.conf.grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}

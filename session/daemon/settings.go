@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -21,7 +22,7 @@ import (
 // A file with mistakes changes nothing. A copy of the last one that was in order outlives
 // the daemon: else a slip of the pen and a restart would bring the defaults, and with them
 // a budget that drops history.
-type settings struct {
+type Settings struct {
 	dirs paths.Dirs
 	log  *slog.Logger
 	now  atomic.Pointer[inEffect]
@@ -39,28 +40,43 @@ type inEffect struct {
 // settleTime is how long a file has to be left alone: editors write in steps.
 const settleTime = 100 * time.Millisecond
 
-func openSettings(dirs paths.Dirs, log *slog.Logger) *settings {
-	s := &settings{dirs: dirs, log: log}
+func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
+	s := &Settings{dirs: dirs, log: log}
 	s.now.Store(s.take(config.Empty(""), ""))
 	s.seen, _ = os.Stat(dirs.ConfigFile())
 	s.load()
 	return s
 }
 
-func (s *settings) get() *config.Settings { return s.now.Load().values }
+func (s *Settings) get() *config.Settings { return s.now.Load().values }
 
 // frameInterval is the least time between two frames of a session.
-func (s *settings) frameInterval() time.Duration {
+func (s *Settings) frameInterval() time.Duration {
 	return time.Second / time.Duration(max(s.get().Limits.FrameRate, 1))
 }
 
-func (s *settings) parser() *diagnostics.Parser { return s.now.Load().parser }
+func (s *Settings) parser() *diagnostics.Parser { return s.now.Load().parser }
 
-func (s *settings) status() api.Configuration { return s.now.Load().status }
+func (s *Settings) status() api.Configuration { return s.now.Load().status }
+
+// grace is how long each rung of the kill ladder has to work.
+func (s *Settings) grace() time.Duration { return s.get().Exec.Grace }
+
+// notify says whom the configuration wants to be told of ends.
+func (s *Settings) notify() *progress.Notify {
+	c := s.get()
+	if !c.Alerts.Command {
+		return &progress.Notify{}
+	}
+	return &progress.Notify{
+		After: c.Alerts.MinDuration, Attended: !c.Alerts.UnattendedOnly, Bell: c.Alerts.Bell,
+		Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook,
+	}
+}
 
 // look reads the file anew if it is another than the one last read, however it was
 // replaced. It reports whether it did.
-func (s *settings) look(now time.Time) bool {
+func (s *Settings) look(now time.Time) bool {
 	st, err := os.Stat(s.dirs.ConfigFile())
 	if err != nil {
 		st = nil
@@ -90,7 +106,7 @@ func sameFile(a, b os.FileInfo) bool {
 }
 
 // load reads the file; with mistakes in it what is in effect stays.
-func (s *settings) load() {
+func (s *Settings) load() {
 	file, src, err := config.Read(s.dirs.ConfigFile())
 	if err == nil {
 		using := "file"
@@ -122,7 +138,7 @@ func (s *settings) load() {
 }
 
 // take makes a file the one in effect.
-func (s *settings) take(file *config.File, using string) *inEffect {
+func (s *Settings) take(file *config.File, using string) *inEffect {
 	e := &inEffect{values: file.Settings, status: api.Configuration{
 		File: s.dirs.ConfigFile(), Using: using, Loaded: time.Now(), Problems: []string{},
 	}}
@@ -136,7 +152,7 @@ func (s *settings) take(file *config.File, using string) *inEffect {
 
 // keep has a copy of a file that is in order for the time it is not; without a file there
 // is nothing to keep.
-func (s *settings) keep(src []byte) {
+func (s *Settings) keep(src []byte) {
 	path := s.dirs.ConfigKept()
 	if src == nil {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -18,7 +18,7 @@ import (
 
 // changing is settings whose file a test changes.
 type changing struct {
-	*settings
+	*Settings
 	t   *testing.T
 	age time.Duration // each content gets a time of its own, long ago
 }
@@ -27,7 +27,7 @@ func newChanging(t *testing.T, content string) *changing {
 	dir := t.TempDir()
 	c := &changing{t: t, age: 1000 * time.Hour}
 	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
-	c.settings = &settings{dirs: dirs}
+	c.Settings = &Settings{dirs: dirs}
 	if content != "" {
 		c.write(content)
 	}
@@ -36,7 +36,7 @@ func newChanging(t *testing.T, content string) *changing {
 }
 
 // open is a daemon's start.
-func (c *changing) open() { c.settings = openSettings(c.dirs, slog.New(slog.DiscardHandler)) }
+func (c *changing) open() { c.Settings = Open(c.dirs, slog.New(slog.DiscardHandler)) }
 
 func (c *changing) write(content string) {
 	c.t.Helper()

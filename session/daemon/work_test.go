@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -110,13 +112,12 @@ func TestTerminals(t *testing.T) {
 }
 
 // settingsOf are a configuration file's.
-func settingsOf(t *testing.T, file string) *settings {
+func settingsOf(t *testing.T, file string) *Settings {
 	t.Helper()
-	f, err := config.Decode("config.toml", []byte(file))
-	if err != nil {
+	dir := t.TempDir()
+	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
+	if err := config.Write(dirs.ConfigFile(), []byte(file)); err != nil {
 		t.Fatal(err)
 	}
-	s := &settings{log: slog.New(slog.DiscardHandler)}
-	s.now.Store(s.take(f, "file"))
-	return s
+	return Open(dirs, slog.New(slog.DiscardHandler))
 }

@@ -6,30 +6,28 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-
-	"github.com/longterm-dev/longterm/store"
 )
 
 // maxQueuedWrites bounds the records of commands that wait for the database. Sessions' own
 // records are one each and are not counted.
-const maxQueuedWrites = 10000
+const maxQueued = 10000
 
 // writeKey names what is written: two writes of the same are one, the newer.
-type writeKey struct {
-	session string
-	command int // 0: the session itself
+type Key struct {
+	Session string
+	Command int // 0: the session itself
 }
 
 // writeQueue writes records, so that sessions' owners need not wait for the database: a
 // foreign lock can hold it up for seconds. Writes are done in the order in which their keys
 // were first queued. When too many commands wait, the oldest is given up, counted and logged:
 // it stays in the session's journal. The goroutine exists only while there is something to do.
-type writeQueue struct {
-	log *slog.Logger
+type Queue struct {
+	Log *slog.Logger
 
 	mu       sync.Mutex
-	order    []writeKey
-	pending  map[writeKey]func()
+	order    []Key
+	pending  map[Key]func()
 	commands int // in pending
 	dropped  int
 	added    uint64     // to order
@@ -44,11 +42,11 @@ type barrier struct {
 	c  chan struct{}
 }
 
-func (q *writeQueue) later(key writeKey, f func()) {
+func (q *Queue) Later(key Key, f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.pending == nil {
-		q.pending = map[writeKey]func(){}
+		q.pending = map[Key]func(){}
 	}
 	if _, waits := q.pending[key]; !waits {
 		q.makeRoomLocked(key)
@@ -63,26 +61,26 @@ func (q *writeQueue) later(key writeKey, f func()) {
 }
 
 // makeRoomLocked gives up the oldest command where there are too many.
-func (q *writeQueue) makeRoomLocked(key writeKey) {
-	if key.command == 0 {
+func (q *Queue) makeRoomLocked(key Key) {
+	if key.Command == 0 {
 		return
 	}
-	if q.commands++; q.commands <= maxQueuedWrites {
+	if q.commands++; q.commands <= maxQueued {
 		return
 	}
 	for _, k := range q.order {
-		if _, waits := q.pending[k]; waits && k.command != 0 {
+		if _, waits := q.pending[k]; waits && k.Command != 0 {
 			delete(q.pending, k) // its place in order stays
 			q.commands--
 			if q.dropped++; q.dropped == 1 {
-				q.log.Error("the database is too slow; the oldest records of commands are given up", "waiting", maxQueuedWrites)
+				q.Log.Error("the database is too slow; the oldest records of commands are given up", "waiting", maxQueued)
 			}
 			return
 		}
 	}
 }
 
-func (q *writeQueue) work() {
+func (q *Queue) work() {
 	for {
 		f := q.next()
 		if f == nil {
@@ -96,7 +94,7 @@ func (q *writeQueue) work() {
 }
 
 // next takes the oldest write; nil ends the goroutine.
-func (q *writeQueue) next() func() {
+func (q *Queue) next() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.order) > 0 {
@@ -108,20 +106,20 @@ func (q *writeQueue) next() func() {
 			continue
 		}
 		delete(q.pending, key)
-		if key.command != 0 {
+		if key.Command != 0 {
 			q.commands--
 		}
 		return f
 	}
 	if q.dropped > 0 {
-		q.log.Error("records of commands were given up", "count", q.dropped)
+		q.Log.Error("records of commands were given up", "count", q.dropped)
 	}
 	q.busy, q.order, q.dropped = false, nil, 0
 	return nil
 }
 
 // passLocked counts a write that is done.
-func (q *writeQueue) passLocked() {
+func (q *Queue) passLocked() {
 	q.done++
 	for len(q.barriers) > 0 && q.barriers[0].at <= q.done {
 		close(q.barriers[0].c)
@@ -130,7 +128,7 @@ func (q *writeQueue) passLocked() {
 }
 
 // flush waits until what has been queued is written, so that readers see what just happened.
-func (q *writeQueue) flush(ctx context.Context) {
+func (q *Queue) Flush(ctx context.Context) {
 	q.mu.Lock()
 	if !q.busy {
 		q.mu.Unlock()
@@ -143,13 +141,4 @@ func (q *writeQueue) flush(ctx context.Context) {
 	case <-b.c:
 	case <-ctx.Done():
 	}
-}
-
-// saveLater changes a session's record in memory, and has it written down. Owners call it.
-func (h *hub) saveLater(e *entry, change func(*store.Session)) {
-	e.mu.Lock()
-	change(&e.rec)
-	id := e.rec.ID
-	e.mu.Unlock()
-	h.commands.later(writeKey{session: id}, func() { h.save(e, func(*store.Session) {}) })
 }

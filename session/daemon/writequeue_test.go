@@ -13,10 +13,10 @@ import (
 )
 
 // stuckQueue is a queue whose first write does not end before free is called.
-func stuckQueue() (q *writeQueue, free func()) {
-	q = &writeQueue{log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+func stuckQueue() (q *Queue, free func()) {
+	q = &Queue{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	begun, stuck := make(chan struct{}), make(chan struct{})
-	q.later(writeKey{"stuck", 1}, func() { close(begun); <-stuck })
+	q.Later(Key{"stuck", 1}, func() { close(begun); <-stuck })
 	<-begun
 	return q, func() { close(stuck) }
 }
@@ -32,15 +32,15 @@ func TestWriteQueue(t *testing.T) {
 	note := func(s string) func() {
 		return func() { mu.Lock(); got = append(got, s); mu.Unlock() }
 	}
-	q.later(writeKey{session: "a"}, note("a old"))
-	q.later(writeKey{"a", 1}, note("a1"))
-	q.later(writeKey{session: "b"}, note("b"))
-	q.later(writeKey{session: "a"}, note("a new"))
+	q.Later(Key{Session: "a"}, note("a old"))
+	q.Later(Key{"a", 1}, note("a1"))
+	q.Later(Key{Session: "b"}, note("b"))
+	q.Later(Key{Session: "a"}, note("a new"))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	q.flush(gone) // its caller gave up
+	q.Flush(gone) // its caller gave up
 	free()
-	q.flush(t.Context())
+	q.Flush(t.Context())
 	mu.Lock()
 	defer mu.Unlock()
 	if want := []string{"a new", "a1", "b"}; !slices.Equal(got, want) {
@@ -54,18 +54,18 @@ func TestWriteQueue(t *testing.T) {
 func TestWriteQueueIsBounded(t *testing.T) {
 	q, free := stuckQueue()
 	written := map[string]bool{}
-	for i := range maxQueuedWrites + 10 {
-		q.later(writeKey{"a", i + 1}, func() { written[fmt.Sprint("a", i+1)] = true })
-		q.later(writeKey{session: fmt.Sprint(i)}, func() { written[fmt.Sprint(i)] = true })
+	for i := range maxQueued + 10 {
+		q.Later(Key{"a", i + 1}, func() { written[fmt.Sprint("a", i+1)] = true })
+		q.Later(Key{Session: fmt.Sprint(i)}, func() { written[fmt.Sprint(i)] = true })
 	}
 	q.mu.Lock()
-	if q.commands != maxQueuedWrites || q.dropped != 10 {
+	if q.commands != maxQueued || q.dropped != 10 {
 		t.Errorf("%d wait, %d given up", q.commands, q.dropped)
 	}
 	q.mu.Unlock()
 	free()
-	q.flush(t.Context())
-	for i := range maxQueuedWrites + 10 {
+	q.Flush(t.Context())
+	for i := range maxQueued + 10 {
 		if written[fmt.Sprint("a", i+1)] != (i >= 10) || !written[fmt.Sprint(i)] {
 			t.Fatalf("record %d: command %v, session %v", i, written[fmt.Sprint("a", i+1)], written[fmt.Sprint(i)])
 		}
