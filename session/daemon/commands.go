@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -21,7 +22,7 @@ func (h *hub) ran(e *entry, c session.Command) {
 		return
 	}
 	rec := commandRecord(e.rec.ID, &c)
-	h.commands.Later(Key{rec.Session, rec.N}, func() {
+	h.commands.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_, err := h.d.store.AddCommand(ctx, rec)

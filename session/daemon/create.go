@@ -87,7 +87,7 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 	}
 	h.writes.Go(func() { h.save(e, func(*store.Session) {}) }) // its pid
 	view := h.describe(e, e.s.Status())
-	h.bus.publish("created", &view)
+	h.bus.Publish("created", &view)
 	return e, nil
 }
 
@@ -119,7 +119,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 		p.env = os.Environ()
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
-	shells := h.d.conf.get().Shells
+	shells := h.d.conf.Get().Shells
 	if shells.Default != "" && len(n.Argv) == 0 {
 		p.env = append(p.env, "SHELL="+shells.Default)
 	}
@@ -368,7 +368,7 @@ func (h *hub) withinLimits() error {
 			running++
 		}
 	}
-	if limit := h.d.conf.get().Limits.Sessions; running >= limit {
+	if limit := h.d.conf.Get().Limits.Sessions; running >= limit {
 		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
 			WithHint("end some with `longterm kill`, or raise limits.sessions (`longterm config set`)")
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -52,7 +53,7 @@ type Daemon struct {
 	pool    *pool
 	started time.Time
 	locks   locks
-	conf    *Settings
+	conf    *settings.Settings
 	crashed bool // the daemon before this one did
 
 	kept   map[string]bool // ids of the sessions that keepers had at the start
@@ -85,7 +86,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer d.unlock()
 	d.crashed = d.watchCrash()
-	d.conf = Open(cfg.Dirs, cfg.Log)
+	d.conf = settings.Open(cfg.Dirs, cfg.Log)
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
 	d.pool.close()
-	d.hub.bus.close()
+	d.hub.bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	err := srv.Shutdown(ctx)

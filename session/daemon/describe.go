@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -169,5 +170,5 @@ func (h *hub) saveLater(e *entry, change func(*store.Session)) {
 	change(&e.rec)
 	id := e.rec.ID
 	e.mu.Unlock()
-	h.commands.Later(Key{Session: id}, func() { h.save(e, func(*store.Session) {}) })
+	h.commands.Later(writequeue.Key{Session: id}, func() { h.save(e, func(*store.Session) {}) })
 }

@@ -13,7 +13,7 @@ import (
 
 func (h *hub) publishBell(e *entry, n int) {
 	view := h.describe(e, e.s.Status())
-	h.bus.send(api.Event{Kind: "bell", Session: &view, Count: n})
+	h.bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
 }
 
 const (

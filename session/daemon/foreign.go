@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -172,7 +173,7 @@ func (j *job) goForeign(ctx context.Context) {
 // lastLine is what stands on the cursor's line: the program's prompt.
 func (j *job) lastLine(ctx context.Context) string {
 	start, end := j.e.s.OutputRange()
-	t, err := Plain(ctx, j.e.s, max(start, end-min(end, 4096)), end, Limits{Bytes: 8192})
+	t, err := excerpt.Plain(ctx, j.e.s, max(start, end-min(end, 4096)), end, excerpt.Limits{Bytes: 8192})
 	if err != nil {
 		return ""
 	}

@@ -67,7 +67,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	}
 	j.orForeign = x.Foreign
 	follow := j.followLine // unless the program tells nothing of its commands
-	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.d.conf.get().Shells.History}, x.Respond)
+	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.d.conf.Get().Shells.History}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followForeign
 		err = j.typeForeign(ctx, x.Wait)
@@ -308,7 +308,7 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-ctx.Done():
 		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			j.mark(endsByCaller)
-			j.ask(j.d.conf.grace())
+			j.ask(j.d.conf.Grace())
 		}
 	}
 	if !isClosed(j.over) {

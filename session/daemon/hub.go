@@ -14,6 +14,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/events"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -36,7 +38,7 @@ type entry struct {
 
 	cut atomic.Bool // an answer had not all of its output: whoever got it may read the rest
 
-	bells Bells // rung and not told of
+	bells events.Bells // rung and not told of
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
@@ -84,7 +86,7 @@ func (e *entry) record() store.Session {
 // hub is the set of sessions. Its lock guards the maps; entries have their own.
 type hub struct {
 	d          *Daemon
-	bus        Bus
+	bus        events.Bus
 	rebuilding chan struct{}
 	suspects   chan struct{}
 	awake      *session.Awake
@@ -94,10 +96,10 @@ type hub struct {
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
 	walker     walker
-	commands   Queue       // records of commands and sessions
-	followers  *followers  // read what commands print
-	terminals  terminals   // of attached clients
-	forgotten  atomic.Bool // a session was removed since the database's log was emptied
+	commands   writequeue.Queue // records of commands and sessions
+	followers  *followers       // read what commands print
+	terminals  terminals        // of attached clients
+	forgotten  atomic.Bool      // a session was removed since the database's log was emptied
 
 	mu     sync.RWMutex
 	byid   map[string]*entry
@@ -109,7 +111,7 @@ const endedAwake = 4
 
 func newHub(d *Daemon) *hub {
 	return &hub{
-		d: d, commands: Queue{Log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
+		d: d, commands: writequeue.Queue{Log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), unborn: map[string]bool{},
 		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
@@ -252,7 +254,7 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		return
 	}
 	view := h.describe(e, st)
-	h.bus.publish(eventKinds[c], &view)
+	h.bus.Publish(eventKinds[c], &view)
 	if c == session.ChangeState && e.temporary() {
 		h.removeSoon(e)
 	}
@@ -336,7 +338,7 @@ func (h *hub) killAll() {
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {
 			wg.Go(func() {
-				if err := h.kill(ctx, e, h.d.conf.grace()); err != nil {
+				if err := h.kill(ctx, e, h.d.conf.Grace()); err != nil {
 					h.d.log.Error("kill", "session", e.s.ID(), "err", err)
 				}
 			})

@@ -28,7 +28,7 @@ type launchRecord struct {
 // integrate has a shell that is about to start tell of its commands. What cannot be
 // integrated starts as it is.
 func (h *hub) integrate(id string, p *plan) error {
-	if p.plain || p.pipe || !h.d.conf.get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
+	if p.plain || p.pipe || !h.d.conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
 		return nil
 	}
 	dir := filepath.Join(h.d.cfg.Dirs.Session(id), "shell")

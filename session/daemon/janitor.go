@@ -40,7 +40,7 @@ type janitor struct {
 
 func (j *janitor) run(ctx context.Context) {
 	conf := j.hub.d.conf
-	sync, tidy, pack := time.NewTicker(conf.get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
+	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	defer sync.Stop()
@@ -52,13 +52,13 @@ func (j *janitor) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-sync.C:
-			if conf.get().Sync.Policy != config.SyncNever {
+			if conf.Get().Sync.Policy != config.SyncNever {
 				j.sync(now)
 			}
 		case now := <-look.C:
-			if conf.look(now) {
-				sync.Reset(conf.get().Sync.Interval)
-				j.hub.bus.publish("config", nil)
+			if conf.Look(now) {
+				sync.Reset(conf.Get().Sync.Interval)
+				j.hub.bus.Publish("config", nil)
 			}
 		case <-pack.C:
 			j.pack(ctx)
@@ -116,7 +116,7 @@ func (j *janitor) pack(ctx context.Context) {
 }
 
 func (d *Daemon) budget() Budget {
-	r := d.conf.get().Retention
+	r := d.conf.Get().Retention
 	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 

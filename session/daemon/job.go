@@ -33,7 +33,7 @@ type clocks struct {
 
 // clocksOf reads a call's clocks. Commands are ended by them, lines go on.
 func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
-	conf := &s.d.conf.get().Exec
+	conf := &s.d.conf.Get().Exec
 	k := clocks{wall: conf.Timeout, idle: conf.IdleTimeout, kill: kill}
 	limit := maxWall
 	if inBackground(c) {
@@ -165,7 +165,7 @@ func (j *job) failed() <-chan struct{} {
 // fail ends a line because a rule that came with it says so.
 func (j *job) fail(ctx context.Context) {
 	j.mark(endsByRule)
-	j.end(ctx, j.d.conf.grace())
+	j.end(ctx, j.d.conf.Grace())
 }
 
 // left is how much the clocks have left.
@@ -200,7 +200,7 @@ func (j *job) expire(ctx context.Context, wall bool) {
 	switch {
 	case kill:
 		j.mark(endsByClock)
-		j.end(ctx, j.d.conf.grace())
+		j.end(ctx, j.d.conf.Grace())
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:

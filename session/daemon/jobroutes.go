@@ -187,7 +187,7 @@ func (d *Daemon) postJobStop(ctx context.Context, in *struct {
 	if err != nil {
 		return api.Job{}, err
 	}
-	grace := d.conf.grace()
+	grace := d.conf.Grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}

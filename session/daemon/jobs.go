@@ -263,7 +263,7 @@ func (j *job) finish(ctx context.Context) {
 	close(j.over)
 	view := j.view()
 	s := j.d.hub.describe(j.e, j.e.s.Status())
-	j.d.hub.bus.publishJob(&view, &s)
+	j.d.hub.bus.PublishJob(&view, &s)
 }
 
 // followLine waits for a line's beginning and end.

@@ -187,12 +187,12 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 			return api.Errorf(api.CodeRunning, "session %s is running", e.record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.kill(ctx, e, h.d.conf.grace()); err != nil {
+		if err := h.kill(ctx, e, h.d.conf.Grace()); err != nil {
 			return err
 		}
 	}
 	if len(h.seeLeft(e)) > 0 { // nobody could find it afterwards
-		h.endLeft(e, h.d.conf.grace())
+		h.endLeft(e, h.d.conf.Grace())
 		h.sweep(e)
 	}
 	view := h.describe(e, e.s.Status())
@@ -203,7 +203,7 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 	}
 	err := errors.Join(h.d.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
 	h.drop(e)
-	h.bus.publish("removed", &view)
+	h.bus.Publish("removed", &view)
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.record().Name, err)
 	}

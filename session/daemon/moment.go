@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 )
 
 // momentHint says how a moment of a session is written.
@@ -78,7 +79,7 @@ func offsetOf(ctx context.Context, e *entry, s string) (uint64, error) {
 	}
 	var off uint64
 	if m.byLine {
-		off, err = LineOffset(ctx, e.s, m.line)
+		off, err = excerpt.LineOffset(ctx, e.s, m.line)
 	} else {
 		off, err = e.s.OffsetAt(m.time)
 	}

@@ -61,7 +61,7 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 			o.signal(r.sig, r.scope)
 		}
 		if r.sig != syscall.SIGKILL {
-			awaitOrphans(ctx, list, h.d.conf.grace())
+			awaitOrphans(ctx, list, h.d.conf.Grace())
 		}
 	}
 	for range sweepRounds { // who was born while others were killed

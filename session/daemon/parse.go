@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -31,7 +32,7 @@ func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r diagnostics.Res
 	if to == 0 {
 		_, to = e.s.OutputRange()
 	}
-	r, out, err = Parse(ctx, d.conf.parser(), e.s, c.Text, c.ExitCode, c.From, to)
+	r, out, err = excerpt.Parse(ctx, d.conf.Parser(), e.s, c.Text, c.ExitCode, c.From, to)
 	return r, out, c, err
 }
 

@@ -159,7 +159,7 @@ func (p *pool) stock(r *rack) {
 func (p *pool) wants(r *rack) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.d.conf.get().Pool.Size
+	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.d.conf.Get().Pool.Size
 	return r.making
 }
 

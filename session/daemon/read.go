@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -165,23 +166,23 @@ func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
-	limits := Limits{Bytes: cmp.Or(in.MaxOutput, int(d.conf.get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.rec.ID, Stream: in.Stream}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(d.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.rec.ID, Stream: in.Stream}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
 	}
-	var t Text
+	var t excerpt.Text
 	if e.record().Pipe {
 		var r api.Result
-		p := NewPiped(limits)
+		p := excerpt.NewPiped(limits)
 		err = p.Read(ctx, e.s, from, to)
 		p.Into(&r)
 		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
-		if t = (Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
+		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
 			t = p.Own[in.Stream]
 		}
 	} else {
-		t, err = Plain(ctx, e.s, from, to, limits)
+		t, err = excerpt.Plain(ctx, e.s, from, to, limits)
 		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
 	}
 	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil

@@ -74,7 +74,7 @@ func (d *Daemon) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFi
 // fired tells of what a rule did, on the session's goroutine.
 func (h *hub) fired(e *entry, f session.Firing) {
 	view, answer := h.describe(e, e.s.Status()), firingView(&f)
-	h.bus.send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
+	h.bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
 	if f.Error != "" {
 		h.d.log.Warn("a rule", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
 	}

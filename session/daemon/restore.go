@@ -77,7 +77,7 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	h.replace(old, e)
 	h.writes.Go(func() { h.save(e, func(*store.Session) {}) })
 	view := h.describe(e, e.s.Status())
-	h.bus.publish("state", &view)
+	h.bus.Publish("state", &view)
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
@@ -192,15 +193,15 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 }
 
 // limits are how much of an output its answer has.
-func (j *job) limits(limit int) Limits {
-	return Limits{
-		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
+func (j *job) limits(limit int) excerpt.Limits {
+	return excerpt.Limits{
+		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
 	}
 }
 
 // fillOutput puts in what was printed.
 func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	t, err := Plain(ctx, j.e.s, of.Start, of.End, j.limits(limit))
+	t, err := excerpt.Plain(ctx, j.e.s, of.Start, of.End, j.limits(limit))
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -225,7 +226,7 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.State == "running" {
 		return
 	}
-	parsed, _, err := Parse(ctx, j.d.conf.parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
+	parsed, _, err := excerpt.Parse(ctx, j.d.conf.Parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
 	if err != nil {
 		r.Error = err.Error()
 		return
@@ -235,7 +236,7 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 
 // fillStreams puts in what was printed on pipes, each stream for itself too.
 func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	p := NewPiped(j.limits(limit))
+	p := excerpt.NewPiped(j.limits(limit))
 	if err := p.Read(ctx, j.e.s, of.Start, of.End); err != nil {
 		r.Error = err.Error()
 	}

@@ -78,8 +78,8 @@ func (d *Daemon) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		looks = t.C
 		o.look(time.Now(), func(api.Event) bool { return true })
 	}
-	l := d.hub.bus.listen()
-	defer d.hub.bus.leave(l)
+	l := d.hub.bus.Listen()
+	defer d.hub.bus.Leave(l)
 	// From here on nothing is missed: whoever listens looks at everything once now.
 	if send.Data(api.Event{Kind: "listening"}) != nil {
 		return
@@ -88,7 +88,7 @@ func (d *Daemon) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		select {
 		case <-ctx.Done():
 			return
-		case e, ok := <-l.c:
+		case e, ok := <-l.C:
 			if !ok || send.Data(e) != nil {
 				return
 			}
@@ -104,7 +104,7 @@ func (d *Daemon) getStatus(ctx context.Context, _ *struct{}) (api.Status, error)
 	st := api.Status{
 		DaemonPID: os.Getpid(), Build: d.cfg.Build, Started: d.started,
 		Goroutines: runtime.NumGoroutine(),
-		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.status(),
+		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.Status(),
 	}
 	for _, e := range d.hub.all() {
 		st.Sessions++
@@ -209,7 +209,7 @@ func (d *Daemon) editSession(ctx context.Context, in *sessionBody[api.Edit]) (ap
 		(&stream{d: d, e: e}).fit(ctx)
 	}
 	view := d.hub.describe(e, e.s.Status())
-	d.hub.bus.publish("edited", &view)
+	d.hub.bus.Publish("edited", &view)
 	return view, nil
 }
 
@@ -295,7 +295,7 @@ func (d *Daemon) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
-	grace := d.conf.grace()
+	grace := d.conf.Grace()
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}

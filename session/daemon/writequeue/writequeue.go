@@ -1,6 +1,11 @@
 //go:build unix
 
-package daemon
+// Package writequeue has records written in the order in which they were queued, beside those who
+// must not wait for a database. It knows what is written by its key alone.
+//
+// Later never blocks. Two writes of one key are one, the newer, in the place of the older; Flush
+// waits for what was queued before. The bound counts commands' records, not bytes.
+package writequeue
 
 import (
 	"context"

@@ -1,6 +1,10 @@
 //go:build unix
 
-package daemon
+// Package settings is the configuration in effect: read from the file, looked at again when the file
+// changes, and kept for the time it has mistakes. It knows the file and no session.
+//
+// Readers are any goroutines and take the whole at once (an atomic pointer); Look is its owner's alone.
+package settings
 
 import (
 	"errors"
@@ -48,23 +52,23 @@ func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
 	return s
 }
 
-func (s *Settings) get() *config.Settings { return s.now.Load().values }
+func (s *Settings) Get() *config.Settings { return s.now.Load().values }
 
 // frameInterval is the least time between two frames of a session.
-func (s *Settings) frameInterval() time.Duration {
-	return time.Second / time.Duration(max(s.get().Limits.FrameRate, 1))
+func (s *Settings) FrameInterval() time.Duration {
+	return time.Second / time.Duration(max(s.Get().Limits.FrameRate, 1))
 }
 
-func (s *Settings) parser() *diagnostics.Parser { return s.now.Load().parser }
+func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser }
 
-func (s *Settings) status() api.Configuration { return s.now.Load().status }
+func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 
 // grace is how long each rung of the kill ladder has to work.
-func (s *Settings) grace() time.Duration { return s.get().Exec.Grace }
+func (s *Settings) Grace() time.Duration { return s.Get().Exec.Grace }
 
 // notify says whom the configuration wants to be told of ends.
-func (s *Settings) notify() *progress.Notify {
-	c := s.get()
+func (s *Settings) Notify() *progress.Notify {
+	c := s.Get()
 	if !c.Alerts.Command {
 		return &progress.Notify{}
 	}
@@ -76,7 +80,7 @@ func (s *Settings) notify() *progress.Notify {
 
 // look reads the file anew if it is another than the one last read, however it was
 // replaced. It reports whether it did.
-func (s *Settings) look(now time.Time) bool {
+func (s *Settings) Look(now time.Time) bool {
 	st, err := os.Stat(s.dirs.ConfigFile())
 	if err != nil {
 		st = nil

@@ -1,6 +1,11 @@
 //go:build unix
 
-package daemon
+// Package events hands what happens to sessions and jobs to those who listen. It knows no session:
+// what it is given is what clients get.
+//
+// Publishing never blocks. Events have one order and one numbering; a listener who is behind by
+// more than ListenerQueue loses some, and is told how many, with the next that it has room for.
+package events
 
 import (
 	"sync"
@@ -22,16 +27,16 @@ type Bus struct {
 
 // listener is one subscription. Its channel is closed when the daemon ends.
 type Listener struct {
-	c    chan api.Event
+	C    chan api.Event
 	lost uint64 // guarded by bus.mu
 }
 
-func (b *Bus) listen() *Listener {
+func (b *Bus) Listen() *Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &Listener{c: make(chan api.Event, listenerQueue)}
+	l := &Listener{C: make(chan api.Event, listenerQueue)}
 	if b.closed {
-		close(l.c)
+		close(l.C)
 		return l
 	}
 	if b.set == nil {
@@ -41,21 +46,21 @@ func (b *Bus) listen() *Listener {
 	return l
 }
 
-func (b *Bus) leave(l *Listener) {
+func (b *Bus) Leave(l *Listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.set, l)
 }
 
-func (b *Bus) publish(kind string, s *api.Session) { b.send(api.Event{Kind: kind, Session: s}) }
+func (b *Bus) Publish(kind string, s *api.Session) { b.Send(api.Event{Kind: kind, Session: s}) }
 
 // publishJob tells that a job ended.
-func (b *Bus) publishJob(j *api.Job, s *api.Session) {
-	b.send(api.Event{Kind: "job", Session: s, Job: j})
+func (b *Bus) PublishJob(j *api.Job, s *api.Session) {
+	b.Send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
 // send gives an event its number and hands it on.
-func (b *Bus) send(e api.Event) {
+func (b *Bus) Send(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++
@@ -63,7 +68,7 @@ func (b *Bus) send(e api.Event) {
 	for l := range b.set {
 		if l.lost > 0 {
 			select {
-			case l.c <- api.Event{Seq: b.seq, Kind: "lost", Lost: l.lost}:
+			case l.C <- api.Event{Seq: b.seq, Kind: "lost", Lost: l.lost}:
 				l.lost = 0
 			default:
 				l.lost++
@@ -71,7 +76,7 @@ func (b *Bus) send(e api.Event) {
 			}
 		}
 		select {
-		case l.c <- e:
+		case l.C <- e:
 		default:
 			l.lost++
 		}
@@ -79,12 +84,12 @@ func (b *Bus) send(e api.Event) {
 }
 
 // close ends all subscriptions.
-func (b *Bus) close() {
+func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
 	for l := range b.set {
 		delete(b.set, l)
-		close(l.c)
+		close(l.C)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
@@ -112,12 +113,12 @@ func TestTerminals(t *testing.T) {
 }
 
 // settingsOf are a configuration file's.
-func settingsOf(t *testing.T, file string) *Settings {
+func settingsOf(t *testing.T, file string) *settings.Settings {
 	t.Helper()
 	dir := t.TempDir()
 	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
 	if err := config.Write(dirs.ConfigFile(), []byte(file)); err != nil {
 		t.Fatal(err)
 	}
-	return Open(dirs, slog.New(slog.DiscardHandler))
+	return settings.Open(dirs, slog.New(slog.DiscardHandler))
 }

@@ -1,6 +1,11 @@
 //go:build unix
 
-package daemon
+// Package excerpt makes a range of a session's output text within a budget: head and tail, without
+// what is no text, with a note in place of what is left out that says what reads it. It reads as
+// any client does and knows no job and no request.
+//
+// Offsets count bytes of output from the session's beginning, budgets bytes of text.
+package excerpt
 
 import (
 	"bytes"

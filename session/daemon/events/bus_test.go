@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package events
 
 import (
 	"testing"
@@ -13,24 +13,24 @@ import (
 // FEATURES: R21
 func TestBus(t *testing.T) {
 	var b Bus
-	slow, quick := b.listen(), b.listen()
+	slow, quick := b.Listen(), b.Listen()
 	for range listenerQueue + 10 {
-		b.publish("state", &api.Session{})
-		<-quick.c
+		b.Publish("state", &api.Session{})
+		<-quick.C
 	}
 	for range listenerQueue {
-		<-slow.c
+		<-slow.C
 	}
-	b.publish("state", &api.Session{})
-	if e := <-slow.c; e.Kind != "lost" || e.Lost != 10 {
+	b.Publish("state", &api.Session{})
+	if e := <-slow.C; e.Kind != "lost" || e.Lost != 10 {
 		t.Errorf("%+v", e)
 	}
-	if e := <-slow.c; e.Kind != "state" || e.Seq != listenerQueue+11 {
+	if e := <-slow.C; e.Kind != "state" || e.Seq != listenerQueue+11 {
 		t.Errorf("%+v", e)
 	}
-	<-quick.c
-	b.close()
-	if _, open := <-quick.c; open {
+	<-quick.C
+	b.Close()
+	if _, open := <-quick.C; open {
 		t.Error("not closed")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package settings
 
 import (
 	"log/slog"
@@ -52,8 +52,8 @@ func (c *changing) write(content string) {
 
 func (c *changing) want(sessions int, using, problem string) {
 	c.t.Helper()
-	st := c.status()
-	if got := c.get().Limits.Sessions; got != sessions || st.Using != using || !strings.Contains(strings.Join(st.Problems, "\n"), problem) || problem == "" && len(st.Problems) > 0 {
+	st := c.Status()
+	if got := c.Get().Limits.Sessions; got != sessions || st.Using != using || !strings.Contains(strings.Join(st.Problems, "\n"), problem) || problem == "" && len(st.Problems) > 0 {
 		c.t.Errorf("limit %d, want %d; %+v, want %s %q", got, sessions, st, using, problem)
 	}
 }
@@ -62,21 +62,21 @@ func (c *changing) want(sessions int, using, problem string) {
 func TestSettingsFollowTheFile(t *testing.T) {
 	c := newChanging(t, "")
 	c.want(2000, "defaults", "")
-	if c.look(time.Now()) {
+	if c.Look(time.Now()) {
 		t.Error("nothing changed")
 	}
 	c.write("[limits]\nsessions = 5\n")
-	if !c.look(time.Now()) || c.look(time.Now()) {
+	if !c.Look(time.Now()) || c.Look(time.Now()) {
 		t.Error("a change is seen once")
 	}
 	c.want(5, "file", "")
 	c.write("[limits]\nsessions = 0\n")
-	c.look(time.Now())
+	c.Look(time.Now())
 	c.want(5, "kept", "2:12: limits.sessions: 0 is out of bounds")
 	c.open()
 	c.want(5, "kept", "limits.sessions")
 	c.write("[limits]\nsessions = 6\n")
-	c.look(time.Now())
+	c.Look(time.Now())
 	c.want(6, "file", "")
 }
 
@@ -87,7 +87,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	if err := os.Rename(path, path+"~"); err != nil {
 		t.Fatal(err)
 	}
-	if c.look(time.Now()) {
+	if c.Look(time.Now()) {
 		t.Error("a file that is gone for a moment is taken for removed")
 	}
 	c.write("[limits]\nsessions = 7\n")
@@ -95,17 +95,17 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.look(st.ModTime().Add(settleTime / 2)) {
+	if c.Look(st.ModTime().Add(settleTime / 2)) {
 		t.Error("a file just written is read")
 	}
-	if !c.look(st.ModTime().Add(2 * settleTime)) {
+	if !c.Look(st.ModTime().Add(2 * settleTime)) {
 		t.Error("a file left alone is not read")
 	}
 	c.want(7, "file", "")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if c.look(time.Now()) || !c.look(time.Now()) {
+	if c.Look(time.Now()) || !c.Look(time.Now()) {
 		t.Error("a file that stays away is not noticed")
 	}
 	c.want(2000, "defaults", "")
@@ -117,7 +117,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 func TestSettingsBrokenFromTheStart(t *testing.T) {
 	c := newChanging(t, "[limits\n")
 	c.want(2000, "defaults", "1:")
-	if c.parser() == nil {
+	if c.Parser() == nil {
 		t.Error("no parser")
 	}
 }
@@ -139,11 +139,11 @@ func TestEnginesOfTheConfiguration(t *testing.T) {
 // FEATURES: R35
 func TestFrameRateIsASetting(t *testing.T) {
 	c := newChanging(t, "")
-	if d := c.frameInterval(); d != time.Second/60 {
+	if d := c.FrameInterval(); d != time.Second/60 {
 		t.Errorf("without a file %v", d)
 	}
 	c.write("[limits]\nframe_rate = 4\n")
-	if !c.look(time.Now()) || c.frameInterval() != 250*time.Millisecond {
-		t.Errorf("at 4 a second %v", c.frameInterval())
+	if !c.Look(time.Now()) || c.FrameInterval() != 250*time.Millisecond {
+		t.Errorf("at 4 a second %v", c.FrameInterval())
 	}
 }

@@ -165,7 +165,7 @@ func (f *follower) show(now time.Time) {
 	f.told = s
 	f.progressed(&s)
 	view := f.h.describe(f.e, f.e.s.Status())
-	f.h.bus.publish("progress", &view)
+	f.h.bus.Publish("progress", &view)
 }
 
 // progressed tells who waits for progress of any kind.
@@ -200,13 +200,13 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 	f.e.work.set(f.task.n, s, how.at, false)
 	if news(&f.told, &s) {
 		view := f.h.describe(f.e, f.e.s.Status())
-		f.h.bus.publish("progress", &view)
+		f.h.bus.Publish("progress", &view)
 	}
 	f.notify(ctx, &s, &how)
 }
 
 func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
-	n := f.h.d.conf.notify()
+	n := f.h.d.conf.Notify()
 	r := f.e.record()
 	done := progress.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
