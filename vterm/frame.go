@@ -1,5 +1,7 @@
 package vterm
 
+import "unicode/utf8"
+
 // ScreenKind selects one of the two grids of a terminal.
 type ScreenKind uint8
 
@@ -102,13 +104,5 @@ func (f *Frame) AppendText(dst []byte, c Cell) []byte {
 		}
 		return append(dst, "\uFFFD"...)
 	}
-	return appendRune(dst, c.Rune())
-}
-
-// Palette holds the colours a screen is drawn with. Values are 0xRRGGBB.
-type Palette struct {
-	Colors     [256]uint32
-	Foreground uint32
-	Background uint32
-	Cursor     uint32
+	return utf8.AppendRune(dst, c.Rune())
 }

@@ -25,7 +25,7 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Clusters = t.clusters.list[:len(t.clusters.list):len(t.clusters.list)]
 	f.Links = t.links.list[:len(t.links.list):len(t.links.list)]
 	f.Images = t.images.placements[:len(t.images.placements):len(t.images.placements)]
-	f.Palette = t.palette.shared
+	f.Palette = t.palette.Palette
 }
 
 // copyRows fills the lines, in the memory that the frame has already.

@@ -1,67 +1,12 @@
 package vterm
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
-
-const (
-	specialColors = 5  // bold, underline, blink, reverse, italic
-	dynamicColors = 10 // OSC 10 to 19
-	colorStackMax = 10
-)
-
-// palette is every colour that can be set. What frames hold of it is replaced, never
-// changed.
-type palette struct {
-	shared  *Palette // what frames get
-	special [specialColors]uint32
-	dynamic [dynamicColors]uint32
-	stack   []paletteState
-}
-
-type paletteState struct {
-	colors  Palette
-	special [specialColors]uint32
-	dynamic [dynamicColors]uint32
-}
-
-func (p *palette) init() {
-	p.shared = defaultPalette
-	p.special = [specialColors]uint32{}
-	fg, bg := p.shared.Foreground, p.shared.Background
-	for i := range p.special {
-		p.special[i] = fg
-	}
-	p.dynamic = [dynamicColors]uint32{fg, bg, p.shared.Cursor, fg, bg, fg, bg, fg, fg, bg}
-}
-
-var defaultPalette = DefaultPalette()
-
-func (p *palette) reset() {
-	p.stack = nil
-	p.init()
-}
-
-// change replaces the shared palette by a copy that f has changed.
-func (p *palette) change(f func(*Palette)) {
-	next := *p.shared
-	f(&next)
-	p.shared = &next
-}
-
-func (p *palette) setDynamic(i int, c uint32) {
-	p.dynamic[i] = c
-	if i <= 2 {
-		p.change(func(s *Palette) {
-			*[]*uint32{&s.Foreground, &s.Background, &s.Cursor}[i] = c
-		})
-	}
-}
 
 // oscPalette is OSC 4 ; index ; spec ; …. Indices above 255 are special colours.
 func (t *Terminal) oscPalette(_ int, s string) {
@@ -76,9 +21,9 @@ func (t *Terminal) oscPalette(_ int, s string) {
 			continue
 		}
 		if f[i+1] == "?" {
-			t.replyOSC("4;%d;%s", n, formatColor(t.palette.shared.Colors[n]))
-		} else if c, ok := parseColor(f[i+1]); ok {
-			t.palette.change(func(p *Palette) { p.Colors[n] = c })
+			t.replyOSC("4;%d;%s", n, color.Format(t.palette.Palette.Colors[n]))
+		} else if c, ok := color.Parse(f[i+1]); ok {
+			t.palette.Change(func(p *Palette) { p.Colors[n] = c })
 		}
 	}
 }
@@ -94,13 +39,13 @@ func (t *Terminal) oscSpecial(_ int, s string) {
 }
 
 func (t *Terminal) special(osc, base, n int, spec string) {
-	if n >= specialColors {
+	if n >= color.SpecialCount {
 		return
 	}
 	if spec == "?" {
-		t.replyOSC("%d;%d;%s", osc, base+n, formatColor(t.palette.special[n]))
-	} else if c, ok := parseColor(spec); ok {
-		t.palette.special[n] = c
+		t.replyOSC("%d;%d;%s", osc, base+n, color.Format(t.palette.Special[n]))
+	} else if c, ok := color.Parse(spec); ok {
+		t.palette.Special[n] = c
 	}
 }
 
@@ -108,13 +53,13 @@ func (t *Terminal) special(osc, base, n int, spec string) {
 func (t *Terminal) oscDynamic(n int, s string) {
 	for _, spec := range strings.Split(s, ";") {
 		i := n - 10
-		if i >= dynamicColors {
+		if i >= color.DynamicCount {
 			return
 		}
 		if spec == "?" {
-			t.replyOSC("%d;%s", n, formatColor(t.palette.dynamic[i]))
-		} else if c, ok := parseColor(spec); ok {
-			t.palette.setDynamic(i, c)
+			t.replyOSC("%d;%s", n, color.Format(t.palette.Dynamic[i]))
+		} else if c, ok := color.Parse(spec); ok {
+			t.palette.SetDynamic(i, c)
 		}
 		n++
 	}
@@ -136,29 +81,29 @@ func eachNumber(s string, n int, f func(i int)) {
 }
 
 func (t *Terminal) oscResetPalette(_ int, s string) {
-	next := *t.palette.shared
+	next := *t.palette.Palette
 	eachNumber(s, 256, func(i int) {
 		if i < 256 {
-			next.Colors[i] = defaultPalette.Colors[i]
-		} else if i < 256+specialColors {
-			t.palette.special[i-256] = defaultPalette.Foreground
+			next.Colors[i] = color.Defaults.Colors[i]
+		} else if i < 256+color.SpecialCount {
+			t.palette.Special[i-256] = color.Defaults.Foreground
 		}
 	})
-	t.palette.shared = &next
+	t.palette.Palette = &next
 }
 
 func (t *Terminal) oscResetSpecial(_ int, s string) {
-	eachNumber(s, specialColors, func(i int) {
-		if i < specialColors {
-			t.palette.special[i] = defaultPalette.Foreground
+	eachNumber(s, color.SpecialCount, func(i int) {
+		if i < color.SpecialCount {
+			t.palette.Special[i] = color.Defaults.Foreground
 		}
 	})
 }
 
 func (t *Terminal) oscResetDynamic(n int, _ string) {
-	var def palette
-	def.init()
-	t.palette.setDynamic(n-110, def.dynamic[n-110])
+	var def color.Table
+	def.Reset()
+	t.palette.SetDynamic(n-110, def.Dynamic[n-110])
 }
 
 // kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1 for what
@@ -180,18 +125,18 @@ func (t *Terminal) oscKittyColor(_ int, s string) {
 		i, known := kittyColors[key]
 		n, err := strconv.Atoi(key)
 		indexed := err == nil && n >= 0 && n < 256
-		c, ok := parseColor(spec)
+		c, ok := color.Parse(spec)
 		switch {
 		case spec == "?" && known && i < 0:
 			answers = append(answers, key+"=?")
 		case spec == "?" && known:
-			answers = append(answers, key+"="+formatColor(t.palette.dynamic[i]))
+			answers = append(answers, key+"="+color.Format(t.palette.Dynamic[i]))
 		case spec == "?" && indexed:
-			answers = append(answers, strconv.Itoa(n)+"="+formatColor(t.palette.shared.Colors[n]))
+			answers = append(answers, strconv.Itoa(n)+"="+color.Format(t.palette.Palette.Colors[n]))
 		case ok && known && i >= 0:
-			t.palette.setDynamic(i, c)
+			t.palette.SetDynamic(i, c)
 		case ok && indexed:
-			t.palette.change(func(p *Palette) { p.Colors[n] = c })
+			t.palette.Change(func(p *Palette) { p.Colors[n] = c })
 		}
 	}
 	if len(answers) > 0 {
@@ -199,29 +144,12 @@ func (t *Terminal) oscKittyColor(_ int, s string) {
 	}
 }
 
-func formatColor(c uint32) string {
-	r, g, b := c>>16&0xff, c>>8&0xff, c&0xff
-	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", r, r, g, g, b, b)
-}
-
 // pushColors is XTPUSHCOLORS; a parameter would name a slot, here only the top is used.
-func (t *Terminal) pushColors(*parse.Seq) {
-	if len(t.palette.stack) < colorStackMax {
-		p := &t.palette
-		p.stack = append(p.stack, paletteState{*p.shared, p.special, p.dynamic})
-	}
-}
+func (t *Terminal) pushColors(*parse.Seq) { t.palette.Push() }
 
-func (t *Terminal) popColors(*parse.Seq) {
-	p := &t.palette
-	if n := len(p.stack); n > 0 {
-		top := p.stack[n-1]
-		p.stack = slices.Clip(p.stack[:n-1])
-		p.shared, p.special, p.dynamic = &top.colors, top.special, top.dynamic
-	}
-}
+func (t *Terminal) popColors(*parse.Seq) { t.palette.Pop() }
 
 func (t *Terminal) reportColors(*parse.Seq) {
-	n := len(t.palette.stack)
+	n := len(t.palette.Stack)
 	t.replyCSI("?%d;%d#Q", n, n)
 }

@@ -65,7 +65,7 @@ func (t *Terminal) hardReset() {
 	}
 	t.alternate = nil
 	t.resetState()
-	t.palette.reset()
+	t.palette.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.clear()
 	t.clearScreen()

@@ -1,5 +1,7 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/color"
+
 func (t *Terminal) codeSettings(c *codec) {
 	if tabs := len(t.tabs); c.reading || tabs > 0 {
 		list(c, &t.tabs, (MaxCols+63)/64, func(w *uint64) { unsigned(c, w, anyUint) })
@@ -48,13 +50,13 @@ func (c *codec) rgb(v *uint32) { unsigned(c, v, 0xffffff) }
 func (c *codec) colors(p *Palette) {
 	var changed []int
 	for i, v := range p.Colors {
-		if v != defaultPalette.Colors[i] {
+		if v != color.Defaults.Colors[i] {
 			changed = append(changed, i)
 		}
 	}
 	values := *p
 	if c.reading {
-		*p = *defaultPalette
+		*p = *color.Defaults
 	}
 	list(c, &changed, 256, func(i *int) {
 		signed(c, i, 0, 255)
@@ -66,26 +68,23 @@ func (c *codec) colors(p *Palette) {
 	c.rgb(&p.Cursor)
 }
 
-func (c *codec) paletteState(s *paletteState) {
-	c.colors(&s.colors)
-	for i := range s.special {
-		c.rgb(&s.special[i])
+func (c *codec) paletteState(s *color.State) {
+	c.colors(&s.Palette)
+	for i := range s.Special {
+		c.rgb(&s.Special[i])
 	}
-	for i := range s.dynamic {
-		c.rgb(&s.dynamic[i])
+	for i := range s.Dynamic {
+		c.rgb(&s.Dynamic[i])
 	}
 }
 
 func (t *Terminal) codePalette(c *codec) {
 	p := &t.palette
-	now := paletteState{*p.shared, p.special, p.dynamic}
+	now := p.State()
 	c.paletteState(&now)
-	list(c, &p.stack, colorStackMax, c.paletteState)
+	list(c, &p.Stack, color.StackMax, c.paletteState)
 	if c.reading {
-		p.special, p.dynamic = now.special, now.dynamic
-		if p.shared = &now.colors; *p.shared == *defaultPalette {
-			p.shared = defaultPalette
-		}
+		p.SetState(&now)
 	}
 }
 

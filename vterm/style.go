@@ -1,36 +1,5 @@
 package vterm
 
-// ColorKind says how a Color is meant.
-type ColorKind uint8
-
-// Kinds of colours.
-const (
-	ColorDefault ColorKind = iota // the terminal's own foreground or background
-	ColorIndex                    // 0–255, looked up in the palette
-	ColorRGB                      // 24-bit
-)
-
-// Color is a colour with its kind kept: kind in bits 24–31, value below (an index or
-// 0xRRGGBB). The zero Color is the default.
-type Color uint32
-
-// Index is the palette colour i.
-func Index(i uint8) Color { return Color(ColorIndex)<<24 | Color(i) }
-
-// RGB is a 24-bit colour.
-func RGB(r, g, b uint8) Color {
-	return Color(ColorRGB)<<24 | Color(r)<<16 | Color(g)<<8 | Color(b)
-}
-
-// Kind is the colour's kind.
-func (c Color) Kind() ColorKind { return ColorKind(c >> 24) }
-
-// Index is the palette index of a ColorIndex.
-func (c Color) Index() uint8 { return uint8(c) }
-
-// RGB are the components of a ColorRGB.
-func (c Color) RGB() (r, g, b uint8) { return uint8(c >> 16), uint8(c >> 8), uint8(c) }
-
 // Attrs are the on/off attributes of SGR.
 type Attrs uint16
 

@@ -1,6 +1,7 @@
 package vterm
 
 import (
+	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
@@ -50,7 +51,7 @@ type Terminal struct {
 	sgrStack   []savedSGR
 	clipboard  string
 	title      titles
-	palette    palette
+	palette    color.Table
 	rectExtent int // DECSACE: 2 is the rectangle
 
 	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
@@ -113,7 +114,7 @@ func (t *Terminal) start() {
 	t.scr = t.primary
 	t.history = newHistory(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.styles.init()
-	t.palette.init()
+	t.palette.Reset()
 	t.resetState()
 	t.version = 1
 	t.primary.moved = 1

@@ -1,6 +1,12 @@
-package vterm
+package color
 
-import "unicode/utf8"
+// Palette holds the colours a screen is drawn with. Values are 0xRRGGBB.
+type Palette struct {
+	Colors     [256]uint32
+	Foreground uint32
+	Background uint32
+	Cursor     uint32
+}
 
 // xterm's defaults for the first 16 colours (XTerm-col.ad).
 var ansi16 = [16]uint32{
@@ -30,13 +36,11 @@ func DefaultPalette() *Palette {
 // Hex resolves a colour to 0xRRGGBB; def stands in for ColorDefault.
 func (p *Palette) Hex(c Color, def uint32) uint32 {
 	switch c.Kind() {
-	case ColorIndex:
+	case KindIndex:
 		return p.Colors[c.Index()]
-	case ColorRGB:
+	case KindRGB:
 		return uint32(c) & 0xffffff
 	default:
 		return def
 	}
 }
-
-func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }

@@ -1,4 +1,4 @@
-package vterm
+package color
 
 import "math"
 

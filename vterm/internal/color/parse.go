@@ -1,14 +1,15 @@
-package vterm
+package color
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// parseColor reads a colour as XParseColor does: rgb:, rgbi:, #, a name, or one of the
+// Parse reads a colour as XParseColor does: rgb:, rgbi:, #, a name, or one of the
 // device-independent spaces of Xcms.
-func parseColor(s string) (uint32, bool) {
+func Parse(s string) (uint32, bool) {
 	s = strings.TrimSpace(s)
 	if h, ok := strings.CutPrefix(s, "#"); ok {
 		return parseHash(h)
@@ -99,4 +100,10 @@ var colorNames = map[string]uint32{
 	"seagreen": 0x2e8b57, "limegreen": 0x32cd32, "springgreen": 0x00ff7f, "darkred": 0x8b0000,
 	"darkcyan": 0x008b8b, "lightcyan": 0xe0ffff, "darkmagenta": 0x8b008b, "lightyellow": 0xffffe0,
 	"goldenrod": 0xdaa520, "wheat": 0xf5deb3, "aquamarine": 0x7fffd4, "midnightblue": 0x191970,
+}
+
+// Format is a colour as answers give it.
+func Format(c uint32) string {
+	r, g, b := c>>16&0xff, c>>8&0xff, c&0xff
+	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", r, r, g, g, b, b)
 }
