@@ -24,7 +24,7 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Styles = t.styles.list[:len(t.styles.list):len(t.styles.list)]
 	f.Clusters = t.clusters.list[:len(t.clusters.list):len(t.clusters.list)]
 	f.Links = t.links.list[:len(t.links.list):len(t.links.list)]
-	f.Images = t.images.placements[:len(t.images.placements):len(t.images.placements)]
+	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
 	f.Palette = t.palette.Palette
 }
 

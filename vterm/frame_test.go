@@ -3,6 +3,8 @@ package vterm
 import (
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 )
 
 // rowsOf lists the rows that a frame holds.
@@ -113,7 +115,7 @@ func TestImages(t *testing.T) {
 	for range 30 {
 		feed(term, "\x1b_Ga=t,f=24,s=1024,v=1024,i=9,q=2;"+big+"\x1b\\")
 	}
-	if n := term.images.bytes; n > imageBytesMax {
+	if n := term.images.Bytes; n > graphics.BytesMax {
 		t.Errorf("images take %d bytes", n)
 	}
 }

@@ -212,7 +212,7 @@ func TestHostile(t *testing.T) {
 			if d := time.Since(start); d > 20*time.Second {
 				t.Errorf("took %v for %d bytes", d, len(data))
 			}
-			if n := len(term.parser.Str) + len(term.collector.data) + len(term.replies) + term.images.bytes; n > 96<<20 {
+			if n := len(term.parser.Str) + len(term.collector.Data) + len(term.replies) + term.images.Bytes; n > 96<<20 {
 				t.Errorf("%d bytes are held", n)
 			}
 		})

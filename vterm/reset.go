@@ -67,7 +67,7 @@ func (t *Terminal) hardReset() {
 	t.resetState()
 	t.palette.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
-	t.images.clear()
+	t.images.Clear()
 	t.clearScreen()
 	t.history.clear()
 	t.syncEnded()

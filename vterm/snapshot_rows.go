@@ -79,7 +79,7 @@ func (t *Terminal) soundCells(cells []Cell) bool {
 			return false
 		case int(t.styles.list[c.Style()].Link) >= max(1, len(t.links.list)):
 			return false
-		case c&CellImage != 0 && int(c.Content()) >= len(t.images.placements):
+		case c&CellImage != 0 && int(c.Content()) >= len(t.images.Placements):
 			return false
 		}
 	}

@@ -1,6 +1,9 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/color"
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/color"
+	"github.com/longterm-dev/longterm/vterm/internal/graphics"
+)
 
 func (t *Terminal) codeSettings(c *codec) {
 	if tabs := len(t.tabs); c.reading || tabs > 0 {
@@ -90,7 +93,7 @@ func (t *Terminal) codePalette(c *codec) {
 
 func (t *Terminal) codeImages(c *codec) {
 	s := &t.images
-	list(c, &s.list, imageMax, func(p **Image) {
+	list(c, &s.Images, graphics.ImagesMax, func(p **Image) {
 		if c.reading {
 			*p = new(Image)
 		}
@@ -102,22 +105,22 @@ func (t *Terminal) codeImages(c *codec) {
 		signed(c, &img.Height, 0, 1<<32)
 		c.bytes(&img.Data)
 		if c.reading {
-			s.bytes += len(img.Data)
+			s.Bytes += len(img.Data)
 		}
 	})
-	index := make(map[*Image]int, len(s.list))
-	for i, img := range s.list {
+	index := make(map[*Image]int, len(s.Images))
+	for i, img := range s.Images {
 		index[img] = i + 1
 	}
-	list(c, &s.placements, placementMax+1, func(p *Placement) {
+	list(c, &s.Placements, graphics.PlacementsMax+1, func(p *Placement) {
 		i := index[p.Image]
-		signed(c, &i, 0, len(s.list))
+		signed(c, &i, 0, len(s.Images))
 		if c.reading && i > 0 {
-			p.Image = s.list[i-1]
+			p.Image = s.Images[i-1]
 		}
 		unsigned(c, &p.ID, 1<<32-1)
 		signed(c, &p.Cols, 0, MaxCols)
-		signed(c, &p.Rows, 0, placementCells)
+		signed(c, &p.Rows, 0, graphics.PlacementCellsMax)
 		signed(c, &p.Z, -1<<31, 1<<31-1)
 	})
 	t.codePending(c)
@@ -126,26 +129,26 @@ func (t *Terminal) codeImages(c *codec) {
 // codePending codes an image of which not all chunks have come.
 func (t *Terminal) codePending(c *codec) {
 	g := &t.collector
-	open := g.control != nil
+	open := g.Control != nil
 	c.flag(&open)
 	if !open {
 		return
 	}
 	var keys []byte
 	for k := range 256 {
-		if _, ok := g.control[byte(k)]; ok {
+		if _, ok := g.Control[byte(k)]; ok {
 			keys = append(keys, byte(k))
 		}
 	}
 	if c.reading {
-		g.control = make(map[byte]string)
+		g.Control = make(map[byte]string)
 	}
 	list(c, &keys, 64, func(k *byte) {
 		unsigned(c, k, 255)
-		v := g.control[*k]
+		v := g.Control[*k]
 		c.str(&v)
-		g.control[*k] = v
+		g.Control[*k] = v
 	})
-	c.bytes(&g.data)
-	c.flag(&g.tooLong)
+	c.bytes(&g.Data)
+	c.flag(&g.TooLong)
 }

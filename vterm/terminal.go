@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
+	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
@@ -32,7 +33,7 @@ type Terminal struct {
 	penAt   StyleID // the pen's number in sgrSeen, or styleUnknown
 
 	tables
-	images imageStore
+	images graphics.Store
 	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
 	tablesVersion uint64
 
@@ -71,7 +72,7 @@ type Terminal struct {
 	replies    []byte
 	lastModes  Modes
 	syncing    bool
-	collector  graphics
+	collector  graphics.Command
 }
 
 // cursor is where the next character goes.

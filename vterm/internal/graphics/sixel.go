@@ -1,38 +1,18 @@
-package vterm
+package graphics
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
-
-// sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor
-// goes to the last line of it, under its left edge, as in xterm: a line feed is needed
-// before text. In mode 8452 it goes to the right of it.
-func (t *Terminal) sixel(s *parse.Seq, data []byte) {
+// SixelImage is a sixel picture as it came, and its size in square pixels; nil when nothing
+// is drawn. The macro is the first parameter of the DCS.
+func SixelImage(data []byte, macro int) (img *Image, wide, high int) {
 	w, h, shape := sixelSize(data)
 	if w == 0 || h == 0 {
-		return
+		return nil, 0, 0
 	}
 	if shape == (aspect{}) {
-		shape = macroAspect(s.Param(0, 0))
+		shape = macroAspect(macro)
 	}
-	img := &Image{Format: ImageSixel, Width: w, Height: h, Data: append([]byte(nil), data...)}
-	t.images.add(img)
-	wide, high := shape.scale(w, h)
-	p := Placement{Image: img, Cols: cellsFor(wide, t.opts.CellWidth), Rows: cellsFor(high, t.opts.CellHeight)}
-	at := t.cur
-	if t.modes&modeSixelDisplay != 0 { // DECSDM: at the top left, cursor unmoved
-		t.moveTo(0, 0)
-		t.placeImage(p, false)
-		t.cur = at
-		return
-	}
-	t.placeImage(p, true)
-	col := at.col
-	if t.modes&modeSixelRight != 0 {
-		if col += p.Cols; col > t.right {
-			t.index()
-			col = t.left
-		}
-	}
-	t.moveTo(t.cur.row, col)
+	img = &Image{Format: Sixel, Width: w, Height: h, Data: append([]byte(nil), data...)}
+	wide, high = shape.scale(w, h)
+	return img, wide, high
 }
 
 // aspect is the shape of a sixel picture's pixels, height to width.
@@ -58,8 +38,8 @@ func (a aspect) scale(w, h int) (int, int) {
 	return w, h
 }
 
-// sixelSizeMax bounds a picture's sides in pixels.
-const sixelSizeMax = 1 << 14
+// sixelSideMax bounds a picture's sides in pixels.
+const sixelSideMax = 1 << 14
 
 // sixelSize finds the extent of a picture: what its raster attributes say, or what is
 // drawn, whichever is more. The aspect is that of the raster attributes, or zero.
@@ -69,25 +49,25 @@ func sixelSize(data []byte) (w, h int, shape aspect) {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c >= '?' && c <= '~':
-			x = min(x+repeat, sixelSizeMax)
+			x = min(x+repeat, sixelSideMax)
 			w, repeat = max(w, x), 1
 			h = max(h, bands*6)
 		case c == '$':
 			x = 0
 		case c == '-':
 			x = 0
-			bands = min(bands+1, sixelSizeMax/6)
+			bands = min(bands+1, sixelSideMax/6)
 		case c == '!' || c == '"' || c == '#':
 			params, n = sixelParams(data[i+1:], params[:0])
 			i += n
 			if c == '!' && len(params) > 0 {
-				repeat = min(max(params[0], 1), sixelSizeMax)
+				repeat = min(max(params[0], 1), sixelSideMax)
 			}
 			if c == '"' && len(params) >= 2 && params[0] > 0 && params[1] > 0 {
 				shape = aspect{params[0], params[1]}
 			}
 			if c == '"' && len(params) >= 4 {
-				w, h = max(w, min(params[2], sixelSizeMax)), max(h, min(params[3], sixelSizeMax))
+				w, h = max(w, min(params[2], sixelSideMax)), max(h, min(params[3], sixelSideMax))
 			}
 		}
 	}
@@ -111,17 +91,4 @@ func sixelParams(b []byte, dst []int) ([]int, int) {
 		}
 	}
 	return append(dst, v), len(b)
-}
-
-// graphicsAttributes is XTSMGRAPHICS: 256 registers, and the size of the screen.
-func (t *Terminal) graphicsAttributes(s *parse.Seq) {
-	item, action := s.Param(0, 0), s.Param(1, 0)
-	switch {
-	case item == 1 && action >= 1 && action <= 4:
-		t.replyCSI("?1;0;256S")
-	case item == 2 && (action == 1 || action == 4):
-		t.replyCSI("?2;0;%d;%dS", t.cols*t.opts.CellWidth, t.rows*t.opts.CellHeight)
-	default:
-		t.replyCSI("?%d;%dS", item, 1+boolInt(item == 1 || item == 2))
-	}
 }

@@ -1,0 +1,252 @@
+package vterm
+
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/graphics"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
+
+// placeImage covers cells from the cursor on with a placement and leaves the cursor in
+// the last row of it, scrolling as text would.
+func (t *Terminal) placeImage(p Placement, scroll bool) {
+	p.Cols = min(max(p.Cols, 1), t.cols-t.cur.col)
+	p.Rows = min(max(p.Rows, 1), graphics.PlacementCellsMax/p.Cols)
+	if !scroll {
+		p.Rows = min(p.Rows, t.rows-t.cur.row)
+	}
+	index, ok := t.images.Place(p)
+	if !ok {
+		return
+	}
+	col := t.cur.col
+	for i := range p.Rows {
+		r := t.row()
+		r.fill(col, col+p.Cols, CellImage|Cell(index), t.cols)
+		r.image = true
+		if i < p.Rows-1 {
+			t.index()
+			t.cur.col = col
+		}
+	}
+}
+
+// eachImageCell visits the cells of the screen that show an image.
+func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
+	for i := range t.rows {
+		r := t.scr.at(i)
+		for col := 0; r.image && col < r.used; col++ {
+			if c := r.cells[col]; c&CellImage != 0 {
+				f(&t.images.Placements[c.Content()], i, col)
+			}
+		}
+	}
+}
+
+// eraseImages blanks the cells of the placements that match.
+func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
+	t.eachImageCell(func(p *Placement, row, col int) {
+		if match(p, row, col) {
+			r := t.stamped(row)
+			r.cells[col] = blanked(r.cells[col])
+		}
+	})
+	for i := range t.rows {
+		if r := t.scr.at(i); r.image {
+			r.trim(r.used, 0)
+		}
+	}
+}
+
+// sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor
+// goes to the last line of it, under its left edge, as in xterm: a line feed is needed
+// before text. In mode 8452 it goes to the right of it.
+func (t *Terminal) sixel(s *parse.Seq, data []byte) {
+	img, wide, high := graphics.SixelImage(data, s.Param(0, 0))
+	if img == nil {
+		return
+	}
+	t.images.Add(img)
+	p := Placement{Image: img, Cols: graphics.CellsFor(wide, t.opts.CellWidth), Rows: graphics.CellsFor(high, t.opts.CellHeight)}
+	at := t.cur
+	if t.modes&modeSixelDisplay != 0 { // DECSDM: at the top left, cursor unmoved
+		t.moveTo(0, 0)
+		t.placeImage(p, false)
+		t.cur = at
+		return
+	}
+	t.placeImage(p, true)
+	col := at.col
+	if t.modes&modeSixelRight != 0 {
+		if col += p.Cols; col > t.right {
+			t.index()
+			col = t.left
+		}
+	}
+	t.moveTo(t.cur.row, col)
+}
+
+// graphicsAttributes is XTSMGRAPHICS: 256 registers, and the size of the screen.
+func (t *Terminal) graphicsAttributes(s *parse.Seq) {
+	item, action := s.Param(0, 0), s.Param(1, 0)
+	switch {
+	case item == 1 && action >= 1 && action <= 4:
+		t.replyCSI("?1;0;256S")
+	case item == 2 && (action == 1 || action == 4):
+		t.replyCSI("?2;0;%d;%dS", t.cols*t.opts.CellWidth, t.rows*t.opts.CellHeight)
+	default:
+		t.replyCSI("?%d;%dS", item, 1+boolInt(item == 1 || item == 2))
+	}
+}
+
+// apc runs an application program command; the kitty graphics protocol is the only one.
+func (t *Terminal) apc(p []byte) {
+	if done, ok := t.collector.Collect(p); ok {
+		t.kittyCommand(&done)
+	}
+}
+
+// kittyCommand carries out a command whose data is complete.
+func (t *Terminal) kittyCommand(g *graphics.Command) {
+	if g.Number('i') != 0 && g.Number('I') != 0 {
+		t.answerKitty(g, "EINVAL:i and I at once")
+		return
+	}
+	switch action := g.Control['a']; action {
+	case "q":
+		_, err := g.Image()
+		t.answerKitty(g, err)
+	case "", "t", "T":
+		t.transmitKitty(g, action == "T")
+	case "p":
+		g.ID = t.images.IDOf(g)
+		img := t.images.Find(g.ID)
+		if img == nil {
+			t.answerKitty(g, "ENOENT:no such image")
+			return
+		}
+		t.placeKitty(g, img)
+		t.answerKitty(g, "")
+	case "d":
+		t.deleteKitty(g)
+	default:
+		t.answerKitty(g, "EINVAL:no such action, or one of animation, which is not supported")
+	}
+}
+
+// transmitKitty keeps an image, in place of one with the same id, and may show it. An
+// image that came with a number (I=) gets an id that is free.
+func (t *Terminal) transmitKitty(g *graphics.Command, show bool) {
+	img, err := g.Image()
+	if err == "" {
+		if n := g.Number('I'); n != 0 {
+			img.ID = t.images.Number(n)
+		}
+		g.ID = img.ID
+		if old := t.images.Find(img.ID); old != nil {
+			t.images.Remove(old)
+		}
+		t.images.Add(img)
+		if show {
+			t.placeKitty(g, img)
+		}
+	}
+	t.answerKitty(g, err)
+}
+
+// placeKitty shows an image at the cursor. A virtual placement (U=1) is drawn by
+// placeholder characters that the program prints, so nothing is placed here.
+func (t *Terminal) placeKitty(g *graphics.Command, img *Image) {
+	if g.Control['U'] == "1" {
+		return
+	}
+	at := t.cur
+	p := g.Placement(img, t.opts.CellWidth, t.opts.CellHeight)
+	t.placeImage(p, g.Control['C'] != "1")
+	if g.Control['C'] == "1" {
+		t.cur = at
+		return
+	}
+	t.moveTo(t.cur.row, t.cur.col+p.Cols)
+}
+
+// deleteKitty is a=d: placements that d= describes go. Upper case forgets their images,
+// too, but for those named by id or number only when no placement was named.
+func (t *Terminal) deleteKitty(g *graphics.Command) {
+	what := g.Control['d']
+	if what == "" {
+		what = "a"
+	}
+	kind := what[0] | 0x20
+	match := t.deletion(kind, g)
+	if match == nil {
+		return
+	}
+	gone := make(map[*Image]bool)
+	if g.ID = t.images.IDOf(g); (kind == 'i' || kind == 'n') && g.Number('p') == 0 {
+		gone[t.images.Find(g.ID)] = true
+	}
+	t.eraseImages(func(p *Placement, row, col int) bool {
+		hit := match(p, row, col)
+		if hit && p.Image != nil {
+			gone[p.Image] = true
+		}
+		return hit
+	})
+	if what[0] >= 'a' {
+		return
+	}
+	for _, img := range t.images.Images {
+		if kind == 'a' && img.ID != 0 || kind == 'r' && g.Between(img.ID) {
+			gone[img] = true
+		}
+	}
+	delete(gone, nil)
+	t.images.RemoveSet(gone)
+}
+
+// deletion says which placements d= describes; nil for what is not known. Rows and columns
+// count from 1 on the wire, and a placement is hit when any of its cells is.
+func (t *Terminal) deletion(kind byte, g *graphics.Command) func(p *Placement, row, col int) bool {
+	id, placement, z := t.images.IDOf(g), g.Number('p'), g.Signed('z')
+	x, y := int(g.Number('x'))-1, int(g.Number('y'))-1
+	switch kind {
+	case 'a':
+		return func(p *Placement, _, _ int) bool { return p.Image == nil || p.Image.ID != 0 }
+	case 'i', 'n':
+		return func(p *Placement, _, _ int) bool {
+			return p.Image != nil && p.Image.ID == id && id != 0 && (placement == 0 || p.ID == placement)
+		}
+	case 'r':
+		return func(p *Placement, _, _ int) bool { return p.Image != nil && g.Between(p.Image.ID) }
+	case 'z':
+		return func(p *Placement, _, _ int) bool { return p.Z == z }
+	case 'c':
+		x, y = t.cur.col, t.cur.row
+		return t.covering(x, y, func(*Placement) bool { return true })
+	case 'p':
+		return t.covering(x, y, func(*Placement) bool { return true })
+	case 'q':
+		return t.covering(x, y, func(p *Placement) bool { return p.Z == z })
+	case 'x':
+		return t.covering(x, -1, func(*Placement) bool { return true })
+	case 'y':
+		return t.covering(-1, y, func(*Placement) bool { return true })
+	}
+	return nil
+}
+
+// covering matches the placements that cover a cell; -1 stands for any column or row.
+func (t *Terminal) covering(x, y int, match func(*Placement) bool) func(*Placement, int, int) bool {
+	found := make(map[*Placement]bool)
+	t.eachImageCell(func(p *Placement, row, col int) {
+		if (x < 0 || col == x) && (y < 0 || row == y) && match(p) {
+			found[p] = true
+		}
+	})
+	return func(p *Placement, _, _ int) bool { return found[p] }
+}
+
+func (t *Terminal) answerKitty(g *graphics.Command, err string) {
+	if body, wanted := g.Answer(err); wanted {
+		t.reply('_', body+t.terminator())
+	}
+}
