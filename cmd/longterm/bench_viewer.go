@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -97,13 +98,13 @@ type floodSource struct {
 	streams sync.WaitGroup
 }
 
-func (f *floodSource) Sessions(ctx context.Context) <-chan view.Update {
-	out := make(chan view.Update, 1)
-	var list []view.Session
+func (f *floodSource) Sessions(ctx context.Context) <-chan model.Update {
+	out := make(chan model.Update, 1)
+	var list []model.Session
 	for i := range f.panes {
-		list = append(list, view.Session{ID: fmt.Sprint("flood", i), Name: fmt.Sprint("flood", i), State: view.StateRunning, Command: "flood", Started: time.Now()})
+		list = append(list, model.Session{ID: fmt.Sprint("flood", i), Name: fmt.Sprint("flood", i), State: model.StateRunning, Command: "flood", Started: time.Now()})
 	}
-	out <- view.Update{Sessions: list}
+	out <- model.Update{Sessions: list}
 	context.AfterFunc(ctx, func() { close(out) })
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/prompt"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -31,11 +31,11 @@ type promptJob struct {
 
 // run runs a line: in the session's shell when that is at its prompt, else in a session
 // of its own in the same directory.
-func (v *viewPrompt) run(n int, line string, s *view.Session) {
+func (v *viewPrompt) run(n int, line string, s *model.Session) {
 	j := &promptJob{v: v, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
 	v.jobs[n] = j
 	shell, dir, cols := "", directory(s), v.cols
-	if s != nil && s.State == view.StateRunning && (s.Phase == view.PhasePrompt || s.Phase == view.PhaseRunning) {
+	if s != nil && s.State == model.StateRunning && (s.Phase == model.PhasePrompt || s.Phase == model.PhaseRunning) {
 		shell = s.ID // the daemon knows whether it is at its prompt; we may not have heard yet
 	}
 	d := v.desk

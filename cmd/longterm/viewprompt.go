@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/prompt"
 )
 
@@ -48,7 +49,7 @@ func (v *viewPrompt) Height(cols, rows int) int {
 	return v.p.Height(cols, max(rows/2, 2))
 }
 
-func (v *viewPrompt) Draw(s view.Surface, session *view.Session) {
+func (v *viewPrompt) Draw(s view.Surface, session *model.Session) {
 	v.cols = s.Cols
 	v.follow(session)
 	th := s.Theme()
@@ -65,7 +66,7 @@ func (v *viewPrompt) Draw(s view.Surface, session *view.Session) {
 }
 
 // follow goes where the focus is.
-func (v *viewPrompt) follow(session *view.Session) {
+func (v *viewPrompt) follow(session *model.Session) {
 	v.p.Aim(v.aim(session))
 	dir := directory(session)
 	if dir == v.dir {
@@ -84,7 +85,7 @@ func (v *viewPrompt) follow(session *view.Session) {
 }
 
 // directory is where commands run: that of the session, else the viewer's own.
-func directory(s *view.Session) string {
+func directory(s *model.Session) string {
 	if s != nil && isDirectory(s.Cwd) {
 		return s.Cwd
 	}
@@ -96,11 +97,11 @@ func directory(s *view.Session) string {
 }
 
 // ready says that the session has a shell at its prompt, in which a line can be run.
-func ready(s *view.Session) bool {
-	return s != nil && s.State == view.StateRunning && s.Phase == view.PhasePrompt
+func ready(s *model.Session) bool {
+	return s != nil && s.State == model.StateRunning && s.Phase == model.PhasePrompt
 }
 
-func (v *viewPrompt) aim(s *view.Session) prompt.Aim {
+func (v *viewPrompt) aim(s *model.Session) prompt.Aim {
 	dir := directory(s)
 	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
 		dir = "~" + rest
@@ -109,13 +110,13 @@ func (v *viewPrompt) aim(s *view.Session) prompt.Aim {
 	if ready(s) {
 		a.In, a.Runs = "in "+s.Name, "a command; it runs in the shell of "+s.Name
 	}
-	if s != nil && s.State == view.StateRunning {
+	if s != nil && s.State == model.StateRunning {
 		a.To, a.Says = "to "+s.Name, "a line; it is typed into "+s.Name+", with Enter"
 	}
 	return a
 }
 
-func (v *viewPrompt) Input(in view.FooterInput, session *view.Session) bool {
+func (v *viewPrompt) Input(in view.FooterInput, session *model.Session) bool {
 	v.follow(session)
 	switch {
 	case in.Key != nil:
@@ -130,7 +131,7 @@ func (v *viewPrompt) Input(in view.FooterInput, session *view.Session) bool {
 	return true
 }
 
-func (v *viewPrompt) do(a prompt.Action, session *view.Session) {
+func (v *viewPrompt) do(a prompt.Action, session *model.Session) {
 	switch a.Kind {
 	case prompt.Run:
 		v.run(a.ID, a.Text, session)
@@ -155,7 +156,7 @@ func (v *viewPrompt) sessionNames() []string {
 	var names []string
 	all, _ := v.desk.Sessions()
 	for i := range all {
-		if all[i].State == view.StateRunning {
+		if all[i].State == model.StateRunning {
 			names = append(names, all[i].Name)
 		}
 	}
@@ -189,7 +190,7 @@ func (v *viewPrompt) sessions(name string) {
 			v.desk.Go(s.ID)
 			return
 		}
-		if s.State != view.StateRunning {
+		if s.State != model.StateRunning {
 			continue
 		}
 		sign := " "
@@ -197,7 +198,7 @@ func (v *viewPrompt) sessions(name string) {
 			sign = "▸"
 		}
 		what := s.Command
-		if s.Doing != "" && s.Phase == view.PhaseRunning {
+		if s.Doing != "" && s.Phase == model.PhaseRunning {
 			what = s.Doing
 		}
 		fmt.Fprintf(&b, "%s %-14s %s\n", sign, s.Name, what)

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 )
@@ -190,7 +190,7 @@ func TestViewSessionKeepsItsTimes(t *testing.T) {
 // What a viewer's own prompt runs is no pane, until it needs an answer.
 func TestViewFeedHidesItsOwn(t *testing.T) {
 	src := viewSource{mark: "mine", wishes: &wishes{}}
-	f := &viewFeed{v: src, out: make(chan view.Update, 1), bells: map[string]int{}, exits: map[string]*int{}}
+	f := &viewFeed{v: src, out: make(chan model.Update, 1), bells: map[string]int{}, exits: map[string]*int{}}
 	own := api.Session{ID: "own", State: "running", Labels: map[string]string{markLabel: "mine"}}
 	other := api.Session{ID: "other", State: "running", Labels: map[string]string{markLabel: "another's"}}
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -32,14 +33,14 @@ type viewSource struct {
 const markLabel = "longterm.viewer"
 
 // Sessions follows the daemon's events.
-func (v viewSource) Sessions(ctx context.Context) <-chan view.Update {
-	out := make(chan view.Update, 1)
+func (v viewSource) Sessions(ctx context.Context) <-chan model.Update {
+	out := make(chan model.Update, 1)
 	f := &viewFeed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
 	go func() {
 		defer close(out)
 		for ctx.Err() == nil {
 			if err := v.c.Events(ctx, func(e api.Event) error { return f.event(ctx, e) }); err != nil {
-				f.send(view.Update{Away: err.Error()})
+				f.send(model.Update{Away: err.Error()})
 			}
 			pause(ctx, retryTime)
 		}
@@ -50,7 +51,7 @@ func (v viewSource) Sessions(ctx context.Context) <-chan view.Update {
 // viewFeed turns events into lists of sessions. Its goroutine is the only one that sends.
 type viewFeed struct {
 	v     viewSource
-	out   chan view.Update
+	out   chan model.Update
 	self  string // the session the viewer runs in: to show it would be a hall of mirrors
 	all   []api.Session
 	bells map[string]int
@@ -58,7 +59,7 @@ type viewFeed struct {
 }
 
 // send replaces what the viewer has not fetched yet: the newest counts.
-func (f *viewFeed) send(u view.Update) {
+func (f *viewFeed) send(u model.Update) {
 	select {
 	case <-f.out:
 	default:
@@ -80,7 +81,7 @@ func (f *viewFeed) event(ctx context.Context, e api.Event) error {
 	default:
 		f.take(ctx, e)
 	}
-	var list []view.Session
+	var list []model.Session
 	for i := range f.all {
 		s := &f.all[i]
 		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil)
@@ -91,7 +92,7 @@ func (f *viewFeed) event(ctx context.Context, e api.Event) error {
 		vs.Bells, vs.LastExit = f.bells[s.ID], f.exits[s.ID]
 		list = append(list, vs)
 	}
-	f.send(view.Update{Sessions: list})
+	f.send(model.Update{Sessions: list})
 	return nil
 }
 
@@ -130,8 +131,8 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // viewSession is a session as the viewer knows it.
-func viewSession(s *api.Session) view.Session {
-	vs := view.Session{
+func viewSession(s *api.Session) model.Session {
+	vs := model.Session{
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, FullScreen: s.Alt,
 		Started: s.Started,
@@ -146,7 +147,7 @@ func viewSession(s *api.Session) view.Session {
 		vs.Needs = s.Needs.Kind
 	}
 	if s.Progress != nil {
-		vs.Progress = &view.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
+		vs.Progress = &model.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
 	}
 	if a := s.Activity; a != nil {
 		vs.Errors, vs.Warnings = a.Errors, a.Warnings
@@ -158,7 +159,7 @@ func viewSession(s *api.Session) view.Session {
 		}
 	}
 	if sh := s.Shell; sh != nil {
-		vs.Phase = map[string]view.Phase{"prompt": view.PhasePrompt, "running": view.PhaseRunning}[sh.Phase]
+		vs.Phase = map[string]model.Phase{"prompt": model.PhasePrompt, "running": model.PhaseRunning}[sh.Phase]
 		vs.Doing, vs.Since = sh.Command, sh.Since
 	}
 	return vs

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -24,7 +25,7 @@ type wishes struct {
 
 // looks are the wishes that may change while the viewer runs.
 func (w *wishes) looks(s *config.Settings) (view.Looks, error) {
-	l := view.Looks{Keys: s.Chords(), NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: view.Alerts{
+	l := view.Looks{Keys: s.Chords(), NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
 		NoBell: !s.Alerts.Bell, NoCommand: !s.Alerts.Command, NoInput: !s.Alerts.Input, Long: s.Alerts.MinDuration,
 	}}
 	for _, name := range slices.Sorted(maps.Keys(s.Themes)) {

@@ -7,6 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -19,39 +20,39 @@ var actions map[keymap.Action]func(v *viewer, k input.Key)
 
 func init() { // a table that its own functions refer to
 	simple := func(f func(v *viewer)) func(*viewer, input.Key) { return func(v *viewer, _ input.Key) { f(v) } }
-	step := func(n int) func(*viewer, input.Key) { return simple(func(v *viewer) { v.m.step(n) }) }
+	step := func(n int) func(*viewer, input.Key) { return simple(func(v *viewer) { v.m.Step(n) }) }
 	toward := func(dx, dy int) func(*viewer, input.Key) {
-		return simple(func(v *viewer) { v.m.toward(dx, dy) })
+		return simple(func(v *viewer) { v.m.Toward(dx, dy) })
 	}
 	grow := func(stacked bool, by int) func(*viewer, input.Key) {
 		return simple(func(v *viewer) { v.grow(stacked, by) })
 	}
 	tabs := func(n int) func(*viewer, input.Key) {
-		return simple(func(v *viewer) { v.m.stepTab(n) })
+		return simple(func(v *viewer) { v.m.StepTab(n) })
 	}
 	actions = map[keymap.Action]func(*viewer, input.Key){
 		"new": simple((*viewer).newHere), "pick": simple((*viewer).openPicker), "next-alert": simple((*viewer).goToAlert),
 		"kill": simple((*viewer).askKill), "close": simple((*viewer).closePane), "restart": simple((*viewer).restart),
-		"rename": simple((*viewer).askRename), "go": func(v *viewer, k input.Key) { v.m.pick(int(k.Code - '1')) },
+		"rename": simple((*viewer).askRename), "go": func(v *viewer, k input.Key) { v.m.Pick(int(k.Code - '1')) },
 
 		"split-right": simple(func(v *viewer) { v.split(false) }), "split-down": simple(func(v *viewer) { v.split(true) }),
 		"next": step(1), "previous": step(-1),
 		"left": toward(-1, 0), "right": toward(1, 0), "up": toward(0, -1), "down": toward(0, 1),
-		"zoom":  simple(func(v *viewer) { v.m.zoomed = !v.m.zoomed }),
+		"zoom":  simple(func(v *viewer) { v.m.Zoomed = !v.m.Zoomed }),
 		"wider": grow(false, growBy), "narrower": grow(false, -growBy), "taller": grow(true, growBy/2), "shorter": grow(true, -growBy/2),
-		"even": simple(func(v *viewer) { v.m.manual(v.paneArea()).tree.Even() }), "arrange": simple((*viewer).rearrange),
-		"swap": simple(func(v *viewer) { v.m.swap(v.paneArea()) }),
+		"even": simple(func(v *viewer) { v.m.Manual(v.paneArea()).Tree.Even() }), "arrange": simple((*viewer).rearrange),
+		"swap": simple(func(v *viewer) { v.m.Swap(v.paneArea()) }),
 
 		"tab-new": simple((*viewer).newTab), "tab-next": tabs(1), "tab-previous": tabs(-1), "tab-move": simple((*viewer).moveToTab),
-		"tab-rename": simple((*viewer).askTabName), "tab-close": simple(func(v *viewer) { v.m.dropTab(v.m.current) }),
-		"all": simple(func(v *viewer) { v.m.toggleAll() }), "layout-save": simple((*viewer).askLayoutName), "layout-load": simple((*viewer).openLayouts),
+		"tab-rename": simple((*viewer).askTabName), "tab-close": simple(func(v *viewer) { v.m.DropTab(v.m.Current) }),
+		"all": simple(func(v *viewer) { v.m.ToggleAll() }), "layout-save": simple((*viewer).askLayoutName), "layout-load": simple((*viewer).openLayouts),
 
 		"scroll": (*viewer).startScroll, "search": simple((*viewer).startSearch),
 		"command-previous": simple((*viewer).lastCommand), "copy-output": simple((*viewer).copyLast),
 
-		"sync":      simple(func(v *viewer) { t := v.m.tab(); t.sync, v.fresh = !t.sync, true }),
-		"read-only": simple(func(v *viewer) { v.m.readOnly = !v.m.readOnly }),
-		"follow":    simple(func(v *viewer) { v.m.follow = !v.m.follow }),
+		"sync":      simple(func(v *viewer) { t := v.m.Tab(); t.Sync, v.fresh = !t.Sync, true }),
+		"read-only": simple(func(v *viewer) { v.m.ReadOnly = !v.m.ReadOnly }),
+		"follow":    simple(func(v *viewer) { v.m.Follow = !v.m.Follow }),
 		"size":      simple((*viewer).openSizes),
 
 		"prompt": simple(func(v *viewer) { v.openFooter("prompt") }), "shell": simple(func(v *viewer) { v.openFooter("shell") }),
@@ -88,7 +89,7 @@ func (v *viewer) paneArea() layout.Rect {
 
 // create starts a session beside the focused one, and places it once it is there.
 func (v *viewer) create(place func(id string)) {
-	beside := v.m.focus
+	beside := v.m.Focus
 	v.spawn(func() {
 		id, err := v.src.New(v.ctx, beside)
 		v.later(func() {
@@ -96,9 +97,9 @@ func (v *viewer) create(place func(id string)) {
 				v.message = "no new session: " + err.Error()
 				return
 			}
-			v.m.expect(id)
+			v.m.Expect(id)
 			place(id)
-			v.m.focus, v.m.zoomed = id, false
+			v.m.Focus, v.m.Zoomed = id, false
 		})
 	})
 }
@@ -106,13 +107,13 @@ func (v *viewer) create(place func(id string)) {
 // newHere starts a session in the current tab: in the grid, or beside the focused pane
 // where it has more room.
 func (v *viewer) newHere() {
-	t, at := v.m.tab(), v.m.focus
-	v.create(func(id string) { v.m.insert(t, at, id) })
+	t, at := v.m.Tab(), v.m.Focus
+	v.create(func(id string) { v.m.Insert(t, at, id) })
 }
 
 // split starts a session to the right of the focused one, or below it.
 func (v *viewer) split(stacked bool) {
-	if v.m.focus == "" {
+	if v.m.Focus == "" {
 		v.newHere()
 		return
 	}
@@ -121,29 +122,29 @@ func (v *viewer) split(stacked bool) {
 		v.message = "the pane is too small to be split; " + v.chord("tab-new") + " opens a tab"
 		return
 	}
-	t, at := v.m.manual(v.paneArea()), v.m.focus
-	v.create(func(id string) { t.tree = t.tree.Split(at, id, stacked) })
+	t, at := v.m.Manual(v.paneArea()), v.m.Focus
+	v.create(func(id string) { t.Tree = t.Tree.Split(at, id, stacked) })
 }
 
 func (v *viewer) newTab() {
-	v.create(func(id string) { v.m.addTab(&tab{tree: layout.Leaf(id), focus: id}) })
+	v.create(func(id string) { v.m.AddTab(&model.Tab{Tree: layout.Leaf(id), Focus: id}) })
 }
 
 // moveToTab gives the pane a tab of its own.
 func (v *viewer) moveToTab() {
-	if !v.m.moveToTab() {
+	if !v.m.MoveToTab() {
 		v.message = "it has a tab of its own"
 	}
 }
 
 func (v *viewer) grow(stacked bool, by int) {
-	if !v.m.grow(v.paneArea(), stacked, by) {
+	if !v.m.Grow(v.paneArea(), stacked, by) {
 		v.message = "there is no border to move"
 	}
 }
 
 func (v *viewer) rearrange() {
-	if name := v.m.rearrange(v.paneArea()); name != "" {
+	if name := v.m.Rearrange(v.paneArea()); name != "" {
 		v.message = name
 	}
 }
@@ -160,18 +161,18 @@ func (v *viewer) nextTheme() {
 }
 
 func (v *viewer) goToAlert() {
-	if id := v.m.nextAlert(); id != "" {
-		v.m.goTo(id)
+	if id := v.m.NextAlert(); id != "" {
+		v.m.GoTo(id)
 		return
 	}
 	v.message = "nothing wants attention"
 }
 
 func (v *viewer) askKill() {
-	s := v.m.session(v.m.focus)
+	s := v.m.Session(v.m.Focus)
 	switch {
 	case s == nil:
-	case s.State != StateRunning:
+	case s.State != model.StateRunning:
 		v.closePane()
 	default:
 		id := s.ID
@@ -190,25 +191,25 @@ func (v *viewer) kill(id string) {
 // closePane takes the focused session off the screen; it stays in the history, and goes
 // on if it runs.
 func (v *viewer) closePane() {
-	id := v.m.focus
+	id := v.m.Focus
 	switch {
-	case v.m.session(id) == nil:
-	case v.m.running(id) && len(v.m.shown()) == 1 && len(v.m.tabs) == 1:
+	case v.m.Session(id) == nil:
+	case v.m.Running(id) && len(v.m.Shown()) == 1 && len(v.m.Tabs) == 1:
 		v.message = "it runs; " + v.chord("kill") + " kills it"
-	case v.m.running(id):
-		v.m.manual(v.paneArea())
-		v.m.leave(id)
+	case v.m.Running(id):
+		v.m.Manual(v.paneArea())
+		v.m.Leave(id)
 	default:
-		v.m.leave(id)
+		v.m.Leave(id)
 	}
 }
 
 func (v *viewer) restart() {
-	id := v.m.focus
+	id := v.m.Focus
 	switch {
-	case v.m.running(id):
+	case v.m.Running(id):
 		v.message = "it runs"
-	case v.o.Steward != nil && v.m.session(id) != nil:
+	case v.o.Steward != nil && v.m.Session(id) != nil:
 		v.spawn(func() {
 			if err := v.o.Steward.Restart(v.ctx, id); err != nil {
 				v.later(func() { v.message = "not started again: " + err.Error() })
@@ -218,7 +219,7 @@ func (v *viewer) restart() {
 }
 
 func (v *viewer) askRename() {
-	s := v.m.session(v.m.focus)
+	s := v.m.Session(v.m.Focus)
 	if s == nil || v.o.Steward == nil {
 		return
 	}
@@ -236,9 +237,9 @@ func (v *viewer) askRename() {
 }
 
 func (v *viewer) askTabName() {
-	t := v.m.tab()
-	v.open(&prompt{label: "name of the tab: ", line: []rune(t.name), at: len([]rune(t.name)), done: func(name string) {
-		t.name = strings.TrimSpace(name)
+	t := v.m.Tab()
+	v.open(&prompt{label: "name of the tab: ", line: []rune(t.Name), at: len([]rune(t.Name)), done: func(name string) {
+		t.Name = strings.TrimSpace(name)
 	}})
 }
 

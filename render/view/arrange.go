@@ -22,7 +22,7 @@ type placed struct {
 func (v *viewer) arrange() {
 	w, h := v.canvas.Size()
 	area, footer := v.areas()
-	want := placed{v.m.arrange(area), w, h, footer.H, v.m.loaded}
+	want := placed{v.m.Arrange(area), w, h, footer.H, v.m.Loaded}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
 		want.footer != v.layout.footer || want.loaded != v.layout.loaded {
 		v.layout, v.fresh = want, true
@@ -36,7 +36,7 @@ func (v *viewer) arrange() {
 
 // say is the size that the viewer wants for a session; 0×0: it has no say.
 func (v *viewer) say(id string, in layout.Rect) (cols, rows int) {
-	if v.m.readOnly || v.mute[id] {
+	if v.m.ReadOnly || v.mute[id] {
 		return 0, 0
 	}
 	return in.W, in.H
@@ -44,7 +44,7 @@ func (v *viewer) say(id string, in layout.Rect) (cols, rows int) {
 
 func (v *viewer) place(places []layout.Place) {
 	old := v.panes
-	v.m.places = places
+	v.m.Places = places
 	v.panes = nil
 	for _, pl := range places {
 		at := slices.IndexFunc(old, func(p *pane) bool { return p.id == pl.Session })
@@ -140,7 +140,7 @@ func (v *viewer) setMouse() {
 
 // tellFocus tells the programs that gain and lose the focus.
 func (v *viewer) tellFocus() {
-	want := v.m.focus
+	want := v.m.Focus
 	if v.away {
 		want = ""
 	}

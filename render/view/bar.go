@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -24,7 +25,7 @@ func (v *viewer) drawBar() {
 	for _, s := range append(append([]segment{}, left...), right...) {
 		key += s.text + "\x00"
 	}
-	key += fmt.Sprint(ground, v.m.current)
+	key += fmt.Sprint(ground, v.m.Current)
 	if v.bar != key {
 		v.bar = key
 		v.row(bar.X, bar.Y, bar.W, left, right, ground)
@@ -73,7 +74,7 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 		v.barTabs = nil
 		return []segment{{text, st}}, nil, st
 	}
-	all := len(v.m.shown())
+	all := len(v.m.Shown())
 	switch {
 	case v.mode == modePrefix:
 		left := v.hintSegments()
@@ -81,11 +82,11 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 		return left, nil, th.Bar
 	case v.message != "":
 		return whole(" "+v.message, th.Message)
-	case v.m.away != "" && v.o.Now().Sub(v.m.awaySince) >= awayTime:
-		return whole(" reconnecting… "+v.m.away, th.Message)
-	case !v.m.loaded:
+	case v.m.Away != "" && v.o.Now().Sub(v.m.AwaySince) >= awayTime:
+		return whole(" reconnecting… "+v.m.Away, th.Message)
+	case !v.m.Loaded:
 		return whole(" looking for sessions…", th.BarDim)
-	case all == 0 && len(v.m.tabs) == 1:
+	case all == 0 && len(v.m.Tabs) == 1:
 		return whole(" "+v.keys.PrefixLabel("new")+": new session  "+v.keys.PrefixLabel("quit")+": quit", th.BarDim)
 	}
 	left = append(v.tabSegments(), v.flagSegments()...)
@@ -96,7 +97,7 @@ func (v *viewer) barSegments() (left, right []segment, ground tcell.Style) {
 	switch hidden := len(v.panes) < all; {
 	case v.focused() != nil && v.focused().look.standsStill():
 		hint = v.lookHint(v.focused().look)
-	case v.m.zoomed && all > 1:
+	case v.m.Zoomed && all > 1:
 		hint = fmt.Sprintf(" zoomed; %s shows all %d", v.chord("zoom"), all)
 	case hidden:
 		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", len(v.panes), all, v.chord("next"))
@@ -129,23 +130,23 @@ type tabSpan struct{ from, to, tab int }
 
 func (v *viewer) tabSegments() []segment {
 	v.barTabs = nil
-	if len(v.m.tabs) == 1 && v.m.tabs[0].name == "" {
+	if len(v.m.Tabs) == 1 && v.m.Tabs[0].Name == "" {
 		return nil
 	}
 	var out []segment
 	at := 0
-	for i, t := range v.m.tabs {
+	for i, t := range v.m.Tabs {
 		st := v.theme.Tab
-		if i == v.m.current {
+		if i == v.m.Current {
 			st = v.theme.TabActive
 		}
-		text := " " + canvas.Printable(v.m.title(i)) + " "
-		ids := v.m.visible()
-		if !t.auto {
-			ids = t.tree.Sessions()
+		text := " " + canvas.Printable(v.m.Title(i)) + " "
+		ids := v.m.Visible()
+		if !t.Auto {
+			ids = t.Tree.Sessions()
 		}
-		if worst := v.m.worst(ids); worst != alertNone && i != v.m.current {
-			text = " " + canvas.Printable(v.m.title(i)) + " " + worst.sign() + " "
+		if worst := v.m.Worst(ids); worst != model.AlertNone && i != v.m.Current {
+			text = " " + canvas.Printable(v.m.Title(i)) + " " + worst.Sign() + " "
 			st = theme.On(st, v.theme.Wants).Bold(true)
 		}
 		out = append(out, segment{text, st})
@@ -161,7 +162,7 @@ func (v *viewer) flagSegments() []segment {
 	for _, f := range []struct {
 		on   bool
 		text string
-	}{{v.m.tab().sync, " SYNC: typing goes to all panes "}, {v.m.readOnly, " READ-ONLY "}, {v.m.follow, " FOLLOW "}} {
+	}{{v.m.Tab().Sync, " SYNC: typing goes to all panes "}, {v.m.ReadOnly, " READ-ONLY "}, {v.m.Follow, " FOLLOW "}} {
 		if f.on {
 			out = append(out, segment{f.text, v.theme.Alarm}, segment{" ", v.theme.Bar})
 		}
@@ -179,10 +180,10 @@ const wideBar = 60
 // alertSegments name the session that wants attention most, and those in no tab.
 func (v *viewer) alertSegments() []segment {
 	var out []segment
-	if id := v.m.nextAlert(); id != "" {
-		s, a := v.m.session(id), v.m.alerts[id]
-		text := fmt.Sprintf(" %s %s %s ", a.kind.sign(), canvas.Printable(s.Name), a.kind.words())
-		if n := len(v.m.alerts); n > 1 {
+	if id := v.m.NextAlert(); id != "" {
+		s, a := v.m.Session(id), v.m.Alerts[id]
+		text := fmt.Sprintf(" %s %s %s ", a.Kind.Sign(), canvas.Printable(s.Name), a.Kind.Words())
+		if n := len(v.m.Alerts); n > 1 {
 			text += fmt.Sprintf("+%d ", n-1)
 		}
 		if w, _ := v.canvas.Size(); w >= wideBar {
@@ -190,7 +191,7 @@ func (v *viewer) alertSegments() []segment {
 		}
 		out = append(out, segment{text, theme.On(v.theme.Bar, v.theme.Wants).Bold(true)})
 	}
-	if n := v.m.hidden(); n > 0 {
+	if n := v.m.Hidden(); n > 0 {
 		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, v.keys.PrefixLabel("pick")), v.theme.BarDim})
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -31,15 +32,15 @@ func (d Desk) After(t time.Duration, f func()) { d.v.after(t, f) }
 func (d Desk) Say(text string) { d.v.message = text }
 
 // Sessions are all sessions that are known, and the focused one's id.
-func (d Desk) Sessions() (all []Session, focus string) { return d.v.m.sessions, d.v.m.focus }
+func (d Desk) Sessions() (all []model.Session, focus string) { return d.v.m.Sessions, d.v.m.Focus }
 
 // Go focuses a session, wherever it is.
-func (d Desk) Go(id string) { d.v.m.goTo(id) }
+func (d Desk) Go(id string) { d.v.m.GoTo(id) }
 
 // Type types a text and Enter into the focused session, or into all of the tab. It
 // reports whether there is one that could take it.
 func (d Desk) Type(text string) bool {
-	if !d.v.m.running(d.v.m.focus) || d.v.m.readOnly {
+	if !d.v.m.Running(d.v.m.Focus) || d.v.m.ReadOnly {
 		return false
 	}
 	if p := d.v.focused(); p != nil {

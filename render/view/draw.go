@@ -40,17 +40,17 @@ func (v *viewer) begin() {
 	for _, p := range v.panes {
 		p.markAll()
 	}
-	if v.m.loaded && len(v.panes) == 0 {
+	if v.m.Loaded && len(v.panes) == 0 {
 		v.drawEmpty()
 	}
 }
 
 // drawSeparators draws the columns between panes; beside the focused one they stand out.
 func (v *viewer) drawSeparators() {
-	if v.lined == v.m.focus {
+	if v.lined == v.m.Focus {
 		return
 	}
-	v.lined = v.m.focus
+	v.lined = v.m.Focus
 	w, _ := v.canvas.Size()
 	focus := v.focused()
 	for _, p := range v.panes {
@@ -145,7 +145,7 @@ func (v *viewer) drawCursor() {
 	}
 	c := p.screen.Cursor
 	x, y := in.X+c.X-p.left, in.Y+c.Y-p.top
-	if !v.m.running(v.m.focus) || !c.Visible || !in.Contains(x, y) {
+	if !v.m.Running(v.m.Focus) || !c.Visible || !in.Contains(x, y) {
 		v.canvas.HideCursor()
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -48,19 +49,19 @@ func TestScreen(t *testing.T) {
 func TestStateText(t *testing.T) {
 	code := func(n int) *int { return &n }
 	cases := []struct {
-		s            Session
+		s            model.Session
 		wide, narrow string
 		failed       bool
 	}{
-		{Session{State: StateRunning}, "●", "●", false},
-		{Session{State: "exited", ExitCode: code(0)}, "✓ exited 0", "✓", false},
-		{Session{State: "exited", ExitCode: code(127)}, "✗ exited 127", "✗127", true},
-		{Session{State: "exited", Signal: "SIGKILL"}, "✗ SIGKILL", "✗", true},
-		{Session{State: "lost"}, "✗ lost", "✗", true},
+		{model.Session{State: model.StateRunning}, "●", "●", false},
+		{model.Session{State: "exited", ExitCode: code(0)}, "✓ exited 0", "✓", false},
+		{model.Session{State: "exited", ExitCode: code(127)}, "✗ exited 127", "✗127", true},
+		{model.Session{State: "exited", Signal: "SIGKILL"}, "✗ SIGKILL", "✗", true},
+		{model.Session{State: "lost"}, "✗ lost", "✗", true},
 	}
 	for _, c := range cases {
-		if w, n := stateText(&c.s, 80), stateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.failed() != c.failed {
-			t.Errorf("%+v: %q, %q, failed %v", c.s, w, n, c.s.failed())
+		if w, n := stateText(&c.s, 80), stateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.Failed() != c.failed {
+			t.Errorf("%+v: %q, %q, failed %v", c.s, w, n, c.s.Failed())
 		}
 	}
 	for d, want := range map[time.Duration]string{
@@ -102,7 +103,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 	if puts, shows := b.term.drawn(); puts == 0 || puts > 2*80 || shows != 1 {
 		t.Errorf("a second passed: %d cells were drawn, shown %d times", puts, shows)
 	}
-	b.apply(Update{Sessions: []Session{running("a"), running("b")}})
+	b.apply(model.Update{Sessions: []model.Session{running("a"), running("b")}})
 	b.refresh()
 	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
 		t.Errorf("the list came again, and %d cells were drawn", puts)
@@ -290,7 +291,7 @@ func TestCursor(t *testing.T) {
 // No size breaks it, and it comes back whole.
 func TestSizes(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
-	var all []Session
+	var all []model.Session
 	for i := range 12 {
 		all = append(all, running(fmt.Sprint("s", i)))
 	}
@@ -303,7 +304,7 @@ func TestSizes(t *testing.T) {
 		}
 		b.settle()
 		if len(b.panes) == 0 || b.focused() == nil {
-			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes), b.m.focus)
+			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes), b.m.Focus)
 		}
 		b.keys("^?")
 		b.keys(" ^")
@@ -381,11 +382,11 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 		bm.Fatal(err)
 	}
 	v := newViewer(bm.Context(), newFakeSource(), o, keys)
-	var all []Session
+	var all []model.Session
 	for i := range panes {
 		all = append(all, running(fmt.Sprint("s", i)))
 	}
-	v.m.update(Update{Sessions: all}, epoch)
+	v.m.Update(model.Update{Sessions: all}, epoch)
 	v.refresh()
 	return v
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -19,7 +20,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // fakeSource plays the daemon.
 type fakeSource struct {
-	updates chan Update
+	updates chan model.Update
 	watched chan *fakeStream
 	killed  chan string
 	made    string // id that New gives; empty: an error
@@ -27,10 +28,10 @@ type fakeSource struct {
 }
 
 func newFakeSource() *fakeSource {
-	return &fakeSource{updates: make(chan Update, 16), watched: make(chan *fakeStream, 64), killed: make(chan string, 4)}
+	return &fakeSource{updates: make(chan model.Update, 16), watched: make(chan *fakeStream, 64), killed: make(chan string, 4)}
 }
 
-func (f *fakeSource) Sessions(context.Context) <-chan Update { return f.updates }
+func (f *fakeSource) Sessions(context.Context) <-chan model.Update { return f.updates }
 
 func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) Stream {
 	s := &fakeStream{
@@ -224,14 +225,14 @@ func newBench(t *testing.T, cols, rows int, o Options) *bench {
 }
 
 // list makes these the sessions.
-func (b *bench) list(sessions ...Session) {
+func (b *bench) list(sessions ...model.Session) {
 	b.t.Helper()
-	b.apply(Update{Sessions: sessions})
+	b.apply(model.Update{Sessions: sessions})
 	b.settle()
 }
 
 // apply hands the viewer an update.
-func (b *bench) apply(u Update) {
+func (b *bench) apply(u model.Update) {
 	b.t.Helper()
 	if err := b.update(u, true); err != nil {
 		b.t.Fatal(err)
@@ -317,10 +318,10 @@ func frameSince(e vterm.Engine, since uint64) Frame {
 	return Frame{Screen: s, Modes: e.Modes()}
 }
 
-func running(id string) Session {
-	return Session{ID: id, Name: id, State: StateRunning, Command: "sh", Started: epoch}
+func running(id string) model.Session {
+	return model.Session{ID: id, Name: id, State: model.StateRunning, Command: "sh", Started: epoch}
 }
 
-func exited(id string, code int) Session {
-	return Session{ID: id, Name: id, State: "exited", Command: "sh", ExitCode: &code, Started: epoch, Ended: epoch.Add(5 * time.Second)}
+func exited(id string, code int) model.Session {
+	return model.Session{ID: id, Name: id, State: "exited", Command: "sh", ExitCode: &code, Started: epoch, Ended: epoch.Add(5 * time.Second)}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -17,9 +18,9 @@ type Footer interface {
 	// Height is how many rows it wants of a terminal's; 0 hides it.
 	Height(cols, rows int) int
 	// Draw is told of the focused session; nil: none.
-	Draw(s Surface, session *Session)
+	Draw(s Surface, session *model.Session)
 	// Input reports whether it took the event; else that goes its usual way.
-	Input(in FooterInput, session *Session) bool
+	Input(in FooterInput, session *model.Session) bool
 }
 
 // FooterInput is something a person does: one of Key, Paste and Mouse is set.
@@ -69,7 +70,7 @@ func (s Surface) Theme() *theme.Theme { return s.v.theme }
 // footerInput gives the footer what a person does, while it is shown.
 func (v *viewer) footerInput(in FooterInput) bool {
 	_, at := v.areas()
-	return at.H > 0 && v.o.Footer.Input(in, v.m.session(v.m.focus))
+	return at.H > 0 && v.o.Footer.Input(in, v.m.Session(v.m.Focus))
 }
 
 func (v *viewer) openFooter(as keymap.Action) {
@@ -82,6 +83,6 @@ func (v *viewer) openFooter(as keymap.Action) {
 
 func (v *viewer) drawFooter() {
 	if _, at := v.areas(); at.H > 0 {
-		v.o.Footer.Draw(Surface{at.W, at.H, v, at}, v.m.session(v.m.focus))
+		v.o.Footer.Draw(Surface{at.W, at.H, v, at}, v.m.Session(v.m.Focus))
 	}
 }

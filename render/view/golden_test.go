@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
@@ -74,19 +75,19 @@ func (h *fakeHistory) Output(_ context.Context, _ string, n int) (string, error)
 }
 
 // situation is a handful of sessions in all kinds of states.
-func situation() []Session {
+func situation() []model.Session {
 	code := func(n int) *int { return &n }
 	since := epoch.Add(-90 * time.Second)
-	shell := func(id string, phase Phase, doing string) Session {
-		return Session{ID: id, Name: id, State: StateRunning, Command: "bash", Cwd: "/home/ann/src/" + id, Phase: phase, Doing: doing, Since: since, Started: since}
+	shell := func(id string, phase model.Phase, doing string) model.Session {
+		return model.Session{ID: id, Name: id, State: model.StateRunning, Command: "bash", Cwd: "/home/ann/src/" + id, Phase: phase, Doing: doing, Since: since, Started: since}
 	}
-	idle, build, deploy, edit := shell("web", PhasePrompt, ""), shell("build", PhaseRunning, "cargo build --release"), shell("deploy", PhaseRunning, "sudo ./deploy"), shell("notes", PhaseRunning, "vim notes.md")
-	build.Progress, build.Errors, build.Warnings = &Progress{"normal", 42}, 1, 3
+	idle, build, deploy, edit := shell("web", model.PhasePrompt, ""), shell("build", model.PhaseRunning, "cargo build --release"), shell("deploy", model.PhaseRunning, "sudo ./deploy"), shell("notes", model.PhaseRunning, "vim notes.md")
+	build.Progress, build.Errors, build.Warnings = &model.Progress{State: "normal", Percent: 42}, 1, 3
 	deploy.Needs, edit.FullScreen = "password", true
-	failed := shell("test", PhasePrompt, "")
+	failed := shell("test", model.PhasePrompt, "")
 	failed.LastExit = code(2)
 	old := exited("job", 1)
-	return []Session{idle, build, deploy, edit, failed, old}
+	return []model.Session{idle, build, deploy, edit, failed, old}
 }
 
 // FEATURES: R76
@@ -97,7 +98,7 @@ func TestGoldenScreens(t *testing.T) {
 	b.golden("empty")
 	all := situation()
 	for i := range all {
-		all[i].State, all[i].Ended = StateRunning, time.Time{}
+		all[i].State, all[i].Ended = model.StateRunning, time.Time{}
 	}
 	b.list(all[:1]...)
 	b.print("web", "$ ")
@@ -293,7 +294,7 @@ func TestMouseMovesBorders(t *testing.T) {
 	c0 := b.pane("c").area
 	press(c0.X+5, c0.Y)
 	b.send(tcell.NewEventMouse(c0.X+5, c0.Y, 0, 0))
-	if !b.m.tab().auto || b.m.focus != "c" {
+	if !b.m.Tab().Auto || b.m.Focus != "c" {
 		t.Error("a click on a title changes the grid, or does not focus")
 	}
 	b.now = b.now.Add(time.Minute)
@@ -307,14 +308,14 @@ func TestMouseMovesBorders(t *testing.T) {
 	}
 	c := b.pane("c").area
 	drag(c.X+5, c.Y, c.X+5, c.Y-3)
-	if got := b.pane("c").area; got.H != c.H+3 || b.m.focus != "c" {
+	if got := b.pane("c").area; got.H != c.H+3 || b.m.Focus != "c" {
 		t.Errorf("c: %v; was %v", got, c)
 	}
 	press(5, 0)
 	b.send(tcell.NewEventMouse(5, 0, 0, 0))
 	press(5, 0)
 	b.send(tcell.NewEventMouse(5, 0, 0, 0))
-	if !b.m.zoomed || b.m.focus != "a" {
+	if !b.m.Zoomed || b.m.Focus != "a" {
 		t.Error("a double click on the title does not zoom")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -42,7 +43,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case prefix:
 		v.beginPrefix()
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
-	case len(v.m.shown()) == 0: // nothing is there that could want the key
+	case len(v.m.Shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
 	case p != nil && p.look != nil && v.lookKey(p, k):
 	default:
@@ -71,8 +72,8 @@ func (v *viewer) endPrefix() {
 
 // typeKey sends a key to the focused session. One that has ended understands Enter.
 func (v *viewer) typeKey(k input.Key) {
-	s := v.m.session(v.m.focus)
-	if s != nil && s.State != StateRunning && k.Code == input.KeyEnter && k.Mods == 0 {
+	s := v.m.Session(v.m.Focus)
+	if s != nil && s.State != model.StateRunning && k.Code == input.KeyEnter && k.Mods == 0 {
 		v.closePane()
 		return
 	}
@@ -81,23 +82,23 @@ func (v *viewer) typeKey(k input.Key) {
 
 // act does something to the focused session, or to all of the tab.
 func (v *viewer) act(in Input) {
-	if v.m.readOnly {
+	if v.m.ReadOnly {
 		v.message = "read-only: nothing is sent; " + v.chord("read-only") + " ends this"
 		return
 	}
-	targets := []string{v.m.focus}
-	if v.m.tab().sync {
-		targets = v.m.shown()
+	targets := []string{v.m.Focus}
+	if v.m.Tab().Sync {
+		targets = v.m.Shown()
 	}
 	sent := false
 	for _, id := range targets {
-		if p := v.pane(id); p != nil && v.m.running(id) {
+		if p := v.pane(id); p != nil && v.m.Running(id) {
 			p.stream.Act(in)
 			v.typedTo[id] = true
 			sent = true
 		}
 	}
-	if !sent && v.m.session(v.m.focus) != nil {
+	if !sent && v.m.Session(v.m.Focus) != nil {
 		v.message = "it has ended; Enter closes it, " + v.chord("restart") + " starts it again"
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/longterm-dev/longterm/render/view/model"
 )
 
 // lastLayout is the name of the layout that the viewer keeps by itself.
@@ -31,7 +33,7 @@ func (v *viewer) loadLayouts() {
 	if name == "" {
 		name = lastLayout
 	}
-	if v.o.Layout != "" || len(v.m.only) == 0 {
+	if v.o.Layout != "" || len(v.m.Only) == 0 {
 		b, err := v.o.Layouts.Load(v.ctx, name)
 		switch {
 		case err != nil:
@@ -59,11 +61,11 @@ func (v *viewer) restoreLayout() {
 	if b == nil {
 		return
 	}
-	if f, err := readLayout(b); err != nil {
+	if f, err := model.ParseLayout(b); err != nil {
 		v.message = err.Error()
 	} else {
-		f.Tabs = slices.DeleteFunc(f.Tabs, func(t tabFile) bool { return v.o.Layout == "" && !v.m.anyRuns(t.Tree) && !t.Auto })
-		v.m.use(f)
+		f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return v.o.Layout == "" && !v.m.AnyRuns(t.Tree) && !t.Auto })
+		v.m.UseLayout(f)
 		for _, t := range v.themes() {
 			if t.Name == f.Theme && v.o.Theme == nil && !v.o.NoColor {
 				v.theme, v.chosen, v.fresh = t, t.Name, true
@@ -80,14 +82,14 @@ func (v *viewer) useLayout(name string) {
 			if err == nil && b == nil {
 				err = fmt.Errorf("there is no layout %s", name)
 			}
-			var f *layoutFile
+			var f *model.Layout
 			if err == nil {
-				f, err = readLayout(b)
+				f, err = model.ParseLayout(b)
 			}
 			switch {
 			case err != nil:
 				v.message = err.Error()
-			case !v.m.use(f):
+			case !v.m.UseLayout(f):
 				v.message = "none of its sessions is there any more"
 			}
 		})
@@ -95,7 +97,7 @@ func (v *viewer) useLayout(name string) {
 }
 
 func (v *viewer) layoutBytes() ([]byte, error) {
-	f := v.m.file()
+	f := v.m.Layout()
 	f.Theme = v.chosen
 	return json.MarshalIndent(f, "", "  ")
 }
@@ -121,7 +123,7 @@ func (v *viewer) saveAs(name string) {
 
 // unsaved is the layout if it is not what was saved last.
 func (v *viewer) unsaved() []byte {
-	if v.o.Layouts == nil || !v.layouts.ready || !v.m.loaded || len(v.m.only) > 0 {
+	if v.o.Layouts == nil || !v.layouts.ready || !v.m.Loaded || len(v.m.Only) > 0 {
 		return nil
 	}
 	b, err := v.layoutBytes()

@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -19,8 +20,8 @@ func (v *viewer) openPicker() {
 
 func (v *viewer) sessionItems() []item {
 	var running, ended []item
-	for i := range slices.Backward(v.m.sessions) {
-		s := &v.m.sessions[i]
+	for i := range slices.Backward(v.m.Sessions) {
+		s := &v.m.Sessions[i]
 		id := s.ID
 		text := s.Name
 		if what := doing(s, nil); what != "" {
@@ -30,16 +31,16 @@ func (v *viewer) sessionItems() []item {
 			text += "  " + shortPath(s.Cwd, v.o.Home, 40)
 		}
 		sign, color := "●", stateColor(v.theme, s)
-		if a := v.m.alerts[id]; a.kind != alertNone {
-			sign, color = a.kind.sign(), v.theme.Wants
+		if a := v.m.Alerts[id]; a.Kind != model.AlertNone {
+			sign, color = a.Kind.Sign(), v.theme.Wants
 		}
-		it := item{text: text, extra: stateText(s, wideStatus) + " " + elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.goTo(id) }}
-		if s.State == StateRunning {
+		it := item{text: text, extra: stateText(s, wideStatus) + " " + elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.GoTo(id) }}
+		if s.State == model.StateRunning {
 			running = append(running, it)
 			continue
 		}
 		it.sign = "✗"
-		if !s.failed() {
+		if !s.Failed() {
 			it.sign = "✓"
 		}
 		ended = append(ended, it)
@@ -71,13 +72,13 @@ func (v *viewer) paletteItems() []item {
 		}
 		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, input.Key{}) }})
 	}
-	for i := range v.m.sessions {
-		s, id := &v.m.sessions[i], v.m.sessions[i].ID
+	for i := range v.m.Sessions {
+		s, id := &v.m.Sessions[i], v.m.Sessions[i].ID
 		if s.FirstError != "" {
-			out = append(out, item{text: "first error: " + s.FirstError, extra: s.Name, sign: "✗", color: v.theme.Bad, run: func(v *viewer) { v.m.goTo(id) }})
+			out = append(out, item{text: "first error: " + s.FirstError, extra: s.Name, sign: "✗", color: v.theme.Bad, run: func(v *viewer) { v.m.GoTo(id) }})
 		}
-		if s.State == StateRunning {
-			out = append(out, item{text: "go to " + s.Name, extra: shortPath(s.Cwd, v.o.Home, 30), sign: "●", color: stateColor(v.theme, s), run: func(v *viewer) { v.m.goTo(id) }})
+		if s.State == model.StateRunning {
+			out = append(out, item{text: "go to " + s.Name, extra: shortPath(s.Cwd, v.o.Home, 30), sign: "●", color: stateColor(v.theme, s), run: func(v *viewer) { v.m.GoTo(id) }})
 		}
 	}
 	for _, t := range v.themes() {
@@ -99,7 +100,7 @@ var sizes = []struct{ name, help string }{
 }
 
 func (v *viewer) openSizes() {
-	if v.m.session(v.m.focus) == nil {
+	if v.m.Session(v.m.Focus) == nil {
 		return
 	}
 	l := &list{title: "Size of the session", items: (*viewer).sizeItems}
@@ -111,7 +112,7 @@ func (v *viewer) sizeItems() []item {
 	var out []item
 	for _, size := range sizes {
 		it := item{text: "size: " + size.name + ": " + size.help, run: func(v *viewer) { v.setSize(size.name) }}
-		s := v.m.session(v.m.focus)
+		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
 			it.sign, it.color = "✓", v.theme.Good
 		}
@@ -122,8 +123,8 @@ func (v *viewer) sizeItems() []item {
 
 // setSize says whose size the focused session takes.
 func (v *viewer) setSize(policy string) {
-	id := v.m.focus
-	if v.m.session(id) == nil {
+	id := v.m.Focus
+	if v.m.Session(id) == nil {
 		return
 	}
 	v.mute[id] = policy == "none"

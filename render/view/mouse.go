@@ -66,9 +66,9 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	}
 	p := v.at(x, y)
 	if pressed && p != nil {
-		v.m.focus = p.id
+		v.m.Focus = p.id
 		if y == p.area.Y && p.area.H > 1 && v.pointer.clicks == 2 { // its title
-			v.m.zoomed = !v.m.zoomed
+			v.m.Zoomed = !v.m.Zoomed
 		}
 	}
 	if held != 0 {
@@ -105,7 +105,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := mouseOf(e, held)
 	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && ev.place(p, e, held != 0)
-	wanted := over && v.m.running(p.id) && !v.m.readOnly && len(input.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
+	wanted := over && v.m.Running(p.id) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
 	if pressed {
 		v.pointer.grab = ""
 		if wanted {
@@ -144,7 +144,7 @@ func (v *viewer) wheel(p *pane, by int) {
 		k.Code = input.KeyDown
 	}
 	for range wheelRows {
-		if v.m.running(p.id) && !v.m.readOnly {
+		if v.m.Running(p.id) && !v.m.ReadOnly {
 			p.stream.Act(Input{Key: &k})
 		}
 	}
@@ -170,11 +170,11 @@ func (v *viewer) clickBar(x, y int) bool {
 	}
 	for _, t := range v.barTabs {
 		if x >= t.from && x < t.to {
-			v.m.show(t.tab)
+			v.m.Show(t.tab)
 			return true
 		}
 	}
-	if v.m.nextAlert() != "" && x > w/2 {
+	if v.m.NextAlert() != "" && x > w/2 {
 		v.goToAlert()
 		return true
 	}
@@ -190,13 +190,13 @@ func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
 // grabBorder begins to move a border: a column between panes, or the first row of a pane
 // that has another one above.
 func (v *viewer) grabBorder(x, y int) bool {
-	if v.m.zoomed || len(v.panes) < 2 {
+	if v.m.Zoomed || len(v.panes) < 2 {
 		return false
 	}
-	t := v.m.tab()
-	tree := t.tree
-	if t.auto {
-		tree = layout.Tiles(v.paneArea(), v.m.visible())
+	t := v.m.Tab()
+	tree := t.Tree
+	if t.Auto {
+		tree = layout.Tiles(v.paneArea(), v.m.Visible())
 	}
 	_, dividers, fits := tree.Arrange(v.paneArea())
 	for i := range dividers {
@@ -208,7 +208,7 @@ func (v *viewer) grabBorder(x, y int) bool {
 		if d.Stacked {
 			v.pointer.from = y
 			if p := v.at(x, y); p != nil {
-				v.m.focus = p.id
+				v.m.Focus = p.id
 			}
 		}
 		return true
@@ -222,8 +222,8 @@ func (v *viewer) dragBorder(x, y int) {
 	if d.Stacked {
 		at = y
 	}
-	if t := v.m.tab(); at != v.pointer.from && t.auto { // a mere click leaves the grid as it is
-		t.auto, t.tree = false, v.pointer.tree
+	if t := v.m.Tab(); at != v.pointer.from && t.Auto { // a mere click leaves the grid as it is
+		t.Auto, t.Tree = false, v.pointer.tree
 	}
 	before := d.Before()
 	d.Move(at - v.pointer.from)
@@ -231,7 +231,7 @@ func (v *viewer) dragBorder(x, y int) {
 	if v.pointer.held == 0 {
 		v.pointer.border = nil
 		if v.pointer.clicks == 2 && d.Stacked { // a double click on a title
-			v.m.zoomed = true
+			v.m.Zoomed = true
 		}
 	}
 }

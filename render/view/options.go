@@ -9,6 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -42,7 +43,7 @@ type Looks struct {
 	Themes  []*theme.Theme      // besides the built-in ones
 	NoHints bool                // the keys that can follow are not shown
 	NoMouse bool                // the terminal keeps the mouse
-	Alerts  Alerts
+	Alerts  model.Alerts
 }
 
 func (l *Looks) defaults() {
@@ -53,7 +54,7 @@ func (l *Looks) defaults() {
 		l.Prefix.Code = ' '
 	}
 	if l.Alerts.Long == 0 {
-		l.Alerts.Long = worthTelling
+		l.Alerts.Long = model.DefaultLong
 	}
 }
 
@@ -69,7 +70,7 @@ func (v *viewer) wear(l Looks) error {
 			v.theme = v.o.fitting()
 		}
 	}
-	v.o.Looks, v.keys, v.fresh, v.m.quiet = l, keys, true, l.Alerts
+	v.o.Looks, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}

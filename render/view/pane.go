@@ -125,7 +125,7 @@ func (v *viewer) pane(id string) *pane {
 	return nil
 }
 
-func (v *viewer) focused() *pane { return v.pane(v.m.focus) }
+func (v *viewer) focused() *pane { return v.pane(v.m.Focus) }
 
 // at is the pane at a position.
 func (v *viewer) at(x, y int) *pane {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/model"
 )
 
 // live is a viewer with its own loop, as Run makes it.
@@ -70,7 +72,7 @@ func (l *live) ended() error {
 func TestRun(t *testing.T) {
 	l := run(t)
 	l.until("looking for sessions") // nothing known yet
-	l.src.updates <- Update{Sessions: []Session{running("shell")}}
+	l.src.updates <- model.Update{Sessions: []model.Session{running("shell")}}
 	s := <-l.src.watched
 	s.frames <- frame(s.cols, s.rows, "$ prompt")
 	l.until("$ prompt")
@@ -80,8 +82,8 @@ func TestRun(t *testing.T) {
 	}
 	s.frames <- frame(s.cols, s.rows, "$ prompt l")
 	l.until("$ prompt l")
-	l.src.updates <- Update{Away: "gone"}
-	l.src.updates <- Update{Sessions: []Session{exited("shell", 1)}}
+	l.src.updates <- model.Update{Away: "gone"}
+	l.src.updates <- model.Update{Sessions: []model.Session{exited("shell", 1)}}
 	l.until("✗ exited 1")
 	l.key(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)
 	l.until("n new")
@@ -97,7 +99,7 @@ func TestRun(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	t.Run("context", func(t *testing.T) {
 		l := run(t)
-		l.src.updates <- Update{Sessions: []Session{running("a")}}
+		l.src.updates <- model.Update{Sessions: []model.Session{running("a")}}
 		<-l.src.watched
 		l.cancel()
 		if err := l.ended(); err != nil {
@@ -122,7 +124,7 @@ func TestRunEnds(t *testing.T) {
 	t.Run("panic beside the loop", func(t *testing.T) {
 		l := run(t)
 		l.src.panics = true
-		l.src.updates <- Update{}
+		l.src.updates <- model.Update{}
 		l.until("n: new session")
 		l.key(tcell.KeyRune, 'n', 0)
 		if err := l.ended(); err == nil || err.Error() != "panic: source broke" {

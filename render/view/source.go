@@ -18,6 +18,7 @@ import (
 	"context"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -28,7 +29,7 @@ import (
 type Source interface {
 	// Sessions sends the whole list now and after every change, until ctx ends; then it
 	// closes the channel.
-	Sessions(ctx context.Context) <-chan Update
+	Sessions(ctx context.Context) <-chan model.Update
 	// Watch shows a session at a size in cells; 0×0 has no say in its size. It does not
 	// block.
 	Watch(ctx context.Context, id string, cols, rows int) Stream

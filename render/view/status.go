@@ -8,23 +8,24 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // drawStatus draws a pane's first row: number, name, what runs and where; on the right
 // how it fares and for how long.
 func (v *viewer) drawStatus(p *pane) {
-	s := v.m.session(p.id)
+	s := v.m.Session(p.id)
 	if s == nil || p.area.H < 2 {
 		return
 	}
-	focused := p.id == v.m.focus
+	focused := p.id == v.m.Focus
 	th := v.theme
 	ground, dim := th.Status, th.StatusDim
 	if focused {
 		ground, dim = th.StatusFocus, th.FocusDim
 	}
-	left := []segment{{fmt.Sprintf(" %d %s", v.m.number(p.id), s.Name), ground}}
+	left := []segment{{fmt.Sprintf(" %d %s", v.m.Number(p.id), s.Name), ground}}
 	if what := doing(s, p); what != "" {
 		left = append(left, segment{"  " + what, ground})
 	}
@@ -47,12 +48,12 @@ func (v *viewer) drawStatus(p *pane) {
 
 // doing is what a session is about: the command its shell runs, a title, or what was
 // started. A shell at its prompt needs no word.
-func doing(s *Session, p *pane) string {
+func doing(s *model.Session, p *pane) string {
 	switch {
-	case s.Phase == PhaseRunning && s.Doing != "":
+	case s.Phase == model.PhaseRunning && s.Doing != "":
 		first, _, _ := strings.Cut(s.Doing, "\n")
 		return first
-	case s.Phase == PhasePrompt:
+	case s.Phase == model.PhasePrompt:
 		return ""
 	case p != nil && p.screen.Title != "":
 		return p.screen.Title
@@ -60,12 +61,12 @@ func doing(s *Session, p *pane) string {
 	return s.Command
 }
 
-func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []segment {
+func (v *viewer) statusRight(p *pane, s *model.Session, ground, dim tcell.Style) []segment {
 	th, wide := v.theme, p.area.W >= wideStatus
 	var out []segment
 	add := func(text string, st tcell.Style) { out = append(out, segment{" " + text, st}) }
-	if a := v.m.alerts[s.ID]; s.State == StateRunning && (a.kind == alertBell || a.kind == alertFinished) {
-		add(a.kind.sign(), theme.On(ground, th.Wants).Bold(true))
+	if a := v.m.Alerts[s.ID]; s.State == model.StateRunning && (a.Kind == model.AlertBell || a.Kind == model.AlertFinished) {
+		add(a.Kind.Sign(), theme.On(ground, th.Wants).Bold(true))
 	}
 	if l := p.look; l != nil && !l.passing {
 		text := "⏸"
@@ -77,7 +78,7 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	if wide && p.outgrown(v.o.Now()) {
 		add(fmt.Sprintf("⧉ %d×%d", p.screen.Cols, p.screen.Rows), theme.On(ground, th.Warn))
 	}
-	if v.m.tab().sync && s.State == StateRunning {
+	if v.m.Tab().Sync && s.State == model.StateRunning {
 		add("SYNC", theme.On(ground, th.Warn))
 	}
 	if wide && s.Errors > 0 {
@@ -86,10 +87,10 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	if wide && s.Warnings > 0 {
 		add(fmt.Sprintf("⚠%d", s.Warnings), theme.On(ground, th.Warn))
 	}
-	if s.Progress != nil && s.State == StateRunning && s.Phase != PhasePrompt {
+	if s.Progress != nil && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
 		add(progressText(s.Progress, wide), theme.On(ground, th.Busy))
 	}
-	if left := s.Due.Sub(v.o.Now()); wide && left >= time.Second && s.State == StateRunning && s.Phase != PhasePrompt {
+	if left := s.Due.Sub(v.o.Now()); wide && left >= time.Second && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
 		add("ETA "+duration(left), theme.On(ground, th.Busy))
 	}
 	add(stateText(s, p.area.W), theme.On(ground, stateColor(th, s)))
@@ -99,17 +100,17 @@ func (v *viewer) statusRight(p *pane, s *Session, ground, dim tcell.Style) []seg
 	return append(out, segment{" ", ground})
 }
 
-func stateColor(th *theme.Theme, s *Session) tcell.Color {
+func stateColor(th *theme.Theme, s *model.Session) tcell.Color {
 	switch {
-	case s.failed():
+	case s.Failed():
 		return th.Bad
-	case s.State != StateRunning:
+	case s.State != model.StateRunning:
 		return th.Good
-	case wants(s):
+	case s.Wants():
 		return th.Wants
-	case s.Phase == PhaseRunning:
+	case s.Phase == model.PhaseRunning:
 		return th.Busy
-	case s.Phase == PhasePrompt && s.LastExit != nil && *s.LastExit != 0:
+	case s.Phase == model.PhasePrompt && s.LastExit != nil && *s.LastExit != 0:
 		return th.Bad
 	}
 	return th.Good
@@ -121,20 +122,20 @@ const wideStatus = 40
 // wordyStatus is the width from which on an error is told.
 const wordyStatus = 100
 
-func stateText(s *Session, width int) string {
+func stateText(s *model.Session, width int) string {
 	wide := width >= wideStatus
 	switch {
-	case wants(s) && wide:
+	case s.Wants() && wide:
 		return "? needs " + s.Needs
-	case wants(s):
+	case s.Wants():
 		return "?"
-	case s.State == StateRunning && s.Phase == PhasePrompt:
+	case s.State == model.StateRunning && s.Phase == model.PhasePrompt:
 		return promptText(s, wide)
-	case s.State == StateRunning && s.FullScreen:
+	case s.State == model.StateRunning && s.FullScreen:
 		return "▣"
-	case s.State == StateRunning && s.Phase == PhaseRunning:
+	case s.State == model.StateRunning && s.Phase == model.PhaseRunning:
 		return "▶"
-	case s.State == StateRunning:
+	case s.State == model.StateRunning:
 		return "●"
 	case s.ExitCode != nil && *s.ExitCode == 0 && !wide:
 		return "✓"
@@ -153,7 +154,7 @@ func stateText(s *Session, width int) string {
 }
 
 // promptText is the state of a shell that waits for a command.
-func promptText(s *Session, wide bool) string {
+func promptText(s *model.Session, wide bool) string {
 	failed := s.LastExit != nil && *s.LastExit != 0
 	switch {
 	case failed && wide:
@@ -168,17 +169,17 @@ func promptText(s *Session, wide bool) string {
 
 // elapsed is how long what is going on has been going on. Idle shells have no clock: a
 // row that changes every second draws the eye.
-func elapsed(s *Session, now time.Time) string {
+func elapsed(s *model.Session, now time.Time) string {
 	switch {
-	case s.State == StateRunning && s.Phase == PhasePrompt:
+	case s.State == model.StateRunning && s.Phase == model.PhasePrompt:
 		return ""
-	case s.State == StateRunning && s.Phase == PhaseRunning && !s.Since.IsZero():
+	case s.State == model.StateRunning && s.Phase == model.PhaseRunning && !s.Since.IsZero():
 		return duration(max(0, now.Sub(s.Since)))
 	}
-	return duration(s.ran(now))
+	return duration(s.Ran(now))
 }
 
-func progressText(p *Progress, wide bool) string {
+func progressText(p *model.Progress, wide bool) string {
 	const cells = 8
 	if p.State == "indeterminate" {
 		return "…"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -22,8 +23,8 @@ func (b *bench) makes(id, keys string) {
 	b.src.made = id
 	b.keys(keys)
 	b.call()
-	var all []Session
-	all = append(all, b.m.sessions...)
+	var all []model.Session
+	all = append(all, b.m.Sessions...)
 	b.list(append(all, running(id))...)
 }
 
@@ -41,8 +42,8 @@ func TestTabsAndSplits(t *testing.T) {
 	b.list(running("a"))
 	b.makes("b", "^|")
 	b.makes("c", "^-")
-	if b.ids() != "a b c" || b.m.focus != "c" {
-		t.Fatalf("panes %s, focus %s", b.ids(), b.m.focus)
+	if b.ids() != "a b c" || b.m.Focus != "c" {
+		t.Fatalf("panes %s, focus %s", b.ids(), b.m.Focus)
 	}
 	if a, c := b.pane("a").area, b.pane("c").area; a.H != 39 || c.Y < 15 || c.X != 61 {
 		t.Errorf("a %v, c %v", a, c)
@@ -54,28 +55,28 @@ func TestTabsAndSplits(t *testing.T) {
 	}
 	b.shows("+1 elsewhere")
 	b.makes("e", "^t")
-	if b.ids() != "e" || len(b.m.tabs) != 2 {
-		t.Fatalf("panes %s in %d tabs", b.ids(), len(b.m.tabs))
+	if b.ids() != "e" || len(b.m.Tabs) != 2 {
+		t.Fatalf("panes %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
 	b.keys("^[")
-	if b.ids() != "a b c" || b.m.focus != "c" {
-		t.Errorf("back: panes %s, focus %s", b.ids(), b.m.focus)
+	if b.ids() != "a b c" || b.m.Focus != "c" {
+		t.Errorf("back: panes %s, focus %s", b.ids(), b.m.Focus)
 	}
 	b.keys("^b") // c to a tab of its own
-	if b.ids() != "c" || len(b.m.tabs) != 3 {
-		t.Errorf("moved: %s in %d tabs", b.ids(), len(b.m.tabs))
+	if b.ids() != "c" || len(b.m.Tabs) != 3 {
+		t.Errorf("moved: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
 	b.keys("^g") // all in a grid, and back
 	if b.ids() != "a b c d e" {
 		t.Errorf("grid: %s", b.ids())
 	}
 	b.keys("^g")
-	if b.ids() != "c" || len(b.m.tabs) != 3 {
-		t.Errorf("after the grid: %s in %d tabs", b.ids(), len(b.m.tabs))
+	if b.ids() != "c" || len(b.m.Tabs) != 3 {
+		t.Errorf("after the grid: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
 	b.keys("^c") // its only pane: the tab goes too
-	if b.ids() != "a b" || len(b.m.tabs) != 2 {
-		t.Errorf("closed: %s in %d tabs", b.ids(), len(b.m.tabs))
+	if b.ids() != "a b" || len(b.m.Tabs) != 2 {
+		t.Errorf("closed: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
 	b.keys("^m^ ")
 	if b.ids() != "b a" && b.ids() != "a b" {
@@ -97,8 +98,8 @@ func TestTabsAndSplits(t *testing.T) {
 		t.Errorf("a click on the second tab shows %s", b.ids())
 	}
 	b.keys("^&")
-	if len(b.m.tabs) != 1 {
-		t.Errorf("%d tabs", len(b.m.tabs))
+	if len(b.m.Tabs) != 1 {
+		t.Errorf("%d tabs", len(b.m.Tabs))
 	}
 }
 
@@ -117,10 +118,10 @@ func TestGoneSessions(t *testing.T) {
 	if b.ids() != "a b" {
 		t.Errorf("gone for the second time: panes %s", b.ids())
 	}
-	b.now = b.now.Add(forgetTime)
+	b.now = b.now.Add(model.ForgetTime)
 	b.tick()
 	b.settle()
-	if b.ids() != "b" || b.m.focus != "b" {
+	if b.ids() != "b" || b.m.Focus != "b" {
 		t.Errorf("gone for good: panes %s", b.ids())
 	}
 }
@@ -151,14 +152,14 @@ func TestSyncAndReadOnly(t *testing.T) {
 // FEATURES: R76
 func TestAlerts(t *testing.T) {
 	b := newBench(t, 100, 30, Options{})
-	start := []Session{running("a"), running("b"), running("c")}
-	start[1].Phase, start[1].Since = PhaseRunning, epoch
+	start := []model.Session{running("a"), running("b"), running("c")}
+	start[1].Phase, start[1].Since = model.PhaseRunning, epoch
 	b.list(start...)
 	b.keys("^1")
 	b.now = b.now.Add(time.Minute)
 	failed := 1
 	next := slices.Clone(start)
-	next[1].Phase, next[1].LastExit = PhasePrompt, &failed
+	next[1].Phase, next[1].LastExit = model.PhasePrompt, &failed
 	next[2].Bells = 1
 	b.list(next...)
 	b.shows("✗ b failed +1", "♪")
@@ -167,12 +168,12 @@ func TestAlerts(t *testing.T) {
 	b.list(next...)
 	b.shows("? c needs input", "? needs password")
 	b.keys("^a")
-	if b.m.focus != "c" {
-		t.Errorf("the focus is on %s", b.m.focus)
+	if b.m.Focus != "c" {
+		t.Errorf("the focus is on %s", b.m.Focus)
 	}
 	b.keys("^a")
-	if b.m.focus != "b" {
-		t.Errorf("the focus is on %s", b.m.focus)
+	if b.m.Focus != "b" {
+		t.Errorf("the focus is on %s", b.m.Focus)
 	}
 	b.keys("^a")
 	b.shows("nothing wants attention")
@@ -180,8 +181,8 @@ func TestAlerts(t *testing.T) {
 	next = slices.Clone(next)
 	next[1].Bells = 1
 	b.list(next...)
-	if b.m.focus != "b" {
-		t.Errorf("the focus is on %s", b.m.focus)
+	if b.m.Focus != "b" {
+		t.Errorf("the focus is on %s", b.m.Focus)
 	}
 }
 
@@ -189,7 +190,7 @@ func TestAlerts(t *testing.T) {
 func TestLeftShell(t *testing.T) {
 	b := newBench(t, 100, 30, Options{})
 	a, c := running("a"), running("b")
-	a.Phase, c.Phase = PhasePrompt, PhasePrompt
+	a.Phase, c.Phase = model.PhasePrompt, model.PhasePrompt
 	b.list(a, c)
 	b.keys("exit")
 	b.list(a, exited("b", 3))
@@ -254,8 +255,8 @@ func TestLayoutsAreKept(t *testing.T) {
 
 	b = open()
 	b.list(running("a"), running("b"), running("c"), running("d"))
-	if b.ids() != "a b" || b.m.focus != "a" || len(b.m.tabs) != 2 {
-		t.Errorf("restored: %s, focus %s, %d tabs", b.ids(), b.m.focus, len(b.m.tabs))
+	if b.ids() != "a b" || b.m.Focus != "a" || len(b.m.Tabs) != 2 {
+		t.Errorf("restored: %s, focus %s, %d tabs", b.ids(), b.m.Focus, len(b.m.Tabs))
 	}
 	if b.theme != theme.Light {
 		t.Errorf("theme %s", b.theme.Name)
@@ -277,8 +278,8 @@ func TestLayoutsAreKept(t *testing.T) {
 	again := running("x")
 	again.Name = "b"
 	b.list(running("a"), again)
-	if b.ids() != "a x" || len(b.m.tabs) != 1 {
-		t.Errorf("with successors: %s in %d tabs", b.ids(), len(b.m.tabs))
+	if b.ids() != "a x" || len(b.m.Tabs) != 1 {
+		t.Errorf("with successors: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
 	for _, broken := range []string{"{", `{"version":9}`, `{"version":1,"tabs":[{"tree":{"kids":[null,{"session":"zz"}]}}],"current":77}`, `{"version":1}`} {
 		kept.kept[lastLayout] = []byte(broken)
@@ -308,8 +309,8 @@ func TestPalette(t *testing.T) {
 	b.send(tcell.NewEventPaste(true))
 	b.keys("go to a")
 	b.send(tcell.NewEventPaste(false), tcell.NewEventKey(tcell.KeyEnter, 0, 0))
-	if b.m.focus != "a" || b.over != nil {
-		t.Errorf("focus %s", b.m.focus)
+	if b.m.Focus != "a" || b.over != nil {
+		t.Errorf("focus %s", b.m.Focus)
 	}
 	// The picker shows the chosen session live, without a say in its size.
 	b.keys("^p")
@@ -336,7 +337,7 @@ type footer struct {
 }
 
 func (f *footer) Height(int, int) int { return 2 }
-func (f *footer) Draw(s Surface, session *Session) {
+func (f *footer) Draw(s Surface, session *model.Session) {
 	if session == nil {
 		return
 	}
@@ -344,7 +345,7 @@ func (f *footer) Draw(s Surface, session *Session) {
 	s.Text(0, 5, 3, "outside", canvas.Plain)
 }
 func (f *footer) Open(d Desk, as keymap.Action) { d.Say("opened as " + string(as)) }
-func (f *footer) Input(in FooterInput, _ *Session) bool {
+func (f *footer) Input(in FooterInput, _ *model.Session) bool {
 	switch {
 	case in.Key != nil:
 		f.keys = append(f.keys, in.Key.Text)
@@ -415,14 +416,14 @@ func FuzzLayout(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := newBench(t, 60, 20, Options{Looks: Looks{Theme: theme.Mono}})
 		b.list(running("a"), running("b"))
-		file, err := readLayout(data)
+		file, err := model.ParseLayout(data)
 		if err != nil {
 			return
 		}
-		b.m.use(file)
+		b.m.UseLayout(file)
 		b.refresh()
 		if len(b.panes) == 0 || b.focused() == nil {
-			t.Errorf("%d panes, focus %q", len(b.panes), b.m.focus)
+			t.Errorf("%d panes, focus %q", len(b.panes), b.m.Focus)
 		}
 		b.keys("^]^z^=")
 	})

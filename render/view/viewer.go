@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -24,7 +25,7 @@ type viewer struct {
 	keys    *keymap.Map
 	theme   *theme.Theme
 	chosen  string // theme that the person chose here, or before
-	m       model
+	m       model.Model
 	panes   []*pane // on the screen, in reading order
 	mode    mode
 	message string  // shown until the next key
@@ -85,12 +86,12 @@ func Run(ctx context.Context, src Source, o Options) error {
 func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
 	v := &viewer{
 		ctx: ctx, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
-		m:      newModel(o.Only),
+		m:      model.New(o.Only),
 		canvas: canvas.New(o.Screen, o.NoColor),
 		frames: make(chan paneFrame), calls: make(chan func(), 16),
 		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
-	v.m.quiet = o.Alerts
+	v.m.Quiet = o.Alerts
 	if v.theme == nil {
 		v.theme = o.fitting()
 	}
@@ -131,7 +132,7 @@ func (v *viewer) loop() error {
 // inputs are the channels of others.
 type inputs struct {
 	events   chan tcell.Event
-	sessions <-chan Update
+	sessions <-chan model.Update
 }
 
 // wait handles an event and those that came with it: floods of output and pastes are
@@ -166,7 +167,7 @@ func (v *viewer) wait(in *inputs) error {
 
 func (v *viewer) tick() {
 	v.pace.urgent = true
-	v.m.tick(v.o.Now())
+	v.m.Tick(v.o.Now())
 	v.saveLayout()
 }
 
@@ -204,24 +205,24 @@ func (v *viewer) handle(e tcell.Event) {
 	}
 }
 
-func (v *viewer) update(u Update, ok bool) error {
+func (v *viewer) update(u model.Update, ok bool) error {
 	if !ok {
 		if v.ctx.Err() != nil {
 			return nil
 		}
 		return errSourceEnded
 	}
-	if u.Away != "" && v.m.away == "" {
+	if u.Away != "" && v.m.Away == "" {
 		v.after(awayTime, func() {}) // to be told then
 	}
-	first := !v.m.loaded
+	first := !v.m.Loaded
 	bells := v.rung()
-	v.m.update(u, v.o.Now())
-	if first && v.m.loaded {
+	v.m.Update(u, v.o.Now())
+	if first && v.m.Loaded {
 		v.restoreLayout()
 	}
 	v.closeLeft()
-	if v.rung() > bells && !first && !v.m.quiet.NoBell {
+	if v.rung() > bells && !first && !v.m.Quiet.NoBell {
 		_ = v.o.Screen.Beep()
 	}
 	return nil
@@ -229,9 +230,9 @@ func (v *viewer) update(u Update, ok bool) error {
 
 // rung counts the bells of sessions that are not looked at.
 func (v *viewer) rung() (n int) {
-	for i := range v.m.sessions {
-		if v.away || v.m.sessions[i].ID != v.m.focus {
-			n += v.m.sessions[i].Bells
+	for i := range v.m.Sessions {
+		if v.away || v.m.Sessions[i].ID != v.m.Focus {
+			n += v.m.Sessions[i].Bells
 		}
 	}
 	return n
@@ -239,12 +240,12 @@ func (v *viewer) rung() (n int) {
 
 // closeLeft closes the panes of shells that the person left.
 func (v *viewer) closeLeft() {
-	for i := range v.m.sessions {
-		s := &v.m.sessions[i]
-		if s.State != StateRunning && s.ExitCode != nil && v.m.isShell(s.ID) && v.typedTo[s.ID] {
+	for i := range v.m.Sessions {
+		s := &v.m.Sessions[i]
+		if s.State != model.StateRunning && s.ExitCode != nil && v.m.IsShell(s.ID) && v.typedTo[s.ID] {
 			delete(v.typedTo, s.ID)
-			delete(v.m.alerts, s.ID)
-			v.m.forget(s.ID)
+			delete(v.m.Alerts, s.ID)
+			v.m.Forget(s.ID)
 			v.message = fmt.Sprintf("%s ended with status %d", canvas.Printable(s.Name), *s.ExitCode)
 		}
 	}
@@ -256,7 +257,7 @@ func (v *viewer) refresh() {
 	v.arrange()
 	v.tellFocus()
 	if !v.away {
-		delete(v.m.alerts, v.m.focus)
+		delete(v.m.Alerts, v.m.Focus)
 	}
 	v.draw()
 	v.pace.cost = time.Since(begin)

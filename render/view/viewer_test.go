@@ -7,6 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestKeysReachFocused(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"), running("b"))
-	if b.m.focus != "b" {
-		t.Fatalf("focus on %q", b.m.focus)
+	if b.m.Focus != "b" {
+		t.Fatalf("focus on %q", b.m.Focus)
 	}
 	b.keys("x")
 	b.send(tcell.NewEventKey(tcell.KeyCtrlC, 0, tcell.ModCtrl), tcell.NewEventKey(tcell.KeyUp, 0, tcell.ModShift))
@@ -48,8 +49,8 @@ func TestCommands(t *testing.T) {
 	}
 	for _, s := range steps {
 		b.keys(s.keys)
-		if b.m.focus != s.focus {
-			t.Errorf("after %s the focus is on %s; want %s", s.keys, b.m.focus, s.focus)
+		if b.m.Focus != s.focus {
+			t.Errorf("after %s the focus is on %s; want %s", s.keys, b.m.Focus, s.focus)
 		}
 	}
 	key := func(k tcell.Key, m tcell.ModMask) {
@@ -61,8 +62,8 @@ func TestCommands(t *testing.T) {
 		focus string
 	}{{tcell.KeyTab, "d"}, {tcell.KeyTab, "a"}, {tcell.KeyBacktab, "d"}, {tcell.KeyUp, "b"}, {tcell.KeyLeft, "a"}, {tcell.KeyEscape, "a"}} {
 		key(s.key, 0)
-		if b.m.focus != s.focus {
-			t.Errorf("after %s the focus is on %s; want %s", tcell.KeyNames[s.key], b.m.focus, s.focus)
+		if b.m.Focus != s.focus {
+			t.Errorf("after %s the focus is on %s; want %s", tcell.KeyNames[s.key], b.m.Focus, s.focus)
 		}
 	}
 	b.keys("^")
@@ -104,8 +105,8 @@ func TestZoom(t *testing.T) {
 	}
 	b.keys("^z")
 	b.list(running("b")) // the zoomed session was removed
-	if b.m.zoomed || b.m.focus != "b" || len(b.panes) != 1 {
-		t.Errorf("zoomed %v on %q", b.m.zoomed, b.m.focus)
+	if b.m.Zoomed || b.m.Focus != "b" || len(b.panes) != 1 {
+		t.Errorf("zoomed %v on %q", b.m.Zoomed, b.m.Focus)
 	}
 }
 
@@ -118,8 +119,8 @@ func TestNewAndKill(t *testing.T) {
 	b.keys("n")
 	b.call()
 	b.list(running("other"), running("fresh"), running("last"))
-	if b.m.focus != "fresh" {
-		t.Errorf("focus on %q, not on the new session", b.m.focus)
+	if b.m.Focus != "fresh" {
+		t.Errorf("focus on %q, not on the new session", b.m.Focus)
 	}
 	b.src.made = ""
 	b.keys("^n")
@@ -159,18 +160,18 @@ func TestNewAndKill(t *testing.T) {
 func TestOnly(t *testing.T) {
 	b := newBench(t, 80, 24, Options{Only: []string{"b", "old"}})
 	b.list(running("a"), running("b"), exited("old", 0))
-	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "old"}) {
+	if got := b.m.Visible(); !reflect.DeepEqual(got, []string{"b", "old"}) {
 		t.Errorf("visible: %v", got)
 	}
 	b.src.made = "fresh"
 	b.keys("^n")
 	b.call()
 	b.list(running("a"), running("b"), exited("old", 0), running("fresh"))
-	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "old", "fresh"}) || b.m.focus != "fresh" {
-		t.Errorf("visible: %v, focus %s", got, b.m.focus)
+	if got := b.m.Visible(); !reflect.DeepEqual(got, []string{"b", "old", "fresh"}) || b.m.Focus != "fresh" {
+		t.Errorf("visible: %v, focus %s", got, b.m.Focus)
 	}
 	b.keys("^2^c")
-	if got := b.m.visible(); !reflect.DeepEqual(got, []string{"b", "fresh"}) {
+	if got := b.m.Visible(); !reflect.DeepEqual(got, []string{"b", "fresh"}) {
 		t.Errorf("old was closed: %v", got)
 	}
 }
@@ -232,8 +233,8 @@ func TestMouse(t *testing.T) {
 
 	click(pa.X+3, pa.Y+2, tcell.ButtonPrimary)
 	click(pa.X+3, pa.Y+2, 0)
-	if b.m.focus != "a" {
-		t.Errorf("a click on a focuses %q", b.m.focus)
+	if b.m.Focus != "a" {
+		t.Errorf("a click on a focuses %q", b.m.Focus)
 	}
 	click(pa.X, pa.Y, tcell.WheelUp)
 	b.streams["a"].none(t) // it did not ask for the mouse
@@ -273,7 +274,7 @@ func TestMouse(t *testing.T) {
 	if got := b.streams["b"].input(t); got.Mouse == nil || got.Mouse.Action != input.MouseMotion || got.Mouse.Button != input.ButtonNone {
 		t.Errorf("motion: %+v", got.Mouse)
 	}
-	if b.m.focus != "a" {
+	if b.m.Focus != "a" {
 		t.Error("a drag that ends in another pane moves the focus")
 	}
 }
@@ -321,7 +322,7 @@ func TestAway(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
 	b.print("a", "still there")
-	b.apply(Update{Away: "daemon restarts"})
+	b.apply(model.Update{Away: "daemon restarts"})
 	b.settle()
 	b.shows("still there")
 	if strings.Contains(b.term.text(), "reconnecting") {

@@ -1,4 +1,4 @@
-package view
+package model
 
 import (
 	"encoding/json"
@@ -8,17 +8,18 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// layoutFile is a layout as it is kept. Sessions are named by id; their names help to
+// Layout is a layout as it is kept. Sessions are named by id; their names help to
 // find their successors when they are gone.
-type layoutFile struct {
+type Layout struct {
 	Version int               `json:"version"`
-	Tabs    []tabFile         `json:"tabs"`
+	Tabs    []TabFile         `json:"tabs"`
 	Current int               `json:"current"`
 	Names   map[string]string `json:"names,omitempty"`
 	Theme   string            `json:"theme,omitempty"` // if the person chose one
 }
 
-type tabFile struct {
+// TabFile is a tab of a layout.
+type TabFile struct {
 	Name  string       `json:"name,omitempty"`
 	Auto  bool         `json:"auto,omitempty"`
 	Tree  *layout.Node `json:"tree,omitempty"`
@@ -28,17 +29,17 @@ type tabFile struct {
 
 const layoutVersion = 1
 
-// file is the model's arrangement.
-func (m *model) file() layoutFile {
-	f := layoutFile{Version: layoutVersion, Current: m.current, Names: map[string]string{}}
-	for i, t := range m.tabs {
-		tf := tabFile{t.name, t.auto, t.tree, t.focus, t.zoomed}
-		if i == m.current {
-			tf.Focus, tf.Zoom = m.focus, m.zoomed
+// Layout is the model's arrangement.
+func (m *Model) Layout() Layout {
+	f := Layout{Version: layoutVersion, Current: m.Current, Names: map[string]string{}}
+	for i, t := range m.Tabs {
+		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed}
+		if i == m.Current {
+			tf.Focus, tf.Zoom = m.Focus, m.Zoomed
 		}
 		f.Tabs = append(f.Tabs, tf)
-		for _, id := range t.tree.Sessions() {
-			if s := m.session(id); s != nil {
+		for _, id := range t.Tree.Sessions() {
+			if s := m.Session(id); s != nil {
 				f.Names[id] = s.Name
 			}
 		}
@@ -46,20 +47,20 @@ func (m *model) file() layoutFile {
 	return f
 }
 
-// use arranges what there is of a layout; false when nothing of it is there.
-func (m *model) use(f *layoutFile) bool {
-	var tabs []*tab
+// UseLayout arranges what there is of a layout; false when nothing of it is there.
+func (m *Model) UseLayout(f *Layout) bool {
+	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
-		t := &tab{name: tf.Name, auto: tf.Auto, focus: m.successor(f, tf.Focus), zoomed: tf.Zoom}
-		if !t.auto {
+		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom}
+		if !t.Auto {
 			for _, id := range tf.Tree.Sessions() {
 				if now := m.successor(f, id); now != "" && now != id {
 					tf.Tree.Rename(id, now)
 				}
 			}
-			t.tree = tf.Tree.Keep(func(id string) bool { return m.session(id) != nil })
-			if t.tree == nil {
+			t.Tree = tf.Tree.Keep(func(id string) bool { return m.Session(id) != nil })
+			if t.Tree == nil {
 				continue
 			}
 		}
@@ -71,27 +72,28 @@ func (m *model) use(f *layoutFile) bool {
 	if len(tabs) == 0 {
 		return false
 	}
-	m.tabs = tabs
+	m.Tabs = tabs
 	m.enter(current)
 	return true
 }
 
 // successor is the session that an id of a layout stands for: itself, or one that runs
 // under its name now; empty: none.
-func (m *model) successor(f *layoutFile, id string) string {
-	if m.session(id) != nil {
+func (m *Model) successor(f *Layout, id string) string {
+	if m.Session(id) != nil {
 		return id
 	}
-	for i := range m.sessions {
-		if s := &m.sessions[i]; s.Name == f.Names[id] && s.State == StateRunning {
+	for i := range m.Sessions {
+		if s := &m.Sessions[i]; s.Name == f.Names[id] && s.State == StateRunning {
 			return s.ID
 		}
 	}
 	return ""
 }
 
-func readLayout(b []byte) (*layoutFile, error) {
-	f := &layoutFile{}
+// ParseLayout reads a layout as it was kept.
+func ParseLayout(b []byte) (*Layout, error) {
+	f := &Layout{}
 	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("the layout cannot be read: %w", err)
 	}
@@ -103,5 +105,5 @@ func readLayout(b []byte) (*layoutFile, error) {
 	return f, nil
 }
 
-// anyRuns reports whether a tree has a session that still runs.
-func (m *model) anyRuns(n *layout.Node) bool { return slices.ContainsFunc(n.Sessions(), m.running) }
+// AnyRuns reports whether a tree has a session that still runs.
+func (m *Model) AnyRuns(n *layout.Node) bool { return slices.ContainsFunc(n.Sessions(), m.Running) }

@@ -1,4 +1,4 @@
-package view
+package model
 
 import "time"
 
@@ -48,22 +48,22 @@ type Progress struct {
 // StateRunning is the state of a session that takes input.
 const StateRunning = "running"
 
-// ran is how long a session ran or has been running.
-func (s *Session) ran(now time.Time) time.Duration {
+// Ran is how long a session ran or has been running.
+func (s *Session) Ran(now time.Time) time.Duration {
 	if !s.Ended.IsZero() {
 		now = s.Ended
 	}
 	return max(0, now.Sub(s.Started))
 }
 
-// failed reports an end that people should look at.
-func (s *Session) failed() bool {
+// Failed reports an end that people should look at.
+func (s *Session) Failed() bool {
 	return s.State != StateRunning && (s.ExitCode == nil || *s.ExitCode != 0)
 }
 
-// wants reports that a session asks a person. Full-screen programs and the prompts of shells within
+// Wants reports that a session asks a person. Full-screen programs and the prompts of shells within
 // shells wait for one too, but ask nothing.
-func wants(s *Session) bool {
+func (s *Session) Wants() bool {
 	return s.State == StateRunning && s.Needs != "" && s.Needs != "screen" && s.Needs != "prompt"
 }
 

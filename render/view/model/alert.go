@@ -1,0 +1,120 @@
+package model
+
+import "time"
+
+// Alert is something a person may want to know of a session they do not look at.
+type Alert struct {
+	Kind  AlertKind
+	since time.Time
+}
+
+// AlertKind says how urgent an alert is.
+type AlertKind uint8
+
+// Kinds of alerts, the more urgent the later.
+const (
+	AlertNone AlertKind = iota
+	AlertFinished
+	AlertBell
+	AlertFailed
+	AlertNeeds
+)
+
+// Sign marks sessions and tabs.
+func (k AlertKind) Sign() string { return signs[k] }
+
+// Words say what happened.
+func (k AlertKind) Words() string { return words[k] }
+
+var signs = [...]string{AlertNone: "", AlertFinished: "✓", AlertBell: "♪", AlertFailed: "✗", AlertNeeds: "?"}
+
+var words = [...]string{AlertNone: "", AlertFinished: "finished", AlertBell: "rang the bell", AlertFailed: "failed", AlertNeeds: "needs input"}
+
+// DefaultLong is how long a command runs whose end is told, unless the person says.
+const DefaultLong = 3 * time.Second
+
+// notice compares what is known with what was.
+func (m *Model) notice(now []Session, at time.Time) {
+	for i := range now {
+		s := &now[i]
+		old := m.Session(s.ID)
+		if old == nil {
+			continue
+		}
+		kind := m.Quiet.worth(change(old, s, at, m.Quiet.Long))
+		if kind == AlertFinished && m.onScreen(s.ID) {
+			continue // it can be seen
+		}
+		if kind > m.Alerts[s.ID].Kind {
+			m.Alerts[s.ID] = Alert{kind, at}
+			if m.Follow && m.tabOf(s.ID) >= 0 {
+				m.GoTo(s.ID)
+			}
+		}
+		if a := m.Alerts[s.ID]; a.Kind == AlertNeeds && !s.Wants() { // somebody else answered
+			delete(m.Alerts, s.ID)
+		}
+	}
+}
+
+// worth is the alert, or none where the person wants none of it.
+func (a *Alerts) worth(kind AlertKind) AlertKind {
+	switch {
+	case kind == AlertNeeds && a.NoInput, kind == AlertBell && a.NoBell,
+		(kind == AlertFinished || kind == AlertFailed) && a.NoCommand:
+		return AlertNone
+	}
+	return kind
+}
+
+func change(old, s *Session, now time.Time, long time.Duration) AlertKind {
+	switch {
+	case s.Wants() && !old.Wants():
+		return AlertNeeds
+	case old.State == StateRunning && s.State != StateRunning:
+		return outcome(s.Failed())
+	case old.Phase == PhaseRunning && s.Phase == PhasePrompt && now.Sub(old.Since) >= long:
+		return outcome(s.LastExit != nil && *s.LastExit != 0)
+	case s.Bells > old.Bells:
+		return AlertBell
+	}
+	return AlertNone
+}
+
+func outcome(failed bool) AlertKind {
+	if failed {
+		return AlertFailed
+	}
+	return AlertFinished
+}
+
+// NextAlert is the session that wants attention most, of equals the one that has waited
+// longest; empty: none.
+func (m *Model) NextAlert() string {
+	best := ""
+	for i := range m.Sessions {
+		id := m.Sessions[i].ID
+		a, ok := m.Alerts[id]
+		if b := m.Alerts[best]; ok && (best == "" || a.Kind > b.Kind || a.Kind == b.Kind && a.since.Before(b.since)) {
+			best = id
+		}
+	}
+	return best
+}
+
+// Worst is the most urgent alert among sessions.
+func (m *Model) Worst(ids []string) AlertKind {
+	worst := AlertNone
+	for _, id := range ids {
+		worst = max(worst, m.Alerts[id].Kind)
+	}
+	return worst
+}
+
+// Alerts say what is not worth a person's attention.
+type Alerts struct {
+	NoBell    bool
+	NoCommand bool
+	NoInput   bool
+	Long      time.Duration // how long a command runs whose end is told; default 3 s
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/longterm-dev/longterm/render/view/layout"
+)
+
+// Arrange says which sessions go where.
+func (m *Model) Arrange(area layout.Rect) []layout.Place {
+	if m.Zoomed && m.Focus != "" {
+		return []layout.Place{{Session: m.Focus, Area: area}}
+	}
+	if t := m.Tab(); !t.Auto {
+		places, _, fits := t.Tree.Arrange(area)
+		if fits || len(places) == 1 {
+			return places
+		}
+		return []layout.Place{{Session: m.Focus, Area: area}}
+	}
+	ids := m.Visible()
+	areas := layout.Grid(area, len(ids))
+	from := 0
+	if i := slices.Index(ids, m.Focus); i >= len(areas) { // a window around the focused one
+		from = i - len(areas) + 1
+	}
+	out := make([]layout.Place, len(areas))
+	for i := range areas {
+		out[i] = layout.Place{Session: ids[from+i], Area: areas[i]}
+	}
+	return out
+}
+
+// StepTab shows the tab n further on, round and round.
+func (m *Model) StepTab(n int) { m.Show((m.Current + n + len(m.Tabs)) % len(m.Tabs)) }
+
+// Insert puts a new session into a tab: into the grid, or beside a session where it has
+// more room.
+func (m *Model) Insert(t *Tab, beside, id string) {
+	if t.Auto || !slices.Contains(m.Tabs, t) {
+		return
+	}
+	stacked := false
+	for _, p := range m.Places {
+		if p.Session == beside {
+			stacked = p.Area.H*layout.CellAspect > p.Area.W
+		}
+	}
+	t.Tree = t.Tree.Split(beside, id, stacked)
+}
+
+// MoveToTab gives the focused session a tab of its own; false: it has one.
+func (m *Model) MoveToTab() bool {
+	id := m.Focus
+	if m.Session(id) == nil {
+		return true
+	}
+	if t := m.Tab(); !t.Auto {
+		if len(t.Tree.Sessions()) == 1 {
+			return false
+		}
+		m.Leave(id)
+	}
+	m.AddTab(&Tab{Tree: layout.Leaf(id), Focus: id})
+	return true
+}
+
+// ToggleAll shows all sessions in a grid, or what was shown before.
+func (m *Model) ToggleAll() {
+	if m.Tab().Auto {
+		if len(m.Tabs) > 1 {
+			m.DropTab(m.Current)
+		}
+		return
+	}
+	for i, t := range m.Tabs {
+		if t.Auto {
+			m.Show(i)
+			return
+		}
+	}
+	m.AddTab(&Tab{Auto: true, Focus: m.Focus})
+}
+
+// Grow makes the focused session's pane larger by some cells; false: it has no border
+// that could move.
+func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
+	return m.Manual(area).Tree.Grow(m.Focus, area, stacked, by)
+}
+
+// Rearrange gives the current tab the next ready-made arrangement, and tells its name;
+// empty: there is nothing to arrange.
+func (m *Model) Rearrange(area layout.Rect) string {
+	t := m.Manual(area)
+	ids := t.Tree.Sessions()
+	if len(ids) < 2 {
+		return ""
+	}
+	a := layout.Arrangements[t.arranged%len(layout.Arrangements)]
+	t.arranged++
+	t.Tree = a.Make(area, ids)
+	return a.Name
+}
+
+// Swap exchanges the focused session with the next one.
+func (m *Model) Swap(area layout.Rect) {
+	t := m.Manual(area)
+	ids := t.Tree.Sessions()
+	if i := slices.Index(ids, m.Focus); i >= 0 {
+		t.Tree.Swap(m.Focus, ids[(i+1)%len(ids)])
+	}
+}
