@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -24,11 +25,11 @@ const hintTime = 350 * time.Millisecond
 // key handles a key of the person's keyboard.
 func (v *viewer) key(e *tcell.EventKey) {
 	if v.pasting != nil {
-		v.pasted(e)
+		v.pasting.WriteString(events.Pasted(e))
 		return
 	}
 	v.message = ""
-	k := keyOf(e)
+	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
 	p := v.focused()
 	switch {
@@ -125,20 +126,5 @@ func (v *viewer) paste(start bool) {
 			v.present(p)
 		}
 		v.act(Input{Paste: &text})
-	}
-}
-
-// pasted adds a character. What stays of other control characters in a paste is none of
-// a program's business.
-func (v *viewer) pasted(e *tcell.EventKey) {
-	switch e.Key() {
-	case tcell.KeyRune:
-		v.pasting.WriteRune(e.Rune())
-	case tcell.KeyEnter, tcell.KeyCtrlM:
-		v.pasting.WriteByte('\r')
-	case tcell.KeyCtrlJ, tcell.KeyLF:
-		v.pasting.WriteByte('\n')
-	case tcell.KeyTab, tcell.KeyCtrlI:
-		v.pasting.WriteByte('\t')
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
@@ -27,35 +28,17 @@ type pointer struct {
 	x, y     int // of the last click
 }
 
-var mouseButtons = []struct {
-	mask  tcell.ButtonMask
-	code  input.Button
-	wheel bool
-}{
-	{tcell.WheelUp, input.ButtonWheelUp, true},
-	{tcell.WheelDown, input.ButtonWheelDown, true},
-	{tcell.WheelLeft, input.ButtonWheelLeft, true},
-	{tcell.WheelRight, input.ButtonWheelRight, true},
-	{tcell.ButtonPrimary, input.ButtonLeft, false},
-	{tcell.ButtonMiddle, input.ButtonMiddle, false},
-	{tcell.ButtonSecondary, input.ButtonRight, false},
-	{tcell.Button4, input.ButtonBack, false},
-	{tcell.Button5, input.ButtonForward, false},
-}
-
-const wheels = tcell.WheelUp | tcell.WheelDown | tcell.WheelLeft | tcell.WheelRight
-
 // mouse focuses what is clicked, moves borders, selects text, and hands to a program
 // what it asked for. A drag belongs to where it began, wherever it goes.
 func (v *viewer) mouse(e *tcell.EventMouse) {
 	held := v.pointer.held
-	v.pointer.held = e.Buttons() &^ wheels
+	v.pointer.held = e.Buttons() &^ events.Wheels
 	pressed := held == 0 && v.pointer.held != 0
 	if v.mouseTaken(e, held, pressed) {
 		return
 	}
 	x, y := e.Position()
-	if pressed || e.Buttons()&wheels != 0 {
+	if pressed || e.Buttons()&events.Wheels != 0 {
 		v.message = ""
 	}
 	if pressed {
@@ -103,9 +86,9 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 
 // forward gives a program what it asked for of the mouse.
 func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
-	ev := mouseOf(e, held)
-	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && ev.place(p, e, held != 0)
-	wanted := over && v.m.Running(p.id) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev.Mouse, &p.modes)) > 0
+	ev := events.Mouse(e, held)
+	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && p.locate(&ev, e, held != 0)
+	wanted := over && v.m.Running(p.id) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, &p.modes)) > 0
 	if pressed {
 		v.pointer.grab = ""
 		if wanted {
@@ -113,7 +96,7 @@ func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pr
 		}
 	}
 	if wanted {
-		p.stream.Act(Input{Mouse: &ev.Mouse})
+		p.stream.Act(Input{Mouse: &ev})
 	}
 	return wanted || over && p.modes.Mouse != vterm.MouseOff
 }
@@ -234,39 +217,4 @@ func (v *viewer) dragBorder(x, y int) {
 			v.m.Zoomed = true
 		}
 	}
-}
-
-type mouseEvent struct{ input.Mouse }
-
-// mouseOf says what happened, given the buttons that were down before.
-func mouseOf(e *tcell.EventMouse, held tcell.ButtonMask) mouseEvent {
-	now := e.Buttons()
-	m := mouseEvent{input.Mouse{Mods: modsOf(e.Modifiers()), Action: input.MouseMotion}}
-	for _, b := range mouseButtons {
-		is, was := now&b.mask != 0, held&b.mask != 0
-		switch {
-		case is && (b.wheel || !was):
-			m.Button, m.Action = b.code, input.MousePress
-			return m
-		case was && !is:
-			m.Button, m.Action = b.code, input.MouseRelease
-			return m
-		case is:
-			m.Button = b.code
-		}
-	}
-	return m
-}
-
-// place sets the position on the session's screen: for a drag the nearest one, wherever
-// the mouse is; otherwise false when it is not on the screen.
-func (m *mouseEvent) place(p *pane, e *tcell.EventMouse, drag bool) bool {
-	x, y := e.Position()
-	in := p.inner()
-	m.Col, m.Row = x-in.X+p.left, y-in.Y+p.top
-	cols, rows := min(in.W+p.left, p.screen.Cols), min(in.H+p.top, p.screen.Rows)
-	if drag {
-		m.Col, m.Row = min(max(m.Col, p.left), cols-1), min(max(m.Row, p.top), rows-1)
-	}
-	return m.Col >= p.left && m.Col < cols && m.Row >= p.top && m.Row < rows
 }

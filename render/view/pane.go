@@ -3,9 +3,12 @@ package view
 import (
 	"time"
 
+	"github.com/gdamore/tcell/v2"
+
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // pane is a session on the screen.
@@ -135,4 +138,17 @@ func (v *viewer) at(x, y int) *pane {
 		}
 	}
 	return nil
+}
+
+// locate sets the position of the mouse on the session's screen: for a drag the nearest one, wherever
+// the mouse is; otherwise false when it is not on the screen.
+func (p *pane) locate(m *input.Mouse, e *tcell.EventMouse, drag bool) bool {
+	x, y := e.Position()
+	in := p.inner()
+	m.Col, m.Row = x-in.X+p.left, y-in.Y+p.top
+	cols, rows := min(in.W+p.left, p.screen.Cols), min(in.H+p.top, p.screen.Rows)
+	if drag {
+		m.Col, m.Row = min(max(m.Col, p.left), cols-1), min(max(m.Row, p.top), rows-1)
+	}
+	return m.Col >= p.left && m.Col < cols && m.Row >= p.top && m.Row < rows
 }

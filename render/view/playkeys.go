@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
@@ -47,7 +48,7 @@ func (p *player) key(e *tcell.EventKey) {
 		p.typed(e)
 		return
 	}
-	if do, ok := playKeys[keymap.KeyLabel(keyOf(e))]; ok {
+	if do, ok := playKeys[keymap.KeyLabel(events.Key(e))]; ok {
 		do(p)
 	}
 }

@@ -59,3 +59,14 @@ func TestLabels(t *testing.T) {
 		}
 	}
 }
+
+func TestKeyNames(t *testing.T) {
+	for want, k := range map[string]input.Key{
+		"Ctrl-Space": {Code: ' ', Mods: input.Ctrl}, "x": {Code: 'x'}, "Shift-Tab": {Code: input.KeyTab, Mods: input.Shift},
+		"Ctrl-Alt-F5": {Code: input.KeyF1 + 4, Mods: input.Ctrl | input.Alt}, "PageUp": {Code: input.KeyPageUp}, "Backspace": {Code: input.KeyBackspace},
+	} {
+		if got := KeyLabel(k); got != want {
+			t.Errorf("%+v is called %q; want %q", k, got, want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package view
+package events
 
 import (
 	"github.com/gdamore/tcell/v2"
@@ -16,10 +16,10 @@ var namedKeys = map[tcell.Key]rune{
 	tcell.KeyCenter: input.KeyKPBegin, tcell.KeyMenu: input.KeyMenu,
 }
 
-// keyOf is a tcell key as the session's terminal understands it; Code 0 when there is no
+// Key is a tcell key as the session's terminal understands it; Code 0 when there is no
 // such key. The person's terminal may report Ctrl with a character in three ways (as a
 // control character, in the kitty protocol, as modifyOtherKeys): all give the same Key.
-func keyOf(e *tcell.EventKey) input.Key {
+func Key(e *tcell.EventKey) input.Key {
 	key, mods := e.Key(), modsOf(e.Modifiers())
 	if code, ok := namedKeys[key]; ok {
 		if key == tcell.KeyBacktab {
@@ -64,10 +64,9 @@ func controlKey(r rune, mods input.Mods) input.Key {
 var modifiers = []struct {
 	tcell tcell.ModMask
 	vterm input.Mods
-	name  string
 }{
-	{tcell.ModCtrl, input.Ctrl, "Ctrl-"}, {tcell.ModAlt, input.Alt, "Alt-"}, {tcell.ModShift, input.Shift, "Shift-"},
-	{tcell.ModMeta, input.Meta, "Meta-"}, {tcell.ModHyper, input.Hyper, "Hyper-"},
+	{tcell.ModCtrl, input.Ctrl}, {tcell.ModAlt, input.Alt}, {tcell.ModShift, input.Shift},
+	{tcell.ModMeta, input.Meta}, {tcell.ModHyper, input.Hyper},
 }
 
 func modsOf(m tcell.ModMask) input.Mods {
@@ -78,4 +77,20 @@ func modsOf(m tcell.ModMask) input.Mods {
 		}
 	}
 	return out
+}
+
+// Pasted is the text that a key stands for between the marks of a paste; empty: none. What
+// stays of other control characters in a paste is none of a program's business.
+func Pasted(e *tcell.EventKey) string {
+	switch e.Key() {
+	case tcell.KeyRune:
+		return string(e.Rune())
+	case tcell.KeyEnter, tcell.KeyCtrlM:
+		return "\r"
+	case tcell.KeyCtrlJ, tcell.KeyLF:
+		return "\n"
+	case tcell.KeyTab, tcell.KeyCtrlI:
+		return "\t"
+	}
+	return ""
 }

@@ -1,11 +1,10 @@
-package view
+package events
 
 import (
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -56,7 +55,7 @@ func TestKeys(t *testing.T) {
 	}
 	for _, c := range cases {
 		e := tcell.NewEventKey(c.key, c.r, c.mods)
-		k := keyOf(e)
+		k := Key(e)
 		if got := input.AppendKey(nil, k, &vterm.Modes{}); k.Code != 0 && string(got) != c.want || k.Code == 0 && c.want != "" {
 			t.Errorf("%s: %+v sends %q; want %q", e.Name(), k, got, c.want)
 		}
@@ -64,33 +63,5 @@ func TestKeys(t *testing.T) {
 		if got := input.AppendKey(nil, k, &m); k.Code != 0 && string(got) != c.kitty {
 			t.Errorf("%s: %+v sends %q in the kitty protocol; want %q", e.Name(), k, got, c.kitty)
 		}
-	}
-}
-
-func TestKeyNames(t *testing.T) {
-	for want, k := range map[string]input.Key{
-		"Ctrl-Space": {Code: ' ', Mods: input.Ctrl}, "x": {Code: 'x'}, "Shift-Tab": {Code: input.KeyTab, Mods: input.Shift},
-		"Ctrl-Alt-F5": {Code: input.KeyF1 + 4, Mods: input.Ctrl | input.Alt}, "PageUp": {Code: input.KeyPageUp}, "Backspace": {Code: input.KeyBackspace},
-	} {
-		if got := keymap.KeyLabel(k); got != want {
-			t.Errorf("%+v is called %q; want %q", k, got, want)
-		}
-	}
-}
-
-// Every action of the tables can be done, and nothing else.
-func TestActions(t *testing.T) {
-	for _, r := range keymap.Prefix {
-		if actions[r.Action] == nil {
-			t.Errorf("nothing does %q", r.Action)
-		}
-	}
-	for _, r := range keymap.Scroll {
-		if lookActions[r.Action] == nil {
-			t.Errorf("nothing does %q", r.Action)
-		}
-	}
-	if len(actions) != len(keymap.Prefix) || len(lookActions) != len(keymap.Scroll) {
-		t.Error("something is done that no table names")
 	}
 }

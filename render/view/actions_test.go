@@ -1,0 +1,24 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
+)
+
+// Every action of the tables can be done, and nothing else.
+func TestActions(t *testing.T) {
+	for _, r := range keymap.Prefix {
+		if actions[r.Action] == nil {
+			t.Errorf("nothing does %q", r.Action)
+		}
+	}
+	for _, r := range keymap.Scroll {
+		if lookActions[r.Action] == nil {
+			t.Errorf("nothing does %q", r.Action)
+		}
+	}
+	if len(actions) != len(keymap.Prefix) || len(lookActions) != len(keymap.Scroll) {
+		t.Error("something is done that no table names")
+	}
+}
