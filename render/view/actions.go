@@ -71,7 +71,7 @@ func (v *viewer) command(k input.Key) {
 		actions[a](v, k)
 		return
 	}
-	v.message = "no such key; " + v.chord("help") + " lists them"
+	v.message = "no such key; " + v.keys.Chord("help") + " lists them"
 }
 
 // emptyKey does what a key asks for while there is no session.
@@ -119,7 +119,7 @@ func (v *viewer) split(stacked bool) {
 	}
 	p := v.focused()
 	if p != nil && (stacked && p.area.H < 2*layout.MinHeight || !stacked && p.area.W < 2*layout.MinWidth+1) {
-		v.message = "the pane is too small to be split; " + v.chord("tab-new") + " opens a tab"
+		v.message = "the pane is too small to be split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
 	t, at := v.m.Manual(v.paneArea()), v.m.Focus
@@ -195,7 +195,7 @@ func (v *viewer) closePane() {
 	switch {
 	case v.m.Session(id) == nil:
 	case v.m.Running(id) && len(v.m.Shown()) == 1 && len(v.m.Tabs) == 1:
-		v.message = "it runs; " + v.chord("kill") + " kills it"
+		v.message = "it runs; " + v.keys.Chord("kill") + " kills it"
 	case v.m.Running(id):
 		v.m.Manual(v.paneArea())
 		v.m.Leave(id)

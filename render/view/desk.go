@@ -82,7 +82,7 @@ func (d Desk) SetLayout(name string) {
 }
 
 // Chord are the keys of an action, for people.
-func (d Desk) Chord(a keymap.Action) string { return d.v.chord(a) }
+func (d Desk) Chord(a keymap.Action) string { return d.v.keys.Chord(a) }
 
 // Wear takes other looks, as when the configuration changed.
 func (d Desk) Wear(l Looks) error { return d.v.wear(l) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -33,15 +34,48 @@ func (v *viewer) draw() {
 	v.canvas.Show()
 }
 
+// drawStatus draws a pane's first row.
+func (v *viewer) drawStatus(p *pane) {
+	s := v.m.Session(p.id)
+	if s == nil || p.area.H < 2 {
+		return
+	}
+	now := v.o.Now()
+	line := bars.Status{
+		Session: s, Number: v.m.Number(p.id), Focused: p.id == v.m.Focus, Title: p.screen.Title,
+		Alert: v.m.Alerts[p.id].Kind, SyncKeys: v.m.Tab().Sync, Home: v.o.Home, Now: now,
+	}
+	if l := p.look; l.standsStill() {
+		line.Copying = &bars.Position{Below: max(l.page.End()-l.top-l.height, 0), Above: l.page.End() - l.height}
+	}
+	if p.outgrown(now) {
+		line.Cols, line.Rows = p.screen.Cols, p.screen.Rows
+	}
+	p.status = line.Draw(&v.canvas, v.theme, p.area, p.status)
+}
+
+// drawBar draws the last row.
+func (v *viewer) drawBar() {
+	s := bars.State{
+		Model: &v.m, Keys: v.keys, Message: v.message, Prefix: v.mode == modePrefix,
+		Panes: len(v.panes), NoHints: v.o.NoHints, Now: v.o.Now(),
+	}
+	if p := v.focused(); p != nil && p.look.standsStill() {
+		s.CopyMode = p.look.hint(v.keys)
+	}
+	v.bar.Draw(&v.canvas, v.theme, &s)
+}
+
 // begin clears the terminal and has everything drawn.
 func (v *viewer) begin() {
 	v.canvas.Clear()
-	v.bar, v.lined = "", "\x00"
+	v.bar.Forget()
+	v.lined = "\x00"
 	for _, p := range v.panes {
 		p.markAll()
 	}
 	if v.m.Loaded && len(v.panes) == 0 {
-		v.drawEmpty()
+		bars.DrawEmpty(&v.canvas, v.keys)
 	}
 }
 

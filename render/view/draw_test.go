@@ -10,7 +10,6 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
-	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -28,7 +27,7 @@ func TestScreen(t *testing.T) {
 		"", "", "", "", "",
 		" Ctrl-Space: commands, then ?: help",
 	}, "\n")
-	if got := b.term.text(); got != want {
+	if got := b.term.Text(); got != want {
 		t.Errorf("one session:\n%s\nwant\n%s", got, want)
 	}
 
@@ -41,35 +40,8 @@ func TestScreen(t *testing.T) {
 		"$ make              │FAIL",
 		"cc 你好.c           │",
 	}, "\n")
-	if got := b.term.text(); !strings.HasPrefix(got, want) {
+	if got := b.term.Text(); !strings.HasPrefix(got, want) {
 		t.Errorf("two sessions:\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestStateText(t *testing.T) {
-	code := func(n int) *int { return &n }
-	cases := []struct {
-		s            model.Session
-		wide, narrow string
-		failed       bool
-	}{
-		{model.Session{State: model.StateRunning}, "●", "●", false},
-		{model.Session{State: "exited", ExitCode: code(0)}, "✓ exited 0", "✓", false},
-		{model.Session{State: "exited", ExitCode: code(127)}, "✗ exited 127", "✗127", true},
-		{model.Session{State: "exited", Signal: "SIGKILL"}, "✗ SIGKILL", "✗", true},
-		{model.Session{State: "lost"}, "✗ lost", "✗", true},
-	}
-	for _, c := range cases {
-		if w, n := stateText(&c.s, 80), stateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.Failed() != c.failed {
-			t.Errorf("%+v: %q, %q, failed %v", c.s, w, n, c.s.Failed())
-		}
-	}
-	for d, want := range map[time.Duration]string{
-		0: "0s", 59 * time.Second: "59s", time.Minute: "1:00", 3599 * time.Second: "59:59", 30 * time.Hour: "30:00:00",
-	} {
-		if got := duration(d); got != want {
-			t.Errorf("%v: %q; want %q", d, got, want)
-		}
 	}
 }
 
@@ -83,10 +55,10 @@ func TestDrawsWhatChanged(t *testing.T) {
 	_, _ = e.Write([]byte("one\r\ntwo\r\nthree"))
 	p.apply(frameSince(e, 0))
 	b.refresh()
-	b.term.drawn()
+	b.term.Drawn()
 
 	b.refresh()
-	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
+	if puts, shows := b.term.Drawn(); puts != 0 || shows != 0 {
 		t.Errorf("nothing happened, and %d cells were drawn, shown %d times", puts, shows)
 	}
 
@@ -94,18 +66,18 @@ func TestDrawsWhatChanged(t *testing.T) {
 	_, _ = e.Write([]byte("\r\x1b[A\x1b[31mthe second row"))
 	p.apply(frameSince(e, since))
 	b.refresh()
-	if puts, shows := b.term.drawn(); puts != p.cols || shows != 1 {
+	if puts, shows := b.term.Drawn(); puts != p.cols || shows != 1 {
 		t.Errorf("one row of %d cells changed: %d cells were drawn, shown %d times", p.cols, puts, shows)
 	}
 
 	b.now = b.now.Add(time.Second)
 	b.refresh()
-	if puts, shows := b.term.drawn(); puts == 0 || puts > 2*80 || shows != 1 {
+	if puts, shows := b.term.Drawn(); puts == 0 || puts > 2*80 || shows != 1 {
 		t.Errorf("a second passed: %d cells were drawn, shown %d times", puts, shows)
 	}
 	b.apply(model.Update{Sessions: []model.Session{running("a"), running("b")}})
 	b.refresh()
-	if puts, shows := b.term.drawn(); puts != 0 || shows != 0 {
+	if puts, shows := b.term.Drawn(); puts != 0 || shows != 0 {
 		t.Errorf("the list came again, and %d cells were drawn", puts)
 	}
 }
@@ -197,8 +169,8 @@ func TestHostileNames(t *testing.T) {
 		{Row: 99}, {Row: -1},
 	}}})
 	b.refresh()
-	if strings.ContainsFunc(strings.ReplaceAll(b.term.text(), "\n", ""), func(r rune) bool { return canvas.Unprintable(r, 3) }) {
-		t.Errorf("control characters on the screen: %q", b.term.text())
+	if strings.ContainsFunc(strings.ReplaceAll(b.term.Text(), "\n", ""), func(r rune) bool { return canvas.Unprintable(r, 3) }) {
+		t.Errorf("control characters on the screen: %q", b.term.Text())
 	}
 	b.shows("x?[2Jy?", "z??", "?]0;t?")
 }
@@ -220,7 +192,7 @@ func FuzzFrame(f *testing.F) {
 		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0),
 			tcell.NewEventMouse(19, 0, 0, 0), tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 		if !strings.HasPrefix(b.row(0), " 1 a") || !strings.HasPrefix(b.row(5), " Ctrl-Space: comman") {
-			t.Errorf("drawn outside of the pane:\n%s", b.term.text())
+			t.Errorf("drawn outside of the pane:\n%s", b.term.Text())
 		}
 	})
 }
@@ -267,7 +239,7 @@ func TestCursor(t *testing.T) {
 	b := newBench(t, 40, 10, Options{})
 	at := func() string {
 		x, y, visible := b.term.GetCursor()
-		return fmt.Sprint(x, y, visible, b.term.style)
+		return fmt.Sprint(x, y, visible, b.term.Style())
 	}
 	b.list(running("a"))
 	for output, want := range map[string]string{
@@ -377,7 +349,7 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 	if err := o.defaults(); err != nil {
 		bm.Fatal(err)
 	}
-	keys, err := keymap.New(nil)
+	keys, err := o.keymap()
 	if err != nil {
 		bm.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
-	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -100,87 +100,12 @@ func (s *fakeStream) none(t *testing.T) {
 	}
 }
 
-// recorder is a terminal that counts what is drawn and keeps what was last shown, so that
-// tests can look at it from another goroutine.
-type recorder struct {
-	tcell.SimulationScreen
-	mu    sync.Mutex
-	puts  int
-	shows int
-	finis int
-	rows  []string
-	style tcell.CursorStyle
-	// screen is held while the screen is shown or taken away: the simulation does not look after that.
-	screen sync.Mutex
-}
-
-// vanish takes the terminal away under the viewer.
-func (r *recorder) vanish() {
-	r.screen.Lock()
-	defer r.screen.Unlock()
-	r.SimulationScreen.Fini()
-}
-
-func (r *recorder) Put(x, y int, s string, st tcell.Style) (string, int) {
-	r.mu.Lock()
-	r.puts++
-	r.mu.Unlock()
-	return r.SimulationScreen.Put(x, y, s, st)
-}
-
-func (r *recorder) Show() {
-	r.screen.Lock()
-	r.SimulationScreen.Show()
-	r.screen.Unlock()
-	w, h := r.Size()
-	rows := make([]string, h)
-	for y := range rows {
-		var b strings.Builder
-		for x := 0; x < w; x++ {
-			text, _, width := r.Get(x, y)
-			b.WriteString(text)
-			x += width - 1
-		}
-		rows[y] = strings.TrimRight(b.String(), " ")
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.rows = rows
-	r.shows++
-}
-
-func (r *recorder) SetCursorStyle(st tcell.CursorStyle, colors ...tcell.Color) {
-	r.style = st
-	r.SimulationScreen.SetCursorStyle(st, colors...)
-}
-
-func (r *recorder) Fini() {
-	r.mu.Lock()
-	r.finis++
-	r.mu.Unlock()
-	r.SimulationScreen.Fini()
-}
-
-func (r *recorder) text() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return strings.Join(r.rows, "\n")
-}
-
-func (r *recorder) drawn() (puts, shows int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	puts, shows = r.puts, r.shows
-	r.puts, r.shows = 0, 0
-	return puts, shows
-}
-
 // bench is a viewer without its loop: the test is the loop.
 type bench struct {
 	*viewer
 	t       *testing.T
 	src     *fakeSource
-	term    *recorder
+	term    *screentest.Screen
 	now     time.Time
 	streams map[string]*fakeStream
 	alarms  []func() // set, in order
@@ -199,17 +124,13 @@ func (b *bench) ring() {
 func newBench(t *testing.T, cols, rows int, o Options) *bench {
 	t.Helper()
 	b := &bench{t: t, src: newFakeSource(), now: epoch, streams: map[string]*fakeStream{}}
-	b.term = &recorder{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
-	if err := b.term.Init(); err != nil {
-		t.Fatal(err)
-	}
-	b.term.SetSize(cols, rows)
+	b.term = screentest.Started(t, cols, rows)
 	o.Screen, o.Now, o.Tick = b.term, func() time.Time { return b.now }, make(chan time.Time)
 	if err := o.defaults(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	keys, err := keymap.New(o.Keys)
+	keys, err := o.keymap()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,15 +211,15 @@ func (b *bench) call() {
 }
 
 func (b *bench) row(y int) string {
-	return strings.Split(b.term.text(), "\n")[y]
+	return strings.Split(b.term.Text(), "\n")[y]
 }
 
 // shows fails unless all of these are on the screen.
 func (b *bench) shows(want ...string) {
 	b.t.Helper()
 	for _, w := range want {
-		if !strings.Contains(b.term.text(), w) {
-			b.t.Errorf("%q is not on the screen:\n%s", w, b.term.text())
+		if !strings.Contains(b.term.Text(), w) {
+			b.t.Errorf("%q is not on the screen:\n%s", w, b.term.Text())
 		}
 	}
 }

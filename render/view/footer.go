@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
@@ -54,7 +55,7 @@ func (s Surface) Cursor(x, y int) {
 // areas divides the terminal among panes and footer; the bar is below them.
 func (v *viewer) areas() (panes, footer layout.Rect) {
 	w, h := v.canvas.Size()
-	panes, _ = split(w, h)
+	panes, _ = bars.Split(w, h)
 	footer = layout.Rect{X: 0, Y: panes.Y + panes.H, W: w, H: 0}
 	if v.o.Footer == nil {
 		return panes, footer

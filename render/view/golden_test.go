@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func (b *bench) golden(name string) {
 	b.t.Helper()
 	path := filepath.Join("testdata", name+".txt")
-	got := b.term.text() + "\n"
+	got := b.term.Text() + "\n"
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			b.t.Fatal(err)
@@ -143,7 +143,7 @@ func TestLookBackAtLittle(t *testing.T) {
 	b.keys("^s")
 	b.call()
 	b.shows("⏸")
-	if text := b.term.text(); strings.Contains(text, "⏸ ") && strings.Contains(text, "-") && strings.Contains(text, "/-") {
+	if text := b.term.Text(); strings.Contains(text, "⏸ ") && strings.Contains(text, "-") && strings.Contains(text, "/-") {
 		t.Errorf("lines are counted that are not there:\n%s", text)
 	}
 }

@@ -17,7 +17,7 @@ type help struct {
 type helpLine struct{ key, text string }
 
 func (v *viewer) helpLines() []helpLine {
-	prefix := v.prefixName()
+	prefix := v.keys.PrefixName
 	lines := []helpLine{
 		{"", "Keys go to the focused session. After " + prefix + ":"},
 	}

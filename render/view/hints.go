@@ -64,7 +64,7 @@ func (v *viewer) drawHints() {
 	top := area.Y + area.H - lines
 	th := v.theme
 	if top > 0 {
-		v.canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", v.prefixName()), th.PanelTitle)
+		v.canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", v.keys.PrefixName), th.PanelTitle)
 	}
 	for y := range lines {
 		v.canvas.Fill(0, top+y, cols, th.Panel)

@@ -84,7 +84,7 @@ func (v *viewer) typeKey(k input.Key) {
 // act does something to the focused session, or to all of the tab.
 func (v *viewer) act(in Input) {
 	if v.m.ReadOnly {
-		v.message = "read-only: nothing is sent; " + v.chord("read-only") + " ends this"
+		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " ends this"
 		return
 	}
 	targets := []string{v.m.Focus}
@@ -100,7 +100,7 @@ func (v *viewer) act(in Input) {
 		}
 	}
 	if !sent && v.m.Session(v.m.Focus) != nil {
-		v.message = "it has ended; Enter closes it, " + v.chord("restart") + " starts it again"
+		v.message = "it has ended; Enter closes it, " + v.keys.Chord("restart") + " starts it again"
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -24,17 +25,17 @@ func (v *viewer) sessionItems() []item {
 		s := &v.m.Sessions[i]
 		id := s.ID
 		text := s.Name
-		if what := doing(s, nil); what != "" {
+		if what := bars.Doing(s, ""); what != "" {
 			text += "  " + what
 		}
 		if s.Cwd != "" {
-			text += "  " + shortPath(s.Cwd, v.o.Home, 40)
+			text += "  " + bars.ShortPath(s.Cwd, v.o.Home, 40)
 		}
-		sign, color := "●", stateColor(v.theme, s)
+		sign, color := "●", bars.StateColor(v.theme, s)
 		if a := v.m.Alerts[id]; a.Kind != model.AlertNone {
 			sign, color = a.Kind.Sign(), v.theme.Wants
 		}
-		it := item{text: text, extra: stateText(s, wideStatus) + " " + elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.GoTo(id) }}
+		it := item{text: text, extra: bars.StateText(s, bars.Wide) + " " + bars.Elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.GoTo(id) }}
 		if s.State == model.StateRunning {
 			running = append(running, it)
 			continue
@@ -64,7 +65,7 @@ func (v *viewer) paletteItems() []item {
 		}
 		extra := ""
 		if len(r.Chords) > 0 {
-			extra = v.prefixName() + " " + keymap.Label(r.Chords[0])
+			extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}
 		a, text := r.Action, r.Help
 		if r.Short != "" && r.Brief == "" {
@@ -78,7 +79,7 @@ func (v *viewer) paletteItems() []item {
 			out = append(out, item{text: "first error: " + s.FirstError, extra: s.Name, sign: "✗", color: v.theme.Bad, run: func(v *viewer) { v.m.GoTo(id) }})
 		}
 		if s.State == model.StateRunning {
-			out = append(out, item{text: "go to " + s.Name, extra: shortPath(s.Cwd, v.o.Home, 30), sign: "●", color: stateColor(v.theme, s), run: func(v *viewer) { v.m.GoTo(id) }})
+			out = append(out, item{text: "go to " + s.Name, extra: bars.ShortPath(s.Cwd, v.o.Home, 30), sign: "●", color: bars.StateColor(v.theme, s), run: func(v *viewer) { v.m.GoTo(id) }})
 		}
 	}
 	for _, t := range v.themes() {
@@ -141,7 +142,7 @@ func (v *viewer) setSize(policy string) {
 
 func (v *viewer) openLayouts() {
 	if len(v.layouts.names) == 0 {
-		v.message = "no layout was saved; " + v.chord("layout-save") + " saves one"
+		v.message = "no layout was saved; " + v.keys.Chord("layout-save") + " saves one"
 		return
 	}
 	l := &list{title: "Layouts", items: func(v *viewer) []item {

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/page"
 )
@@ -219,4 +221,20 @@ func (l *look) commandAt() int {
 		}
 	}
 	return n
+}
+
+// hint says what the keys do.
+func (l *look) hint(keys *keymap.Map) string {
+	key := keys.ScrollLabel
+	switch {
+	case !l.keys:
+		return " looking back; typing or Escape: back to the present"
+	case l.search != nil && l.search.Pattern != "":
+		return fmt.Sprintf(" %s %s  %s %s  %s search  %s back", l.search.Pattern, l.search.Count(),
+			key("scroll-match-up"), key("scroll-match-down"), key("scroll-search"), key("scroll-leave"))
+	case l.sel != nil:
+		return fmt.Sprintf(" %s copies  Escape ends the selection", key("scroll-copy"))
+	}
+	return fmt.Sprintf(" %s search  %s select  %s copy  %s %s commands  %s copy output  %s back", key("scroll-search"), key("scroll-select"),
+		key("scroll-copy"), key("scroll-command-up"), key("scroll-command-down"), key("scroll-copy-output"), key("scroll-leave"))
 }

@@ -27,7 +27,7 @@ func (v *viewer) lookKey(p *pane, k input.Key) (handled bool) {
 	a := v.keys.InScroll(k)
 	f, ok := lookActions[a]
 	if !ok {
-		v.message = "looking back: " + v.keys.ScrollLabel("scroll-leave") + " goes back to the present, " + v.chord("help") + " lists the keys"
+		v.message = "looking back: " + v.keys.ScrollLabel("scroll-leave") + " goes back to the present, " + v.keys.Chord("help") + " lists the keys"
 		return true
 	}
 	f(v, p)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/page"
@@ -147,15 +148,13 @@ func (v *viewer) click(x, y int) {
 
 func (v *viewer) clickBar(x, y int) bool {
 	w, h := v.canvas.Size()
-	_, bar := split(w, h)
+	_, bar := bars.Split(w, h)
 	if !bar.Contains(x, y) {
 		return false
 	}
-	for _, t := range v.barTabs {
-		if x >= t.from && x < t.to {
-			v.m.Show(t.tab)
-			return true
-		}
+	if tab, ok := v.bar.Tab(x); ok {
+		v.m.Show(tab)
+		return true
 	}
 	if v.m.NextAlert() != "" && x > w/2 {
 		v.goToAlert()

@@ -58,10 +58,20 @@ func (l *Looks) defaults() {
 	}
 }
 
+// keymap is the map of keys with the person's own ones.
+func (l *Looks) keymap() (*keymap.Map, error) {
+	m, err := keymap.New(l.Keys)
+	if err != nil {
+		return nil, err
+	}
+	m.PrefixName = keymap.KeyLabel(l.Prefix)
+	return m, nil
+}
+
 // wear takes other looks.
 func (v *viewer) wear(l Looks) error {
 	l.defaults()
-	keys, err := keymap.New(l.Keys)
+	keys, err := l.keymap()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -31,7 +32,7 @@ func (v *viewer) closeOverlay() {
 // box is a panel over the panes, with a title in its first row.
 func (v *viewer) box(w, h int, title string) layout.Rect {
 	cols, rows := v.canvas.Size()
-	area, _ := split(cols, rows)
+	area, _ := bars.Split(cols, rows)
 	w, h = min(w, area.W), min(h, area.H)
 	at := layout.Rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
 	for y := range h {
@@ -104,7 +105,7 @@ func (p *prompt) draw(v *viewer) {
 	if p.regexpKey && note == "" {
 		note = "Ctrl-R: regular expression"
 	}
-	v.drawPrompt(label, p.text(), p.at, note)
+	v.bar.DrawLine(&v.canvas, v.theme, bars.Line{Label: label, Text: p.text(), At: p.at, Note: note})
 }
 
 // edit changes a line as a key says; false when it does not.
@@ -191,4 +192,4 @@ func (q *question) mouse(v *viewer, e *tcell.EventMouse, _ tcell.ButtonMask) {
 	}
 }
 
-func (q *question) draw(v *viewer) { v.drawBarText(" "+q.text+" y/n", v.theme.Alarm) }
+func (q *question) draw(v *viewer) { v.bar.DrawText(&v.canvas, " "+q.text+" y/n", v.theme.Alarm) }

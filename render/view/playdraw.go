@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
@@ -55,7 +56,7 @@ func (p *player) drawBar(w, h int) {
 	case p.paused:
 		sign = "⏸"
 	}
-	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, duration(p.at.Sub(p.start)), duration(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
+	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Duration(p.at.Sub(p.start)), bars.Duration(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
 	if p.start.Unix() > 0 { // else nobody knows when it was made
 		left += p.at.Local().Format("  " + time.DateTime)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 )
 
 // tape is a recording of one line a second.
@@ -61,7 +63,7 @@ type playing struct {
 
 func play(t *testing.T, rec Recording, o PlayOptions) *playing {
 	p := &playing{live: live{t: t, done: make(chan error, 1)}, clock: make(chan time.Time), now: epoch}
-	p.term = &recorder{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+	p.term = screentest.New()
 	o.Screen, o.Clock = p.term, p.clock
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -72,9 +74,9 @@ func play(t *testing.T, rec Recording, o PlayOptions) *playing {
 // until lets time pass, in steps, until something is shown.
 func (p *playing) until(step time.Duration, shown func(string) bool) {
 	p.t.Helper()
-	for turns := 0; !shown(p.term.text()); turns++ {
+	for turns := 0; !shown(p.term.Text()); turns++ {
 		if turns == 5_000 {
-			p.t.Fatalf("not shown:\n%s", p.term.text())
+			p.t.Fatalf("not shown:\n%s", p.term.Text())
 		}
 		p.now = p.now.Add(step)
 		select {
@@ -93,11 +95,11 @@ func has(text string) func(string) bool {
 func TestPlay(t *testing.T) {
 	p := play(t, tape{"one", "two", "three", "four", "five"}, PlayOptions{Title: "demo"})
 	p.until(0, has("one"))
-	if s := p.term.text(); strings.Contains(s, "two") || !strings.Contains(s, "demo") {
+	if s := p.term.Text(); strings.Contains(s, "two") || !strings.Contains(s, "demo") {
 		t.Errorf("at the start:\n%s", s)
 	}
 	p.until(100*time.Millisecond, has("three"))
-	if s := p.term.text(); strings.Contains(s, "four") {
+	if s := p.term.Text(); strings.Contains(s, "four") {
 		t.Errorf("after 2 s:\n%s", s)
 	}
 	p.key(tcell.KeyRune, ' ', 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
@@ -16,7 +17,7 @@ import (
 type live struct {
 	t      *testing.T
 	src    *fakeSource
-	term   *recorder
+	term   *screentest.Screen
 	tick   chan time.Time
 	cancel context.CancelFunc
 	done   chan error
@@ -24,7 +25,7 @@ type live struct {
 
 func run(t *testing.T) *live {
 	l := &live{t: t, src: newFakeSource(), tick: make(chan time.Time), done: make(chan error, 1)}
-	l.term = &recorder{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+	l.term = screentest.New()
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancel(t.Context())
 	t.Cleanup(l.cancel)
@@ -42,14 +43,14 @@ func run(t *testing.T) *live {
 // until lets the loop turn until the screen shows some text.
 func (l *live) until(text string) {
 	l.t.Helper()
-	for turns := 0; !strings.Contains(l.term.text(), text); turns++ {
+	for turns := 0; !strings.Contains(l.term.Text(), text); turns++ {
 		if turns == 100_000 {
-			l.t.Fatalf("%q is not shown:\n%s", text, l.term.text())
+			l.t.Fatalf("%q is not shown:\n%s", text, l.term.Text())
 		}
 		select {
 		case l.tick <- epoch:
 		case err := <-l.done:
-			l.t.Fatalf("the viewer has ended (%v) and does not show %q:\n%s", err, text, l.term.text())
+			l.t.Fatalf("the viewer has ended (%v) and does not show %q:\n%s", err, text, l.term.Text())
 		}
 	}
 }
@@ -60,9 +61,7 @@ func (l *live) key(k tcell.Key, r rune, m tcell.ModMask) { l.term.InjectKey(k, r
 func (l *live) ended() error {
 	l.t.Helper()
 	err := <-l.done
-	l.term.mu.Lock()
-	defer l.term.mu.Unlock()
-	if l.term.finis == 0 {
+	if !l.term.GivenBack() {
 		l.t.Error("the terminal was not given back")
 	}
 	return err
@@ -116,7 +115,7 @@ func TestRunEnds(t *testing.T) {
 	t.Run("terminal", func(t *testing.T) {
 		l := run(t)
 		l.until("looking for sessions")
-		l.term.vanish()
+		l.term.Vanish()
 		if err := l.ended(); err != nil {
 			t.Error(err)
 		}

@@ -395,7 +395,7 @@ func TestLetterbox(t *testing.T) {
 	b.list(running("a"))
 	b.pane("a").apply(frame(50, 5, "small"))
 	b.refresh()
-	if strings.Contains(b.term.text(), "·") {
+	if strings.Contains(b.term.Text(), "·") {
 		t.Error("boxed before the session could follow")
 	}
 	b.now = b.now.Add(followTime)
@@ -404,8 +404,8 @@ func TestLetterbox(t *testing.T) {
 	p := b.pane("a")
 	p.apply(frame(p.cols, p.rows, "fits"))
 	b.refresh()
-	if strings.Contains(b.term.text(), "·") {
-		t.Errorf("boxed though it fits:\n%s", b.term.text())
+	if strings.Contains(b.term.Text(), "·") {
+		t.Errorf("boxed though it fits:\n%s", b.term.Text())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
@@ -39,9 +40,8 @@ type viewer struct {
 	quit    bool
 
 	layout  placed
-	fresh   bool   // everything is to be drawn
-	bar     string // as last drawn
-	barTabs []tabSpan
+	fresh   bool // everything is to be drawn
+	bar     bars.Bar
 	lined   string // session beside which separators were last drawn
 	pointer pointer
 	pasting *strings.Builder
@@ -66,7 +66,7 @@ func Run(ctx context.Context, src Source, o Options) error {
 	if err := o.defaults(); err != nil {
 		return err
 	}
-	keys, err := keymap.New(o.Keys)
+	keys, err := o.keymap()
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,6 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	}
 	return v
 }
-
-func (v *viewer) prefixName() string { return keymap.KeyLabel(v.o.Prefix) }
-
-// chord are the keys of an action, for people: Ctrl-Space z.
-func (v *viewer) chord(a keymap.Action) string { return v.prefixName() + " " + v.keys.PrefixLabel(a) }
 
 var errSourceEnded = errors.New("the sessions' source has ended")
 
@@ -213,7 +208,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 		return errSourceEnded
 	}
 	if u.Away != "" && v.m.Away == "" {
-		v.after(awayTime, func() {}) // to be told then
+		v.after(bars.AwayTime, func() {}) // to be told then
 	}
 	first := !v.m.Loaded
 	bells := v.rung()

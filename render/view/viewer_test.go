@@ -7,6 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -180,18 +181,18 @@ func TestHelp(t *testing.T) {
 	b := newBench(t, 80, 24, Options{Looks: Looks{Prefix: input.Key{Code: 'b', Mods: input.Ctrl}}})
 	b.list(running("a"))
 	b.print("a", strings.Repeat("text under the help ", 100))
-	before := b.term.text()
+	before := b.term.Text()
 	prefix := tcell.NewEventKey(tcell.KeyCtrlB, 0, tcell.ModCtrl)
 	b.send(prefix)
 	b.keys("?")
 	b.shows("After Ctrl-b", "start a session", "focus the pane to the left")
 	b.print("a", "meanwhile")
-	if strings.Contains(b.term.text(), "meanwhile") {
+	if strings.Contains(b.term.Text(), "meanwhile") {
 		t.Error("output is drawn over the help")
 	}
 	b.print("a", strings.Repeat("text under the help ", 100))
 	b.keys("x")
-	if got := b.term.text(); got != before {
+	if got := b.term.Text(); got != before {
 		t.Errorf("after the help:\n%s\nwant\n%s", got, before)
 	}
 	b.streams["a"].none(t)
@@ -325,14 +326,14 @@ func TestAway(t *testing.T) {
 	b.apply(model.Update{Away: "daemon restarts"})
 	b.settle()
 	b.shows("still there")
-	if strings.Contains(b.term.text(), "reconnecting") {
+	if strings.Contains(b.term.Text(), "reconnecting") {
 		t.Error("a blink is told of")
 	}
-	b.now = b.now.Add(awayTime)
+	b.now = b.now.Add(bars.AwayTime)
 	b.settle()
 	b.shows("reconnecting… daemon restarts", "still there")
 	b.list(running("a"))
-	if strings.Contains(b.term.text(), "reconnecting") {
+	if strings.Contains(b.term.Text(), "reconnecting") {
 		t.Error("it says that the source is away")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // Map finds actions by keys.
 type Map struct {
+	PrefixName     string // of the prefix key, for people, where there is one
 	Prefix, Scroll []Row
 	byPrefix       map[string]Action
 	byScroll       map[string]Action
@@ -71,6 +72,9 @@ func name(k input.Key) string {
 
 // PrefixLabel is the first key of an action after the prefix, for people.
 func (m *Map) PrefixLabel(a Action) string { return firstLabel(m.Prefix, a) }
+
+// Chord are the prefix and the key of an action, for people: Ctrl-Space z.
+func (m *Map) Chord(a Action) string { return m.PrefixName + " " + m.PrefixLabel(a) }
 
 // ScrollLabel is the first key of an action while looking back, for people.
 func (m *Map) ScrollLabel(a Action) string { return firstLabel(m.Scroll, a) }

@@ -1,4 +1,4 @@
-package view
+package bars
 
 import (
 	"github.com/gdamore/tcell/v2"
@@ -21,7 +21,7 @@ func segmentsWidth(list []segment) int {
 }
 
 // row draws segments into a row: left ones cut to what right ones leave.
-func (v *viewer) row(x, y, w int, left, right []segment, ground tcell.Style) {
+func row(c *canvas.Canvas, x, y, w int, left, right []segment, ground tcell.Style) {
 	room := max(0, w-segmentsWidth(right))
 	at := 0
 	for _, s := range left {
@@ -29,17 +29,17 @@ func (v *viewer) row(x, y, w int, left, right []segment, ground tcell.Style) {
 		if n <= 0 {
 			break
 		}
-		v.canvas.Text(x+at, y, n, s.text, s.style)
+		c.Text(x+at, y, n, s.text, s.style)
 		at += n
 	}
 	if segmentsWidth(left) > room && room > 2 {
-		v.canvas.Put(x+room-1, y, 1, "…", ground)
+		c.Put(x+room-1, y, 1, "…", ground)
 	}
-	v.canvas.Fill(x+at, y, room-at, ground)
+	c.Fill(x+at, y, room-at, ground)
 	at = room
 	for _, s := range right {
 		n := min(canvas.TextWidth(canvas.Printable(s.text)), w-at)
-		v.canvas.Text(x+at, y, n, s.text, s.style)
+		c.Text(x+at, y, n, s.text, s.style)
 		at += n
 	}
 }

@@ -1,0 +1,258 @@
+package bars
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/theme"
+)
+
+// Bar is the status bar, the terminal's last row: tabs, what is special, what there is to
+// say, and hints. The zero value is ready.
+type Bar struct {
+	drawn string // as last drawn
+	tabs  []tabSpan
+}
+
+// tabSpan is where a tab stands in the bar.
+type tabSpan struct{ from, to, tab int }
+
+// State is what the bar tells of.
+type State struct {
+	Model    *model.Model
+	Keys     *keymap.Map
+	Message  string // there is nothing else to tell while it is shown
+	Prefix   bool   // the prefix was pressed: what can follow is told
+	Panes    int    // on the screen
+	CopyMode string // what its keys do; empty: the focused pane is not in copy mode
+	NoHints  bool
+	Now      time.Time
+}
+
+// Forget has the bar drawn again, whatever it says.
+func (b *Bar) Forget() { b.drawn = "" }
+
+// Tab is the tab at a column.
+func (b *Bar) Tab(x int) (tab int, ok bool) {
+	for _, t := range b.tabs {
+		if x >= t.from && x < t.to {
+			return t.tab, true
+		}
+	}
+	return 0, false
+}
+
+// Draw draws the bar if it has something else to say than before.
+func (b *Bar) Draw(c *canvas.Canvas, th *theme.Theme, s *State) {
+	w, h := c.Size()
+	_, bar := Split(w, h)
+	if bar.H == 0 {
+		return
+	}
+	left, right, ground := b.segments(th, s, w)
+	key := ""
+	for _, seg := range append(append([]segment{}, left...), right...) {
+		key += seg.text + "\x00"
+	}
+	key += fmt.Sprint(ground, s.Model.Current)
+	if b.drawn != key {
+		b.drawn = key
+		row(c, bar.X, bar.Y, bar.W, left, right, ground)
+	}
+}
+
+// DrawText fills the bar with one text.
+func (b *Bar) DrawText(c *canvas.Canvas, text string, st tcell.Style) {
+	w, h := c.Size()
+	_, bar := Split(w, h)
+	if bar.H == 0 {
+		bar = layout.Rect{X: 0, Y: h - 1, W: w, H: 1}
+	}
+	b.drawn = ""
+	c.Text(bar.X, bar.Y, bar.W, text, st)
+	c.HideCursor()
+}
+
+// Line is a line that is being typed into the bar.
+type Line struct {
+	Label, Text string
+	At          int    // the cursor, in runes
+	Note        string // shown behind
+}
+
+// DrawLine draws a line that is being typed, its cursor in sight.
+func (b *Bar) DrawLine(c *canvas.Canvas, th *theme.Theme, l Line) {
+	w, h := c.Size()
+	y := h - 1
+	b.drawn = ""
+	right := []segment{}
+	if room := w - len(l.Label) - 12; l.Note != "" && room > 0 {
+		if r := []rune(l.Note); len(r) > room {
+			l.Note = string(r[:room-1]) + "…"
+		}
+		right = []segment{{" " + l.Note + " ", th.BarDim}}
+	}
+	before := string([]rune(l.Text)[:l.At])
+	room := max(1, w-len(l.Label)-2-segmentsWidth(right))
+	for canvas.TextWidth(before) > room {
+		_, size := utf8.DecodeRuneInString(before)
+		before, l.Text = before[size:], l.Text[size:]
+	}
+	row(c, 0, y, w, []segment{{" " + l.Label, th.BarKey}, {l.Text, th.Bar}}, right, th.Bar)
+	c.ShowCursor(min(w-1, 1+len(l.Label)+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
+}
+
+func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segment, ground tcell.Style) {
+	b.tabs = nil
+	whole := func(text string, st tcell.Style) ([]segment, []segment, tcell.Style) {
+		return []segment{{text, st}}, nil, st
+	}
+	all := len(s.Model.Shown())
+	switch {
+	case s.Prefix:
+		return hintSegments(th, s.Keys), nil, th.Bar
+	case s.Message != "":
+		return whole(" "+s.Message, th.Message)
+	case s.Model.Away != "" && s.Now.Sub(s.Model.AwaySince) >= AwayTime:
+		return whole(" reconnecting… "+s.Model.Away, th.Message)
+	case !s.Model.Loaded:
+		return whole(" looking for sessions…", th.BarDim)
+	case all == 0 && len(s.Model.Tabs) == 1:
+		return whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
+	}
+	left = append(b.tabSegments(th, s.Model), flagSegments(th, s.Model)...)
+	hint := " " + s.Keys.PrefixName + ": commands, then " + s.Keys.PrefixLabel("help") + ": help"
+	if s.NoHints {
+		hint = ""
+	}
+	switch hidden := s.Panes < all; {
+	case s.CopyMode != "":
+		hint = s.CopyMode
+	case s.Model.Zoomed && all > 1:
+		hint = fmt.Sprintf(" zoomed; %s shows all %d", s.Keys.Chord("zoom"), all)
+	case hidden:
+		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", s.Panes, all, s.Keys.Chord("next"))
+	}
+	if len(left) == 0 {
+		left = []segment{{hint, th.BarDim}}
+	} else {
+		right = append(right, segment{hint + " ", th.BarDim})
+	}
+	return left, append(alertSegments(th, s, width), right...), th.Bar
+}
+
+func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
+	if len(m.Tabs) == 1 && m.Tabs[0].Name == "" {
+		return nil
+	}
+	var out []segment
+	at := 0
+	for i, t := range m.Tabs {
+		st := th.Tab
+		if i == m.Current {
+			st = th.TabActive
+		}
+		text := " " + canvas.Printable(m.Title(i)) + " "
+		ids := m.Visible()
+		if !t.Auto {
+			ids = t.Tree.Sessions()
+		}
+		if worst := m.Worst(ids); worst != model.AlertNone && i != m.Current {
+			text = " " + canvas.Printable(m.Title(i)) + " " + worst.Sign() + " "
+			st = theme.On(st, th.Wants).Bold(true)
+		}
+		out = append(out, segment{text, st})
+		w := canvas.TextWidth(text)
+		b.tabs = append(b.tabs, tabSpan{at, at + w, i})
+		at += w
+	}
+	return append(out, segment{" ", th.Bar})
+}
+
+// flagSegments tell of what is out of the ordinary.
+func flagSegments(th *theme.Theme, m *model.Model) []segment {
+	var out []segment
+	for _, f := range []struct {
+		on   bool
+		text string
+	}{{m.Tab().Sync, " SYNC: typing goes to all panes "}, {m.ReadOnly, " READ-ONLY "}, {m.Follow, " FOLLOW "}} {
+		if f.on {
+			out = append(out, segment{f.text, th.Alarm}, segment{" ", th.Bar})
+		}
+	}
+	return out
+}
+
+// AwayTime is how long the source may be away before it is worth a word: a daemon that
+// restarts is back sooner.
+const AwayTime = 500 * time.Millisecond
+
+// wideBar is the width from which on the bar has room for explanations.
+const wideBar = 60
+
+// alertSegments name the session that wants attention most, and those in no tab.
+func alertSegments(th *theme.Theme, s *State, width int) []segment {
+	var out []segment
+	if id := s.Model.NextAlert(); id != "" {
+		a := s.Model.Alerts[id]
+		text := fmt.Sprintf(" %s %s %s ", a.Kind.Sign(), canvas.Printable(s.Model.Session(id).Name), a.Kind.Words())
+		if n := len(s.Model.Alerts); n > 1 {
+			text += fmt.Sprintf("+%d ", n-1)
+		}
+		if width >= wideBar {
+			text += "(" + s.Keys.Chord("next-alert") + ") "
+		}
+		out = append(out, segment{text, theme.On(th.Bar, th.Wants).Bold(true)})
+	}
+	if n := s.Model.Hidden(); n > 0 {
+		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick")), th.BarDim})
+	}
+	return out
+}
+
+// hintSegments are what the most wanted keys do after the prefix.
+func hintSegments(th *theme.Theme, keys *keymap.Map) []segment {
+	var out []segment
+	for _, a := range []string{"new", "split-right", "split-down", "tab-new", "pick", "zoom", "kill", "scroll", "search", "shell", "palette", "help", "quit"} {
+		for i := range keys.Prefix {
+			if r := &keys.Prefix[i]; string(r.Action) == a && r.Label() != "" {
+				out = append(out, segment{" " + r.Label(), th.BarKey}, segment{" " + r.Short + " ", th.Bar})
+			}
+		}
+	}
+	return out
+}
+
+// DrawEmpty tells what to do where there is nothing.
+func DrawEmpty(c *canvas.Canvas, keys *keymap.Map) {
+	lines := []string{"No session runs here.", "", keys.PrefixLabel("new") + "  start one", keys.PrefixLabel("quit") + "  quit", "", "Later: " + keys.PrefixName + ", then " + keys.PrefixLabel("help") + " for help"}
+	w, h := c.Size()
+	area, _ := Split(w, h)
+	width := 0
+	for _, l := range lines {
+		width = max(width, canvas.TextWidth(l))
+	}
+	x, y := max(0, (area.W-width)/2), max(0, (area.H-len(lines))/2)
+	for i := 0; i < len(lines) && y+i < area.H; i++ {
+		c.Text(x, y+i, min(width, area.W), lines[i], canvas.Plain)
+	}
+}
+
+// minBarHeight is the height from which on the last row is kept for the bar.
+const minBarHeight = 4
+
+// Split divides the terminal: panes above, the bar below. A bar without height is not
+// shown.
+func Split(w, h int) (panes, bar layout.Rect) {
+	if h < minBarHeight {
+		return layout.Rect{X: 0, Y: 0, W: w, H: h}, layout.Rect{X: 0, Y: h, W: w, H: 0}
+	}
+	return layout.Rect{X: 0, Y: 0, W: w, H: h - 1}, layout.Rect{X: 0, Y: h - 1, W: w, H: 1}
+}

@@ -1,0 +1,157 @@
+package bars
+
+import (
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/theme"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// foot is a terminal whose last row is a status bar.
+type foot struct {
+	term   *screentest.Screen
+	canvas canvas.Canvas
+	bar    Bar
+	state  State
+}
+
+func newFoot(t *testing.T, cols int, ids ...string) *foot {
+	t.Helper()
+	keys, err := keymap.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.PrefixName = "Ctrl-Space"
+	f := &foot{term: screentest.Started(t, cols, 10)}
+	f.canvas = canvas.New(f.term, false)
+	m := model.New(nil)
+	var u model.Update
+	for _, id := range ids {
+		u.Sessions = append(u.Sessions, model.Session{ID: id, Name: id, State: model.StateRunning, Started: epoch})
+	}
+	m.Update(u, epoch)
+	f.state = State{Model: &m, Keys: keys, Panes: len(ids), Now: epoch}
+	return f
+}
+
+func (f *foot) row() string {
+	f.bar.Draw(&f.canvas, theme.Mono, &f.state)
+	f.canvas.Show()
+	return f.term.Row(9)
+}
+
+func TestBar(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(s *State)
+		want string
+	}{
+		{"hint", func(*State) {}, " Ctrl-Space: commands, then ?: help"},
+		{"no hints", func(s *State) { s.NoHints = true }, ""},
+		{"message", func(s *State) { s.Message = "copied 2 lines" }, " copied 2 lines"},
+		{"hidden panes", func(s *State) { s.Panes = 1 }, " 1 of 2 sessions fit; Ctrl-Space Tab goes on"},
+		{"copy mode", func(s *State) { s.CopyMode = " looking back" }, " looking back"},
+		{"zoomed", func(s *State) { s.Model.Zoomed = true }, " zoomed; Ctrl-Space z shows all 2"},
+		{"read-only", func(s *State) { s.Model.ReadOnly = true }, " READ-ONLY                   Ctrl-Space: commands, then ?: help"},
+		{"away for a moment", func(s *State) { s.Model.Update(model.Update{Away: "refused"}, epoch) }, " Ctrl-Space: commands, then ?: help"},
+		{"away", func(s *State) {
+			s.Model.Update(model.Update{Away: "refused"}, epoch)
+			s.Now = epoch.Add(AwayTime)
+		}, " reconnecting… refused"},
+	} {
+		f := newFoot(t, 64, "a", "b")
+		c.do(&f.state)
+		if got := f.row(); got != c.want {
+			t.Errorf("%s: %q; want %q", c.name, got, c.want)
+		}
+	}
+	if got := newFoot(t, 64).row(); got != " n: new session  q: quit" {
+		t.Errorf("without a session: %q", got)
+	}
+}
+
+func TestTabs(t *testing.T) {
+	f := newFoot(t, 64, "a", "b")
+	f.state.NoHints = true
+	f.state.Model.Tabs[0].Name = "all"
+	f.state.Model.AddTab(&model.Tab{Tree: layout.Leaf("b"), Focus: "b"})
+	if got, want := f.row(), " all  b"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	for x, want := range map[int]int{0: 0, 4: 0, 5: 1, 7: 1, 8: -1} {
+		tab, ok := f.bar.Tab(x)
+		if !ok {
+			tab = -1
+		}
+		if tab != want {
+			t.Errorf("tab %d at column %d; want %d", tab, x, want)
+		}
+	}
+	f.term.Drawn()
+	f.row()
+	if puts, _ := f.term.Drawn(); puts > 0 {
+		t.Errorf("%d characters drawn though nothing changed", puts)
+	}
+	f.bar.Forget()
+	f.row()
+	if puts, _ := f.term.Drawn(); puts == 0 {
+		t.Error("a forgotten bar is not drawn")
+	}
+}
+
+// The cursor of a typed line stays in sight, and what stands behind gives way.
+func TestLine(t *testing.T) {
+	f := newFoot(t, 30)
+	f.bar.DrawLine(&f.canvas, theme.Mono, Line{Label: "search: ", Text: "abc", At: 1, Note: "3 of 17 matches found so far"})
+	f.canvas.Show()
+	if got, want := f.term.Row(9), " search: abc       3 of 17 m…"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if x, y, _ := f.term.GetCursor(); x != 10 || y != 9 {
+		t.Errorf("the cursor is at %d,%d", x, y)
+	}
+	f.bar.DrawLine(&f.canvas, theme.Mono, Line{Label: "search: ", Text: "a line that is much longer than the bar", At: 39})
+	f.canvas.Show()
+	if got, want := f.term.Row(9), " search:  longer than the bar"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	code := 2
+	for _, c := range []struct {
+		name  string
+		width int
+		s     Status
+		want  string
+	}{
+		{"program", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}}, " 1 a  top                        ● 1:05"},
+		{"its title", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}, Title: "load"}, " 1 a  load                       ● 1:05"},
+		{"idle shell", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhasePrompt, LastExit: &code}}, " 1 a                            ✗2 idle"},
+		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       ? needs password 1:05"},
+		{"copy mode", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Copying: &Position{Below: 7, Above: 9}}, " 1 a                       ⏸ 7/9 ● 1:05"},
+		{"other size", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Cols: 80, Rows: 24}, " 1 a                     ⧉ 80×24 ● 1:05"},
+		{"narrow", 20, Status{Session: &model.Session{Name: "a", Command: "make", State: "exited", ExitCode: &code, Started: epoch, Ended: epoch.Add(time.Second)}}, " 1 a  make    ✗2 1s"},
+	} {
+		term := screentest.Started(t, c.width, 2)
+		cv := canvas.New(term, false)
+		c.s.Number, c.s.Now = 1, epoch.Add(65*time.Second)
+		said := c.s.Draw(&cv, theme.Mono, layout.Rect{W: c.width, H: 2}, "")
+		cv.Show()
+		if got := term.Row(0); got != c.want {
+			t.Errorf("%s:\n%q; want\n%q", c.name, got, c.want)
+		}
+		term.Drawn()
+		c.s.Draw(&cv, theme.Mono, layout.Rect{W: c.width, H: 2}, said)
+		if puts, _ := term.Drawn(); puts > 0 {
+			t.Errorf("%s: drawn again though nothing changed", c.name)
+		}
+	}
+}
