@@ -8,20 +8,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // app is what the verbs share.
 type app struct {
-	printer
+	output.Printer
 	stdin    *os.File
 	config   *config.Settings // read on first use
 	platform                  // what only some systems have
 }
 
 func newApp() *app {
-	return &app{stdin: os.Stdin, printer: printer{stdout: os.Stdout, stderr: os.Stderr}}
+	return &app{stdin: os.Stdin, Printer: output.Printer{Stdout: os.Stdout, Stderr: os.Stderr}}
 }
 
 // verb is a command and the words that call it.
@@ -69,8 +70,8 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return noVerb(a, cmd) },
 	}
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})

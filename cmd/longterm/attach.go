@@ -137,14 +137,14 @@ func (a *app) attach(ctx context.Context, s *client.Session, chords *attach.Chor
 	at.t.Restore(true)
 	switch {
 	case errors.Is(err, errDetached):
-		fmt.Fprintf(a.stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
+		fmt.Fprintf(a.Stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(a.stderr, "[%s %s]\n", at.name, endText(&at.info))
+	fmt.Fprintf(a.Stderr, "[%s %s]\n", at.name, endText(&at.info))
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (a *app) renderBatch(r *renderFlags, args []string) error {
 	}
 	defer in.Close()
 	lines := bufio.NewReaderSize(in, 1<<20)
-	out := bufio.NewWriter(a.stdout)
+	out := bufio.NewWriter(a.Stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for {

@@ -46,12 +46,12 @@ func benchSessions(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(figures, func(w io.Writer) { writeFigures(w, figures) })
+			return a.Print(figures, func(w io.Writer) { writeFigures(w, figures) })
 		},
 	}
 	c.Flags().IntVar(&runs, "runs", 30, "runs of each quick measurement")
 	c.Flags().IntVar(&idle, "idle", 50, "idle sessions to measure memory with")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeFigures(w io.Writer, figures []figure) {
@@ -117,14 +117,14 @@ func (b *sessionBench) command(ctx context.Context, name string, args ...string)
 
 // lt and mux run one command of each program.
 func (b *sessionBench) lt(ctx context.Context, args ...string) (string, error) {
-	return output(b.command(ctx, b.self, args...))
+	return combined(b.command(ctx, b.self, args...))
 }
 
 func (b *sessionBench) mux(ctx context.Context, args ...string) (string, error) {
-	return output(b.command(ctx, b.tmux, append([]string{"-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null"}, args...)...))
+	return combined(b.command(ctx, b.tmux, append([]string{"-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null"}, args...)...))
 }
 
-func output(cmd *exec.Cmd) (string, error) {
+func combined(cmd *exec.Cmd) (string, error) {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, out)

@@ -125,7 +125,7 @@ func dialogues() []dialogue {
 
 // python is the interpreter itself: what PATH names may be a script that looks for it.
 func python() string {
-	path, err := output(exec.Command("python3", "-c", "import sys; print(sys.executable)"))
+	path, err := combined(exec.Command("python3", "-c", "import sys; print(sys.executable)"))
 	if err != nil {
 		return "python3"
 	}
@@ -138,7 +138,7 @@ func gitIn(dir string, commands ...string) error {
 	for _, c := range commands {
 		cmd := exec.Command("git", strings.Fields(c)...)
 		cmd.Dir = dir
-		if _, err := output(cmd); err != nil {
+		if _, err := combined(cmd); err != nil {
 			return err
 		}
 	}

@@ -39,14 +39,14 @@ func benchEmulator(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(report, report.write)
+			return a.Print(report, report.write)
 		},
 	}
 	f := c.Flags()
 	f.StringSliceVar(&b.engines, "engine", []string{"native", "vt10x"}, "engines to measure: "+strings.Join(session.EngineNames(), ", "))
 	f.IntVar(&b.bytes, "bytes", 1<<20, "size of each payload")
 	f.IntVar(&b.rounds, "rounds", 25, "rounds to take the median of")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // emulatorBench is what `bench emulator` is told.

@@ -32,14 +32,14 @@ func benchExpect(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(report, report.write)
+			return a.Print(report, report.write)
 		},
 	}
 	f := c.Flags()
 	f.IntVar(&b.runs, "runs", 5, "runs of each dialogue")
 	f.Int64Var(&b.stream, "stream", 100_000_000, "bytes of the stream; 0: none")
 	f.StringVar(&b.only, "only", "", "only dialogues whose name contains this")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // expectBench is what `bench expect` is told.

@@ -49,13 +49,13 @@ func benchViewer(a *app) *cobra.Command {
 				}
 				figures = append(figures, fig)
 			}
-			return a.print(figures, func(w io.Writer) { writeFigures(w, figures) })
+			return a.Print(figures, func(w io.Writer) { writeFigures(w, figures) })
 		},
 	}
 	c.Flags().IntVar(&panes, "panes", 12, "panes")
 	c.Flags().DurationVar(&span, "span", 5*time.Second, "how long floods and idleness last")
 	c.Flags().IntVar(&keys, "keys", 300, "keys to measure")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // viewerFloods runs the viewer on a simulated terminal.

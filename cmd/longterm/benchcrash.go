@@ -83,7 +83,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 			if err != nil {
 				return err
 			}
-			if err := a.print(r, func(w io.Writer) { writeCrash(w, r) }); err != nil {
+			if err := a.Print(r, func(w io.Writer) { writeCrash(w, r) }); err != nil {
 				return err
 			}
 			if r.bad() {
@@ -103,7 +103,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 	f.IntVar(&p.stops, "stops", 0, "times the daemon is stopped for a moment (SIGSTOP, SIGCONT)")
 	f.IntVar(&p.startKills, "start-kills", 0, "times the daemon is killed while it starts")
 	f.IntVar(&p.upgrades, "upgrades", 0, "times keeper and daemon are replaced by another copy of this program")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeCrash(w io.Writer, r *crashReport) {
@@ -199,7 +199,7 @@ func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float6
 		n := 0
 		add(p.upgrades, func() error {
 			n++
-			_, err := output(b.command(ctx, copies[n%len(copies)], "daemon", "upgrade"))
+			_, err := combined(b.command(ctx, copies[n%len(copies)], "daemon", "upgrade"))
 			return err
 		})
 	}

@@ -12,6 +12,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 )
 
 // detectReport is what `bench detect` found.
@@ -86,7 +88,7 @@ how soon input is recognised use --parallel 1 on a machine that does nothing els
 			if err != nil {
 				return err
 			}
-			return a.print(r, func(w io.Writer) { writeDetect(w, r) })
+			return a.Print(r, func(w io.Writer) { writeDetect(w, r) })
 		},
 	}
 	c.Flags().StringVar(&o.only, "only", "", "only situations whose name contains this")
@@ -94,7 +96,7 @@ how soon input is recognised use --parallel 1 on a machine that does nothing els
 	c.Flags().StringSliceVar(&o.shells, "shell", nil, "only in these shells")
 	c.Flags().BoolVar(&o.short, "short", false, "only the first situations of each category")
 	c.Flags().IntVar(&o.parallel, "parallel", 4, "sessions at a time")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // shortRuns is how many situations of a category a short run has.
@@ -127,7 +129,7 @@ func writeDetect(w io.Writer, r *detectReport) {
 	}
 	r.writeTable(w)
 	for _, f := range r.Failures {
-		fmt.Fprintln(w, printable(f))
+		fmt.Fprintln(w, output.Printable(f))
 	}
 }
 

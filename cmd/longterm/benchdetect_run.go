@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -260,7 +261,7 @@ func (r *detectRun) situate(ctx context.Context) error {
 }
 
 // judge compares status and output.
-func (r *detectRun) judge(res *api.Result, output string) {
+func (r *detectRun) judge(res *api.Result, printed string) {
 	right := r.exit == nil || res.ExitCode != nil && *res.ExitCode == *r.exit
 	r.count("exit", right)
 	if !right {
@@ -268,13 +269,13 @@ func (r *detectRun) judge(res *api.Result, output string) {
 		if res.ExitCode != nil {
 			got = strconv.Itoa(*res.ExitCode)
 		}
-		r.fail("exit %s, should be %d (%s, %q)", got, *r.exit, res.State, shorten(output, 200))
+		r.fail("exit %s, should be %d (%s, %q)", got, *r.exit, res.State, output.Shorten(printed, 200))
 	}
 	if r.output != nil {
-		right := r.output.MatchString(output)
+		right := r.output.MatchString(printed)
 		r.count("output", right)
 		if !right {
-			r.fail("output %q", shorten(output, 200))
+			r.fail("output %q", output.Shorten(printed, 200))
 		}
 	}
 }
@@ -286,7 +287,7 @@ func (r *detectRun) judgeInput(ctx context.Context, res *api.Result, begin time.
 	if right {
 		r.recognised(ctx, begin)
 	} else {
-		r.fail("input %q, should be %q (%s after %v, %q)", res.Needs, r.input, res.State, took, shorten(res.Output, 200))
+		r.fail("input %q, should be %q (%s after %v, %q)", res.Needs, r.input, res.State, took, output.Shorten(res.Output, 200))
 		if res.State != "needs_input" {
 			return nil
 		}
@@ -305,7 +306,7 @@ func (r *detectRun) judgeInput(ctx context.Context, res *api.Result, begin time.
 	if c.Output.End > 0 && o.Next > c.Output.End {
 		o.Data = o.Data[:c.Output.End-o.From]
 	}
-	r.judge(&api.Result{ExitCode: c.ExitCode, State: c.State}, plainText(o.Data))
+	r.judge(&api.Result{ExitCode: c.ExitCode, State: c.State}, output.PlainText(o.Data))
 	return nil
 }
 

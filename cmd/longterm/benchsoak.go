@@ -90,7 +90,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 				return err
 			}
 			r.Left = b.left()
-			if err := a.print(r, func(w io.Writer) { writeSoak(w, r) }); err != nil {
+			if err := a.Print(r, func(w io.Writer) { writeSoak(w, r) }); err != nil {
 				return err
 			}
 			if r.Failed > 0 || len(r.Left) > 0 {
@@ -103,7 +103,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 	f.Float64Var(&minutes, "minutes", 10, "how long")
 	f.DurationVar(&every, "every", 10*time.Second, "time between samples")
 	f.IntVar(&workers, "workers", 4, "clients at once")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeSoak(w io.Writer, r *soakReport) {

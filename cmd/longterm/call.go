@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -20,7 +22,7 @@ type callFlags struct {
 	timeout, idle, yield time.Duration
 	onTimeout, onInput   string
 	background, parse    bool
-	budget               budgetFlags
+	budget               output.BudgetFlags
 	format               string
 }
 
@@ -34,8 +36,8 @@ func (c *callFlags) register(cmd *cobra.Command, onTimeout string) {
 	f.StringVar(&c.onInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
 	f.StringVar(&c.format, "format", "", "text: the whole result as labelled text, for a model to read (default: what is printed)")
 	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
-	f.IntVar(&c.budget.bytes, "max-output", 0, "bytes of output to print, head and tail; what reads the rest stands between them (default: all, with --json 16384)")
-	f.IntVar(&c.budget.line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
+	f.IntVar(&c.budget.Bytes, "max-output", 0, "bytes of output to print, head and tail; what reads the rest stands between them (default: all, with --json 16384)")
+	f.IntVar(&c.budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 
 // call makes the request's part. What was not given is the daemon's to choose.
@@ -49,27 +51,27 @@ func (c *callFlags) call(a *app, cmd *cobra.Command) (api.Call, error) {
 	c.timeout, c.idle = givenOr(cmd, "timeout", c.timeout, wall), givenOr(cmd, "idle-timeout", c.idle, idle)
 	r := api.Call{
 		YieldMS: c.yield.Milliseconds(), Background: c.background, OnInput: c.onInput,
-		Parse: c.parse, MaxOutput: c.budget.bytes, MaxLine: c.budget.line,
+		Parse: c.parse, MaxOutput: c.budget.Bytes, MaxLine: c.budget.Line,
 	}
 	if c.timeout < 0 || c.idle < 0 || c.yield < 0 {
 		return r, exit.Usagef("--timeout, --idle-timeout and --yield must not be negative")
 	}
-	if err := c.budget.check(); err != nil {
+	if err := c.budget.Check(); err != nil {
 		return r, err
 	}
-	if c.parse && !a.json {
+	if c.parse && !a.JSON {
 		return r, exit.Usagef("--parse is for --json; give that as well")
 	}
-	if err := oneOf("--format", c.format, "", "text"); err != nil {
+	if err := values.OneOf("--format", c.format, "", "text"); err != nil {
 		return r, err
 	}
-	if c.format != "" && a.json {
+	if c.format != "" && a.JSON {
 		return r, exit.Usagef("both --json and --format are given; give one of them")
 	}
-	if err := oneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
+	if err := values.OneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
 		return r, err
 	}
-	if err := oneOf("--on-input", c.onInput, "wait", "return"); err != nil {
+	if err := values.OneOf("--on-input", c.onInput, "wait", "return"); err != nil {
 		return r, err
 	}
 	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
@@ -96,7 +98,7 @@ func wholeMS(d time.Duration) *int64 {
 // forPerson says that somebody sits before it: keys come from a terminal, and what is
 // printed goes to one.
 func (a *app) forPerson() bool {
-	return !a.json && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.stdout)
+	return !a.JSON && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.Stdout)
 }
 
 // resultStatus is the exit status of what was run: its own, or ours where it has none.
@@ -105,7 +107,7 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
 		what = "it was not begun: the shell runs something else"
-	case !isOpen(r.State):
+	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":
 		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])
@@ -121,7 +123,7 @@ func (c *callFlags) resultStatus(r *api.Result) error {
 		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", c.idle, what))
 	case r.State == "needs_input":
 		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
-	case isOpen(r.State):
+	case output.IsOpen(r.State):
 		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
 	}
 	return endStatus(r)

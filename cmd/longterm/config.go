@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -25,7 +26,7 @@ func configCommand(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.showConfig() },
 	}
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // readConfig is the file in effect for this process, variables included. With mistakes in
@@ -69,7 +70,7 @@ func givenOr[T any](cmd *cobra.Command, flag string, given, configured T) T {
 // complain prints what is wrong with a configuration, a line each.
 func (a *app) complain(err error) {
 	for _, line := range strings.Split(err.Error(), "\n") {
-		fmt.Fprintf(a.stderr, "longterm: %s\n", line)
+		fmt.Fprintf(a.Stderr, "longterm: %s\n", line)
 	}
 }
 
@@ -103,7 +104,7 @@ func (a *app) showConfig() error {
 	for _, row := range config.Rows() {
 		r.Keys = append(r.Keys, configKeyJSON{row.Key, row.Kind.String(), row.Allowed(), string(row.When), row.Help})
 	}
-	if err := a.print(r, func(w io.Writer) { writeValues(w, r.Values) }); err != nil || wrong == nil {
+	if err := a.Print(r, func(w io.Writer) { writeValues(w, r.Values) }); err != nil || wrong == nil {
 		return err
 	}
 	a.complain(wrong)
@@ -117,7 +118,7 @@ func writeValues(w io.Writer, values []config.Value) {
 	}
 	for i := range values {
 		v := &values[i]
-		fmt.Fprintf(w, "%-*s  %-*s  %s\n", key, v.Key, min(value, 30), config.Quote(printable(v.Value)), v.Where())
+		fmt.Fprintf(w, "%-*s  %-*s  %s\n", key, v.Key, min(value, 30), config.Quote(output.Printable(v.Value)), v.Where())
 	}
 }
 
@@ -129,14 +130,14 @@ func configPath(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(a.stdout, dirs.ConfigFile())
+			_, err = fmt.Fprintln(a.Stdout, dirs.ConfigFile())
 			return err
 		},
 	}
 }
 
 func configCheck(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: "check [FILE]", Short: "Say what is wrong with a configuration file", Args: cobra.MaximumNArgs(1),
 		Long: "Say what is wrong with FILE, or with the user's own configuration: a line for each mistake, with\nFILE:LINE:COLUMN. The exit status is 1 when there is one.",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -174,7 +175,7 @@ func (a *app) checkConfig(path string) error {
 			fmt.Fprintf(w, "%s is in order\n", path)
 		}
 	}
-	if err := a.print(problems, text); err != nil {
+	if err := a.Print(problems, text); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
@@ -226,7 +227,7 @@ func editor(path string) *exec.Cmd {
 }
 
 func configGet(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: "get KEY", Short: "Print a value in effect", Args: cobra.ExactArgs(1), ValidArgsFunction: completeConfig,
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, wrong := readConfig()
@@ -237,7 +238,7 @@ func configGet(a *app) *cobra.Command {
 			if wrong != nil {
 				a.complain(wrong)
 			}
-			return a.print(v, func(w io.Writer) { fmt.Fprintln(w, v.Value) })
+			return a.Print(v, func(w io.Writer) { fmt.Fprintln(w, v.Value) })
 		},
 	})
 }
@@ -291,7 +292,7 @@ func (a *app) changeConfig(key string, change func(path string, src []byte) ([]b
 	}
 	f, _ := readConfig()
 	if v, err := f.Value(key); err == nil && v.Source == "env" {
-		fmt.Fprintf(a.stderr, "longterm: the variable %s overrides it here\n", v.Env)
+		fmt.Fprintf(a.Stderr, "longterm: the variable %s overrides it here\n", v.Env)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon"
 	"github.com/longterm-dev/longterm/session/keeper"
@@ -184,14 +185,14 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
+			fmt.Fprintf(a.Stdout, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
 			return nil
 		},
 	}
 }
 
 func daemonStatus(a *app) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: "status", Short: "Describe daemon and keepers", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
@@ -202,7 +203,7 @@ func daemonStatus(a *app) *cobra.Command {
 			if err != nil {
 				return withKeeper(cmd.Context(), err, b.dirs)
 			}
-			return a.print(st, func(w io.Writer) { writeStatus(w, &st) })
+			return a.Print(st, func(w io.Writer) { writeStatus(w, &st) })
 		},
 	})
 }
@@ -227,11 +228,11 @@ func withKeeper(ctx context.Context, err error, dirs paths.Dirs) error {
 
 func writeStatus(w io.Writer, st *api.Status) {
 	fmt.Fprintf(w, "daemon %d, version %s, up %s, restarted %s\n",
-		st.DaemonPID, st.Build, elapsed(time.Since(st.Started).Milliseconds()), howMany(st.Restarts, "time", "times"))
+		st.DaemonPID, st.Build, output.Elapsed(time.Since(st.Started).Milliseconds()), output.HowMany(st.Restarts, "time", "times"))
 	fmt.Fprintf(w, "sessions %d, running %d\n", st.Sessions, st.Running)
 	for _, k := range st.Keepers {
 		fmt.Fprintf(w, "keeper %s: pid %d, version %s, up %s, %d sessions\n",
-			k.Key, k.PID, k.Build, elapsed(time.Since(k.Started).Milliseconds()), k.Sessions)
+			k.Key, k.PID, k.Build, output.Elapsed(time.Since(k.Started).Milliseconds()), k.Sessions)
 	}
 	fmt.Fprintf(w, "socket %s\nstate  %s\n", st.Socket, st.State)
 	writeConfigStatus(w, &st.Config)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 )
 
@@ -69,7 +70,7 @@ func doctorCommand(a *app) *cobra.Command {
 					failed++
 				}
 			}
-			if err := a.print(found, func(w io.Writer) { writeFindings(w, found) }); err != nil {
+			if err := a.Print(found, func(w io.Writer) { writeFindings(w, found) }); err != nil {
 				return err
 			}
 			if failed > 0 {
@@ -81,7 +82,7 @@ func doctorCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&journals, "journal", false, "read every session's history and say what is damaged")
 	c.Flags().BoolVar(&repair, "repair", false, "mend damaged histories; the daemon must be stopped (`longterm daemon stop`; sessions go on)")
 	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours, and how it takes keys")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeFindings(w io.Writer, found []finding) {
@@ -157,7 +158,7 @@ func checkDaemon(ctx context.Context, b *backend) finding {
 	case err == nil && len(st.Notices) > 0:
 		return warn("look at "+b.dirs.DaemonLog(), "daemon %d serves, after mending: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
 	case err == nil:
-		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, howMany(st.Restarts, "time", "times"))
+		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, output.HowMany(st.Restarts, "time", "times"))
 	case anyKeeper(b.dirs):
 		return fail("run `longterm daemon start`; if it fails look at "+b.dirs.DaemonLog()+" and "+b.dirs.KeeperLog(),
 			"a keeper holds sessions but no daemon serves: %v", withKeeper(ctx, err, b.dirs))

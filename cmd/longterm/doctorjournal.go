@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -58,7 +59,7 @@ func (a *app) doctorJournals(ctx context.Context, b *backend, repair bool) error
 		}
 		found = append(found, f)
 	}
-	if err := a.print(found, func(w io.Writer) { writeJournals(w, found) }); err != nil {
+	if err := a.Print(found, func(w io.Writer) { writeJournals(w, found) }); err != nil {
 		return err
 	}
 	if damaged > 0 {
@@ -105,7 +106,7 @@ func writeJournals(w io.Writer, found []journalFinding) {
 		fmt.Fprintf(w, "%-8s %s  %d segments, %d bytes, %d records, offsets %d to %d, %d bytes in gaps\n",
 			state, f.Session, f.Segments, f.Bytes, f.Records, f.Start, f.End, f.Gaps)
 		for _, p := range f.Problems {
-			fmt.Fprintf(w, "         %s\n", printable(p))
+			fmt.Fprintf(w, "         %s\n", output.Printable(p))
 		}
 	}
 }

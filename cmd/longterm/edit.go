@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -42,27 +44,27 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete stri
 	var names []string
 	for _, s := range list {
 		if strings.HasPrefix(s.Name, toComplete) {
-			names = append(names, s.Name+"\t"+stateText(&s)+" "+printable(shorten(s.Command, 40)))
+			names = append(names, s.Name+"\t"+output.StateText(&s)+" "+output.Printable(output.Shorten(s.Command, 40)))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func renameCommand(a *app) *cobra.Command {
-	return a.jsonFlag(a.on("rename S NAME", "Give a session another name", cobra.ExactArgs(2),
+	return a.JSONFlag(a.on("rename S NAME", "Give a session another name", cobra.ExactArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
 			info, err := s.Edit(cmd.Context(), api.Edit{Name: &args[0]})
 			if err != nil {
 				return err
 			}
-			return a.print(info, nil)
+			return a.Print(info, nil)
 		}))
 }
 
 func labelCommand(a *app) *cobra.Command {
-	return a.jsonFlag(a.on("label S NAME=VALUE…", "Label a session; an empty VALUE removes the label", cobra.MinimumNArgs(2),
+	return a.JSONFlag(a.on("label S NAME=VALUE…", "Label a session; an empty VALUE removes the label", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			labels, err := pairs(args, "label")
+			labels, err := values.Pairs(args, "label")
 			if err != nil {
 				return err
 			}
@@ -70,14 +72,14 @@ func labelCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(info, nil)
+			return a.Print(info, nil)
 		}))
 }
 
 func resizeCommand(a *app) *cobra.Command {
 	return a.on("resize S COLSxROWS", "Change a session's size in cells", cobra.ExactArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			cols, rows, err := parseSize(args[0])
+			cols, rows, err := values.Size(args[0])
 			if err != nil {
 				return err
 			}
@@ -103,11 +105,11 @@ func killCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(info, func(io.Writer) {})
+			return a.Print(info, func(io.Writer) {})
 		})
 	c.Long = "End a session's process and all its descendants: interrupt, terminate, hang up, kill, each after the grace time (exec.grace of the configuration).\nScreen and output stay until `longterm rm`."
 	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // graceOf is a --grace in milliseconds; 0: it is not given, and the configuration's counts.
@@ -127,14 +129,14 @@ func restoreCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(info, func(io.Writer) {})
+			return a.Print(info, func(io.Writer) {})
 		})
 	c.Long = `Start an ended session again under the same id: a shell in the directory it was in, with what
 it had exported over the caller's environment; its old screen and history stand above
 a dated line. A session that ran a command needs --command or --shell.`
 	c.Flags().BoolVar(&r.Command, "command", false, "run the session's command again")
 	c.Flags().BoolVar(&r.Shell, "shell", false, "start a shell, whatever ran before")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func removeCommand(a *app) *cobra.Command {

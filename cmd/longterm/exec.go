@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -68,7 +69,7 @@ with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and ex
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = execArgs(c.RunE)
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // misplaced refuses a flag of exec's own that stands after LINE's first word: whether it is
@@ -114,15 +115,15 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 		return exit.Refusal(err)
 	}
 	switch {
-	case a.json:
-		err = a.print(r, nil)
+	case a.JSON:
+		err = a.Print(r, nil)
 	case flags.format == "text":
-		_, err = io.WriteString(a.stdout, reportText(x.Line, &r))
+		_, err = io.WriteString(a.Stdout, output.Labelled(x.Line, &r))
 	case x.Background:
-		_, err = fmt.Fprintln(a.stdout, r.Job)
+		_, err = fmt.Fprintln(a.Stdout, r.Job)
 	default:
 		err = a.printExec(context.WithoutCancel(ctx), s, &r, all)
-		a.tellLeftOut(&r)
+		a.TellLeftOut(&r)
 	}
 	switch {
 	case interrupted:
@@ -136,7 +137,7 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 // allOfIt says that all output is to be printed. It is read from the history then: the
 // answer needs little of it.
 func (a *app) allOfIt(c *api.Call) bool {
-	all := !a.json && c.MaxOutput == 0 && c.MaxLine == 0
+	all := !a.JSON && c.MaxOutput == 0 && c.MaxLine == 0
 	if all {
 		c.MaxOutput = 4096
 	}
@@ -164,13 +165,13 @@ func (a *app) execLine(ctx context.Context, s *client.Session, x api.Exec) (r ap
 		j, err = b.client.StopJob(after, x.Job, api.JobStop{})
 	}
 	if x.OnTimeout == "background" || errors.As(err, &e) && e.Code == api.CodeEnded {
-		j, err = b.client.Job(after, x.Job, max(x.MaxOutput, defaultBudget))
+		j, err = b.client.Job(after, x.Job, max(x.MaxOutput, output.DefaultBudget))
 	}
 	if err != nil || j.Result == nil { // it was not begun
 		return r, true, ctx.Err()
 	}
 	r = *j.Result
-	if !isOpen(r.State) {
+	if !output.IsOpen(r.State) {
 		r.Aborted, r.Message = true, "Ended: it was interrupted"
 	}
 	return r, true, nil
@@ -181,7 +182,7 @@ const partingTime = 10 * time.Second
 
 // interruption says what became of a line that was interrupted.
 func (a *app) interruption(r *api.Result) error {
-	if !isOpen(r.State) {
+	if !output.IsOpen(r.State) {
 		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
 	}
 	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
@@ -207,12 +208,12 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 		}
 		out.Results = append(out.Results, r)
 		switch {
-		case a.json:
+		case a.JSON:
 		case flags.format == "text":
-			_, err = io.WriteString(a.stdout, reportText(line, &r))
+			_, err = io.WriteString(a.Stdout, output.Labelled(line, &r))
 		default:
 			err = errors.Join(err, a.printExec(context.WithoutCancel(ctx), s, &r, all))
-			a.tellLeftOut(&r)
+			a.TellLeftOut(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
 		if status = flags.resultStatus(&r); interrupted {
@@ -222,11 +223,11 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 			break
 		}
 	}
-	if a.json {
-		err = a.print(out, nil)
+	if a.JSON {
+		err = a.Print(out, nil)
 	}
 	if out.Left > 0 {
-		fmt.Fprintf(a.stderr, "longterm: %s not run\n", howMany(out.Left, "line was", "lines were"))
+		fmt.Fprintf(a.Stderr, "longterm: %s not run\n", output.HowMany(out.Left, "line was", "lines were"))
 	}
 	return errors.Join(err, status)
 }
@@ -238,10 +239,10 @@ func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, a
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-		_, err := io.WriteString(a.stdout, text)
+		_, err := io.WriteString(a.Stdout, text)
 		return err
 	}
-	w := newTextWriter(a.stdout)
+	w := output.NewTextWriter(a.Stdout)
 	end := r.Range.End
 	if end == 0 {
 		info, err := s.Info(ctx)
@@ -250,8 +251,8 @@ func (a *app) printExec(ctx context.Context, s *client.Session, r *api.Result, a
 		}
 		end = info.Output.End
 	}
-	err := readRange(ctx, s, r.Range.Start, end, w.write)
-	return errors.Join(err, w.flush())
+	err := output.ReadRange(ctx, s, r.Range.Start, end, w.Put)
+	return errors.Join(err, w.Flush())
 }
 
 func commandsCommand(a *app) *cobra.Command {
@@ -275,7 +276,7 @@ func commandsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
+			return a.Print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
 		},
 	}
 	c.Long = `List the commands that sessions' shells ran, living sessions and dead ones: number, when, how long,
@@ -288,7 +289,7 @@ ago; 0 is the newest.`
 	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
 	f.BoolVar(&raw, "raw", false, "print a command's output as it was printed")
 	f.BoolVar(&parse, "parse", false, "print what a command's output says, as JSON: problems, tests, listings, a summary")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func commandTable(w io.Writer, list []api.Command, sessions bool) {
@@ -302,14 +303,14 @@ func commandTable(w io.Writer, list []api.Command, sessions bool) {
 		}
 		where := ""
 		if sessions {
-			where = fmt.Sprintf("%-10s ", printable(c.Name))
+			where = fmt.Sprintf("%-10s ", output.Printable(c.Name))
 		}
 		first, rest, more := strings.Cut(c.Text, "\n")
 		if more && rest != "" {
 			first += " …"
 		}
 		fmt.Fprintf(w, "%s%4d  %s  %7s  %3s  %s  %s\n", where, c.N, c.Started.Local().Format("15:04:05"),
-			elapsed(c.Duration), status, printable(shorten(c.Cwd, 30)), printable(first))
+			output.Elapsed(c.Duration), status, output.Printable(output.Shorten(c.Cwd, 30)), output.Printable(first))
 	}
 }
 
@@ -330,10 +331,10 @@ func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse 
 	switch {
 	case parse:
 		r, err := s.Parsed(ctx, n)
-		a.json = true
-		return errors.Join(err, a.print(r, nil))
-	case a.json:
-		return a.print(c, nil)
+		a.JSON = true
+		return errors.Join(err, a.Print(r, nil))
+	case a.JSON:
+		return a.Print(c, nil)
 	}
 	end := c.Output.End
 	if end == 0 {
@@ -343,20 +344,20 @@ func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse 
 		}
 		end = info.Output.End
 	}
-	w := a.outputWriter(raw)
-	return errors.Join(readRange(ctx, s, c.Output.Start, end, w.write), w.flush())
+	w := a.Writer(raw)
+	return errors.Join(output.ReadRange(ctx, s, c.Output.Start, end, w.Put), w.Flush())
 }
 
 func suggestCommand(a *app) *cobra.Command {
-	return a.jsonFlag(a.on("suggest S", "Suggest what to do after a session's newest command", cobra.ExactArgs(1),
+	return a.JSONFlag(a.on("suggest S", "Suggest what to do after a session's newest command", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
 			list, err := s.Suggest(cmd.Context(), 0)
 			if err != nil {
 				return err
 			}
-			return a.print(list, func(w io.Writer) {
+			return a.Print(list, func(w io.Writer) {
 				for _, x := range list {
-					fmt.Fprintf(w, "%s  # %s\n", printable(x.Command), printable(x.Reason))
+					fmt.Fprintf(w, "%s  # %s\n", output.Printable(x.Command), output.Printable(x.Reason))
 				}
 			})
 		}))

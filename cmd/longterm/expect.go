@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/expect/remote"
@@ -57,13 +58,13 @@ Exit status: 0 the script ran to its end, 1 it failed, 2 it has errors or the co
 	f.BoolVar(&x.keep, "keep", false, "keep the session")
 	c.MarkFlagsMutuallyExclusive("check", "schema", "record")
 	c.MarkFlagsMutuallyExclusive("session", "record")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 	switch {
 	case x.schema:
-		_, err := a.stdout.Write(expect.Schema())
+		_, err := a.Stdout.Write(expect.Schema())
 		return err
 	case x.record != "":
 		if len(args) == 0 {
@@ -75,7 +76,7 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 	}
 	x.path = args[0]
 	var err error
-	if x.given, err = pairs(x.vars, "--var"); err != nil {
+	if x.given, err = values.Pairs(x.vars, "--var"); err != nil {
 		return err
 	}
 	s, err := a.loadScript(x)
@@ -102,15 +103,15 @@ func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
 		}
 		return os.ReadFile(path)
 	}})
-	w := a.stderr
+	w := a.Stderr
 	if x.check {
-		w = a.stdout
+		w = a.Stdout
 	}
-	if a.json && x.check {
+	if a.JSON && x.check {
 		if problems == nil {
 			problems = []expect.Problem{}
 		}
-		err = a.print(problems, nil)
+		err = a.Print(problems, nil)
 	} else {
 		for _, p := range problems {
 			prefix := x.path + ":"
@@ -141,8 +142,8 @@ func (a *app) runScript(ctx context.Context, x *expectFlags, s *expect.Script) e
 		s.Name = filepath.Base(x.path)
 	}
 	o := expect.Options{Vars: x.given, LookupEnv: os.LookupEnv}
-	if !a.json {
-		show := &stepPrinter{w: a.stdout}
+	if !a.JSON {
+		show := &stepPrinter{w: a.Stdout}
 		o.OnBegin, o.OnStep = show.begin, show.end
 	}
 	r := expect.Run(ctx, s, d, o)
@@ -194,7 +195,7 @@ func (a *app) report(x *expectFlags, d *remote.Driver, r *expect.Report) error {
 	if begun := d.Begun(); len(begun) > 0 {
 		out.Session = begun[len(begun)-1]
 	}
-	return a.print(out, func(w io.Writer) { printReport(w, r) })
+	return a.Print(out, func(w io.Writer) { printReport(w, r) })
 }
 
 // forget removes the sessions that the script started.

@@ -140,12 +140,12 @@ func (r *recording) exit(ctx context.Context, s *client.Session) error {
 }
 
 func (a *app) sayRecorded(path string, src []byte) {
-	fmt.Fprintf(a.stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
+	fmt.Fprintf(a.Stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
 	if n := bytes.Count(src, []byte("secret: env:SECRET_")); n > 0 {
 		names := "SECRET_1"
 		if n > 1 {
 			names = fmt.Sprintf("SECRET_1 to SECRET_%d", n)
 		}
-		fmt.Fprintf(a.stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
+		fmt.Fprintf(a.Stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/expect"
 )
 
@@ -58,13 +59,13 @@ func stepText(r *expect.Result) string {
 	if r.Match != "" && !strings.Contains(r.Detail, r.Match) {
 		text += fmt.Sprintf(" → %q", r.Match)
 	}
-	return printable(text)
+	return output.Printable(text)
 }
 
 func printReport(w io.Writer, r *expect.Report) {
 	took := (time.Duration(r.DurationMS) * time.Millisecond).String()
 	if r.OK {
-		fmt.Fprintf(w, "%s: passed, %d steps, %s\n", printable(r.Script), len(r.Steps)+r.Omitted, took)
+		fmt.Fprintf(w, "%s: passed, %d steps, %s\n", output.Printable(r.Script), len(r.Steps)+r.Omitted, took)
 		return
 	}
 	where := ""
@@ -73,12 +74,12 @@ func printReport(w io.Writer, r *expect.Report) {
 			where = " at " + s.Pos.String() // the innermost comes last
 		}
 	}
-	fmt.Fprintf(w, "%s: failed%s after %s: %s\n", printable(r.Script), where, took, printable(r.Error))
+	fmt.Fprintf(w, "%s: failed%s after %s: %s\n", output.Printable(r.Script), where, took, output.Printable(r.Error))
 	if r.Screen == "" {
 		return
 	}
 	fmt.Fprintln(w, "The screen then:")
 	for line := range strings.SplitSeq(r.Screen, "\n") {
-		fmt.Fprintf(w, "  │ %s\n", printable(line))
+		fmt.Fprintf(w, "  │ %s\n", output.Printable(line))
 	}
 }

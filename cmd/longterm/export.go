@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -46,7 +47,7 @@ var exportFormats = []exportFormat{
 	{"cast2", "asciicast 2, for everything else that plays recordings", castExporter(cast.V2), false},
 	{"raw", "the bytes as they were printed", func(e *exporting) (exporter, error) { return rawExport{e.w}, nil }, false},
 	{"text", "text without escape sequences, lines as they were printed", func(e *exporting) (exporter, error) {
-		return textExport{newTextWriter(e.w)}, nil
+		return textExport{output.NewTextWriter(e.w)}, nil
 	}, false},
 	{"gif", "moving picture for everything that shows pictures", filmExporter(newGIF), true},
 	{"apng", "moving PNG: all colours", filmExporter(newAPNG), true},
@@ -79,7 +80,7 @@ func exportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.from, "from", "", "moment to begin at: "+momentForms+"; of a FILE: +90s or -5m")
 	f.StringVar(&o.to, "to", "", "moment to end before")
 	f.IntVar(&o.command, "command", 0, "only what this command of the session's shell printed (its number, see `longterm commands`)")
-	addOutput(f, &o.output)
+	output.AddOutput(f, &o.output)
 	o.film.add(f)
 	return c
 }
@@ -96,7 +97,7 @@ func exportNames() string {
 func (o *exportFlags) find() (*exportFormat, error) {
 	if o.format == "" {
 		var err error
-		if o.format, err = formatOf(o.output, strings.Split(exportNames(), ", "), "cast"); err != nil {
+		if o.format, err = output.FormatOf(o.output, strings.Split(exportNames(), ", "), "cast"); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +119,7 @@ func (a *app) export(ctx context.Context, o *exportFlags, name string) error {
 		if err := o.film.check(); err != nil {
 			return err
 		}
-		if err := a.refuseTerminal(o.output, "a moving picture"); err != nil {
+		if err := a.RefuseTerminal(o.output, "a moving picture"); err != nil {
 			return err
 		}
 	}
@@ -133,7 +134,7 @@ func (a *app) export(ctx context.Context, o *exportFlags, name string) error {
 			return err
 		}
 	}
-	return a.writeOutput(o.output, func(w io.Writer) error {
+	return a.WriteOutput(o.output, func(w io.Writer) error {
 		recs, err := src.open()
 		if err != nil {
 			return err
@@ -156,7 +157,7 @@ func (a *app) copyRecords(recs records, e *exporting, format *exportFormat) erro
 			return err
 		}
 		if r.Kind == "gap" {
-			fmt.Fprintf(a.stderr, "longterm: %d bytes from offset %d are lost\n", r.Lost, r.Offset)
+			fmt.Fprintf(a.Stderr, "longterm: %d bytes from offset %d are lost\n", r.Lost, r.Offset)
 		}
 		if x == nil {
 			e.first = &r
@@ -224,15 +225,15 @@ func (e rawExport) record(r *api.Record) error {
 }
 func (e rawExport) close() error { return nil }
 
-type textExport struct{ w *textWriter }
+type textExport struct{ w *output.TextWriter }
 
 func (e textExport) record(r *api.Record) error {
 	if r.Kind != "output" {
 		return nil
 	}
-	return e.w.write(api.Output{Data: r.Data})
+	return e.w.Put(api.Output{Data: r.Data})
 }
-func (e textExport) close() error { return e.w.flush() }
+func (e textExport) close() error { return e.w.Flush() }
 
 // isRecording tells a file's name from a session's.
 func isRecording(name string) bool {

@@ -12,32 +12,33 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/render/anim"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
 // filmFlags say how a history becomes a moving picture.
 type filmFlags struct {
-	screenFlags
+	output.ScreenFlags
 	film anim.Options
 }
 
 func (o *filmFlags) add(f *pflag.FlagSet) {
-	o.addLook(f, "gif, apng, svg", "gif, apng")
+	o.AddLook(f, "gif, apng, svg", "gif, apng")
 	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg: pictures a second at most")
 	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg: how much faster than it was")
 	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg: shorten longer pauses to this; 0 keeps them")
 }
 
 func (o *filmFlags) check() error {
-	o.format, o.film.Theme, o.film.Hold = "svg", o.look.Theme, 2*time.Second
+	o.Format, o.film.Theme, o.film.Hold = "svg", o.Look.Theme, 2*time.Second
 	if !(o.film.FPS > 0 && o.film.FPS <= anim.MaxFPS) {
 		return exit.Usagef("--fps %g: give up to %d", o.film.FPS, anim.MaxFPS)
 	}
 	if !(o.film.Speed >= anim.MinSpeed && o.film.Speed <= anim.MaxSpeed) {
 		return exit.Usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
 	}
-	return o.screenFlags.check(&printer{})
+	return o.ScreenFlags.Check(&output.Printer{})
 }
 
 // filmExport makes a moving picture.
@@ -62,7 +63,7 @@ func filmExporter(maker filmMaker) func(*exporting) (exporter, error) {
 }
 
 func newGIF(e *exporting) (anim.Writer, func() error, error) {
-	o, err := e.film.look.Pixels(nil)
+	o, err := e.film.Look.Pixels(nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,14 +72,14 @@ func newGIF(e *exporting) (anim.Writer, func() error, error) {
 }
 
 func newSVG(e *exporting) (anim.Writer, func() error, error) {
-	o, err := e.film.look.Picture(nil)
+	o, err := e.film.Look.Picture(nil)
 	return anim.NewSVG(e.w, e.cols, e.rows, e.name, o), func() error { return nil }, err
 }
 
 // newAPNG writes to a temporary file first: an APNG is written to once more at its
 // beginning, and the output may be a pipe.
 func newAPNG(e *exporting) (anim.Writer, func() error, error) {
-	o, err := e.film.look.Pixels(nil)
+	o, err := e.film.Look.Pixels(nil)
 	if err != nil {
 		return nil, nil, err
 	}

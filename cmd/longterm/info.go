@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
 func infoCommand(a *app) *cobra.Command {
 	env := false
-	c := a.jsonFlag(&cobra.Command{
+	c := a.JSONFlag(&cobra.Command{
 		Use: "info S", Short: "Describe a session", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.session(args[0])
@@ -30,13 +31,13 @@ func infoCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(e, func(w io.Writer) { writeEnv(w, &e) })
+				return a.Print(e, func(w io.Writer) { writeEnv(w, &e) })
 			}
 			info, err := s.Info(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.print(info, func(w io.Writer) { writeInfo(w, &info) })
+			return a.Print(info, func(w io.Writer) { writeInfo(w, &info) })
 		},
 	})
 	c.Flags().BoolVar(&env, "env", false, "its environment instead, as NAME=value; values of secrets are left out")
@@ -45,21 +46,21 @@ func infoCommand(a *app) *cobra.Command {
 
 func writeEnv(w io.Writer, e *api.Environment) {
 	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		fmt.Fprintln(w, printable(name+"="+e.Env[name]))
+		fmt.Fprintln(w, output.Printable(name+"="+e.Env[name]))
 	}
 }
 
 func writeInfo(w io.Writer, s *api.Session) {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	row := func(name string, v any) { fmt.Fprintf(tw, "%s\t%s\n", name, printable(fmt.Sprint(v))) }
+	row := func(name string, v any) { fmt.Fprintf(tw, "%s\t%s\n", name, output.Printable(fmt.Sprint(v))) }
 	row("id", s.ID)
 	row("name", s.Name)
-	row("state", stateText(s))
+	row("state", output.StateText(s))
 	row("command", s.Command)
 	row("cwd", s.Cwd)
-	row("pid", pidText(s))
+	row("pid", output.PidText(s))
 	if s.Shell != nil {
-		row("shell", doing(s)+" ("+s.Shell.Quality+" integration)")
+		row("shell", output.Doing(s)+" ("+s.Shell.Quality+" integration)")
 	}
 	activityRows(s, row)
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
@@ -70,7 +71,7 @@ func writeInfo(w io.Writer, s *api.Session) {
 		row("cgroup", cgroupText(s.Cgroup))
 	}
 	row("created", s.Created.Local().Format(time.DateTime))
-	row("time", elapsed(s.Duration))
+	row("time", output.Elapsed(s.Duration))
 	if s.Title != "" {
 		row("title", s.Title)
 	}
@@ -103,7 +104,7 @@ func writeInfo(w io.Writer, s *api.Session) {
 // activityRows describes how the newest command of a session gets on.
 func activityRows(s *api.Session, row func(string, any)) {
 	if p := s.Progress; p != nil {
-		text := progressText(p)
+		text := output.ProgressText(p)
 		if p.Total > 0 {
 			text += fmt.Sprintf(" (%d of %d)", p.Current, p.Total)
 		}
@@ -114,9 +115,9 @@ func activityRows(s *api.Session, row func(string, any)) {
 		return
 	}
 	if a.ETAMS != nil {
-		row("time left", elapsed(*a.ETAMS))
+		row("time left", output.Elapsed(*a.ETAMS))
 	}
-	if counts := countsText(a.Errors, a.Warnings); len(counts) > 0 {
+	if counts := output.CountsText(a.Errors, a.Warnings); len(counts) > 0 {
 		text := strings.Join(counts, ", ")
 		if a.Partial {
 			text += " at least"
@@ -124,7 +125,7 @@ func activityRows(s *api.Session, row func(string, any)) {
 		row("problems", text)
 	}
 	if a.FirstError != nil {
-		row("first error", problemText(a.FirstError))
+		row("first error", output.ProblemText(a.FirstError))
 	}
 }
 

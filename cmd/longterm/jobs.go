@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -35,7 +36,7 @@ func jobsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, func(w io.Writer) { jobTable(w, list) })
+			return a.Print(list, func(w io.Writer) { jobTable(w, list) })
 		},
 	}
 	c.Long = `List what was run by run and exec: those that have not ended and the newest of those that have, oldest
@@ -45,7 +46,7 @@ client that is gone, or a daemon that is replaced, changes nothing.`
 	f.BoolVar(&q.Running, "running", false, "only those that have not ended")
 	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
 	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func jobTable(w io.Writer, list []api.Job) {
@@ -60,7 +61,7 @@ func jobTable(w io.Writer, list []api.Job) {
 			where = "running"
 		}
 		first, _, _ := strings.Cut(j.Line, "\n")
-		fmt.Fprintf(w, "%s  %-12s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, elapsed(j.DurationMS), printable(j.Name), printable(first))
+		fmt.Fprintf(w, "%s  %-12s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first))
 	}
 }
 
@@ -79,7 +80,7 @@ func jobEnd(r *api.Result) string {
 
 // onJobs makes a verb for jobs that are named.
 func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Client, id string) error) *cobra.Command {
-	return a.jsonFlag(&cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := a.connect()
@@ -109,7 +110,7 @@ func (a *app) jobsShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(j, func(w io.Writer) { describeJob(w, &j) })
+		return a.Print(j, func(w io.Writer) { describeJob(w, &j) })
 	})
 }
 
@@ -127,7 +128,7 @@ func describeJob(w io.Writer, j *api.Job) {
 	case r.Needs != "":
 		fmt.Fprintf(w, "waits for input: %s\n", r.Needs)
 	case r.Error != "":
-		fmt.Fprintf(w, "%s: %s\n", r.State, printable(r.Error))
+		fmt.Fprintf(w, "%s: %s\n", r.State, output.Printable(r.Error))
 	default:
 		fmt.Fprintln(w, r.State)
 	}
@@ -173,22 +174,22 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	if end == 0 {
 		end = info.Output.End
 	}
-	if tail == 0 && !a.json {
-		w := newTextWriter(a.stdout)
-		return errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
+	if tail == 0 && !a.JSON {
+		w := output.NewTextWriter(a.Stdout)
+		return errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	}
 	var b strings.Builder
-	w := newTextWriter(&b)
-	err = errors.Join(readRange(ctx, s, start, end, w.write), w.flush())
+	w := output.NewTextWriter(&b)
+	err = errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	return errors.Join(err, a.printRead(j, tailOf(b.String(), tail)))
 }
 
 // printRead prints what was read of a job; as JSON the job with that as its output.
 func (a *app) printRead(j *api.Job, text string) error {
-	if a.json && j.Result != nil {
+	if a.JSON && j.Result != nil {
 		j.Result.Output, j.Result.Truncated = text, false
 	}
-	return a.print(j, func(w io.Writer) { io.WriteString(w, text) })
+	return a.Print(j, func(w io.Writer) { io.WriteString(w, text) })
 }
 
 // tailOf is the last n lines of a text; all of it when n is 0.
@@ -219,7 +220,7 @@ func (a *app) jobsWait() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
+		if err := a.Print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
 			return err
 		}
 		return (&callFlags{timeout: timeout}).resultStatus(j.Result)
@@ -235,7 +236,7 @@ func (a *app) jobsStop() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(j, nil)
+		return a.Print(j, nil)
 	})
 	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time until what is left is killed")
 	return c
@@ -247,7 +248,7 @@ func (a *app) jobsBackground() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(j, nil)
+		return a.Print(j, nil)
 	})
 }
 

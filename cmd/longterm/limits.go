@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -28,7 +29,7 @@ func (l *limitFlags) limits() (*api.Limits, error) {
 	if l.memory == "" && l.cpu == 0 && l.pids == 0 {
 		return nil, nil
 	}
-	memory, err := parseBytes(l.memory)
+	memory, err := values.Bytes(l.memory)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -25,11 +26,11 @@ func listCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, func(w io.Writer) { writeTable(w, list) })
+			return a.Print(list, func(w io.Writer) { writeTable(w, list) })
 		},
 	}
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeTable(w io.Writer, list []api.Session) {
@@ -40,8 +41,8 @@ func writeTable(w io.Writer, list []api.Session) {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tDOING\tCOMMAND")
 	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, stateText(&s),
-			elapsed(s.Duration), pidText(&s), printable(s.Cwd), doing(&s), printable(shorten(s.Command, 60)))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, output.StateText(&s),
+			output.Elapsed(s.Duration), output.PidText(&s), output.Printable(s.Cwd), output.Doing(&s), output.Printable(output.Shorten(s.Command, 60)))
 	}
 	_ = tw.Flush()
 }

@@ -27,7 +27,7 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !exit.IsSilent(err) {
-		a.tell(err, a.json || asksJSON(args))
+		a.Tell(err, a.JSON || asksJSON(args))
 	}
 	return exit.Status(err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -49,11 +50,11 @@ func (s *startFlags) request(cmd *cobra.Command, argv []string) (api.NewSession,
 	if err := sizeGiven(cmd, s); err != nil {
 		return n, err
 	}
-	if _, err := pairs(s.env, "--env"); err != nil {
+	if _, err := values.Pairs(s.env, "--env"); err != nil {
 		return n, err
 	}
 	var err error
-	if n.Labels, err = pairs(s.labels, "--label"); err != nil {
+	if n.Labels, err = values.Pairs(s.labels, "--label"); err != nil {
 		return n, err
 	}
 	if n.Limits, err = s.limit.limits(); err != nil {
@@ -84,13 +85,13 @@ func newCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
+			return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 		},
 	}
 	start.register(c)
 	c.Flags().BoolVar(&start.stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
 	c.Flags().StringVar(&start.restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // sizeGiven refuses a size of 0 that was asked for; not given means the default.

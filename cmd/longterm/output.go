@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -26,13 +27,13 @@ func outputCommand(a *app) *cobra.Command {
 			default:
 				return exit.Usagef("--stream %q: give stdout or stderr", o.stream)
 			}
-			if err := o.budget.check(); err != nil {
+			if err := o.budget.Check(); err != nil {
 				return err
 			}
 			if o.follow && o.to != "" {
 				return exit.Usagef("--follow has no end, --to is one; give one of them")
 			}
-			if a.json && o.budget.given() {
+			if a.JSON && o.budget.Given() {
 				return a.outputText(cmd.Context(), s, &o)
 			}
 			return a.output(cmd.Context(), s, &o)
@@ -48,15 +49,15 @@ programs drew (longterm screen has that); --raw prints the bytes as they were. W
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&o.raw, "raw", false, "bytes as they were printed")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the session ends")
-	o.budget.register(c)
-	return a.jsonFlag(c)
+	o.budget.Register(c)
+	return a.JSONFlag(c)
 }
 
 // outputFlags say what is to be printed of a session's output, and how.
 type outputFlags struct {
 	from, to, stream string
 	raw, follow      bool
-	budget           budgetFlags
+	budget           output.BudgetFlags
 }
 
 func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) error {
@@ -64,19 +65,19 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	if err != nil {
 		return err
 	}
-	w := a.outputWriter(o.raw)
-	if o.budget.given() {
+	w := a.Writer(o.raw)
+	if o.budget.Given() {
 		info, err := s.Info(ctx)
 		if err != nil {
 			return err
 		}
-		w = o.budget.writer(a.stdout, o.raw, info.ID, o.stream)
+		w = o.budget.Writer(a.Stdout, o.raw, info.ID, o.stream)
 	}
 	take := func(p api.Output) error {
 		if p.Gap > 0 {
-			fmt.Fprintf(a.stderr, "longterm: %d bytes from offset %d are lost\n", p.Gap, p.From-p.Gap)
+			fmt.Fprintf(a.Stderr, "longterm: %d bytes from offset %d are lost\n", p.Gap, p.From-p.Gap)
 		}
-		return w.write(p)
+		return w.Put(p)
 	}
 	first, err := s.OutputAt(ctx, o.from)
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	}
 	switch {
 	case o.to != "":
-		err = readRange(ctx, s, first.From, end, take)
+		err = output.ReadRange(ctx, s, first.From, end, take)
 	case len(first.Data) > 0 || first.Gap > 0:
 		err = take(first)
 	}
@@ -93,11 +94,11 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	case o.follow && !first.End:
 		err = s.Follow(ctx, first.Next, take)
 	case !o.follow:
-		err = readAll(ctx, s, first.Next, take)
+		err = output.ReadAll(ctx, s, first.Next, take)
 	}
-	err = errors.Join(err, w.flush())
-	if t, ok := w.(*textWriter); ok && t.mask.Held() > 0 {
-		a.binaryProgress(t.mask.Held())
+	err = errors.Join(err, w.Flush())
+	if t, ok := w.(*output.TextWriter); ok && t.Held() > 0 {
+		a.BinaryProgress(t.Held())
 	}
 	return err
 }
@@ -120,9 +121,9 @@ func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags)
 	if err != nil {
 		return err
 	}
-	t, err := s.Text(ctx, client.TextQuery{At: o.from, To: to, MaxOutput: o.budget.bytes, MaxLine: o.budget.line})
+	t, err := s.Text(ctx, client.TextQuery{At: o.from, To: to, MaxOutput: o.budget.Bytes, MaxLine: o.budget.Line})
 	if err != nil {
 		return err
 	}
-	return a.print(t, nil)
+	return a.Print(t, nil)
 }

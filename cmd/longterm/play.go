@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/render/view"
@@ -71,7 +72,7 @@ func startOf(rec view.Recording, from string) (time.Time, error) {
 // recording finds what to play.
 func (a *app) recording(ctx context.Context, name string, o *view.PlayOptions) (view.Recording, error) {
 	if isRecording(name) {
-		o.Title = printable(name)
+		o.Title = output.Printable(name)
 		return openCast(name)
 	}
 	s, err := a.session(name)

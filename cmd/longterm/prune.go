@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -25,10 +26,10 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := api.Prune{Dead: dead, SessionAgeMS: age.Milliseconds(), DeadAgeMS: deadAge.Milliseconds()}
 			var err error
-			if p.SessionBytes, err = parseBytes(perSession); err != nil {
+			if p.SessionBytes, err = values.Bytes(perSession); err != nil {
 				return err
 			}
-			if p.TotalBytes, err = parseBytes(total); err != nil {
+			if p.TotalBytes, err = values.Bytes(total); err != nil {
 				return err
 			}
 			if p == (api.Prune{}) {
@@ -42,7 +43,7 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 			if err != nil {
 				return err
 			}
-			return a.print(r, func(w io.Writer) {
+			return a.Print(r, func(w io.Writer) {
 				fmt.Fprintf(w, "%d sessions removed, %d cut, %d bytes freed\n", len(r.Removed), len(r.Cut), r.Bytes)
 			})
 		},
@@ -53,5 +54,5 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 	f.StringVar(&total, "total", "", "most bytes on disk of all sessions: ended ones go first, the oldest first")
 	f.IntVar(&dead, "dead", 0, "most sessions that have ended")
 	f.DurationVar(&deadAge, "dead-age", 0, "longest time since a session ended")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
@@ -22,7 +24,7 @@ type renderFlags struct {
 	cols, rows, scrollback int
 	engine, resize         string
 	replies, batch         bool
-	screenFlags
+	output.ScreenFlags
 }
 
 func renderCommand(a *app) *cobra.Command {
@@ -35,13 +37,13 @@ func renderCommand(a *app) *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&r.cols, "cols", 80, "width in cells")
 	f.IntVar(&r.rows, "rows", 24, "height in cells")
-	r.add(f)
+	r.Add(f)
 	f.StringVar(&r.engine, "engine", "", "terminal emulator: "+strings.Join(session.EngineNames(), ", "))
 	f.IntVar(&r.scrollback, "scrollback", -1, "print this many lines of history as well (json: all by default)")
 	f.StringVar(&r.resize, "resize", "", "resize to COLSxROWS after the input")
 	f.BoolVar(&r.batch, "batch", false, `render many inputs: a JSON object {"id", "cols", "rows", "scrollback", "data" (base64)} a line in, {"id", "screen"} a line out`)
 	f.BoolVar(&r.replies, "replies", false, "print what the terminal answered to queries instead of the screen")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // rendered is what `render --format json` prints: the screen, and what else came of
@@ -63,7 +65,7 @@ type event struct {
 }
 
 func (a *app) render(r *renderFlags, args []string) error {
-	if err := r.check(&a.printer); err != nil {
+	if err := r.Check(&a.Printer); err != nil {
 		return err
 	}
 	if r.batch {
@@ -83,7 +85,7 @@ func (a *app) render(r *renderFlags, args []string) error {
 		return err
 	}
 	if r.resize != "" {
-		cols, rows, err := parseSize(r.resize)
+		cols, rows, err := values.Size(r.resize)
 		if err != nil {
 			return err
 		}
@@ -93,7 +95,7 @@ func (a *app) render(r *renderFlags, args []string) error {
 		engine.Resize(cols, rows)
 	}
 	if r.replies {
-		_, err := a.stdout.Write(replies)
+		_, err := a.Stdout.Write(replies)
 		return err
 	}
 	out.Replies = base64.StdEncoding.EncodeToString(replies)
@@ -157,30 +159,30 @@ func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
 	history := lastLines(e.History(), r.wanted(e))
-	if r.format != "json" {
-		o := r.look
+	if r.Format != "json" {
+		o := r.Look
 		o.Reversed = e.Modes().ReverseVideo
-		b, err := format.Append(nil, r.format, &f, history, o)
+		b, err := format.Append(nil, r.Format, &f, history, o)
 		if err != nil {
 			return err
 		}
-		return a.printScreen(b, &r.screenFlags)
+		return a.PrintScreen(b, &r.ScreenFlags)
 	}
 	render.FromFrame(&out.Screen, &f)
 	out.Scrollback = render.Lines(out.Scrollback, &f, history)
-	if r.look.NoColor {
+	if r.Look.NoColor {
 		out.Screen.DropColors()
 		(&render.Screen{Scrollback: out.Scrollback}).DropColors()
 	}
-	if r.look.Trim {
+	if r.Look.Trim {
 		out.Screen.Trim()
 	}
-	return a.writeOutput(r.output, func(w io.Writer) error { return encodeJSON(w, out) })
+	return a.WriteOutput(r.Output, func(w io.Writer) error { return output.EncodeJSON(w, out) })
 }
 
 // wanted is how many lines of history are asked for: all of them in JSON by default.
 func (r *renderFlags) wanted(e vterm.Engine) int {
-	if r.scrollback < 0 && r.format == "json" {
+	if r.scrollback < 0 && r.Format == "json" {
 		return e.History().Len()
 	}
 	return r.scrollback

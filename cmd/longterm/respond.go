@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/expect"
@@ -85,7 +86,7 @@ func respondCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(list, func(w io.Writer) { ruleTable(w, list) })
+				return a.Print(list, func(w io.Writer) { ruleTable(w, list) })
 			case "rm", "remove":
 				if r.all == (len(rest) > 0) {
 					return exit.Usagef("name rules to remove, or give --all")
@@ -94,7 +95,7 @@ func respondCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(removed, func(io.Writer) {})
+				return a.Print(removed, func(io.Writer) {})
 			case "log":
 				return a.printFirings(ctx, s)
 			}
@@ -120,7 +121,7 @@ A hook is a command line for sh with the match on its standard input and the gro
 prints is typed. Give rules that send secrets a --max: a password that is refused is asked for again.
 See docs/expect.md.`
 	r.register(c)
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func (r *ruleFlags) register(c *cobra.Command) {
@@ -234,7 +235,7 @@ func (a *app) rulesFile(path string) (api.RespondRules, error) {
 	rules, problems := expect.LoadRules(src)
 	if len(problems) > 0 {
 		for _, p := range problems {
-			fmt.Fprintf(a.stderr, "%s:%v\n", path, p)
+			fmt.Fprintf(a.Stderr, "%s:%v\n", path, p)
 		}
 		return out, exit.Usagef("%s: the rules cannot be used", path)
 	}
@@ -295,7 +296,7 @@ func (a *app) addRules(cmd *cobra.Command, s *client.Session, r *ruleFlags) erro
 	if err != nil {
 		return err
 	}
-	return a.print(added, func(w io.Writer) {
+	return a.Print(added, func(w io.Writer) {
 		for _, x := range added {
 			fmt.Fprintln(w, x.ID)
 		}
@@ -314,17 +315,17 @@ func ruleTable(w io.Writer, list []api.RespondAttached) {
 		}
 		pattern := strconv.Quote(r.Text)
 		if r.Regexp != "" {
-			pattern = "/" + printable(r.Regexp) + "/"
+			pattern = "/" + output.Printable(r.Regexp) + "/"
 		}
 		if r.On != "" && r.On != "output" {
 			pattern += " on " + r.On
 		}
-		line := fmt.Sprintf("%3s  %-10s %6s  %s → %s", r.ID, printable(r.Name), uses, pattern, replyText(r.Reply))
+		line := fmt.Sprintf("%3s  %-10s %6s  %s → %s", r.ID, output.Printable(r.Name), uses, pattern, replyText(r.Reply))
 		if r.Call {
 			line += "  (of a line that runs)"
 		}
 		if r.Failed != "" {
-			line += "  ended: " + printable(r.Failed)
+			line += "  ended: " + output.Printable(r.Failed)
 		}
 		fmt.Fprintln(w, line)
 	}
@@ -338,11 +339,11 @@ func replyText(list []api.RespondReply) string {
 		case "text":
 			parts = append(parts, strconv.Quote(r.Value))
 		case "keys":
-			parts = append(parts, printable(r.Value))
+			parts = append(parts, output.Printable(r.Value))
 		case "wait":
 			parts = append(parts, "wait "+(time.Duration(r.WaitMS)*time.Millisecond).String())
 		default:
-			parts = append(parts, r.Kind+" "+printable(r.Value))
+			parts = append(parts, r.Kind+" "+output.Printable(r.Value))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -353,18 +354,18 @@ func (a *app) printFirings(ctx context.Context, s *client.Session) error {
 	if err != nil {
 		return err
 	}
-	return a.print(list, func(w io.Writer) { firingTable(w, list) })
+	return a.Print(list, func(w io.Writer) { firingTable(w, list) })
 }
 
 func firingTable(w io.Writer, list []api.RespondFiring) {
 	for _, f := range list {
 		rule := f.Rule
 		if f.Name != "" {
-			rule += " " + printable(f.Name)
+			rule += " " + output.Printable(f.Name)
 		}
 		what := fmt.Sprintf("%s → %s", strconv.Quote(f.Match), replyText(f.Reply))
 		if f.Error != "" {
-			what = printable(f.Error)
+			what = output.Printable(f.Error)
 		}
 		fmt.Fprintf(w, "%s  %-10s  %s\n", f.Time.Local().Format("2006-01-02 15:04:05"), rule, what)
 	}

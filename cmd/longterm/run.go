@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -62,7 +63,7 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
 	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {
@@ -110,13 +111,13 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return exit.Usagef("--notify: %w", err)
 	}
 	ctx := cmd.Context()
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.json && !r.pipe && !r.background && !r.warm && r.format == ""
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.pipe && !r.background && !r.warm && r.format == ""
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
 		}
 	}
-	if r.warm && n.MaxOutput == 0 && !a.json {
+	if r.warm && n.MaxOutput == 0 && !a.JSON {
 		n.MaxOutput = maxWarm
 	}
 	res, err := b.client.Run(ctx, n)
@@ -127,19 +128,19 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return a.printWarm(r, &res)
 	}
 	if r.background {
-		return a.print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
+		return a.Print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
 	}
 	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding, line: r.line}
 	if run.line == "" {
 		run.line = strings.Join(args, " ")
 	}
-	if !n.Pipe && !tty && res.Mode == "pty" && !a.json {
+	if !n.Pipe && !tty && res.Mode == "pty" && !a.JSON {
 		unheard, stop := context.WithCancel(ctx)
 		defer stop()
 		go hintStdin(unheard, a)
 	}
-	if res.Hint != "" && !a.json && r.format == "" {
-		defer fmt.Fprintf(a.stderr, "longterm: %s\n", res.Hint)
+	if res.Hint != "" && !a.JSON && r.format == "" {
+		defer fmt.Fprintf(a.Stderr, "longterm: %s\n", res.Hint)
 	}
 	if tty && res.Mode == "pty" {
 		if run.t, err = termio.Open(a.stdin, os.Stdout); err != nil {
@@ -156,14 +157,14 @@ const maxWarm = 16 << 20
 
 // printWarm prints how a line in a warm shell went.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
-	if a.json {
-		return errors.Join(a.printLine(res), r.resultStatus(res))
+	if a.JSON {
+		return errors.Join(a.PrintLine(res), r.resultStatus(res))
 	}
 	text := res.Output
 	if r.format != "" {
-		text = reportText(r.line, res)
+		text = output.Labelled(r.line, res)
 	}
-	_, err := io.WriteString(a.stdout, text)
+	_, err := io.WriteString(a.Stdout, text)
 	return errors.Join(err, r.resultStatus(res))
 }
 
@@ -175,12 +176,12 @@ type running struct {
 	s     *client.Session
 	res   api.Result       // how it went, once it is over
 	t     *termio.Terminal // nil: no terminal to give to the command
-	w     outputWriter
+	w     output.Writer
 	line  string // as people read it
 	ended *api.Session
 
 	encoding capture.Encoding
-	pipe     *pipeCollector // for --json on pipes
+	pipe     *output.PipeCollector // for --json on pipes
 }
 
 // follow prints output until the command ends, is left in the background, or ctx ends.
@@ -201,60 +202,60 @@ func (r *running) follow(ctx context.Context) error {
 		if err == nil && j.Result != nil {
 			r.res = *j.Result
 		}
-		if err == nil && j.Result != nil && isOpen(j.Result.State) {
+		if err == nil && j.Result != nil && output.IsOpen(j.Result.State) {
 			cancel() // its output goes on without us
 		}
 		awaited <- err
 	}()
 	err := r.s.Follow(ctx, 0, func(o api.Output) error {
 		if o.Gap > 0 {
-			fmt.Fprintf(r.a.stderr, "longterm: %d bytes of output are lost\n", o.Gap)
+			fmt.Fprintf(r.a.Stderr, "longterm: %d bytes of output are lost\n", o.Gap)
 		}
-		return w.write(o)
+		return w.Put(o)
 	})
-	if waitErr := <-awaited; waitErr == nil && isOpen(r.res.State) {
+	if waitErr := <-awaited; waitErr == nil && output.IsOpen(r.res.State) {
 		err = nil // we broke the reading off
 	} else {
 		err = errors.Join(err, waitErr)
 	}
-	return errors.Join(w.flush(), err)
+	return errors.Join(w.Flush(), err)
 }
 
 // writer is where output goes: to the terminal as it is but for queries, else as text.
-func (r *running) writer() outputWriter {
+func (r *running) writer() output.Writer {
 	switch {
-	case r.a.json && r.encoding.Other():
-		r.pipe = newPipeCollector(r.encoding, r.flags.budget)
+	case r.a.JSON && r.encoding.Other():
+		r.pipe = output.NewPipeCollector(r.encoding, r.flags.budget)
 		return r.pipe
-	case r.a.json, r.flags.format != "":
+	case r.a.JSON, r.flags.format != "":
 		return unread{} // the result has it
-	case r.res.Mode == "pipe" && r.flags.budget.given():
-		return r.a.budgetPipeWriter(r.encoding, r.flags.raw, r.flags.budget, r.res.Session)
+	case r.res.Mode == "pipe" && r.flags.budget.Given():
+		return r.a.BudgetPipeWriter(r.encoding, r.flags.raw, r.flags.budget, r.res.Session)
 	case r.res.Mode == "pipe":
-		return r.a.pipeWriter(r.encoding, r.flags.raw)
+		return r.a.PipeWriter(r.encoding, r.flags.raw)
 	case r.t != nil:
 		return &terminalWriter{t: r.t}
-	case r.flags.budget.given():
-		return r.flags.budget.writer(r.a.stdout, r.flags.raw, r.res.Session, "")
+	case r.flags.budget.Given():
+		return r.flags.budget.Writer(r.a.Stdout, r.flags.raw, r.res.Session, "")
 	case r.flags.raw:
-		return rawWriter{r.a.stdout}
+		return output.NewRawWriter(r.a.Stdout)
 	}
-	return r.a.textWriter()
+	return r.a.TextWriter()
 }
 
 // unread prints nothing.
 type unread struct{}
 
-func (unread) write(api.Output) error { return nil }
-func (unread) flush() error           { return nil }
+func (unread) Put(api.Output) error { return nil }
+func (unread) Flush() error         { return nil }
 
 // cut says that the rest of the output is to be had from the session.
 func (r *running) cut() bool {
-	if r.a.json || r.flags.format != "" {
+	if r.a.JSON || r.flags.format != "" {
 		return r.res.Truncated
 	}
-	w, ok := r.w.(interface{ cut() bool })
-	return ok && w.cut()
+	w, ok := r.w.(interface{ Cut() bool })
+	return ok && w.Cut()
 }
 
 // terminalWriter prints raw output on a person's terminal. Queries are answered by the
@@ -265,11 +266,11 @@ type terminalWriter struct {
 	buf    []byte
 }
 
-func (w *terminalWriter) write(o api.Output) error {
+func (w *terminalWriter) Put(o api.Output) error {
 	w.buf = w.filter.Append(w.buf[:0], o.Data)
 	return w.t.Draw(w.buf)
 }
-func (w *terminalWriter) flush() error { return nil }
+func (w *terminalWriter) Flush() error { return nil }
 
 // forward gives the command the terminal's keys and size.
 func (r *running) forward(ctx context.Context) {
@@ -300,34 +301,34 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	}
 	after := context.WithoutCancel(ctx)
 	aborted := ctx.Err() != nil
-	if followErr != nil && isOpen(r.res.State) {
+	if followErr != nil && output.IsOpen(r.res.State) {
 		if err := r.stop(after); err != nil {
 			return exit.With(api.ExitOwnFailure, errors.Join(followErr, err))
 		}
 	}
-	if info, err := r.s.Info(after); err == nil && !isOpen(r.res.State) {
+	if info, err := r.s.Info(after); err == nil && !output.IsOpen(r.res.State) {
 		r.ended = &info
 	}
 	left := r.ended != nil && len(r.ended.Left) > 0
 	if left && r.t != nil { // a person's terminal
-		fmt.Fprintf(r.a.stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
+		fmt.Fprintf(r.a.Stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
 	}
-	if !r.flags.keep && !isOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
+	if !r.flags.keep && !output.IsOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
-			fmt.Fprintf(r.a.stderr, "longterm: %v\n", err)
+			fmt.Fprintf(r.a.Stderr, "longterm: %v\n", err)
 		}
 	}
 	if r.flags.format != "" {
-		if _, err := io.WriteString(r.a.stdout, reportText(r.line, &r.res)); err != nil {
+		if _, err := io.WriteString(r.a.Stdout, output.Labelled(r.line, &r.res)); err != nil {
 			return err
 		}
 	}
-	if r.a.json {
+	if r.a.JSON {
 		r.res.Aborted = aborted
 		if r.pipe != nil {
-			r.pipe.report(&r.res)
+			r.pipe.Report(&r.res)
 		}
-		if err := r.a.printLine(&r.res); err != nil {
+		if err := r.a.PrintLine(&r.res); err != nil {
 			return err
 		}
 	}
@@ -353,9 +354,9 @@ func (r *running) status(aborted bool, followErr error) error {
 	switch {
 	case aborted:
 		return exit.Silent(api.ExitInterrupted)
-	case r.res.TimedOut == "wall" && !isOpen(r.res.State):
+	case r.res.TimedOut == "wall" && !output.IsOpen(r.res.State):
 		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout))
-	case r.res.TimedOut == "idle" && !isOpen(r.res.State):
+	case r.res.TimedOut == "idle" && !output.IsOpen(r.res.State):
 		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle))
 	case followErr != nil:
 		return exit.With(api.ExitOwnFailure, followErr)
@@ -363,7 +364,7 @@ func (r *running) status(aborted bool, followErr error) error {
 		err = r.flags.resultStatus(&r.res)
 	}
 	var exit *exit.Error
-	if r.a.json && errors.As(err, &exit) {
+	if r.a.JSON && errors.As(err, &exit) {
 		exit.Err = nil
 	}
 	return err

@@ -47,7 +47,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	if !r.keep {
 		defer func() {
 			if err := s.Remove(context.WithoutCancel(ctx), true); err != nil && !isGone(err) {
-				fmt.Fprintf(a.stderr, "longterm: %v\n", err)
+				fmt.Fprintf(a.Stderr, "longterm: %v\n", err)
 			}
 		}()
 	}
@@ -71,7 +71,7 @@ func hintStdin(ctx context.Context, a *app) {
 		case <-time.After(stdinEvery):
 		}
 	}
-	_, _ = io.WriteString(a.stderr, "longterm: standard input is not read by a command on a terminal of its own; give --pipe to pass it on\n")
+	_, _ = io.WriteString(a.Stderr, "longterm: standard input is not read by a command on a terminal of its own; give --pipe to pass it on\n")
 }
 
 // hasInput says that a file or a pipe has something to read. A terminal and /dev/null never

@@ -61,7 +61,7 @@ func refused(ctx context.Context, a *app, s *client.Session, err error) {
 	if errors.As(err, &e) && e.Code == api.CodeEnded || ctx.Err() != nil {
 		return
 	}
-	fmt.Fprintf(a.stderr, "longterm: standard input ends here for the command, some of it may be missing: %v\n", err)
+	fmt.Fprintf(a.Stderr, "longterm: standard input ends here for the command, some of it may be missing: %v\n", err)
 	endInput(ctx, s)
 }
 

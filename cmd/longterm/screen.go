@@ -6,43 +6,45 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 func screenCommand(a *app) *cobra.Command {
 	var q client.ScreenQuery
-	var o screenFlags
+	var o output.ScreenFlags
 	c := a.on("screen S", "Print a session's screen, or a picture of it", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			if err := o.check(&a.printer); err != nil {
+			if err := o.Check(&a.Printer); err != nil {
 				return err
 			}
-			if err := oneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
+			if err := values.OneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
 				return err
 			}
-			if q.MaxOutput < 0 || q.MaxOutput > maxBudget {
-				return exit.Usagef("--max-output is 1 to %d bytes; 0: all", maxBudget)
+			if q.MaxOutput < 0 || q.MaxOutput > output.MaxBudget {
+				return exit.Usagef("--max-output is 1 to %d bytes; 0: all", output.MaxBudget)
 			}
-			l := &o.look
+			l := &o.Look
 			q.Picture = client.Picture{
 				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
 				Fonts: l.Fonts, Styles: l.Styles,
 			}
 			q.NoColor, q.Trim = l.NoColor, l.Trim
-			b, err := s.ScreenAs(cmd.Context(), q, o.format)
+			b, err := s.ScreenAs(cmd.Context(), q, o.Format)
 			if err != nil {
 				return err
 			}
-			return a.printScreen(b, &o)
+			return a.PrintScreen(b, &o)
 		})
 	f := c.Flags()
-	o.add(f)
+	o.Add(f)
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
 	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+momentForms)
 	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // momentForms says how a moment of a session is given.

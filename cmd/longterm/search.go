@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -42,7 +43,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 			if err != nil {
 				return err
 			}
-			if err := a.print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
+			if err := a.Print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
 				return err
 			}
 			switch {
@@ -63,7 +64,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 	f.StringVar(&q.Until, "until", "", "printed before this time")
 	f.IntVarP(&q.Limit, "limit", "n", 50, "the newest so many")
 	f.StringVar(&q.Before, "before", "", "go on where the answer before ended (its next)")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func writeHits(w io.Writer, found *api.Found) {
@@ -72,6 +73,6 @@ func writeHits(w io.Writer, found *api.Found) {
 		if h.Cut {
 			text = "…" + text + "…"
 		}
-		fmt.Fprintf(w, "%s:%d  %s  %s\n", printable(h.Name), h.From, h.Time.Local().Format("2006-01-02 15:04:05"), printable(text))
+		fmt.Fprintf(w, "%s:%d  %s  %s\n", output.Printable(h.Name), h.From, h.Time.Local().Format("2006-01-02 15:04:05"), output.Printable(text))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -33,7 +34,7 @@ func TestEnterAfterASecret(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`- {text: Password, reply: {secret: "env:PW"`+text+"}}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rules, err := (&app{printer: printer{stderr: io.Discard}}).rulesFile(file)
+		rules, err := (&app{Printer: output.Printer{Stderr: io.Discard}}).rulesFile(file)
 		if err != nil || presses(rules.Rules[0].Reply) != want {
 			t.Errorf("a file with%q: %+v, %v", text, rules, err)
 		}

@@ -19,7 +19,7 @@ func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error 
 	if err != nil {
 		return err
 	}
-	return a.print(t, nil)
+	return a.Print(t, nil)
 }
 
 func expectFlag(c *cobra.Command, in *api.Input) {
@@ -36,7 +36,7 @@ func sendCommand(a *app) *cobra.Command {
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	c.Flags().BoolVar(&in.EOF, "eof", false, "afterwards close the standard input of a session on pipes (new --pipe --stdin)")
 	expectFlag(c, &in)
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func keysCommand(a *app) *cobra.Command {
@@ -49,7 +49,7 @@ func keysCommand(a *app) *cobra.Command {
 	c.Long = "Press keys, one after the other: single characters, or names such as Enter, Escape, Tab, BSpace, Up,\n" +
 		"PageUp, F5, with modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes."
 	expectFlag(c, &in)
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func pasteCommand(a *app) *cobra.Command {
@@ -67,7 +67,7 @@ func pasteCommand(a *app) *cobra.Command {
 	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	expectFlag(c, &in)
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // maxPaste is the most that is pasted at once, in bytes.

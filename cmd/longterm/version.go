@@ -45,11 +45,11 @@ var probeLine func() string
 
 func versionCommand(a *app) *cobra.Command {
 	probe := false
-	c := a.jsonFlag(&cobra.Command{
+	c := a.JSONFlag(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if probe && probeLine != nil {
-				_, err := fmt.Fprintln(a.stdout, probeLine())
+				_, err := fmt.Fprintln(a.Stdout, probeLine())
 				return err
 			}
 			v := struct {
@@ -58,7 +58,7 @@ func versionCommand(a *app) *cobra.Command {
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
 			}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
-			return a.print(v, func(w io.Writer) {
+			return a.Print(v, func(w io.Writer) {
 				fmt.Fprintf(w, "longterm %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
 			})
 		},

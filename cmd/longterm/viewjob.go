@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/prompt"
 	"github.com/longterm-dev/longterm/session/api"
@@ -143,8 +144,8 @@ const (
 
 // read reads the command's output until it has ended and all is read.
 func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done <-chan struct{}) {
-	w := newTextWriter(j)
-	defer func() { _ = w.flush() }() // Write never fails
+	w := output.NewTextWriter(j)
+	defer func() { _ = w.Flush() }() // Write never fails
 	from, to, known := uint64(0), uint64(0), own
 	for over := false; ctx.Err() == nil; {
 		select {
@@ -186,10 +187,10 @@ func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64,
 }
 
 // readSome reads what there is, and leaves out what nobody could read.
-func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *textWriter, from, end uint64) (uint64, error) {
+func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *output.TextWriter, from, end uint64) (uint64, error) {
 	if end > from+maxBehind {
 		from = end - keptBehind
 	}
-	err := readRange(ctx, s, from, end, w.write)
+	err := output.ReadRange(ctx, s, from, end, w.Put)
 	return max(from, end), err
 }

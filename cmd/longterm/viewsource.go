@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
@@ -155,7 +156,7 @@ func viewSession(s *api.Session) model.Session {
 			vs.Due = *a.Due
 		}
 		if a.FirstError != nil {
-			vs.FirstError = problemText(a.FirstError)
+			vs.FirstError = output.ProblemText(a.FirstError)
 		}
 	}
 	if sh := s.Shell; sh != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -75,7 +76,7 @@ once when the session has ended and what is waited for can be no more.`
 	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
 	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
 	c.MarkFlagsMutuallyExclusive("all", "any")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 // parseCondition reads KIND, KIND=VALUE or KIND:VALUE.
@@ -150,13 +151,13 @@ func goesOn(s *api.Session) string {
 	if s.State == "running" {
 		return "goes on"
 	}
-	return "has ended (" + stateText(s) + "), and what it left holds its terminal"
+	return "has ended (" + output.StateText(s) + "), and what it left holds its terminal"
 }
 
 func (a *app) waited(r *api.Waited, timeout time.Duration) error {
-	err := a.print(r, func(w io.Writer) {
+	err := a.Print(r, func(w io.Writer) {
 		for _, f := range r.Fired {
-			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+printable(f.Match), "="))
+			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
 		}
 	})
 	if err != nil {
@@ -166,7 +167,7 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	case "timeout":
 		return exit.With(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
 	case "ended":
-		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, stateText(&r.Session)).
+		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, output.StateText(&r.Session)).
 			WithHint("its screen and output can still be read")
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/output/progress"
@@ -70,7 +71,7 @@ one object for each run instead.`,
 	fl.BoolVar(&f.clear, "clear", false, "clear the terminal before each run")
 	fl.BoolVar(&f.wait, "wait", false, "let a run finish before the next one begins")
 	fl.IntVar(&f.runs, "runs", 0, "end after so many runs with the last one's status; 0: never")
-	return a.jsonFlag(c)
+	return a.JSONFlag(c)
 }
 
 func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {
@@ -115,7 +116,7 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	if w.command == "" {
 		w.command = quoted(args)
 	}
-	tty := !a.json && a.stdout == os.Stdout && term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	tty := !a.JSON && a.Stdout == os.Stdout && term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 	if w.view, err = a.watchView(tty, f.clear); err != nil {
 		return err
 	}
@@ -208,9 +209,9 @@ func causeText(cause []string) string {
 	case len(cause) == 0:
 		return ""
 	case len(cause) <= 3:
-		return printable(strings.Join(cause, ", ")) + " changed"
+		return output.Printable(strings.Join(cause, ", ")) + " changed"
 	}
-	return fmt.Sprintf("%s and %d more files changed", printable(cause[0]), len(cause)-1)
+	return fmt.Sprintf("%s and %d more files changed", output.Printable(cause[0]), len(cause)-1)
 }
 
 // quoted is a command as a shell reads it.

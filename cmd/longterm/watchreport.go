@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/output/progress"
@@ -82,7 +83,7 @@ func (r *report) lines() []string {
 	if r.changes != nil {
 		head += slowerText(r.changes.Slower)
 	}
-	for _, c := range countsText(r.state.Errors, r.state.Warnings) {
+	for _, c := range output.CountsText(r.state.Errors, r.state.Warnings) {
 		head += ", " + c
 	}
 	if t := r.run.Result.Tests; t != nil && t.Passed+t.Failed > 0 {
@@ -90,7 +91,7 @@ func (r *report) lines() []string {
 	}
 	lines := []string{head}
 	if f := r.state.First; f != nil && r.changes == nil {
-		lines = append(lines, "first error: "+problemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
+		lines = append(lines, "first error: "+output.ProblemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
 	}
 	if t := r.run.Result.Tests; t != nil && r.changes == nil {
 		lines = tell(lines, "fails: ", t.Failures, func(f diagnostics.Failure) string { return f.Name })
@@ -115,7 +116,7 @@ func tookText(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(10 * time.Millisecond).String()
 	}
-	return elapsed(d.Milliseconds())
+	return output.Elapsed(d.Milliseconds())
 }
 
 // changed lists what the run changed.
@@ -153,7 +154,7 @@ func tell[T any](lines []string, what string, list []T, text func(T) string) []s
 }
 
 func diagnosticText(d diagnostics.Diagnostic) string {
-	return problemText(&api.Problem{File: d.File, Line: d.Line, Message: d.Message})
+	return output.ProblemText(&api.Problem{File: d.File, Line: d.Line, Message: d.Message})
 }
 
 // barWidth is the width of a drawn bar, in cells.
@@ -173,13 +174,13 @@ func statusText(s progress.State) string {
 			parts = append(parts, fmt.Sprintf("%d/%d", p.Current, p.Total))
 		}
 	}
-	parts = append(parts, elapsed(s.Elapsed.Milliseconds()))
+	parts = append(parts, output.Elapsed(s.Elapsed.Milliseconds()))
 	if s.HasETA {
-		parts = append(parts, "ETA "+elapsed(s.ETA.Milliseconds()))
+		parts = append(parts, "ETA "+output.Elapsed(s.ETA.Milliseconds()))
 	}
-	parts = append(parts, countsText(s.Errors, s.Warnings)...)
+	parts = append(parts, output.CountsText(s.Errors, s.Warnings)...)
 	if s.First != nil {
-		parts = append(parts, problemText(&api.Problem{File: s.First.File, Line: s.First.Line, Message: s.First.Message}))
+		parts = append(parts, output.ProblemText(&api.Problem{File: s.First.File, Line: s.First.Line, Message: s.First.Message}))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -215,7 +215,7 @@ func (a *app) notify(ctx context.Context, n *progress.Notify, f *progress.Finish
 	}
 	s := progress.Sender{Terminals: terminal}
 	if err := s.Send(ctx, n, f); err != nil {
-		a.warn(err)
+		a.Warn(err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -41,10 +42,10 @@ type watchView interface {
 
 func (a *app) watchView(tty, clear bool) (watchView, error) {
 	switch {
-	case a.json:
-		return &jsonWatch{w: a.stdout}, nil
+	case a.JSON:
+		return &jsonWatch{w: a.Stdout}, nil
 	case !tty:
-		return &textWatch{w: a.stdout, text: newTextWriter(a.stdout)}, nil
+		return &textWatch{w: a.Stdout, text: output.NewTextWriter(a.Stdout)}, nil
 	}
 	t, err := termio.Open(a.stdin, os.Stdout)
 	if err != nil {
@@ -82,26 +83,26 @@ func (v *jsonWatch) report(r *report)            { _ = r.json(v.w) }
 type textWatch struct {
 	noTerminal
 	w    io.Writer
-	text *textWriter
+	text *output.TextWriter
 }
 
 func (v *textWatch) begin(n int, command string, cause []string) {
 	fmt.Fprintln(v.w, headText(n, command, cause))
 }
-func (v *textWatch) write(o api.Output) { _ = v.text.write(o) }
+func (v *textWatch) write(o api.Output) { _ = v.text.Put(o) }
 func (v *textWatch) stopped() {
-	_ = v.text.flush()
+	_ = v.text.Flush()
 	fmt.Fprintln(v.w, "── ended")
 }
 func (v *textWatch) report(r *report) {
-	_ = v.text.flush()
+	_ = v.text.Flush()
 	for _, l := range r.lines() {
-		fmt.Fprintln(v.w, "── "+printable(l))
+		fmt.Fprintln(v.w, "── "+output.Printable(l))
 	}
 }
 
 func headText(n int, command string, cause []string) string {
-	text := fmt.Sprintf("── run %d: %s", n, printable(command))
+	text := fmt.Sprintf("── run %d: %s", n, output.Printable(command))
 	if c := causeText(cause); c != "" {
 		text += " (" + c + ")"
 	}
@@ -143,7 +144,7 @@ func (v *terminalWatch) begin(n int, command string, cause []string) {
 // say prints a line of longterm's own among the output.
 func (v *terminalWatch) say(look, line string) {
 	cols, _ := v.t.Size()
-	_ = v.t.Draw([]byte("\x1b[m\r" + look + cut(printable(line), cols) + "\x1b[m\x1b[K\r\n"))
+	_ = v.t.Draw([]byte("\x1b[m\r" + look + cut(output.Printable(line), cols) + "\x1b[m\x1b[K\r\n"))
 }
 
 func (v *terminalWatch) write(o api.Output) {
@@ -162,7 +163,7 @@ func (v *terminalWatch) bottom(text string) {
 	}
 	v.line = text
 	cols, rows := v.t.Size()
-	text = cut(" "+printable(text), cols)
+	text = cut(" "+output.Printable(text), cols)
 	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
 	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
 }

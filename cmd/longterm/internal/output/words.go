@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package output
 
 import (
 	"cmp"
@@ -16,18 +16,18 @@ import (
 func activityText(s *api.Session) string {
 	var parts []string
 	if p := s.Progress; p != nil && p.State != "indeterminate" {
-		parts = append(parts, progressText(p))
+		parts = append(parts, ProgressText(p))
 	}
 	if a := s.Activity; a != nil && a.Running {
 		if a.ETAMS != nil {
-			parts = append(parts, "ETA "+elapsed(*a.ETAMS))
+			parts = append(parts, "ETA "+Elapsed(*a.ETAMS))
 		}
-		parts = append(parts, countsText(a.Errors, a.Warnings)...)
+		parts = append(parts, CountsText(a.Errors, a.Warnings)...)
 	}
 	return strings.Join(parts, " ")
 }
 
-func progressText(p *api.Progress) string {
+func ProgressText(p *api.Progress) string {
 	text := fmt.Sprintf("%d%%", p.Percent)
 	switch p.State {
 	case "indeterminate":
@@ -38,8 +38,8 @@ func progressText(p *api.Progress) string {
 	return text
 }
 
-// countsText are the counts that are not 0.
-func countsText(errors, warnings int) []string {
+// CountsText are the counts that are not 0.
+func CountsText(errors, warnings int) []string {
 	var parts []string
 	if errors > 0 {
 		parts = append(parts, plural(errors, "error"))
@@ -57,8 +57,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// problemText is an error with its place.
-func problemText(p *api.Problem) string {
+// ProblemText is an error with its place.
+func ProblemText(p *api.Problem) string {
 	switch {
 	case p.File != "" && p.Line > 0:
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
@@ -68,8 +68,8 @@ func problemText(p *api.Problem) string {
 	return p.Message
 }
 
-// stateText says how a session stands: running, exited(1), exited(SIGKILL), lost.
-func stateText(s *api.Session) string {
+// StateText says how a session stands: running, exited(1), exited(SIGKILL), lost.
+func StateText(s *api.Session) string {
 	switch {
 	case s.ExitCode != nil:
 		return fmt.Sprintf("%s(%d)", s.State, *s.ExitCode)
@@ -79,8 +79,8 @@ func stateText(s *api.Session) string {
 	return s.State
 }
 
-// doing says what a session's shell does: its prompt, or a command and for how long.
-func doing(s *api.Session) string {
+// Doing says what a session's shell does: its prompt, or a command and for how long.
+func Doing(s *api.Session) string {
 	switch sh := s.Shell; {
 	case len(s.Left) > 0:
 		return fmt.Sprintf("left %d running", len(s.Left))
@@ -98,19 +98,19 @@ func doing(s *api.Session) string {
 		return "prompt"
 	default:
 		text, _, _ := strings.Cut(sh.Command, "\n")
-		return strings.TrimSpace(printable(shorten(text, 30)) + " " + elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
+		return strings.TrimSpace(Printable(Shorten(text, 30)) + " " + Elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
 	}
 }
 
-func pidText(s *api.Session) string {
+func PidText(s *api.Session) string {
 	if s.State != "running" {
 		return "-"
 	}
 	return fmt.Sprint(s.PID)
 }
 
-// elapsed is a duration for people.
-func elapsed(ms int64) string {
+// Elapsed is a duration for people.
+func Elapsed(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
 	case d < 10*time.Second:
@@ -123,7 +123,7 @@ func elapsed(ms int64) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-func shorten(s string, n int) string {
+func Shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s
@@ -131,8 +131,8 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// howMany is a number and what is counted.
-func howMany(n int, one, many string) string {
+// HowMany is a number and what is counted.
+func HowMany(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

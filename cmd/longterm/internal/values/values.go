@@ -1,4 +1,6 @@
-package main
+// Package values reads values that the command line gives as text: NAME=VALUE pairs, sizes in cells, sizes in bytes, one
+// of several words. What cannot be read is an error of usage which says how it should look.
+package values
 
 import (
 	"slices"
@@ -8,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
-// pairs reads NAME=VALUE arguments.
-func pairs(args []string, what string) (map[string]string, error) {
+// Pairs reads NAME=VALUE arguments.
+func Pairs(args []string, what string) (map[string]string, error) {
 	m := map[string]string{}
 	for _, kv := range args {
 		k, v, ok := strings.Cut(kv, "=")
@@ -21,7 +23,8 @@ func pairs(args []string, what string) (map[string]string, error) {
 	return m, nil
 }
 
-func parseSize(s string) (cols, rows int, err error) {
+// Size reads COLSxROWS, in cells.
+func Size(s string) (cols, rows int, err error) {
 	c, r, ok := strings.Cut(strings.ToLower(s), "x")
 	cols, errC := strconv.Atoi(c)
 	rows, errR := strconv.Atoi(r)
@@ -41,8 +44,8 @@ var byteUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
 }
 
-// parseBytes reads a size such as 500MB or 1.5GiB; empty is 0.
-func parseBytes(s string) (int64, error) {
+// Bytes reads a size such as 500MB or 1.5GiB; empty is 0.
+func Bytes(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -60,7 +63,8 @@ func parseBytes(s string) (int64, error) {
 	return 0, exit.Usagef("size %q is not a number of bytes, as in 500MB or 1.5GiB", s)
 }
 
-func oneOf(flag, value string, allowed ...string) error {
+// OneOf refuses a value that is none of those allowed; empty strings among these are not listed.
+func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}

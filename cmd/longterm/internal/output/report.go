@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// reportText is a result as labelled text, each label always there: what a model that was
+// Labelled is a result as labelled text, each label always there: what a model that was
 // given no schema reads.
-func reportText(line string, r *api.Result) string {
+func Labelled(line string, r *api.Result) string {
 	none := func(s string) string { return cmp.Or(strings.TrimRight(s, "\n"), "(none)") }
 	exit := "(none)"
 	if r.ExitCode != nil {
@@ -30,7 +30,7 @@ func reportText(line string, r *api.Result) string {
 	pids := strings.Trim(fmt.Sprint(r.Background), "[]")
 	rows = append(rows, [2]string{"Error", none(problem)}, [2]string{"Exit Code", exit}, [2]string{"Signal", none(r.Signal)},
 		[2]string{"Background PIDs", none(strings.ReplaceAll(pids, " ", ", "))})
-	if isOpen(r.State) {
+	if IsOpen(r.State) {
 		rows = append(rows, [2]string{"Job", r.Job})
 	}
 	var b strings.Builder

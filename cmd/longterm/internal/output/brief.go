@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"encoding/json"
@@ -125,7 +125,7 @@ func prune(v any) any {
 func briefResult(r *api.Result) any {
 	out := *r
 	without := []string{"pid", "pgid", "command", "quality", "cwd_before", "message"}
-	open := isOpen(r.State)
+	open := IsOpen(r.State)
 	if out.CwdAfter == out.CwdBefore || out.CwdBefore == "" || open {
 		without = append(without, "cwd_after")
 	}
@@ -295,7 +295,7 @@ func texts(rows []row) []string {
 	return out
 }
 
-// isOpen says that a result is not the last one.
-func isOpen(state string) bool {
+// IsOpen says that a result is not the last one.
+func IsOpen(state string) bool {
 	return state == "running" || state == "waiting" || state == "needs_input"
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package output
 
 import (
 	"bytes"
@@ -18,28 +18,28 @@ import (
 // Output within a budget, --max-output and --max-line: the head is printed as it comes, the
 // tail at the end, and between them stands what reads the rest.
 
-// budgetFlags bound what is printed. Zero fields are no limit.
-type budgetFlags struct{ bytes, line int }
+// BudgetFlags bound what is printed. Zero fields are no limit.
+type BudgetFlags struct{ Bytes, Line int }
 
-func (b *budgetFlags) register(c *cobra.Command) {
-	c.Flags().IntVar(&b.bytes, "max-output", 0, "bytes to print, head and tail; what reads the rest stands between them (default: all)")
-	c.Flags().IntVar(&b.line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
+func (b *BudgetFlags) Register(c *cobra.Command) {
+	c.Flags().IntVar(&b.Bytes, "max-output", 0, "bytes to print, head and tail; what reads the rest stands between them (default: all)")
+	c.Flags().IntVar(&b.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 
-func (b *budgetFlags) check() error {
-	if b.bytes < 0 || b.line < 0 || b.bytes > maxBudget || b.line > maxBudget {
-		return exit.Usagef("--max-output and --max-line are 1 to %d bytes; 0: all", maxBudget)
+func (b *BudgetFlags) Check() error {
+	if b.Bytes < 0 || b.Line < 0 || b.Bytes > MaxBudget || b.Line > MaxBudget {
+		return exit.Usagef("--max-output and --max-line are 1 to %d bytes; 0: all", MaxBudget)
 	}
 	return nil
 }
 
-func (b *budgetFlags) given() bool { return b.bytes > 0 || b.line > 0 }
+func (b *BudgetFlags) Given() bool { return b.Bytes > 0 || b.Line > 0 }
 
-// maxBudget is the greatest budget there is: it is held in memory.
-const maxBudget = 16 << 20
+// MaxBudget is the greatest budget there is: it is held in memory.
+const MaxBudget = 16 << 20
 
-// budgetWriter prints what a session printed within a budget.
-type budgetWriter struct {
+// BudgetWriter prints what a session printed within a budget.
+type BudgetWriter struct {
 	w       io.Writer
 	b       *budget.Budget
 	raw     bool // bytes as they are, else text
@@ -51,11 +51,11 @@ type budgetWriter struct {
 	info    budget.CutInfo
 }
 
-func (b budgetFlags) writer(w io.Writer, raw bool, session, stream string) *budgetWriter {
-	if b.bytes == 0 {
-		b.bytes = maxBudget
+func (b BudgetFlags) Writer(w io.Writer, raw bool, session, stream string) *BudgetWriter {
+	if b.Bytes == 0 {
+		b.Bytes = MaxBudget
 	}
-	out := &budgetWriter{w: w, raw: raw, b: &budget.Budget{Max: b.bytes, Line: b.line, ANSI: raw}}
+	out := &BudgetWriter{w: w, raw: raw, b: &budget.Budget{Max: b.Bytes, Line: b.Line, ANSI: raw}}
 	out.b.More = func(from, to uint64) string { return rereads(session, stream, from, to) }
 	return out
 }
@@ -68,7 +68,7 @@ func rereads(session, stream string, from, to uint64) string {
 	return fmt.Sprintf("longterm output %s --from %d --to %d%s", session[:min(8, len(session))], from, to, stream)
 }
 
-func (w *budgetWriter) write(o api.Output) error {
+func (w *BudgetWriter) Put(o api.Output) error {
 	if w.raw {
 		w.at = o.From
 		_, err := w.Write(o.Data)
@@ -84,7 +84,7 @@ func (w *budgetWriter) write(o api.Output) error {
 }
 
 // Write takes bytes that stand at the writer's offset.
-func (w *budgetWriter) Write(p []byte) (int, error) {
+func (w *BudgetWriter) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		n, more := len(rest), true
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -98,7 +98,7 @@ func (w *budgetWriter) Write(p []byte) (int, error) {
 }
 
 // show prints what is not printed yet.
-func (w *budgetWriter) show(text []byte) error {
+func (w *BudgetWriter) show(text []byte) error {
 	if len(text) <= w.printed {
 		return nil
 	}
@@ -107,13 +107,13 @@ func (w *budgetWriter) show(text []byte) error {
 	return err
 }
 
-func (w *budgetWriter) rest() {
+func (w *BudgetWriter) rest() {
 	if text, from, to := w.plain.Rest(nil); len(text) > 0 {
 		w.b.Add(text, w.base+from, w.base+to, true)
 	}
 }
 
-func (w *budgetWriter) flush() error {
+func (w *BudgetWriter) Flush() error {
 	w.rest()
 	text, info := w.b.Finish()
 	w.info = info
@@ -123,5 +123,5 @@ func (w *budgetWriter) flush() error {
 	return w.show([]byte(text))
 }
 
-// cut says that not all was printed.
-func (w *budgetWriter) cut() bool { return w.info.Cut }
+// Cut says that not all was printed.
+func (w *BudgetWriter) Cut() bool { return w.info.Cut }

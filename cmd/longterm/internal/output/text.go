@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package output
 
 import (
 	"bufio"
@@ -12,12 +12,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// textWriter writes output as plain text, line by line. A line that is still being
+// TextWriter writes output as plain text, line by line. A line that is still being
 // printed, a prompt say, is shown as far as it has come; if it is redrawn later it is
 // written again.
 //
 // What is no text is left out: binary data, and what full-screen programs drew.
-type textWriter struct {
+type TextWriter struct {
 	w     *bufio.Writer
 	mask  capture.Mask
 	data  []byte // scratch: what is masked
@@ -26,9 +26,9 @@ type textWriter struct {
 	rest  []byte // scratch
 }
 
-func newTextWriter(w io.Writer) *textWriter { return &textWriter{w: bufio.NewWriterSize(w, 64<<10)} }
+func NewTextWriter(w io.Writer) *TextWriter { return &TextWriter{w: bufio.NewWriterSize(w, 64<<10)} }
 
-func (t *textWriter) write(o api.Output) error {
+func (t *TextWriter) Put(o api.Output) error {
 	if o.Gap > 0 {
 		t.mask.Restart()
 	}
@@ -48,7 +48,7 @@ func (t *textWriter) write(o api.Output) error {
 }
 
 // advance writes what of a line is not on the output yet.
-func (t *textWriter) advance(line []byte) {
+func (t *TextWriter) advance(line []byte) {
 	rest, ok := bytes.CutPrefix(line, t.shown)
 	if !ok {
 		_ = t.w.WriteByte('\n')
@@ -58,7 +58,7 @@ func (t *textWriter) advance(line []byte) {
 	t.shown = append(t.shown[:0], line...)
 }
 
-func (t *textWriter) flush() error {
+func (t *TextWriter) Flush() error {
 	if len(t.shown) > 0 {
 		t.shown = t.shown[:0]
 		_ = t.w.WriteByte('\n')
@@ -66,8 +66,11 @@ func (t *textWriter) flush() error {
 	return t.w.Flush()
 }
 
-// plainText is a whole output as text.
-func plainText(raw []byte) string {
+// Held is how many bytes were left out as no text.
+func (t *TextWriter) Held() uint64 { return t.mask.Held() }
+
+// PlainText is a whole output as text.
+func PlainText(raw []byte) string {
 	var p plaintext.Writer
 	var b bytes.Buffer
 	_, _ = p.Write(raw) // never fails

@@ -1,0 +1,129 @@
+// Package output prints what verbs have to say: results as text, as JSON or as JSON in few bytes (Printer), a session's
+// bytes as text, raw or stream by stream and within a budget (Writer), screens and pictures in their formats, and the
+// words in which states, times and problems are told to people. It asks no daemon and knows no verb.
+//
+// Offsets and budgets are bytes; what is shown on a terminal is made printable here and nowhere else.
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Printer prints results as the flags ask for: as text, as JSON, or as JSON in few bytes.
+type Printer struct {
+	Stdout, Stderr io.Writer
+	JSON, brief    bool
+}
+
+// JSONFlag gives a verb --json.
+func (p *Printer) JSONFlag(c *cobra.Command) *cobra.Command {
+	f := c.Flags().VarPF(jsonMode{p}, "json", "", "print JSON; --json=brief: in few bytes, without what is null, usual or known to whoever asks")
+	f.NoOptDefVal = "true"
+	return c
+}
+
+// jsonMode is the value of --json: true, false, or brief.
+type jsonMode struct{ p *Printer }
+
+func (j jsonMode) Set(s string) error {
+	switch s {
+	case "true", "full", "1":
+		j.p.JSON, j.p.brief = true, false
+	case "brief":
+		j.p.JSON, j.p.brief = true, true
+	case "false", "0":
+		j.p.JSON, j.p.brief = false, false
+	default:
+		return errors.New("give --json or --json=brief")
+	}
+	return nil
+}
+
+func (j jsonMode) Type() string { return "bool" } // for help: it needs no value
+
+func (j jsonMode) String() string {
+	switch {
+	case j.p == nil || !j.p.JSON:
+		return "false"
+	case j.p.brief:
+		return "brief"
+	}
+	return "true"
+}
+
+// Print writes v as JSON with --json, else what text writes.
+func (p *Printer) Print(v any, text func(io.Writer)) error {
+	if p.brief {
+		return encodeCompact(p.Stdout, brief(v))
+	}
+	if p.JSON {
+		return EncodeJSON(p.Stdout, v)
+	}
+	if text == nil {
+		return nil
+	}
+	var b strings.Builder
+	text(&b)
+	_, err := io.WriteString(p.Stdout, b.String())
+	return err
+}
+
+// EncodeJSON writes JSON as all verbs do.
+func EncodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Tell says what went wrong on standard error: in a line, or as JSON as the API does.
+func (p *Printer) Tell(err error, asJSON bool) {
+	if asJSON {
+		_ = encodeCompact(p.Stderr, exit.APIError(err)) // there is nowhere else to say it
+		return
+	}
+	msg := err.Error()
+	if exit.IsInterrupted(err) {
+		msg = "interrupted"
+	}
+	// Messages of joined errors come in lines; a person reads one.
+	fmt.Fprintf(p.Stderr, "longterm: %s\n", strings.ReplaceAll(msg, "\n", "; "))
+}
+
+// encodeCompact writes JSON in a line.
+func encodeCompact(w interface{ Write([]byte) (int, error) }, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// PrintLine prints a result as JSON in a line.
+func (p *Printer) PrintLine(r *api.Result) error {
+	if p.brief {
+		return encodeCompact(p.Stdout, brief(*r))
+	}
+	return json.NewEncoder(p.Stdout).Encode(r)
+}
+
+// Warn tells of something that is no reason to stop.
+func (p *Printer) Warn(err error) {
+	fmt.Fprintf(p.Stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
