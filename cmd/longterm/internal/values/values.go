@@ -55,7 +55,7 @@ func Bytes(s string) (int64, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || n <= 0 || n*u.bytes > 1<<60 {
+		if err != nil || !(n > 0) || n*u.bytes > 1<<60 {
 			break
 		}
 		return int64(n * u.bytes), nil

@@ -21,7 +21,7 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"x", "-1", "0", "1e30", "1 PB", "MB"} {
+	for _, text := range []string{"x", "-1", "0", "1e30", "1 PB", "MB", "NaN"} {
 		if got, err := Bytes(text); !isUsage(err) {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
