@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // app is what the verbs share.
@@ -131,4 +132,15 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
+}
+
+// keeperArgv is the command line of a keeper; with daemon it keeps one running.
+func keeperArgv(dirs paths.Dirs, key string, daemon bool) []string {
+	argv := []string{
+		"longterm", "keeper", "--socket", dirs.KeeperSocket(key), "--lock", dirs.KeeperLock(key), "--key", key,
+	}
+	if daemon {
+		argv = append(argv, "--daemon")
+	}
+	return argv
 }

@@ -22,8 +22,6 @@ var verbs = []verb{
 	{"config", configCommand}, {"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
 }
 
-var benches = []func(*app) *cobra.Command{benchSessions, benchEmulator, benchCrash, benchSoak, benchDetect, benchViewer, benchExpect}
-
 // platform is what the verbs share on systems with keepers.
 type platform struct {
 	backend *backend // made on first use

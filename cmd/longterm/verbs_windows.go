@@ -10,8 +10,6 @@ import (
 // that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
 var verbs = []verb{{"render", renderCommand}, {"bench", benchCommand}, {"config", configCommand}, {"version", versionCommand}}
 
-var benches = []func(*app) *cobra.Command{benchEmulator}
-
 type platform struct{}
 
 func (platform) close() {}

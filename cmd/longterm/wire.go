@@ -47,17 +47,6 @@ func (a *app) session(ref string) (*client.Session, error) {
 	return b.client.Session(ref), nil
 }
 
-// keeperArgv is the command line of a keeper; with daemon it keeps one running.
-func keeperArgv(dirs paths.Dirs, key string, daemon bool) []string {
-	argv := []string{
-		"longterm", "keeper", "--socket", dirs.KeeperSocket(key), "--lock", dirs.KeeperLock(key), "--key", key,
-	}
-	if daemon {
-		argv = append(argv, "--daemon")
-	}
-	return argv
-}
-
 // daemonArgv is the command line of the daemon, which finds its directories in the
 // environment as every verb does.
 func daemonArgv() []string { return []string{"longterm", "daemon", "serve"} }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"bufio"
@@ -67,7 +67,7 @@ func (s *soakSample) values() map[string]float64 {
 	return m
 }
 
-func benchSoak(a *app) *cobra.Command {
+func soakCommand(e *Program) *cobra.Command {
 	var minutes float64
 	var every time.Duration
 	var workers int
@@ -80,7 +80,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 			if minutes <= 0 || every <= 0 || workers < 1 {
 				return exit.Usagef("--minutes, --every and --workers must be positive")
 			}
-			b, err := newSessionBench(1, 0)
+			b, err := newSessionBench(e, 1, 0)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 				return err
 			}
 			r.Left = b.left()
-			if err := a.Print(r, func(w io.Writer) { writeSoak(w, r) }); err != nil {
+			if err := e.Print(r, func(w io.Writer) { writeSoak(w, r) }); err != nil {
 				return err
 			}
 			if r.Failed > 0 || len(r.Left) > 0 {
@@ -103,7 +103,7 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 	f.Float64Var(&minutes, "minutes", 10, "how long")
 	f.DurationVar(&every, "every", 10*time.Second, "time between samples")
 	f.IntVar(&workers, "workers", 4, "clients at once")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 func writeSoak(w io.Writer, r *soakReport) {
@@ -232,7 +232,7 @@ func (b *sessionBench) soak(ctx context.Context, d, every time.Duration, workers
 		})
 	}
 	for ctx.Err() == nil && time.Since(began) < d {
-		benchPause(ctx, min(every, d-time.Since(began)))
+		pause(ctx, min(every, d-time.Since(began)))
 		s, err := b.sample(ctx, l.c)
 		if err != nil {
 			l.end()
@@ -329,6 +329,6 @@ func (b *sessionBench) left() []int {
 		if len(pids) == 0 || time.Now().After(until) {
 			return pids
 		}
-		benchPause(context.Background(), 20*time.Millisecond)
+		pause(context.Background(), 20*time.Millisecond)
 	}
 }

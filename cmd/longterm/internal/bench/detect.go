@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"cmp"
@@ -53,13 +53,13 @@ type detectOptions struct {
 	parallel       int
 }
 
-func benchDetect(a *app) *cobra.Command {
+func detectCommand(e *Program) *cobra.Command {
 	var o detectOptions
 	c := &cobra.Command{
 		Use: "detect [FILE]", Short: "Run a corpus of commands in living shells and compare with the truth", Args: cobra.MaximumNArgs(1),
 		Long: `Run a corpus of situations in bash, zsh, fish, dash, mksh and ksh, as far as they are installed, in an
 instance of its own, and compare status, moment, output and requests for input with the truth. FILE is another
-corpus of the same form (see cmd/longterm/corpus/detect.txt). Several sessions run at a time; for figures of
+corpus of the same form (see cmd/longterm/internal/bench/corpus/detect.txt). Several sessions run at a time; for figures of
 how soon input is recognised use --parallel 1 on a machine that does nothing else.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := detectCorpus
@@ -74,7 +74,7 @@ how soon input is recognised use --parallel 1 on a machine that does nothing els
 			if err != nil {
 				return err
 			}
-			b, err := newSessionBench(1, 0)
+			b, err := newSessionBench(e, 1, 0)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ how soon input is recognised use --parallel 1 on a machine that does nothing els
 			if err != nil {
 				return err
 			}
-			return a.Print(r, func(w io.Writer) { writeDetect(w, r) })
+			return e.Print(r, func(w io.Writer) { writeDetect(w, r) })
 		},
 	}
 	c.Flags().StringVar(&o.only, "only", "", "only situations whose name contains this")
@@ -96,7 +96,7 @@ how soon input is recognised use --parallel 1 on a machine that does nothing els
 	c.Flags().StringSliceVar(&o.shells, "shell", nil, "only in these shells")
 	c.Flags().BoolVar(&o.short, "short", false, "only the first situations of each category")
 	c.Flags().IntVar(&o.parallel, "parallel", 4, "sessions at a time")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 // shortRuns is how many situations of a category a short run has.

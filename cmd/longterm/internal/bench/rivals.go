@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"bufio"
@@ -20,10 +20,10 @@ import (
 	"github.com/longterm-dev/longterm/session/program"
 )
 
-//go:embed bench_expect.py
+//go:embed expect.py
 var pexpectDriver string
 
-//go:embed bench_expect.tcl
+//go:embed expect.tcl
 var expectDriver string
 
 // holder holds dialogues. It says how long one took, to the program's exit status.

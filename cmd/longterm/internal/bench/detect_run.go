@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func newDetection(b *sessionBench) (*detection, error) {
 	for _, k := range []string{"all", "exit", "moment", "output", "input", "alarm"} {
 		d.tally[k] = &ratio{}
 	}
-	d.client = client.New(client.Options{Dirs: dirs, Build: version})
+	d.client = client.New(client.Options{Dirs: dirs, Build: b.program.Version})
 	d.ssh = startBenchSSH(b)
 	return d, nil
 }
@@ -233,7 +233,8 @@ func (r *detectRun) situate(ctx context.Context) error {
 		return nil
 	}
 	begin := time.Now()
-	res, err := r.ses.Exec(ctx, api.Exec{Line: r.line, Call: api.Call{TimeoutMS: wholeMS(20 * time.Second), OnInput: "return", OnTimeout: "kill", MaxOutput: 1 << 20}})
+	limit := (20 * time.Second).Milliseconds()
+	res, err := r.ses.Exec(ctx, api.Exec{Line: r.line, Call: api.Call{TimeoutMS: &limit, OnInput: "return", OnTimeout: "kill", MaxOutput: 1 << 20}})
 	took := time.Since(begin)
 	if err != nil {
 		r.fail("exec: %v", err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-func benchViewer(a *app) *cobra.Command {
+func viewerCommand(e *Program) *cobra.Command {
 	var panes, keys int
 	var span time.Duration
 	c := &cobra.Command{
@@ -35,7 +35,7 @@ func benchViewer(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := newSessionBench(keys, 0)
+			b, err := newSessionBench(e, keys, 0)
 			if err != nil {
 				return err
 			}
@@ -49,13 +49,13 @@ func benchViewer(a *app) *cobra.Command {
 				}
 				figures = append(figures, fig)
 			}
-			return a.Print(figures, func(w io.Writer) { writeFigures(w, figures) })
+			return e.Print(figures, func(w io.Writer) { writeFigures(w, figures) })
 		},
 	}
 	c.Flags().IntVar(&panes, "panes", 12, "panes")
 	c.Flags().DurationVar(&span, "span", 5*time.Second, "how long floods and idleness last")
 	c.Flags().IntVar(&keys, "keys", 300, "keys to measure")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 // viewerFloods runs the viewer on a simulated terminal.

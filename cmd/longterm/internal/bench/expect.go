@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
-func benchExpect(a *app) *cobra.Command {
+func expectCommand(e *Program) *cobra.Command {
 	var b expectBench
 	c := &cobra.Command{
 		Use: "expect", Short: "Hold dialogues side by side with pexpect and expect", Args: cobra.NoArgs,
@@ -32,14 +32,14 @@ func benchExpect(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Print(report, report.write)
+			return e.Print(report, report.write)
 		},
 	}
 	f := c.Flags()
 	f.IntVar(&b.runs, "runs", 5, "runs of each dialogue")
 	f.Int64Var(&b.stream, "stream", 100_000_000, "bytes of the stream; 0: none")
 	f.StringVar(&b.only, "only", "", "only dialogues whose name contains this")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 // expectBench is what `bench expect` is told.

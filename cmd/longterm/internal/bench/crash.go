@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"bytes"
@@ -62,7 +62,7 @@ type crashPlan struct {
 	kills, stops, startKills, upgrades     int
 }
 
-func benchCrash(a *app) *cobra.Command {
+func crashCommand(e *Program) *cobra.Command {
 	var p crashPlan
 	c := &cobra.Command{
 		Use: "crash", Short: "Kill the daemon again and again under full output and compare every byte", Args: cobra.NoArgs,
@@ -74,7 +74,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 			if p.sessions < 1 || p.lines < 1 || min(p.typed, p.execs, p.streams, p.kills, p.stops, p.startKills, p.upgrades) < 0 {
 				return exit.Usagef("--sessions and --lines must be positive, the others not negative")
 			}
-			b, err := newSessionBench(1, 0)
+			b, err := newSessionBench(e, 1, 0)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 			if err != nil {
 				return err
 			}
-			if err := a.Print(r, func(w io.Writer) { writeCrash(w, r) }); err != nil {
+			if err := e.Print(r, func(w io.Writer) { writeCrash(w, r) }); err != nil {
 				return err
 			}
 			if r.bad() {
@@ -103,7 +103,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 	f.IntVar(&p.stops, "stops", 0, "times the daemon is stopped for a moment (SIGSTOP, SIGCONT)")
 	f.IntVar(&p.startKills, "start-kills", 0, "times the daemon is killed while it starts")
 	f.IntVar(&p.upgrades, "upgrades", 0, "times keeper and daemon are replaced by another copy of this program")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 func writeCrash(w io.Writer, r *crashReport) {
@@ -205,7 +205,7 @@ func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float6
 	}
 	rand.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
 	for _, f := range plan {
-		benchPause(ctx, time.Duration(rand.Int64N(int64(60*time.Millisecond))))
+		pause(ctx, time.Duration(rand.Int64N(int64(60*time.Millisecond))))
 		if ctx.Err() != nil {
 			return back, ctx.Err()
 		}
@@ -237,7 +237,7 @@ func (b *sessionBench) copies() ([]string, error) {
 func (b *sessionBench) status(ctx context.Context) (st api.Status, err error) {
 	out, err := b.lt(ctx, "daemon", "status", "--json")
 	for try := 0; err != nil && try < 200 && ctx.Err() == nil; try++ { // it starts
-		benchPause(ctx, 20*time.Millisecond)
+		pause(ctx, 20*time.Millisecond)
 		out, err = b.lt(ctx, "daemon", "status", "--json")
 	}
 	if err == nil {
@@ -255,7 +255,7 @@ func (b *sessionBench) stopDaemon(ctx context.Context) error {
 	if err := syscall.Kill(st.DaemonPID, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	benchPause(ctx, time.Duration(rand.Int64N(int64(300*time.Millisecond))))
+	pause(ctx, time.Duration(rand.Int64N(int64(300*time.Millisecond))))
 	return syscall.Kill(st.DaemonPID, syscall.SIGCONT)
 }
 
@@ -270,11 +270,11 @@ func (b *sessionBench) killStarting(ctx context.Context) error {
 	}
 	for until := time.Now().Add(time.Second); time.Now().Before(until) && ctx.Err() == nil; {
 		if pid := daemonOf(st.KeeperPID); pid > 0 && pid != st.DaemonPID {
-			benchPause(ctx, time.Duration(rand.Int64N(int64(30*time.Millisecond))))
+			pause(ctx, time.Duration(rand.Int64N(int64(30*time.Millisecond))))
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be further than that
 			break
 		}
-		benchPause(ctx, time.Millisecond)
+		pause(ctx, time.Millisecond)
 	}
 	_, err = b.lt(ctx, "ls")
 	return err

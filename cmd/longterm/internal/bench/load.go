@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package bench
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ type load struct {
 // api is a client of the bench's instance.
 func (b *sessionBench) api() *client.Client {
 	dirs := paths.Dirs{Run: filepath.Join(b.dir, "lt", "run"), State: filepath.Join(b.dir, "lt", "state"), Config: filepath.Join(b.dir, "lt")}
-	return client.New(client.Options{Dirs: dirs, Build: version, KeeperArgv: func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }})
+	return client.New(client.Options{Dirs: dirs, Build: b.program.Version, KeeperArgv: func() []string { return b.program.KeeperArgv(dirs, paths.MainKeeper, true) }})
 }
 
 func newLoad(b *sessionBench) *load { return &load{c: b.api(), dir: b.dir} }
@@ -72,7 +72,7 @@ func (l *load) typed(ctx context.Context, b *sessionBench, name string) error {
 			}
 			want.WriteString(key)
 			l.keys.Add(1)
-			benchPause(ctx, 2*time.Millisecond)
+			pause(ctx, 2*time.Millisecond)
 		}
 		l.compareFile(ctx, name, file, want.Bytes(), &l.badKeys, ",")
 	})
@@ -114,7 +114,7 @@ func (l *load) compareFile(ctx context.Context, name, file string, want []byte, 
 		if time.Now().After(until) {
 			break
 		}
-		benchPause(ctx, 20*time.Millisecond)
+		pause(ctx, 20*time.Millisecond)
 	}
 	seen := map[string]int{}
 	for _, part := range strings.Split(string(got), end) {
@@ -177,7 +177,7 @@ func (l *load) end() {
 }
 
 // benchPause lets time pass.
-func benchPause(ctx context.Context, d time.Duration) {
+func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

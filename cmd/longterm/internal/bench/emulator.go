@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -19,15 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/payload"
 )
 
-func benchCommand(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "bench", Short: "Measure longterm on this machine"}
-	for _, b := range benches {
-		c.AddCommand(b(a))
-	}
-	return c
-}
-
-func benchEmulator(a *app) *cobra.Command {
+func emulatorCommand(e *Program) *cobra.Command {
 	b := emulatorBench{}
 	c := &cobra.Command{
 		Use: "emulator [FILE…]", Short: "Measure how fast the terminal emulators read",
@@ -39,14 +31,14 @@ func benchEmulator(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Print(report, report.write)
+			return e.Print(report, report.write)
 		},
 	}
 	f := c.Flags()
 	f.StringSliceVar(&b.engines, "engine", []string{"native", "vt10x"}, "engines to measure: "+strings.Join(session.EngineNames(), ", "))
 	f.IntVar(&b.bytes, "bytes", 1<<20, "size of each payload")
 	f.IntVar(&b.rounds, "rounds", 25, "rounds to take the median of")
-	return a.JSONFlag(c)
+	return e.JSONFlag(c)
 }
 
 // emulatorBench is what `bench emulator` is told.

@@ -1,0 +1,67 @@
+//go:build unix
+
+package bench
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The bench's own dialogues are held, every one, by the library.
+// FEATURES: R51, R53, R87
+func TestDialogues(t *testing.T) {
+	b := expectBench{dir: t.TempDir()}
+	for _, d := range dialogues() {
+		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
+			for _, need := range d.needs {
+				if _, err := exec.LookPath(need); err != nil {
+					t.Skipf("%s is needed: %v", need, err)
+				}
+			}
+			o, err := b.once(t.Context(), &d, library{})
+			if err != nil || o.wrong != "" {
+				t.Errorf("%v %s", err, o.wrong)
+			}
+		})
+	}
+}
+
+// What goes wrong in a dialogue is noticed, by every contender.
+// FEATURES: R51
+func TestDialoguesAreChecked(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := expectBench{dir: t.TempDir()}
+	var r rivalsReport
+	all, err := b.contenders(ctx, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, c := range all {
+			if err := c.holder.close(); err != nil {
+				t.Error(c.name, err)
+			}
+		}
+	}()
+	if len(r.Missing) > 0 {
+		t.Skip(r.Missing)
+	}
+	for _, d := range []dialogue{
+		{name: "it ends first", argv: []string{"sh", "-c", "echo other"}, steps: []turn{see("this")}},
+		{name: "another status", argv: []string{"sh", "-c", "echo $'{}[]\\\"; exit 3"}, steps: []turn{see(`{}[]"`)}, exit: 4},
+		{name: "as it should be", argv: []string{"sh", "-c", `echo '{}[]$"\'; exit 4`}, steps: []turn{see(`{}[]$"\`)}, exit: 4},
+	} {
+		for _, c := range all {
+			o, err := b.once(ctx, &d, c.holder)
+			if err != nil || (o.wrong == "") != (d.exit == 4 && d.name == "as it should be") {
+				t.Errorf("%s by %s: %q, %v", d.name, c.name, o.wrong, err)
+			}
+		}
+	}
+	if peakRSS() == 0 {
+		t.Error("no peak")
+	}
+}
