@@ -21,22 +21,22 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// recording is a person at work whose dialogue becomes a script. Its methods are called
+// recorded is a person at work whose dialogue becomes a script. Its methods are called
 // by a remote.Talk, one at a time.
-type recording struct {
+type recorded struct {
 	rec    *expect.Recorder
 	t      *termio.Terminal
 	filter attach.Filter
 	buf    []byte
 }
 
-func (r *recording) Output(_ uint64, data []byte) {
+func (r *recorded) Output(_ uint64, data []byte) {
 	r.rec.Output(data)
 	r.buf = r.filter.Append(r.buf[:0], data)
 	_ = r.t.Draw(r.buf) // a terminal that is gone ends the keys, too
 }
 
-func (r *recording) Typed(in respond.Input, echo respond.EchoState) {
+func (r *recorded) Typed(in respond.Input, echo respond.EchoState) {
 	r.rec.Echo(echo)
 	r.rec.Typed(in.Data)
 }
@@ -70,7 +70,7 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 		return err
 	}
 	s := b.client.Session(info.ID)
-	r := &recording{rec: expect.NewRecorder(argv), t: t}
+	r := &recorded{rec: expect.NewRecorder(argv), t: t}
 	left, err := r.work(ctx, s, &leave)
 	t.Restore(false)
 	after := context.WithoutCancel(ctx)
@@ -91,7 +91,7 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 }
 
 // work moves keys and size until the program ends, or the person leaves.
-func (r *recording) work(ctx context.Context, s *client.Session, leave *attach.Chords) (left bool, err error) {
+func (r *recorded) work(ctx context.Context, s *client.Session, leave *attach.Chords) (left bool, err error) {
 	talk := remote.Begin(ctx, s, 0, r)
 	defer talk.Close()
 	keys, stop := make(chan []byte), make(chan struct{})
@@ -131,7 +131,7 @@ func (r *recording) work(ctx context.Context, s *client.Session, leave *attach.C
 }
 
 // exit notes how the program ended.
-func (r *recording) exit(ctx context.Context, s *client.Session) error {
+func (r *recorded) exit(ctx context.Context, s *client.Session) error {
 	v, err := remote.Exit(ctx, s)
 	if err == nil && v.Exited {
 		r.rec.Exit(v.ExitCode)

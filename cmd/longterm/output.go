@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -44,7 +45,7 @@ programs drew (longterm screen has that); --raw prints the bytes as they were. W
 --json each piece is a line {"data" (base64), "from", "next", "gap_bytes", "end"}; go on from the last "next". With
 --json and --max-output it is one object with "text", "next" and what is "omitted".`
 	f := c.Flags()
-	f.StringVar(&o.from, "from", "0", "moment to begin at: "+momentForms)
+	f.StringVar(&o.from, "from", "0", "moment to begin at: "+values.MomentForms)
 	f.StringVar(&o.to, "to", "", "moment to end at (default: what is there)")
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&o.raw, "raw", false, "bytes as they were printed")

@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -15,11 +13,9 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/recording"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
-	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/render/view"
-	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
 )
 
 func playCommand(a *app) *cobra.Command {
@@ -71,9 +67,13 @@ func startOf(rec view.Recording, from string) (time.Time, error) {
 
 // recording finds what to play.
 func (a *app) recording(ctx context.Context, name string, o *view.PlayOptions) (view.Recording, error) {
-	if isRecording(name) {
+	if recording.IsFile(name) {
 		o.Title = output.Printable(name)
-		return openCast(name)
+		r, err := recording.OpenCast(name)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
 	}
 	s, err := a.session(name)
 	if err != nil {
@@ -84,125 +84,5 @@ func (a *app) recording(ctx context.Context, name string, o *view.PlayOptions) (
 		return nil, err
 	}
 	o.Title = info.Name
-	return &sessionRecording{s, info}, nil
+	return recording.OfSession(s, info), nil
 }
-
-// sessionRecording plays a session's history.
-type sessionRecording struct {
-	s    *client.Session
-	info api.Session
-}
-
-func (r *sessionRecording) Span() (start, end time.Time) {
-	start, end = r.info.Created, time.Now()
-	switch {
-	case r.info.Ended != nil:
-		end = *r.info.Ended
-	case r.info.LastWrite != nil:
-		end = *r.info.LastWrite
-	}
-	return start, end
-}
-
-func (r *sessionRecording) Open(ctx context.Context, at time.Time) (view.Steps, error) {
-	recs, err := r.s.Records(ctx, at.Format(time.RFC3339Nano), "")
-	if err != nil {
-		return nil, err
-	}
-	return &sessionSteps{recs, at}, nil
-}
-
-type sessionSteps struct {
-	*client.Records
-	at time.Time // of the newest step
-}
-
-func (s *sessionSteps) Next() (view.Step, error) {
-	r, err := s.Records.Next()
-	if err != nil {
-		return view.Step{}, err
-	}
-	if r.Kind != "screen" && r.Time.After(s.at) {
-		s.at = r.Time
-	}
-	return view.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
-}
-
-// castRecording plays a file. One that does not say when it was made counts from 1970.
-type castRecording struct {
-	path       string
-	start, end time.Time
-}
-
-// openCast reads the file once to know how long it is and that it is sound.
-func openCast(path string) (view.Recording, error) {
-	r := &castRecording{path: path}
-	steps, err := r.open()
-	if err != nil {
-		return nil, err
-	}
-	defer steps.Close()
-	r.start, r.end = steps.start, steps.start
-	for {
-		s, err := steps.Next()
-		if errors.Is(err, io.EOF) {
-			return r, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.end = s.At
-	}
-}
-
-func (r *castRecording) open() (*castSteps, error) {
-	f, err := os.Open(r.path)
-	if err != nil {
-		return nil, err
-	}
-	rd, err := cast.NewReader(f)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", r.path, err), f.Close())
-	}
-	start := rd.Header.Started
-	if start.IsZero() {
-		start = time.Unix(0, 0)
-	}
-	return &castSteps{f: f, r: rd, start: start}, nil
-}
-
-func (r *castRecording) Span() (start, end time.Time) { return r.start, r.end }
-
-func (r *castRecording) Open(context.Context, time.Time) (view.Steps, error) { return r.open() }
-
-type castSteps struct {
-	f     *os.File
-	r     *cast.Reader
-	start time.Time
-	begun bool
-}
-
-func (s *castSteps) Next() (view.Step, error) {
-	if !s.begun {
-		s.begun = true
-		return view.Step{At: s.start, Clear: true, Cols: s.r.Header.Cols, Rows: s.r.Header.Rows}, nil
-	}
-	for {
-		e, err := s.r.Next()
-		if err != nil {
-			return view.Step{}, err
-		}
-		step := view.Step{At: s.start.Add(e.At)}
-		switch e.Code {
-		case "o":
-			step.Data = []byte(e.Data)
-		case "r":
-			step.Cols, step.Rows, _ = e.Size()
-		default:
-			continue
-		}
-		return step, nil
-	}
-}
-
-func (s *castSteps) Close() error { return s.f.Close() }

@@ -42,10 +42,7 @@ func screenCommand(a *app) *cobra.Command {
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
-	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+momentForms)
+	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+values.MomentForms)
 	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
 	return a.JSONFlag(c)
 }
-
-// momentForms says how a moment of a session is given.
-const momentForms = "an offset, a line of text (line:1000; 0 is the oldest), a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"

@@ -71,3 +71,6 @@ func OneOf(flag, value string, allowed ...string) error {
 	names := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
 	return exit.Usagef("%s %q: there are %s", flag, value, strings.Join(names, ", "))
 }
+
+// MomentForms says how a moment of a session is given.
+const MomentForms = "an offset, a line of text (line:1000; 0 is the oldest), a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package export
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/recording"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -27,12 +29,15 @@ type historySource struct {
 	open  func() (records, error)
 }
 
+// findSession is a session by its id, its name or a prefix.
+type findSession func(ref string) (*client.Session, error)
+
 // history finds what to export.
-func (a *app) history(ctx context.Context, o *exportFlags, name string) (*historySource, error) {
-	if isRecording(name) {
+func (o *Flags) history(ctx context.Context, find findSession, name string) (*historySource, error) {
+	if recording.IsFile(name) {
 		return castHistory(o, name)
 	}
-	s, err := a.session(name)
+	s, err := find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +82,11 @@ func (h *historySource) measure(e *exporting) error {
 }
 
 // castHistory is a recording in a file.
-func castHistory(o *exportFlags, path string) (*historySource, error) {
+func castHistory(o *Flags, path string) (*historySource, error) {
 	if o.command > 0 {
 		return nil, exit.Usagef("--command: a recording in a file has no commands")
 	}
-	rec, err := openCast(path)
+	rec, err := recording.OpenCast(path)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +99,8 @@ func castHistory(o *exportFlags, path string) (*historySource, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := rec.(*castRecording)
 	return &historySource{exporting{name: filepath.Base(path)}, func() (records, error) {
-		steps, err := c.open()
+		steps, err := rec.Steps()
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +127,7 @@ func momentOfFile(flag, text string, start, end, otherwise time.Time) (time.Time
 // castRecords are a recording's events from one moment to another. What was printed
 // before is told at once, at the first moment.
 type castRecords struct {
-	steps    *castSteps
+	steps    *recording.CastSteps
 	from, to time.Time
 	offset   uint64
 }

@@ -1,0 +1,152 @@
+//go:build unix
+
+// Package recording opens what can be played and exported: recordings in files (asciicast 2 and 3) and sessions' own
+// histories, both as a view.Recording. Times are moments; a file that does not say when it was made counts from 1970.
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/cast"
+	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// sessionRecording plays a session's history.
+type sessionRecording struct {
+	s    *client.Session
+	info api.Session
+}
+
+// newSessionRecording is a session's history as it was described.
+func OfSession(s *client.Session, info api.Session) view.Recording {
+	return &sessionRecording{s, info}
+}
+
+func (r *sessionRecording) Span() (start, end time.Time) {
+	start, end = r.info.Created, time.Now()
+	switch {
+	case r.info.Ended != nil:
+		end = *r.info.Ended
+	case r.info.LastWrite != nil:
+		end = *r.info.LastWrite
+	}
+	return start, end
+}
+
+func (r *sessionRecording) Open(ctx context.Context, at time.Time) (view.Steps, error) {
+	recs, err := r.s.Records(ctx, at.Format(time.RFC3339Nano), "")
+	if err != nil {
+		return nil, err
+	}
+	return &sessionSteps{recs, at}, nil
+}
+
+type sessionSteps struct {
+	*client.Records
+	at time.Time // of the newest step
+}
+
+func (s *sessionSteps) Next() (view.Step, error) {
+	r, err := s.Records.Next()
+	if err != nil {
+		return view.Step{}, err
+	}
+	if r.Kind != "screen" && r.Time.After(s.at) {
+		s.at = r.Time
+	}
+	return view.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
+}
+
+// castRecording plays a file. One that does not say when it was made counts from 1970.
+type Cast struct {
+	path       string
+	start, end time.Time
+}
+
+// openCast reads the file once to know how long it is and that it is sound.
+func OpenCast(path string) (*Cast, error) {
+	r := &Cast{path: path}
+	steps, err := r.Steps()
+	if err != nil {
+		return nil, err
+	}
+	defer steps.Close()
+	r.start, r.end = steps.start, steps.start
+	for {
+		s, err := steps.Next()
+		if errors.Is(err, io.EOF) {
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.end = s.At
+	}
+}
+
+// Steps reads the file from its beginning.
+func (r *Cast) Steps() (*CastSteps, error) {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	rd, err := cast.NewReader(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", r.path, err), f.Close())
+	}
+	start := rd.Header.Started
+	if start.IsZero() {
+		start = time.Unix(0, 0)
+	}
+	return &CastSteps{f: f, r: rd, start: start}, nil
+}
+
+func (r *Cast) Span() (start, end time.Time) { return r.start, r.end }
+
+func (r *Cast) Open(context.Context, time.Time) (view.Steps, error) { return r.Steps() }
+
+// CastSteps are the events of a file, the screen to begin with first.
+type CastSteps struct {
+	f     *os.File
+	r     *cast.Reader
+	start time.Time
+	begun bool
+}
+
+func (s *CastSteps) Next() (view.Step, error) {
+	if !s.begun {
+		s.begun = true
+		return view.Step{At: s.start, Clear: true, Cols: s.r.Header.Cols, Rows: s.r.Header.Rows}, nil
+	}
+	for {
+		e, err := s.r.Next()
+		if err != nil {
+			return view.Step{}, err
+		}
+		step := view.Step{At: s.start.Add(e.At)}
+		switch e.Code {
+		case "o":
+			step.Data = []byte(e.Data)
+		case "r":
+			step.Cols, step.Rows, _ = e.Size()
+		default:
+			continue
+		}
+		return step, nil
+	}
+}
+
+func (s *CastSteps) Close() error { return s.f.Close() }
+
+// isRecording tells a file's name from a session's.
+func IsFile(name string) bool {
+	return strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".cast")
+}
