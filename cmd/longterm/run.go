@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -16,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/capture"
@@ -368,4 +370,24 @@ func (r *running) status(aborted bool, followErr error) error {
 		exit.Err = nil
 	}
 	return err
+}
+
+// tellFinished notifies people of the end of `run`'s command.
+func (a *app) tellFinished(ctx context.Context, n *progress.Notify, r *running) {
+	if r.ended == nil {
+		return
+	}
+	s := r.ended
+	done := progress.Finished{
+		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
+		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
+	}
+	if c := s.Activity; c != nil {
+		done.Errors, done.Warnings = c.Errors, c.Warnings
+	}
+	var terminal func([]byte) int
+	if r.t != nil {
+		terminal = func(b []byte) int { _ = r.t.Draw(b); return 1 }
+	}
+	watchrun.Notify(context.WithoutCancel(ctx), &a.Printer, n, &done, terminal)
 }

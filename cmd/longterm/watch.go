@@ -3,9 +3,6 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,14 +10,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
@@ -112,106 +107,20 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 		return err
 	}
 	defer files.Close()
-	w := &watching{a: a, flags: f, request: n, client: b.client, files: files, notify: notify, command: f.line}
-	if w.command == "" {
-		w.command = quoted(args)
+	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: notify, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs}
+	if o.Command == "" {
+		o.Command = quoted(args)
 	}
-	tty := !a.JSON && a.Stdout == os.Stdout && term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
-	if w.view, err = a.watchView(tty, f.clear); err != nil {
-		return err
+	if !a.JSON && a.Stdout == os.Stdout && a.onTerminal() {
+		o.Terminal = a.stdin
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP) // with its terminal the command ends
 	defer stop()
-	last, err := w.loop(ctx)
-	w.view.close()
+	last, err := watchrun.Run(ctx, &a.Printer, o)
 	if err != nil || f.runs == 0 || last == nil {
 		return err
 	}
 	return statusOf(last)
-}
-
-// watching is a watch under way.
-type watching struct {
-	a       *app
-	flags   *watchFlags
-	request api.NewSession
-	client  *client.Client
-	files   *filewatch.Tree
-	notify  progress.Notify
-	command string
-	view    watchView
-
-	n      int // of the run, from 1
-	before *progress.Run
-	took   []time.Duration // of runs that succeeded, newest first
-	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
-	quit   bool            // the person wants to leave
-}
-
-// loop runs the command again and again; it ends when the person or --runs says so.
-func (w *watching) loop(ctx context.Context) (last *api.Session, err error) {
-	var cause []string
-	for {
-		w.n++
-		last, err = w.once(ctx, cause)
-		if err != nil || ctx.Err() != nil || w.quit {
-			return last, noInterrupt(err)
-		}
-		if w.flags.runs > 0 && w.n >= w.flags.runs {
-			return last, nil
-		}
-		if cause, err = w.rest(ctx); err != nil || cause == nil {
-			return last, noInterrupt(err)
-		}
-	}
-}
-
-// noInterrupt makes an interrupt what it is here: the usual way out.
-func noInterrupt(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// rest waits for a reason to run again; nil: there will be none.
-func (w *watching) rest(ctx context.Context) ([]string, error) {
-	if w.asked != nil {
-		cause := w.asked
-		w.asked = nil
-		return cause, nil
-	}
-	w.view.idle()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, nil
-		case paths := <-w.files.Changes():
-			return paths, nil
-		case err := <-w.files.Failed():
-			return nil, err
-		case k := <-w.view.keys():
-			switch k {
-			case keyQuit:
-				return nil, nil
-			case keyAgain:
-				return []string{}, nil
-			}
-		case <-w.view.resized():
-			w.view.idle()
-		}
-	}
-}
-
-// causeText says why a run began.
-func causeText(cause []string) string {
-	switch {
-	case len(cause) == 0:
-		return ""
-	case len(cause) <= 3:
-		return output.Printable(strings.Join(cause, ", ")) + " changed"
-	}
-	return fmt.Sprintf("%s and %d more files changed", output.Printable(cause[0]), len(cause)-1)
 }
 
 // quoted is a command as a shell reads it.

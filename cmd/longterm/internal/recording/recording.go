@@ -25,7 +25,7 @@ type sessionRecording struct {
 	info api.Session
 }
 
-// newSessionRecording is a session's history as it was described.
+// OfSession is a session's history as it was described.
 func OfSession(s *client.Session, info api.Session) view.Recording {
 	return &sessionRecording{s, info}
 }
@@ -65,13 +65,13 @@ func (s *sessionSteps) Next() (view.Step, error) {
 	return view.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
 }
 
-// castRecording plays a file. One that does not say when it was made counts from 1970.
+// Cast plays a file. One that does not say when it was made counts from 1970.
 type Cast struct {
 	path       string
 	start, end time.Time
 }
 
-// openCast reads the file once to know how long it is and that it is sound.
+// OpenCast reads the file once to know how long it is and that it is sound.
 func OpenCast(path string) (*Cast, error) {
 	r := &Cast{path: path}
 	steps, err := r.Steps()
@@ -146,7 +146,7 @@ func (s *CastSteps) Next() (view.Step, error) {
 
 func (s *CastSteps) Close() error { return s.f.Close() }
 
-// isRecording tells a file's name from a session's.
+// IsFile tells a file's name from a session's.
 func IsFile(name string) bool {
 	return strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".cast")
 }

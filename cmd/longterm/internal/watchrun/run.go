@@ -1,12 +1,13 @@
 //go:build unix
 
-package main
+package watchrun
 
 import (
 	"bytes"
 	"context"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
@@ -15,7 +16,7 @@ import (
 )
 
 // watchedRun is one run of a watched command.
-type watchedRun struct {
+type run struct {
 	w       *watching
 	s       *client.Session
 	info    api.Session
@@ -37,20 +38,20 @@ const statusEvery = 200 * time.Millisecond
 
 // once runs the command once; the session is nil if it was ended by a change or a person.
 func (w *watching) once(ctx context.Context, cause []string) (*api.Session, error) {
-	n := w.request
+	n := w.Request
 	if cols, rows, ok := w.view.size(); ok && n.Cols == 0 && n.Rows == 0 {
 		n.Cols, n.Rows = cols, rows
 	}
-	w.files.Running(true)
-	defer w.files.Running(false)
-	w.view.begin(w.n, w.command, cause)
-	info, err := w.client.NewSession(ctx, n)
+	w.Files.Running(true)
+	defer w.Files.Running(false)
+	w.view.begin(w.n, w.Command, cause)
+	info, err := w.Client.NewSession(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	r := &watchedRun{
-		w: w, s: w.client.Session(info.ID), info: info, cause: cause, chunks: make(chan api.Output), ended: make(chan error, 1),
-		machine: progress.New(progress.Start{Command: w.command, Time: info.Created, Earlier: w.took}),
+	r := &run{
+		w: w, s: w.Client.Session(info.ID), info: info, cause: cause, chunks: make(chan api.Output), ended: make(chan error, 1),
+		machine: progress.New(progress.Start{Command: w.Command, Time: info.Created, Earlier: w.took}),
 	}
 	r.feed = progress.NewFeed(r.machine, 0)
 	followCtx, stop := context.WithCancel(ctx)
@@ -59,7 +60,7 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	return r.attend(ctx)
 }
 
-func (r *watchedRun) follow(ctx context.Context) error {
+func (r *run) follow(ctx context.Context) error {
 	return r.s.Follow(ctx, 0, func(o api.Output) error {
 		select {
 		case r.chunks <- o:
@@ -71,7 +72,7 @@ func (r *watchedRun) follow(ctx context.Context) error {
 }
 
 // attend shows the run until it ends, however that comes about.
-func (r *watchedRun) attend(ctx context.Context) (*api.Session, error) {
+func (r *run) attend(ctx context.Context) (*api.Session, error) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	done := ctx.Done()
@@ -81,10 +82,10 @@ func (r *watchedRun) attend(ctx context.Context) (*api.Session, error) {
 			r.take(o)
 		case err := <-r.ended:
 			return r.finish(ctx, err)
-		case paths := <-r.w.files.Changes():
+		case paths := <-r.w.Files.Changes():
 			r.w.asked = append(r.w.asked, paths...)
-			r.again(ctx, !r.w.flags.wait)
-		case err := <-r.w.files.Failed():
+			r.again(ctx, !r.w.Wait)
+		case err := <-r.w.Files.Failed():
 			r.end(ctx)
 			return nil, err
 		case k := <-r.w.view.keys():
@@ -109,18 +110,18 @@ func (r *watchedRun) attend(ctx context.Context) (*api.Session, error) {
 }
 
 // again has the command run again, now or when it has finished.
-func (r *watchedRun) again(ctx context.Context, now bool) {
+func (r *run) again(ctx context.Context, now bool) {
 	if r.w.asked == nil {
 		r.w.asked = []string{}
 	}
-	if now && !r.killed && (r.w.flags.runs == 0 || r.w.n < r.w.flags.runs) {
+	if now && !r.killed && (r.w.Runs == 0 || r.w.n < r.w.Runs) {
 		r.killed = true
 		r.end(ctx)
 	}
 }
 
 // end ends the command; what it prints meanwhile is still shown.
-func (r *watchedRun) end(ctx context.Context) {
+func (r *run) end(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -136,7 +137,7 @@ func (r *watchedRun) end(ctx context.Context) {
 	}
 }
 
-func (r *watchedRun) take(o api.Output) {
+func (r *run) take(o api.Output) {
 	now := time.Now()
 	r.feed.Write(o.Data, now)
 	r.feed.Settle(now)
@@ -153,8 +154,8 @@ func (r *watchedRun) take(o api.Output) {
 }
 
 // finish tells how the run went.
-func (r *watchedRun) finish(ctx context.Context, followErr error) (*api.Session, error) {
-	r.w.files.Running(false)
+func (r *run) finish(ctx context.Context, followErr error) (*api.Session, error) {
+	r.w.Files.Running(false)
 	after := context.WithoutCancel(ctx)
 	info, err := r.s.Info(after)
 	if err == nil {
@@ -174,16 +175,16 @@ func (r *watchedRun) finish(ctx context.Context, followErr error) (*api.Session,
 }
 
 // tell compares the run with the one before.
-func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
+func (r *run) tell(ctx context.Context, info *api.Session) {
 	w := r.w
 	rest, _, _ := r.plain.Rest(nil)
 	r.text.Write(rest)
 	run := &progress.Run{
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
-		Result: diagnostics.Parse(w.command, info.ExitCode, r.text.String()),
+		Result: diagnostics.Parse(w.Command, info.ExitCode, r.text.String()),
 	}
 	r.feed.End(time.Now())
-	rep := report{n: w.n, command: w.command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
+	rep := report{n: w.n, command: w.Command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
 	if w.before != nil {
 		c := progress.Compare(w.before, run)
 		rep.changes, rep.before = &c, w.before
@@ -199,42 +200,22 @@ func (r *watchedRun) tell(ctx context.Context, info *api.Session) {
 // told notifies people.
 func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
 	done := progress.Finished{
-		Session: info.ID, Name: info.Name, Command: w.command, Cwd: w.request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
+		Session: info.ID, Name: info.Name, Command: w.Command, Cwd: w.Request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,
 	}
 	if f := rep.state.First; f != nil {
 		done.FirstError = f.Message
 	}
-	w.a.notify(ctx, &w.notify, &done, w.view.raw)
+	Notify(ctx, w.p, &w.Notify, &done, w.view.raw)
 }
 
-// notify tells people that a command finished, if they want to know.
-func (a *app) notify(ctx context.Context, n *progress.Notify, f *progress.Finished, terminal func([]byte) int) {
+// Notify tells people that a command finished, if they want to know.
+func Notify(ctx context.Context, p *output.Printer, n *progress.Notify, f *progress.Finished, terminal func([]byte) int) {
 	if !n.Wants(f) {
 		return
 	}
 	s := progress.Sender{Terminals: terminal}
 	if err := s.Send(ctx, n, f); err != nil {
-		a.Warn(err)
+		p.Warn(err)
 	}
-}
-
-// tellFinished notifies people of the end of `run`'s command.
-func (a *app) tellFinished(ctx context.Context, n *progress.Notify, r *running) {
-	if r.ended == nil {
-		return
-	}
-	s := r.ended
-	done := progress.Finished{
-		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
-		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
-	}
-	if c := s.Activity; c != nil {
-		done.Errors, done.Warnings = c.Errors, c.Warnings
-	}
-	var terminal func([]byte) int
-	if r.t != nil {
-		terminal = func(b []byte) int { _ = r.t.Draw(b); return 1 }
-	}
-	a.notify(context.WithoutCancel(ctx), n, &done, terminal)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package watchrun
 
 import (
 	"fmt"
@@ -18,15 +18,15 @@ import (
 )
 
 // watchKey is what a person asks for while a command is watched.
-type watchKey uint8
+type key uint8
 
 const (
-	keyAgain watchKey = iota + 1
+	keyAgain key = iota + 1
 	keyQuit
 )
 
 // watchView shows runs: on a terminal, as text, or as JSON.
-type watchView interface {
+type view interface {
 	size() (cols, rows int, ok bool) // for the session; not ok: no terminal
 	begin(n int, command string, cause []string)
 	write(o api.Output)
@@ -35,23 +35,23 @@ type watchView interface {
 	report(r *report) // a run ended
 	idle()            // nothing runs
 	raw(b []byte) int // writes to the terminal; 0: there is none
-	keys() <-chan watchKey
+	keys() <-chan key
 	resized() <-chan os.Signal
 	close()
 }
 
-func (a *app) watchView(tty, clear bool) (watchView, error) {
+func newView(p *output.Printer, terminal *os.File, clear bool) (view, error) {
 	switch {
-	case a.JSON:
-		return &jsonWatch{w: a.Stdout}, nil
-	case !tty:
-		return &textWatch{w: a.Stdout, text: output.NewTextWriter(a.Stdout)}, nil
+	case p.JSON:
+		return &jsonView{w: p.Stdout}, nil
+	case terminal == nil:
+		return &textView{w: p.Stdout, text: output.NewTextWriter(p.Stdout)}, nil
 	}
-	t, err := termio.Open(a.stdin, os.Stdout)
+	t, err := termio.Open(terminal, os.Stdout)
 	if err != nil {
 		return nil, err
 	}
-	v := &terminalWatch{t: t, clear: clear, in: make(chan watchKey), stop: make(chan struct{})}
+	v := &terminalView{t: t, clear: clear, in: make(chan key), stop: make(chan struct{})}
 	go v.read()
 	v.region()
 	return v, nil
@@ -65,36 +65,36 @@ func (noTerminal) status(progress.State)     {}
 func (noTerminal) stopped()                  {}
 func (noTerminal) idle()                     {}
 func (noTerminal) raw([]byte) int            { return 0 }
-func (noTerminal) keys() <-chan watchKey     { return nil }
+func (noTerminal) keys() <-chan key          { return nil }
 func (noTerminal) resized() <-chan os.Signal { return nil }
 func (noTerminal) close()                    {}
 
 // jsonWatch prints an object for each run.
-type jsonWatch struct {
+type jsonView struct {
 	noTerminal
 	w io.Writer
 }
 
-func (v *jsonWatch) begin(int, string, []string) {}
-func (v *jsonWatch) write(api.Output)            {}
-func (v *jsonWatch) report(r *report)            { _ = r.json(v.w) }
+func (v *jsonView) begin(int, string, []string) {}
+func (v *jsonView) write(api.Output)            {}
+func (v *jsonView) report(r *report)            { _ = r.json(v.w) }
 
 // textWatch prints output as text, with a line before and lines after it.
-type textWatch struct {
+type textView struct {
 	noTerminal
 	w    io.Writer
 	text *output.TextWriter
 }
 
-func (v *textWatch) begin(n int, command string, cause []string) {
+func (v *textView) begin(n int, command string, cause []string) {
 	fmt.Fprintln(v.w, headText(n, command, cause))
 }
-func (v *textWatch) write(o api.Output) { _ = v.text.Put(o) }
-func (v *textWatch) stopped() {
+func (v *textView) write(o api.Output) { _ = v.text.Put(o) }
+func (v *textView) stopped() {
 	_ = v.text.Flush()
 	fmt.Fprintln(v.w, "── ended")
 }
-func (v *textWatch) report(r *report) {
+func (v *textView) report(r *report) {
 	_ = v.text.Flush()
 	for _, l := range r.lines() {
 		fmt.Fprintln(v.w, "── "+output.Printable(l))
@@ -111,28 +111,28 @@ func headText(n int, command string, cause []string) string {
 
 // terminalWatch shows output as it is, above a status line in the last row. The rows
 // above it are a scrolling region, set anew with each status: programs reset it.
-type terminalWatch struct {
+type terminalView struct {
 	t      *termio.Terminal
 	clear  bool
 	filter attach.Filter
 	buf    []byte
-	in     chan watchKey
+	in     chan key
 	stop   chan struct{}
 	line   string // the status line
 }
 
-func (v *terminalWatch) size() (cols, rows int, ok bool) {
+func (v *terminalView) size() (cols, rows int, ok bool) {
 	cols, rows = v.t.Size()
 	return cols, max(rows-1, 1), true
 }
 
 // region keeps the last row free, whatever row the cursor is in.
-func (v *terminalWatch) region() {
+func (v *terminalView) region() {
 	_, rows := v.t.Size()
 	_ = v.t.Draw(fmt.Appendf(nil, "\r\n\x1b[A\x1b7\x1b[1;%dr\x1b8", max(rows-1, 1)))
 }
 
-func (v *terminalWatch) begin(n int, command string, cause []string) {
+func (v *terminalView) begin(n int, command string, cause []string) {
 	if v.clear {
 		_ = v.t.Draw([]byte("\x1b[H\x1b[2J\x1b[3J"))
 	}
@@ -142,22 +142,22 @@ func (v *terminalWatch) begin(n int, command string, cause []string) {
 }
 
 // say prints a line of longterm's own among the output.
-func (v *terminalWatch) say(look, line string) {
+func (v *terminalView) say(look, line string) {
 	cols, _ := v.t.Size()
 	_ = v.t.Draw([]byte("\x1b[m\r" + look + cut(output.Printable(line), cols) + "\x1b[m\x1b[K\r\n"))
 }
 
-func (v *terminalWatch) write(o api.Output) {
+func (v *terminalView) write(o api.Output) {
 	v.buf = v.filter.Append(v.buf[:0], o.Data)
 	_ = v.t.Draw(v.buf)
 }
 
-func (v *terminalWatch) status(s progress.State) { v.bottom(statusText(s)) }
+func (v *terminalView) status(s progress.State) { v.bottom(statusText(s)) }
 
-func (v *terminalWatch) idle() { v.bottom("waiting for changes; Enter: run again, q: quit") }
+func (v *terminalView) idle() { v.bottom("waiting for changes; Enter: run again, q: quit") }
 
 // bottom draws the status line, if it says something new.
-func (v *terminalWatch) bottom(text string) {
+func (v *terminalView) bottom(text string) {
 	if text == v.line {
 		return
 	}
@@ -180,16 +180,16 @@ func cut(text string, cols int) string {
 	return text
 }
 
-func (v *terminalWatch) stopped() { v.tidy() }
+func (v *terminalView) stopped() { v.tidy() }
 
 // tidy undoes what a program may have left behind.
-func (v *terminalWatch) tidy() {
+func (v *terminalView) tidy() {
 	_, rows := v.t.Size()
 	b := append([]byte("\x1b[m\x1b[?25h\x1b[?7h"), v.t.Leave(max(rows-1, 1))...)
 	_ = v.t.Draw(append(b, "\r\n"...))
 }
 
-func (v *terminalWatch) report(r *report) {
+func (v *terminalView) report(r *report) {
 	v.tidy()
 	look := "\x1b[32m"
 	if r.run.Failed() {
@@ -203,21 +203,21 @@ func (v *terminalWatch) report(r *report) {
 	}
 }
 
-func (v *terminalWatch) raw(b []byte) int {
+func (v *terminalView) raw(b []byte) int {
 	_ = v.t.Draw(b)
 	return 1
 }
 
-func (v *terminalWatch) keys() <-chan watchKey     { return v.in }
-func (v *terminalWatch) resized() <-chan os.Signal { return v.t.Resized }
+func (v *terminalView) keys() <-chan key          { return v.in }
+func (v *terminalView) resized() <-chan os.Signal { return v.t.Resized }
 
 // read makes keys of what is typed. It ends with the process: a read cannot be ended.
-func (v *terminalWatch) read() {
+func (v *terminalView) read() {
 	typed := make(chan []byte)
 	go v.t.Keys(typed, v.stop)
 	for b := range typed {
 		for _, c := range b {
-			k := watchKey(0)
+			k := key(0)
 			switch c {
 			case '\r', '\n', 'r', ' ':
 				k = keyAgain
@@ -235,7 +235,7 @@ func (v *terminalWatch) read() {
 	}
 }
 
-func (v *terminalWatch) close() {
+func (v *terminalView) close() {
 	close(v.stop)
 	_, rows := v.t.Size()
 	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[m\x1b[2K\x1b8\x1b7\x1b[r\x1b8", rows))

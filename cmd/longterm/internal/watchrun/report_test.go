@@ -1,0 +1,87 @@
+//go:build unix
+
+package watchrun
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/progress"
+)
+
+func TestReportLines(t *testing.T) {
+	zero, one := 0, 1
+	good := &progress.Run{Exit: &zero, Duration: 2 * time.Second}
+	bad := &progress.Run{Exit: &one, Duration: 300 * time.Millisecond, Result: diagnostics.Result{Tests: &diagnostics.Tests{Passed: 3, Failed: 1, Failures: []diagnostics.Failure{{Name: "TestA"}}}}}
+	killed := &progress.Run{Signal: "SIGKILL", Duration: time.Minute}
+	for _, c := range []struct {
+		name string
+		r    report
+		want []string
+	}{
+		{"the first, good", report{run: good}, []string{"✓ done in 2.0s"}},
+		{"the first, bad", report{run: bad}, []string{"✗ exit 1 in 300ms, tests: 3 passed, 1 failed", "fails: TestA"}},
+		{"killed", report{run: killed}, []string{"✗ SIGKILL in 1m00s"}},
+		{
+			"then bad", report{run: bad, before: good, changes: &progress.Changes{ExitChanged: true, Slower: -1700 * time.Millisecond, NewFailures: []string{"TestA"}}},
+			[]string{"✗ exit 1 in 300ms (−1.7s), tests: 3 passed, 1 failed", "status: 0 before, 1 now", "fails now: TestA"},
+		},
+	} {
+		if got := c.r.lines(); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	many := tell(nil, "new: ", make([]string, 7), func(string) string { return "x" })
+	if len(many) != maxTold+1 || many[maxTold] != "new: and 2 more" {
+		t.Errorf("%q", many)
+	}
+}
+
+func TestReportJSON(t *testing.T) {
+	var b bytes.Buffer
+	v := &jsonView{w: &b}
+	v.report(&report{n: 2, command: "make <x>", run: &progress.Run{Signal: "SIGINT"}})
+	var got map[string]any
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got["run"] != 2.0 || got["exit_code"] != nil || got["command"] != "make <x>" {
+		t.Errorf("%s %v", b.String(), err)
+	}
+	if list, ok := got["changed_files"].([]any); !ok || len(list) != 0 {
+		t.Errorf("changed files: %v", got["changed_files"])
+	}
+}
+
+func TestStatusText(t *testing.T) {
+	s := progress.State{Elapsed: 5 * time.Second, HasETA: true, ETA: 90 * time.Second, Errors: 1, Warnings: 2}
+	s.Progress.Kind, s.Progress.Fraction, s.Progress.Current, s.Progress.Total = progress.Normal, 0.5, 2, 4
+	want := "████████░░░░░░░░ 50%  2/4  5.0s  ETA 1m30s  1 error  2 warnings"
+	if got := statusText(s); got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCauseText(t *testing.T) {
+	for want, cause := range map[string][]string{
+		"": {}, "a.go changed": {"a.go"}, "a, b, c changed": {"a", "b", "c"}, "a and 3 more files changed": {"a", "b", "c", "d"},
+	} {
+		if got := causeText(cause); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// Text is cut where cells end, not bytes.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		cols int
+		want string
+	}{{"abc", 5, "abc"}, {"abc", 2, "ab"}, {"你好", 3, "你"}, {"e\u0301x", 1, "e\u0301"}, {"abc", 0, ""}} {
+		if got := cut(c.text, c.cols); got != c.want {
+			t.Errorf("%q to %d: %q", c.text, c.cols, got)
+		}
+	}
+}
