@@ -4,28 +4,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
-	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/session/api"
 )
 
-// viewFlags are how a person wants the viewer.
-type viewFlags struct{ theme, prefix, layout string }
-
 func viewCommand(a *app) *cobra.Command {
-	f := viewFlags{}
+	f := viewsource.Flags{}
 	c := &cobra.Command{
 		Use: "view [S…]", Short: "Show sessions in panes",
 		Long: "Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.\n" +
@@ -47,9 +39,9 @@ func viewCommand(a *app) *cobra.Command {
 			return a.view(cmd.Context(), only, f)
 		},
 	}
-	c.Flags().StringVar(&f.theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
-	c.Flags().StringVar(&f.prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
-	c.Flags().StringVar(&f.layout, "layout", "", "layout to begin with; default: as it was last")
+	c.Flags().StringVar(&f.Theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
+	c.Flags().StringVar(&f.Prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
+	c.Flags().StringVar(&f.Layout, "layout", "", "layout to begin with; default: as it was last")
 	return c
 }
 
@@ -68,26 +60,25 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		if s.State == "running" {
-			return a.view(cmd.Context(), nil, viewFlags{})
+			return a.view(cmd.Context(), nil, viewsource.Flags{})
 		}
 	}
-	n, err := shellHere()
+	n, err := viewsource.ShellHere()
 	if err != nil {
 		return err
 	}
 	if _, err := b.client.NewSession(cmd.Context(), n); err != nil {
 		return err
 	}
-	return a.view(cmd.Context(), nil, viewFlags{})
+	return a.view(cmd.Context(), nil, viewsource.Flags{})
 }
 
 func (a *app) onTerminal() bool {
 	return term.IsTerminal(int(a.stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
-func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
-	w := &wishes{flags: f, changed: make(chan view.Looks, 1)}
-	looks, err := w.looks(a.settings())
+func (a *app) view(ctx context.Context, only []string, f viewsource.Flags) error {
+	o, err := viewsource.NewOptions(f, a.settings(), readConfig)
 	if err != nil {
 		return exit.Usage(err)
 	}
@@ -98,26 +89,5 @@ func (a *app) view(ctx context.Context, only []string, f viewFlags) error {
 	if err != nil {
 		return err
 	}
-	src := viewSource{c: b.client, dirs: b.dirs, wishes: w, sizes: newSizeWish(a.settings().View.Size), mark: uuid.NewString()}
-	o := view.Options{
-		Looks: looks, Changed: w.changed, Only: only, Layout: w.layout(a.settings()), History: src, Steward: src,
-		Layouts: viewLayouts{filepath.Join(b.dirs.State, "layouts")}, Footer: newViewPrompt(src),
-	}
-	if looks.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {
-		o.Light = termio.AskBackground(a.stdin, os.Stdout, time.Second)
-	}
-	if c := findClipboard(); c != nil {
-		o.Clipboard = c
-	}
-	err = view.Run(ctx, src, o)
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// shellHere is the user's shell in the current directory.
-func shellHere() (api.NewSession, error) {
-	cwd, err := filepath.Abs("")
-	return api.NewSession{Cwd: cwd, Env: os.Environ()}, err
+	return viewsource.Run(ctx, viewsource.Program{Client: b.client, Dirs: b.dirs, Version: version, Stdin: a.stdin}, o, only)
 }

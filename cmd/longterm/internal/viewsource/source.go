@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package viewsource
 
 import (
 	"context"
@@ -22,21 +22,22 @@ import (
 const retryTime = 50 * time.Millisecond
 
 // viewSource is where the viewer's sessions come from: the daemon.
-type viewSource struct {
-	c      *client.Client
-	dirs   paths.Dirs
-	wishes *wishes
-	sizes  *sizeWish
-	mark   string // label of the sessions in which this viewer's prompt runs commands
+type source struct {
+	c       *client.Client
+	dirs    paths.Dirs
+	version func() string
+	options *Options
+	sizes   *sizeOption
+	mark    string // label of the sessions in which this viewer's prompt runs commands
 }
 
 // markLabel has the mark of the viewer whose prompt a session belongs to.
 const markLabel = "longterm.viewer"
 
 // Sessions follows the daemon's events.
-func (v viewSource) Sessions(ctx context.Context) <-chan model.Update {
+func (v source) Sessions(ctx context.Context) <-chan model.Update {
 	out := make(chan model.Update, 1)
-	f := &viewFeed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
+	f := &feed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
 	go func() {
 		defer close(out)
 		for ctx.Err() == nil {
@@ -50,8 +51,8 @@ func (v viewSource) Sessions(ctx context.Context) <-chan model.Update {
 }
 
 // viewFeed turns events into lists of sessions. Its goroutine is the only one that sends.
-type viewFeed struct {
-	v     viewSource
+type feed struct {
+	v     source
 	out   chan model.Update
 	self  string // the session the viewer runs in: to show it would be a hall of mirrors
 	all   []api.Session
@@ -60,7 +61,7 @@ type viewFeed struct {
 }
 
 // send replaces what the viewer has not fetched yet: the newest counts.
-func (f *viewFeed) send(u model.Update) {
+func (f *feed) send(u model.Update) {
 	select {
 	case <-f.out:
 	default:
@@ -68,10 +69,10 @@ func (f *viewFeed) send(u model.Update) {
 	f.out <- u
 }
 
-func (f *viewFeed) event(ctx context.Context, e api.Event) error {
+func (f *feed) event(ctx context.Context, e api.Event) error {
 	switch {
 	case e.Kind == "config":
-		f.v.wishes.tell()
+		f.v.options.reload()
 		return nil
 	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
 		all, err := f.v.c.List(ctx)
@@ -97,7 +98,7 @@ func (f *viewFeed) event(ctx context.Context, e api.Event) error {
 	return nil
 }
 
-func (f *viewFeed) take(ctx context.Context, e api.Event) {
+func (f *feed) take(ctx context.Context, e api.Event) {
 	id := e.Session.ID
 	at := slices.IndexFunc(f.all, func(s api.Session) bool { return s.ID == id })
 	switch {
@@ -166,8 +167,8 @@ func viewSession(s *api.Session) model.Session {
 	return vs
 }
 
-func (v viewSource) New(ctx context.Context, beside string) (string, error) {
-	n, err := shellHere()
+func (v source) New(ctx context.Context, beside string) (string, error) {
+	n, err := ShellHere()
 	if err != nil {
 		return "", err
 	}
@@ -185,13 +186,13 @@ func isDirectory(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-func (v viewSource) Kill(ctx context.Context, id string) error {
+func (v source) Kill(ctx context.Context, id string) error {
 	_, err := v.c.Session(id).Kill(ctx, api.Kill{})
 	return err
 }
 
 // Watch opens a stream that finds its session again after a restart of the daemon.
-func (v viewSource) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
+func (v source) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
 		s: v.c.Session(id), sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan view.Frame), wake: make(chan struct{}, 1),

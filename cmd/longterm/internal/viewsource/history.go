@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package viewsource
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // Tail is the screen with the newest rows of history before it, of one moment.
-func (v viewSource) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
+func (v source) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
 	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("-%d:", rows)})
 	if err != nil || s.Alt { // what lies under a full-screen program does not belong to it
 		return page.Page{Lines: s.Lines, Cols: s.Cols}, err
@@ -28,7 +28,7 @@ func (v viewSource) Tail(ctx context.Context, id string, rows int) (page.Page, e
 }
 
 // Older are rows of history before a row.
-func (v viewSource) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
+func (v source) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
 	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("%d:%d", max(0, before-rows), before)})
 	return s.Scrollback, err
 }
@@ -37,7 +37,7 @@ func (v viewSource) Older(ctx context.Context, id string, before, rows int) ([]r
 const maxCommands = 500
 
 // Commands are the newest commands of the session's shell.
-func (v viewSource) Commands(ctx context.Context, id string) ([]page.Command, error) {
+func (v source) Commands(ctx context.Context, id string) ([]page.Command, error) {
 	list, err := v.c.Commands(ctx, client.CommandQuery{Session: id, Limit: maxCommands})
 	out := make([]page.Command, 0, len(list))
 	for i := range list {
@@ -50,7 +50,7 @@ func (v viewSource) Commands(ctx context.Context, id string) ([]page.Command, er
 const maxCopied = 16 << 20
 
 // Output is what a command printed, as plain text.
-func (v viewSource) Output(ctx context.Context, id string, n int) (string, error) {
+func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 	s := v.c.Session(id)
 	c, err := s.Command(ctx, n)
 	if err != nil {
@@ -87,17 +87,17 @@ func (v viewSource) Output(ctx context.Context, id string, n int) (string, error
 	return b.String(), nil
 }
 
-func (v viewSource) Restart(ctx context.Context, id string) error {
+func (v source) Restart(ctx context.Context, id string) error {
 	_, err := v.c.Session(id).Restore(ctx, api.Restore{Command: true})
 	return err
 }
 
-func (v viewSource) Rename(ctx context.Context, id, name string) error {
+func (v source) Rename(ctx context.Context, id, name string) error {
 	_, err := v.c.Session(id).Edit(ctx, api.Edit{Name: &name})
 	return err
 }
 
-func (v viewSource) SizeBy(ctx context.Context, id, policy string) error {
+func (v source) SizeBy(ctx context.Context, id, policy string) error {
 	_, err := v.c.Session(id).Edit(ctx, api.Edit{Size: policy})
 	return err
 }

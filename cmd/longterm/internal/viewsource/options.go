@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package viewsource
 
 import (
 	"fmt"
@@ -16,15 +16,26 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// wishes are how a person wants the viewer: by flags, else by variables and the
+// Options are how a person wants the viewer: by flags, else by variables and the
 // configuration.
-type wishes struct {
-	flags   viewFlags
-	changed chan view.Looks // the newest; of its readers there is one
+type Options struct {
+	flags    Flags
+	settings *config.Settings // as they were at the beginning
+	begin    view.Looks       // of these settings
+	load     func() (*config.File, error)
+	changed  chan view.Looks // the newest; it has one reader
 }
 
-// looks are the wishes that may change while the viewer runs.
-func (w *wishes) looks(s *config.Settings) (view.Looks, error) {
+// NewOptions are the options that flags and settings make together; load reads the configuration anew.
+func NewOptions(f Flags, s *config.Settings, load func() (*config.File, error)) (*Options, error) {
+	w := &Options{flags: f, settings: s, load: load, changed: make(chan view.Looks, 1)}
+	var err error
+	w.begin, err = w.looks(s)
+	return w, err
+}
+
+// looks are the options that may change while the viewer runs.
+func (o *Options) looks(s *config.Settings) (view.Looks, error) {
 	l := view.Looks{Keys: s.Chords(), NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
 		NoBell: !s.Alerts.Bell, NoCommand: !s.Alerts.Command, NoInput: !s.Alerts.Input, Long: s.Alerts.MinDuration,
 	}}
@@ -35,13 +46,13 @@ func (w *wishes) looks(s *config.Settings) (view.Looks, error) {
 		}
 		l.Themes = append(l.Themes, t)
 	}
-	prefix := either(w.flags.prefix, s.View.Prefix)
+	prefix := either(o.flags.Prefix, s.View.Prefix)
 	k, err := input.ParseKey(prefix)
 	if err != nil {
 		return l, fmt.Errorf("prefix: %w", err)
 	}
 	l.Prefix = k
-	if name := either(w.flags.theme, s.View.Theme); name != config.AutoTheme {
+	if name := either(o.flags.Theme, s.View.Theme); name != config.AutoTheme {
 		all := append(slices.Clone(theme.Themes), l.Themes...)
 		i := slices.IndexFunc(all, func(t *theme.Theme) bool { return t.Name == name })
 		if i < 0 {
@@ -60,8 +71,8 @@ func (w *wishes) looks(s *config.Settings) (view.Looks, error) {
 const lastLayout = "last"
 
 // layout is the one to begin with; empty: as it was last.
-func (w *wishes) layout(s *config.Settings) string {
-	name := either(w.flags.layout, s.View.Layout)
+func (o *Options) layout(s *config.Settings) string {
+	name := either(o.flags.Layout, s.View.Layout)
 	if name == lastLayout {
 		return ""
 	}
@@ -76,39 +87,41 @@ func either(given, configured string) string {
 }
 
 // read reads the configuration anew. With mistakes in it, all stays as it is.
-func (w *wishes) read() (view.Looks, error) {
-	f, err := readConfig()
+func (o *Options) read() (view.Looks, error) {
+	f, err := o.load()
 	if err != nil {
 		return view.Looks{}, err
 	}
-	return w.looks(f.Settings)
+	return o.looks(f.Settings)
 }
 
-// tell has the viewer take a configuration that the daemon took. It is not waited for.
-func (w *wishes) tell() {
-	l, err := w.read()
+// reload has the viewer take a configuration that the daemon took. It is not waited for.
+func (o *Options) reload() {
+	l, err := o.read()
 	if err != nil {
 		return // status and doctor say what is wrong
 	}
 	select {
-	case <-w.changed:
+	case <-o.changed:
 	default:
 	}
-	w.changed <- l
+	o.changed <- l
 }
 
-// sizeWish is whose size sessions shall take from when the viewer first shows them.
-type sizeWish struct {
+// sizeOption is whose size sessions shall take from when the viewer first shows them.
+type sizeOption struct {
 	policy string
 	mu     sync.Mutex // guards told
 	told   map[string]bool
 }
 
-func newSizeWish(policy string) *sizeWish { return &sizeWish{policy: policy, told: map[string]bool{}} }
+func newSizeOption(policy string) *sizeOption {
+	return &sizeOption{policy: policy, told: map[string]bool{}}
+}
 
-// first is the wish for a session, once. The usual one needs no saying, and would undo
+// first is the policy for a session, once. The usual one needs no saying, and would undo
 // what somebody chose for that session.
-func (s *sizeWish) first(id string) string {
+func (s *sizeOption) first(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.policy == "latest" || s.policy == "none" || s.told[id] {
@@ -119,4 +132,7 @@ func (s *sizeWish) first(id string) string {
 }
 
 // none says that the viewer has no say in sizes.
-func (s *sizeWish) none() bool { return s.policy == "none" }
+func (s *sizeOption) none() bool { return s.policy == "none" }
+
+// Flags are how a person wants the viewer.
+type Flags struct{ Theme, Prefix, Layout string }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package viewsource
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ import (
 
 // viewPrompt is the prompt line at the viewer's foot. All of it happens on the viewer's
 // goroutine but for what promptJobs do beside it.
-type viewPrompt struct {
-	src  viewSource
+type promptLine struct {
+	src  source
 	desk view.Desk
 	p    *prompt.Prompt
 	open bool
@@ -29,27 +29,27 @@ type viewPrompt struct {
 	home string
 }
 
-func newViewPrompt(src viewSource) *viewPrompt {
+func newPromptLine(src source) *promptLine {
 	home, _ := os.UserHomeDir() // without one paths stay long
-	return &viewPrompt{
+	return &promptLine{
 		src: src, home: home, jobs: map[int]*promptJob{},
 		p: prompt.New(prompt.Options{NoColor: os.Getenv("NO_COLOR") != ""}),
 	}
 }
 
-func (v *viewPrompt) Open(d view.Desk, as keymap.Action) {
+func (v *promptLine) Open(d view.Desk, as keymap.Action) {
 	v.desk, v.open = d, true
 	v.p.Begin(as == "shell")
 }
 
-func (v *viewPrompt) Height(cols, rows int) int {
+func (v *promptLine) Height(cols, rows int) int {
 	if !v.open {
 		return 0
 	}
 	return v.p.Height(cols, max(rows/2, 2))
 }
 
-func (v *viewPrompt) Draw(s view.Surface, session *model.Session) {
+func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	v.cols = s.Cols
 	v.follow(session)
 	th := s.Theme()
@@ -66,7 +66,7 @@ func (v *viewPrompt) Draw(s view.Surface, session *model.Session) {
 }
 
 // follow goes where the focus is.
-func (v *viewPrompt) follow(session *model.Session) {
+func (v *promptLine) follow(session *model.Session) {
 	v.p.Aim(v.aim(session))
 	dir := directory(session)
 	if dir == v.dir {
@@ -101,7 +101,7 @@ func ready(s *model.Session) bool {
 	return s != nil && s.State == model.StateRunning && s.Phase == model.PhasePrompt
 }
 
-func (v *viewPrompt) aim(s *model.Session) prompt.Aim {
+func (v *promptLine) aim(s *model.Session) prompt.Aim {
 	dir := directory(s)
 	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
 		dir = "~" + rest
@@ -116,7 +116,7 @@ func (v *viewPrompt) aim(s *model.Session) prompt.Aim {
 	return a
 }
 
-func (v *viewPrompt) Input(in view.FooterInput, session *model.Session) bool {
+func (v *promptLine) Input(in view.FooterInput, session *model.Session) bool {
 	v.follow(session)
 	switch {
 	case in.Key != nil:
@@ -131,7 +131,7 @@ func (v *viewPrompt) Input(in view.FooterInput, session *model.Session) bool {
 	return true
 }
 
-func (v *viewPrompt) do(a prompt.Action, session *model.Session) {
+func (v *promptLine) do(a prompt.Action, session *model.Session) {
 	switch a.Kind {
 	case prompt.Run:
 		v.run(a.ID, a.Text, session)
@@ -152,7 +152,7 @@ func (v *viewPrompt) do(a prompt.Action, session *model.Session) {
 	}
 }
 
-func (v *viewPrompt) sessionNames() []string {
+func (v *promptLine) sessionNames() []string {
 	var names []string
 	all, _ := v.desk.Sessions()
 	for i := range all {
@@ -164,10 +164,10 @@ func (v *viewPrompt) sessionNames() []string {
 }
 
 // slash does a slash command.
-func (v *viewPrompt) slash(name, args string) {
+func (v *promptLine) slash(name, args string) {
 	switch name {
 	case "version":
-		v.p.Show("longterm " + version())
+		v.p.Show("longterm " + v.src.version())
 	case "sessions":
 		v.sessions(args)
 	case "mcp":
@@ -181,7 +181,7 @@ func (v *viewPrompt) slash(name, args string) {
 	}
 }
 
-func (v *viewPrompt) sessions(name string) {
+func (v *promptLine) sessions(name string) {
 	all, focus := v.desk.Sessions()
 	var b strings.Builder
 	for i := range all {
@@ -214,8 +214,8 @@ func (v *viewPrompt) sessions(name string) {
 }
 
 // reload takes the configuration as it is now. The daemon notices changes by itself.
-func (v *viewPrompt) reload() {
-	l, err := v.src.wishes.read()
+func (v *promptLine) reload() {
+	l, err := v.src.options.read()
 	if err == nil {
 		err = v.desk.Wear(l)
 	}
@@ -226,7 +226,7 @@ func (v *viewPrompt) reload() {
 	v.p.Show("✓ the configuration is in effect: " + v.src.dirs.ConfigFile())
 }
 
-func (v *viewPrompt) theme(name string) {
+func (v *promptLine) theme(name string) {
 	names, now := v.desk.Themes()
 	switch {
 	case name == "":
@@ -236,7 +236,7 @@ func (v *viewPrompt) theme(name string) {
 	}
 }
 
-func (v *viewPrompt) layout(name string) {
+func (v *promptLine) layout(name string) {
 	switch names := v.desk.Layouts(); {
 	case name != "":
 		v.desk.SetLayout(name)

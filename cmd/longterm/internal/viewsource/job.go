@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package viewsource
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // promptJob is a command of the viewer's prompt. Its goroutine reads output and tells the
 // prompt; fields besides id are set before that begins.
 type promptJob struct {
-	v     *viewPrompt
+	v     *promptLine
 	n     int    // the prompt's number
 	id    string // the daemon's
 	line  string
@@ -32,7 +32,7 @@ type promptJob struct {
 
 // run runs a line: in the session's shell when that is at its prompt, else in a session
 // of its own in the same directory.
-func (v *viewPrompt) run(n int, line string, s *model.Session) {
+func (v *promptLine) run(n int, line string, s *model.Session) {
 	j := &promptJob{v: v, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
 	v.jobs[n] = j
 	shell, dir, cols := "", directory(s), v.cols

@@ -1,0 +1,59 @@
+//go:build unix
+
+// Package viewsource feeds the viewer (render/view) from a daemon: its sessions and their frames (source.go), scrollback
+// and commands (history.go), what its prompt line runs (prompt.go, job.go), layouts in files, the clipboard, and how the
+// person wants it (options.go). render/view knows no daemon; this package draws nothing.
+//
+// The viewer's goroutine calls in; what takes time runs beside it, and a stream or a feed has a goroutine of its own that
+// alone sends. What is done while the daemon is away is kept, in order, and sent when it is back.
+package viewsource
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// Program is what the viewer is given of the program it runs in.
+type Program struct {
+	Client  *client.Client
+	Dirs    paths.Dirs
+	Version func() string
+	Stdin   *os.File
+}
+
+// Run shows sessions on this terminal until the person leaves: those that only names, or all that run.
+func Run(ctx context.Context, p Program, o *Options, only []string) error {
+	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString()}
+	vo := view.Options{
+		Looks: o.begin, Changed: o.changed, Only: only, Layout: o.layout(o.settings), History: src, Steward: src,
+		Layouts: layouts{filepath.Join(p.Dirs.State, "layouts")}, Footer: newPromptLine(src),
+	}
+	if o.begin.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {
+		vo.Light = termio.AskBackground(p.Stdin, os.Stdout, time.Second)
+	}
+	if c := findClipboard(); c != nil {
+		vo.Clipboard = c
+	}
+	err := view.Run(ctx, src, vo)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// ShellHere is the user's shell in the current directory.
+func ShellHere() (api.NewSession, error) {
+	cwd, err := filepath.Abs("")
+	return api.NewSession{Cwd: cwd, Env: os.Environ()}, err
+}

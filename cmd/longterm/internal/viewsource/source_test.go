@@ -1,0 +1,68 @@
+//go:build unix
+
+package viewsource
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// What a build says of itself reaches the viewer.
+//
+// FEATURES: R76, R82
+func TestViewSessionActivity(t *testing.T) {
+	eta, due := int64(90_000), time.Now().Add(90*time.Second)
+	vs := viewSession(&api.Session{ID: "a", State: "running", Progress: &api.Progress{State: "normal", Percent: 42}, Activity: &api.Activity{
+		Running: true, Errors: 2, Warnings: 3, ETAMS: &eta, Due: &due, FirstError: &api.Problem{File: "a.c", Line: 7, Message: "no such thing"},
+	}})
+	left := time.Until(vs.Due)
+	if vs.Errors != 2 || vs.Warnings != 3 || vs.FirstError != "a.c:7: no such thing" || vs.Progress.Percent != 42 || left > 90*time.Second || left < time.Minute {
+		t.Errorf("%+v", vs)
+	}
+}
+
+// A description that is shown again later says the same times: clocks do not jump back.
+//
+// FAULT: B19
+func TestViewSessionKeepsItsTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, due, ended := time.Now().Add(-time.Hour), time.Now().Add(time.Minute), time.Now()
+		running := api.Session{ID: "a", State: "running", Started: began, Duration: time.Hour.Milliseconds(), Activity: &api.Activity{Running: true, Due: &due}}
+		over := api.Session{ID: "b", State: "exited", Started: began, Ended: &ended, Duration: time.Hour.Milliseconds()}
+		for range 2 {
+			if vs := viewSession(&running); !vs.Started.Equal(began) || !vs.Due.Equal(due) {
+				t.Errorf("began %v, due %v; it was %v, %v", vs.Started, vs.Due, began, due)
+			}
+			if vs := viewSession(&over); !vs.Started.Equal(began) || !vs.Ended.Equal(ended) {
+				t.Errorf("began %v, ended %v", vs.Started, vs.Ended)
+			}
+			time.Sleep(10 * time.Second) // of synctest
+		}
+	})
+}
+
+// What a viewer's own prompt runs is no pane, until it needs an answer.
+func TestViewFeedHidesItsOwn(t *testing.T) {
+	src := source{mark: "mine", options: &Options{}}
+	f := &feed{v: src, out: make(chan model.Update, 1), bells: map[string]int{}, exits: map[string]*int{}}
+	own := api.Session{ID: "own", State: "running", Labels: map[string]string{markLabel: "mine"}}
+	other := api.Session{ID: "other", State: "running", Labels: map[string]string{markLabel: "another's"}}
+	for _, c := range []struct {
+		needs *api.Needs
+		want  int
+	}{{nil, 1}, {&api.Needs{Kind: "password"}, 2}} {
+		own.Needs = c.needs
+		f.all = []api.Session{other, own}
+		if err := f.event(context.Background(), api.Event{Kind: "input", Session: &own}); err != nil {
+			t.Fatal(err)
+		}
+		if u := <-f.out; len(u.Sessions) != c.want {
+			t.Errorf("needs %v: %d sessions", c.needs, len(u.Sessions))
+		}
+	}
+}
