@@ -3,12 +3,11 @@
 package client
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"syscall"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // ourUmask has a session make files with the modes that its caller's would have.
@@ -20,11 +19,8 @@ func ourUmask(n *api.NewSession) {
 
 // umask is this process's, in octal.
 func umask() string {
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range bytes.Lines(status) {
-		if mask, ok := bytes.CutPrefix(line, []byte("Umask:")); ok {
-			return string(bytes.TrimSpace(mask))
-		}
+	if mask, err := sys.Field(0, "status", "Umask"); err == nil {
+		return mask
 	}
 	mask := syscall.Umask(0o077) // it can only be asked for by changing it
 	syscall.Umask(mask)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +16,12 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
-	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -381,19 +380,18 @@ func (h *hub) withinLimits() error {
 // spareDescriptors are kept for clients' connections and files.
 const spareDescriptors = 16
 
-// descriptorsLeft is how many files this process may still open: descriptors are given
-// out from the lowest.
+// descriptorsLeft is how many files this process may still open.
 func descriptorsLeft() int {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	var lim unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
+	left, err := sys.DescriptorsLeft(f)
+	if err != nil {
 		return spareDescriptors
 	}
-	return int(min(lim.Cur, math.MaxInt32)) - int(f.Fd())
+	return left
 }
 
 func noDescriptors(err error) error {

@@ -4,10 +4,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -75,34 +71,12 @@ func (j *job) processesSince() time.Time {
 	return j.started.Began.Add(-heardLate)
 }
 
-// children are a process's descendants, by the kernel's own lists.
-func children(pid int, list []int) []int {
-	for _, child := range childrenOf(pid) {
-		list = children(child, append(list, child))
-	}
-	return list
-}
-
-func childrenOf(pid int) []int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		return nil
-	}
-	var list []int
-	for _, f := range strings.Fields(string(b)) {
-		if child, err := strconv.Atoi(f); err == nil {
-			list = append(list, child)
-		}
-	}
-	return list
-}
-
 // began are a session's processes, the shell not among them, that started after a time.
 func (h *hub) began(e *entry, since time.Time) []int {
 	shellPID := e.s.Status().PID
 	var pids []int
 	for _, p := range h.processesOf(e) {
-		pid := p.pid
+		pid := p.PID
 		if started, ok := startOf(pid); ok && pid != shellPID && started.After(since.Add(-clockTick)) {
 			pids = append(pids, pid)
 		}

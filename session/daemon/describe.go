@@ -5,8 +5,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -81,7 +80,7 @@ func currentDir(e *entry, st session.Status, r store.Session) string {
 		if pid <= 0 {
 			continue
 		}
-		if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil {
+		if dir, err := sys.Cwd(pid); err == nil {
 			return strings.TrimSuffix(dir, " (deleted)")
 		}
 	}

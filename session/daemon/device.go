@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // device is a session's terminal as the daemon reaches it: input and size through the
@@ -73,13 +73,7 @@ func (d *device) Resize(cols, rows int) error {
 	if d.pipe {
 		return nil
 	}
-	return d.control(func(fd int) error {
-		ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
-		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, ws); err != nil {
-			return fmt.Errorf("resize the terminal: %w", err)
-		}
-		return nil
-	})
+	return d.control(func(fd int) error { return sys.SetSize(fd, cols, rows) })
 }
 
 // foreground is the terminal's foreground process group; 0 when there is none.
@@ -89,7 +83,7 @@ func (d *device) foreground() int {
 		return 0
 	}
 	_ = d.control(func(fd int) (err error) {
-		pgid, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		pgid, err = sys.ForegroundGroup(fd)
 		return err
 	})
 	return pgid
@@ -108,11 +102,7 @@ func (d *device) control(f func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	var ferr error
-	if err := raw.Control(func(fd uintptr) { ferr = f(int(fd)) }); err != nil {
-		return err
-	}
-	return ferr
+	return sys.Control(raw, f)
 }
 
 func (d *device) Resume() {

@@ -4,13 +4,12 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"strings"
+	"maps"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // getEnv tells a session's environment as well as it is known.
@@ -51,17 +50,11 @@ func environmentOf(source string, env shell.Env) api.Environment {
 
 // startEnv is what a program was started with, where the system tells; nil elsewhere.
 func startEnv(pid int) shell.Env {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	started, err := sys.ReadEnviron(pid)
 	if err != nil {
 		return nil
 	}
-	env := shell.Env{}
-	for kv := range strings.SplitSeq(string(b), "\x00") {
-		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
-			env[name] = value
-		}
-	}
-	return env
+	return maps.Collect(started.All())
 }
 
 // guessedEnv is what a program that was given lines may export.

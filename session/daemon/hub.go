@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -45,7 +46,7 @@ type entry struct {
 
 	mu     sync.Mutex
 	rec    store.Session
-	left   []process // what it left behind when it ended, once somebody looked
+	left   []sys.Process // what it left behind when it ended, once somebody looked
 	looked bool
 	guess  shell.Guess              // of a program that is given lines and tells nothing of itself
 	why    string                   // its mode is not the one asked for

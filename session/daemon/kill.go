@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // parseSignal reads a signal's name, with or without SIG, or its number.
@@ -87,7 +88,7 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 		return nil
 	}
 	pid, known := e.s.Status().PID, h.processesOf(e)
-	defer func() { signalProcesses(known, syscall.SIGKILL) }() // who survived, and could not be found any more
+	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	for _, r := range ladder {
 		if r.sig == syscall.SIGINT && e.atPrompt() {
 			continue // there is nothing to interrupt
@@ -102,7 +103,7 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 		if r.sig == syscall.SIGKILL {
 			break
 		}
-		if len(all) > 0 && !slices.ContainsFunc(all, func(p process) bool { return !p.ignores(r.sig) }) {
+		if len(all) > 0 && !slices.ContainsFunc(all, func(p sys.Process) bool { return !p.Ignores(r.sig) }) {
 			continue
 		}
 		until := time.Now().Add(grace)
@@ -132,7 +133,7 @@ func (e *entry) atPrompt() bool {
 }
 
 // sendAll sends a rung's signal, and returns who got it, where that is everybody.
-func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]process, error) {
+func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]sys.Process, error) {
 	l := e.dev.keeper.link()
 	if r.scope == wire.ScopeForeground {
 		return nil, l.Signal(ctx, e.s.ID(), r.sig, r.scope)
@@ -144,7 +145,7 @@ func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]process, error) 
 	}
 	err := l.Signal(ctx, e.s.ID(), r.sig, scope)
 	own := e.s.Status().PID
-	signalProcesses(slices.DeleteFunc(slices.Clone(all), func(p process) bool { return p.pid == own }), r.sig) // its own got it
+	sys.SignalAll(slices.DeleteFunc(slices.Clone(all), func(p sys.Process) bool { return p.PID == own }), r.sig) // its own got it
 	return all, err
 }
 
@@ -164,11 +165,11 @@ const sweepRounds = 5
 func (h *hub) sweep(e *entry) {
 	killCgroup(e)
 	for range sweepRounds {
-		left := living(h.walker.look().of(0, e.s.ID()))
+		left := sys.Living(h.walker.look().Of(0, e.s.ID()))
 		if len(left) == 0 {
 			break
 		}
-		signalProcesses(left, syscall.SIGKILL)
+		sys.SignalAll(left, syscall.SIGKILL)
 		awaitEnd(left, killedTime)
 	}
 	h.noteLeft(e)

@@ -3,14 +3,12 @@
 package daemon
 
 import (
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // What a session started may outlive it: a server put into the background, a daemon with a
@@ -31,29 +29,29 @@ func (e *entry) leftover() []int {
 	if len(all) == 0 {
 		return nil
 	}
-	all = living(all)
+	all = sys.Living(all)
 	e.mu.Lock()
 	e.left = all
 	e.mu.Unlock()
 	var pids []int
 	for _, p := range all {
-		pids = append(pids, p.pid)
+		pids = append(pids, p.PID)
 	}
 	return pids
 }
 
 // noteLeft looks for what an ended session left behind: at all processes only when it is not
 // known where else to look.
-func (h *hub) noteLeft(e *entry) []process {
-	var left []process
+func (h *hub) noteLeft(e *entry) []sys.Process {
+	var left []sys.Process
 	if e.dev != nil && (e.dev.cgroup != "" || e.dev.keeperPID > 0) {
 		for _, pid := range h.background(e, time.Time{}) {
-			if st, ok := statOf(pid); ok {
-				left = append(left, process{pid, st.start})
+			if p, ok := processOf(pid); ok {
+				left = append(left, p)
 			}
 		}
 	} else {
-		left = living(h.processesOf(e))
+		left = sys.Living(h.processesOf(e))
 	}
 	e.mu.Lock()
 	e.left, e.looked = left, true
@@ -63,19 +61,19 @@ func (h *hub) noteLeft(e *entry) []process {
 
 // seeLeft is noteLeft unless that was done: what is left behind becomes fewer, mostly, and the
 // janitor looks again.
-func (h *hub) seeLeft(e *entry) []process {
+func (h *hub) seeLeft(e *entry) []sys.Process {
 	e.mu.Lock()
 	left, looked := e.left, e.looked
 	e.mu.Unlock()
 	if looked {
-		return living(left)
+		return sys.Living(left)
 	}
 	return h.noteLeft(e)
 }
 
 // noteAllLeft does that for all ended sessions, with one look.
 func (h *hub) noteAllLeft() {
-	var seen *processes
+	var seen *sys.Table
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {
 			continue
@@ -87,7 +85,7 @@ func (h *hub) noteAllLeft() {
 		if seen == nil {
 			seen = h.walker.look()
 		}
-		left := living(seen.of(0, e.rec.ID))
+		left := sys.Living(seen.Of(0, e.rec.ID))
 		e.mu.Lock()
 		e.left, e.looked = left, true
 		e.mu.Unlock()
@@ -95,30 +93,36 @@ func (h *hub) noteAllLeft() {
 }
 
 // processesOf are a session's processes, its own among them while it runs.
-func (h *hub) processesOf(e *entry) []process {
+func (h *hub) processesOf(e *entry) []sys.Process {
 	pid := 0
 	if st := e.s.Status(); st.State == session.Running {
 		pid = st.PID
 	}
-	all := h.walker.look().of(pid, e.rec.ID)
+	all := h.walker.look().Of(pid, e.rec.ID)
 	if e.dev == nil {
 		return all
 	}
 	for _, pid := range inCgroup(e.dev.cgroup) { // who cleared their environment, too
-		if st, ok := statOf(pid); ok && !hasProcess(all, pid) {
-			all = append(all, process{pid, st.start})
+		if p, ok := processOf(pid); ok && !hasProcess(all, pid) {
+			all = append(all, p)
 		}
 	}
 	return all
 }
 
-func hasProcess(all []process, pid int) bool {
+func hasProcess(all []sys.Process, pid int) bool {
 	for _, p := range all {
-		if p.pid == pid {
+		if p.PID == pid {
 			return true
 		}
 	}
 	return false
+}
+
+// processOf is the process that has a number now.
+func processOf(pid int) (sys.Process, bool) {
+	st, err := sys.ReadStat(pid)
+	return sys.Process{PID: pid, Start: st.Start}, err == nil
 }
 
 // inCgroup are the processes in a cgroup; empty: there is none.
@@ -126,39 +130,30 @@ func inCgroup(dir string) []int {
 	if dir == "" {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, f := range strings.Fields(string(b)) {
-		if pid, err := strconv.Atoi(f); err == nil && pid > 0 {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	members, _ := sys.CgroupMembers(dir) // gone: nobody is in it
+	return slices.DeleteFunc(members, func(pid int) bool { return pid <= 0 })
 }
 
 // endLeft has what a session left behind end: it is terminated, and given time.
-func (h *hub) endLeft(e *entry, grace time.Duration, known ...process) {
+func (h *hub) endLeft(e *entry, grace time.Duration, known ...sys.Process) {
 	left := h.noteLeft(e)
-	for _, p := range living(known) {
-		if !hasProcess(left, p.pid) {
+	for _, p := range sys.Living(known) {
+		if !hasProcess(left, p.PID) {
 			left = append(left, p)
 		}
 	}
 	if len(left) == 0 {
 		return
 	}
-	signalProcesses(left, syscall.SIGTERM)
+	sys.SignalAll(left, syscall.SIGTERM)
 	awaitEnd(left, grace)
 }
 
 // awaitEnd waits for the end of all, for so long.
-func awaitEnd(all []process, within time.Duration) {
+func awaitEnd(all []sys.Process, within time.Duration) {
 	t := time.NewTicker(leftPoll)
 	defer t.Stop()
-	for until := time.Now().Add(within); len(living(all)) > 0 && time.Now().Before(until); {
+	for until := time.Now().Add(within); len(sys.Living(all)) > 0 && time.Now().Before(until); {
 		<-t.C
 	}
 }
@@ -176,16 +171,17 @@ func (h *hub) background(e *entry, since time.Time) []int {
 	case e.dev.cgroup != "":
 		all = inCgroup(e.dev.cgroup)
 	default:
-		all = children(leader, nil)
-		for _, pid := range childrenOf(e.dev.keeperPID) {
-			if pid != leader && markOf(pid) == e.rec.ID {
-				all = children(pid, append(all, pid))
+		all = sys.Descendants(leader)
+		adopted, _ := sys.Children(e.dev.keeperPID) // gone: it has none
+		for _, pid := range adopted {
+			if pid != leader && sys.MarkOf(pid, sessionMark) == e.rec.ID {
+				all = append(append(all, pid), sys.Descendants(pid)...)
 			}
 		}
 	}
 	var pids []int
 	for _, pid := range all {
-		if st, ok := statOf(pid); !ok || st.state == 'Z' || pid == leader {
+		if st, err := sys.ReadStat(pid); err != nil || st.State == 'Z' || pid == leader {
 			continue
 		}
 		if started, ok := startOf(pid); ok && started.After(since.Add(-clockTick)) {

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // What a killed keeper leaves behind. Its programs do not end with it as long as the daemon
@@ -30,7 +29,7 @@ type orphan struct {
 	started time.Time
 	cgroups []string // directories
 	live    *entry   // nil: from the records, nobody holds its terminal
-	found   []process
+	found   []sys.Process
 }
 
 // orphanPoll is how often the end of orphans is looked for.
@@ -75,7 +74,7 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 	}
 	for _, o := range list {
 		for _, p := range o.left() {
-			h.d.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.pid)
+			h.d.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
 		}
 	}
 }
@@ -99,8 +98,8 @@ func anyLeft(list []*orphan) bool {
 }
 
 // left are the processes found that have not ended.
-func (o *orphan) left() []process {
-	o.found = living(o.found)
+func (o *orphan) left() []sys.Process {
+	o.found = sys.Living(o.found)
 	return o.found
 }
 
@@ -117,8 +116,8 @@ func (o *orphan) signal(sig syscall.Signal, scope string) {
 		}
 	}
 	for _, p := range o.left() {
-		if scope == wire.ScopeAll || p.pid == o.pid {
-			_ = syscall.Kill(p.pid, sig)
+		if scope == wire.ScopeAll || p.PID == o.pid {
+			_ = syscall.Kill(p.PID, sig)
 		}
 	}
 }
@@ -170,22 +169,21 @@ func (h *hub) find(list []*orphan) {
 		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
 			pid = o.pid
 		}
-		for _, p := range seen.of(pid, o.id) {
+		for _, p := range seen.Of(pid, o.id) {
 			o.add(p)
 		}
 		for _, dir := range o.cgroups {
-			procs, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-			for _, f := range strings.Fields(string(procs)) {
-				if n, err := strconv.Atoi(f); err == nil {
-					o.add(process{n, seen.starts[n]})
+			for _, pid := range inCgroup(dir) {
+				if p, ok := seen.Process(pid); ok {
+					o.add(p)
 				}
 			}
 		}
 	}
 }
 
-func (o *orphan) add(p process) {
-	if p.start != "" && !slices.Contains(o.found, p) {
+func (o *orphan) add(p sys.Process) {
+	if !slices.Contains(o.found, p) {
 		o.found = append(o.found, p)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -197,7 +198,7 @@ func (w *warm) clean() bool {
 	st := w.s.Status()
 	sh := st.Shell
 	return st.State == session.Running && sh.Phase == shell.PhasePrompt && sh.Quality == shell.Full && !sh.Continuation &&
-		currentDir(w.entry, st, w.record()) == w.dir && len(children(st.PID, nil)) == 0
+		currentDir(w.entry, st, w.record()) == w.dir && !hasChildren(st.PID)
 }
 
 // end ends a shell and forgets it, if that is not done yet.
@@ -241,3 +242,8 @@ func (p *pool) unread(e *entry) bool {
 
 // pooled says that the session is a warm shell, ready or handed out.
 func (e *entry) pooled() bool { return e.record().Labels[poolLabel] != "" }
+
+func hasChildren(pid int) bool {
+	children, _ := sys.Children(pid) // gone: it has none
+	return len(children) > 0
+}

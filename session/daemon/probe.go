@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -114,7 +115,7 @@ func openProgram(ctx context.Context, path string) (*os.File, error) {
 func probe(ctx context.Context, exe *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	path := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), exe.Fd())
+	path, _ := sys.SharedFile(exe.Fd())
 	if _, err := os.Stat(path); err != nil {
 		path = exe.Name() // no Linux
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/respond/secret"
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // secrets are the values of a session's env: references. The environment is that of the
@@ -164,7 +165,7 @@ func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 // printed (OSC 7) has no say in where a command is looked for. Else the home directory.
 func (a *answerer) dir() string {
 	if pid := a.e.s.Status().PID; pid > 0 {
-		dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		dir, err := sys.Cwd(pid)
 		if st, statErr := os.Stat(dir); err == nil && statErr == nil && st.IsDir() {
 			return dir
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // FEATURES: R3
@@ -86,9 +87,9 @@ func TestCgroupUse(t *testing.T) {
 
 // A pid that is another process's by now is not signalled.
 func TestRecycledPIDIsLeftAlone(t *testing.T) {
-	st, ok := statOf(os.Getpid())
+	self, ok := processOf(os.Getpid())
 	if !ok {
 		t.Skip("no /proc on this system")
 	}
-	signalProcesses([]process{{os.Getpid(), st.start + "1"}, {os.Getpid(), ""}}, syscall.SIGKILL)
+	sys.SignalAll([]sys.Process{{PID: self.PID, Start: self.Start + 1}, {PID: self.PID}}, syscall.SIGKILL)
 }

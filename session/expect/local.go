@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/program"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Local is a Driver whose programs run inside this process (program.Start).
@@ -130,7 +130,7 @@ func cwd(st *session.Status) string {
 	if st.Cwd != "" {
 		return st.Cwd
 	}
-	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", st.PID)) // "" when it has ended
+	dir, _ := sys.Cwd(st.PID) // "" when it has ended
 	return dir
 }
 

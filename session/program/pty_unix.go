@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // ptyHost is a process on a PTY of this process.
@@ -30,7 +31,7 @@ import (
 //	cmd.Wait ─▶ reaped ─▶ gather drains, reports the end
 type ptyHost struct {
 	cmd    *exec.Cmd
-	mark   string // in the environment of everything it starts
+	mark   string // programMark of everything it starts
 	master *os.File
 	ring   *ring.Ring
 	keep   *retention
@@ -64,7 +65,7 @@ func newHost(c *Cmd, id string, r *ring.Ring, keep *retention) (host, int, error
 		return nil, 0, errors.Join(fmt.Errorf("start a program: %w", err), master.Close())
 	}
 	return &ptyHost{
-		cmd: cmd, mark: programMark + "=" + id, master: master, ring: r, keep: keep, log: c.Log,
+		cmd: cmd, mark: id, master: master, ring: r, keep: keep, log: c.Log,
 		room: make(chan struct{}, 1), gone: make(chan struct{}),
 	}, cmd.Process.Pid, nil
 }
@@ -217,11 +218,7 @@ func (h *ptyHost) control(f func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	var ferr error
-	if err := raw.Control(func(fd uintptr) { ferr = f(int(fd)) }); err != nil {
-		return err
-	}
-	return ferr
+	return sys.Control(raw, f)
 }
 
 // Control implements Device.
@@ -246,11 +243,7 @@ func (h *ptyHost) SetWriteDeadline(t time.Time) error { return h.master.SetWrite
 // Resize implements Device.
 func (h *ptyHost) Resize(cols, rows int) error {
 	return h.control(func(fd int) error {
-		ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
-		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, ws); err != nil {
-			return fmt.Errorf("resize the terminal: %w", err)
-		}
-		return nil
+		return sys.SetSize(fd, cols, rows)
 	})
 }
 
@@ -318,7 +311,7 @@ func (h *ptyHost) signal(sig os.Signal) error {
 		return session.ErrEnded
 	}
 	err := h.control(func(fd int) error {
-		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		group, err := sys.ForegroundGroup(fd)
 		if err == nil && group > 0 {
 			err = syscall.Kill(-group, s)
 		}

@@ -78,6 +78,12 @@ func (t *Table) Of(leader int, mark string) []Process {
 	return t.below(roots)
 }
 
+// Process is a process of that moment; ok is false when there was none of that number.
+func (t *Table) Process(pid int) (p Process, ok bool) {
+	st, ok := t.stats[pid]
+	return Process{pid, st.Start}, ok
+}
+
 // below are those of the roots that there are, and their descendants.
 func (t *Table) below(roots []int) []Process {
 	found := map[int]bool{}

@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // A test binary that starts keepers, daemons and sessions may be interrupted or killed, and these
@@ -85,10 +85,9 @@ func clear(dir string) {
 
 // users are the processes that have the directory in their environment.
 func users(dir string) (pids []int) {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if env, rerr := os.ReadFile(path); err == nil && rerr == nil && pid != os.Getpid() && bytes.Contains(env, []byte(dir)) {
+	all, _ := sys.PIDs()
+	for _, pid := range all {
+		if env, err := sys.ReadEnviron(pid); err == nil && pid != os.Getpid() && bytes.Contains(env, []byte(dir)) {
 			pids = append(pids, pid)
 		}
 	}

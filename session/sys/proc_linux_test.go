@@ -1,0 +1,243 @@
+package sys
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// start runs a shell that waits, in a terminal session of its own.
+func start(t *testing.T, script string, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Dir = t.TempDir()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip("needs sh: ", err)
+	}
+	t.Cleanup(func() { _, _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL), cmd.Wait() })
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func TestWhatAProcessIs(t *testing.T) {
+	cmd := start(t, "trap '' HUP; sleep 600 & echo; wait", "MARK=the mark")
+	pid := cmd.Process.Pid
+	st, err := ReadStat(pid)
+	if err != nil || st.Parent != os.Getpid() || st.Session != pid || st.Group != pid || st.Ended() || st.Threads != 1 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if age, err := Age(pid); err != nil || age < 0 {
+		t.Errorf("started %v ago, %v", age, err)
+	}
+	if argv, err := Cmdline(pid); err != nil || !slices.Equal(argv, cmd.Args) {
+		t.Errorf("%q, %v", argv, err)
+	}
+	if dir, err := Cwd(pid); err != nil || dir != resolved(t, cmd.Dir) {
+		t.Errorf("%q, %v", dir, err)
+	}
+	if mark := MarkOf(pid, "MARK"); mark != "the mark" {
+		t.Errorf("mark %q", mark)
+	}
+	children, err := Children(pid)
+	if err != nil || len(children) != 1 || !slices.Equal(Descendants(pid), children) {
+		t.Errorf("children %v, %v; descendants %v", children, err, Descendants(pid))
+	}
+	if fds, err := Descriptors(pid); err != nil || !slices.Contains(fds, 1) {
+		t.Errorf("descriptors %v, %v", fds, err)
+	}
+	if n, err := Maps(pid); err != nil || n == 0 {
+		t.Errorf("%d mappings, %v", n, err)
+	}
+	if Number(pid, "status", "Threads") != 1 || Number(pid, "status", "VmRSS") == 0 || Number(pid, "status", "NoSuch") != 0 {
+		t.Error("fields of status")
+	}
+	p := Process{pid, st.Start}
+	if !p.Ignores(syscall.SIGHUP) || p.Ignores(syscall.SIGTERM) || p.Ignores(0) || !p.Lives() {
+		t.Errorf("%+v", p)
+	}
+	if other := (Process{pid, st.Start + 1}); other.Lives() {
+		t.Error("a pid that is another's by now")
+	}
+	Process{pid, st.Start + 1}.Signal(syscall.SIGKILL)
+	SignalAll([]Process{{pid, 0}}, syscall.SIGKILL)
+	if !p.Lives() {
+		t.Error("a pid that is another's by now was signalled")
+	}
+	SignalAll([]Process{p}, syscall.SIGKILL)
+	_ = cmd.Wait()
+	if p.Lives() || len(Living([]Process{p})) != 0 {
+		t.Error("it lives")
+	}
+}
+
+func resolved(t *testing.T, dir string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// What is stopped hears a signal only when it goes on.
+func TestASignalReachesWhatIsStopped(t *testing.T) {
+	cmd := start(t, "echo; kill -STOP $$; exec sleep 600")
+	st, err := ReadStat(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Process{cmd.Process.Pid, st.Start}.Signal(syscall.SIGTERM)
+	_ = cmd.Wait() // would not return
+}
+
+// The errors tell what cannot be had from what is no more.
+func TestErrors(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Skip("needs true: ", err)
+	}
+	pid := cmd.Process.Pid
+	for name, f := range map[string]func() error{
+		"stat":     func() error { _, err := ReadStat(pid); return err },
+		"cmdline":  func() error { _, err := Cmdline(pid); return err },
+		"environ":  func() error { _, err := ReadEnviron(pid); return err },
+		"cwd":      func() error { _, err := Cwd(pid); return err },
+		"task":     func() error { _, err := Children(pid); return err },
+		"fd":       func() error { _, err := Descriptors(pid); return err },
+		"maps":     func() error { _, err := Maps(pid); return err },
+		"status":   func() error { _, err := Field(pid, "status", "Threads"); return err },
+		"no field": func() error { _, err := Field(0, "status", "NoSuch"); return err },
+		"score":    func() error { return SetOOMScore(pid, 0) },
+	} {
+		err := f()
+		var e *Error
+		if !errors.Is(err, ErrGone) || errors.Is(err, ErrHidden) || !errors.As(err, &e) || e.File == "" || err.Error() == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	hidden := &Error{1, "environ", os.NewSyscallError("open", syscall.EACCES)}
+	if !errors.Is(hidden, ErrHidden) || errors.Is(hidden, ErrGone) {
+		t.Error(hidden)
+	}
+}
+
+// The table has a session's processes: its leader's descendants, those of the terminal session and
+// those that carry its mark, wherever they moved; not ourselves and not the kernel's.
+func TestTable(t *testing.T) {
+	cmd := start(t, "sleep 600 & echo; wait", "TABLE_MARK=it")
+	pid := cmd.Process.Pid
+	children, _ := Children(pid)
+	seen := Look("TABLE_MARK")
+	for name, got := range map[string][]Process{"by mark": seen.Of(0, "it"), "by leader": seen.Of(pid, "no mark"), "by both": seen.Of(pid, "it")} {
+		if len(got) != 2 || got[0].PID != pid || got[1].PID != children[0] {
+			t.Errorf("%s: %v, not %d and %v", name, got, pid, children)
+		}
+	}
+	if got := seen.Of(0, ""); len(got) != 0 {
+		t.Errorf("of nobody: %v", got)
+	}
+	if got := Look("").Of(0, "it"); len(got) != 0 {
+		t.Errorf("without marks: %v", got)
+	}
+	if _, ok := seen.Process(os.Getpid()); ok {
+		t.Error("we are among them")
+	}
+	if p, ok := seen.Process(pid); !ok || !p.Lives() {
+		t.Errorf("%+v, %v", p, ok)
+	}
+}
+
+func TestTableOfATree(t *testing.T) {
+	seen := &Table{stats: map[int]Stat{}, children: map[int][]int{}, marked: map[string][]int{}}
+	seen.add(10, Stat{Parent: 1, Session: 10, Start: 5}, "a")
+	seen.add(11, Stat{Parent: 10, Session: 10, Start: 6}, "a")
+	seen.add(12, Stat{Parent: 11, Session: 12, Start: 7}, "")   // cleared its environment, left the terminal
+	seen.add(13, Stat{Parent: 1, Session: 10, Start: 8}, "")    // an orphan that stayed
+	seen.add(14, Stat{Parent: 1, Session: 14, Start: 9}, "a")   // an orphan that left
+	seen.add(15, Stat{Parent: 14, Session: 14, Start: 10}, "b") // started by another's
+	seen.add(1, Stat{Session: 1}, "a")                          // init is nobody's
+	for name, c := range map[string]struct {
+		leader int
+		mark   string
+		want   []int
+	}{
+		"mark":           {0, "a", []int{10, 11, 12, 14, 15}},
+		"leader":         {10, "", []int{10, 11, 12, 13}},
+		"both":           {10, "a", []int{10, 11, 12, 13, 14, 15}},
+		"a gone leader":  {9, "b", []int{15}},
+		"nobody's":       {0, "c", nil},
+		"init's session": {1, "", nil},
+	} {
+		var got []int
+		for _, p := range seen.Of(c.leader, c.mark) {
+			got = append(got, p.PID)
+		}
+		if c.leader == 1 { // all descend from it, itself is never among them
+			if slices.Contains(got, 1) {
+				t.Errorf("%s: %v", name, got)
+			}
+			continue
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+}
+
+func TestDir(t *testing.T) {
+	dir, err := OpenDir(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var buf [8192]byte
+	b, err := dir.Read("stat", buf[:])
+	st, perr := ParseStat(b)
+	if err != nil || perr != nil || st.Parent != os.Getppid() {
+		t.Errorf("%+v, %v, %v", st, err, perr)
+	}
+	if b, err := dir.Read("stat", buf[:3]); err != nil || len(b) != 3 {
+		t.Errorf("%q, %v: as far as the buffer goes", b, err)
+	}
+	if b := dir.ReadLong("status", 1<<20); len(b) == 0 {
+		t.Error("nothing read")
+	}
+	if to, err := dir.Link("exe", buf[:]); err != nil || len(to) == 0 {
+		t.Errorf("%q, %v", to, err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if dev, ok := dir.CharDevice("fd/" + strconv.Itoa(int(null.Fd()))); !ok || dev == 0 {
+		t.Errorf("%s: %d, %v", os.DevNull, dev, ok)
+	}
+	if _, ok := dir.CharDevice("stat"); ok {
+		t.Error("a file is no device")
+	}
+	n := 0
+	if err := dir.Numbers("fd", func(int) bool { n++; return false }); err != nil || n != 1 {
+		t.Errorf("%d numbers, %v", n, err)
+	}
+	found := false
+	if err := EachPID(func(pid int) bool { found = pid == os.Getpid(); return !found }); err != nil || !found {
+		t.Errorf("we are not among all, %v", err)
+	}
+	if _, err := OpenDir(1 << 30); !errors.Is(err, syscall.ENOENT) {
+		t.Error(err)
+	}
+}
