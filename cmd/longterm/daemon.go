@@ -23,6 +23,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 func daemonCommand(a *app) *cobra.Command {
@@ -127,12 +128,14 @@ func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !os.IsNotExist(err) || runtime.GOOS != "linux"
+	st, err := sys.ReadStat(pid)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return true
+	case err != nil:
+		return !errors.Is(err, sys.ErrGone)
 	}
-	_, after, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
-	return !bytes.HasPrefix(after, []byte("Z"))
+	return st.State != 'Z'
 }
 
 func daemonRestart(a *app) *cobra.Command {

@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // finding is what a check found: what is so, and if it is not well, what to do.
@@ -212,15 +213,15 @@ func checkLeft(ctx context.Context, b *backend) finding {
 }
 
 func checkDescriptors(context.Context, *backend) finding {
-	var lim unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
+	_, most, err := sys.DescriptorLimit()
+	if err != nil {
 		return warn("", "limit of open files: %v", err)
 	}
 	// Keeper: PTY and ring a session; daemon: PTY and, while it is written, a segment.
-	if sessions := lim.Max / 2; sessions < 500 {
-		return warn("raise the hard limit of open files (ulimit -Hn), then `longterm daemon upgrade`", "%d open files allow about %d sessions", lim.Max, sessions)
+	if sessions := most / 2; sessions < 500 {
+		return warn("raise the hard limit of open files (ulimit -Hn), then `longterm daemon upgrade`", "%d open files allow about %d sessions", most, sessions)
 	}
-	return ok("%d open files allow about %d sessions", lim.Max, lim.Max/2)
+	return ok("%d open files allow about %d sessions", most, most/2)
 }
 
 // checkLinger: without lingering systemd ends the user's manager, and with it every

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // crashReport is what `bench crash` found.
@@ -282,16 +284,10 @@ func (b *sessionBench) killStarting(ctx context.Context) error {
 
 // daemonOf is the daemon that a keeper started; 0: none is there.
 func daemonOf(keeper int) int {
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", keeper, keeper))
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", keeper))
-	for _, task := range tasks {
-		more, _ := os.ReadFile(task) // the thread may be gone
-		children = append(append(children, ' '), more...)
-	}
-	for _, field := range strings.Fields(string(children)) {
-		cmdline, _ := os.ReadFile("/proc/" + field + "/cmdline")
-		if bytes.Contains(cmdline, []byte("daemon\x00serve")) {
-			pid, _ := strconv.Atoi(field) // the kernel's
+	children, _ := sys.Children(keeper) // gone: it has none
+	for _, pid := range children {
+		argv, _ := sys.Cmdline(pid)
+		if i := slices.Index(argv, "daemon"); i >= 0 && i+1 < len(argv) && argv[i+1] == "serve" {
 			return pid
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 func (b *sessionBench) startup(ctx context.Context) (figure, error) {
@@ -309,20 +311,11 @@ func (b *sessionBench) daemonPIDs(ctx context.Context) ([]int, error) {
 	return pids, nil
 }
 
-// pss is the proportional set size of processes, in KiB (/proc/PID/smaps_rollup).
+// pss is the proportional set size of processes, in KiB.
 func pss(pids ...int) float64 {
 	total := 0.0
 	for _, pid := range pids {
-		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-		if err != nil {
-			continue
-		}
-		for _, line := range strings.Split(string(data), "\n") {
-			if v, ok := strings.CutPrefix(line, "Pss:"); ok {
-				n, _ := strconv.ParseFloat(strings.Fields(v)[0], 64)
-				total += n
-			}
-		}
+		total += float64(sys.Number(pid, "smaps_rollup", "Pss"))
 	}
 	return total
 }

@@ -3,8 +3,6 @@
 package bench
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // soakReport is what `bench soak` found.
@@ -270,29 +269,12 @@ func (b *sessionBench) sample(ctx context.Context, c *client.Client) (s soakSamp
 }
 
 func usesOf(pid int) (p procUses) {
-	dir := fmt.Sprintf("/proc/%d/", pid)
-	p.RSSKiB, p.Threads = field(dir+"status", "VmRSS:"), int(field(dir+"status", "Threads:"))
-	p.PSSKiB = field(dir+"smaps_rollup", "Pss:")
-	fds, _ := os.ReadDir(dir + "fd")
-	maps, _ := os.ReadFile(dir + "maps")
-	p.FDs, p.Maps = len(fds), bytes.Count(maps, []byte{'\n'})
+	p.RSSKiB, p.Threads = sys.Number(pid, "status", "VmRSS"), int(sys.Number(pid, "status", "Threads"))
+	p.PSSKiB = sys.Number(pid, "smaps_rollup", "Pss")
+	fds, _ := sys.Descriptors(pid)
+	p.FDs = len(fds)
+	p.Maps, _ = sys.Maps(pid)
 	return p
-}
-
-// field is a number in a file of /proc; 0: it is not there.
-func field(path, name string) int64 {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		if words := strings.Fields(sc.Text()); len(words) > 1 && words[0] == name {
-			n, _ := strconv.ParseInt(words[1], 10, 64) // the kernel's
-			return n
-		}
-	}
-	return 0
 }
 
 // slopes fits a line through each figure, after what the beginning needs to fill.
@@ -314,15 +296,13 @@ func slopes(all []soakSample) map[string]float64 {
 
 // left are the processes of the bench's instance that are still there, after a moment.
 func (b *sessionBench) left() []int {
-	mark := []byte("LONGTERM_DIR=" + filepath.Join(b.dir, "lt") + "\x00")
+	dir := filepath.Join(b.dir, "lt")
 	var pids []int
 	for until := time.Now().Add(5 * time.Second); ; {
 		pids = []int{}
-		envs, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, path := range envs {
-			env, err := os.ReadFile(path)
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-			if err == nil && bytes.Contains(env, mark) && pid != os.Getpid() {
+		all, _ := sys.PIDs()
+		for _, pid := range all {
+			if pid != os.Getpid() && sys.MarkOf(pid, "LONGTERM_DIR") == dir {
 				pids = append(pids, pid)
 			}
 		}

@@ -6,10 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -250,20 +247,6 @@ func (b *sessionBench) viewerIdle(ctx context.Context, panes int, span time.Dura
 
 // cpuTime is the user and system time that a process has used.
 func cpuTime(pid int) (time.Duration, error) {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(b), ") ") // the name may hold anything
-	fields := strings.Fields(rest)
-	const utime, stime, tick = 11, 12, 10 * time.Millisecond // proc(5), from the state on
-	if len(fields) <= stime {
-		return 0, fmt.Errorf("%q is no process's state", b)
-	}
-	user, err := strconv.ParseInt(fields[utime], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.ParseInt(fields[stime], 10, 64)
-	return time.Duration(user+system) * tick, err
+	st, err := sys.ReadStat(pid)
+	return st.Used(), err
 }
