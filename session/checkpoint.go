@@ -257,7 +257,7 @@ func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uin
 // begin makes everything stand where the journal ends.
 func (s *Session) begin() {
 	s.stand()
-	s.resumeAnswers()
+	s.resumeRules()
 }
 
 // stand makes journal, ring and what is known of the output meet.

@@ -39,3 +39,39 @@ func (c *frameClock) C() <-chan time.Time {
 }
 
 func (c *frameClock) fired() { c.timer, c.last = nil, time.Now() }
+
+// alarm is a timer that is set anew only when its time changes. The zero value is not set.
+type alarm struct {
+	timer *time.Timer
+	due   time.Time
+}
+
+// set has the alarm fire at a time; not ok: never.
+func (a *alarm) set(at time.Time, ok bool) {
+	switch {
+	case !ok:
+		a.stop()
+	case a.timer == nil:
+		a.timer, a.due = time.NewTimer(time.Until(at)), at
+	case !at.Equal(a.due):
+		a.timer.Reset(time.Until(at))
+		a.due = at
+	}
+}
+
+// C fires when the time has come; call fired then.
+func (a *alarm) C() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+func (a *alarm) fired() { a.due = time.Time{} }
+
+func (a *alarm) stop() {
+	a.due = time.Time{}
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

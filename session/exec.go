@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -47,13 +48,11 @@ type Run struct {
 	Line
 	Begun, Done chan struct{}
 
-	Typed   time.Time     // when the shell was given it; to be read once Begun is closed
-	Started Command       // as it began; likewise
-	Command Command       // as it ended; to be read once Done is closed
-	Err     error         // why there is none; likewise
-	Firings []Firing      // of Rules; likewise
-	Failed  chan struct{} // closed when a rule has failed; nil without rules
-	Reason  string        // why; to be read once Failed is closed
+	Typed      time.Time // when the shell was given it; to be read once Begun is closed
+	Started    Command   // as it began; likewise
+	Command    Command   // as it ended; to be read once Done is closed
+	Err        error     // why there is none; likewise
+	rules.Call           // of Rules; its Firings are to be read once Done is closed
 
 	// The owner's.
 	exec   lineexec.Line
@@ -69,7 +68,7 @@ func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 	if err := checkLine(l.Text); err != nil {
 		return nil, err
 	}
-	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Failed: make(chan struct{})}
+	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Call: rules.Call{Failed: make(chan struct{})}}
 	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n"), Keeps: readsItself(l.Text)}
 	var err error
 	opErr := s.do(ctx, func() { err = s.addRun(r) })
@@ -139,8 +138,8 @@ func (s *Session) typeLine(r *Run) error {
 		return &lineexec.Later{After: wait}
 	}
 	data, err := s.typedLine(&r.Line)
-	if err == nil {
-		err = s.beginRules(r)
+	if err == nil && len(r.Rules) > 0 {
+		_, err = s.addRules(r.Rules, &r.Call)
 	}
 	if err != nil {
 		return err
@@ -256,7 +255,7 @@ func (s *Session) lineModes() (m sys.Modes) {
 // noteTyped moves the anchor of waits: what comes now answers what was typed now.
 func (s *Session) noteTyped(data []byte) {
 	s.rememberTyped(data)
-	s.answersTyped(data, false)
+	s.rules.typed(data, false)
 	s.typedSomething()
 	s.typedAt = anchor{s.off, s.engine.Version()}
 	s.typedByExec = true

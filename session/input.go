@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -55,7 +56,7 @@ func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		if !errors.Is(err, ErrTypedAhead) || time.Now().After(until) {
 			return r, err
 		}
-		look := time.NewTimer(poll)
+		look := time.NewTimer(rules.Poll)
 		select {
 		case <-look.C:
 		case <-ctx.Done():
@@ -102,7 +103,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		} else if !s.streams.apart { // pipes echo nothing
 			s.rememberTyped(data)
 		}
-		s.answersTyped(data, t.Secret)
+		s.rules.typed(data, t.Secret)
 		if !s.streams.apart {
 			s.typedSomething()
 		}
@@ -138,8 +139,7 @@ func (s *Session) rememberTyped(data []byte) {
 	}
 	var f vterm.Frame
 	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // the cursor only
-	h := s.engine.History()
-	s.typed.Add(echo.Text{At: s.off, Lines: lines, Row: h.FirstID() + uint64(h.Len()) + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+	s.typed.Add(echo.Text{At: s.off, Lines: lines, Row: s.topRow() + uint64(f.Cursor.Row), Col: f.Cursor.Col})
 }
 
 // typedAhead says whether input that was typed may still wait to be read.

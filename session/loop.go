@@ -59,8 +59,8 @@ func (s *Session) turn() (over bool) {
 			s.execDue()
 		case <-s.nextWait():
 		case <-s.retry():
-		case <-s.answersClock():
-			s.answersDue()
+		case <-s.rules.C():
+			s.rules.due()
 		}
 	})
 	return over
@@ -136,7 +136,7 @@ func (s *Session) ingest(p []byte) {
 	s.off += uint64(len(p))
 	s.happened(s.off)
 	s.feedWaiters(p)
-	s.feedAnswers(p)
+	s.rules.output(p)
 }
 
 func (s *Session) ack() {
@@ -245,7 +245,7 @@ func (s *Session) settle() {
 		s.ended()
 	}
 	s.checkWaiters()
-	s.scheduleAnswers()
+	s.rules.schedule()
 	if s.closed && s.Status().State != Running && !s.released && s.drained() {
 		s.released = true
 		s.checkpoint()
@@ -282,7 +282,7 @@ func (s *Session) ended() {
 		}
 	})
 	s.shellEnded(&e)
-	s.answersEnded()
+	s.rules.ended()
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
 	s.endRuns(ErrEnded)
 	s.watch.frames()
@@ -300,8 +300,8 @@ func (s *Session) abandon() {
 // finish leaves everything so that the next owner goes on from here.
 func (s *Session) finish() {
 	s.checkpoint() // what the ring still holds is the next owner's
-	s.saveAnswers()
-	s.endAnswers()
+	s.rules.save()
+	s.rules.end()
 	s.endWaiters()
 	s.leaveStreams()
 }

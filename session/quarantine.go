@@ -55,10 +55,10 @@ func (s *Session) quarantine(why string) {
 	again := s.quarantined
 	s.quarantined, s.quiet, s.replaying = true, false, time.Time{}
 	s.shell, s.bells = nil, 0
-	if a := s.answers; a != nil && a.cancel != nil {
-		a.cancel()
+	if s.rules != nil {
+		s.rules.cancel()
+		s.rules = nil
 	}
-	s.answers = nil
 	s.off = max(s.off, s.journalled) // it was journalled, and then shown
 	if s.ring != nil && s.journalled > 0 {
 		s.ack()
@@ -156,7 +156,7 @@ func (s *Session) BeginAfter(off uint64) error {
 	err = checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: off, Time: time.Now(), Snapshot: engine.AppendSnapshot(nil),
 	})
-	for _, name := range []string{attemptFile, trackingFile, answersFile} {
+	for _, name := range []string{attemptFile, trackingFile, rulesFile} {
 		if rerr := os.Remove(filepath.Join(s.cfg.Dir, name)); !errors.Is(rerr, os.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}

@@ -127,7 +127,7 @@ func TestPanicQuarantinesTheSession(t *testing.T) {
 	}{
 		{"emulator", poison + "\r\n", func(*Session) {}},
 		{"tracker", "\x1b]133;A\a\r\n", func(s *Session) { s.shell.Tracker = nil }},
-		{"rules", "Password:", func(s *Session) { s.answers = &answering{} }},
+		{"rules", "Password:", func(s *Session) { s.rules = s.newRules() }},
 		{"operation", "x\r\n", func(*Session) { panic("asked the wrong thing") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

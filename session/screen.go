@@ -31,3 +31,9 @@ func (s *Session) Look(ctx context.Context, f func(View)) error {
 func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) error {
 	return s.do(ctx, func() { s.engine.Frame(f, q) })
 }
+
+// topRow is the id of the screen's first row.
+func (s *Session) topRow() uint64 {
+	h := s.engine.History()
+	return h.FirstID() + uint64(h.Len())
+}

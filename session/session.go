@@ -61,8 +61,8 @@ type Config struct {
 	// Ran is told of every command of the shell that begins and ends, in order, on the
 	// owner's goroutine. After a restart it may be told again.
 	Ran func(Command)
-	// Answerer looks secrets up and runs hooks for rules; nil: neither can be had.
-	Answerer Answerer
+	// Secrets looks secrets up and runs hooks for rules; nil: neither can be had.
+	Secrets SecretResolver
 	// Fired is told of what rules do, on the owner's goroutine; it must not block.
 	Fired func(Firing)
 	Log   *slog.Logger
@@ -130,7 +130,7 @@ type Session struct {
 	lineProber  evidence.Prober // its own: what ran since is asked between its looks
 	shellArgv   string          // the shell's process as it was started
 	lastCommand Command         // of the shell, begun or ended
-	answers     *answering      // nil: there are no rules
+	rules       *rulesHost      // nil: there are no rules
 	clock       frameClock
 	check       checkpoints
 	sparse      sparse
@@ -207,7 +207,7 @@ func (s *Session) Closed() { s.post(func() { s.closed = true }) }
 func (s *Session) Lost() {
 	s.post(func() {
 		s.drain()
-		s.answersEnded()
+		s.rules.ended()
 		s.inputs.End()
 		s.forgetRing()
 		if s.Status().State == Running {

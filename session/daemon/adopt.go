@@ -239,7 +239,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
 		Build: h.d.cfg.Build, Crashed: h.d.crashed, Suspects: h.suspects, Awake: h.awake,
-		Answerer: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
+		Secrets: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
 		FrameInterval: h.d.conf.FrameInterval,
 	}
 	if dev != nil {

@@ -111,7 +111,7 @@ func (e *entry) pruneSecrets(ctx context.Context) {
 // answerer looks secrets up and runs hooks for a session's rules.
 type answerer struct{ e *entry }
 
-// Secret implements session.Answerer.
+// Secret implements session.SecretResolver.
 func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
 	if strings.HasPrefix(ref, "env:") {
 		v, ok := a.e.secrets.get(ref)
@@ -131,7 +131,7 @@ func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
 // hookTime bounds how long a hook may think.
 const hookTime = 10 * time.Second
 
-// Hook implements session.Answerer. The match comes as LONGTERM_MATCH and on standard
+// Hook implements session.SecretResolver. The match comes as LONGTERM_MATCH and on standard
 // input, groups as $1… and LONGTERM_CAPTURE_name: the output has no say in what is run.
 func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "\x00", "") }

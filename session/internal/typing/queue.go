@@ -14,6 +14,8 @@ var (
 	ErrOverloaded = errors.New("too much input is waiting for the program to read it")
 	// ErrAhead is returned for a secret before which other input waits to be read.
 	ErrAhead = errors.New("what was typed before it has not been read")
+	// ErrEcho is returned for a secret that would be shown.
+	ErrEcho = errors.New("the terminal shows what is typed")
 )
 
 const (

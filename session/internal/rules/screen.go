@@ -1,9 +1,10 @@
-package session
+package rules
 
 import (
 	"slices"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -29,45 +30,42 @@ func (w *screenWatch) at() time.Time {
 }
 
 // screenStirred notes that the screen may have changed.
-func (s *Session) screenStirred(now time.Time) {
-	a := s.answers
-	if a == nil || !slices.ContainsFunc(a.rules, func(r *Rule) bool { return r.On == respond.OnScreen || r.On == respond.OnCursor }) {
+func (m *Machine) screenStirred(now time.Time) {
+	if !slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.On == respond.OnScreen || r.On == respond.OnCursor }) {
 		return
 	}
-	if a.screen.last = now; a.screen.changed.IsZero() {
-		a.screen.changed = now
+	if m.screen.last = now; m.screen.changed.IsZero() {
+		m.screen.changed = now
 	}
 }
 
 // screenDue has the rules look at the screen, if it is time.
-func (s *Session) screenDue(now time.Time) {
-	w := &s.answers.screen
+func (m *Machine) screenDue(now time.Time) {
+	w := &m.screen
 	if w.changed.IsZero() || now.Before(w.at()) {
 		return
 	}
 	*w = screenWatch{}
-	s.perform(s.answers.engine.Screen(now, s.respondScreen()))
+	m.perform(m.engine.Screen(now, m.host.Screen()))
 }
 
-// respondScreen is the screen as rules see it. Rows of a shell's line editor are empty.
-func (s *Session) respondScreen() respond.Screen {
-	var f vterm.Frame
-	s.engine.Frame(&f, vterm.Query{})
-	h := s.engine.History()
+// ScreenOf is the screen of a frame as rules see it: at an offset of the output, with the id of its
+// first row. Rows of the line editor are empty.
+func ScreenOf(f *vterm.Frame, editor *echo.Region, offset, top uint64) respond.Screen {
 	sc := respond.Screen{
-		Offset: s.off, Top: h.FirstID() + uint64(h.Len()), Alt: f.Alt, Cols: f.Cols,
+		Offset: offset, Top: top, Alt: f.Alt, Cols: f.Cols,
 		Rows: make([]respond.Row, f.Rows), CursorRow: f.Cursor.Row, CursorCol: f.Cursor.Col,
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		if l.Row < f.Rows && (f.Alt || !s.input.HasRow(sc.Top+uint64(l.Row))) {
-			sc.Rows[l.Row] = respondRow(&f, l)
+		if l.Row < f.Rows && (f.Alt || !editor.HasRow(top+uint64(l.Row))) {
+			sc.Rows[l.Row] = rowOf(f, l)
 		}
 	}
 	return sc
 }
 
-func respondRow(f *vterm.Frame, l *vterm.Line) respond.Row {
+func rowOf(f *vterm.Frame, l *vterm.Line) respond.Row {
 	var text []byte
 	starts := make([]int, len(l.Cells))
 	single := true

@@ -1,0 +1,85 @@
+package rules
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxLogBytes is where the older half of the firings is let go.
+const MaxLogBytes = 1 << 20
+
+// Log is the file that holds what rules did, a JSON object a line. It is its path.
+type Log string
+
+// Append writes a firing down for those who ask later.
+func (l Log) Append(f *Firing) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return l.appendLine(b)
+}
+
+func (l Log) appendLine(line []byte) error {
+	f, err := os.OpenFile(string(l), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	if st, err := f.Stat(); err != nil || st.Size() < MaxLogBytes {
+		return err
+	}
+	return l.dropOlderHalf(f)
+}
+
+// dropOlderHalf keeps the newer half of the file's lines.
+func (l Log) dropOlderHalf(f *os.File) error {
+	b := make([]byte, MaxLogBytes/2)
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	n, err := f.ReadAt(b, st.Size()-int64(len(b)))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	_, rest, _ := bytes.Cut(b[:n], []byte("\n"))
+	tmp := string(l) + ".tmp"
+	return errors.Join(os.WriteFile(tmp, rest, 0o600), os.Rename(tmp, string(l)))
+}
+
+// Firings are what the session's rules did, oldest first, as far as it is kept.
+func (l Log) Firings() ([]Firing, error) {
+	f, err := os.Open(string(l))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []Firing
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return list, nil // a line that is cut was being written when the daemon was killed
+		}
+		if err != nil {
+			return list, err
+		}
+		var x Firing
+		if err := json.Unmarshal(line, &x); err != nil {
+			return list, fmt.Errorf("record of a firing: %w", err)
+		}
+		list = append(list, x)
+	}
+}

@@ -1,0 +1,253 @@
+package rules
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// Reply is something to do for a rule that fired.
+type Reply struct {
+	respond.Action
+	rule *Rule
+}
+
+// Hook is what is to be run for a reply that is a hook.
+func (p *Reply) Hook() Hook { return Hook{Command: p.Value, Rule: p.rule.ID, Captures: p.Captures} }
+
+const (
+	// maxPending bounds the replies that wait behind a slow one.
+	maxPending = 1000
+	// maxReplyBytes bounds what a hook or a secret types.
+	maxReplyBytes = 64 << 10
+)
+
+// hidden stands in records for what was typed while the terminal did not echo.
+const hidden = "[hidden]"
+
+// perform does what the engine says: takes note of it first, then replies.
+func (m *Machine) perform(acts []respond.Action) {
+	if len(acts) == 0 {
+		return
+	}
+	for i := range acts {
+		m.noteAction(&acts[i])
+	}
+	if !m.acting && !m.busy {
+		m.reply()
+	}
+}
+
+func (m *Machine) noteAction(act *respond.Action) {
+	var r *Rule
+	if act.Rule >= 0 && act.Rule < len(m.rules) {
+		r = m.rules[act.Rule]
+	}
+	switch act.Kind {
+	case respond.ActFired:
+		m.fired(r, Firing{Record: *act.Record})
+	case respond.ActRefused:
+		m.fired(r, Firing{Error: act.Value})
+	case respond.ActFail:
+		m.failed(r, act.Value)
+	default:
+		if r == nil || len(m.pending) >= maxPending {
+			m.fired(r, Firing{Error: fmt.Sprintf("more than %d replies wait; this one is not sent", maxPending)})
+			return
+		}
+		m.pending = append(m.pending, Reply{*act, r})
+	}
+}
+
+// fired records a firing and tells of it.
+func (m *Machine) fired(r *Rule, f Firing) {
+	v := m.host.View()
+	if f.Time.IsZero() {
+		f.Time, f.Offset = v.Now, v.Offset
+	}
+	if r != nil {
+		f.ID, f.Name = r.ID, r.Name
+		if f.On == "" {
+			f.On = r.On
+		}
+	}
+	if v.Echo == respond.EchoOff {
+		f.Reply = masked(f.Reply)
+	}
+	m.firings++
+	if r != nil && r.call != nil {
+		r.call.Firings = append(r.call.Firings, f)
+	}
+	m.do(Action{Kind: ActFired, Firing: f})
+	m.saveSoon()
+}
+
+// do carries out an action that tells nothing of itself.
+func (m *Machine) do(a Action) { _ = m.host.Do(a) }
+
+// masked are replies without what is typed.
+func masked(list []respond.Reply) []respond.Reply {
+	out := make([]respond.Reply, len(list))
+	for i, r := range list {
+		if r.Kind == respond.ReplyText || r.Kind == respond.ReplyKeys && r.Value != "<Enter>" {
+			r.Value = hidden
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// failed takes note that a rule ended those of its list.
+func (m *Machine) failed(r *Rule, why string) {
+	if r == nil {
+		return
+	}
+	m.pending = slices.DeleteFunc(m.pending, func(p Reply) bool { return p.rule.List == r.List })
+	for _, x := range m.rules {
+		if x.List == r.List {
+			x.Failed = why
+		}
+	}
+	m.fired(r, Firing{Error: why})
+	if r.call != nil {
+		r.call.fail(why)
+	}
+}
+
+// reply does what is pending, until something takes time.
+func (m *Machine) reply() {
+	m.acting = true
+	defer func() { m.acting = false }()
+	for len(m.pending) > 0 && !m.busy {
+		p := m.pending[0]
+		if p.Kind == respond.ActSecret || p.Kind == respond.ActHook {
+			m.lookUp(p)
+			continue
+		}
+		m.typeWhole(p)
+	}
+	m.saveDirty()
+}
+
+// typeWhole types a reply with the parts that follow it, as one write: a daemon that is
+// killed on the way leaves all of it or nothing, never the Enter without its line.
+func (m *Machine) typeWhole(p Reply) {
+	var data []byte
+	var err error
+	n, modes := 0, m.host.View().Modes
+	for n < len(m.pending) && m.pending[n].rule == p.rule && (m.pending[n].Kind == respond.ActText || m.pending[n].Kind == respond.ActKeys) {
+		part, partErr := m.pending[n].encode(&modes)
+		data, err = append(data, part...), errors.Join(err, partErr)
+		n++
+	}
+	m.pending = m.pending[n:]
+	m.Save() // first: what is typed must not be typed again after a restart
+	m.typeReply(&p, data, err)
+}
+
+// encode makes bytes of text and keys.
+func (p *Reply) encode(modes *vterm.Modes) ([]byte, error) {
+	if p.Kind == respond.ActText {
+		return []byte(p.Value), nil
+	}
+	keys, err := input.ParseKeys(p.Value)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	for _, k := range keys {
+		data = input.AppendKey(data, k, modes)
+	}
+	return data, nil
+}
+
+// lookUp has a secret looked up or a hook run; later replies wait for it.
+func (m *Machine) lookUp(p Reply) {
+	if p.Kind == respond.ActHook { // it is not run again after a restart
+		m.pending = m.pending[1:]
+		m.Save()
+	}
+	m.busy = true
+	m.do(Action{Kind: ActLookUp, Reply: &p})
+}
+
+// Resolved types what came of a secret or a hook. A secret waits for what was typed before
+// it, at most until a moment.
+func (m *Machine) Resolved(p *Reply, data []byte, err error, until time.Time) {
+	v := m.host.View()
+	if p.Kind == respond.ActSecret && err == nil && !p.rule.Force && v.Echo == respond.EchoOff && m.host.Do(Action{Kind: ActUnread}) != nil {
+		if v.Now.Before(until) {
+			m.do(Action{Kind: ActAgain, Reply: p, Data: data, Until: until})
+			return
+		}
+		err = fmt.Errorf("%s not sent: %w", p.Value, typing.ErrAhead)
+	}
+	m.busy, m.acting = false, true
+	if p.Kind == respond.ActSecret {
+		err = m.secretResolved(p, err)
+	} else {
+		data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r"))
+		if !slices.Contains(m.rules, p.rule) {
+			data = nil // it is over
+		}
+	}
+	if len(data) > maxReplyBytes {
+		data, err = nil, fmt.Errorf("%s gives more than %d bytes", p.Value, maxReplyBytes)
+	}
+	m.Save()
+	m.typeReply(p, data, err)
+	m.acting = false
+	m.reply()
+}
+
+// secretResolved takes a secret from what is pending, and says why it is not typed.
+func (m *Machine) secretResolved(p *Reply, err error) error {
+	if len(m.pending) == 0 || m.pending[0].rule != p.rule || m.pending[0].Kind != p.Kind {
+		err = fmt.Errorf("%s not sent: it is over", p.Value) // ended meanwhile
+	} else {
+		m.pending = m.pending[1:]
+	}
+	v := m.host.View()
+	m.sense(&v)
+	if err == nil && !p.rule.Force && v.Echo != respond.EchoOff {
+		err = fmt.Errorf("%s not sent: %w", p.Value, typing.ErrEcho)
+	}
+	if err != nil { // nor is what was to follow it
+		m.dropRest(p.rule)
+	}
+	return err
+}
+
+// dropRest takes back the replies of a firing that come after one that was not sent.
+func (m *Machine) dropRest(r *Rule) {
+	for len(m.pending) > 0 && m.pending[0].rule == r {
+		m.pending = m.pending[1:]
+	}
+}
+
+// typeReply types a reply and tells everybody who has to know.
+func (m *Machine) typeReply(p *Reply, data []byte, err error) {
+	if err != nil {
+		m.fired(p.rule, Firing{Error: err.Error()})
+		return
+	}
+	if len(data) == 0 {
+		return
+	}
+	secret := p.Kind != respond.ActText && p.Kind != respond.ActKeys
+	v := m.host.View()
+	m.sense(&v)
+	acts := m.engine.Typed(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
+	err = m.host.Do(Action{Kind: ActType, Data: data, Secret: secret, Now: p.Kind == respond.ActSecret && !p.rule.Force})
+	if err != nil {
+		m.fired(p.rule, Firing{Error: err.Error()})
+	}
+	m.perform(acts)
+}

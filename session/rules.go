@@ -1,0 +1,396 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/rules"
+	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// What the machine of rules tells is told under the session's name.
+type (
+	// Rule is a rule of a session.
+	Rule = rules.Rule
+	// Firing is what a rule did, or could not do.
+	Firing = rules.Firing
+	// Hook is a command that a rule has run.
+	Hook = rules.Hook
+	// SecretResolver looks secrets up and runs hooks, on goroutines of its own.
+	SecretResolver = rules.SecretResolver
+)
+
+// Errors of rules.
+var (
+	ErrNoRule   = rules.ErrNoRule
+	ErrRuleName = rules.ErrRuleName
+	ErrEcho     = typing.ErrEcho
+)
+
+// rulesFile holds a session's rules and what became of them, in its directory; firingsFile holds what
+// they did.
+const (
+	rulesFile   = "respond.json"
+	firingsFile = "respond.log"
+)
+
+// AddRules attaches rules to the session, after those it has.
+func (s *Session) AddRules(ctx context.Context, list []respond.Rule) (added []Rule, err error) {
+	opErr := s.do(ctx, func() {
+		if st := s.Status(); st.State != Running || s.ring == nil {
+			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
+			return
+		}
+		added, err = s.addRules(list, nil)
+	})
+	return added, errors.Join(opErr, err)
+}
+
+func (s *Session) addRules(list []respond.Rule, call *rules.Call) ([]Rule, error) {
+	h := s.rules
+	if h == nil {
+		h = s.newRules()
+		h.machine = rules.New(h, &s.input)
+	}
+	added, err := h.machine.Add(list, call)
+	if err != nil {
+		if s.rules == nil {
+			h.cancel()
+		}
+		return nil, err
+	}
+	s.rules = h
+	s.rulesChanged()
+	return added, nil
+}
+
+// rulesChanged gives up a machine that has no rules any more.
+func (s *Session) rulesChanged() {
+	if s.rules.machine.Over() {
+		s.rules.end()
+		s.rules = nil
+	}
+}
+
+// RemoveRules takes rules away, by id or name; with none named, all of the session's own.
+func (s *Session) RemoveRules(ctx context.Context, names ...string) (removed []Rule, err error) {
+	opErr := s.do(ctx, func() {
+		switch {
+		case s.rules != nil:
+			removed, err = s.rules.machine.Remove(names...)
+			s.rulesChanged()
+		case len(names) > 0:
+			err = fmt.Errorf("%w: %s", ErrNoRule, names[0])
+		}
+	})
+	return removed, errors.Join(opErr, err)
+}
+
+// Rules lists the session's rules, in the order they are looked at.
+func (s *Session) Rules(ctx context.Context) (list []Rule, err error) {
+	err = s.do(ctx, func() {
+		if s.rules != nil {
+			list = s.rules.machine.List()
+		}
+	})
+	return list, err
+}
+
+// FiringsOf are the firings of a line's rules so far.
+func (s *Session) FiringsOf(ctx context.Context, r *Run) (list []Firing) {
+	if len(r.Rules) > 0 && s.do(ctx, func() { list = slices.Clone(r.Firings) }) != nil {
+		return r.Firings // the owner is gone
+	}
+	return list
+}
+
+// Firings are what the session's rules did, oldest first, as far as it is kept.
+func (s *Session) Firings() ([]Firing, error) {
+	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Firings()
+}
+
+// endRules takes a line's rules away: it is over.
+func (s *Session) endRules(r *Run) {
+	if len(r.Rules) == 0 || s.rules == nil {
+		return
+	}
+	if err := s.rules.machine.EndCall(&r.Call); err != nil {
+		s.log.Error("end a line's rules", "session", s.cfg.ID, "err", err)
+	}
+	s.rulesChanged()
+}
+
+// resumeRules goes on with the rules that were written down.
+func (s *Session) resumeRules() {
+	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, rulesFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	h := s.newRules()
+	s.rules = h
+	if err == nil {
+		h.machine, err = rules.Restore(h, &s.input, b)
+	}
+	if err != nil {
+		s.log.Error("the session's rules are lost", "session", s.cfg.ID, "err", err)
+		h.cancel()
+		s.rules = nil
+		return
+	}
+	s.rulesChanged()
+}
+
+// echoState is who shows what is typed, as the terminal's settings tell.
+func (s *Session) echoState() respond.EchoState {
+	if s.cfg.Device == nil {
+		return respond.EchoOn
+	}
+	return EchoOf(s.cfg.Device)
+}
+
+// EchoOf asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
+// gone) the terminal does: the safe answer.
+func EchoOf(d Device) respond.EchoState {
+	state := respond.EchoOn
+	_ = d.Control(func(fd int) error {
+		m, err := sys.ReadModes(fd)
+		switch {
+		case err != nil || m.Echo:
+		case m.Canonical:
+			state = respond.EchoOff
+		default:
+			state = respond.EchoApp
+		}
+		return err
+	})
+	return state
+}
+
+// rulesHost is the session as its rules see it (rules.Host), with their clock and what takes time. It
+// belongs to the owner; nil stands for a session without rules.
+type rulesHost struct {
+	s       *Session
+	machine *rules.Machine
+	alarm   alarm
+	aside   sync.WaitGroup // secrets and hooks
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+func (s *Session) newRules() *rulesHost {
+	h := &rulesHost{s: s}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// output gives the rules new output, the last bytes that the emulator has seen.
+func (h *rulesHost) output(p []byte) {
+	if h != nil {
+		h.machine.Output(p, h.s.off-uint64(len(p)))
+	}
+}
+
+// typed tells the rules of what somebody typed.
+func (h *rulesHost) typed(data []byte, secret bool) {
+	if h != nil {
+		h.machine.Typed(data, secret)
+	}
+}
+
+// ended tells the rules that the program has ended.
+func (h *rulesHost) ended() {
+	if h != nil {
+		h.machine.Ended()
+	}
+}
+
+// schedule sets the clock for what is due next.
+func (h *rulesHost) schedule() {
+	if h != nil {
+		h.alarm.set(h.machine.Next(time.Now()))
+	}
+}
+
+// C fires when due has to be called.
+func (h *rulesHost) C() <-chan time.Time {
+	if h == nil {
+		return nil
+	}
+	return h.alarm.C()
+}
+
+// due does what the clock was set for.
+func (h *rulesHost) due() {
+	if h != nil {
+		h.alarm.fired()
+		h.machine.Due()
+	}
+}
+
+// save writes down what is known.
+func (h *rulesHost) save() {
+	if h != nil {
+		h.machine.Save()
+	}
+}
+
+// end ends what is being done aside.
+func (h *rulesHost) end() {
+	if h != nil {
+		h.alarm.stop()
+		h.cancel()
+		h.aside.Wait()
+	}
+}
+
+// View implements rules.Host.
+func (h *rulesHost) View() rules.View {
+	s := h.s
+	v := rules.View{
+		Now: time.Now(), Start: s.cfg.Journal.Start(), Offset: s.off, Running: s.Status().State == Running, Live: s.ring != nil,
+		Echo: s.echoState(), Typed: s.typedAt != anchor{}, TypedAt: s.typedAt.off,
+	}
+	if s.engine != nil {
+		v.Modes = s.engine.Modes()
+	}
+	return v
+}
+
+// Screen implements rules.Host.
+func (h *rulesHost) Screen() respond.Screen {
+	var f vterm.Frame
+	h.s.engine.Frame(&f, vterm.Query{})
+	return rules.ScreenOf(&f, &h.s.input, h.s.off, h.s.topRow())
+}
+
+// Read implements rules.Host.
+func (h *rulesHost) Read(from uint64, buf []byte) ([]byte, uint64, error) {
+	c, err := h.s.Output(from, buf)
+	return c.Data, c.From, err
+}
+
+// Do implements rules.Host.
+func (h *rulesHost) Do(a rules.Action) error {
+	s := h.s
+	switch a.Kind {
+	case rules.ActSave:
+		s.saveRules(a.State, a.Err)
+	case rules.ActFired:
+		s.fired(&a.Firing)
+	case rules.ActLookUp:
+		h.aside.Go(func() {
+			data, err := h.lookUp(a.Reply)
+			h.resolved(a.Reply, data, err, time.Now().Add(typing.UnreadTime))
+		})
+	case rules.ActAgain:
+		time.AfterFunc(rules.Poll, func() { h.resolved(a.Reply, a.Data, nil, a.Until) })
+	case rules.ActUnread:
+		if s.typedAhead() {
+			return typing.ErrAhead
+		}
+	case rules.ActType:
+		return s.typeReply(&a)
+	}
+	return nil
+}
+
+// resolved tells the machine, if it is still the session's, what came of a look-up.
+func (h *rulesHost) resolved(p *rules.Reply, data []byte, err error, until time.Time) {
+	h.s.post(func() {
+		if h.s.rules == h {
+			h.machine.Resolved(p, data, err, until)
+		}
+	})
+}
+
+// lookUpTime bounds looking a secret up or running a hook.
+const lookUpTime = time.Minute
+
+// lookUp is resolve for who cannot wait for it: what asks somebody, or reads what nobody
+// writes, is left to itself when its time has passed or the session goes on without it.
+func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(h.ctx, lookUpTime)
+	defer cancel()
+	type answer struct {
+		data []byte
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		data, err := h.resolve(ctx, p)
+		got <- answer{data, err}
+	}()
+	select {
+	case a := <-got:
+		return a.data, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: no answer: %w", p.Value, ctx.Err())
+	}
+}
+
+func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error) {
+	r := h.s.cfg.Secrets
+	switch {
+	case r == nil:
+		return nil, fmt.Errorf("%s: nobody here can look that up", p.Value)
+	case p.Kind == respond.ActSecret:
+		return r.Secret(ctx, p.Value)
+	}
+	return r.Hook(ctx, p.Hook())
+}
+
+// fired records a firing and tells of it.
+func (s *Session) fired(f *Firing) {
+	if err := rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Append(f); err != nil {
+		s.log.Error("record what a rule did", "session", s.cfg.ID, "err", err)
+	}
+	if s.cfg.Fired != nil && !s.quiet {
+		s.cfg.Fired(*f)
+	}
+}
+
+// saveRules writes rules and engine down, whole or not at all.
+func (s *Session) saveRules(state []byte, err error) {
+	path := filepath.Join(s.cfg.Dir, rulesFile)
+	if state == nil && err == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.log.Error("forget rules", "session", s.cfg.ID, "err", err)
+		}
+		return
+	}
+	if err == nil {
+		tmp := path + ".tmp"
+		err = errors.Join(os.WriteFile(tmp, state, 0o600), os.Rename(tmp, path))
+	}
+	if err != nil {
+		s.log.Error("write down what rules did; after a restart they may do it again", "session", s.cfg.ID, "err", err)
+	}
+}
+
+// typeReply types what a rule replies and tells everybody who has to know.
+func (s *Session) typeReply(a *rules.Action) (err error) {
+	if a.Now {
+		err = s.inputs.AddNow(a.Data, nil)
+	} else {
+		_, err = s.inputs.Add(context.Background(), a.Data)
+	}
+	length := len(a.Data)
+	if a.Secret {
+		length = 0 // nor is its length anybody's business
+	} else {
+		s.rememberTyped(a.Data)
+	}
+	s.typedSomething()
+	s.noteInput(journal.InputTyped, length)
+	return err
+}
