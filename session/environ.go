@@ -3,12 +3,12 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Environ is what the session's shell exports, as of its newest prompt; nil when that is not
@@ -53,7 +53,7 @@ func (s *Session) keepChanges(changes []shell.EnvChange) {
 	file := filepath.Join(s.cfg.Dir, changedFile)
 	b, err := json.Marshal(t.changed)
 	if err == nil {
-		err = errors.Join(os.WriteFile(file+".tmp", b, 0o600), os.Rename(file+".tmp", file))
+		err = atomicfile.Write(file, atomicfile.Options{}, b) // not synced: it changes with many a command
 	}
 	if err != nil {
 		s.log.Warn("write down what changed in the environment", "session", s.cfg.ID, "err", err)

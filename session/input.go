@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -207,7 +208,7 @@ func (s *Session) saveDedup() {
 	}
 	path := filepath.Join(s.cfg.Dir, dedupFile)
 	if err == nil {
-		err = errors.Join(os.WriteFile(path+".tmp", b, 0o600), os.Rename(path+".tmp", path))
+		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
 	}
 	if err != nil {
 		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -369,8 +370,8 @@ func (s *Session) saveRules(state []byte, err error) {
 		return
 	}
 	if err == nil {
-		tmp := path + ".tmp"
-		err = errors.Join(os.WriteFile(tmp, state, 0o600), os.Rename(tmp, path))
+		// Not synced: no reply waits for a disk, and what was typed is lost with the power, too.
+		err = atomicfile.Write(path, atomicfile.Options{}, state)
 	}
 	if err != nil {
 		s.log.Error("write down what rules did; after a restart they may do it again", "session", s.cfg.ID, "err", err)

@@ -2,10 +2,10 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -32,7 +32,7 @@ func (s *Session) saveSaid() {
 	path := filepath.Join(s.cfg.Dir, saidFile)
 	b, err := json.Marshal(now)
 	if err == nil {
-		err = errors.Join(os.WriteFile(path+".tmp", b, 0o600), os.Rename(path+".tmp", path))
+		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
 	}
 	if err != nil {
 		s.log.Warn("write down what the program said of itself", "session", s.cfg.ID, "err", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -99,8 +100,7 @@ func (s *Session) saveTracking() {
 		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv,
 	})
 	if err == nil {
-		tmp := s.shell.file + ".tmp"
-		err = errors.Join(os.WriteFile(tmp, b, 0o600), os.Rename(tmp, s.shell.file))
+		err = atomicfile.Write(s.shell.file, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
 	}
 	if err != nil {
 		s.log.Warn("write down what the shell is doing", "session", s.cfg.ID, "err", err)

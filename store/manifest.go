@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 const (
@@ -33,7 +35,9 @@ func WriteManifest(dir string, r Session) error {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	path := filepath.Join(dir, ManifestName)
-	if err := replace(path, append(b, '\n')); err != nil {
+	// The name is not synced: a sync of the directory doubles the cost and would only keep the old
+	// content away.
+	if err := atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content}, b, []byte{'\n'}); err != nil {
 		return Explain("write manifest", path, err)
 	}
 	return nil
@@ -73,34 +77,4 @@ func decodeManifest(b []byte) (Session, error) {
 		return Session{}, fmt.Errorf("%w: version or id is missing", ErrManifest)
 	}
 	return m.Session, nil
-}
-
-// replace writes a file beside path and puts it in its place. The content is synced
-// first, so the name never stands for half a file; the name itself is not, because a
-// sync of the directory doubles the cost and would only keep the old content away.
-func replace(path string, b []byte) error {
-	tmp := path + ".tmp"
-	err := writeSynced(tmp, b)
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		if rerr := os.Remove(tmp); !errors.Is(rerr, os.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
-		return err
-	}
-	return nil
-}
-
-func writeSynced(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }

@@ -17,7 +17,8 @@ var layers = []struct {
 }{
 	{"/vterm", []string{"/vterm"}, "the emulator depends on nothing of ours"},
 	{"/store", []string{"/store"}, "the stores depend on nothing of ours"},
-	{"/render", []string{"/render", "/vterm"}, "drawing knows frames, not sessions"},
+	{"/store/atomicfile", nil, "a leaf: whoever has a file to replace may use it"},
+	{"/render", []string{"/render", "/vterm", "/store/atomicfile"}, "drawing knows frames, not sessions; the prompt's history is a file like any other"},
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/api", []string{"/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", nil, "a leaf"},

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // maxFile bounds a configuration file, in bytes.
@@ -46,17 +48,9 @@ func Write(path string, src []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	f, err := os.CreateTemp(dir, ".config-*.toml")
-	if err != nil {
+	// A person wrote it, and nothing else has it.
+	if err := atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content, Mode: mode, Shared: true}, src); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
-	}
-	_, err = f.Write(src)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

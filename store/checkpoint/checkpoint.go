@@ -27,6 +27,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 const (
@@ -91,28 +93,11 @@ func Decode(b []byte) (Checkpoint, error) {
 // Write replaces the checkpoint in dir. It is not synced: after a power loss an older
 // or no checkpoint is as good, only slower.
 func Write(dir string, c Checkpoint) error {
-	tmp := filepath.Join(dir, Name+".tmp")
-	if err := writeFile(tmp, preamble(c), c.Snapshot); err != nil {
-		return fmt.Errorf("checkpoint: %w", errors.Join(err, os.Remove(tmp)))
-	}
-	if err := os.Rename(tmp, filepath.Join(dir, Name)); err != nil {
+	// In parts: the snapshot is too large to be copied for it.
+	if err := atomicfile.Write(filepath.Join(dir, Name), atomicfile.Options{}, preamble(c), c.Snapshot); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
-}
-
-// writeFile writes a file of several parts: the snapshot is too large to be copied for it.
-func writeFile(path string, parts ...[]byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if _, err := f.Write(p); err != nil {
-			return errors.Join(err, f.Close())
-		}
-	}
-	return f.Close()
 }
 
 // Read reads the checkpoint in dir; an error that is os.ErrNotExist means there is none.

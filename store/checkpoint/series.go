@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 const (
@@ -74,12 +76,8 @@ func (s *Series) Add(c Checkpoint) error {
 	if len(c.Snapshot) > maxScreen || len(c.Engine) > maxName {
 		return fmt.Errorf("checkpoint of %d bytes by engine %.20q: too large for a series", len(c.Snapshot), c.Engine)
 	}
-	name, temp := s.path(c.Offset), filepath.Join(s.dir, "new.tmp") // one that a crash leaves is overwritten
-	if err := os.WriteFile(temp, EncodeCompressed(c), 0o600); err != nil {
-		return fmt.Errorf("checkpoint: %w", errors.Join(err, os.Remove(temp)))
-	}
-	if err := os.Rename(temp, name); err != nil {
-		return fmt.Errorf("checkpoint: %w", errors.Join(err, os.Remove(temp)))
+	if err := atomicfile.Write(s.path(c.Offset), atomicfile.Options{}, EncodeCompressed(c)); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
 }

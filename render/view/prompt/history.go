@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Bounds of a history.
@@ -114,8 +116,8 @@ func (h *History) tidy(keep []record) error {
 			return err
 		}
 	}
-	tmp := h.path + ".tmp"
-	if err := errors.Join(os.WriteFile(tmp, b.Bytes(), 0o600), os.Rename(tmp, h.path)); err != nil {
+	// Not synced: what a loss of power takes is what was searched for. Another viewer may do the same.
+	if err := atomicfile.Write(h.path, atomicfile.Options{Shared: true}, b.Bytes()); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
 	h.torn = false

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // MaxLogBytes is where the older half of the firings is let go.
@@ -52,8 +54,7 @@ func (l Log) dropOlderHalf(f *os.File) error {
 		return err
 	}
 	_, rest, _ := bytes.Cut(b[:n], []byte("\n"))
-	tmp := string(l) + ".tmp"
-	return errors.Join(os.WriteFile(tmp, rest, 0o600), os.Rename(tmp, string(l)))
+	return atomicfile.Write(string(l), atomicfile.Options{}, rest) // not synced, as what is appended is not
 }
 
 // Firings are what the session's rules did, oldest first, as far as it is kept.

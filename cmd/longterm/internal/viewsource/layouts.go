@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // viewLayouts keeps the viewer's layouts as files, state/layouts/NAME.json.
@@ -46,22 +48,10 @@ func (l layouts) Load(_ context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// Save writes a file beside the old one and puts it in its place: a crash leaves one of
-// them whole.
+// Save has it on the disk: a person gave it its name, and it is kept nowhere else.
 func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(l.dir, ".saving-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(layout)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), l.path(name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(l.path(name), atomicfile.Options{Sync: atomicfile.Content, Shared: true}, layout)
 }
