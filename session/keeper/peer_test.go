@@ -1,0 +1,399 @@
+//go:build unix
+
+package keeper
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// frame is a frame of which a test says every part.
+func frame(length uint32, kind wire.Kind, files uint16, payload ...byte) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, length)
+	b = binary.LittleEndian.AppendUint16(b, uint16(kind))
+	b = binary.LittleEndian.AppendUint16(b, files)
+	return append(b, payload...)
+}
+
+func helloOf(role string) []byte {
+	return wire.AppendFrame(nil, &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Role: role}, 0)
+}
+
+// rawPeer is a connection on which anything can be said.
+func rawPeer(t *testing.T, socket string) (*net.UnixConn, *wire.Conn) {
+	t.Helper()
+	uc, err := wire.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = uc.Close() })
+	if err := uc.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return uc, wire.NewConn(uc)
+}
+
+// A peer that breaks the protocol loses its connection. Sessions, other peers and the keeper's
+// descriptors are as before.
+//
+// FEATURES: R93
+func TestPeersThatBreakTheProtocol(t *testing.T) {
+	socket, pid := start(t)
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil {
+		t.Fatal(err)
+	}
+	before := descriptors(pid)
+	greeted := func(more ...byte) []byte { return append(helloOf(wire.RoleTool), more...) }
+	for name, said := range map[string][]byte{
+		"nothing":                       nil,
+		"half a header":                 {1, 2, 3},
+		"rubbish":                       []byte(strings.Repeat("\xa5", 1000)),
+		"a TLS hello":                   {0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3},
+		"half a hello":                  helloOf(wire.RoleTool)[:20],
+		"a payload of 4 GiB":            frame(1<<32-1, wire.KindHello, 0),
+		"a payload just over the limit": frame(wire.MaxPayload+1, wire.KindHello, 0),
+		"too many descriptors":          frame(0, wire.KindHello, wire.MaxDescriptors+1),
+		"descriptors that do not come":  frame(0, wire.KindHello, 1),
+		"a request before the hello":    frame(0, wire.KindStatus, 0),
+		"a hello with a stray byte":     frame(1, wire.KindHello, 0, 7),
+		"a hello with a long integer":   frame(7, wire.KindHello, 0, 1, 0, 1, 0, 0, 0, 9),
+		"a field longer than its frame": frame(6, wire.KindHello, 0, 3, 0, 0xff, 0xff, 0xff, 0x7f),
+		"rubbish after the hello":       greeted([]byte(strings.Repeat("\xa5", 1000))...),
+		"half a request":                greeted(frame(100, wire.KindStatus, 0, 1, 0)...),
+		"a request with a stray byte":   greeted(frame(1, wire.KindStatus, 0, 7)...),
+		"a request with a long integer": greeted(frame(7, wire.KindAdopt, 0, 1, 0, 1, 0, 0, 0, 9)...),
+		"a request of 4 GiB":            greeted(frame(1<<32-1, wire.KindSpawn, 0)...),
+		"files promised to a request":   greeted(frame(0, wire.KindUpgrade, 1)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			uc, _ := rawPeer(t, socket)
+			if _, err := uc.Write(said); err != nil {
+				t.Fatal(err)
+			}
+			if err := uc.CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, uc); err != nil && !isReset(err) {
+				t.Errorf("the connection goes on: %v", err)
+			}
+			_ = uc.Close()
+			if s, err := l.Status(ctx(t)); err != nil || s.Sessions != 1 {
+				t.Errorf("others: %+v, %v", s, err)
+			}
+		})
+	}
+	awaitDescriptors(t, pid, before)
+}
+
+// isReset reports whether a connection ended with bytes of ours unread.
+func isReset(err error) bool { return strings.Contains(err.Error(), "reset by peer") }
+
+// A peer that is in no hurry is understood: a byte at a time, or all at once.
+func TestFramesInPieces(t *testing.T) {
+	socket, _ := start(t)
+	said := append(helloOf(wire.RoleTool), wire.AppendFrame(nil, &wire.Status{Req: 1}, 0)...)
+	said = append(said, wire.AppendFrame(nil, &wire.List{Req: 2}, 0)...)
+	said = append(said, wire.AppendFrame(nil, &wire.Adopt{Req: 3, ID: "none"}, 0)...)
+	for _, size := range []int{1, 2, 3, 7, 8, 9, len(said)} {
+		uc, c := rawPeer(t, socket)
+		for piece := range slices.Chunk(said, size) {
+			if _, err := uc.Write(piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, kind := range []wire.Kind{wire.KindHello, wire.KindStatusReply, wire.KindDone, wire.KindDone} {
+			if f, _, err := c.Read(); err != nil || f.Kind != kind {
+				t.Errorf("in pieces of %d: kind %d, %v; want %d", size, f.Kind, err, kind)
+			}
+		}
+		_ = uc.Close()
+	}
+}
+
+// Answers are written before the connection ends, though the asker has said its last word.
+func TestAnswersAfterTheLastWord(t *testing.T) {
+	socket, _ := start(t)
+	uc, c := rawPeer(t, socket)
+	said := helloOf(wire.RoleTool)
+	const asked = 200
+	for i := range asked {
+		said = wire.AppendFrame(said, &wire.Status{Req: uint64(i + 1)}, 0)
+	}
+	if _, err := uc.Write(said); err != nil {
+		t.Fatal(err)
+	}
+	if err := uc.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindHello {
+		t.Fatalf("greeted with kind %d, %v", f.Kind, err)
+	}
+	for i := range asked {
+		f, _, err := c.Read()
+		var m wire.StatusReply
+		if err != nil || wire.Decode(f.Payload, &m) != nil || m.Req != uint64(i+1) {
+			t.Fatalf("answer %d is of %d, %v", i+1, m.Req, err)
+		}
+	}
+	if _, _, err := c.Read(); !errors.Is(err, io.EOF) {
+		t.Errorf("then %v", err)
+	}
+}
+
+// Descriptors that come with what needs none are closed: with the hello, with a request, with a
+// kind that is not known.
+func TestUnwantedDescriptorsAreClosed(t *testing.T) {
+	socket, _ := start(t)
+	_, c := rawPeer(t, socket)
+	pipes := make([]*os.File, 3)
+	send := func(i int, frame []byte) {
+		t.Helper()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipes[i] = r
+		if err := c.WriteFrame(frame, w, w); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+	}
+	send(0, wire.AppendFrame(nil, &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Role: wire.RoleTool}, 2))
+	send(1, wire.AppendFrame(nil, &wire.Status{Req: 1}, 2))
+	send(2, frame(0, 0x7fff, 2))
+	for i, r := range pipes {
+		if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(r); err != nil {
+			t.Errorf("descriptors of message %d are open still: %v", i, err)
+		}
+		_ = r.Close()
+	}
+	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindHello {
+		t.Errorf("greeted with kind %d, %v", f.Kind, err)
+	}
+	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindStatusReply {
+		t.Errorf("answered with kind %d, %v", f.Kind, err)
+	}
+}
+
+// A peer that does not read what it asked for holds nobody up (K4).
+//
+// FEATURES: R93
+func TestPeerThatDoesNotRead(t *testing.T) {
+	socket, pid := start(t)
+	before := descriptors(pid)
+	uc, _ := rawPeer(t, socket)
+	said := helloOf(wire.RoleDaemon) // notices are for it as well
+	for i := range 5000 {
+		said = wire.AppendFrame(said, &wire.Status{Req: uint64(i)}, 0)
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := uc.Write(said)
+		written <- err
+	}()
+	tool, _ := dial(t, socket, wire.RoleTool)
+	for i := range 20 {
+		id := fmt.Sprint("s", i)
+		if _, err := tool.Spawn(ctx(t), sh(id, "echo x; exit 2")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "the end of all", func() bool {
+		all, err := tool.List(ctx(t))
+		return err == nil && len(all) == 20 && !slices.ContainsFunc(all, func(s *wire.Session) bool { return !s.Exited })
+	})
+	_ = uc.Close()
+	<-written
+	for i := range 20 {
+		if err := tool.Release(ctx(t), fmt.Sprint("s", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = tool.Close()
+	awaitDescriptors(t, pid, before)
+}
+
+// The newest daemon gets the notices, an older one loses its connection; tools get none and
+// take nothing away.
+//
+// FEATURES: R90
+func TestWhoGetsNotices(t *testing.T) {
+	socket, _ := start(t)
+	first, n1 := dial(t, socket, wire.RoleDaemon)
+	tool, nt := dial(t, socket, wire.RoleTool)
+	second, n2 := dial(t, socket, wire.RoleDaemon)
+	receive(t, first.Gone(), "end of the first daemon's connection")
+	if _, err := tool.Spawn(ctx(t), sh("a", "echo x; exit 4")); err != nil {
+		t.Fatal(err)
+	}
+	if ex := n2.exit(t, "a"); ex.Code != 4 {
+		t.Errorf("exit %+v", ex)
+	}
+	n2.close(t, "a")
+	if _, err := tool.Status(ctx(t)); err != nil {
+		t.Errorf("the tool: %v", err)
+	}
+	for name, n := range map[string]notices{"the first daemon": n1, "the tool": nt} {
+		if len(n.exited)+len(n.closed)+len(n.output) > 0 {
+			t.Errorf("%s is told of %d ends", name, len(n.exited))
+		}
+	}
+	_ = second.Close()
+	third, n3 := dial(t, socket, wire.RoleDaemon)
+	adopt(t, third, "a")
+	n3.exit(t, "a") // told again, on adoption
+	n3.close(t, "a")
+}
+
+// While its ring has bytes that nobody looked at, a session's output is told of once.
+func TestOutputIsToldOfOnce(t *testing.T) {
+	socket, _ := start(t)
+	l, n := dial(t, socket, wire.RoleDaemon)
+	m := sh("a", "i=0; while [ $i -lt 200 ]; do echo line; i=$((i+1)); done; read x; echo more; read x")
+	m.Pipe, m.Input = true, true
+	if _, err := l.Spawn(ctx(t), m); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	await(t, "200 lines", func() bool { return s.ring.Head() == 1000 })
+	if _, err := l.Status(ctx(t)); err != nil { // what was said before has come by now
+		t.Fatal(err)
+	}
+	receive(t, n.output, "notice")
+	if len(n.output) > 0 {
+		t.Errorf("told %d times more", len(n.output))
+	}
+	s.ring.Look()
+	if _, err := s.pty.WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, n.output, "notice after a look")
+}
+
+// Requests of many peers at once are each answered to who asked.
+//
+// FEATURES: R93
+func TestManyPeersAtOnce(t *testing.T) {
+	socket, pid := start(t)
+	before := descriptors(pid)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			l, err := link.Dial(socket, wire.RoleTool, "test", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer l.Close()
+			for j := range 5 {
+				id := fmt.Sprintf("%d-%d", i, j)
+				m := sh(id, "read x")
+				m.Pipe, m.Input = true, j%2 == 0
+				if _, err := l.Spawn(ctx(t), m); err != nil {
+					t.Error(err)
+				}
+				s, ring, input, err := l.Adopt(ctx(t), id)
+				if err != nil || s.ID != id || s.Input != m.Input || (input != nil) != m.Input {
+					t.Errorf("%s: %+v, input %v, %v", id, s, input, err)
+				}
+				_, _ = ring.Close(), input.Close()
+				if err := l.Release(ctx(t), id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	awaitDescriptors(t, pid, before)
+}
+
+// What is queued for a peer is written in order; what is queued after its end is dropped with
+// its descriptors.
+func TestQueueOfAConnection(t *testing.T) {
+	ours, theirs := socketPair(t)
+	c := newConn(ours)
+	var writer sync.WaitGroup
+	writer.Go(c.write)
+	peer := wire.NewConn(theirs)
+	for i := range 100 {
+		c.send(&wire.Done{Req: uint64(i)})
+	}
+	for i := range 100 {
+		f, _, err := peer.Read()
+		var d wire.Done
+		if err != nil || wire.Decode(f.Payload, &d) != nil || d.Req != uint64(i) {
+			t.Fatalf("message %d is %+v, %v", i, d, err)
+		}
+	}
+	c.send(&wire.Done{Req: 1000})
+	close(c.gone) // the last word is written before the end
+	if f, _, err := peer.Read(); err != nil || f.Kind != wire.KindDone {
+		t.Errorf("the last word: kind %d, %v", f.Kind, err)
+	}
+	if _, _, err := peer.Read(); !errors.Is(err, io.EOF) {
+		t.Errorf("then %v", err)
+	}
+	writer.Wait()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := c.sendFiles(&wire.Session{}, w); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		t.Errorf("a descriptor queued after the end is open still: %v", err)
+	}
+	if len(c.queue) != 0 {
+		t.Errorf("%d messages are kept for nobody", len(c.queue))
+	}
+	if err := c.sendFiles(&wire.Session{}, w); err == nil {
+		t.Error("a file that is closed is sent")
+	}
+}
+
+// A peer that goes while much is queued for it leaves no descriptors behind.
+func TestQueueOfAPeerThatGoes(t *testing.T) {
+	ours, theirs := socketPair(t)
+	c := newConn(ours)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 50 {
+		if err := c.sendFiles(&wire.Session{ID: strings.Repeat("x", 10_000)}, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = w.Close()
+	_ = theirs.Close()
+	c.write() // ends by itself
+	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		t.Errorf("descriptors are open still: %v", err)
+	}
+}
