@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +28,12 @@ const keeperEnv = "LONGTERM_TEST_KEEPER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(keeperEnv); dir != "" {
+		switch {
+		case os.Args[0] == fakeDaemon:
+			os.Exit(fakeDaemonMain(filepath.Join(dir, "k.sock"), os.Args[1]))
+		case len(os.Args) > 1 && os.Args[1] == "version": // an upgrade tries it out
+			os.Exit(0)
+		}
 		os.Exit(keeperMain(dir))
 	}
 	os.Exit(isolate.Run(m))
@@ -38,6 +46,13 @@ func keeperMain(dir string) int {
 	}
 	if d := os.Getenv(keeperEnv + "_DAEMON"); d != "" {
 		cfg.Daemon = strings.Fields(d)
+	}
+	if i := slices.Index(os.Args, HandoffFlag); i >= 0 {
+		fd, _ := strconv.Atoi(os.Args[i+1])
+		cfg.Handoff, cfg.Ready = os.NewFile(uintptr(fd), "handoff"), nil
+	}
+	if d := os.Getenv(keeperEnv + "_STATE"); d != "" {
+		cfg.StateLock = filepath.Join(d, "state.lock")
 	}
 	if os.Getenv(noPTYEnv) != "" {
 		cfg.OpenPTY = noPTY

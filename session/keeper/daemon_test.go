@@ -1,0 +1,271 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// fakeDaemon is the argv[0] by which this test binary is a daemon; argv[1] says how it behaves.
+const fakeDaemon = "fake-daemon"
+
+// supervised is the environment of a keeper that keeps such a daemon.
+func supervised(behaviour string) string {
+	return keeperEnv + "_DAEMON=" + fakeDaemon + " " + behaviour
+}
+
+// fakeDaemonMain is a daemon that does what its behaviour says, and ends with its keeper.
+func fakeDaemonMain(socket, behaviour string) int {
+	if behaviour == "crashes" {
+		return 9
+	}
+	l, err := link.Dial(socket, wire.RoleDaemon, "fake", nil)
+	if err != nil {
+		return 8
+	}
+	if behaviour != "never-ready" && l.Ready("s") != nil {
+		return 7
+	}
+	if behaviour == "crashes-when-ready" {
+		return 6
+	}
+	<-l.Gone()
+	return 0
+}
+
+// status asks a keeper until its answer fits.
+func status(t *testing.T, l *link.Link, what string, fits func(*wire.StatusReply) bool) *wire.StatusReply {
+	t.Helper()
+	var s *wire.StatusReply
+	await(t, what, func() bool {
+		var err error
+		if s, err = l.Status(ctx(t)); err != nil {
+			t.Fatal(err)
+		}
+		return fits(s)
+	})
+	return s
+}
+
+// The daemon is started with the keeper; who asks for one is answered when it is ready. One that
+// is killed is replaced, and the sessions do not notice.
+//
+// FEATURES: R90
+func TestDaemonIsReplaced(t *testing.T) {
+	socket, _ := start(t, supervised("serves"))
+	l, _ := dial(t, socket, wire.RoleTool)
+	if err := l.StartDaemon(ctx(t)); err != nil {
+		t.Fatal(err)
+	}
+	first := status(t, l, "a daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 })
+	if first.Restarts != 0 || first.Executions != 1 || first.Build != "test" {
+		t.Errorf("%+v", first)
+	}
+	sp, err := l.Spawn(ctx(t), sh("a", "read x; exit 3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := first.DaemonPID
+	for i := range uint64(3) {
+		if err := syscall.Kill(int(pid), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s := status(t, l, "another daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 && s.DaemonPID != pid })
+		if s.Restarts != i+1 || !strings.Contains(s.LastError, "killed") || s.Sessions != 1 {
+			t.Errorf("after %d kills: %+v", i+1, s)
+		}
+		if err := l.StartDaemon(ctx(t)); err != nil {
+			t.Fatal(err)
+		}
+		pid = s.DaemonPID
+	}
+	s := adopt(t, l, "a")
+	if s.PID != sp.PID || s.Exited {
+		t.Errorf("session %+v, started as %d", s.Session, sp.PID)
+	}
+}
+
+// A daemon that crashes at once is given up after some tries; who waits is told what happened,
+// and who asks again has it tried again. Sessions can be had all the time.
+//
+// FEATURES: R93
+func TestDaemonThatCrashes(t *testing.T) {
+	for _, behaviour := range []string{"crashes", "crashes-when-ready"} {
+		t.Run(behaviour, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("its pauses take two seconds")
+			}
+			socket, _ := start(t, supervised(behaviour))
+			l, _ := dial(t, socket, wire.RoleTool)
+			if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil {
+				t.Fatal(err)
+			}
+			if behaviour == "crashes" {
+				err := l.StartDaemon(ctx(t))
+				if !errors.Is(err, link.ErrCrashLoop) || !strings.Contains(err.Error(), "exit status 9") {
+					t.Errorf("%v", err)
+				}
+			}
+			s := status(t, l, "the end of tries", func(s *wire.StatusReply) bool { return s.Restarts == maxCrashes-1 && s.DaemonPID == 0 })
+			if !strings.Contains(s.LastError, "exit status") {
+				t.Errorf("%+v", s)
+			}
+			_ = l.StartDaemon(ctx(t)) // ready once, or given up again
+			s = status(t, l, "another try", func(s *wire.StatusReply) bool { return s.Restarts >= maxCrashes })
+			if s.Sessions != 1 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// A daemon that leaves is not replaced, one that leaves to come back is; a keeper that was not
+// told of a daemon starts none.
+func TestDaemonThatLeaves(t *testing.T) {
+	socket, _ := start(t, supervised("never-ready"))
+	tool, _ := dial(t, socket, wire.RoleTool)
+	if _, err := tool.Spawn(ctx(t), sh("a", "read x")); err != nil { // so that the keeper stays
+		t.Fatal(err)
+	}
+	own := status(t, tool, "a daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 })
+	// We take its place: the newest is the true one.
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	status(t, tool, "us", func(s *wire.StatusReply) bool { return s.DaemonPID == int64(os.Getpid()) })
+	if err := l.Ready("s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tool.StartDaemon(ctx(t)); err != nil {
+		t.Errorf("with one that is ready: %v", err)
+	}
+	if err := l.Leave(false); err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	s := status(t, tool, "no daemon", func(s *wire.StatusReply) bool { return s.DaemonPID == 0 })
+	if s.Restarts != 0 {
+		t.Errorf("replaced: %+v", s)
+	}
+	again, _ := dial(t, socket, wire.RoleDaemon)
+	if err := errors.Join(again.Ready("s"), again.Leave(true)); err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Close()
+	s = status(t, tool, "one of the keeper's", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 && s.DaemonPID != int64(os.Getpid()) })
+	if s.Restarts != 1 || s.DaemonPID == own.DaemonPID {
+		t.Errorf("%+v, first %+v", s, own)
+	}
+
+	plain, _ := start(t)
+	none, _ := dial(t, plain, wire.RoleTool)
+	if err := none.StartDaemon(ctx(t)); err == nil || !strings.Contains(err.Error(), "starts no daemon") {
+		t.Errorf("a keeper without one: %v", err)
+	}
+}
+
+// Who waits for a daemon when the keeper is shut down is not left waiting.
+func TestWaitingForADaemonAtTheEnd(t *testing.T) {
+	socket, _ := start(t, supervised("never-ready"))
+	l, _ := dial(t, socket, wire.RoleTool)
+	waiting := make(chan error, 1)
+	go func() { waiting <- l.StartDaemon(ctx(t)) }()
+	other, _ := dial(t, socket, wire.RoleTool)
+	status(t, other, "a daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 })
+	if err := other.Shutdown(ctx(t), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, waiting, "answer"); err == nil {
+		t.Error("told that it is ready")
+	}
+}
+
+// A socket or lock that is removed is made again, and the sessions are found through it; a lock
+// in the state directory says where.
+//
+// FEATURES: R93
+func TestRemovedSocketIsMadeAgain(t *testing.T) {
+	state := t.TempDir()
+	socket, pid := start(t, keeperEnv+"_STATE="+state)
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil {
+		t.Fatal(err)
+	}
+	held := filepath.Join(state, "state.lock")
+	if b, err := os.ReadFile(held); err != nil || string(b) != socket {
+		t.Errorf("the lock says %q, %v", b, err)
+	}
+	lock := strings.TrimSuffix(socket, "sock") + "lock"
+	for _, name := range []string{socket, lock} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		await(t, name+" made again", func() bool {
+			_, err := os.Stat(name)
+			return err == nil
+		})
+	}
+	var again *link.Link
+	await(t, "a keeper that answers", func() (ok bool) {
+		var err error
+		again, err = link.Dial(socket, wire.RoleTool, "test", nil)
+		return err == nil
+	})
+	defer again.Close()
+	if s, err := again.Status(ctx(t)); err != nil || s.PID != int64(pid) || s.Sessions != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if st, err := os.Stat(socket); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v", st.Mode(), err)
+	}
+}
+
+// A keeper that is told to end by a signal takes its socket along.
+func TestKeeperToldToEnd(t *testing.T) {
+	socket, pid := start(t)
+	l, _ := dial(t, socket, wire.RoleTool)
+	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil { // a hang-up is nothing to it
+		t.Fatal(err)
+	}
+	if _, err := l.Status(ctx(t)); err != nil {
+		t.Errorf("after a hang-up: %v", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, l.Gone(), "end of the connection")
+	await(t, "no socket", func() bool {
+		_, err := os.Stat(socket)
+		return errors.Is(err, os.ErrNotExist)
+	})
+}
+
+// The end of a keeper is asked for once there is nothing to keep and nobody to serve, not before.
+func TestIdleKeeperEnds(t *testing.T) {
+	long, now := time.Now().Add(-time.Hour), time.Now()
+	for name, c := range map[string]struct {
+		k    *Keeper
+		ends bool
+	}{
+		"nothing at all":        {&Keeper{started: long}, true},
+		"just started":          {&Keeper{started: now}, false},
+		"a session":             {&Keeper{started: long, children: map[string]*child{"a": {}}}, false},
+		"a peer":                {&Keeper{started: long, conns: map[*conn]struct{}{{}: {}}}, false},
+		"a daemon is wanted":    {&Keeper{started: long, super: supervisor{wanted: true}}, false},
+		"a daemon has to leave": {&Keeper{started: long, super: supervisor{pid: 5}}, false},
+	} {
+		c.k.stop = make(chan error, 1)
+		c.k.endIfIdle()
+		c.k.endIfIdle() // asking twice does not block
+		if (len(c.k.stop) == 1) != c.ends {
+			t.Errorf("%s: ends %t", name, len(c.k.stop) == 1)
+		}
+	}
+}
