@@ -131,9 +131,12 @@ func TestDaemonThatCrashes(t *testing.T) {
 // A daemon that leaves is not replaced, one that leaves to come back is; a keeper that was not
 // told of a daemon starts none.
 func TestDaemonThatLeaves(t *testing.T) {
-	socket, _ := start(t, supervised("never-ready"))
+	socket, _ := start(t, supervised("serves"))
 	tool, _ := dial(t, socket, wire.RoleTool)
 	if _, err := tool.Spawn(ctx(t), sh("a", "read x")); err != nil { // so that the keeper stays
+		t.Fatal(err)
+	}
+	if err := tool.StartDaemon(ctx(t)); err != nil { // it has connected
 		t.Fatal(err)
 	}
 	own := status(t, tool, "a daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 })

@@ -236,9 +236,15 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 func TestWhoGetsNotices(t *testing.T) {
 	socket, _ := start(t)
 	first, n1 := dial(t, socket, wire.RoleDaemon)
+	if _, err := first.Status(ctx(t)); err != nil { // it counts from its first request at the latest
+		t.Fatal(err)
+	}
 	tool, nt := dial(t, socket, wire.RoleTool)
 	second, n2 := dial(t, socket, wire.RoleDaemon)
 	receive(t, first.Gone(), "end of the first daemon's connection")
+	if _, err := second.Status(ctx(t)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := tool.Spawn(ctx(t), sh("a", "echo x; exit 4")); err != nil {
 		t.Fatal(err)
 	}
