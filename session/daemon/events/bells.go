@@ -12,7 +12,7 @@ import (
 // bellEvery is how long bells are gathered after one was told of.
 const bellEvery = 250 * time.Millisecond
 
-// bells gathers a session's bells: the first is told of at once, the others with the next
+// Bells gathers a session's bells: the first is told of at once, the others with the next
 // event.
 type Bells struct {
 	mu      sync.Mutex
@@ -20,7 +20,7 @@ type Bells struct {
 	resting bool
 }
 
-// ring notes a bell. tell is called with how many there were, without the lock.
+// Ring notes a bell. tell is called with how many there were, without the lock.
 func (b *Bells) Ring(tell func(n int)) {
 	b.mu.Lock()
 	b.rung++

@@ -17,7 +17,7 @@ import (
 // (and is told how many).
 const listenerQueue = 256
 
-// bus hands events to those who listen. Publishing never blocks.
+// Bus hands events to those who listen. Publishing never blocks.
 type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
@@ -25,7 +25,7 @@ type Bus struct {
 	closed bool
 }
 
-// listener is one subscription. Its channel is closed when the daemon ends.
+// Listener is one subscription. Its channel is closed when the daemon ends.
 type Listener struct {
 	C    chan api.Event
 	lost uint64 // guarded by bus.mu
@@ -54,12 +54,12 @@ func (b *Bus) Leave(l *Listener) {
 
 func (b *Bus) Publish(kind string, s *api.Session) { b.Send(api.Event{Kind: kind, Session: s}) }
 
-// publishJob tells that a job ended.
+// PublishJob tells that a job ended.
 func (b *Bus) PublishJob(j *api.Job, s *api.Session) {
 	b.Send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
-// send gives an event its number and hands it on.
+// Send gives an event its number and hands it on.
 func (b *Bus) Send(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *Bus) Send(e api.Event) {
 	}
 }
 
-// close ends all subscriptions.
+// Close ends all subscriptions.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

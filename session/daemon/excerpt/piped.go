@@ -97,7 +97,7 @@ func (p *Piped) take(c session.Chunk, runs []session.StreamRun) {
 	}
 }
 
-// into fills a result, which may have been filled before.
+// Into fills a result, which may have been filled before.
 func (p *Piped) Into(r *api.Result) {
 	r.BinaryBytes = 0
 	for _, s := range p.streams {

@@ -156,7 +156,7 @@ func (r *plainReader) rest() {
 	}
 }
 
-// lineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
+// LineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
 // emulator keeps the newest only, so they are counted from the journal, in the memory of a buffer.
 // A line that is not there yet begins at the end.
 func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// settings are the configuration in effect. Readers take it as a whole; the janitor, who
+// Settings are the configuration in effect. Readers take it as a whole; the janitor, who
 // owns the rest, looks whether the file changed.
 //
 // A file with mistakes changes nothing. A copy of the last one that was in order outlives
@@ -54,7 +54,7 @@ func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
 
 func (s *Settings) Get() *config.Settings { return s.now.Load().values }
 
-// frameInterval is the least time between two frames of a session.
+// FrameInterval is the least time between two frames of a session.
 func (s *Settings) FrameInterval() time.Duration {
 	return time.Second / time.Duration(max(s.Get().Limits.FrameRate, 1))
 }
@@ -63,10 +63,10 @@ func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser }
 
 func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 
-// grace is how long each rung of the kill ladder has to work.
+// Grace is how long each rung of the kill ladder has to work.
 func (s *Settings) Grace() time.Duration { return s.Get().Exec.Grace }
 
-// notify says whom the configuration wants to be told of ends.
+// Notify says whom the configuration wants to be told of ends.
 func (s *Settings) Notify() *progress.Notify {
 	c := s.Get()
 	if !c.Alerts.Command {
@@ -78,7 +78,7 @@ func (s *Settings) Notify() *progress.Notify {
 	}
 }
 
-// look reads the file anew if it is another than the one last read, however it was
+// Look reads the file anew if it is another than the one last read, however it was
 // replaced. It reports whether it did.
 func (s *Settings) Look(now time.Time) bool {
 	st, err := os.Stat(s.dirs.ConfigFile())

@@ -132,7 +132,7 @@ func (q *Queue) passLocked() {
 	}
 }
 
-// flush waits until what has been queued is written, so that readers see what just happened.
+// Flush waits until what has been queued is written, so that readers see what just happened.
 func (q *Queue) Flush(ctx context.Context) {
 	q.mu.Lock()
 	if !q.busy {
