@@ -146,7 +146,7 @@ func (h *hub) programEnded(e *entry, st session.Status) {
 
 // followAgain goes on with the command that ran when the daemon before this one ended.
 func (h *hub) followAgain(ctx context.Context, e *entry) {
-	list, err := h.d.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
+	list, err := h.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return
 	}
@@ -162,7 +162,7 @@ func (h *hub) follow(e *entry, j task) {
 	}
 	f := &follower{h: h, e: e, task: j, ends: ends}
 	h.followers.run(func(ctx context.Context) {
-		_ = h.d.contain("follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
+		_ = h.contain("follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
 	})
 }
 

@@ -72,7 +72,7 @@ func TestFollowerNotifies(t *testing.T) {
 		told <- f
 	}))
 	defer hook.Close()
-	h := &hub{d: &Daemon{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}}
+	h := &hub{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}
 	e := &entry{rec: store.Session{ID: "1", Name: "b"}}
 	news, leave := h.terminals.join()
 	defer leave()

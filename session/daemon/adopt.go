@@ -23,10 +23,10 @@ import (
 // load reads the records of all sessions. They are history until a keeper turns out
 // to have their process.
 func (h *hub) load(ctx context.Context) error {
-	if moved := h.d.store.Recovered(); moved != "" {
-		h.d.notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
+	if moved := h.store.Recovered(); moved != "" {
+		h.host.Notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
 	}
-	recs, err := h.d.store.Sessions(ctx)
+	recs, err := h.store.Sessions(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (h *hub) load(ctx context.Context) error {
 // loadLost records sessions that have a directory but no row: the database was lost,
 // or a daemon died between the two.
 func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
-	dirs, err := os.ReadDir(h.d.cfg.Dirs.Sessions())
+	dirs, err := os.ReadDir(h.dirs.Sessions())
 	if err != nil {
 		return fmt.Errorf("sessions' directories: %w", err)
 	}
@@ -49,13 +49,13 @@ func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
 		if known[dir.Name()] || strings.HasSuffix(dir.Name(), removedSuffix) {
 			continue
 		}
-		rec, err := store.ReadManifest(filepath.Join(h.d.cfg.Dirs.Sessions(), dir.Name()))
+		rec, err := store.ReadManifest(filepath.Join(h.dirs.Sessions(), dir.Name()))
 		if err != nil || rec.ID != dir.Name() {
-			h.d.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
+			h.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
 			continue
 		}
-		if err := h.d.store.CreateSession(ctx, rec); err != nil {
-			h.d.log.Error("record a found session", "session", rec.ID, "err", err)
+		if err := h.store.CreateSession(ctx, rec); err != nil {
+			h.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
 		h.mustAdd(&entry{rec: rec})
 	}
@@ -70,55 +70,57 @@ func (h *hub) mustAdd(e *entry) {
 	}
 }
 
-// adoptAll connects to every keeper and goes on with what it holds.
-func (d *Daemon) adoptAll(ctx context.Context) error {
-	for _, key := range d.cfg.Dirs.KeeperKeys() {
-		if err := d.adoptKeeper(ctx, key); err != nil {
-			d.log.Warn("keeper not adopted", "keeper", key, "err", err)
+// adoptAll goes on with the sessions that keepers have, and makes history of the others. connect
+// makes the connection to a keeper; nil without an error: it was killed.
+func (h *hub) adoptAll(ctx context.Context, keys []string, connect func(key string) (Keeper, error)) {
+	for _, key := range keys {
+		if err := h.adoptKeeper(ctx, key, connect); err != nil {
+			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
 	}
-	d.hub.settle()
-	d.hub.clearLeftovers()
-	return nil
+	h.settle()
+	h.clearLeftovers()
 }
 
-func (d *Daemon) adoptKeeper(ctx context.Context, key string) error {
-	if keeperEnded(d.cfg.Dirs, key) { // killed: its socket and lock file are left over
-		return d.clearKeeper(key)
-	}
-	d.silent[key] = true
-	k, err := d.connect(key)
+// adoptKeeper goes on with what one keeper has.
+func (h *hub) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
+	h.silent[key] = true
+	k, err := connect(key)
 	if err != nil {
 		return err
 	}
-	kept, err := k.link().List(ctx)
+	if k == nil {
+		h.silent[key] = false
+		return nil
+	}
+	kept, err := k.Link().List(ctx)
 	if err != nil {
 		return err
 	}
-	d.silent[key] = false
+	h.silent[key] = false
 	for _, s := range kept {
-		d.kept[s.ID] = true
-		if err := d.hub.adoptKept(ctx, k, s); err != nil {
-			d.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
+		h.kept[s.ID] = true
+		if err := h.adoptKept(ctx, k, s); err != nil {
+			h.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
 		}
 	}
 	return nil
 }
 
 // adoptKept goes on with a session that a keeper has.
-func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) error {
+func (h *hub) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
 	e := h.byID(s.ID)
 	if e == nil { // its record was lost
 		rec := store.Session{
-			ID: s.ID, Name: "recovered-" + s.ID[:min(8, len(s.ID))], Argv: []string{"?"}, Keeper: k.key,
+			ID: s.ID, Name: "recovered-" + s.ID[:min(8, len(s.ID))], Argv: []string{"?"}, Keeper: k.Key(),
 			Cols: int(s.Cols), Rows: int(s.Rows), PID: int(s.PID), Pipe: s.Pipe, Engine: session.DefaultEngine,
 			State: string(session.Running), Created: time.Unix(0, s.Started),
 		}
 		e = &entry{rec: rec}
 		h.mustAdd(e)
-		h.d.notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
-		if err := h.d.store.CreateSession(ctx, e.rec); err != nil {
-			h.d.log.Error("record a recovered session", "session", s.ID, "err", err)
+		h.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
+		if err := h.store.CreateSession(ctx, e.rec); err != nil {
+			h.log.Error("record a recovered session", "session", s.ID, "err", err)
 		}
 	}
 	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
@@ -133,10 +135,10 @@ func (h *hub) adoptKept(ctx context.Context, k *keeperLink, s *wire.Session) err
 }
 
 // adopt maps a session's ring, opens its journal and makes its owner.
-func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Options) error {
+func (h *hub) adopt(ctx context.Context, e *entry, k Keeper, o journal.Options) error {
 	var s *wire.Session
 	var ringFile, pty *os.File
-	err := k.retry(ctx, func(l *link.Link) (err error) {
+	err := k.Retry(ctx, func(l *link.Link) (err error) {
 		s, ringFile, pty, err = l.Adopt(ctx, e.rec.ID)
 		return err
 	})
@@ -154,8 +156,8 @@ func (h *hub) adopt(ctx context.Context, e *entry, k *keeperLink, o journal.Opti
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.Flush}
-	dev.keeperPID = int(k.link().Hello().PID)
+	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.Flush}
+	dev.keeperPID = int(k.Link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)
 		return errors.Join(err, r.Close())
@@ -196,7 +198,7 @@ func (h *hub) settle() {
 			h.lost = append(h.lost, e)
 		}
 		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {
-			h.d.log.Error("history not opened", "session", e.rec.ID, "err", err)
+			h.log.Error("history not opened", "session", e.rec.ID, "err", err)
 			h.drop(e)
 			continue
 		}
@@ -219,7 +221,7 @@ func (h *hub) nobodyWants(r *store.Session) bool {
 // begin opens a session's journal and makes its owner, over a ring when its process
 // lives. History alone is opened lazily: the owner starts when somebody asks.
 func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) error {
-	dir := h.d.cfg.Dirs.Session(e.rec.ID)
+	dir := h.dirs.Session(e.rec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -228,19 +230,19 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		return err
 	}
 	if recovery.Reason != "" {
-		h.d.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
+		h.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
 	}
 	cfg := session.Config{
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
-		Status:  statusOf(&e.rec), Log: h.d.log, Rebuilding: h.rebuilding,
+		Status:  statusOf(&e.rec), Log: h.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
 		Shell:   h.launchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
-		Build: h.d.cfg.Build, Crashed: h.d.crashed, Suspects: h.suspects, Awake: h.awake,
+		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
 		Secrets: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
-		FrameInterval: h.d.conf.FrameInterval,
+		FrameInterval: h.conf.FrameInterval,
 	}
 	if dev != nil {
 		cfg.Device = dev

@@ -16,7 +16,7 @@ import (
 
 // ran records a command that began or ended.
 func (h *hub) ran(e *entry, c session.Command) {
-	h.d.jobs.ran(e, &c)
+	h.host.Ran(e, &c)
 	h.followCommand(e, &c)
 	if e.record().Temporary {
 		return
@@ -25,12 +25,12 @@ func (h *hub) ran(e *entry, c session.Command) {
 	h.commands.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_, err := h.d.store.AddCommand(ctx, rec)
+		_, err := h.store.AddCommand(ctx, rec)
 		if errors.Is(err, store.ErrCommandExists) {
-			err = h.d.store.UpdateCommand(ctx, rec)
+			err = h.store.UpdateCommand(ctx, rec)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			h.d.log.Error("record a command", "session", rec.Session, "n", rec.N, "err", err)
+			h.log.Error("record a command", "session", rec.Session, "n", rec.N, "err", err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ package daemon
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -34,16 +33,4 @@ func (d *Daemon) watchCrash() (crashed bool) {
 		d.log.Warn("a crash would not be noticed", "err", err)
 	}
 	return crashed
-}
-
-// contain runs what reads a session's output beside its owner. A panic there ends that, and
-// not the daemon.
-func (d *Daemon) contain(what, id string, f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			d.log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
-			err = fmt.Errorf("%s: panic: %v", what, r)
-		}
-	}()
-	return f()
 }

@@ -36,9 +36,6 @@ func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
 	return h.createRecorded(ctx, n, func(*entry) error { return nil })
 }
 
-// leaving says that the daemon ends: what it holds is its successor's.
-func (d *Daemon) leaving() bool { return d.jobs.ctx.Err() != nil }
-
 // errLeft is for who asked for something that the daemon's successor may have.
 func errLeft() error {
 	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("look whether it was done before you repeat it")
@@ -50,7 +47,7 @@ const spawnTime = 30 * time.Second
 // createRecorded is create for who has something of their own to record before the process
 // is started.
 func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(*entry) error) (*entry, error) {
-	if h.d.leaving() {
+	if h.host.Leaving() {
 		return nil, errReplaced()
 	}
 	plan, err := h.plan(n)
@@ -60,10 +57,10 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 	if err := h.withinLimits(); err != nil {
 		return nil, err
 	}
-	k, err := h.d.keeperFor(plan.rec.Keeper)
+	k, err := h.host.KeeperFor(plan.rec.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
-			WithHint("see %s", h.d.cfg.Dirs.KeeperLog())
+			WithHint("see %s", h.dirs.KeeperLog())
 	}
 	e := &entry{rec: plan.rec}
 	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
@@ -78,7 +75,7 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 		return nil, ctx.Err()
 	}
 	if err := h.spawn(ctx, e, k, plan); err != nil {
-		if h.d.leaving() { // the successor finds the record, and the process if there is one
+		if h.host.Leaving() { // the successor finds the record, and the process if there is one
 			return nil, errLeft()
 		}
 		h.forget(e)
@@ -118,7 +115,7 @@ func (h *hub) plan(n api.NewSession) (*plan, error) {
 		p.env = os.Environ()
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
-	shells := h.d.conf.Get().Shells
+	shells := h.conf.Get().Shells
 	if shells.Default != "" && len(n.Argv) == 0 {
 		p.env = append(p.env, "SHELL="+shells.Default)
 	}
@@ -367,7 +364,7 @@ func (h *hub) withinLimits() error {
 			running++
 		}
 	}
-	if limit := h.d.conf.Get().Limits.Sessions; running >= limit {
+	if limit := h.conf.Get().Limits.Sessions; running >= limit {
 		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
 			WithHint("end some with `longterm kill`, or raise limits.sessions (`longterm config set`)")
 	}
@@ -416,14 +413,14 @@ func (h *hub) reserve(ctx context.Context, e *entry, makeName bool) error {
 		}
 		e.rec.Name = base + "-" + strconv.Itoa(i)
 	}
-	dir := h.d.cfg.Dirs.Session(e.rec.ID)
+	dir := h.dirs.Session(e.rec.ID)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = h.d.store.CreateSession(ctx, e.rec)
+		err = h.store.CreateSession(ctx, e.rec)
 	}
 	if err != nil {
 		h.forget(e)
-		return storageError(err, h.d.cfg.Dirs.State)
+		return storageError(err, h.dirs.State)
 	}
 	return nil
 }
@@ -454,43 +451,43 @@ func storageError(err error, dir string) error {
 }
 
 // spawn starts the process and its owner.
-func (h *hub) spawn(ctx context.Context, e *entry, k *keeperLink, p *plan) error {
+func (h *hub) spawn(ctx context.Context, e *entry, k Keeper, p *plan) error {
 	if err := h.integrate(e.rec.ID, p); err != nil {
 		return err
 	}
 	// From here on the process may be there, whatever becomes of who asked for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
-	spawned, err := k.spawn(ctx, p.request(e))
+	spawned, err := spawnAt(ctx, k, p.request(e))
 	if why, ok := noTerminal(err); ok && p.fallback {
 		p.pipe, e.rec.Pipe, e.why = true, true, why
-		spawned, err = k.spawn(ctx, p.request(e))
+		spawned, err = spawnAt(ctx, k, p.request(e))
 	}
 	if err != nil {
 		if ctx.Err() != nil { // it may come yet
-			k.unspawn(e.rec.ID)
+			unspawn(k, e.rec.ID)
 		}
 		return spawnError(err)
 	}
 	if p.limited() && !spawned.Limited {
-		k.unspawn(e.rec.ID)
+		unspawn(k, e.rec.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if spawned.Base != p.base {
-		k.unspawn(e.rec.ID)
+		unspawn(k, e.rec.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
-		if h.d.leaving() {
+		if h.host.Leaving() {
 			return err
 		}
-		k.unspawn(e.rec.ID)
+		unspawn(k, e.rec.ID)
 		if errors.Is(err, syscall.EMFILE) {
 			return noDescriptors(err)
 		}
-		return storageError(err, h.d.cfg.Dirs.State)
+		return storageError(err, h.dirs.State)
 	}
 	return nil
 }
@@ -527,11 +524,11 @@ func (h *hub) forget(e *entry) {
 	defer h.drop(e)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
-	if err := h.d.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
+	if err := h.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.log.Error("forget", "session", e.rec.ID, "err", err)
 	}
 	h.dropState(e.rec.ID)
-	if err := os.RemoveAll(h.d.cfg.Dirs.Session(e.rec.ID)); err != nil {
-		h.d.log.Error("forget", "session", e.rec.ID, "err", err)
+	if err := os.RemoveAll(h.dirs.Session(e.rec.ID)); err != nil {
+		h.log.Error("forget", "session", e.rec.ID, "err", err)
 	}
 }

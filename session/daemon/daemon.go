@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/keeper"
@@ -56,9 +57,6 @@ type Daemon struct {
 	conf    *settings.Settings
 	crashed bool // the daemon before this one did
 
-	kept   map[string]bool // ids of the sessions that keepers had at the start
-	silent map[string]bool // keys of keepers that ran then and did not answer
-
 	launching sync.Mutex // one keeper at a time is started; before mu
 
 	mu      sync.Mutex // guards the fields below
@@ -75,7 +73,6 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) error {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		kept: map[string]bool{}, silent: map[string]bool{},
 		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
@@ -91,9 +88,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer d.store.Close()
-	if err := d.adoptAll(ctx); err != nil {
-		return err
-	}
+	d.hub.adoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.resume()
 	d.pool = &pool{d: d}
 	d.pool.sweep()
@@ -168,7 +163,10 @@ func (d *Daemon) open(ctx context.Context) error {
 
 // load reads what the daemon before left.
 func (d *Daemon) load(ctx context.Context) error {
-	d.hub, d.jobs = newHub(d), newJobs(d)
+	d.hub = newHub(registryConfig{
+		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
+	})
+	d.jobs = newJobs(d)
 	d.hub.writes.Go(func() {
 		if err := shell.SweepMemory(); err != nil {
 			d.log.Warn("remove what shells of removed sessions left", "err", err)
@@ -196,8 +194,8 @@ func (d *Daemon) listen() (net.Listener, error) {
 // ready tells the keepers that clients are served.
 func (d *Daemon) ready() {
 	for _, k := range d.links() {
-		if err := k.link().Ready(d.cfg.Dirs.Socket()); err != nil {
-			d.log.Warn("tell the keeper we are ready", "keeper", k.key, "err", err)
+		if err := k.Link().Ready(d.cfg.Dirs.Socket()); err != nil {
+			d.log.Warn("tell the keeper we are ready", "keeper", k.Key(), "err", err)
 		}
 	}
 	d.log.Info("serving", "socket", d.cfg.Dirs.Socket(), "took", time.Since(d.started))
@@ -212,8 +210,8 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	}
 	links := d.links()
 	for _, k := range links {
-		if err := k.link().Leave(how.Restart); err != nil {
-			d.log.Warn("tell the keeper we leave", "keeper", k.key, "err", err)
+		if err := k.Link().Leave(how.Restart); err != nil {
+			d.log.Warn("tell the keeper we leave", "keeper", k.Key(), "err", err)
 		}
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
@@ -233,8 +231,14 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	return err
 }
 
-// notice records something that was mended at the start and that people should know.
-func (d *Daemon) notice(format string, args ...any) {
+// Ran implements Host.
+func (d *Daemon) Ran(e *entry, c *session.Command) { d.jobs.ran(e, c) }
+
+// Leaving implements Host.
+func (d *Daemon) Leaving() bool { return d.jobs.leaving() }
+
+// Notice records something that was mended at the start and that people should know.
+func (d *Daemon) Notice(format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	d.log.Warn(msg)
 	d.mu.Lock()

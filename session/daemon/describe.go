@@ -136,8 +136,8 @@ func (h *hub) save(e *entry, change func(*store.Session)) {
 	e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := h.d.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
-		h.d.log.Error("record a session", "session", rec.ID, "err", err)
+	if err := h.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.log.Error("record a session", "session", rec.ID, "err", err)
 	}
 	h.writes.Go(func() { h.writeManifest(e) })
 }
@@ -151,8 +151,8 @@ func (h *hub) writeManifest(e *entry) {
 	if e.removed || rec.Temporary {
 		return
 	}
-	if err := store.WriteManifest(h.d.cfg.Dirs.Session(rec.ID), rec); err != nil {
-		h.d.log.Error("write a manifest", "session", rec.ID, "err", err)
+	if err := store.WriteManifest(h.dirs.Session(rec.ID), rec); err != nil {
+		h.log.Error("write a manifest", "session", rec.ID, "err", err)
 	}
 }
 

@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -19,7 +20,8 @@ import (
 // PTY's descriptor, the rest through the keeper.
 type device struct {
 	id     string
-	keeper *keeperLink
+	keeper Keeper
+	log    *slog.Logger
 	pty    *os.File // or what writes to a pipe session's input; nil when that is gone
 	pipe   bool
 	apart  bool   // stdout and stderr are told apart
@@ -66,7 +68,7 @@ func (d *device) closeInput(ctx context.Context) error {
 	if d.pty != nil {
 		_ = d.pty.Close() // a second time is fine
 	}
-	return d.keeper.link().CloseInput(ctx, d.id)
+	return d.keeper.Link().CloseInput(ctx, d.id)
 }
 
 func (d *device) Resize(cols, rows int) error {
@@ -106,8 +108,8 @@ func (d *device) control(f func(fd int) error) error {
 }
 
 func (d *device) Resume() {
-	if err := d.keeper.link().Resume(d.id); err != nil {
-		d.keeper.d.log.Debug("resume", "session", d.id, "err", err) // it asks again when it is back
+	if err := d.keeper.Link().Resume(d.id); err != nil {
+		d.log.Debug("resume", "session", d.id, "err", err) // it asks again when it is back
 	}
 }
 
@@ -132,9 +134,9 @@ func (d *device) letGo() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
 	defer cancel()
-	err := d.keeper.retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
+	err := d.keeper.Retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
 	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
-		d.keeper.d.log.Warn("release", "session", d.id, "err", err)
+		d.log.Warn("release", "session", d.id, "err", err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // noClient are sentinels of package session that no client of the daemon can meet, with the reason.
 var noClient = map[string]string{
 	"ErrEchoed": "of sessions inside a Go program, which have no daemon",
+	"ErrNoRoom": "of rings that are filled within a process, as the daemon's are not",
 }
 
 // Each sentinel of the layer below has a row, and each row is of one that there is.

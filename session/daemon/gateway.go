@@ -157,7 +157,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	switch {
 	case errors.Is(err, store.ErrJobExists): // its caller asked twice at once
 		return s.again(ctx, &x.Call, x.Start)
-	case err != nil && j != nil && s.d.leaving():
+	case err != nil && j != nil && s.leaving():
 		s.leave(j)
 		if x.Job != "" { // by which it is found again
 			err = errReplaced()

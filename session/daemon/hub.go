@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -15,9 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/events"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
@@ -86,7 +90,17 @@ func (e *entry) record() store.Session {
 
 // hub is the set of sessions. Its lock guards the maps; entries have their own.
 type hub struct {
-	d          *Daemon
+	dirs    paths.Dirs
+	build   string
+	log     *slog.Logger
+	store   *store.Store
+	conf    *settings.Settings
+	host    Host
+	crashed bool // the daemon before this one did
+
+	kept   map[string]bool // ids of the sessions that keepers had at the start
+	silent map[string]bool // keys of keepers that ran then and did not answer
+
 	bus        events.Bus
 	rebuilding chan struct{}
 	suspects   chan struct{}
@@ -110,10 +124,43 @@ type hub struct {
 // endedAwake is how many ended sessions have their screens in memory.
 const endedAwake = 4
 
-func newHub(d *Daemon) *hub {
+// Host is what the set of sessions needs of the daemon that it is in.
+type Host interface {
+	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
+	KeeperFor(key string) (Keeper, error)
+	// Ran is told of a command that began or ended, on the session's goroutine.
+	Ran(e *entry, c *session.Command)
+	// Leaving says that the daemon ends: what it holds is its successor's.
+	Leaving() bool
+	// Notice records something that was mended and that people should know.
+	Notice(format string, args ...any)
+}
+
+// Keeper is the connection to a keeper. It is made anew when the keeper is replaced.
+type Keeper interface {
+	Key() string
+	Link() *link.Link
+	// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile.
+	Retry(ctx context.Context, f func(*link.Link) error) error
+}
+
+// registryConfig is what a set of sessions is made with.
+type registryConfig struct {
+	Dirs     paths.Dirs
+	Build    string
+	Log      *slog.Logger
+	Store    *store.Store
+	Settings *settings.Settings
+	Crashed  bool // the daemon before this one did
+	Host     Host
+}
+
+func newHub(c registryConfig) *hub {
 	return &hub{
-		d: d, commands: writequeue.Queue{Log: d.log}, byid: map[string]*entry{}, byname: map[string]*entry{},
-		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), unborn: map[string]bool{},
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
+		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
+		commands: writequeue.Queue{Log: c.Log}, byid: map[string]*entry{}, byname: map[string]*entry{},
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		awake: session.NewAwake(endedAwake), followers: newFollowers(),
 	}
 }
@@ -298,22 +345,22 @@ func (h *hub) keeperLost(key string) {
 
 // resync goes on with the sessions of a keeper whose connection was made anew: their
 // rings are still mapped, but notices may have been missed.
-func (h *hub) resync(k *keeperLink) {
+func (h *hub) resync(k Keeper) {
 	for _, e := range h.all() {
-		if e.dev == nil || e.record().Keeper != k.key || e.s.Status().State != session.Running {
+		if e.dev == nil || e.record().Keeper != k.Key() || e.s.Status().State != session.Running {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
-		_, ring, pty, err := k.link().Adopt(ctx, e.s.ID()) // has exit and close told again
+		_, ring, pty, err := k.Link().Adopt(ctx, e.s.ID()) // has exit and close told again
 		cancel()
 		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
 		if errors.Is(err, link.ErrNotFound) {
-			h.d.log.Error("the keeper lost a session", "session", e.s.ID(), "err", err)
+			h.log.Error("the keeper lost a session", "session", e.s.ID(), "err", err)
 			e.s.Lost()
 			continue
 		}
 		if err != nil { // the connection ended again: there will be another resync
-			h.d.log.Warn("resync", "session", e.s.ID(), "err", err)
+			h.log.Warn("resync", "session", e.s.ID(), "err", err)
 		}
 		e.dev.Resume()
 		e.s.Notice()
@@ -339,8 +386,8 @@ func (h *hub) killAll() {
 	for _, e := range h.all() {
 		if e.s.Status().State == session.Running {
 			wg.Go(func() {
-				if err := h.kill(ctx, e, h.d.conf.Grace()); err != nil {
-					h.d.log.Error("kill", "session", e.s.ID(), "err", err)
+				if err := h.kill(ctx, e, h.conf.Grace()); err != nil {
+					h.log.Error("kill", "session", e.s.ID(), "err", err)
 				}
 			})
 		}
@@ -357,4 +404,16 @@ func exitOf(m *wire.Exited) session.Exit {
 		e.Signal = signalName(int(m.Signal))
 	}
 	return e
+}
+
+// contain runs what reads a session's output beside its owner. A panic there ends that, and
+// not the daemon.
+func (h *hub) contain(what, id string, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	return f()
 }

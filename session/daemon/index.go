@@ -44,9 +44,9 @@ type indexer struct {
 func (h *hub) openIndex() {
 	x := &indexer{hub: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
 	h.index = x
-	index, err := search.Open(filepath.Join(h.d.cfg.Dirs.State, "search.db"))
+	index, err := search.Open(filepath.Join(h.dirs.State, "search.db"))
 	if err != nil {
-		h.d.notice("nothing can be searched: %v", err)
+		h.host.Notice("nothing can be searched: %v", err)
 		return
 	}
 	x.index = index
@@ -89,8 +89,8 @@ func (x *indexer) sweep(ctx context.Context, due func(e *entry, rest uint64) boo
 		if end <= seen || e.record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := x.hub.d.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
-			x.hub.d.log.Error("index for search", "session", e.rec.ID, "err", err)
+		if err := x.hub.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
+			x.hub.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (x *indexer) feed(ctx context.Context, e *entry) error {
 	}
 	start, end := e.s.OutputRange()
 	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}}
-	if f.commands, err = x.hub.d.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
+	if f.commands, err = x.hub.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
 		return err
 	}
 	if err := f.read(ctx); err != nil {

@@ -39,7 +39,7 @@ type janitor struct {
 }
 
 func (j *janitor) run(ctx context.Context) {
-	conf := j.hub.d.conf
+	conf := j.hub.conf
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -65,11 +65,11 @@ func (j *janitor) run(ctx context.Context) {
 			j.hub.emptyLog(ctx)
 		case now := <-tidy.C:
 			j.hub.noteAllLeft()
-			if err := j.hub.d.store.PruneJobs(ctx, keptJobs); err != nil {
-				j.hub.d.log.Error("forget old jobs", "err", err)
+			if err := j.hub.store.PruneJobs(ctx, keptJobs); err != nil {
+				j.hub.log.Error("forget old jobs", "err", err)
 			}
-			if _, err := j.hub.tidy(ctx, now, j.hub.d.budget()); err != nil {
-				j.hub.d.log.Error("keep histories within the budget", "err", err)
+			if _, err := j.hub.tidy(ctx, now, j.hub.budget()); err != nil {
+				j.hub.log.Error("keep histories within the budget", "err", err)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (j *janitor) run(ctx context.Context) {
 func (j *janitor) sync(now time.Time) {
 	for _, e := range j.hub.unordered() {
 		if err := e.s.Sync(now); err != nil {
-			j.hub.d.log.Error("sync a history", "session", e.rec.ID, "err", err)
+			j.hub.log.Error("sync a history", "session", e.rec.ID, "err", err)
 		}
 	}
 }
@@ -109,14 +109,14 @@ func (j *janitor) pack(ctx context.Context) {
 		}
 		e.manifest.Unlock()
 		if err != nil && ctx.Err() == nil {
-			j.hub.d.log.Error("pack a history", "session", e.rec.ID, "err", err)
+			j.hub.log.Error("pack a history", "session", e.rec.ID, "err", err)
 		}
 		j.packed[e.rec.ID], packed = end, true
 	}
 }
 
-func (d *Daemon) budget() Budget {
-	r := d.conf.Get().Retention
+func (h *hub) budget() Budget {
+	r := h.conf.Get().Retention
 	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 
@@ -134,7 +134,7 @@ func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, er
 			}
 			continue
 		}
-		dir := filepath.Join(h.d.cfg.Dirs.Session(e.rec.ID), "journal")
+		dir := filepath.Join(h.dirs.Session(e.rec.ID), "journal")
 		before, err := journal.Measure(dir)
 		if err != nil {
 			errs = append(errs, err)
@@ -179,7 +179,7 @@ func (h *hub) carryOut(ctx context.Context, now time.Time, e *entry, drop journa
 		return nil
 	}
 	if drop.Keep == 0 {
-		h.d.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
+		h.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
 		if err := h.remove(ctx, e, false); err != nil {
 			return err
 		}

@@ -51,6 +51,9 @@ func (s *jobs) close() {
 	s.work.Wait()
 }
 
+// leaving says that the daemon ends: what it holds is its successor's.
+func (s *jobs) leaving() bool { return s.ctx.Err() != nil }
+
 // errReplaced is for who comes while the daemon leaves.
 func errReplaced() error {
 	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()

@@ -29,7 +29,8 @@ func testDaemon(t *testing.T) *Daemon {
 		}
 	})
 	d := &Daemon{log: slog.New(slog.DiscardHandler), store: st}
-	d.hub, d.jobs = newHub(d), newJobs(d)
+	d.hub = newHub(registryConfig{Log: d.log, Store: st, Host: d})
+	d.jobs = newJobs(d)
 	return d
 }
 

@@ -32,7 +32,11 @@ type keeperLink struct {
 	gone bool // for good
 }
 
-func (k *keeperLink) link() *link.Link {
+// Key implements Keeper.
+func (k *keeperLink) Key() string { return k.key }
+
+// Link implements Keeper: the newest connection.
+func (k *keeperLink) Link() *link.Link {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.l
@@ -56,6 +60,22 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 	if e := k.d.hub.byID(m.ID); e != nil {
 		e.notify((*session.Session).Closed)
 	}
+}
+
+// adopt makes the connection to a keeper that the daemon before left; nil: that was killed, and
+// its socket and lock file are left over.
+func (d *Daemon) adopt(key string) (Keeper, error) {
+	if keeperEnded(d.cfg.Dirs, key) {
+		if err := d.clearKeeper(key); err != nil {
+			d.log.Warn("keeper not adopted", "keeper", key, "err", err)
+		}
+		return nil, nil
+	}
+	k, err := d.connect(key)
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 // connect dials a keeper that is known to run.
@@ -129,7 +149,7 @@ func keeperEnded(dirs paths.Dirs, key string) bool {
 
 // await waits until the connection that ended is replaced or given up.
 func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
-	for k.link() == old && !k.isGone() {
+	for k.Link() == old && !k.isGone() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -143,11 +163,11 @@ func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
 // again and again.
 const linkTries = 4
 
-// retry has f ask the keeper, and ask again when the connection was replaced meanwhile, as
+// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile, as
 // it is in an upgrade.
-func (k *keeperLink) retry(ctx context.Context, f func(*link.Link) error) error {
+func (k *keeperLink) Retry(ctx context.Context, f func(*link.Link) error) error {
 	for try := 1; ; try++ {
-		l := k.link()
+		l := k.Link()
 		err := f(l)
 		if err == nil || try == linkTries || !isLost(l, err) {
 			return err
@@ -161,30 +181,6 @@ func (k *keeperLink) retry(ctx context.Context, f func(*link.Link) error) error 
 // isLost says that the connection ended before an answer came.
 func isLost(l *link.Link, err error) bool {
 	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || isClosed(l.Gone())
-}
-
-// spawn has the keeper start a process. A keeper that was replaced while it was asked may
-// have done so already.
-func (k *keeperLink) spawn(ctx context.Context, m wire.Spawn) (s *wire.Spawned, err error) {
-	again := false
-	err = k.retry(ctx, func(l *link.Link) (err error) {
-		s, err = l.Spawn(ctx, m)
-		if again && errors.Is(err, link.ErrExists) {
-			s, err = &wire.Spawned{Base: m.Base, Limited: true}, nil
-		}
-		again = true
-		return err
-	})
-	return s, err
-}
-
-// unspawn ends a process that is not to be, whether it was started or is about to.
-func (k *keeperLink) unspawn(id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
-	defer cancel()
-	l := k.link()
-	_ = l.Signal(ctx, id, syscall.SIGKILL, wire.ScopeAll) // the keeper may not know it
-	_ = l.Release(ctx, id)
 }
 
 func (k *keeperLink) isGone() bool {
@@ -231,8 +227,8 @@ func (d *Daemon) links() []*keeperLink {
 	return all
 }
 
-// keeperFor returns the connection to a keeper, starting the keeper if need be.
-func (d *Daemon) keeperFor(key string) (*keeperLink, error) {
+// KeeperFor returns the connection to a keeper, starting the keeper if need be.
+func (d *Daemon) KeeperFor(key string) (Keeper, error) {
 	d.launching.Lock() // two connections to one keeper would fight for its notices
 	defer d.launching.Unlock()
 	d.mu.Lock()
@@ -246,9 +242,8 @@ func (d *Daemon) keeperFor(key string) (*keeperLink, error) {
 	if err != nil && !errors.Is(err, keeper.ErrRunning) {
 		return nil, err
 	}
-	k, err = d.connect(key)
-	if err != nil {
+	if k, err = d.connect(key); err != nil {
 		return nil, err
 	}
-	return k, k.link().Ready(d.cfg.Dirs.Socket())
+	return k, k.Link().Ready(d.cfg.Dirs.Socket())
 }

@@ -52,7 +52,7 @@ func (h *hub) signal(ctx context.Context, e *entry, req api.Signal) error {
 	if scope == "" {
 		scope = wire.ScopeForeground
 	}
-	if err := e.dev.keeper.link().Signal(ctx, e.s.ID(), sig, scope); err != nil {
+	if err := e.dev.keeper.Link().Signal(ctx, e.s.ID(), sig, scope); err != nil {
 		return api.Errorf(api.CodeUnavailable, "signal %s: %v", req.Signal, err)
 	}
 	return nil
@@ -134,7 +134,7 @@ func (e *entry) atPrompt() bool {
 
 // sendAll sends a rung's signal, and returns who got it, where that is everybody.
 func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]sys.Process, error) {
-	l := e.dev.keeper.link()
+	l := e.dev.keeper.Link()
 	if r.scope == wire.ScopeForeground {
 		return nil, l.Signal(ctx, e.s.ID(), r.sig, r.scope)
 	}
@@ -188,12 +188,12 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 			return api.Errorf(api.CodeRunning, "session %s is running", e.record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.kill(ctx, e, h.d.conf.Grace()); err != nil {
+		if err := h.kill(ctx, e, h.conf.Grace()); err != nil {
 			return err
 		}
 	}
 	if len(h.seeLeft(e)) > 0 { // nobody could find it afterwards
-		h.endLeft(e, h.d.conf.Grace())
+		h.endLeft(e, h.conf.Grace())
 		h.sweep(e)
 	}
 	view := h.describe(e, e.s.Status())
@@ -202,7 +202,7 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 	if e.dev != nil { // first of all: what a keeper has and nobody knows of comes back
 		e.dev.released()
 	}
-	err := errors.Join(h.d.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
+	err := errors.Join(h.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
 	h.drop(e)
 	h.bus.Publish("removed", &view)
 	if err != nil {
@@ -217,7 +217,7 @@ func (h *hub) removeDir(e *entry) error {
 	e.removed = true
 	h.dropState(e.s.ID())
 	h.forgotten.Store(true)
-	return removeSessionDir(h.d.cfg.Dirs.Session(e.s.ID()))
+	return removeSessionDir(h.dirs.Session(e.s.ID()))
 }
 
 // rereadGrace is how long a temporary session stays for whoever was told how to read what
@@ -239,6 +239,6 @@ func (h *hub) removeEnded(e *entry) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := h.remove(ctx, e, false); err != nil {
-		h.d.log.Error("remove a temporary session", "session", e.s.ID(), "err", err)
+		h.log.Error("remove a temporary session", "session", e.s.ID(), "err", err)
 	}
 }

@@ -31,13 +31,13 @@ func removeSessionDir(dir string) error {
 // and of sessions half made, which have printed nothing. Called once it is known what keepers
 // have; what a silent one may have stays.
 func (h *hub) clearLeftovers() {
-	root := h.d.cfg.Dirs.Sessions()
+	root := h.dirs.Sessions()
 	dirs, err := os.ReadDir(root)
 	if err != nil {
-		h.d.log.Error("look for directories left over", "err", err)
+		h.log.Error("look for directories left over", "err", err)
 		return
 	}
-	for _, silent := range h.d.silent {
+	for _, silent := range h.silent {
 		if silent {
 			return
 		}
@@ -48,15 +48,15 @@ func (h *hub) clearLeftovers() {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {
-			h.d.log.Error("remove a directory left over", "dir", path, "err", err)
+			h.log.Error("remove a directory left over", "dir", path, "err", err)
 			continue
 		}
-		h.d.log.Info("removed a directory that a killed daemon left", "dir", path)
+		h.log.Info("removed a directory that a killed daemon left", "dir", path)
 	}
 }
 
 func (h *hub) isHalfMade(id, path string) bool {
-	if h.byID(id) != nil || h.d.kept[id] {
+	if h.byID(id) != nil || h.kept[id] {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); !errors.Is(err, os.ErrNotExist) {
@@ -79,8 +79,8 @@ func (h *hub) emptyLog(ctx context.Context) {
 	if !h.forgotten.Swap(false) {
 		return
 	}
-	if err := h.d.store.ForgetRemoved(ctx); err != nil {
+	if err := h.store.ForgetRemoved(ctx); err != nil {
 		h.forgotten.Store(true)
-		h.d.log.Debug("the database's log still holds removed sessions", "err", err)
+		h.log.Debug("the database's log still holds removed sessions", "err", err)
 	}
 }

@@ -60,7 +60,7 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 			o.signal(r.sig, r.scope)
 		}
 		if r.sig != syscall.SIGKILL {
-			awaitOrphans(ctx, list, h.d.conf.Grace())
+			awaitOrphans(ctx, list, h.conf.Grace())
 		}
 	}
 	for range sweepRounds { // who was born while others were killed
@@ -74,7 +74,7 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 	}
 	for _, o := range list {
 		for _, p := range o.left() {
-			h.d.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
+			h.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (h *hub) orphansOf(key string) (orphans []*orphan, lost []*entry) {
 func (h *hub) endLeftBehind(rest []*entry) {
 	var orphans []*orphan
 	for _, e := range rest {
-		if e.rec.State == string(session.Running) && !h.d.kept[e.rec.ID] && !h.d.silent[e.rec.Keeper] {
+		if e.rec.State == string(session.Running) && !h.kept[e.rec.ID] && !h.silent[e.rec.Keeper] {
 			orphans = append(orphans, &orphan{
 				id: e.rec.ID, pid: e.rec.PID, started: e.rec.Started, cgroups: keeper.CgroupsOf(e.rec.ID),
 			})

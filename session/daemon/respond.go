@@ -76,7 +76,7 @@ func (h *hub) fired(e *entry, f session.Firing) {
 	view, answer := h.describe(e, e.s.Status()), firingView(&f)
 	h.bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
 	if f.Error != "" {
-		h.d.log.Warn("a rule", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
+		h.log.Warn("a rule", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
 	}
 }
 

@@ -50,9 +50,9 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	if err != nil {
 		return nil, err
 	}
-	k, err := h.d.keeperFor(p.rec.Keeper)
+	k, err := h.host.KeeperFor(p.rec.Keeper)
 	if err != nil {
-		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.d.cfg.Dirs.KeeperLog())
+		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.dirs.KeeperLog())
 	}
 	line, err := h.divider(ctx, old)
 	anew := errors.Is(err, session.ErrQuarantined)
@@ -124,7 +124,7 @@ var ofItsTime = []string{
 // lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
 // was changed in it, without secrets; nothing when nobody knows.
 func (h *hub) lastEnv(id string) []string {
-	last := session.LastEnv(h.d.cfg.Dirs.Session(id))
+	last := session.LastEnv(h.dirs.Session(id))
 	if l := h.launchOf(id); l != nil && l.StateDir != "" {
 		if now, _, err := shell.ReadEnv(l.StateDir); err == nil { // its end was not seen
 			for name, value := range now {
@@ -181,12 +181,12 @@ func dividingLine(b []byte) []byte {
 // divide appends the line between old and new to a session's journal and returns where
 // the new output begins.
 func (h *hub) divide(id string, line []byte) (uint64, error) {
-	j, _, err := journal.Open(filepath.Join(h.d.cfg.Dirs.Session(id), "journal"), journal.Options{})
+	j, _, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
 	if err != nil {
-		return 0, storageError(err, h.d.cfg.Dirs.State)
+		return 0, storageError(err, h.dirs.State)
 	}
 	if err = j.AppendOutput(line); err != nil {
-		err = storageError(err, h.d.cfg.Dirs.State)
+		err = storageError(err, h.dirs.State)
 	}
 	return j.End(), errors.Join(err, j.Close())
 }
@@ -217,7 +217,7 @@ func (h *hub) restoreLost(ctx context.Context, lost []*entry) {
 			continue
 		}
 		if _, err := h.restore(ctx, e, req); err != nil {
-			h.d.notice("session %s did not come back: %v", e.record().Name, err)
+			h.host.Notice("session %s did not come back: %v", e.record().Name, err)
 		}
 	}
 }

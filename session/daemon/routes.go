@@ -113,7 +113,7 @@ func (d *Daemon) getStatus(ctx context.Context, _ *struct{}) (api.Status, error)
 		}
 	}
 	for _, k := range d.links() {
-		r, err := k.link().Status(ctx)
+		r, err := k.Link().Status(ctx)
 		if err != nil {
 			continue // it is being lost or upgraded
 		}

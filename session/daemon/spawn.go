@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"syscall"
 
@@ -28,4 +29,28 @@ func noTerminal(err error) (why string, ok bool) {
 		return "", false
 	}
 	return se.Message, true
+}
+
+// spawnAt has the keeper start a process. A keeper that was replaced while it was asked may
+// have done so already.
+func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, err error) {
+	again := false
+	err = k.Retry(ctx, func(l *link.Link) (err error) {
+		s, err = l.Spawn(ctx, m)
+		if again && errors.Is(err, link.ErrExists) {
+			s, err = &wire.Spawned{Base: m.Base, Limited: true}, nil
+		}
+		again = true
+		return err
+	})
+	return s, err
+}
+
+// unspawn ends a process that is not to be, whether it was started or is about to.
+func unspawn(k Keeper, id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	l := k.Link()
+	_ = l.Signal(ctx, id, syscall.SIGKILL, wire.ScopeAll) // the keeper may not know it
+	_ = l.Release(ctx, id)
 }

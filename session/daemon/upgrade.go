@@ -21,7 +21,7 @@ func (d *Daemon) upgrade(ctx context.Context, path string) error {
 	defer exe.Close()
 	var errs error
 	for _, k := range d.links() {
-		l := k.link()
+		l := k.Link()
 		if err := l.Upgrade(ctx, exe); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("keeper %s: %w", k.key, err))
 			continue
@@ -42,7 +42,7 @@ func (d *Daemon) upgrade(ctx context.Context, path string) error {
 func (d *Daemon) keepersBack(ctx context.Context) error {
 	for _, k := range d.links() {
 		for {
-			l := k.link()
+			l := k.Link()
 			if _, err := l.Status(ctx); err == nil {
 				break
 			}

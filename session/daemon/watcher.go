@@ -206,7 +206,7 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 }
 
 func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
-	n := f.h.d.conf.Notify()
+	n := f.h.conf.Notify()
 	r := f.e.record()
 	done := progress.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
@@ -220,7 +220,7 @@ func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) 
 	}
 	sender := progress.Sender{Terminals: f.h.terminals.send}
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
-		f.h.d.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
+		f.h.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
 	}
 }
 
@@ -232,9 +232,9 @@ func (h *hub) earlier(ctx context.Context, e *entry, j *task) []time.Duration {
 	if j.n == 0 {
 		return h.earlierPrograms(e, j)
 	}
-	list, err := h.d.store.Commands(ctx, store.CommandQuery{Text: j.command, Newest: true, Limit: earlierRuns})
+	list, err := h.store.Commands(ctx, store.CommandQuery{Text: j.command, Newest: true, Limit: earlierRuns})
 	if err != nil {
-		h.d.log.Warn("look up earlier runs", "session", e.rec.ID, "err", err)
+		h.log.Warn("look up earlier runs", "session", e.rec.ID, "err", err)
 	}
 	var took []time.Duration
 	for _, c := range list {

@@ -63,7 +63,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		}
 		if database != nil && !same(dirs.Database(), database) {
 			database = nil
-			d.notice("the state directory %s was removed or replaced: what sessions print is kept no more; "+
+			d.Notice("the state directory %s was removed or replaced: what sessions print is kept no more; "+
 				"run `longterm daemon restart`, sessions go on without what they printed before", dirs.State)
 		}
 		if same(dirs.Socket(), socket) && isFile(d.locks.run, dirs.DaemonLock()) {
