@@ -237,7 +237,7 @@ func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) erro
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
 		Status:  statusOf(&e.rec), Log: h.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
-		Shell:   h.launchOf(e.rec.ID),
+		Shell:   h.spawner.launchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,

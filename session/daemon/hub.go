@@ -110,6 +110,7 @@ type hub struct {
 	lost       []*entry        // went down with their keeper or the machine; set while loading
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
 	index      *indexer
+	spawner    spawner
 	walker     walker
 	commands   writequeue.Queue // records of commands and sessions
 	followers  *followers       // read what commands print
@@ -161,7 +162,8 @@ func newHub(c registryConfig) *hub {
 		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
 		commands: writequeue.Queue{Log: c.Log}, byid: map[string]*entry{}, byname: map[string]*entry{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
-		awake: session.NewAwake(endedAwake), followers: newFollowers(),
+		spawner: spawner{dirs: c.Dirs, log: c.Log, conf: c.Settings},
+		awake:   session.NewAwake(endedAwake), followers: newFollowers(),
 	}
 }
 
@@ -290,7 +292,7 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		h.saveEnd(e, st)
 		h.programEnded(e, st)
 		if st.State != session.Running {
-			h.writes.Go(func() { h.dropState(e.rec.ID) })
+			h.writes.Go(func() { h.spawner.dropState(e.rec.ID) })
 		}
 	case session.ChangeCwd:
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })

@@ -27,24 +27,24 @@ type launchRecord struct {
 
 // integrate has a shell that is about to start tell of its commands. What cannot be
 // integrated starts as it is.
-func (h *hub) integrate(id string, p *plan) error {
-	if p.plain || p.pipe || !h.conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
+func (s *spawner) integrate(id string, p *plan) error {
+	if p.plain || p.pipe || !s.conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
 		return nil
 	}
-	dir := filepath.Join(h.dirs.Session(id), "shell")
+	dir := filepath.Join(s.dirs.Session(id), "shell")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return storageError(err, h.dirs.State)
+		return storageError(err, s.dirs.State)
 	}
-	state, err := shell.MemoryDir(h.dirs.Session(id))
+	state, err := shell.MemoryDir(s.dirs.Session(id))
 	if err != nil {
-		h.log.Warn("the shell's environment will be on disk until it ends", "session", id, "err", err)
+		s.log.Warn("the shell's environment will be on disk until it ends", "session", id, "err", err)
 	}
 	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.rec.Cwd, Dir: dir, State: state})
 	if l.StateDir != state { // it leaves nothing
 		err = errors.Join(err, shell.RemoveMemoryDir(state))
 	}
 	if err != nil {
-		h.log.Warn("the shell's commands will not be followed", "session", id, "err", err)
+		s.log.Warn("the shell's commands will not be followed", "session", id, "err", err)
 		return nil
 	}
 	if l.Quality == shell.None && l.Reason != "" && !isInteractive(p.argv) {
@@ -53,14 +53,14 @@ func (h *hub) integrate(id string, p *plan) error {
 	p.argv, p.env = l.Argv, l.Env
 	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(h.dirs.Session(id), launchFile), b, 0o600)
+		err = os.WriteFile(filepath.Join(s.dirs.Session(id), launchFile), b, 0o600)
 	}
 	// The state of a shell before this one says nothing about it.
-	if rmErr := os.Remove(filepath.Join(h.dirs.Session(id), "shell.json")); !errors.Is(rmErr, os.ErrNotExist) {
+	if rmErr := os.Remove(filepath.Join(s.dirs.Session(id), "shell.json")); !errors.Is(rmErr, os.ErrNotExist) {
 		err = errors.Join(err, rmErr)
 	}
 	if err != nil {
-		return storageError(err, h.dirs.State)
+		return storageError(err, s.dirs.State)
 	}
 	return nil
 }
@@ -80,8 +80,8 @@ func isInteractive(argv []string) bool {
 
 // dropState removes what a session's shell left for the session: nobody asks for it any more.
 // What a restored shell is given is in the session's own state, without secrets.
-func (h *hub) dropState(id string) {
-	l := h.launchOf(id)
+func (s *spawner) dropState(id string) {
+	l := s.launchOf(id)
 	if l == nil || l.StateDir == "" {
 		return
 	}
@@ -92,19 +92,19 @@ func (h *hub) dropState(id string) {
 		}
 	}
 	if err = errors.Join(err, shell.RemoveMemoryDir(l.StateDir)); err != nil {
-		h.log.Warn("remove what a shell left", "session", id, "err", err)
+		s.log.Warn("remove what a shell left", "session", id, "err", err)
 	}
 }
 
 // launchOf is how a session's shell was started; nil: it is none, or nobody knows.
-func (h *hub) launchOf(id string) *shell.Launch {
-	b, err := os.ReadFile(filepath.Join(h.dirs.Session(id), launchFile))
+func (s *spawner) launchOf(id string) *shell.Launch {
+	b, err := os.ReadFile(filepath.Join(s.dirs.Session(id), launchFile))
 	if err != nil {
 		return nil
 	}
 	var r launchRecord
 	if err := json.Unmarshal(b, &r); err != nil {
-		h.log.Warn("how the shell was started is not known", "session", id, "err", err)
+		s.log.Warn("how the shell was started is not known", "session", id, "err", err)
 		return nil
 	}
 	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd}

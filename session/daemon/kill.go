@@ -215,7 +215,7 @@ func (h *hub) removeDir(e *entry) error {
 	e.manifest.Lock()
 	defer e.manifest.Unlock()
 	e.removed = true
-	h.dropState(e.s.ID())
+	h.spawner.dropState(e.s.ID())
 	h.forgotten.Store(true)
 	return removeSessionDir(h.dirs.Session(e.s.ID()))
 }

@@ -5,16 +5,12 @@ package daemon
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -46,7 +42,7 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	if h.byID(old.rec.ID) != old || old.s.Status().State == session.Running {
 		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.record().Name)
 	}
-	p, err := h.planAgain(old, req)
+	p, err := h.spawner.planAgain(old.record(), old.s.Status().Cwd, req)
 	if err != nil {
 		return nil, err
 	}
@@ -79,76 +75,6 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	view := h.describe(e, e.s.Status())
 	h.bus.Publish("state", &view)
 	return e, nil
-}
-
-// planAgain says what to start for a session that ended.
-func (h *hub) planAgain(old *entry, req api.Restore) (*plan, error) {
-	rec := old.record()
-	p := &plan{pipe: rec.Pipe, env: req.Env}
-	if p.env == nil {
-		p.env = os.Environ()
-	}
-	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
-	p.env = append(p.env, h.lastEnv(rec.ID)...)
-	switch {
-	case req.Shell && req.Command:
-		return nil, api.Errorf(api.CodeInvalid, "both shell and command are asked for").WithHint("choose one")
-	case req.Shell && !rec.Shell:
-		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
-	case !rec.Shell && !req.Command:
-		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, quote(rec.Argv)).
-			WithHint("give --command to run it again, or --shell to have a shell in its directory")
-	}
-	cwd := old.s.Status().Cwd
-	if cwd == "" {
-		cwd = rec.Cwd
-	}
-	rec.Cwd = existing(cwd)
-	p.env = childEnv(p.env, rec.ID, rec.Cwd)
-	var err error
-	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
-		return nil, err
-	}
-	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
-	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
-	p.rec, p.argv = rec, rec.Argv
-	return p, nil
-}
-
-// ofItsTime are variables that describe the login or the moment a shell ran in, not what was
-// done in it.
-var ofItsTime = []string{
-	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "SHLVL", "PWD", "OLDPWD", "_",
-}
-
-// lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
-// was changed in it, without secrets; nothing when nobody knows.
-func (h *hub) lastEnv(id string) []string {
-	last := session.LastEnv(h.dirs.Session(id))
-	if l := h.launchOf(id); l != nil && l.StateDir != "" {
-		if now, _, err := shell.ReadEnv(l.StateDir); err == nil { // its end was not seen
-			for name, value := range now {
-				last[name] = &value
-			}
-		}
-	}
-	var env []string
-	for name, value := range last {
-		if value != nil && !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(ofItsTime, name) {
-			env = append(env, name+"="+*value)
-		}
-	}
-	return env
-}
-
-// existing is the directory, or the nearest one above it that is still there.
-func existing(dir string) string {
-	for {
-		if st, err := os.Stat(dir); err == nil && st.IsDir() || dir == filepath.Dir(dir) {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // divider is what stands between the old output and the new: it ends every mode the old

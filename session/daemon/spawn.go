@@ -7,16 +7,17 @@ import (
 	"errors"
 	"syscall"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
 // request is what the keeper is asked for.
-func (p *plan) request(e *entry) wire.Spawn {
+func (p *plan) request() wire.Spawn {
 	return wire.Spawn{
-		ID: e.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: e.rec.Cwd,
-		Cols: uint64(e.rec.Cols), Rows: uint64(e.rec.Rows), RingBytes: ring.DefaultSize, Base: p.base,
+		ID: p.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.rec.Cwd,
+		Cols: uint64(p.rec.Cols), Rows: uint64(p.rec.Rows), RingBytes: ring.DefaultSize, Base: p.base,
 		Pipe: p.pipe, Apart: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
 		Umask: p.umask,
 	}
@@ -53,4 +54,70 @@ func unspawn(k Keeper, id string) {
 	l := k.Link()
 	_ = l.Signal(ctx, id, syscall.SIGKILL, wire.ScopeAll) // the keeper may not know it
 	_ = l.Release(ctx, id)
+}
+
+// start has the keeper start the process. When it fails and ctx has ended, the process may have come
+// all the same, and is ended.
+func (s *spawner) start(ctx context.Context, k Keeper, p *plan) error {
+	if err := s.integrate(p.rec.ID, p); err != nil {
+		return err
+	}
+	spawned, err := spawnAt(ctx, k, p.request())
+	if why, ok := noTerminal(err); ok && p.fallback {
+		p.pipe, p.rec.Pipe, p.why = true, true, why
+		spawned, err = spawnAt(ctx, k, p.request())
+	}
+	if err != nil {
+		if ctx.Err() != nil { // it may come yet
+			unspawn(k, p.rec.ID)
+		}
+		return spawnError(err)
+	}
+	if p.limited() && !spawned.Limited {
+		unspawn(k, p.rec.ID)
+		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
+			WithHint("run `longterm daemon upgrade`; sessions go on")
+	}
+	if spawned.Base != p.base {
+		unspawn(k, p.rec.ID)
+		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
+			WithHint("run `longterm daemon upgrade`; sessions go on")
+	}
+	return nil
+}
+
+func spawnError(err error) error {
+	if errors.Is(err, link.ErrLost) {
+		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err).WithHint("try again").AgainSoon()
+	}
+	if errors.Is(err, link.ErrNoCgroup) {
+		return api.Errorf(api.CodeUnavailable, "%v", err).
+			WithHint("limits need a cgroup v2 of the keeper's own with the controllers memory, cpu and pids, as systemd's user manager gives one; start it without limits, or see `ulimit`")
+	}
+	var se *link.SpawnError
+	if !errors.As(err, &se) {
+		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err)
+	}
+	e := api.Errorf(api.CodeSpawn, "%v", se)
+	switch se.Errno {
+	case syscall.EMFILE, syscall.ENFILE:
+		return noDescriptors(err)
+	case syscall.ENOSPC, syscall.ENXIO:
+		e = e.WithHint("no terminal is free: end some sessions, or use --pipe")
+	case syscall.E2BIG:
+		e = e.WithHint("arguments and environment are too large")
+	case syscall.EACCES, syscall.ENOEXEC:
+		e = e.WithHint("the file is not a program this system can run")
+	}
+	return e
+}
+
+func noDescriptors(err error) error {
+	return api.Errorf(api.CodeLimit, "no room for another session: %v", err).
+		WithHint("end some sessions, or raise the limit (ulimit -n) and start longterm anew")
+}
+
+func storageError(err error, dir string) error {
+	return api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err).
+		WithHint("make room in, or make writable, %s", dir)
 }

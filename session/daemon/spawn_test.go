@@ -35,13 +35,12 @@ func TestNoTerminalIsToldFromOtherErrors(t *testing.T) {
 
 // What is asked for on pipes keeps the streams apart; input is for pipes only.
 func TestSpawnRequest(t *testing.T) {
-	e := &entry{}
 	p := &plan{input: true, fallback: true}
-	if m := p.request(e); m.Pipe || m.Apart || m.Input {
+	if m := p.request(); m.Pipe || m.Apart || m.Input {
 		t.Errorf("on a terminal: %+v", m)
 	}
 	p.pipe = true
-	if m := p.request(e); !m.Pipe || !m.Apart || !m.Input {
+	if m := p.request(); !m.Pipe || !m.Apart || !m.Input {
 		t.Errorf("on pipes: %+v", m)
 	}
 }
