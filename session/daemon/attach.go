@@ -31,7 +31,7 @@ const maxHistoryLag = 64 << 20
 
 // stream is a client's WebSocket and its place at a session.
 type stream struct {
-	d    *Daemon
+	srv  *server
 	e    *entry
 	ws   *websocket.Conn
 	seat *seat
@@ -43,8 +43,8 @@ type stream struct {
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
 
 // openStream upgrades a request to a stream.
-func (d *Daemon) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	e, err := d.hub.resolve(r.PathValue("session"))
+func (s *server) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	e, err := s.hub.resolve(r.PathValue("session"))
 	if err != nil {
 		writeError(w, err)
 		return nil, err
@@ -64,7 +64,7 @@ func (d *Daemon) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		return nil, err
 	}
 	inside := q.Get("inside")
-	if err := d.hub.checkNesting(e, inside); err != nil {
+	if err := s.checkNesting(e, inside); err != nil {
 		writeError(w, err)
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func (d *Daemon) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		return nil, err
 	}
 	ws.SetReadLimit(maxBody)
-	s := &stream{d: d, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
-	s.size.Cols, s.size.Rows = cols, rows
-	if s.readOnly {
+	c := &stream{srv: s, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
+	c.size.Cols, c.size.Rows = cols, rows
+	if c.readOnly {
 		policy = SizeNone
 	}
-	s.seat = e.seat.sit(&seat{cols: cols, rows: rows, policy: policy, inside: inside})
-	return s, nil
+	c.seat = e.seat.sit(&seat{cols: cols, rows: rows, policy: policy, inside: inside})
+	return c, nil
 }
 
 func writeError(w http.ResponseWriter, err error) {
@@ -99,7 +99,7 @@ func (s *stream) leave(ctx context.Context) {
 	_ = s.ws.Close()
 	s.fit(context.WithoutCancel(ctx))
 	if empty && s.e.temporary() && finished(s.e.s) {
-		s.d.hub.removeEnded(s.e)
+		s.srv.hub.removeEnded(s.e)
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *stream) leave(ctx context.Context) {
 func (s *stream) fit(ctx context.Context) {
 	if cols, rows, ok := s.e.seat.size(); ok {
 		if err := s.e.s.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
-			s.d.log.Warn("resize", "session", s.e.s.ID(), "err", err)
+			s.srv.log.Warn("resize", "session", s.e.s.ID(), "err", err)
 		}
 	}
 }
@@ -141,16 +141,16 @@ func (s *stream) bye(err error) {
 
 // serveAttach connects a person's terminal to a session: raw output, after a drawing
 // of the screen as it stands, minus queries.
-func (d *Daemon) serveAttach(w http.ResponseWriter, r *http.Request) {
-	s, err := d.openStream(w, r)
+func (s *server) serveAttach(w http.ResponseWriter, r *http.Request) {
+	c, err := s.openStream(w, r)
 	if err != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer s.leave(ctx)
-	s.fit(ctx)
-	a := &attached{stream: s, cols: s.size.Cols, rows: s.size.Rows, lag: maxLag}
+	defer c.leave(ctx)
+	c.fit(ctx)
+	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag}
 	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
 		a.lag = maxHistoryLag
 		a.painted = r.URL.Query().Get("again") == "true"
@@ -159,9 +159,9 @@ func (d *Daemon) serveAttach(w http.ResponseWriter, r *http.Request) {
 	resized := make(chan attach.Control, 1)
 	go func() {
 		defer cancel()
-		s.listen(ctx, resized)
+		c.listen(ctx, resized)
 	}()
-	s.bye(a.draw(ctx, resized))
+	c.bye(a.draw(ctx, resized))
 }
 
 // listen takes what the client types and its changes of size.
@@ -232,7 +232,7 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	w := a.e.s.Watch()
 	defer w.Close()
 	a.buf = make([]byte, 64<<10)
-	news, leave := a.d.hub.terminals.join()
+	news, leave := a.srv.hub.terminals.join()
 	defer leave()
 	fresh := true
 	for {

@@ -51,7 +51,6 @@ type Daemon struct {
 	store   *store.Store
 	hub     *hub
 	jobs    *jobs
-	pool    *pool
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -90,13 +89,11 @@ func Run(ctx context.Context, cfg Config) error {
 	defer d.store.Close()
 	d.hub.adoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.resume()
-	d.pool = &pool{d: d}
-	d.pool.sweep()
 	listener, err := d.listen()
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: d.handler(), ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	srv := &http.Server{Handler: newServer(d, d.hub, d.jobs, d.store, d.conf, d.log, cfg.Build).handler(), ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
@@ -166,7 +163,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	d.hub = newHub(registryConfig{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
-	d.jobs = newJobs(d)
+	d.jobs = newJobs(d.hub, d.store, d.conf, d.log)
 	d.hub.writes.Go(func() {
 		if err := shell.SweepMemory(); err != nil {
 			d.log.Warn("remove what shells of removed sessions left", "err", err)
@@ -215,7 +212,6 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
-	d.pool.close()
 	d.hub.bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -229,6 +225,14 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		k.close(how.KillSessions)
 	}
 	return err
+}
+
+// Stop has the daemon end; one that does already goes on as it was told first.
+func (d *Daemon) Stop(how api.Stop) {
+	select {
+	case d.stop <- how:
+	default:
+	}
 }
 
 // Ran implements Host.

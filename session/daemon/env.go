@@ -13,8 +13,8 @@ import (
 )
 
 // getEnv tells a session's environment as well as it is known.
-func (d *Daemon) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return api.Environment{}, err
 	}

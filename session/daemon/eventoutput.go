@@ -11,11 +11,6 @@ import (
 	"github.com/longterm-dev/longterm/session/capture"
 )
 
-func (h *hub) publishBell(e *entry, n int) {
-	view := h.describe(e, e.s.Status())
-	h.bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
-}
-
 const (
 	// outputEvery is how often a listener who asked for it is told of output.
 	outputEvery = 100 * time.Millisecond

@@ -10,31 +10,10 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The gateway: every command that is run for somebody, whoever it is, is a job (R1).
-
-func (d *Daemon) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return api.Result{}, err
-	}
-	r, err := d.jobs.line(ctx, e, in.Body)
-	return r, refusal(e, err)
-}
-
-// refusal is why a line was not run. A shell that is busy with a program that waits for
-// input is another matter than one that works.
-func refusal(e *entry, err error) error {
-	st := e.s.Status()
-	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
-		return err
-	}
-	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
-		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.record().Name)
-}
+// Every command that is run for somebody, whoever it is, is a job (R1).
 
 // line runs a line in a session's shell.
 func (s *jobs) line(ctx context.Context, e *entry, x api.Exec) (api.Result, error) {
@@ -46,8 +25,8 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	begun := false
 	defer func() {
 		if w != nil && !begun {
-			s.d.pool.used(w)
-			s.d.pool.end(w.entry)
+			s.pool.used(w)
+			s.pool.end(w.entry)
 		}
 	}()
 	k, err := s.clocksOf(&x.Call, false)
@@ -67,7 +46,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	}
 	j.orForeign = x.Foreign
 	follow := j.followLine // unless the program tells nothing of its commands
-	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.d.conf.Get().Shells.History}, x.Respond)
+	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.conf.Get().Shells.History}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followForeign
 		err = j.typeForeign(ctx, x.Wait)
@@ -84,7 +63,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	s.start(j, follow)
 	r, err := j.await(ctx, &x.Call, endsByCaller)
 	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
-		afterAnswer(ctx, func() { s.d.pool.end(e) })
+		afterAnswer(ctx, func() { s.pool.end(e) })
 	}
 	return r, err
 }
@@ -107,13 +86,9 @@ func (s *jobs) drop(j *job) {
 	s.leave(j)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := s.d.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
-		s.d.log.Error("forget a job", "job", j.id, "err", err)
+	if err := s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
+		s.log.Error("forget a job", "job", j.id, "err", err)
 	}
-}
-
-func (d *Daemon) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
-	return d.jobs.command(ctx, in.Body)
 }
 
 // command runs a command in a session of its own.
@@ -142,7 +117,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	stored := x
 	stored.Env = nil // what it was started with is the session's business
 	var j *job
-	e, err := s.d.hub.createRecorded(ctx, x.NewSession, func(e *entry) error {
+	e, err := s.hub.createRecorded(ctx, x.NewSession, func(e *entry) error {
 		made, err := s.newJob(e, x.Call, k, text, stored)
 		if err != nil {
 			return err
@@ -175,7 +150,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
 	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated && len(r.Background) == 0 {
-		afterAnswer(ctx, func() { s.d.hub.removeEnded(e) })
+		afterAnswer(ctx, func() { s.hub.removeEnded(e) })
 	}
 	return r, err
 }
@@ -186,7 +161,7 @@ func (s *jobs) warm(ctx context.Context, x api.Run) (api.Result, error) {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
 			WithHint("use `longterm new` and `longterm exec` for more")
 	}
-	w, err := s.d.pool.take(ctx, x.NewSession)
+	w, err := s.pool.take(ctx, x.NewSession)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -200,7 +175,7 @@ func (s *jobs) known(ctx context.Context, id string) bool {
 	if s.await(ctx, id) != nil {
 		return true
 	}
-	_, err := s.d.store.Job(ctx, id)
+	_, err := s.store.Job(ctx, id)
 	return err == nil
 }
 
@@ -213,7 +188,7 @@ func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, 
 	case j != nil:
 		return j.await(ctx, c, endsByCaller)
 	}
-	r, err := s.d.store.Job(ctx, c.Job)
+	r, err := s.store.Job(ctx, c.Job)
 	switch {
 	case errors.Is(err, store.ErrNoJob): // it could not be started after all
 		return api.Result{}, api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", c.Job).WithHint("ask again").AgainSoon()
@@ -222,31 +197,31 @@ func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, 
 	case r.State != store.JobDone: // another daemon's, or this one leaves
 		return api.Result{}, errReplaced()
 	}
-	res, err := s.d.told(ctx, &r, c.MaxOutput)
-	if e := s.d.hub.byID(r.Session); err == nil && !start && e != nil && e.ready.Load() && !res.Truncated {
-		afterAnswer(ctx, func() { s.d.doneWith(e) })
+	res, err := s.told(ctx, &r, c.MaxOutput)
+	if e := s.hub.byID(r.Session); err == nil && !start && e != nil && e.ready.Load() && !res.Truncated {
+		afterAnswer(ctx, func() { s.doneWith(e) })
 	}
 	return res, err
 }
 
 // doneWith removes what was only there to be read, and was.
-func (d *Daemon) doneWith(e *entry) {
+func (s *jobs) doneWith(e *entry) {
 	switch {
 	case e.pooled():
-		d.pool.end(e)
+		s.pool.end(e)
 	case e.temporary() && e.s.Status().State != session.Running:
-		d.hub.removeEnded(e)
+		s.hub.removeEnded(e)
 	}
 }
 
 // told is the result that a record holds, with what the session still has of its output.
-func (d *Daemon) told(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
+func (s *jobs) told(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
 	res, err := resultOf(r)
-	e := d.hub.byID(r.Session)
+	e := s.hub.byID(r.Session)
 	if err != nil || e == nil || !e.ready.Load() || res.Range.End == 0 {
 		return res, err
 	}
-	j := &job{d: d, e: e}
+	j := &job{s: s, e: e}
 	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
 	j.fillPrinted(ctx, &res, res.Range, limit)
 	j.parse(ctx, &res, r.Line) // neither is in the record
@@ -301,14 +276,14 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-released:
 	case <-yield:
 	case <-asks:
-	case <-j.d.jobs.ctx.Done():
+	case <-j.s.ctx.Done():
 		err := api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
 		err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
 		return api.Result{}, err
 	case <-ctx.Done():
-		if j.d.jobs.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
+		if j.s.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			j.mark(endsByCaller)
-			j.ask(j.d.conf.Grace())
+			j.ask(j.s.conf.Grace())
 		}
 	}
 	if !isClosed(j.over) {

@@ -419,3 +419,15 @@ func (h *hub) contain(what, id string, f func() error) (err error) {
 	}()
 	return f()
 }
+
+// keep makes a temporary session one that stays.
+func (e *entry) keep(h *hub) {
+	if e.temporary() {
+		h.save(e, func(r *store.Session) { r.Temporary = false })
+	}
+}
+
+func (h *hub) publishBell(e *entry, n int) {
+	view := h.describe(e, e.s.Status())
+	h.bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
+}

@@ -10,17 +10,17 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-func (d *Daemon) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return api.Typed{}, err
 	}
-	r, err := d.typeInput(ctx, e, in.Body)
+	r, err := s.typeInput(ctx, e, in.Body)
 	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}, err
 }
 
 // typeInput types what a request asks for.
-func (d *Daemon) typeInput(ctx context.Context, e *entry, in api.Input) (session.Typed, error) {
+func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session.Typed, error) {
 	if in.EOF && (e.dev == nil || !e.dev.pipe) {
 		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")

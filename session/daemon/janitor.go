@@ -196,11 +196,3 @@ func (h *hub) carryOut(ctx context.Context, now time.Time, e *entry, drop journa
 	p.Cut, p.Bytes = append(p.Cut, name), p.Bytes+before.Bytes-after.Bytes
 	return err
 }
-
-func (d *Daemon) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
-	b := in.Body
-	return d.hub.tidy(ctx, time.Now(), Budget{
-		SessionBytes: b.SessionBytes, SessionAge: time.Duration(b.SessionAgeMS) * time.Millisecond,
-		TotalBytes: b.TotalBytes, Dead: b.Dead, DeadAge: time.Duration(b.DeadAgeMS) * time.Millisecond,
-	})
-}

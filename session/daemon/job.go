@@ -12,7 +12,6 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/store"
 )
 
 // Bounds of a job's clocks (R16); the defaults are in the configuration.
@@ -33,7 +32,7 @@ type clocks struct {
 
 // clocksOf reads a call's clocks. Commands are ended by them, lines go on.
 func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
-	conf := &s.d.conf.Get().Exec
+	conf := &s.conf.Get().Exec
 	k := clocks{wall: conf.Timeout, idle: conf.IdleTimeout, kill: kill}
 	limit := maxWall
 	if inBackground(c) {
@@ -65,7 +64,7 @@ func inBackground(c *api.Call) bool { return c.Background || c.YieldMS > 0 }
 // goroutines: mind owns the clocks, follow sees its end. Callers come and go; none of
 // them being there changes nothing, but for the one who asked and breaks off.
 type job struct {
-	d       *Daemon
+	s       *jobs
 	e       *entry
 	id      string
 	line    string // as people read it
@@ -165,7 +164,7 @@ func (j *job) failed() <-chan struct{} {
 // fail ends a line because a rule that came with it says so.
 func (j *job) fail(ctx context.Context) {
 	j.mark(endsByRule)
-	j.end(ctx, j.d.conf.Grace())
+	j.end(ctx, j.s.conf.Grace())
 }
 
 // left is how much the clocks have left.
@@ -200,7 +199,7 @@ func (j *job) expire(ctx context.Context, wall bool) {
 	switch {
 	case kill:
 		j.mark(endsByClock)
-		j.end(ctx, j.d.conf.Grace())
+		j.end(ctx, j.s.conf.Grace())
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:
@@ -222,7 +221,7 @@ func (j *job) release() {
 		return
 	}
 	if j.command {
-		j.e.keep(j.d.hub)
+		j.e.keep(j.s.hub)
 	}
 	j.noteAway()
 	close(j.released)
@@ -265,14 +264,14 @@ func (j *job) end(ctx context.Context, grace time.Duration) {
 	j.mark(endsByRequest)
 	switch {
 	case j.command:
-		if err := j.d.hub.kill(ctx, j.e, grace); err != nil {
+		if err := j.s.hub.kill(ctx, j.e, grace); err != nil {
 			j.lose(err)
 		}
 		waitClosed(ctx, j.ended, shutdownTime)
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:
-		j.d.hub.interrupt(ctx, j, grace)
+		j.interrupt(ctx, grace)
 	}
 	if !isClosed(j.ended) {
 		j.takeBack(ctx)
@@ -287,7 +286,7 @@ func (j *job) takeBack(ctx context.Context) {
 		return
 	}
 	if err := j.e.s.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
-		j.d.log.Error("drop a line", "job", j.id, "err", err)
+		j.s.log.Error("drop a line", "job", j.id, "err", err)
 	}
 	waitClosed(ctx, j.ended, shutdownTime)
 }
@@ -366,11 +365,4 @@ func waitClosed(ctx context.Context, c <-chan struct{}, d time.Duration) bool {
 	case <-ctx.Done():
 	}
 	return isClosed(c)
-}
-
-// keep makes a temporary session one that stays.
-func (e *entry) keep(h *hub) {
-	if e.temporary() {
-		h.save(e, func(r *store.Session) { r.Temporary = false })
-	}
 }

@@ -18,15 +18,15 @@ import (
 // sessions are there.
 func (s *jobs) load(ctx context.Context) error {
 	var err error
-	s.found, err = s.d.store.Jobs(ctx, store.JobQuery{Open: true})
-	return errors.Join(err, s.d.store.PruneJobs(ctx, keptJobs))
+	s.found, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
+	return errors.Join(err, s.store.PruneJobs(ctx, keptJobs))
 }
 
 func (s *jobs) resume() {
 	for i := range s.found {
-		if s.d.hub.unborn[s.found[i].Session] { // whoever asked for it asks again
-			if err := s.d.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
-				s.d.log.Error("forget a job", "job", s.found[i].ID, "err", err)
+		if s.hub.unborn[s.found[i].Session] { // whoever asked for it asks again
+			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
+				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
 			}
 			continue
 		}
@@ -35,6 +35,7 @@ func (s *jobs) resume() {
 		}
 	}
 	s.found = nil
+	s.pool.sweep()
 }
 
 var errSessionGone = errors.New("the session is gone")
@@ -45,7 +46,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 		return err
 	}
 	c := rec.Call
-	e := s.d.hub.byID(r.Session)
+	e := s.hub.byID(r.Session)
 	if e == nil || !e.ready.Load() {
 		return errSessionGone
 	}
@@ -82,8 +83,8 @@ func (s *jobs) lost(r *store.Job, err error) {
 	res := api.Result{Job: r.ID, Session: r.Session, State: "lost", TimedOut: "none", Mode: "pty", Error: err.Error()}
 	r.State, r.Ended = store.JobDone, time.Now()
 	r.Result, _ = json.Marshal(res) // of plain values
-	if err := s.d.store.UpdateJob(s.ctx, *r); err != nil {
-		s.d.log.Error("record a lost job", "job", r.ID, "err", err)
+	if err := s.store.UpdateJob(s.ctx, *r); err != nil {
+		s.log.Error("record a lost job", "job", r.ID, "err", err)
 	}
 }
 
@@ -145,8 +146,8 @@ func (j *job) awaitFound(ctx context.Context) {
 // recall looks the line up among the commands that were recorded, and reports whether it
 // ended.
 func (j *job) recall(ctx context.Context) bool {
-	j.d.hub.commands.Flush(ctx)
-	list, err := j.d.store.Commands(ctx, store.CommandQuery{Session: j.e.rec.ID, Since: j.began.Add(-clockTick)})
+	j.s.hub.commands.Flush(ctx)
+	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.rec.ID, Since: j.began.Add(-clockTick)})
 	if err != nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -26,7 +28,12 @@ const (
 // typed or started, so that a daemon that comes after this one goes on with all of them
 // and runs none twice.
 type jobs struct {
-	d    *Daemon
+	hub   *hub
+	store *store.Store
+	conf  *settings.Settings
+	log   *slog.Logger
+	pool  *pool
+
 	ctx  context.Context // ends when the daemon leaves
 	stop context.CancelFunc
 	work sync.WaitGroup
@@ -37,18 +44,21 @@ type jobs struct {
 	found  []store.Job // of the daemon before, until resume
 }
 
-func newJobs(d *Daemon) *jobs {
+func newJobs(h *hub, st *store.Store, conf *settings.Settings, log *slog.Logger) *jobs {
 	ctx, stop := context.WithCancel(context.Background())
-	return &jobs{d: d, ctx: ctx, stop: stop, live: map[string]*job{}}
+	s := &jobs{hub: h, store: st, conf: conf, log: log, ctx: ctx, stop: stop, live: map[string]*job{}}
+	s.pool = &pool{jobs: s}
+	return s
 }
 
-// close ends the minding; what runs goes on.
+// close ends the minding and what the pool makes; what runs goes on.
 func (s *jobs) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
 	s.work.Wait()
+	s.pool.close()
 }
 
 // leaving says that the daemon ends: what it holds is its successor's.
@@ -69,7 +79,7 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 		c.Job = uuid.NewString()
 	}
 	return &job{
-		d: s.d, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
+		s: s, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
 		settled: make(chan struct{}),
 		stops:   make(chan time.Duration, 1), released: make(chan struct{}),
@@ -92,9 +102,9 @@ func (s *jobs) record(ctx context.Context, j *job) error {
 	}
 	s.live[j.id] = j
 	s.mu.Unlock()
-	err := s.d.store.AddJob(ctx, j.row())
+	err := s.store.AddJob(ctx, j.row())
 	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
-		s.d.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
+		s.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
 		err = nil
 	}
 	if err != nil {
@@ -240,8 +250,8 @@ func (j *job) save() {
 	defer j.saving.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := j.d.store.UpdateJob(ctx, j.row()); err != nil && !errors.Is(err, store.ErrNoJob) {
-		j.d.log.Error("record a job", "job", j.id, "err", err)
+	if err := j.s.store.UpdateJob(ctx, j.row()); err != nil && !errors.Is(err, store.ErrNoJob) {
+		j.s.log.Error("record a job", "job", j.id, "err", err)
 	}
 }
 
@@ -259,14 +269,14 @@ func (j *job) finish(ctx context.Context) {
 	j.result, j.done = &r, time.Now()
 	j.mu.Unlock()
 	j.save()
-	j.d.jobs.forget(j)
+	j.s.forget(j)
 	if j.warm != nil {
-		j.d.pool.used(j.warm)
+		j.s.pool.used(j.warm)
 	}
 	close(j.over)
 	view := j.view()
-	s := j.d.hub.describe(j.e, j.e.s.Status())
-	j.d.hub.bus.PublishJob(&view, &s)
+	s := j.s.hub.describe(j.e, j.e.s.Status())
+	j.s.hub.bus.PublishJob(&view, &s)
 }
 
 // followLine waits for a line's beginning and end.

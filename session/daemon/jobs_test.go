@@ -30,7 +30,7 @@ func testDaemon(t *testing.T) *Daemon {
 	})
 	d := &Daemon{log: slog.New(slog.DiscardHandler), store: st}
 	d.hub = newHub(registryConfig{Log: d.log, Store: st, Host: d})
-	d.jobs = newJobs(d)
+	d.jobs = newJobs(d.hub, st, nil, d.log)
 	return d
 }
 

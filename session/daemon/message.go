@@ -63,7 +63,7 @@ func screenHint(id string) string {
 
 // clock is the time that a clock had, and which one it was if it was not that of the whole.
 func (j *job) clock(which string) string {
-	k, err := j.d.jobs.clocksOf(&j.call, j.command)
+	k, err := j.s.clocksOf(&j.call, j.command)
 	switch {
 	case err != nil:
 		return which

@@ -10,7 +10,7 @@ import (
 
 // checkNesting refuses to show a session within itself, however many others are between:
 // it would print what it shows, for ever.
-func (h *hub) checkNesting(e *entry, inside string) error {
+func (s *server) checkNesting(e *entry, inside string) error {
 	if inside == "" {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (h *hub) checkNesting(e *entry, inside string) error {
 		if id == e.rec.ID {
 			return true
 		}
-		in := h.byID(id)
+		in := s.hub.byID(id)
 		if in == nil || seen[id] || !in.ready.Load() {
 			return false
 		}

@@ -15,16 +15,16 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-func (d *Daemon) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
-	r, _, _, err := d.parsed(ctx, in)
+func (s *server) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
+	r, _, _, err := s.parsed(ctx, in)
 	return r, err
 }
 
-func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
-	if c, err = d.command(ctx, in); err != nil {
+func (s *server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
+	if c, err = s.command(ctx, in); err != nil {
 		return r, "", c, err
 	}
-	e, err := d.hub.resolve(c.Session)
+	e, err := s.hub.resolve(c.Session)
 	if err != nil {
 		return r, "", c, err
 	}
@@ -32,12 +32,12 @@ func (d *Daemon) parsed(ctx context.Context, in *commandPath) (r diagnostics.Res
 	if to == 0 {
 		_, to = e.s.OutputRange()
 	}
-	r, out, err = excerpt.Parse(ctx, d.conf.Parser(), e.s, c.Text, c.ExitCode, c.From, to)
+	r, out, err = excerpt.Parse(ctx, s.conf.Parser(), e.s, c.Text, c.ExitCode, c.From, to)
 	return r, out, c, err
 }
 
-func (d *Daemon) getSuggestions(ctx context.Context, in *commandPath) ([]diagnostics.Suggestion, error) {
-	r, out, c, err := d.parsed(ctx, in)
+func (s *server) getSuggestions(ctx context.Context, in *commandPath) ([]diagnostics.Suggestion, error) {
+	r, out, c, err := s.parsed(ctx, in)
 	if err != nil {
 		return nil, err
 	}

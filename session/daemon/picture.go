@@ -77,8 +77,8 @@ const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src da
 // painting bounds how many pictures are made at a time: one may take 128 MiB.
 var painting = make(chan struct{}, 2)
 
-func (d *Daemon) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (d *Daemon) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	}
 	var frame *vterm.Frame
 	var lines []vterm.Line
-	err = d.look(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, m vterm.Modes) {
+	err = s.look(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, m vterm.Modes) {
 		frame, lines, o.Reversed = f, history, m.ReverseVideo
 	})
 	if err != nil {

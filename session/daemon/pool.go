@@ -32,7 +32,7 @@ const (
 // A shell is for callers whose directory and environment are those it was started with,
 // so that a command finds what it would find in a shell of its own.
 type pool struct {
-	d *Daemon
+	jobs *jobs
 
 	mu     sync.Mutex
 	racks  []*rack // least used first
@@ -134,10 +134,10 @@ func (p *pool) fill(r *rack) {
 
 func (p *pool) stock(r *rack) {
 	for p.wants(r) {
-		w, err := p.make(p.d.jobs.ctx, r)
+		w, err := p.make(p.jobs.ctx, r)
 		if err != nil {
-			if p.d.jobs.ctx.Err() == nil {
-				p.d.log.Warn("no warm shell", "err", err)
+			if p.jobs.ctx.Err() == nil {
+				p.jobs.log.Warn("no warm shell", "err", err)
 			}
 			p.mu.Lock()
 			r.making = false
@@ -160,7 +160,7 @@ func (p *pool) stock(r *rack) {
 func (p *pool) wants(r *rack) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.d.conf.Get().Pool.Size
+	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.jobs.conf.Get().Pool.Size
 	return r.making
 }
 
@@ -168,7 +168,7 @@ func (p *pool) wants(r *rack) bool {
 func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	e, err := p.d.hub.create(ctx, r.start)
+	e, err := p.jobs.hub.create(ctx, r.start)
 	if err != nil {
 		return nil, err
 	}
@@ -205,14 +205,14 @@ func (w *warm) clean() bool {
 func (p *pool) end(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.d.hub.byID(e.rec.ID) != e {
+	if p.closed || p.jobs.hub.byID(e.rec.ID) != e {
 		return
 	}
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), warmTime)
 		defer cancel()
-		if err := p.d.hub.remove(ctx, e, true); err != nil {
-			p.d.log.Warn("end a warm shell", "session", e.rec.ID, "err", err)
+		if err := p.jobs.hub.remove(ctx, e, true); err != nil {
+			p.jobs.log.Warn("end a warm shell", "session", e.rec.ID, "err", err)
 		}
 	})
 }
@@ -220,10 +220,10 @@ func (p *pool) end(e *entry) {
 // sweep ends warm shells that the daemon before left, but for those that run a job.
 func (p *pool) sweep() {
 	busy := map[*entry]bool{}
-	for _, j := range p.d.jobs.all() {
+	for _, j := range p.jobs.all() {
 		busy[j.e] = true
 	}
-	for _, e := range p.d.hub.all() {
+	for _, e := range p.jobs.hub.all() {
 		switch {
 		case !e.pooled() || busy[e]:
 		case p.unread(e):
@@ -236,7 +236,7 @@ func (p *pool) sweep() {
 
 // unread says that a job ran in the shell, whose result may not have been read.
 func (p *pool) unread(e *entry) bool {
-	list, err := p.d.store.Jobs(context.Background(), store.JobQuery{Session: e.rec.ID, Limit: 1})
+	list, err := p.jobs.store.Jobs(context.Background(), store.JobQuery{Session: e.rec.ID, Limit: 1})
 	return err == nil && len(list) > 0 && time.Since(list[0].Ended) < temporaryGrace
 }
 

@@ -36,8 +36,8 @@ type outputQuery struct {
 	Stream string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this; from and next count all output"`
 }
 
-func (d *Daemon) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return api.Output{}, err
 	}
@@ -146,8 +146,8 @@ type textQuery struct {
 }
 
 // getText reads output as text within a budget.
-func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return api.OutputText{}, err
 	}
@@ -166,7 +166,7 @@ func (d *Daemon) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(d.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.rec.ID, Stream: in.Stream}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.rec.ID, Stream: in.Stream}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
@@ -204,12 +204,12 @@ type rawOutput struct {
 	Body        []byte
 }
 
-func (d *Daemon) rawRoutes(a huma.API) {
+func (s *server) rawRoutes(a huma.API) {
 	huma.Register(a, huma.Operation{
 		OperationID: "read-raw-output", Method: "GET", Path: api.Version + "/sessions/{session}/output/raw",
 		Summary: "Read output from an offset as bytes",
 	}, func(ctx context.Context, in *outputQuery) (*rawOutput, error) {
-		e, err := d.hub.resolve(in.Session)
+		e, err := s.hub.resolve(in.Session)
 		if err != nil {
 			return nil, toAPI(err)
 		}
@@ -223,7 +223,7 @@ func (d *Daemon) rawRoutes(a huma.API) {
 		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",
 		Summary: "The screen as text, with ANSI sequences, as Markdown, or as a picture",
 	}, func(ctx context.Context, in *pictureQuery) (*picture, error) {
-		body, err := d.screenAs(ctx, in)
+		body, err := s.screenAs(ctx, in)
 		if err != nil {
 			return nil, toAPI(err)
 		}
@@ -242,27 +242,27 @@ type ScreenQuery struct {
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
-func (d *Daemon) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return render.Screen{}, err
 	}
-	var s render.Screen
-	err = d.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
-		render.FromFrame(&s, f)
-		s.Scrollback = render.Lines(nil, f, history)
+	var screen render.Screen
+	err = s.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
+		render.FromFrame(&screen, f)
+		screen.Scrollback = render.Lines(nil, f, history)
 	})
 	if in.NoColor {
-		s.DropColors()
+		screen.DropColors()
 	}
 	if in.Trim {
-		s.Trim()
+		screen.Trim()
 	}
-	return s, err
+	return screen, err
 }
 
 // look takes a frame, and history lines if any were asked for, at one moment.
-func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
+func (s *server) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
 	var f vterm.Frame
 	var history []vterm.Line
 	var modes vterm.Modes
@@ -272,7 +272,7 @@ func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 		modes = engine.Modes()
 		history, rangeErr = historyLines(engine.History(), q.Scrollback)
 	}
-	if err := d.lookAt(ctx, e, q.At, take); err != nil {
+	if err := s.lookAt(ctx, e, q.At, take); err != nil {
 		return err
 	}
 	if rangeErr != nil {
@@ -283,7 +283,7 @@ func (d *Daemon) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 }
 
 // lookAt calls f with the emulator as it is, or as it stood at a moment.
-func (d *Daemon) lookAt(ctx context.Context, e *entry, at string, f func(vterm.Engine)) error {
+func (s *server) lookAt(ctx context.Context, e *entry, at string, f func(vterm.Engine)) error {
 	if at == "" {
 		return e.s.Look(ctx, func(v session.View) { f(v.Engine) })
 	}

@@ -25,19 +25,19 @@ type recordsQuery struct {
 	To   string `query:"to" doc:"moment to end before; default: the end"`
 }
 
-func (d *Daemon) recordRoute(a huma.API) {
+func (s *server) recordRoute(a huma.API) {
 	huma.Register(a, huma.Operation{
 		OperationID: "read-records", Method: "GET", Path: api.Version + "/sessions/{session}/records",
 		Summary: "History with times and sizes, a JSON object a line; the first is the screen to begin with",
 	}, func(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
-		p, err := d.passage(ctx, in)
+		p, err := s.passage(ctx, in)
 		if err != nil {
 			return nil, toAPI(err)
 		}
-		return &huma.StreamResponse{Body: func(h huma.Context) {
-			h.SetHeader("Content-Type", "application/x-ndjson")
-			if err := p.write(h.Context(), h.BodyWriter()); err != nil {
-				d.log.Warn("history not read to its end", "session", in.Session, "err", err)
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			c.SetHeader("Content-Type", "application/x-ndjson")
+			if err := p.write(c.Context(), c.BodyWriter()); err != nil {
+				s.log.Warn("history not read to its end", "session", in.Session, "err", err)
 			}
 		}}, nil
 	})
@@ -52,8 +52,8 @@ type passage struct {
 }
 
 // passage finds what a request asks for.
-func (d *Daemon) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
-	e, err := d.hub.resolve(in.Session)
+func (s *server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
+	e, err := s.hub.resolve(in.Session)
 	if err != nil {
 		return nil, err
 	}

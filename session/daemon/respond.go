@@ -7,69 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/respond"
 )
-
-// respondRoutes registers what is to be done with a session's rules.
-func (d *Daemon) respondRoutes(a huma.API) {
-	op(a, "POST", "/sessions/{session}/respond", "add-rules", "Attach rules that answer what the program asks", d.postRules)
-	op(a, "GET", "/sessions/{session}/respond", "list-rules", "List a session's rules, in the order they are looked at", d.getRules)
-	op(a, "DELETE", "/sessions/{session}/respond", "remove-rules", "Take rules away", d.deleteRules)
-	op(a, "GET", "/sessions/{session}/respond/log", "list-firings", "What a session's rules did, oldest first", d.getFirings)
-}
-
-func (d *Daemon) postRules(ctx context.Context, in *sessionBody[api.RespondRules]) ([]api.RespondAttached, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := e.rulesOf(ctx, &in.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer e.secrets.release()
-	added, err := e.s.AddRules(ctx, rules)
-	return attachedViews(added), err
-}
-
-func (d *Daemon) getRules(ctx context.Context, in *SessionPath) ([]api.RespondAttached, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := e.s.Rules(ctx)
-	return attachedViews(rules), err
-}
-
-func (d *Daemon) deleteRules(ctx context.Context, in *struct {
-	SessionPath
-	Rule []string `query:"rule,explode" doc:"id or name"`
-	All  bool     `query:"all" doc:"all rules of the session"`
-}) ([]api.RespondAttached, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	if in.All == (len(in.Rule) > 0) {
-		return nil, api.Errorf(api.CodeInvalid, "which rules?").WithHint("name some, or say all")
-	}
-	removed, err := e.s.RemoveRules(ctx, in.Rule...)
-	e.pruneSecrets(ctx)
-	return attachedViews(removed), err
-}
-
-func (d *Daemon) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	list, err := e.s.Firings()
-	return firingViews(list), err
-}
 
 // fired tells of what a rule did, on the session's goroutine.
 func (h *hub) fired(e *entry, f session.Firing) {

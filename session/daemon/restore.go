@@ -22,17 +22,6 @@ const (
 	restoreCommand = "command"
 )
 
-func (d *Daemon) postRestore(ctx context.Context, in *sessionBody[api.Restore]) (api.Session, error) {
-	e, err := d.hub.resolve(in.Session)
-	if err != nil {
-		return api.Session{}, err
-	}
-	if e, err = d.hub.restore(ctx, e, in.Body); err != nil {
-		return api.Session{}, err
-	}
-	return d.hub.describe(e, e.s.Status()), nil
-}
-
 // restore starts a session's process again under the same id. Its output goes on where
 // the old one's ended, below a dated line. The session is another entry from then on:
 // who watches the old one is told that it ended and finds the new one.

@@ -53,7 +53,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 
 // fillCommand puts in what is known of the session's own command.
 func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
-	view := j.d.hub.describe(j.e, *st)
+	view := j.s.hub.describe(j.e, *st)
 	r.DurationMS, r.Range = view.Duration, view.Output
 	r.ExitCode, r.Signal = view.ExitCode, view.Signal
 	j.fillDirectory(r, st, &view)
@@ -76,7 +76,7 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
-		r.Background = j.d.hub.background(j.e, st.Started)
+		r.Background = j.s.hub.background(j.e, st.Started)
 	}
 }
 
@@ -180,7 +180,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	if ended {
 		j.parse(ctx, r, c.Text)
 	}
-	r.Background = j.d.hub.background(j.e, j.began)
+	r.Background = j.s.hub.background(j.e, j.began)
 }
 
 // fillAnswers puts in what the rules that came with a line did.
@@ -195,7 +195,7 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 // limits are how much of an output its answer has.
 func (j *job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
-		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.d.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
+		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
 	}
 }
 
@@ -226,7 +226,7 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.State == "running" {
 		return
 	}
-	parsed, _, err := excerpt.Parse(ctx, j.d.conf.Parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
+	parsed, _, err := excerpt.Parse(ctx, j.s.conf.Parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
 	if err != nil {
 		r.Error = err.Error()
 		return

@@ -31,13 +31,13 @@ type searchQuery struct {
 	Before  string   `query:"before" doc:"go on after the last hit: next of the answer before"`
 }
 
-func (d *Daemon) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
+func (s *server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
 	found := api.Found{Hits: []api.Hit{}}
-	q, err := d.searchFor(in)
+	q, err := s.searchFor(in)
 	if err != nil {
 		return found, err
 	}
-	x := d.hub.index
+	x := s.hub.index
 	if x.index == nil {
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
 	}
@@ -56,7 +56,7 @@ func (d *Daemon) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 		case err != nil:
 			return found, err
 		}
-		found.Hits = append(found.Hits, d.hub.hitView(&hit))
+		found.Hits = append(found.Hits, s.hitView(&hit))
 		last = hit.Cursor()
 	}
 	if len(found.Hits) == q.Limit {
@@ -65,7 +65,7 @@ func (d *Daemon) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	return found, nil
 }
 
-func (d *Daemon) searchFor(in *searchQuery) (search.Query, error) {
+func (s *server) searchFor(in *searchQuery) (search.Query, error) {
 	q := search.Query{Text: in.Text, Regexp: in.Regexp, Words: in.Word, CaseSensitive: in.Case, Command: in.Command, Limit: in.Limit}
 	if q.Text == "" && q.Regexp == "" && len(q.Words) == 0 {
 		return q, api.Errorf(api.CodeInvalid, "nothing to search for").WithHint("give text, regexp or word")
@@ -74,19 +74,19 @@ func (d *Daemon) searchFor(in *searchQuery) (search.Query, error) {
 		q.Limit = 50
 	}
 	if in.Session != "" {
-		e, err := d.hub.resolve(in.Session)
+		e, err := s.hub.resolve(in.Session)
 		if err != nil {
 			return q, err
 		}
 		q.Session = e.rec.ID
 	}
-	for s, to := range map[string]*time.Time{in.Since: &q.Since, in.Until: &q.Until} {
-		if s == "" {
+	for at, to := range map[string]*time.Time{in.Since: &q.Since, in.Until: &q.Until} {
+		if at == "" {
 			continue
 		}
-		m, err := parseMoment(s, time.Now(), time.Now())
+		m, err := parseMoment(at, time.Now(), time.Now())
 		if err != nil || m.time.IsZero() {
-			return q, api.Errorf(api.CodeInvalid, "time %q", s).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
+			return q, api.Errorf(api.CodeInvalid, "time %q", at).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
 		}
 		*to = m.time
 	}
@@ -108,12 +108,12 @@ func encodeCursor(c search.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-func (h *hub) hitView(hit *search.Hit) api.Hit {
+func (s *server) hitView(hit *search.Hit) api.Hit {
 	v := api.Hit{
 		Session: hit.Session, From: hit.From, To: hit.To, Time: hit.Time, Command: hit.Command,
 		Text: strings.ToValidUTF8(hit.Text, "\uFFFD"), Start: hit.Start, Cut: hit.Cut, Matches: [][2]int{},
 	}
-	if e := h.byID(hit.Session); e != nil {
+	if e := s.hub.byID(hit.Session); e != nil {
 		v.Name = e.record().Name
 	}
 	for _, m := range hit.Matches {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"strings"
@@ -14,15 +15,39 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/store"
 )
+
+// server is the HTTP half of the daemon.
+type server struct {
+	daemon daemonHost
+	hub    *hub
+	jobs   *jobs
+	store  *store.Store
+	conf   *settings.Settings
+	log    *slog.Logger
+	build  string
+}
+
+// daemonHost is what requests about the daemon itself ask of it.
+type daemonHost interface {
+	Status(ctx context.Context) api.Status
+	Stop(how api.Stop)
+	Upgrade(ctx context.Context, path string) error
+}
+
+func newServer(d daemonHost, h *hub, j *jobs, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *server {
+	return &server{daemon: d, hub: h, jobs: j, store: st, conf: conf, log: log, build: build}
+}
 
 // handler serves the API: operations with typed requests and answers by huma, which
 // checks them and describes them in OpenAPI, and streams by plain handlers.
-func (d *Daemon) handler() http.Handler {
+func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	d.routes(humago.New(mux, apiConfig(d.cfg.Build)))
-	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", d.serveAttach)
-	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/watch", d.serveWatch)
+	s.routes(humago.New(mux, apiConfig(s.build)))
+	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", s.serveAttach)
+	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/watch", s.serveWatch)
 	return answered(mux)
 }
 
@@ -51,9 +76,9 @@ func schemaName(t reflect.Type, hint string) string {
 
 // OpenAPI is the description of the API in JSON.
 func OpenAPI(build string) ([]byte, error) {
-	d := &Daemon{}
+	s := &server{}
 	a := humago.New(http.NewServeMux(), apiConfig(build))
-	d.routes(a)
+	s.routes(a)
 	return a.OpenAPI().MarshalJSON()
 }
 
@@ -67,11 +92,11 @@ func init() {
 func requestError(status int, msg string, errs []error) *api.Error {
 	var parts []string
 	for _, err := range errs {
-		var d *huma.ErrorDetail
+		var detail *huma.ErrorDetail
 		switch {
 		case err == nil:
-		case errors.As(err, &d): // without the value: it may hold an environment
-			parts = append(parts, fmt.Sprintf("%s (%s)", d.Message, d.Location))
+		case errors.As(err, &detail): // without the value: it may hold an environment
+			parts = append(parts, fmt.Sprintf("%s (%s)", detail.Message, detail.Location))
 		default:
 			parts = append(parts, err.Error())
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// upgrade has every keeper execute another binary in place and then ends; the main
+// Upgrade has every keeper execute another binary in place and then ends; the main
 // keeper starts the new daemon from that binary. A keeper that refuses goes on with
 // the old one: old keepers and new daemons understand each other.
-func (d *Daemon) upgrade(ctx context.Context, path string) error {
+func (d *Daemon) Upgrade(ctx context.Context, path string) error {
 	exe, err := openProgram(ctx, path)
 	if err != nil {
 		return err

@@ -16,20 +16,20 @@ import (
 
 // serveWatch sends a client the rows that change, as spans, and types what it does.
 // The newest frame wins: a slow client skips those in between.
-func (d *Daemon) serveWatch(w http.ResponseWriter, r *http.Request) {
-	s, err := d.openStream(w, r)
+func (s *server) serveWatch(w http.ResponseWriter, r *http.Request) {
+	c, err := s.openStream(w, r)
 	if err != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer s.leave(ctx)
-	s.fit(ctx)
+	defer c.leave(ctx)
+	c.fit(ctx)
 	go func() {
 		defer cancel()
-		s.act(ctx)
+		c.act(ctx)
 	}()
-	s.bye(s.frames(ctx))
+	c.bye(c.frames(ctx))
 }
 
 // frames sends a frame whenever something changed. It goes on after the session's

@@ -1,0 +1,68 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// respondRoutes registers what is to be done with a session's rules.
+func (s *server) respondRoutes(a huma.API) {
+	op(a, "POST", "/sessions/{session}/respond", "add-rules", "Attach rules that answer what the program asks", s.postRules)
+	op(a, "GET", "/sessions/{session}/respond", "list-rules", "List a session's rules, in the order they are looked at", s.getRules)
+	op(a, "DELETE", "/sessions/{session}/respond", "remove-rules", "Take rules away", s.deleteRules)
+	op(a, "GET", "/sessions/{session}/respond/log", "list-firings", "What a session's rules did, oldest first", s.getFirings)
+}
+
+func (s *server) postRules(ctx context.Context, in *sessionBody[api.RespondRules]) ([]api.RespondAttached, error) {
+	e, err := s.hub.resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := e.rulesOf(ctx, &in.Body)
+	if err != nil {
+		return nil, err
+	}
+	defer e.secrets.release()
+	added, err := e.s.AddRules(ctx, rules)
+	return attachedViews(added), err
+}
+
+func (s *server) getRules(ctx context.Context, in *SessionPath) ([]api.RespondAttached, error) {
+	e, err := s.hub.resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := e.s.Rules(ctx)
+	return attachedViews(rules), err
+}
+
+func (s *server) deleteRules(ctx context.Context, in *struct {
+	SessionPath
+	Rule []string `query:"rule,explode" doc:"id or name"`
+	All  bool     `query:"all" doc:"all rules of the session"`
+}) ([]api.RespondAttached, error) {
+	e, err := s.hub.resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	if in.All == (len(in.Rule) > 0) {
+		return nil, api.Errorf(api.CodeInvalid, "which rules?").WithHint("name some, or say all")
+	}
+	removed, err := e.s.RemoveRules(ctx, in.Rule...)
+	e.pruneSecrets(ctx)
+	return attachedViews(removed), err
+}
+
+func (s *server) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
+	e, err := s.hub.resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	list, err := e.s.Firings()
+	return firingViews(list), err
+}

@@ -1,0 +1,46 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// Status describes daemon and keepers.
+func (d *Daemon) Status(ctx context.Context) api.Status {
+	st := api.Status{
+		DaemonPID: os.Getpid(), Build: d.cfg.Build, Started: d.started,
+		Goroutines: runtime.NumGoroutine(),
+		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.Status(),
+	}
+	for _, e := range d.hub.all() {
+		st.Sessions++
+		if e.s.Status().State == session.Running {
+			st.Running++
+		}
+	}
+	for _, k := range d.links() {
+		r, err := k.Link().Status(ctx)
+		if err != nil {
+			continue // it is being lost or upgraded
+		}
+		st.Keepers = append(st.Keepers, api.Keeper{
+			Key: k.key, PID: int(r.PID), Build: r.Build, Started: time.Unix(0, r.Started),
+			Sessions: int(r.Sessions), Executions: int(r.Executions),
+		})
+		if k.key == paths.MainKeeper {
+			st.KeeperPID, st.Restarts = int(r.PID), int(r.Restarts)
+		}
+	}
+	d.mu.Lock()
+	st.Notices = append([]string{}, d.notices...)
+	d.mu.Unlock()
+	return st
+}
