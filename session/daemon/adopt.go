@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -23,6 +24,11 @@ import (
 // load reads the records of all sessions. They are history until a keeper turns out
 // to have their process.
 func (h *hub) load(ctx context.Context) error {
+	h.writes.Go(func() {
+		if err := shell.SweepMemory(); err != nil {
+			h.log.Warn("remove what shells of removed sessions left", "err", err)
+		}
+	})
 	if moved := h.store.Recovered(); moved != "" {
 		h.host.Notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
 	}

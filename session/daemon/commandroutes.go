@@ -30,9 +30,9 @@ func (s *server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 		if err != nil {
 			return nil, err
 		}
-		q.Session = e.rec.ID
+		q.Session = e.ID()
 	}
-	s.hub.commands.Flush(ctx)
+	s.hub.flush(ctx)
 	recs, err := s.store.Commands(ctx, q)
 	if err != nil {
 		return nil, err
@@ -63,9 +63,9 @@ func (s *server) command(ctx context.Context, in *commandPath) (store.Command, e
 	if err != nil {
 		return store.Command{}, err
 	}
-	s.hub.commands.Flush(ctx)
+	s.hub.flush(ctx)
 	if in.N == 0 {
-		newest, err := s.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Newest: true, Limit: 1})
+		newest, err := s.store.Commands(ctx, store.CommandQuery{Session: e.ID(), Newest: true, Limit: 1})
 		if err == nil && len(newest) == 0 {
 			err = api.Errorf(api.CodeNotFound, "session %s has run no command yet", e.record().Name)
 		}
@@ -74,7 +74,7 @@ func (s *server) command(ctx context.Context, in *commandPath) (store.Command, e
 		}
 		return newest[0], nil
 	}
-	r, err := s.store.Command(ctx, e.rec.ID, in.N)
+	r, err := s.store.Command(ctx, e.ID(), in.N)
 	if errors.Is(err, store.ErrNoCommand) {
 		err = api.Errorf(api.CodeNotFound, "session %s has no command %d", e.record().Name, in.N).
 			WithHint("`longterm commands %s` lists them", e.record().Name)
@@ -89,8 +89,8 @@ func (s *server) commandView(r *store.Command) api.Command {
 	}
 	if e := s.hub.byID(r.Session); e != nil {
 		v.Name = e.record().Name
-		v.Activity = e.work.view(r.N)
-		if r.State == store.CommandRunning && e.ready.Load() { // so far
+		v.Activity = e.Activity(r.N)
+		if r.State == store.CommandRunning && e.isReady() { // so far
 			_, v.Output.End = e.s.OutputRange()
 		}
 	}

@@ -23,9 +23,14 @@ func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
 	return h.createRecorded(ctx, n, func(*entry) error { return nil })
 }
 
-// errLeft is for who asked for something that the daemon's successor may have.
-func errLeft() error {
+// errReplacedMeanwhile is for who asked for something that the daemon's successor may have.
+func errReplacedMeanwhile() error {
 	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("look whether it was done before you repeat it")
+}
+
+// Replaced is for who comes while the daemon leaves.
+func Replaced() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
 }
 
 // spawnTime bounds how long a keeper may take to start a process.
@@ -35,7 +40,7 @@ const spawnTime = 30 * time.Second
 // is started.
 func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(*entry) error) (*entry, error) {
 	if h.host.Leaving() {
-		return nil, errReplaced()
+		return nil, Replaced()
 	}
 	plan, err := h.spawner.plan(n)
 	if err != nil {
@@ -63,7 +68,7 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 	}
 	if err := h.spawn(ctx, e, k, plan); err != nil {
 		if h.host.Leaving() { // the successor finds the record, and the process if there is one
-			return nil, errLeft()
+			return nil, errReplacedMeanwhile()
 		}
 		h.forget(e)
 		return nil, err
@@ -163,7 +168,7 @@ func (h *hub) spawn(ctx context.Context, e *entry, k Keeper, p *plan) error {
 func (h *hub) forget(e *entry) {
 	h.hide(e)
 	defer h.drop(e)
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	if err := h.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		h.log.Error("forget", "session", e.rec.ID, "err", err)

@@ -28,7 +28,6 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -98,15 +97,9 @@ func Run(ctx context.Context, cfg Config) error {
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
 	stopWatching := d.keepPaths(srv)
-	indexing, stopIndexing := context.WithCancel(ctx)
-	var background sync.WaitGroup
-	background.Go(func() { d.hub.index.run(indexing) })
-	background.Go(func() { (&janitor{d.hub, map[string]uint64{}}).run(indexing) })
-	defer d.hub.index.close()
-	defer background.Wait()
-	defer stopIndexing()
+	defer d.hub.start(ctx)()
 	restored := make(chan struct{})
-	go func() { defer close(restored); d.hub.restoreLost(ctx, d.hub.lost) }()
+	go func() { defer close(restored); d.hub.restoreLost(ctx) }()
 
 	how := api.Stop{}
 	select {
@@ -164,11 +157,6 @@ func (d *Daemon) load(ctx context.Context) error {
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
 	d.jobs = newJobs(d.hub, d.store, d.conf, d.log)
-	d.hub.writes.Go(func() {
-		if err := shell.SweepMemory(); err != nil {
-			d.log.Warn("remove what shells of removed sessions left", "err", err)
-		}
-	})
 	return errors.Join(d.hub.load(ctx), d.jobs.load(ctx))
 }
 

@@ -22,7 +22,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 	start, end := e.s.OutputRange()
 	a := api.Session{
 		ID: r.ID, Name: r.Name, State: string(st.State), PID: st.PID,
-		Cwd: currentDir(e, st, r), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
+		Cwd: e.currentDir(st), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
 		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.seat.count(), Size: string(e.seat.sizePolicy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
@@ -37,7 +37,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
 	}
-	if a.Activity = e.work.view(newest); a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
+	if a.Activity = e.Activity(newest); a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
 		a.Progress = a.Activity.Progress
 	}
 	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
@@ -66,7 +66,8 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 
 // currentDir is what the program said (OSC 7), else what the kernel says of the
 // foreground process, else of the session's own, else where it was started.
-func currentDir(e *entry, st session.Status, r store.Session) string {
+func (e *entry) currentDir(st session.Status) string {
+	r := e.record()
 	if st.State != session.Running || e.dev == nil {
 		if st.Cwd != "" {
 			return st.Cwd
@@ -85,27 +86,6 @@ func currentDir(e *entry, st session.Status, r store.Session) string {
 		}
 	}
 	return r.Cwd
-}
-
-// quote writes argv so that a POSIX shell reads it back.
-func quote(argv []string) string {
-	var b strings.Builder
-	for i, a := range argv {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if a != "" && !strings.ContainsFunc(a, needsQuote) {
-			b.WriteString(a)
-			continue
-		}
-		b.WriteString("'" + strings.ReplaceAll(a, "'", `'\''`) + "'")
-	}
-	return b.String()
-}
-
-func needsQuote(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 127 ||
-		strings.ContainsRune("_-./:=@%+,", r))
 }
 
 // saveEnd records how a session ended. Owners call it.

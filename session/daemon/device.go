@@ -132,7 +132,7 @@ func (d *device) letGo() {
 	if !d.isRecorded() {
 		return // the next daemon is told the exit again
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
 	defer cancel()
 	err := d.keeper.Retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
 	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {

@@ -24,7 +24,7 @@ func (s *server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, 
 	}
 	source := "shell"
 	if env == nil {
-		source, env = "guess", e.guessedEnv()
+		source, env = "guess", e.unintegrated.Guess().Environ()
 	}
 	if st := e.s.Status(); env == nil && st.State == session.Running {
 		source, env = "start", startEnv(st.PID)
@@ -55,18 +55,4 @@ func startEnv(pid int) shell.Env {
 		return nil
 	}
 	return maps.Collect(started.All())
-}
-
-// guessedEnv is what a program that was given lines may export.
-func (e *entry) guessedEnv() shell.Env {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.guess.Environ()
-}
-
-// noteTold takes what such a program printed of itself.
-func (e *entry) noteTold(line, output string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.guess = e.guess.Told(line, output)
 }

@@ -43,7 +43,7 @@ func newOutputEvents(h *hub) *outputEvents {
 func (o *outputEvents) look(now time.Time, tell func(api.Event) bool) bool {
 	there := map[string]*seenOutput{}
 	for _, e := range o.h.all() {
-		id := e.rec.ID
+		id := e.ID()
 		seen, st := o.seen[id], e.s.Status()
 		_, end := e.s.OutputRange()
 		if seen == nil {

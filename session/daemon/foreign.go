@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -21,22 +20,22 @@ import (
 // machine) is typed where the program waits for input, and has ended when it waits again.
 // That is evidence and no status: the exit code is null.
 
-// foreignRest is how long a foreign program has to rest at its prompt: what another
+// restTime is how long such a program has to rest at its prompt: what another
 // machine answers comes after a while.
-const foreignRest = 150 * time.Millisecond
+const restTime = 150 * time.Millisecond
 
-// typeForeign types a job's line into whatever waits for input.
+// typeUnintegrated types a job's line into whatever waits for input.
 //
 // Lines of several callers are typed one after the other: the program tells nothing by which
 // to know whose output is whose.
-func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
-	j.foreign.Store(true)
-	if err := j.e.foreignTurn(ctx, wait); err != nil {
+func (j *job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
+	j.unintegrated.Store(true)
+	if err := j.e.unintegrated.Take(ctx, wait); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			j.e.foreignOver()
+			j.e.unintegrated.Give()
 		}
 	}()
 	st := j.e.s.Status()
@@ -44,7 +43,7 @@ func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
 		return session.ErrEnded
 	}
 	if !asksForText(&st) && !wait {
-		ctx, cancel := context.WithTimeout(ctx, foreignPatience)
+		ctx, cancel := context.WithTimeout(ctx, Patience)
 		defer cancel()
 		if err := j.awaitPrompt(ctx); err != nil {
 			return api.Errorf(api.CodeBusy, "the program does not wait for a line").
@@ -75,43 +74,6 @@ func (j *job) typeForeign(ctx context.Context, wait bool) (err error) {
 	return nil
 }
 
-// foreignTurn waits for the turn of a line among those of a program that tells nothing.
-func (e *entry) foreignTurn(ctx context.Context, wait bool) error {
-	patience := ctx
-	if !wait {
-		var cancel context.CancelFunc
-		patience, cancel = context.WithTimeout(ctx, foreignPatience)
-		defer cancel()
-	}
-	select {
-	case e.foreign.taken() <- struct{}{}:
-		return nil
-	case <-patience.Done():
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return api.Errorf(api.CodeBusy, "another line was given to the program, and has not ended").
-		WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
-}
-
-func (e *entry) foreignOver() { <-e.foreign.taken() }
-
-// turn is had by one at a time. The zero value is nobody's.
-type turn struct {
-	once sync.Once
-	c    chan struct{}
-}
-
-func (t *turn) taken() chan struct{} {
-	t.once.Do(func() { t.c = make(chan struct{}, 1) })
-	return t.c
-}
-
-// foreignPatience is how long a program that does not wait for input gets to do so: it may
-// just have been started, or have answered.
-const foreignPatience = 2 * time.Second
-
 func asksForText(st *session.Status) bool {
 	return st.Needs.Kind != evidence.None && st.Needs.Kind != evidence.Screen || st.Shell.Phase == shell.PhasePrompt
 }
@@ -120,7 +82,7 @@ func asksForText(st *session.Status) bool {
 // blocked in a read of its terminal is enough: there are programs without a prompt. What only
 // watches its terminal (ssh) has to look as if it asked.
 func (j *job) awaitPrompt(ctx context.Context) error {
-	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: foreignRest}}
+	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: restTime}}
 	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
 	for {
 		w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: quiet})
@@ -131,7 +93,7 @@ func (j *job) awaitPrompt(ctx context.Context) error {
 		if blocked, err := j.e.s.Blocked(ctx); err != nil || blocked {
 			return err
 		}
-		short, cancel := context.WithTimeout(ctx, foreignLook)
+		short, cancel := context.WithTimeout(ctx, blockedEvery)
 		w, err = j.e.s.Wait(short, session.WaitFor{Conds: asks})
 		cancel()
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -146,8 +108,8 @@ func (j *job) awaitPrompt(ctx context.Context) error {
 	}
 }
 
-// foreignLook is how often the kernel is asked about a program that is silent.
-const foreignLook = 300 * time.Millisecond
+// blockedEvery is how often the kernel is asked about a program that is silent.
+const blockedEvery = 300 * time.Millisecond
 
 func waitFailed(w *session.Waited, err error) error {
 	switch {
@@ -161,13 +123,13 @@ func waitFailed(w *session.Waited, err error) error {
 	return nil
 }
 
-// goForeign gives the line to what the shell turned out to run.
-func (j *job) goForeign(ctx context.Context) {
-	if err := j.typeForeign(ctx, true); err != nil {
+// goUnintegrated gives the line to what the shell turned out to run.
+func (j *job) goUnintegrated(ctx context.Context) {
+	if err := j.typeUnintegrated(ctx, true); err != nil {
 		j.lose(err)
 		return
 	}
-	j.followForeign(ctx)
+	j.followUnintegrated(ctx)
 }
 
 // lastLine is what stands on the cursor's line: the program's prompt.
@@ -181,12 +143,12 @@ func (j *job) lastLine(ctx context.Context) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// followForeign waits until the program waits for the next line.
-func (j *job) followForeign(ctx context.Context) {
+// followUnintegrated waits until the program waits for the next line.
+func (j *job) followUnintegrated(ctx context.Context) {
 	j.mu.Lock()
 	c := j.started
 	j.mu.Unlock()
-	defer j.e.foreignOver()
+	defer j.e.unintegrated.Give()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a line that was given up makes room for the next one
@@ -210,27 +172,15 @@ func (j *job) followForeign(ctx context.Context) {
 		c.CwdAfter = "" // the shell's own, which says nothing of the program that it runs
 	}
 	_, c.End = j.e.s.OutputRange()
-	j.e.noteGuess(j.line)
+	j.e.unintegrated.Ran(j.line)
 	j.ranLine(&c, nil)
 }
 
-// noteGuess has a line change what the program that was given it may be like.
-func (e *entry) noteGuess(line string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.guess = e.guess.After(line)
-}
-
-func (e *entry) guessed() *api.Guess {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.guess.Cwd == "" && len(e.guess.Env) == 0 {
+// guessOf is a guess as clients see it; nil: there is none.
+func guessOf(of shell.Guess) *api.Guess {
+	if of.Cwd == "" && len(of.Env) == 0 {
 		return nil
 	}
-	return guessOf(e.guess)
-}
-
-func guessOf(of shell.Guess) *api.Guess {
 	g := &api.Guess{Cwd: of.Cwd, Env: of.Env, Confidence: "doubtful"}
 	if of.Sure {
 		g.Confidence = "likely"
@@ -238,7 +188,7 @@ func guessOf(of shell.Guess) *api.Guess {
 	return g
 }
 
-// withoutEcho is what a foreign program printed, less the echo of the line before it and
+// withoutEcho is what such a program printed, less the echo of the line before it and
 // its prompt after it.
 func withoutEcho(out, line, prompt string) string {
 	for _, typed := range strings.Split(line, "\n") {

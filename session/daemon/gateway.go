@@ -44,17 +44,17 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 	} else if err != nil {
 		return api.Result{}, err
 	}
-	j.orForeign = x.Foreign
+	j.orUnintegrated = x.Foreign
 	follow := j.followLine // unless the program tells nothing of its commands
 	run, err := e.execWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.conf.Get().Shells.History}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
-		run, follow = nil, j.followForeign
-		err = j.typeForeign(ctx, x.Wait)
+		run, follow = nil, j.followUnintegrated
+		err = j.typeUnintegrated(ctx, x.Wait)
 	}
 	if err != nil {
 		s.drop(j)
 		if errors.Is(err, session.ErrStopped) { // it was not given to the shell
-			err = errReplaced()
+			err = Replaced()
 		}
 		return api.Result{}, err
 	}
@@ -97,7 +97,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 		return s.again(ctx, &x.Call, x.Start)
 	}
 	if s.ctx.Err() != nil {
-		return api.Result{}, errReplaced()
+		return api.Result{}, Replaced()
 	}
 	if x.Warm {
 		return s.warm(ctx, x)
@@ -135,7 +135,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	case err != nil && j != nil && s.leaving():
 		s.leave(j)
 		if x.Job != "" { // by which it is found again
-			err = errReplaced()
+			err = Replaced()
 		}
 		return api.Result{}, err
 	case err != nil && j != nil:
@@ -195,10 +195,10 @@ func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, 
 	case err != nil:
 		return api.Result{}, err
 	case r.State != store.JobDone: // another daemon's, or this one leaves
-		return api.Result{}, errReplaced()
+		return api.Result{}, Replaced()
 	}
 	res, err := s.told(ctx, &r, c.MaxOutput)
-	if e := s.hub.byID(r.Session); err == nil && !start && e != nil && e.ready.Load() && !res.Truncated {
+	if e := s.hub.byID(r.Session); err == nil && !start && e != nil && e.isReady() && !res.Truncated {
 		afterAnswer(ctx, func() { s.doneWith(e) })
 	}
 	return res, err
@@ -218,7 +218,7 @@ func (s *jobs) doneWith(e *entry) {
 func (s *jobs) told(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
 	res, err := resultOf(r)
 	e := s.hub.byID(r.Session)
-	if err != nil || e == nil || !e.ready.Load() || res.Range.End == 0 {
+	if err != nil || e == nil || !e.isReady() || res.Range.End == 0 {
 		return res, err
 	}
 	j := &job{s: s, e: e}

@@ -22,7 +22,6 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -36,12 +35,12 @@ type entry struct {
 	seat  seating // clients and whose size counts
 	work  work    // the newest command, and how it gets on
 
-	secrets secrets // of rules
-	foreign turn    // of lines given to a program that tells nothing of itself
+	secrets      secrets // of rules
+	unintegrated Unintegrated
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
 
-	cut atomic.Bool // an answer had not all of its output: whoever got it may read the rest
+	cut atomic.Bool // markCut
 
 	bells events.Bells // rung and not told of
 
@@ -52,7 +51,6 @@ type entry struct {
 	rec    store.Session
 	left   []sys.Process // what it left behind when it ended, once somebody looked
 	looked bool
-	guess  shell.Guess              // of a program that is given lines and tells nothing of itself
 	why    string                   // its mode is not the one asked for
 	early  []func(*session.Session) // notices that came before s was there
 }
@@ -82,6 +80,50 @@ func (e *entry) begin(s *session.Session, dev *device) {
 	}
 }
 
+// ID is the session's, for ever.
+func (e *entry) ID() string { return e.rec.ID }
+
+// isReady says that the session is there; else only its name is taken.
+func (e *entry) isReady() bool { return e.ready.Load() }
+
+// adopted says that a keeper had the session's process when this daemon took it up.
+func (e *entry) adopted() bool { return e.dev != nil }
+
+// onPipes says that the session has pipes and no terminal.
+func (e *entry) onPipes() bool { return e.dev != nil && e.dev.pipe }
+
+// closeInput ends a pipe session's standard input.
+func (e *entry) closeInput(ctx context.Context) error { return e.dev.closeInput(ctx) }
+
+// foreground is the terminal's foreground process group; 0 when there is none.
+func (e *entry) foreground() int {
+	if e.dev == nil {
+		return 0
+	}
+	return e.dev.foreground()
+}
+
+// cgroup is what the session's cgroup tells; nil when it has none.
+func (e *entry) cgroup() *api.Cgroup {
+	if e.dev == nil {
+		return nil
+	}
+	return cgroupOf(e.dev.cgroup)
+}
+
+// hasChildren says that the session's process has started others that live.
+func (e *entry) hasChildren() bool {
+	children, _ := sys.Children(e.s.Status().PID) // gone: it has none
+	return len(children) > 0
+}
+
+// Activity is how the n-th command gets on, or the newest; nil: nothing is known.
+func (e *entry) Activity(n int) *api.Activity { return e.work.view(n) }
+
+// markCut notes that an answer had not all of the session's output: whoever got it may read the rest.
+func (e *entry) markCut() { e.cut.Store(true) }
+
+// record is the session's record, as it stands.
 func (e *entry) record() store.Session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,6 +167,13 @@ type hub struct {
 // endedAwake is how many ended sessions have their screens in memory.
 const endedAwake = 4
 
+// endTime bounds what is done when a session or its keeper has ended.
+const endTime = 2 * time.Second
+
+// ReconnectTime is how long a keeper may be away (it re-executes itself in an
+// upgrade) before its sessions count as lost.
+const ReconnectTime = 5 * time.Second
+
 // Host is what the set of sessions needs of the daemon that it is in.
 type Host interface {
 	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
@@ -139,10 +188,8 @@ type Host interface {
 
 // Keeper is the connection to a keeper. It is made anew when the keeper is replaced.
 type Keeper interface {
+	SpawnKeeper
 	Key() string
-	Link() *link.Link
-	// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile.
-	Retry(ctx context.Context, f func(*link.Link) error) error
 }
 
 // registryConfig is what a set of sessions is made with.
@@ -166,6 +213,12 @@ func newHub(c registryConfig) *hub {
 		awake:   session.NewAwake(endedAwake), followers: newFollowers(),
 	}
 }
+
+// flush waits until the records of what has happened are written.
+func (h *hub) flush(ctx context.Context) { h.commands.Flush(ctx) }
+
+// wasUnborn says that the daemon before recorded a session and did not come to start it.
+func (h *hub) wasUnborn(id string) bool { return h.unborn[id] }
 
 func (h *hub) byID(id string) *entry {
 	h.mu.RLock()
@@ -335,14 +388,14 @@ func (h *hub) keeperLost(key string) {
 	for _, e := range lost {
 		e.s.Lost()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	for _, e := range lost {
-		h.endsWithin(ctx, e, shutdownTime)
+		h.endsWithin(ctx, e, endTime)
 	}
 	again, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	h.restoreLost(again, lost)
+	h.restoreAll(again, lost)
 }
 
 // resync goes on with the sessions of a keeper whose connection was made anew: their
@@ -352,7 +405,7 @@ func (h *hub) resync(k Keeper) {
 		if e.dev == nil || e.record().Keeper != k.Key() || e.s.Status().State != session.Running {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), reconnectTime)
+		ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
 		_, ring, pty, err := k.Link().Adopt(ctx, e.s.ID()) // has exit and close told again
 		cancel()
 		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
@@ -366,6 +419,19 @@ func (h *hub) resync(k Keeper) {
 		}
 		e.dev.Resume()
 		e.s.Notice()
+	}
+}
+
+// start has what is done beside the sessions done: the index and maintenance. stop ends that and waits.
+func (h *hub) start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { h.index.run(ctx) })
+	background.Go(func() { (&janitor{h, map[string]uint64{}}).run(ctx) })
+	return func() {
+		cancel()
+		background.Wait()
+		h.index.close()
 	}
 }
 
@@ -430,4 +496,20 @@ func (e *entry) keep(h *hub) {
 func (h *hub) publishBell(e *entry, n int) {
 	view := h.describe(e, e.s.Status())
 	h.bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
+}
+
+// PoolLabel is the label of warm shells, with the key of what they were made for.
+const PoolLabel = "longterm.pool"
+
+// pooled says that the session is a warm shell, ready or handed out.
+func (e *entry) pooled() bool { return e.record().Labels[PoolLabel] != "" }
+
+// anyRuns says whether a session has a process.
+func (h *hub) anyRuns() bool {
+	for _, e := range h.all() {
+		if e.s.Status().State == session.Running {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"path/filepath"
 	"sort"
 	"sync"
@@ -74,6 +75,19 @@ func (x *indexer) close() {
 	if x.index != nil {
 		_ = x.index.Close()
 	}
+}
+
+// usable says whether there is an index.
+func (x *indexer) usable() bool { return x.index != nil }
+
+// catchUp feeds all that was printed until ctx ends.
+func (x *indexer) catchUp(ctx context.Context) {
+	x.sweep(ctx, func(*entry, uint64) bool { return true })
+}
+
+// search finds lines, newest first.
+func (x *indexer) search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
+	return x.index.Search(ctx, q)
 }
 
 // sweep feeds what is due of every session.

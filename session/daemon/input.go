@@ -21,7 +21,7 @@ func (s *server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 
 // typeInput types what a request asks for.
 func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session.Typed, error) {
-	if in.EOF && (e.dev == nil || !e.dev.pipe) {
+	if in.EOF && !e.onPipes() {
 		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")
 	}
@@ -29,7 +29,7 @@ func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session
 	if err != nil {
 		return session.Typed{}, err
 	}
-	if encode := t.Encode; e.dev != nil && e.dev.pipe {
+	if encode := t.Encode; e.onPipes() {
 		t.Encode = func(dst []byte, v session.View) []byte {
 			v.Modes.NewLine = false
 			return pipeLines(encode(dst, v), len(dst), in)
@@ -37,7 +37,7 @@ func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session
 	}
 	typed, err := e.s.TypeIn(ctx, t)
 	if in.EOF && err == nil {
-		err = e.dev.closeInput(ctx)
+		err = e.closeInput(ctx)
 	}
 	return typed, err
 }

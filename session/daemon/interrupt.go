@@ -14,7 +14,7 @@ import (
 func (j *job) interrupt(ctx context.Context, grace time.Duration) {
 	h, e, since := j.s.hub, j.e, j.processesSince()
 	if !j.interruptible(ctx, func() {
-		if pg := e.dev.foreground(); pg > 0 {
+		if pg := e.foreground(); pg > 0 {
 			_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
 		}
 	}) {
@@ -24,15 +24,15 @@ func (j *job) interrupt(ctx context.Context, grace time.Duration) {
 	for _, step := range []struct {
 		sig  syscall.Signal
 		wait time.Duration
-	}{{0, grace}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, shutdownTime}} {
+	}{{0, grace}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, endedTime}} {
 		if step.sig != 0 {
-			signalAll(h.began(e, since), step.sig)
+			h.signalBegan(e, since, step.sig)
 		}
 		if waitClosed(ctx, j.ended, step.wait) {
 			break
 		}
 	}
-	signalAll(h.began(e, since), syscall.SIGKILL) // what it left behind goes too
+	h.signalBegan(e, since, syscall.SIGKILL) // what it left behind goes too
 }
 
 // interruptible has the session's owner send the signal, if the line still runs: nothing else
@@ -40,7 +40,7 @@ func (j *job) interrupt(ctx context.Context, grace time.Duration) {
 func (j *job) interruptible(ctx context.Context, signal func()) (runs bool) {
 	var err error
 	switch run := j.given(); {
-	case j.foreign.Load():
+	case j.unintegrated.Load():
 		signal()
 		return true
 	case run != nil:

@@ -32,6 +32,9 @@ const (
 	compactRest = 10 * time.Second
 )
 
+// KeptJobs is how many records of jobs are kept.
+const KeptJobs = 5000
+
 // janitor looks after histories: syncs them, packs them, drops what is over the budget.
 type janitor struct {
 	hub    *hub
@@ -65,7 +68,7 @@ func (j *janitor) run(ctx context.Context) {
 			j.hub.emptyLog(ctx)
 		case now := <-tidy.C:
 			j.hub.noteAllLeft()
-			if err := j.hub.store.PruneJobs(ctx, keptJobs); err != nil {
+			if err := j.hub.store.PruneJobs(ctx, KeptJobs); err != nil {
 				j.hub.log.Error("forget old jobs", "err", err)
 			}
 			if _, err := j.hub.tidy(ctx, now, j.hub.budget()); err != nil {

@@ -24,6 +24,9 @@ const (
 // stuckTime is how long after a line was typed it should have begun.
 const stuckTime = 2 * time.Second
 
+// endedTime is how long the end of what was killed takes to be known.
+const endedTime = 2 * time.Second
+
 // clocks are when a job is to be over at the latest.
 type clocks struct {
 	wall, idle time.Duration // 0: none
@@ -83,12 +86,12 @@ type job struct {
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
 	released chan struct{}      // closed when callers are to come back without its end
 
-	found     atomic.Bool // the daemon before gave it to the shell: commands are all that tells of it
-	ruled     bool        // the daemon before had it with rules
-	orForeign bool        // it may be
-	told      atomic.Bool // what it printed of that program was taken note of
-	foreign   atomic.Bool // it was given to a program that tells nothing of its commands
-	prompt    string      // that program's, before the line
+	found          atomic.Bool // the daemon before gave it to the shell: commands are all that tells of it
+	ruled          bool        // the daemon before had it with rules
+	orUnintegrated bool        // it may be
+	told           atomic.Bool // what it printed of that program was taken note of
+	unintegrated   atomic.Bool // it was given to a program that tells nothing of its commands
+	prompt         string      // that program's, before the line
 
 	saving  sync.Mutex // held while the record is written; before mu
 	mu      sync.Mutex
@@ -267,7 +270,7 @@ func (j *job) end(ctx context.Context, grace time.Duration) {
 		if err := j.s.hub.kill(ctx, j.e, grace); err != nil {
 			j.lose(err)
 		}
-		waitClosed(ctx, j.ended, shutdownTime)
+		waitClosed(ctx, j.ended, endedTime)
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:
@@ -288,7 +291,7 @@ func (j *job) takeBack(ctx context.Context) {
 	if err := j.e.s.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
 		j.s.log.Error("drop a line", "job", j.id, "err", err)
 	}
-	waitClosed(ctx, j.ended, shutdownTime)
+	waitClosed(ctx, j.ended, endedTime)
 }
 
 // push looks at a line that was typed and has not begun.

@@ -19,12 +19,12 @@ import (
 func (s *jobs) load(ctx context.Context) error {
 	var err error
 	s.found, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
-	return errors.Join(err, s.store.PruneJobs(ctx, keptJobs))
+	return errors.Join(err, s.store.PruneJobs(ctx, KeptJobs))
 }
 
 func (s *jobs) resume() {
 	for i := range s.found {
-		if s.hub.unborn[s.found[i].Session] { // whoever asked for it asks again
+		if s.hub.wasUnborn(s.found[i].Session) { // whoever asked for it asks again
 			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
 				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
 			}
@@ -47,7 +47,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 	}
 	c := rec.Call
 	e := s.hub.byID(r.Session)
-	if e == nil || !e.ready.Load() {
+	if e == nil || !e.isReady() {
 		return errSessionGone
 	}
 	command := r.Kind == store.JobCommand
@@ -146,8 +146,8 @@ func (j *job) awaitFound(ctx context.Context) {
 // recall looks the line up among the commands that were recorded, and reports whether it
 // ended.
 func (j *job) recall(ctx context.Context) bool {
-	j.s.hub.commands.Flush(ctx)
-	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.rec.ID, Since: j.began.Add(-clockTick)})
+	j.s.hub.flush(ctx)
+	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.ID(), Since: j.began.Add(-clockTick)})
 	if err != nil {
 		return false
 	}

@@ -34,7 +34,7 @@ func (s *server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 		if err != nil {
 			return nil, err
 		}
-		q.Session = e.rec.ID
+		q.Session = e.ID()
 	}
 	return s.jobs.List(ctx, q)
 }

@@ -19,10 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-const (
-	maxJobs  = 512  // that have not ended
-	keptJobs = 5000 // records
-)
+// maxJobs bounds the jobs that have not ended.
+const maxJobs = 512
 
 // jobs is the set of jobs that have not ended. Records are written before anything is
 // typed or started, so that a daemon that comes after this one goes on with all of them
@@ -64,11 +62,6 @@ func (s *jobs) close() {
 // leaving says that the daemon ends: what it holds is its successor's.
 func (s *jobs) leaving() bool { return s.ctx.Err() != nil }
 
-// errReplaced is for who comes while the daemon leaves.
-func errReplaced() error {
-	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
-}
-
 // newJob makes a job of a request that has been checked.
 func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*job, error) {
 	b, err := json.Marshal(req)
@@ -92,7 +85,7 @@ func (s *jobs) record(ctx context.Context, j *job) error {
 	switch {
 	case s.closed:
 		s.mu.Unlock()
-		return errReplaced()
+		return Replaced()
 	case s.live[j.id] != nil:
 		s.mu.Unlock()
 		return store.ErrJobExists
@@ -229,7 +222,7 @@ func (j *job) row() store.Job {
 		state = store.JobRunning
 	}
 	r := store.Job{
-		ID: j.id, Session: j.e.rec.ID, Kind: store.JobLine, Line: j.line, State: state, N: int(j.started.Number), Request: j.req, Created: j.began,
+		ID: j.id, Session: j.e.ID(), Kind: store.JobLine, Line: j.line, State: state, N: int(j.started.Number), Request: j.req, Created: j.began,
 	}
 	if j.command {
 		r.Kind = store.JobCommand
@@ -293,9 +286,9 @@ func (j *job) followLine(ctx context.Context) {
 	}
 	select {
 	case <-run.Done:
-		taken := j.orForeign && errors.Is(run.Err, session.ErrBusy)                 // with what somebody had just typed
+		taken := j.orUnintegrated && errors.Is(run.Err, session.ErrBusy)            // with what somebody had just typed
 		if taken || errors.Is(run.Err, session.ErrNoShell) && len(run.Rules) == 0 { // or another shell took the terminal
-			j.goForeign(ctx)
+			j.goUnintegrated(ctx)
 			return
 		}
 		j.ranLine(&run.Command, run.Err)

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// testDaemon is a daemon with a database and nothing else.
-func testDaemon(t *testing.T) *Daemon {
+// testJobs are jobs and sessions with a database and nothing else.
+func testJobs(t *testing.T) *jobs {
 	t.Helper()
 	st, err := store.Open(filepath.Join(t.TempDir(), "longterm.db"))
 	if err != nil {
@@ -28,10 +28,8 @@ func testDaemon(t *testing.T) *Daemon {
 			t.Error(err)
 		}
 	})
-	d := &Daemon{log: slog.New(slog.DiscardHandler), store: st}
-	d.hub = newHub(registryConfig{Log: d.log, Store: st, Host: d})
-	d.jobs = newJobs(d.hub, st, nil, d.log)
-	return d
+	log := slog.New(slog.DiscardHandler)
+	return newJobs(newHub(registryConfig{Log: log, Store: st}), st, nil, log)
 }
 
 // A record that says "running" never replaces one that says "done", however late who wrote
@@ -39,25 +37,25 @@ func testDaemon(t *testing.T) *Daemon {
 //
 // FAULT: A15
 func TestRecordsKeepTheirOrder(t *testing.T) {
-	d := testDaemon(t)
+	s := testJobs(t)
 	for n := range 300 {
 		e := &entry{rec: store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"}}
-		if err := d.store.CreateSession(t.Context(), e.rec); err != nil {
+		if err := s.store.CreateSession(t.Context(), e.rec); err != nil {
 			t.Fatal(err)
 		}
 		e.removed = true // writes no manifest
-		j, err := d.jobs.newJob(e, api.Call{}, clocks{}, "x", nil)
+		j, err := s.newJob(e, api.Call{}, clocks{}, "x", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.jobs.record(t.Context(), j); err != nil {
+		if err := s.record(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}
 		close(j.begun)
 		var writers sync.WaitGroup
 		for range 3 { // who saw its beginning, who sent it to the background
 			writers.Go(j.save)
-			writers.Go(func() { d.hub.save(e, func(r *store.Session) { r.Cols++ }) })
+			writers.Go(func() { s.hub.save(e, func(r *store.Session) { r.Cols++ }) })
 		}
 		writers.Go(func() {
 			j.mu.Lock()
@@ -65,19 +63,19 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 			j.mu.Unlock()
 			j.save()
 		})
-		writers.Go(func() { d.hub.save(e, func(r *store.Session) { r.State = "exited" }) })
+		writers.Go(func() { s.hub.save(e, func(r *store.Session) { r.State = "exited" }) })
 		writers.Wait()
-		r, err := d.store.Job(t.Context(), j.id)
+		r, err := s.store.Job(t.Context(), j.id)
 		if err != nil || r.State != store.JobDone {
 			t.Fatalf("job %d: %s, %v", n, r.State, err)
 		}
 		if res, err := resultOf(&r); err != nil || res.State != "exited" {
 			t.Fatalf("job %d: %+v, %v", n, res, err)
 		}
-		d.jobs.forget(j)
+		s.forget(j)
 	}
-	d.hub.writes.Wait()
-	list, err := d.store.Sessions(t.Context())
+	s.hub.writes.Wait()
+	list, err := s.store.Sessions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func (j *job) view() api.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := api.Job{
-		ID: j.id, Session: j.e.rec.ID, Name: j.e.record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
+		ID: j.id, Session: j.e.ID(), Name: j.e.record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
 		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
 	}
 	switch {

@@ -19,10 +19,6 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// reconnectTime is how long a keeper may be away (it re-executes itself in an
-// upgrade) before its sessions count as lost.
-const reconnectTime = 5 * time.Second
-
 // keeperLink is the connection to one keeper. It reconnects by itself.
 type keeperLink struct {
 	key  string
@@ -132,7 +128,7 @@ func (k *keeperLink) dial() (*link.Link, error) {
 }
 
 func (k *keeperLink) redial() (*link.Link, error) {
-	deadline := time.Now().Add(reconnectTime)
+	deadline := time.Now().Add(ReconnectTime)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
 		if err == nil || k.isGone() || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
@@ -180,7 +176,7 @@ func (k *keeperLink) Retry(ctx context.Context, f func(*link.Link) error) error 
 
 // isLost says that the connection ended before an answer came.
 func isLost(l *link.Link, err error) bool {
-	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || isClosed(l.Gone())
+	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || hasEnded(l)
 }
 
 func (k *keeperLink) isGone() bool {
@@ -246,4 +242,13 @@ func (d *Daemon) KeeperFor(key string) (Keeper, error) {
 		return nil, err
 	}
 	return k, k.Link().Ready(d.cfg.Dirs.Socket())
+}
+
+func hasEnded(l *link.Link) bool {
+	select {
+	case <-l.Gone():
+		return true
+	default:
+		return false
+	}
 }

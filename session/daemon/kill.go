@@ -175,8 +175,9 @@ func (h *hub) sweep(e *entry) {
 	h.noteLeft(e)
 }
 
-func signalAll(pids []int, sig syscall.Signal) {
-	for _, p := range pids {
+// signalBegan signals what began in a session after a time, its own process not among it.
+func (h *hub) signalBegan(e *entry, since time.Time, sig syscall.Signal) {
+	for _, p := range h.began(e, since) {
 		_ = syscall.Kill(p, sig) // gone already is fine
 	}
 }

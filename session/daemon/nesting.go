@@ -17,11 +17,11 @@ func (s *server) checkNesting(e *entry, inside string) error {
 	seen := map[string]bool{}
 	var shows func(id string) bool // whether a session shows e, or shows one that does
 	shows = func(id string) bool {
-		if id == e.rec.ID {
+		if id == e.ID() {
 			return true
 		}
 		in := s.hub.byID(id)
-		if in == nil || seen[id] || !in.ready.Load() {
+		if in == nil || seen[id] || !in.isReady() {
 			return false
 		}
 		seen[id] = true

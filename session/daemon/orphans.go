@@ -64,7 +64,7 @@ func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
 		}
 	}
 	for range sweepRounds { // who was born while others were killed
-		awaitOrphans(ctx, list, shutdownTime/sweepRounds)
+		awaitOrphans(ctx, list, endTime/sweepRounds)
 		if h.find(list); !anyLeft(list) {
 			return
 		}

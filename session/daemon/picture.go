@@ -107,7 +107,7 @@ func (s *server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	return in.within(b, e.rec.ID), nil
+	return in.within(b, e.ID()), nil
 }
 
 // stateWords is a session's state as a reader puts it.

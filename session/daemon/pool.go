@@ -14,14 +14,12 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
 const (
-	poolLabel = "longterm.pool" // of warm shells, with the key of what they were made for
-	maxPools  = 4               // environments and directories; the least used one goes
-	warmTime  = 10 * time.Second
+	maxPools = 4 // environments and directories; the least used one goes
+	warmTime = 10 * time.Second
 )
 
 // pool holds warm shells: started, at their first prompt, with nothing run in them. They
@@ -107,7 +105,7 @@ func (p *pool) rackFor(n api.NewSession) *rack {
 		r = p.racks[i]
 		p.racks = slices.Delete(p.racks, i, i+1)
 	} else {
-		r = &rack{key: key, start: api.NewSession{Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{poolLabel: key}}}
+		r = &rack{key: key, start: api.NewSession{Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{PoolLabel: key}}}
 	}
 	p.racks = append(p.racks, r)
 	var old []*warm
@@ -180,7 +178,7 @@ func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 		p.end(e)
 		return nil, err
 	}
-	return &warm{e, r, currentDir(e, e.s.Status(), e.record())}, nil
+	return &warm{e, r, e.currentDir(e.s.Status())}, nil
 }
 
 // used replaces a shell that was used. It stays for a while, for whoever has not read yet
@@ -198,21 +196,21 @@ func (w *warm) clean() bool {
 	st := w.s.Status()
 	sh := st.Shell
 	return st.State == session.Running && sh.Phase == shell.PhasePrompt && sh.Quality == shell.Full && !sh.Continuation &&
-		currentDir(w.entry, st, w.record()) == w.dir && !hasChildren(st.PID)
+		w.currentDir(st) == w.dir && !w.hasChildren()
 }
 
 // end ends a shell and forgets it, if that is not done yet.
 func (p *pool) end(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.jobs.hub.byID(e.rec.ID) != e {
+	if p.closed || p.jobs.hub.byID(e.ID()) != e {
 		return
 	}
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), warmTime)
 		defer cancel()
 		if err := p.jobs.hub.remove(ctx, e, true); err != nil {
-			p.jobs.log.Warn("end a warm shell", "session", e.rec.ID, "err", err)
+			p.jobs.log.Warn("end a warm shell", "session", e.ID(), "err", err)
 		}
 	})
 }
@@ -236,14 +234,6 @@ func (p *pool) sweep() {
 
 // unread says that a job ran in the shell, whose result may not have been read.
 func (p *pool) unread(e *entry) bool {
-	list, err := p.jobs.store.Jobs(context.Background(), store.JobQuery{Session: e.rec.ID, Limit: 1})
+	list, err := p.jobs.store.Jobs(context.Background(), store.JobQuery{Session: e.ID(), Limit: 1})
 	return err == nil && len(list) > 0 && time.Since(list[0].Ended) < temporaryGrace
-}
-
-// pooled says that the session is a warm shell, ready or handed out.
-func (e *entry) pooled() bool { return e.record().Labels[poolLabel] != "" }
-
-func hasChildren(pid int) bool {
-	children, _ := sys.Children(pid) // gone: it has none
-	return len(children) > 0
 }

@@ -12,6 +12,36 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
+// AddRules attaches rules to the session.
+func (e *entry) AddRules(ctx context.Context, in *api.RespondRules) ([]api.RespondAttached, error) {
+	rules, err := e.rulesOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	defer e.secrets.release()
+	added, err := e.s.AddRules(ctx, rules)
+	return attachedViews(added), err
+}
+
+// Rules lists the session's rules, in the order they are looked at.
+func (e *entry) Rules(ctx context.Context) ([]api.RespondAttached, error) {
+	rules, err := e.s.Rules(ctx)
+	return attachedViews(rules), err
+}
+
+// RemoveRules takes rules away; none named: all.
+func (e *entry) RemoveRules(ctx context.Context, names []string) ([]api.RespondAttached, error) {
+	removed, err := e.s.RemoveRules(ctx, names...)
+	e.pruneSecrets(ctx)
+	return attachedViews(removed), err
+}
+
+// Firings is what the session's rules did, oldest first.
+func (e *entry) Firings() ([]api.RespondFiring, error) {
+	list, err := e.s.Firings()
+	return firingViews(list), err
+}
+
 // fired tells of what a rule did, on the session's goroutine.
 func (h *hub) fired(e *entry, f session.Firing) {
 	view, answer := h.describe(e, e.s.Status()), firingView(&f)

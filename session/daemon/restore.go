@@ -123,9 +123,12 @@ func (h *hub) replace(old, e *entry) {
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 }
 
-// restoreLost starts what went down with its keeper or the machine and is to come back by
+// restoreLost starts what was found lost when the daemon started, and is to come back by policy.
+func (h *hub) restoreLost(ctx context.Context) { h.restoreAll(ctx, h.lost) }
+
+// restoreAll starts what went down with its keeper or the machine and is to come back by
 // policy.
-func (h *hub) restoreLost(ctx context.Context, lost []*entry) {
+func (h *hub) restoreAll(ctx context.Context, lost []*entry) {
 	for _, e := range lost {
 		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
 		if req.Shell == req.Command || ctx.Err() != nil {

@@ -19,7 +19,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	st := j.e.s.Status()
 	j.mu.Lock()
 	r := api.Result{
-		Job: j.id, Session: j.e.rec.ID, PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
+		Job: j.id, Session: j.e.ID(), PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
 		InBackground: j.away && !isClosed(j.ended),
 	}
 	if j.expired != "" && (j.how == endsByClock || !isClosed(j.ended) || !isClosed(j.begun) || j.err != nil) {
@@ -40,9 +40,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
 	}
 	if r.State == "running" || r.State == "needs_input" {
-		if d := j.e.dev; d != nil {
-			r.PGID = cmp.Or(d.foreground(), r.PGID)
-		}
+		r.PGID = cmp.Or(j.e.foreground(), r.PGID)
 	}
 	r.Message = j.message(&r)
 	if j.command {
@@ -72,7 +70,7 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	j.fillPrinted(ctx, r, view.Output, limit)
 	if r.Truncated {
-		j.e.cut.Store(true)
+		j.e.markCut()
 	}
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
@@ -109,7 +107,7 @@ func (j *job) why() ending {
 func (j *job) reached(c *session.Command, st *session.Status) uint64 {
 	at := c.Start
 	switch {
-	case j.foreign.Load():
+	case j.unintegrated.Load():
 		_, at = j.e.s.OutputRange()
 	case st.Shell.Phase == shell.PhaseRunning && st.Shell.Number >= c.Number:
 		at = max(at, st.Offset)
@@ -137,7 +135,7 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		return
 	case ended:
 		c, r.State = final, "exited"
-		if j.foreign.Load() && final.Exit == nil { // it rests, and that is all there is to know
+		if j.unintegrated.Load() && final.Exit == nil { // it rests, and that is all there is to know
 			r.Outcome = "stable"
 		}
 	case err != nil && !errors.Is(err, context.Canceled):
@@ -168,14 +166,14 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		}
 	}
 	j.fillOutput(ctx, r, r.Range, limit)
-	if j.foreign.Load() && !r.Truncated {
+	if j.unintegrated.Load() && !r.Truncated {
 		r.Output = withoutEcho(r.Output, j.line, j.prompt)
 		if ended && j.told.CompareAndSwap(false, true) {
-			j.e.noteTold(j.line, r.Output)
+			j.e.unintegrated.Told(j.line, r.Output)
 		}
 	}
-	if j.foreign.Load() {
-		r.Guess = j.e.guessed()
+	if j.unintegrated.Load() {
+		r.Guess = guessOf(j.e.unintegrated.Guess())
 	}
 	if ended {
 		j.parse(ctx, r, c.Text)
@@ -195,7 +193,7 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 // limits are how much of an output its answer has.
 func (j *job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
-		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.rec.ID,
+		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.ID(),
 	}
 }
 
@@ -208,7 +206,7 @@ func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.temporary() || j.call.YieldMS > 0 && j.e.s.Status().State == session.Running) {
-		r.Hint = screenHint(j.e.rec.ID) // whose session is still there to look at
+		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
 	}
 }
 

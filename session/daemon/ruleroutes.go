@@ -23,13 +23,7 @@ func (s *server) postRules(ctx context.Context, in *sessionBody[api.RespondRules
 	if err != nil {
 		return nil, err
 	}
-	rules, err := e.rulesOf(ctx, &in.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer e.secrets.release()
-	added, err := e.s.AddRules(ctx, rules)
-	return attachedViews(added), err
+	return e.AddRules(ctx, &in.Body)
 }
 
 func (s *server) getRules(ctx context.Context, in *SessionPath) ([]api.RespondAttached, error) {
@@ -37,8 +31,7 @@ func (s *server) getRules(ctx context.Context, in *SessionPath) ([]api.RespondAt
 	if err != nil {
 		return nil, err
 	}
-	rules, err := e.s.Rules(ctx)
-	return attachedViews(rules), err
+	return e.Rules(ctx)
 }
 
 func (s *server) deleteRules(ctx context.Context, in *struct {
@@ -53,9 +46,7 @@ func (s *server) deleteRules(ctx context.Context, in *struct {
 	if in.All == (len(in.Rule) > 0) {
 		return nil, api.Errorf(api.CodeInvalid, "which rules?").WithHint("name some, or say all")
 	}
-	removed, err := e.s.RemoveRules(ctx, in.Rule...)
-	e.pruneSecrets(ctx)
-	return attachedViews(removed), err
+	return e.RemoveRules(ctx, in.Rule)
 }
 
 func (s *server) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
@@ -63,6 +54,5 @@ func (s *server) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFi
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.s.Firings()
-	return firingViews(list), err
+	return e.Firings()
 }

@@ -38,14 +38,14 @@ func (s *server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 		return found, err
 	}
 	x := s.hub.index
-	if x.index == nil {
+	if !x.usable() {
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
 	}
 	fresh, cancel := context.WithTimeout(ctx, catchUpTime)
-	x.sweep(fresh, func(*entry, uint64) bool { return true })
+	x.catchUp(fresh)
 	cancel()
 	var last search.Cursor
-	for hit, err := range x.index.Search(ctx, q) {
+	for hit, err := range x.search(ctx, q) {
 		var cut *search.Truncated
 		switch {
 		case errors.As(err, &cut):
@@ -78,7 +78,7 @@ func (s *server) searchFor(in *searchQuery) (search.Query, error) {
 		if err != nil {
 			return q, err
 		}
-		q.Session = e.rec.ID
+		q.Session = e.ID()
 	}
 	for at, to := range map[string]*time.Time{in.Since: &q.Since, in.Until: &q.Until} {
 		if at == "" {

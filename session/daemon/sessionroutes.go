@@ -22,7 +22,7 @@ func (s *server) listSessions(_ context.Context, in *struct {
 		}
 		if matchLabels(e.record().Labels, in.Label) {
 			st := e.s.Status()
-			if st.State != session.Running && e.dev != nil {
+			if st.State != session.Running && e.adopted() {
 				s.hub.seeLeft(e)
 			}
 			list = append(list, s.hub.describe(e, st))
@@ -48,9 +48,7 @@ func (s *server) getSession(_ context.Context, in *SessionPath) (api.Session, er
 		s.hub.seeLeft(e)
 	}
 	view := s.hub.describe(e, e.s.Status())
-	if e.dev != nil {
-		view.Cgroup = cgroupOf(e.dev.cgroup)
-	}
+	view.Cgroup = e.cgroup()
 	return view, nil
 }
 

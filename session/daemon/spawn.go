@@ -6,12 +6,20 @@ import (
 	"context"
 	"errors"
 	"syscall"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 )
+
+// SpawnKeeper is what a process is started by.
+type SpawnKeeper interface {
+	Link() *link.Link
+	// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile.
+	Retry(ctx context.Context, f func(*link.Link) error) error
+}
 
 // request is what the keeper is asked for.
 func (p *plan) request() wire.Spawn {
@@ -34,7 +42,7 @@ func noTerminal(err error) (why string, ok bool) {
 
 // spawnAt has the keeper start a process. A keeper that was replaced while it was asked may
 // have done so already.
-func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, err error) {
+func spawnAt(ctx context.Context, k SpawnKeeper, m wire.Spawn) (s *wire.Spawned, err error) {
 	again := false
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
 		s, err = l.Spawn(ctx, m)
@@ -47,9 +55,12 @@ func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, err 
 	return s, err
 }
 
+// unspawnTime bounds ending a process that is not to be.
+const unspawnTime = 2 * time.Second
+
 // unspawn ends a process that is not to be, whether it was started or is about to.
-func unspawn(k Keeper, id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+func unspawn(k SpawnKeeper, id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), unspawnTime)
 	defer cancel()
 	l := k.Link()
 	_ = l.Signal(ctx, id, syscall.SIGKILL, wire.ScopeAll) // the keeper may not know it
@@ -58,7 +69,7 @@ func unspawn(k Keeper, id string) {
 
 // start has the keeper start the process. When it fails and ctx has ended, the process may have come
 // all the same, and is ended.
-func (s *spawner) start(ctx context.Context, k Keeper, p *plan) error {
+func (s *spawner) start(ctx context.Context, k SpawnKeeper, p *plan) error {
 	if err := s.integrate(p.rec.ID, p); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (s *server) lateProgress(ctx context.Context, e *entry, w *session.WaitFor,
 			return
 		}
 		*r = again
-		if a := e.work.view(newest); !again.Ended || a != nil && !a.Running {
+		if a := e.Activity(newest); !again.Ended || a != nil && !a.Running {
 			break
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/keeper"
 )
 
@@ -97,15 +96,6 @@ func (d *Daemon) servePathsAgain(srv *http.Server) error {
 	}
 	go func() { _ = srv.Serve(l) }() // ends with the server
 	return nil
-}
-
-func (h *hub) anyRuns() bool {
-	for _, e := range h.all() {
-		if e.s.Status().State == session.Running {
-			return true
-		}
-	}
-	return false
 }
 
 // same reports whether path still names the file it named.
