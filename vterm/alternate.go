@@ -8,27 +8,18 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 		if t.alternate == nil {
 			t.alternate = newScreen(&t.tables, t.cols, t.rows)
 		}
-		t.flushDirty()
+		t.scr.flush()
 		t.scr = t.alternate
 		if wipe {
-			t.clearScreen()
+			t.scr.clear(t.erased())
 		}
 	} else {
-		t.flushDirty()
+		t.scr.flush()
 		t.scr = t.primary
 	}
 	if on != was {
-		t.touchAll()
+		t.scr.touchAll()
 		t.emit(Event{Kind: EventAltScreen, Num: boolInt(on)})
-	}
-}
-
-// clearScreen erases all rows without heed to protection.
-func (t *Terminal) clearScreen() {
-	for i := range t.rows {
-		r := t.scr.raw(i)
-		r.version = t.version
-		r.clear(t.erased(), t.cols)
 	}
 }
 

@@ -48,7 +48,7 @@ func (t *Terminal) sumSpan(line *row, from, to int) uint32 {
 				sum += ' '
 			}
 		case c&CellCluster != 0:
-			r, _ := utf8.DecodeRuneInString(t.clusters.list[c.Content()])
+			r, _ := utf8.DecodeRuneInString(t.tables.clusters.list[c.Content()])
 			sum += uint32(r)
 		default:
 			sum += uint32(c.Rune())

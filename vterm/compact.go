@@ -13,10 +13,10 @@ const (
 // compactTables rebuilds tables that grew too large with what the screens still show.
 // Frames taken before keep the old ones; the next frame is a full one.
 func (t *Terminal) compactTables() {
-	if len(t.styles.list) > max(styleLimit, t.styles.limit) {
+	if len(t.tables.styles.list) > max(styleLimit, t.tables.styles.limit) {
 		t.compactStyles()
 	}
-	if len(t.clusters.list) > max(clusterLimit, t.clusters.limit) || t.clusters.bytes > max(clusterBytes, t.clusters.byteLimit) {
+	if len(t.tables.clusters.list) > max(clusterLimit, t.tables.clusters.limit) || t.tables.clusters.bytes > max(clusterBytes, t.tables.clusters.byteLimit) {
 		t.compactClusters()
 	}
 }
@@ -48,7 +48,7 @@ func (t *Terminal) thawAll() {
 // compactStyles keeps the lasting styles, which the history refers to, and those in use.
 func (t *Terminal) compactStyles() {
 	t.thawAll()
-	old := t.styles.list
+	old := t.tables.styles.list
 	var next styleTable
 	next.init()
 	next.list = append(next.list[:0:0], old[:lastingStyles]...)
@@ -61,17 +61,17 @@ func (t *Terminal) compactStyles() {
 		}
 	})
 	next.limit = 2 * len(next.list)
-	t.styles = next
+	t.tables.styles = next
 	t.penChanged()
 	t.sgrSeen.clear()
 	t.blank, t.blankBG = 0, 0
-	t.tablesVersion = t.version
-	t.version++
+	t.tablesVersion = t.tables.version
+	t.tables.version++
 }
 
 func (t *Terminal) compactClusters() {
 	t.thawAll()
-	old := t.clusters.list
+	old := t.tables.clusters.list
 	var next clusterTable
 	t.eachRow(func(r *row) {
 		for i, c := range r.cells[:r.used] {
@@ -81,7 +81,7 @@ func (t *Terminal) compactClusters() {
 		}
 	})
 	next.limit, next.byteLimit = 2*len(next.list), 2*next.bytes
-	t.clusters = next
-	t.tablesVersion = t.version
-	t.version++
+	t.tables.clusters = next
+	t.tablesVersion = t.tables.version
+	t.tables.version++
 }

@@ -20,37 +20,19 @@ func (t *Terminal) spares(selective bool) bool {
 // eraseSpan erases cells [from, to) of a row.
 func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
 	if t.spares(selective) {
-		t.eraseUnprotected(t.stamped(row), from, to)
+		t.scr.eraseUnprotected(row, from, to, t.erased())
 		return
 	}
-	r, blank := t.scr.raw(row), t.erased()
-	r.version = t.version
-	if from < r.used || blank != 0 {
-		t.scr.at(row).fill(from, to, blank, t.cols)
-	}
-	if to >= t.cols {
-		r.wrapped = false
-	}
-}
-
-func (t *Terminal) eraseUnprotected(r *row, from, to int) {
-	r.ensure(t.cols)
-	for col := from; col < to; col++ {
-		if r.cells[col]&CellProtected == 0 {
-			r.fill(col, col+1, t.erased(), t.cols)
-		}
-	}
+	t.scr.eraseSpan(row, from, to, t.erased())
 }
 
 // eraseRow erases a whole row, its size included when nothing is spared.
 func (t *Terminal) eraseRow(row int, selective bool) {
 	if t.spares(selective) {
-		t.eraseSpan(row, 0, t.cols, selective)
+		t.scr.eraseUnprotected(row, 0, t.cols, t.erased())
 		return
 	}
-	r := t.scr.raw(row)
-	r.version = t.version
-	r.clear(t.erased(), t.cols)
+	t.scr.eraseRow(row, t.erased())
 }
 
 func (t *Terminal) eraseDisplay(s *parse.Seq) {
@@ -131,10 +113,5 @@ func (t *Terminal) alignmentTest() {
 	t.resetMargins()
 	t.setMode(modeOrigin, false)
 	t.moveTo(0, 0)
-	for i := range t.rows {
-		r := t.stamped(i)
-		r.clear(0, t.cols)
-		fillCells(r.ensure(t.cols)[:t.cols], Cell('E'))
-		r.used = t.cols
-	}
+	t.scr.clear(Cell('E'))
 }

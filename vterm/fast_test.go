@@ -46,7 +46,7 @@ func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
 	for _, term := range []*Terminal{fast, slow} {
 		feed(term, "\x18") // ends whatever was begun; what is left of it means nothing
 		term.parser = parse.Parser{VT52: term.parser.VT52}
-		term.version = 0
+		term.tables.version = 0
 	}
 	a, b := fast.AppendSnapshot(nil), slow.AppendSnapshot(nil)
 	if bytes.Equal(a, b) {
@@ -127,7 +127,7 @@ func TestPassLines(t *testing.T) {
 				for piece := range slices.Chunk(data, 20) {
 					_, _ = cut.Write(piece)
 				}
-				cut.version = whole.version
+				cut.tables.version = whole.tables.version
 				if what := broken(whole); what != "" {
 					t.Fatalf("%d rows, lines of %d: %s", rows, length, what)
 				}

@@ -11,7 +11,7 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 			s = &screen{cols: t.cols}
 		}
 	}
-	f.Cols, f.Rows, f.Version = t.cols, t.rows, t.version
+	f.Cols, f.Rows, f.Version = t.cols, t.rows, t.tables.version
 	f.Alt = t.scr != t.primary
 	f.Title = t.title.window
 	f.Full = q.Since == 0 || q.Since < s.moved || q.Since < t.tablesVersion
@@ -20,33 +20,10 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 		Visible: t.modes&modeCursorVisible != 0, Shape: t.shape.shape,
 		Blink: t.modes&modeCursorBlink != 0,
 	}
-	f.copyRows(s, q.Since)
-	f.Styles = t.styles.list[:len(t.styles.list):len(t.styles.list)]
-	f.Clusters = t.clusters.list[:len(t.clusters.list):len(t.clusters.list)]
-	f.Links = t.links.list[:len(t.links.list):len(t.links.list)]
+	f.Lines = s.copyRows(f.Lines[:0], f.Full, q.Since)
+	f.Styles = t.tables.styles.list[:len(t.tables.styles.list):len(t.tables.styles.list)]
+	f.Clusters = t.tables.clusters.list[:len(t.tables.clusters.list):len(t.tables.clusters.list)]
+	f.Links = t.tables.links.list[:len(t.tables.links.list):len(t.tables.links.list)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
 	f.Palette = t.palette.Palette
-}
-
-// copyRows fills the lines, in the memory that the frame has already.
-func (f *Frame) copyRows(s *screen, since uint64) {
-	lines := f.Lines[:0]
-	for i, r := range s.window() {
-		version := max(r.version, s.moved)
-		if !f.Full && version <= since {
-			continue
-		}
-		if len(lines) < cap(lines) {
-			lines = lines[:len(lines)+1]
-		} else {
-			lines = append(lines, Line{})
-		}
-		l := &lines[len(lines)-1]
-		if !r.thawed {
-			s.thaw(r)
-		}
-		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.wrapped, r.size
-		l.Cells = append(l.Cells[:0], r.shown(s.cols)...)
-	}
-	f.Lines = lines
 }

@@ -57,7 +57,7 @@ func lineSize(size LineSize) func(*Terminal, *parse.Seq) {
 		if t.modes&modeMargins != 0 {
 			return
 		}
-		r := t.row()
+		r := t.scr.stamped(t.cur.row)
 		r.size = size
 		if size != LineNormal {
 			t.cur.col = min(t.cur.col, max(0, t.cols/2-1))

@@ -19,7 +19,7 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 	}
 	col := t.cur.col
 	for i := range p.Rows {
-		r := t.row()
+		r := t.scr.stamped(t.cur.row)
 		r.fill(col, col+p.Cols, CellImage|Cell(index), t.cols)
 		r.image = true
 		if i < p.Rows-1 {
@@ -45,7 +45,7 @@ func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
 func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
 	t.eachImageCell(func(p *Placement, row, col int) {
 		if match(p, row, col) {
-			r := t.stamped(row)
+			r := t.scr.stamped(row)
 			r.cells[col] = blanked(r.cells[col])
 		}
 	})

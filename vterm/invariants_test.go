@@ -56,7 +56,7 @@ func brokenRow(t *Terminal, r *row) string {
 		if c&CellImage != 0 && !r.image {
 			return "an image cell in a row not marked"
 		}
-		if c&CellCluster != 0 && int(c.Content()) >= len(t.clusters.list) {
+		if c&CellCluster != 0 && int(c.Content()) >= len(t.tables.clusters.list) {
 			return "cluster out of range"
 		}
 		if c&(CellCluster|CellImage) == 0 && c.Content() > 0x10ffff {
@@ -76,13 +76,13 @@ func brokenDraft(t *Terminal, r *row) string {
 			return fmt.Sprintf("cell %d of a draft is %x", i, c)
 		}
 	}
-	rec := t.packRow(nil, r)
+	rec := t.tables.packRow(nil, r)
 	var l Line
-	t.unpackLine(&l, rec)
+	t.tables.unpackLine(&l, rec)
 	if len(l.Cells) != r.used {
 		return fmt.Sprintf("draft of %d cells has %d", r.used, len(l.Cells))
 	}
-	again := t.packRow(nil, &row{cells: l.Cells, used: r.used, rowMarks: rowMarks{thawed: true, wrapped: r.wrapped, size: r.size}})
+	again := t.tables.packRow(nil, &row{cells: l.Cells, used: r.used, rowMarks: rowMarks{thawed: true, wrapped: r.wrapped, size: r.size}})
 	if !bytes.Equal(rec, again) {
 		return fmt.Sprintf("draft is %q, its cells are %q", rec, again)
 	}

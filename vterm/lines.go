@@ -3,6 +3,8 @@ package vterm
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // Whole lines of printable ASCII, ended by CR LF, that each scroll the screen are what a log
@@ -27,7 +29,7 @@ func (t *Terminal) quickLines(p []byte) int {
 		if t.top > 0 {
 			t.scr.raw(t.top - 1).wrapped = false
 		}
-		t.touch(t.top, t.bottom+1)
+		t.scr.touch(t.top, t.bottom+1)
 	}
 	return passed + at
 }
@@ -56,7 +58,7 @@ func (t *Terminal) rowLines(p []byte) int {
 			d.style = id
 			t.lastRune = rune(p[at+n-1])
 		}
-		r.used, r.version = n, t.version
+		r.used, r.version = n, t.tables.version
 		first := s.raw(t.top)
 		if t.keeps() {
 			t.history.push(first)
@@ -95,7 +97,7 @@ func (t *Terminal) passLines(p []byte) int {
 			t.history.push(r)
 		}
 		r.clear(0, t.cols)
-		r.version = t.version
+		r.version = t.tables.version
 	}
 	if t.keeps() {
 		t.history.pushLines(p[:passed])
@@ -128,7 +130,7 @@ const passBytes = 16 << 10
 
 // putLine puts the line at the start of p into a blank row and returns what it takes of p.
 func (t *Terminal) putLine(r *row, p []byte) int {
-	n := asciiRun(p)
+	n := scan.ASCII(p)
 	if n > 0 {
 		r.draft.reserve(t.cols)
 		r.appendASCII(p[:n])
@@ -140,7 +142,7 @@ func (t *Terminal) putLine(r *row, p []byte) int {
 // printable characters each, and their bytes.
 func plainLines(p []byte, limit, most int) (n, size int) {
 	for at := 0; n < most && len(p)-at >= 8; {
-		odd := notPrintable(binary.LittleEndian.Uint64(p[at:]))
+		odd := scan.NotPrintable(binary.LittleEndian.Uint64(p[at:]))
 		if odd == 0 {
 			if at += 8; at-size > limit {
 				break
@@ -165,19 +167,19 @@ func (h *history) pushLines(p []byte) {
 		rec := h.log.Room(2 + packShort + draftSlack)
 		n := 0
 		if len(rec) < 2+packShort+draftSlack {
-			n = asciiRun(p[at:]) // nothing is kept
+			n = scan.ASCII(p[at:]) // nothing is kept
 		} else {
 			rec[0] = packASCII
 			for out := rec[2:]; ; n += 8 {
 				if len(p)-at-n < 8 {
-					m := asciiRun(p[at+n:])
+					m := scan.ASCII(p[at+n:])
 					copy(out[n:], p[at+n:at+n+m])
 					n += m
 					break
 				}
 				w := binary.LittleEndian.Uint64(p[at+n:])
 				binary.LittleEndian.PutUint64(out[n:], w)
-				if odd := notPrintable(w); odd != 0 {
+				if odd := scan.NotPrintable(w); odd != 0 {
 					n += bits.TrailingZeros64(odd) / 8
 					break
 				}

@@ -177,7 +177,7 @@ func (t *Terminal) reportSGR(s *parse.Seq) {
 		for col := r.left; col < r.right; col++ {
 			st := Style{}
 			if col < line.used {
-				st = t.styles.list[line.cells[col].Style()]
+				st = t.tables.styles.list[line.cells[col].Style()]
 			}
 			if first {
 				common, first = st, false

@@ -85,7 +85,7 @@ func (t *Terminal) place(r rune, w int) {
 		line = t.scr.raw(t.cur.row)
 		end = t.lineEnd(line)
 	}
-	line.version = t.version
+	line.version = t.tables.version
 	col := t.cur.col
 	if t.drafts(line, col) && t.modes&modeInsert == 0 {
 		line.begin(&t.tables, col, t.cell.Style())
@@ -93,7 +93,7 @@ func (t *Terminal) place(r rune, w int) {
 		t.advance(line, col+w, end)
 		return
 	}
-	line = t.row()
+	line = t.scr.stamped(t.cur.row)
 	if t.inserts(col) {
 		line.shiftRight(col, end, w, t.erased(), t.cols)
 	}
@@ -132,7 +132,7 @@ func (t *Terminal) wrapWide(line *row, end int) bool {
 	if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 		return false
 	}
-	line.version = t.version
+	line.version = t.tables.version
 	if t.drafts(line, t.cur.col) {
 		line.begin(&t.tables, t.cur.col, t.erased().Style())
 		for line.used < end {
@@ -141,7 +141,7 @@ func (t *Terminal) wrapWide(line *row, end int) bool {
 		t.wrap()
 		return true
 	}
-	line = t.row()
+	line = t.scr.stamped(t.cur.row)
 	line.ensure(t.cols)
 	for col := t.cur.col; col < end; col++ {
 		line.split(col)
@@ -177,7 +177,7 @@ func (t *Terminal) combine(r rune) {
 		}
 		c |= ' '
 	}
-	line.version = t.version
+	line.version = t.tables.version
 	line.cells[col] = t.extended(c, r)
 	t.rewidth(line, col, r)
 }
@@ -187,14 +187,14 @@ func (t *Terminal) extended(c Cell, r rune) Cell {
 	var buf [maxCluster + utf8.UTFMax]byte
 	b := buf[:0]
 	if c&CellCluster != 0 {
-		b = append(b, t.clusters.list[c.Content()]...)
+		b = append(b, t.tables.clusters.list[c.Content()]...)
 	} else {
 		b = utf8.AppendRune(b, c.Rune())
 	}
 	if b = utf8.AppendRune(b, r); len(b) > maxCluster {
 		return c
 	}
-	i := t.clusters.intern(b)
+	i := t.tables.clusters.intern(b)
 	if i == 0 {
 		return c
 	}
@@ -207,7 +207,7 @@ func (t *Terminal) rewidth(line *row, col int, r rune) {
 		return
 	}
 	c := line.cells[col]
-	first, _ := utf8.DecodeRuneInString(t.clusters.list[c.Content()])
+	first, _ := utf8.DecodeRuneInString(t.tables.clusters.list[c.Content()])
 	if c&CellCluster == 0 || !width.Of(first).HasVariations() {
 		return
 	}
@@ -237,7 +237,7 @@ func (t *Terminal) widen(line *row, col int) {
 		line.wide = true
 		t.cur.col = col
 		t.wrap()
-		line, col = t.row(), t.cur.col
+		line, col = t.scr.stamped(t.cur.row), t.cur.col
 		end = t.lineEnd(line)
 	}
 	if t.inserts(col) {

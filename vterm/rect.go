@@ -46,7 +46,7 @@ func (t *Terminal) fillRect(s *parse.Seq) {
 		ch = t.charsets.translate(ch)
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.stamped(row).fill(r.left, r.right, t.cell|Cell(ch), t.cols)
+		t.scr.stamped(row).fill(r.left, r.right, t.cell|Cell(ch), t.cols)
 	}
 }
 
@@ -54,7 +54,7 @@ func (t *Terminal) fillRect(s *parse.Seq) {
 func (t *Terminal) eraseRect(s *parse.Seq) {
 	if r, ok := t.rect(s, 0); ok {
 		for row := r.top; row < r.bottom; row++ {
-			t.stamped(row).fill(r.left, r.right, t.erased(), t.cols)
+			t.scr.stamped(row).fill(r.left, r.right, t.erased(), t.cols)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
 		return
 	}
 	for row := r.top; row < r.bottom; row++ {
-		line := t.stamped(row)
+		line := t.scr.stamped(row)
 		cells := line.ensure(t.cols)
 		line.split(r.left)
 		line.split(r.right)
@@ -115,7 +115,7 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 		copied = append(copied, cells[r.left:r.left+width]...)
 	}
 	for i := range height {
-		line := t.stamped(top + i)
+		line := t.scr.stamped(top + i)
 		line.ensure(t.cols)
 		line.split(left)
 		line.split(left + width)
@@ -144,7 +144,7 @@ func (t *Terminal) changeAttrs(s *parse.Seq) {
 				to = t.cols
 			}
 		}
-		t.changeSpan(t.stamped(row), from, to, s)
+		t.changeSpan(t.scr.stamped(row), from, to, s)
 	}
 }
 
@@ -158,13 +158,13 @@ func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
 			continue // a stream holds characters only
 		}
 		if col == from || c.Style() != last.Style() || id == 0 {
-			st := t.styles.list[c.Style()]
+			st := t.tables.styles.list[c.Style()]
 			if s.Final == 't' {
 				reverseAttrs(&st, s, 4)
 			} else {
 				rectSGR(&st, s, 4)
 			}
-			last, id = c, t.styles.lookup(&st)
+			last, id = c, t.tables.styles.lookup(&st)
 		}
 		if c.Blank() && c.Width() == WidthNarrow {
 			c |= ' '

@@ -68,10 +68,10 @@ func (t *Terminal) hardReset() {
 	t.palette.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.Clear()
-	t.clearScreen()
+	t.scr.clear(t.erased())
 	t.history.clear()
 	t.syncEnded()
-	t.touchAll()
+	t.scr.touchAll()
 	t.emit(Event{Kind: EventReset})
 }
 

@@ -5,7 +5,7 @@ const pullMax = 2048
 
 // Resize implements Engine.
 func (t *Terminal) Resize(cols, rows int) {
-	t.version++
+	t.tables.version++
 	t.resize(min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows))
 }
 
@@ -13,7 +13,7 @@ func (t *Terminal) resize(cols, rows int) {
 	if cols == t.cols && rows == t.rows {
 		return
 	}
-	t.flushDirty()
+	t.scr.flush()
 	primaryCursor := &t.saved[0].cur
 	if t.scr == t.primary {
 		primaryCursor = &t.cur
@@ -27,7 +27,6 @@ func (t *Terminal) resize(cols, rows int) {
 		t.alternate.crop(at, cols, rows)
 	}
 	t.cols, t.rows = cols, rows
-	t.dirtyLo, t.dirtyHi = rows, 0
 	t.settleSize()
 }
 
@@ -42,9 +41,9 @@ func (t *Terminal) settleSize() {
 	if half := max(1, t.cols/2); t.scr.at(t.cur.row).size != LineNormal && t.cur.col >= half {
 		t.cur.col, t.cur.pending = half-1, false
 	}
-	t.primary.moved = t.version
+	t.primary.moved = t.tables.version
 	if t.alternate != nil {
-		t.alternate.moved = t.version
+		t.alternate.moved = t.tables.version
 	}
 	if t.modes&modeInBandResize != 0 {
 		t.reportSize()
@@ -124,7 +123,7 @@ func (t *Terminal) pullLine(openOnly bool) []*row {
 			break
 		}
 		r := &row{rowMarks: rowMarks{wrapped: head.wrapped(), size: head.size(), thawed: true}}
-		r.cells = t.unpackCells(nil, head)
+		r.cells = t.tables.unpackCells(nil, head)
 		r.used = len(r.cells)
 		rows = append(rows, r)
 		h.log.Truncate(1)

@@ -14,6 +14,8 @@ type screen struct {
 	tables *tables
 	// moved is the version at which every row last moved or changed.
 	moved uint64
+	// Rows [dirtyLo, dirtyHi) changed and are stamped when flush is called.
+	dirtyLo, dirtyHi int
 }
 
 func newScreen(tb *tables, cols, rows int) *screen {
@@ -34,6 +36,7 @@ func makeRows(n int) []*row {
 // setRows replaces the rows.
 func (s *screen) setRows(rows []*row) {
 	s.n, s.base = len(rows), 0
+	s.dirtyLo, s.dirtyHi = s.n, 0
 	s.ring = append(slices.Grow(s.ring[:0], 2*len(rows)), rows...)
 	s.ring = s.ring[:2*len(rows)]
 	clear(s.ring[len(rows):])
@@ -49,6 +52,38 @@ func (s *screen) at(i int) *row {
 		s.thaw(r)
 	}
 	return r
+}
+
+// stamped is row i, thawed and stamped as changed.
+func (s *screen) stamped(i int) *row {
+	r := s.at(i)
+	r.version = s.tables.version
+	return r
+}
+
+// touch marks rows [lo, hi) as changed.
+func (s *screen) touch(lo, hi int) {
+	s.dirtyLo, s.dirtyHi = min(s.dirtyLo, lo), max(s.dirtyHi, hi)
+}
+
+// touchAll marks everything as changed.
+func (s *screen) touchAll() { s.moved = s.tables.version }
+
+// flush stamps the rows that touch marked.
+func (s *screen) flush() {
+	if s.dirtyLo < s.dirtyHi {
+		for _, r := range s.window()[s.dirtyLo:min(s.dirtyHi, s.n)] {
+			r.version = s.tables.version
+		}
+	}
+	s.dirtyLo, s.dirtyHi = s.n, 0
+}
+
+// clear empties all rows; blank is what their cells become.
+func (s *screen) clear(blank Cell) {
+	for i := range s.n {
+		s.eraseRow(i, blank)
+	}
 }
 
 // thawAll thaws every row.
@@ -104,4 +139,27 @@ func rotate(w []*row, n int) {
 	slices.Reverse(w[:n])
 	slices.Reverse(w[n:])
 	slices.Reverse(w)
+}
+
+// copyRows appends copies of the rows that changed after a version, or of all, to lines. The
+// memory of lines and of their cells up to its capacity is used again.
+func (s *screen) copyRows(lines []Line, all bool, since uint64) []Line {
+	for i, r := range s.window() {
+		version := max(r.version, s.moved)
+		if !all && version <= since {
+			continue
+		}
+		if len(lines) < cap(lines) {
+			lines = lines[:len(lines)+1]
+		} else {
+			lines = append(lines, Line{})
+		}
+		l := &lines[len(lines)-1]
+		if !r.thawed {
+			s.thaw(r)
+		}
+		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.wrapped, r.size
+		l.Cells = append(l.Cells[:0], r.shown(s.cols)...)
+	}
+	return lines
 }

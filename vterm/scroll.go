@@ -7,7 +7,7 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 func (t *Terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.shiftBox(t.top, n)
+		t.scr.shiftBox(t.region(t.top), n, t.erased())
 		return
 	}
 	if t.top == 0 && t.scr == t.primary {
@@ -15,14 +15,14 @@ func (t *Terminal) scrollUp(n int) {
 			t.history.push(t.scr.raw(i))
 		}
 	}
-	t.rollUp(t.top, n)
+	t.scr.rollUp(t.top, t.bottom, n, t.erased())
 }
 
 // scrollLine is scrollUp by one line: what a line feed does.
 func (t *Terminal) scrollLine() {
 	s, top, bottom := t.scr, t.top, t.bottom
 	if !t.marginsFull() {
-		t.shiftBox(top, 1)
+		s.shiftBox(t.region(top), 1, t.erased())
 		return
 	}
 	r := s.raw(top)
@@ -35,96 +35,26 @@ func (t *Terminal) scrollLine() {
 	}
 	s.rotateUp(top, bottom, 1)
 	r.clear(t.erased(), t.cols)
-	t.touch(top, bottom+1)
+	t.scr.touch(top, bottom+1)
 }
 
 // scrollDown moves the lines between the margins down by n.
 func (t *Terminal) scrollDown(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.shiftBoxDown(t.top, n)
+		t.scr.shiftBoxDown(t.region(t.top), n, t.erased())
 		return
 	}
-	t.rollDown(t.top, n)
+	t.scr.rollDown(t.top, t.bottom, n, t.erased())
 }
 
-// rollUp moves whole lines from top to the bottom margin up by n.
-func (t *Terminal) rollUp(top, n int) {
-	t.scr.rotateUp(top, t.bottom, n)
-	blank := t.erased()
-	for i := t.bottom - n + 1; i <= t.bottom; i++ {
-		t.scr.raw(i).clear(blank, t.cols)
-	}
-	t.unlink(top)
-	t.touch(top, t.bottom+1)
-}
-
-// rollDown moves whole lines from top to the bottom margin down by n.
-func (t *Terminal) rollDown(top, n int) {
-	t.scr.rotateDown(top, t.bottom, n)
-	blank := t.erased()
-	for i := top; i < top+n; i++ {
-		t.scr.raw(i).clear(blank, t.cols)
-	}
-	t.scr.raw(t.bottom).wrapped = false
-	t.unlink(top)
-	t.touch(top, t.bottom+1)
-}
-
-// unlink ends the soft wrap of the line above top: what followed it has moved.
-func (t *Terminal) unlink(top int) {
-	if top > 0 {
-		t.scr.raw(top - 1).wrapped = false
-	}
-}
-
-// shiftBox scrolls the columns between the left and right margin up by n.
-func (t *Terminal) shiftBox(top, n int) {
-	for i := top; i <= t.bottom-n; i++ {
-		t.copySpan(i, i+n)
-	}
-	for i := t.bottom - n + 1; i <= t.bottom; i++ {
-		t.stamped(i).fill(t.left, t.right+1, t.erased(), t.cols)
-	}
-}
-
-// shiftBoxDown scrolls the columns between the left and right margin down by n.
-func (t *Terminal) shiftBoxDown(top, n int) {
-	for i := t.bottom; i >= top+n; i-- {
-		t.copySpan(i, i-n)
-	}
-	for i := top; i < top+n; i++ {
-		t.stamped(i).fill(t.left, t.right+1, t.erased(), t.cols)
-	}
-}
-
-// copySpan copies the columns between the margins from row src to row dst.
-func (t *Terminal) copySpan(dst, src int) {
-	from, to := t.scr.at(src), t.stamped(dst)
-	from.split(t.left)
-	from.split(t.right + 1)
-	to.split(t.left)
-	to.split(t.right + 1)
-	copy(to.ensure(t.cols)[t.left:t.right+1], from.ensure(t.cols)[t.left:t.right+1])
-	to.wide = to.wide || from.wide
-	to.image = to.image || from.image
-	to.settle(t.right + 1)
-}
+// region is what lies between the margins, from row top on.
+func (t *Terminal) region(top int) region { return region{top, t.bottom, t.left, t.right} }
 
 // scrollColumns moves the columns from col to the right margin by n, to the right when
 // n is positive, in all lines between the margins.
 func (t *Terminal) scrollColumns(col, n int) {
-	for i := t.top; i <= t.bottom; i++ {
-		r := t.stamped(i)
-		if n > 0 {
-			r.shiftRight(col, t.right+1, n, t.erased(), t.cols)
-		} else {
-			r.shiftLeft(col, t.right+1, -n, t.erased(), t.cols)
-		}
-		if t.right == t.cols-1 {
-			r.wrapped = false
-		}
-	}
+	t.scr.shiftColumns(region{t.top, t.bottom, col, t.right}, n, t.erased())
 }
 
 // inMargins reports whether the cursor is inside all four margins.
@@ -139,9 +69,9 @@ func (t *Terminal) insertLines(s *parse.Seq) {
 	}
 	n := min(s.Count(0), t.bottom-t.cur.row+1)
 	if t.marginsFull() {
-		t.rollDown(t.cur.row, n)
+		t.scr.rollDown(t.cur.row, t.bottom, n, t.erased())
 	} else {
-		t.shiftBoxDown(t.cur.row, n)
+		t.scr.shiftBoxDown(t.region(t.cur.row), n, t.erased())
 	}
 	t.cur.col, t.cur.pending = t.left, false
 }
@@ -153,9 +83,9 @@ func (t *Terminal) deleteLines(s *parse.Seq) {
 	}
 	n := min(s.Count(0), t.bottom-t.cur.row+1)
 	if t.marginsFull() {
-		t.rollUp(t.cur.row, n)
+		t.scr.rollUp(t.cur.row, t.bottom, n, t.erased())
 	} else {
-		t.shiftBox(t.cur.row, n)
+		t.scr.shiftBox(t.region(t.cur.row), n, t.erased())
 	}
 	t.cur.col, t.cur.pending = t.left, false
 }
@@ -211,13 +141,5 @@ func (t *Terminal) shiftCells(n int) {
 	if t.cur.col < t.left || t.cur.col > t.right {
 		return
 	}
-	r := t.row()
-	if n > 0 {
-		r.shiftRight(t.cur.col, t.right+1, n, t.erased(), t.cols)
-	} else {
-		r.shiftLeft(t.cur.col, t.right+1, -n, t.erased(), t.cols)
-	}
-	if t.right == t.cols-1 {
-		r.wrapped = false
-	}
+	t.scr.shiftColumns(region{t.cur.row, t.cur.row, t.cur.col, t.right}, n, t.erased())
 }

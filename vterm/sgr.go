@@ -5,7 +5,7 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 // freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
 // that a style is interned once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
-	if len(t.styles.list) > max(styleLimit, t.styles.limit) {
+	if len(t.tables.styles.list) > max(styleLimit, t.tables.styles.limit) {
 		t.compactStyles()
 	}
 	t.penStale = false
@@ -13,7 +13,7 @@ func (t *Terminal) freshenPen() {
 		t.cell = t.protect
 		return
 	}
-	id := t.styles.lookup(&t.pen)
+	id := t.tables.styles.lookup(&t.pen)
 	t.cell = Cell(id)<<cellStyleShift | t.protect
 	if t.penAt != styleUnknown {
 		t.sgrSeen.known[t.penAt].id = id
@@ -24,7 +24,7 @@ func (t *Terminal) freshenPen() {
 func (t *Terminal) erased() Cell {
 	if t.pen.BG != t.blankBG {
 		t.blankBG = t.pen.BG
-		t.blank = Cell(t.styles.lookup(&Style{BG: t.pen.BG})) << cellStyleShift
+		t.blank = Cell(t.tables.styles.lookup(&Style{BG: t.pen.BG})) << cellStyleShift
 	}
 	return t.blank
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // sgrCache remembers what SGR sequences do, by their bytes: programs repeat a few of them
@@ -83,7 +84,7 @@ func readKey(p []byte) (key sgrKey, n int) {
 
 // finalByte finds the first byte of a word that may end a sequence; what stands before it
 // has bit 6 clear. It is 8 when there is none.
-func finalByte(w uint64) int { return bits.TrailingZeros64(w&(0x40*lowBits)) / 8 }
+func finalByte(w uint64) int { return bits.TrailingZeros64(w&(0x40*scan.LowBits)) / 8 }
 
 // upTo clears what is behind byte i of a word.
 func upTo(w uint64, i int) uint64 { return w & (^uint64(0) >> (56 - 8*i&63)) }

@@ -22,7 +22,7 @@ const anyUint = 1<<64 - 1
 
 // AppendSnapshot implements Engine.
 func (t *Terminal) AppendSnapshot(dst []byte) []byte {
-	t.flushDirty()
+	t.scr.flush()
 	start := len(dst)
 	c := &codec{w: append(append(dst, snapshotMagic...), snapshotVersion)}
 	t.code(c)
@@ -62,13 +62,12 @@ func (t *Terminal) Restore(b []byte) error {
 func (t *Terminal) restored() {
 	t.penChanged()
 	t.updateSimple()
-	t.version++
-	t.tablesVersion = t.version
-	t.primary.moved = t.version
+	t.tables.version++
+	t.tablesVersion = t.tables.version
+	t.primary.moved = t.tables.version
 	if t.alternate != nil {
-		t.alternate.moved = t.version
+		t.alternate.moved = t.tables.version
 	}
-	t.dirtyLo, t.dirtyHi = t.rows, 0
 	t.syncing = t.modes&modeSync != 0
 	t.lastModes = t.Modes()
 }
@@ -77,7 +76,7 @@ func (t *Terminal) restored() {
 func (t *Terminal) code(c *codec) {
 	signed(c, &t.cols, MinCols, MaxCols)
 	signed(c, &t.rows, MinRows, MaxRows)
-	unsigned(c, &t.version, anyUint/2)
+	unsigned(c, &t.tables.version, anyUint/2)
 	unsigned(c, &t.written, anyUint/2)
 	t.codeTables(c)
 	t.codeImages(c)
@@ -106,24 +105,24 @@ func (c *codec) style(s *Style, links int) {
 // codeTables codes links and the lasting styles; other styles and clusters stand in the
 // rows themselves.
 func (t *Terminal) codeTables(c *codec) {
-	links := t.links.list
+	links := t.tables.links.list
 	list(c, &links, 1<<22, func(l *Link) { c.str(&l.ID); c.str(&l.URI) })
-	styles := t.styles.list[:min(len(t.styles.list), lastingStyles)]
+	styles := t.tables.styles.list[:min(len(t.tables.styles.list), lastingStyles)]
 	list(c, &styles, lastingStyles, func(s *Style) { c.style(s, len(links)) })
 	if !c.reading {
 		return
 	}
 	for i, l := range links {
 		if i > 0 {
-			t.links.intern(l)
+			t.tables.links.intern(l)
 		}
 	}
-	t.styles.list = styles
-	if len(styles) == 0 || styles[0] != (Style{}) || len(t.links.list) != len(links) {
+	t.tables.styles.list = styles
+	if len(styles) == 0 || styles[0] != (Style{}) || len(t.tables.links.list) != len(links) {
 		c.fail()
-		t.styles.init()
+		t.tables.styles.init()
 	}
-	t.styles.grow()
+	t.tables.styles.grow()
 }
 
 func (c *codec) cursor(p *cursor, t *Terminal) {
@@ -142,7 +141,7 @@ func (c *codec) charsets(s *charsets) {
 }
 
 func (t *Terminal) codeCursor(c *codec) {
-	links := len(t.links.list)
+	links := len(t.tables.links.list)
 	c.cursor(&t.cur, t)
 	c.style(&t.pen, links)
 	unsigned(c, &t.protect, uint64(CellProtected|CellISOGuard))
@@ -205,16 +204,15 @@ func (t *Terminal) codeParser(c *codec) {
 		state = t.parser.AppendSnapshot(nil)
 	}
 	c.bytes(&state)
-	partial := t.partial[:t.partLen]
+	partial := t.decoder.Begun()
 	c.bytes(&partial)
 	if !c.reading {
 		return
 	}
 	rest, ok := t.parser.Restore(state)
-	if !ok || len(rest) > 0 || len(partial) > 3 || !begunUTF8(partial) || t.parser.VT52 != (t.modes&modeANSI == 0) {
+	if !ok || len(rest) > 0 || !t.decoder.Restore(partial) || t.parser.VT52 != (t.modes&modeANSI == 0) {
 		c.fail()
 		t.parser.Reset()
 		return
 	}
-	t.partLen = copy(t.partial[:], partial)
 }

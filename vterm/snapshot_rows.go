@@ -29,7 +29,7 @@ func (t *Terminal) codeRows(c *codec, s *screen) {
 			return
 		}
 		if !c.reading {
-			rec := t.packRow(nil, r)
+			rec := t.tables.packRow(nil, r)
 			c.bytes(&rec)
 			continue
 		}
@@ -47,7 +47,7 @@ func (t *Terminal) unpackRow(r *row, rec []byte) bool {
 		return false
 	}
 	var l Line
-	t.unpackLine(&l, rec)
+	t.tables.unpackLine(&l, rec)
 	if len(l.Cells) > t.cols || !t.soundCells(l.Cells) {
 		return false
 	}
@@ -75,9 +75,9 @@ func (t *Terminal) soundCells(cells []Cell) bool {
 		switch {
 		case (c.Width() == WidthWide) != next:
 			return false
-		case int(c.Style()) >= len(t.styles.list):
+		case int(c.Style()) >= len(t.tables.styles.list):
 			return false
-		case int(t.styles.list[c.Style()].Link) >= max(1, len(t.links.list)):
+		case int(t.tables.styles.list[c.Style()].Link) >= max(1, len(t.tables.links.list)):
 			return false
 		case c&CellImage != 0 && int(c.Content()) >= len(t.images.Placements):
 			return false
@@ -125,6 +125,6 @@ func (t *Terminal) soundLine(rec []byte) bool {
 		return len(h.body) == h.cells
 	}
 	var l Line
-	t.unpackLine(&l, rec)
+	t.tables.unpackLine(&l, rec)
 	return len(l.Cells) <= historyCellsMax && t.soundCells(l.Cells)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
@@ -13,8 +14,7 @@ type Terminal struct {
 	cols, rows int
 
 	parser  parse.Parser
-	partial [4]byte // a UTF-8 sequence that was begun
-	partLen int
+	decoder scan.Decoder // of UTF-8
 
 	primary, alternate *screen
 	scr                *screen // the active one
@@ -32,7 +32,7 @@ type Terminal struct {
 	sgrSeen sgrCache
 	penAt   StyleID // the pen's number in sgrSeen, or styleUnknown
 
-	tables
+	tables tables
 	images graphics.Store
 	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
 	tablesVersion uint64
@@ -62,9 +62,6 @@ type Terminal struct {
 	join     width.State // grapheme state of the character left of the cursor, 0 unknown
 	before   width.State // join as the sequence that is carried out found it
 
-	version    uint64
-	dirtyLo    int // rows to be stamped when Write ends
-	dirtyHi    int
 	written    uint64 // bytes of all Writes before this one
 	at         int    // bytes of this Write consumed
 	events     []Event
@@ -110,20 +107,20 @@ func withDefaults(o Options) Options {
 // start sets everything to its first state.
 func (t *Terminal) start() {
 	o := t.opts
-	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows, dirtyLo: o.Rows}
+	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows}
 	t.primary = newScreen(&t.tables, t.cols, t.rows)
 	t.scr = t.primary
 	t.history = newHistory(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
-	t.styles.init()
+	t.tables.styles.init()
 	t.palette.Reset()
 	t.resetState()
-	t.version = 1
+	t.tables.version = 1
 	t.primary.moved = 1
 	t.lastModes = t.Modes()
 }
 
 // Version implements Engine.
-func (t *Terminal) Version() uint64 { return t.version }
+func (t *Terminal) Version() uint64 { return t.tables.version }
 
 // History implements Engine.
 func (t *Terminal) History() History {
@@ -136,38 +133,6 @@ func (t *Terminal) Replies(dst []byte) []byte {
 	dst = append(dst, t.replies...)
 	t.replies = t.replies[:0]
 	return dst
-}
-
-// touch marks rows [lo, hi) of the active screen as changed.
-func (t *Terminal) touch(lo, hi int) {
-	t.dirtyLo, t.dirtyHi = min(t.dirtyLo, lo), max(t.dirtyHi, hi)
-}
-
-// touchAll marks everything as changed.
-func (t *Terminal) touchAll() { t.scr.moved = t.version }
-
-// flushDirty stamps the rows that touch marked.
-func (t *Terminal) flushDirty() {
-	if t.dirtyLo < t.dirtyHi {
-		for _, r := range t.scr.window()[t.dirtyLo:min(t.dirtyHi, t.rows)] {
-			r.version = t.version
-		}
-	}
-	t.dirtyLo, t.dirtyHi = t.rows, 0
-}
-
-// row is the cursor's row, stamped as changed.
-func (t *Terminal) row() *row {
-	r := t.scr.at(t.cur.row)
-	r.version = t.version
-	return r
-}
-
-// stamped is row i, stamped as changed.
-func (t *Terminal) stamped(i int) *row {
-	r := t.scr.at(i)
-	r.version = t.version
-	return r
 }
 
 // marginsFull reports whether lines are scrolled over their whole width.

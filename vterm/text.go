@@ -38,7 +38,7 @@ func (t *Terminal) printSome(s []byte) int {
 		t.wrap()
 	}
 	r := t.scr.raw(t.cur.row)
-	r.version = t.version
+	r.version = t.tables.version
 	end := t.lineEnd(r)
 	col := t.cur.col
 	n := min(len(s), end-col)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
@@ -41,7 +42,7 @@ func (t *Terminal) quickText(p []byte) int {
 		d.last = int32(len(d.text) - 1)
 		r.used = col + n
 	}
-	r.version = t.version
+	r.version = t.tables.version
 	t.cur.col = col + n
 	t.lastRune = rune(p[n-1])
 	t.join = width.Plain
@@ -53,7 +54,7 @@ func (t *Terminal) quickText(p []byte) int {
 func quickCells(dst []Cell, p []byte, pen Cell) int {
 	for n := 0; len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
-		odd := notPrintable(w)
+		odd := scan.NotPrintable(w)
 		if odd == 0 && len(dst)-n >= 8 {
 			d := dst[n : n+8 : n+8]
 			d[0], d[1], d[2], d[3] = pen|Cell(w&0xff), pen|Cell(w>>8&0xff), pen|Cell(w>>16&0xff), pen|Cell(w>>24&0xff)
@@ -84,7 +85,7 @@ func (d *draft) quickASCII(p []byte, limit int) int {
 	for n := 0; n <= limit && len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
 		binary.LittleEndian.PutUint64(out[n:], w)
-		if odd := notPrintable(w); odd != 0 {
+		if odd := scan.NotPrintable(w); odd != 0 {
 			if n += bits.TrailingZeros64(odd) / 8; n <= limit {
 				return n
 			}

@@ -3,14 +3,15 @@ package vterm
 import (
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
 // printUTF8 prints characters from p at t.at on while they are not ASCII. It returns
 // false when a C1 control began a sequence.
 func (t *Terminal) printUTF8(p []byte) bool {
-	for t.at < len(p) && (p[t.at] >= 0x80 || t.partLen > 0) {
-		if t.simple && t.partLen == 0 {
+	for t.at < len(p) && (p[t.at] >= 0x80 || t.decoder.Pending()) {
+		if t.simple && !t.decoder.Pending() {
 			n := t.printRun(p[t.at:])
 			n += t.joinRun(p[t.at+n:])
 			if t.at += n; n > 0 {
@@ -18,11 +19,11 @@ func (t *Terminal) printUTF8(p []byte) bool {
 			}
 		}
 		r, n := rune(0), 0
-		if t.partLen == 0 {
-			r, n = decodeRune(p[t.at:])
+		if !t.decoder.Pending() {
+			r, n = scan.Rune(p[t.at:])
 		}
 		if n == 0 {
-			r, n = t.decode(p[t.at:])
+			r, n = t.decoder.Next(p[t.at:])
 		}
 		t.at += n
 		switch {
@@ -56,7 +57,7 @@ func (t *Terminal) printRun(p []byte) int {
 		run = t.draftRun(line, p, col, end)
 	}
 	if run.bytes > 0 {
-		line.version = t.version
+		line.version = t.tables.version
 		t.lastRune, t.join = run.last, width.Plain
 		if graphemes {
 			t.join = width.Start(width.Of(run.last))
@@ -81,7 +82,7 @@ func (t *Terminal) joinRun(p []byte) int {
 	}
 	n := 0
 	for n < len(p) && p[n] >= utf8.RuneSelf {
-		r, size := decodeRune(p[n:])
+		r, size := scan.Rune(p[n:])
 		if size == 0 {
 			break
 		}
@@ -98,7 +99,7 @@ func (t *Terminal) joinRun(p []byte) int {
 // starter decodes a character that begins a cluster, whatever character of that kind
 // stands before it, and is as wide for everyone. Its length is 0 for any other.
 func (t *Terminal) starter(p []byte) (r rune, n, w int) {
-	r, n = decodeRune(p)
+	r, n = scan.Rune(p)
 	if w = t.starterColumns(r); n == 0 || r < 0xa0 || w == 0 {
 		return 0, 0, 0
 	}

@@ -1,10 +1,8 @@
 package vterm
 
 import (
-	"encoding/binary"
-	"math/bits"
-
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // Write implements Engine.
@@ -12,7 +10,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	t.version++
+	t.tables.version++
 	for t.at = 0; t.at < len(p); {
 		if t.parser.State == parse.Ground {
 			t.ground(p)
@@ -28,7 +26,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	}
 	t.written += uint64(len(p))
 	t.at = 0
-	t.flushDirty()
+	t.scr.flush()
 	t.noticeModes()
 	t.compactTables()
 	return len(p), nil
@@ -36,7 +34,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 
 // ground takes text and the commonest controls until something else comes.
 func (t *Terminal) ground(p []byte) {
-	if t.partLen > 0 && !t.printUTF8(p) {
+	if t.decoder.Pending() && !t.printUTF8(p) {
 		return
 	}
 	for at := t.at; at < len(p); {
@@ -50,7 +48,7 @@ func (t *Terminal) ground(p []byte) {
 			}
 			n := t.quickText(p[at:])
 			if n == 0 {
-				n = asciiRun(p[at:])
+				n = scan.ASCII(p[at:])
 				t.printASCII(p[at : at+n])
 			}
 			at += n
@@ -159,30 +157,4 @@ func (t *Terminal) execute(c byte) {
 	if f := controls[c&0x1f]; f != nil {
 		f(t)
 	}
-}
-
-const (
-	lowBits  = 0x0101010101010101
-	highBits = 0x8080808080808080
-)
-
-// notPrintable marks the lowest of 8 bytes that is not printable ASCII in its high bit;
-// marks above it mean nothing.
-func notPrintable(w uint64) uint64 {
-	// A byte below 0x20 borrows, one of 0x7f or above carries into its high bit.
-	return ((w - 0x20*lowBits) | (w + lowBits) | w) & highBits
-}
-
-// asciiRun is the length of the printable ASCII at the start of p, 8 bytes at a time.
-func asciiRun(p []byte) int {
-	i := 0
-	for ; i+8 <= len(p); i += 8 {
-		if odd := notPrintable(binary.LittleEndian.Uint64(p[i:])); odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
-		}
-	}
-	for i < len(p) && p[i] >= 0x20 && p[i] < 0x7f {
-		i++
-	}
-	return i
 }

@@ -111,7 +111,7 @@ func (t *Terminal) settleHistory() {
 			h.widest = max(h.widest, head.cells)
 			continue
 		}
-		f.line = t.unpackCells(f.line, head)
+		f.line = t.tables.unpackCells(f.line, head)
 		f.end(head.wrapped(), head.size())
 	}
 	f.finish(true)
@@ -125,7 +125,7 @@ func (v historyView) Len() int        { return v.t.history.log.Len() }
 func (v historyView) FirstID() uint64 { return v.t.history.firstID() }
 
 func (v historyView) Line(i int, l *Line) {
-	v.t.unpackLine(l, v.t.history.log.At(i))
+	v.t.tables.unpackLine(l, v.t.history.log.At(i))
 	l.Row = i
 	l.Version = 0
 }

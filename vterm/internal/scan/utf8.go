@@ -1,10 +1,10 @@
-package vterm
+package scan
 
 import "unicode/utf8"
 
-// decodeRune decodes a whole, well-formed sequence of two to four bytes; its length is 0
+// Rune decodes a whole, well-formed sequence of two to four bytes; its length is 0
 // when there is none at the start of p. Overlong forms and surrogates are found by value.
-func decodeRune(p []byte) (rune, int) {
+func Rune(p []byte) (rune, int) {
 	c := p[0]
 	switch {
 	case c < 0xe0:
@@ -27,27 +27,33 @@ func decodeRune(p []byte) (rune, int) {
 	return 0, 0
 }
 
-// decode takes one character, bytes kept from the last Write included. The rune is -1
+// Decoder keeps a sequence that was begun. Its zero value has none.
+type Decoder struct {
+	partial [4]byte
+	partLen int
+}
+
+// Next takes one character, bytes kept from the last call included. The rune is -1
 // when p ended inside a sequence; a malformed one is U+FFFD for its longest prefix that
 // could have been right (Unicode 17, §3.9, U+FFFD substitution of maximal subparts).
-func (t *Terminal) decode(p []byte) (rune, int) {
-	if t.partLen == 0 {
+func (d *Decoder) Next(p []byte) (rune, int) {
+	if d.partLen == 0 {
 		if r, n := utf8.DecodeRune(p); r != utf8.RuneError || n == 3 {
 			return r, n
 		}
 	}
 	for i, c := range p {
-		if t.partLen == 0 && (c < 0xc2 || c > 0xf4) {
+		if d.partLen == 0 && (c < 0xc2 || c > 0xf4) {
 			return utf8.RuneError, i + 1
 		}
-		if t.partLen > 0 && !continues(t.partial[:t.partLen], c) {
-			t.partLen = 0
+		if d.partLen > 0 && !continues(d.partial[:d.partLen], c) {
+			d.partLen = 0
 			return utf8.RuneError, i
 		}
-		t.partial[t.partLen] = c
-		t.partLen++
-		if b := t.partial[:t.partLen]; utf8.FullRune(b) {
-			t.partLen = 0
+		d.partial[d.partLen] = c
+		d.partLen++
+		if b := d.partial[:d.partLen]; utf8.FullRune(b) {
+			d.partLen = 0
 			r, _ := utf8.DecodeRune(b)
 			return r, i + 1
 		}
@@ -83,3 +89,19 @@ func begunUTF8(b []byte) bool {
 	}
 	return len(b) == 0 || len(b) < 2 && b[0] >= 0xc2 || len(b) < 3 && b[0] >= 0xe0 || len(b) < 4 && b[0] >= 0xf0
 }
+
+// Begun is what was read of a sequence.
+func (d *Decoder) Begun() []byte { return d.partial[:d.partLen] }
+
+// Restore begins with what was read of a sequence; false if it is none that more bytes
+// could complete.
+func (d *Decoder) Restore(begun []byte) bool {
+	if len(begun) > 3 || !begunUTF8(begun) {
+		return false
+	}
+	d.partLen = copy(d.partial[:], begun)
+	return true
+}
+
+// Pending reports whether a sequence was begun.
+func (d *Decoder) Pending() bool { return d.partLen > 0 }

@@ -1,19 +1,19 @@
-package vterm
+package scan
 
 import (
 	"testing"
 	"unicode/utf8"
 )
 
-// TestDecodeRune agrees with the standard library on every code point and on all that
+// TestRune agrees with the standard library on every code point and on all that
 // two and three bytes can hold.
-func TestDecodeRune(t *testing.T) {
+func TestRune(t *testing.T) {
 	check := func(b []byte) {
 		want, n := utf8.DecodeRune(b)
 		if want == utf8.RuneError && n == 1 {
 			n = 0
 		}
-		if r, k := decodeRune(b); k != n || k > 0 && r != want {
+		if r, k := Rune(b); k != n || k > 0 && r != want {
 			t.Fatalf("% x: %U in %d bytes, want %U in %d", b, r, k, want, n)
 		}
 	}

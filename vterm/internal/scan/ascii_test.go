@@ -1,12 +1,12 @@
-package vterm
+package scan
 
 import (
 	"bytes"
 	"testing"
 )
 
-// TestASCIIRun puts every byte at every place of a run.
-func TestASCIIRun(t *testing.T) {
+// TestASCII puts every byte at every place of a run.
+func TestASCII(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
 			b := bytes.Repeat([]byte("~ "), 10)
@@ -15,7 +15,7 @@ func TestASCIIRun(t *testing.T) {
 			if c < 0x20 || c >= 0x7f {
 				want = at
 			}
-			if got := asciiRun(b); got != want {
+			if got := ASCII(b); got != want {
 				t.Fatalf("byte %#x at %d: run of %d, want %d", c, at, got, want)
 			}
 		}

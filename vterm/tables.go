@@ -1,7 +1,9 @@
 package vterm
 
-// tables are the side tables that cells refer to.
+// tables are the side tables that the cells of a terminal's screens and scrollback refer to,
+// and the version that rows get which change now.
 type tables struct {
+	version  uint64
 	styles   styleTable
 	clusters clusterTable
 	links    linkTable

@@ -239,7 +239,7 @@ func (t *Terminal) combineDraft(r *row, c rune) bool {
 	if !r.draft.extend(c) {
 		return false
 	}
-	r.version = t.version
+	r.version = t.tables.version
 	if grows > 0 {
 		r.widenLast()
 		t.advance(r, end+1, t.lineEnd(r))
