@@ -10,50 +10,23 @@ const (
 	linkBytesMax = 32 << 20
 )
 
-// compactTables rebuilds tables that grew too large with what the screens still show.
-// Frames taken before keep the old ones; the next frame is a full one.
-func (t *Terminal) compactTables() {
-	if len(t.tables.styles.list) > max(styleLimit, t.tables.styles.limit) {
-		t.compactStyles()
-	}
-	if len(t.tables.clusters.list) > max(clusterLimit, t.tables.clusters.limit) || t.tables.clusters.bytes > max(clusterBytes, t.tables.clusters.byteLimit) {
-		t.compactClusters()
-	}
+// full reports whether there are so many styles that they should be rebuilt.
+func (s *styleTable) full() bool { return len(s.list) > max(styleLimit, s.limit) }
+
+// full reports whether there are so many clusters that they should be rebuilt.
+func (c *clusterTable) full() bool {
+	return len(c.list) > max(clusterLimit, c.limit) || c.bytes > max(clusterBytes, c.byteLimit)
 }
 
-// screens are those there are.
-func (t *Terminal) screens() []*screen {
-	if t.alternate == nil {
-		return []*screen{t.primary}
-	}
-	return []*screen{t.primary, t.alternate}
-}
-
-// eachRow calls f for every row of both screens, as it is.
-func (t *Terminal) eachRow(f func(*row)) {
-	for _, s := range t.screens() {
-		for _, r := range s.window() {
-			f(r)
-		}
-	}
-}
-
-// thawAll thaws all rows, before the tables change that drafts refer to.
-func (t *Terminal) thawAll() {
-	for _, s := range t.screens() {
-		s.thawAll()
-	}
-}
-
-// compactStyles keeps the lasting styles, which the history refers to, and those in use.
-func (t *Terminal) compactStyles() {
-	t.thawAll()
-	old := t.tables.styles.list
+// compactStyles keeps the lasting styles, which the scrollback refers to, and those that the
+// screens, which are all that share the tables, still show.
+func (tb *tables) compactStyles(screens []*screen) {
+	old := tb.styles.list
 	var next styleTable
 	next.init()
 	next.list = append(next.list[:0:0], old[:lastingStyles]...)
 	next.grow()
-	t.eachRow(func(r *row) {
+	eachRow(screens, func(r *row) {
 		for i, c := range r.cells[:r.used] {
 			if id := c.Style(); id >= lastingStyles {
 				r.cells[i] = c.WithStyle(next.lookup(&old[id]))
@@ -61,19 +34,15 @@ func (t *Terminal) compactStyles() {
 		}
 	})
 	next.limit = 2 * len(next.list)
-	t.tables.styles = next
-	t.penChanged()
-	t.sgrSeen.clear()
-	t.blank, t.blankBG = 0, 0
-	t.tablesVersion = t.tables.version
-	t.tables.version++
+	tb.styles = next
 }
 
-func (t *Terminal) compactClusters() {
-	t.thawAll()
-	old := t.tables.clusters.list
+// compactClusters keeps the clusters that the screens, which are all that share the tables,
+// still show.
+func (tb *tables) compactClusters(screens []*screen) {
+	old := tb.clusters.list
 	var next clusterTable
-	t.eachRow(func(r *row) {
+	eachRow(screens, func(r *row) {
 		for i, c := range r.cells[:r.used] {
 			if c&CellCluster != 0 {
 				r.cells[i] = c&^cellContentMask | Cell(next.intern([]byte(old[c.Content()])))
@@ -81,7 +50,17 @@ func (t *Terminal) compactClusters() {
 		}
 	})
 	next.limit, next.byteLimit = 2*len(next.list), 2*next.bytes
-	t.tables.clusters = next
-	t.tablesVersion = t.tables.version
-	t.tables.version++
+	tb.clusters = next
+}
+
+// eachRow calls f for every row, thawed.
+func eachRow(screens []*screen, f func(*row)) {
+	for _, s := range screens {
+		s.thawAll()
+	}
+	for _, s := range screens {
+		for _, r := range s.window() {
+			f(r)
+		}
+	}
 }

@@ -112,7 +112,9 @@ func (tb *tables) packCells(dst []byte, cells []Cell) []byte {
 		switch r := c & cellContentMask; {
 		case c&odd != 0 || c>>cellWidthShift&3 > WidthWide || r >= 0x10000 || c>>cellWidthShift&3 == WidthWide && r < 0x800:
 			dst = tb.packOdd(dst, c)
-			i += boolInt(c.Width() == WidthWide)
+			if c.Width() == WidthWide {
+				i++
+			}
 		case c>>cellWidthShift&3 == WidthWide:
 			dst = append(dst, packWide, byte(0xe0|r>>12), byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f))
 			i++

@@ -4,7 +4,7 @@ package vterm
 // from people should refuse instead (ValidSize).
 const (
 	MinCols, MinRows = 1, 1
-	MaxCols, MaxRows = 4096, 4096
+	MaxCols, MaxRows = lineCellsMax, 4096
 )
 
 // ValidSize reports whether a screen of cols×rows cells can be had.

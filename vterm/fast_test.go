@@ -16,7 +16,9 @@ import (
 func slowly(t *Terminal, data []byte) {
 	for i := range data {
 		_, _ = t.Write(data[i : i+1])
-		t.thawAll()
+		for _, s := range t.screens() {
+			s.thawAll()
+		}
 		t.sgrSeen.clear()
 		t.penAt = styleUnknown
 	}

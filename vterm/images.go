@@ -19,9 +19,7 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 	}
 	col := t.cur.col
 	for i := range p.Rows {
-		r := t.scr.stamped(t.cur.row)
-		r.fill(col, col+p.Cols, CellImage|Cell(index), t.cols)
-		r.image = true
+		t.scr.stamped(t.cur.row).putImage(col, col+p.Cols, index, t.cols)
 		if i < p.Rows-1 {
 			t.index()
 			t.cur.col = col
@@ -31,29 +29,12 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 
 // eachImageCell visits the cells of the screen that show an image.
 func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
-	for i := range t.rows {
-		r := t.scr.at(i)
-		for col := 0; r.image && col < r.used; col++ {
-			if c := r.cells[col]; c&CellImage != 0 {
-				f(&t.images.Placements[c.Content()], i, col)
-			}
-		}
-	}
+	t.scr.eachImage(func(index, row, col int) { f(&t.images.Placements[index], row, col) })
 }
 
 // eraseImages blanks the cells of the placements that match.
 func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
-	t.eachImageCell(func(p *Placement, row, col int) {
-		if match(p, row, col) {
-			r := t.scr.stamped(row)
-			r.cells[col] = blanked(r.cells[col])
-		}
-	})
-	for i := range t.rows {
-		if r := t.scr.at(i); r.image {
-			r.trim(r.used, 0)
-		}
-	}
+	t.scr.eraseImages(func(index, row, col int) bool { return match(&t.images.Placements[index], row, col) })
 }
 
 // sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor

@@ -3,7 +3,6 @@ package vterm
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,75 +15,13 @@ func broken(t *Terminal) string {
 		return fmt.Sprintf("cursor %+v outside %dx%d", t.cur, t.cols, t.rows)
 	case t.top < 0 || t.top > t.bottom || t.bottom >= t.rows || t.left < 0 || t.left > t.right || t.right >= t.cols:
 		return fmt.Sprintf("margins %d-%d %d-%d", t.top, t.bottom, t.left, t.right)
-	case t.primary.n != t.rows || t.primary.cols != t.cols:
-		return "primary screen has another size"
-	case t.alternate != nil && (t.alternate.n != t.rows || t.alternate.cols != t.cols):
-		return "alternate screen has another size"
+	case t.primary.cols != t.cols || t.alternate != nil && t.alternate.cols != t.cols:
+		return "a screen has another width"
 	}
-	what := ""
-	t.eachRow(func(r *row) {
-		if what == "" {
-			what = brokenRow(t, r)
-		}
-	})
-	return what
-}
-
-func brokenRow(t *Terminal, r *row) string {
-	if !r.thawed {
-		if what := brokenDraft(t, r); what != "" {
+	for _, s := range t.screens() {
+		if what := s.check(t.rows, len(t.images.Placements)); what != "" {
 			return what
 		}
-		c := *r
-		c.cells = append([]Cell(nil), r.cells...)
-		c.draft.text, c.draft.styles = slices.Clone(r.draft.text), slices.Clone(r.draft.styles)
-		t.scr.thaw(&c)
-		r = &c
-	}
-	if len(r.cells) != 0 && len(r.cells) != t.cols || r.used > len(r.cells) {
-		return fmt.Sprintf("row has %d cells, %d used", len(r.cells), r.used)
-	}
-	for i, c := range r.cells[r.used:] {
-		if c != 0 {
-			return fmt.Sprintf("cell %d beyond the %d used is %x", i, r.used, c)
-		}
-	}
-	for i, c := range r.cells[:r.used] {
-		if c.Width() != WidthNarrow && !r.wide {
-			return "a wide cell in a row not marked"
-		}
-		if c&CellImage != 0 && !r.image {
-			return "an image cell in a row not marked"
-		}
-		if c&CellCluster != 0 && int(c.Content()) >= len(t.tables.clusters.list) {
-			return "cluster out of range"
-		}
-		if c&(CellCluster|CellImage) == 0 && c.Content() > 0x10ffff {
-			return fmt.Sprintf("cell %d has content %x", i, c.Content())
-		}
-	}
-	if !t.soundCells(r.cells[:r.used]) {
-		return fmt.Sprintf("wide pair or reference broken in %x", r.cells[:r.used])
-	}
-	return ""
-}
-
-// brokenDraft checks that a draft makes the record that its cells would.
-func brokenDraft(t *Terminal, r *row) string {
-	for i, c := range r.cells {
-		if c != 0 {
-			return fmt.Sprintf("cell %d of a draft is %x", i, c)
-		}
-	}
-	rec := t.tables.packRow(nil, r)
-	var l Line
-	t.tables.unpackLine(&l, rec)
-	if len(l.Cells) != r.used {
-		return fmt.Sprintf("draft of %d cells has %d", r.used, len(l.Cells))
-	}
-	again := t.tables.packRow(nil, &row{cells: l.Cells, used: r.used, rowMarks: rowMarks{thawed: true, wrapped: r.wrapped, size: r.size}})
-	if !bytes.Equal(rec, again) {
-		return fmt.Sprintf("draft is %q, its cells are %q", rec, again)
 	}
 	return ""
 }

@@ -225,31 +225,9 @@ func (s *screen) thaw(r *row) {
 	d.reset()
 }
 
-// combineDraft is combine for the last character of a draft. It returns false when the row
-// is none, when the character before the cursor is another, or when it takes cells to do it.
-func (t *Terminal) combineDraft(r *row, c rune) bool {
-	end := t.cur.col + boolInt(t.cur.pending)
-	if r.thawed || r.used == 0 || r.used != end {
-		return false
-	}
-	grows := t.variation(&r.draft, c)
-	if grows < 0 || grows > 0 && (t.cur.pending || end+1 > t.lineEnd(r) || t.modes&modeInsert != 0) {
-		return false
-	}
-	if !r.draft.extend(c) {
-		return false
-	}
-	r.version = t.tables.version
-	if grows > 0 {
-		r.widenLast()
-		t.advance(r, end+1, t.lineEnd(r))
-	}
-	return true
-}
-
 // variation is by how many columns c makes the last character wider.
-func (t *Terminal) variation(d *draft, c rune) int {
-	if c != emojiPresentation && c != textPresentation || t.modes&modeGraphemes == 0 {
+func (d *draft) variation(c rune) int {
+	if c != emojiPresentation && c != textPresentation {
 		return 0
 	}
 	first, narrow := d.first()

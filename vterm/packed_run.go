@@ -4,20 +4,21 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// draftRun appends a run of characters and of ASCII between them, right behind the draft:
-// what starter takes.
-func (t *Terminal) draftRun(line *row, p []byte, col, end int) (run textRun) {
-	d := &line.draft
+// appendRun appends a run of characters and of ASCII between them in columns [col, end), right
+// behind the end: what starter takes.
+func (r *row) appendRun(tb *tables, p []byte, col, end int, id StyleID, odd width.Class) textRun {
+	d := &r.draft
 	d.reserve(5 * (end - col))
 	out := d.text[:cap(d.text)]
 	k, i, wide := len(d.text), 0, false
 	for i < len(p) && col < end {
 		size, taken, cols := wideRun(out[k:], p[i:], end-col)
 		k, i, col, wide = k+size, i+taken, col+cols, wide || taken > 0
-		n, w := narrowRun(p[i:], end-col, t.odd())
+		n, w := narrowRun(p[i:], end-col, odd)
 		copy(out[k:], p[i:i+n])
 		k, i, col = k+n, i+n, col+w
 		if n > 0 {
@@ -26,7 +27,7 @@ func (t *Terminal) draftRun(line *row, p []byte, col, end int) (run textRun) {
 		if len(p)-i >= 4 && p[i] < 0xf0 || i == len(p) {
 			break // the runs would have had it
 		}
-		n, w = t.oneOf(p[i:])
+		n, w = oneOf(p[i:], odd)
 		if n == 0 || col+w > end {
 			break
 		}
@@ -41,8 +42,8 @@ func (t *Terminal) draftRun(line *row, p []byte, col, end int) (run textRun) {
 	if i == 0 {
 		return textRun{}
 	}
-	if id := t.cell.Style(); id != d.style && !d.switchStyle(line.used, id) {
-		line.begin(&t.tables, line.used, id)
+	if id != d.style && !d.switchStyle(r.used, id) {
+		r.begin(tb, r.used, id)
 	}
 	last, n := utf8.DecodeLastRune(out[:k])
 	if d.last = int32(k - n); k-n > len(d.text) && out[k-n-1] == packWide {
@@ -50,17 +51,9 @@ func (t *Terminal) draftRun(line *row, p []byte, col, end int) (run textRun) {
 	}
 	d.text = d.text[:k]
 	d.wide = true
-	line.wide = line.wide || wide
-	line.used = col
+	r.wide = r.wide || wide
+	r.used = col
 	return textRun{i, col, last}
-}
-
-// odd is the mark of classes that the quick ways leave alone.
-func (t *Terminal) odd() width.Class {
-	if t.opts.AmbiguousWide {
-		return width.SomeAmbiguous
-	}
-	return 0
 }
 
 // wideRun packs the run at the start of p of wide characters of three and four bytes, Han,
@@ -129,11 +122,71 @@ func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
 	return bytes, cols
 }
 
-// oneOf is starter for printable ASCII as well.
-func (t *Terminal) oneOf(p []byte) (n, w int) {
-	if p[0] < utf8.RuneSelf {
-		return boolInt(p[0]-0x20 < 0x5f), 1
+// textRun is what was printed of a run: bytes taken, the column behind it, and its last
+// character.
+type textRun struct {
+	bytes, col int
+	last       rune
+}
+
+// starter decodes a character that begins a cluster, whatever character of that kind
+// stands before it, and is as wide on every terminal: classes in odd are left alone. Its
+// length is 0 for any other.
+func starter(p []byte, odd width.Class) (r rune, n, w int) {
+	r, n = scan.Rune(p)
+	if w = starterColumns(r, odd); n == 0 || r < 0xa0 || w == 0 {
+		return 0, 0, 0
 	}
-	_, n, w = t.starter(p)
+	return r, n, w
+}
+
+// starterColumns is the width of a character that starter takes, 0 for any other.
+func starterColumns(r rune, odd width.Class) int {
+	c := width.Of(r).Class()
+	if c&odd != 0 {
+		return 0
+	}
+	return c.Columns()
+}
+
+// oneOf is starter for printable ASCII as well.
+func oneOf(p []byte, odd width.Class) (n, w int) {
+	if p[0] < utf8.RuneSelf {
+		if p[0]-0x20 < 0x5f {
+			return 1, 1
+		}
+		return 0, 1
+	}
+	_, n, w = starter(p, odd)
 	return n, w
+}
+
+// putRun puts a run of characters that starter takes into cells [col, end) of a row that has
+// them. The pen is a cell without content.
+func (r *row) putRun(p []byte, col, end int, pen Cell, odd width.Class, cols int) (run textRun) {
+	cells := r.ensure(cols)
+	r.split(col)
+	for run.bytes < len(p) && p[run.bytes] >= utf8.RuneSelf {
+		c, n, w := starter(p[run.bytes:], odd)
+		if n == 0 || col+w > end {
+			break
+		}
+		if r.wide && col+w < r.used {
+			r.split(col + w)
+		}
+		if w == 1 {
+			cells[col] = pen | Cell(c)
+		} else {
+			r.wide = true
+			cells[col] = pen | Cell(c) | WidthWide<<cellWidthShift
+			cells[col+1] = pen | WidthTail<<cellWidthShift
+		}
+		if col += w; col > r.used {
+			r.used = col
+		}
+		run.bytes += n
+		run.last = c
+	}
+	run.col = col
+	return run
 }

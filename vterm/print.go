@@ -6,14 +6,6 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// maxCluster bounds the bytes of one grapheme cluster; marks beyond are dropped.
-const maxCluster = 128
-
-const (
-	textPresentation  = 0xfe0e // VS15
-	emojiPresentation = 0xfe0f // VS16
-)
-
 // printMapped prints a character after the character set in use has had its say.
 func (t *Terminal) printMapped(r rune) {
 	if t.penStale {
@@ -97,17 +89,7 @@ func (t *Terminal) place(r rune, w int) {
 	if t.inserts(col) {
 		line.shiftRight(col, end, w, t.erased(), t.cols)
 	}
-	line.ensure(t.cols)
-	line.split(col)
-	line.split(col + w)
-	if w == 2 {
-		line.wide = true
-		line.cells[col] = NewCell(r, WidthWide, 0, t.cell)
-		line.cells[col+1] = NewCell(0, WidthTail, 0, t.cell)
-	} else {
-		line.cells[col] = t.cell | Cell(r)
-	}
-	line.used = max(line.used, col+w)
+	line.put(col, r, w, t.cell, t.cols)
 	t.advance(line, col+w, end)
 }
 
@@ -142,14 +124,7 @@ func (t *Terminal) wrapWide(line *row, end int) bool {
 		return true
 	}
 	line = t.scr.stamped(t.cur.row)
-	line.ensure(t.cols)
-	for col := t.cur.col; col < end; col++ {
-		line.split(col)
-		line.split(col + 1)
-		line.cells[col] = NewCell(0, WidthHead, 0, t.erased())
-		line.wide = true
-		line.used = max(line.used, col+1)
-	}
+	line.putHeads(t.cur.col, end, t.erased(), t.cols)
 	t.wrap()
 	return true
 }
@@ -178,27 +153,33 @@ func (t *Terminal) combine(r rune) {
 		c |= ' '
 	}
 	line.version = t.tables.version
-	line.cells[col] = t.extended(c, r)
+	line.cells[col] = t.tables.extended(c, r)
 	t.rewidth(line, col, r)
 }
 
-// extended is a cell with one more character.
-func (t *Terminal) extended(c Cell, r rune) Cell {
-	var buf [maxCluster + utf8.UTFMax]byte
-	b := buf[:0]
-	if c&CellCluster != 0 {
-		b = append(b, t.tables.clusters.list[c.Content()]...)
-	} else {
-		b = utf8.AppendRune(b, c.Rune())
+// combineDraft is combine for the last character of a draft. It returns false when the row
+// is none, when the character before the cursor is another, or when it takes cells to do it.
+func (t *Terminal) combineDraft(r *row, c rune) bool {
+	end := t.cur.col + boolInt(t.cur.pending)
+	if r.thawed || r.used == 0 || r.used != end {
+		return false
 	}
-	if b = utf8.AppendRune(b, r); len(b) > maxCluster {
-		return c
+	grows := 0
+	if t.modes&modeGraphemes != 0 {
+		grows = r.draft.variation(c)
 	}
-	i := t.tables.clusters.intern(b)
-	if i == 0 {
-		return c
+	if grows < 0 || grows > 0 && (t.cur.pending || end+1 > t.lineEnd(r) || t.modes&modeInsert != 0) {
+		return false
 	}
-	return c&^cellContentMask | CellCluster | Cell(i)
+	if !r.draft.extend(c) {
+		return false
+	}
+	r.version = t.tables.version
+	if grows > 0 {
+		r.widenLast()
+		t.advance(r, end+1, t.lineEnd(r))
+	}
+	return true
 }
 
 // rewidth changes the width of the cluster at col when a variation selector asks for it.
@@ -215,12 +196,10 @@ func (t *Terminal) rewidth(line *row, col int, r rune) {
 	case r == emojiPresentation && c.Width() == WidthNarrow:
 		t.widen(line, col)
 	case r == textPresentation && c.Width() == WidthWide && !t.cur.pending && t.cur.col == col+2:
-		line.cells[col] = c &^ (3 << cellWidthShift)
-		line.cells[col+1] = t.erased()
+		line.narrow(col, t.erased())
 		t.cur.col--
 	case r == textPresentation && c.Width() == WidthWide && t.cur.pending && t.cur.col == col+1:
-		line.cells[col] = c &^ (3 << cellWidthShift)
-		line.cells[col+1] = t.erased()
+		line.narrow(col, t.erased())
 		t.cur.pending = false
 	}
 }
@@ -243,13 +222,6 @@ func (t *Terminal) widen(line *row, col int) {
 	if t.inserts(col) {
 		line.shiftRight(col+1, end, 1, t.erased(), t.cols)
 	}
-	line.ensure(t.cols)
-	line.split(col)
-	line.split(col + 1)
-	line.split(col + 2)
-	line.wide = true
-	line.cells[col] = c&^(3<<cellWidthShift) | WidthWide<<cellWidthShift
-	line.cells[col+1] = NewCell(0, WidthTail, c.Style(), c&(CellProtected|CellISOGuard))
-	line.used = max(line.used, col+2)
+	line.putWide(col, c, t.cols)
 	t.advance(line, col+2, end)
 }

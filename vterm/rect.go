@@ -66,33 +66,7 @@ func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
 		return
 	}
 	for row := r.top; row < r.bottom; row++ {
-		line := t.scr.stamped(row)
-		cells := line.ensure(t.cols)
-		line.split(r.left)
-		line.split(r.right)
-		for col := r.left; col < r.right; col++ {
-			if cells[col]&CellProtected == 0 || t.conform.guard != guardDEC {
-				cells[col] = blanked(cells[col])
-			}
-		}
-		line.settle(r.right)
-		line.mend(r.left, r.right)
-	}
-}
-
-// mend blanks what is left of wide characters that lost their other half in [from, to).
-func (r *row) mend(from, to int) {
-	for col := from; r.wide && col < to; col++ {
-		switch r.cells[col].Width() {
-		case WidthWide:
-			if col+1 >= len(r.cells) || r.cells[col+1].Width() != WidthTail {
-				r.cells[col] = blanked(r.cells[col])
-			}
-		case WidthTail:
-			if col == 0 || r.cells[col-1].Width() != WidthWide {
-				r.cells[col] = blanked(r.cells[col])
-			}
-		}
+		t.scr.stamped(row).blank(r.left, r.right, t.conform.guard == guardDEC, t.cols)
 	}
 }
 
@@ -109,22 +83,7 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 	}
 	top, left = min(top, maxRow-1), min(left, maxCol-1)
 	height, width := min(r.bottom-r.top, maxRow-top), min(r.right-r.left, maxCol-left)
-	copied := make([]Cell, 0, height*width)
-	for i := range height {
-		cells := t.scr.at(r.top + i).ensure(t.cols)
-		copied = append(copied, cells[r.left:r.left+width]...)
-	}
-	for i := range height {
-		line := t.scr.stamped(top + i)
-		line.ensure(t.cols)
-		line.split(left)
-		line.split(left + width)
-		copy(line.cells[left:], copied[i*width:(i+1)*width])
-		line.wide = line.wide || t.scr.at(r.top+i).wide
-		line.image = line.image || t.scr.at(r.top+i).image
-		line.mend(left, left+width)
-		line.settle(left + width)
-	}
+	t.scr.copyBox(region{r.top, r.top + height - 1, r.left, r.left + width - 1}, top, left)
 }
 
 // changeAttrs is DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent

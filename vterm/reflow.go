@@ -7,6 +7,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
+// cursor is where the next character goes.
+type cursor struct {
+	row, col int
+	pending  bool // the last column was written, the wrap is due
+}
+
 // flow breaks logical lines, given row by row, into rows of another width. Nothing is
 // lost: rows that were wrapped are joined by their marks, whatever width they had.
 type flow struct {
@@ -33,7 +39,10 @@ func (f *flow) empty() bool { return !f.open && len(f.line) == 0 }
 // setMark notes that the cursor stands at col of the row that is about to be appended,
 // behind it when its wrap is pending.
 func (f *flow) setMark(c cursor) {
-	f.mark, f.marked = len(f.line)+c.col+boolInt(c.pending), true
+	f.mark, f.marked = len(f.line)+c.col, true
+	if c.pending {
+		f.mark++
+	}
 	f.pending = c.pending
 }
 

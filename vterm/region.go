@@ -111,3 +111,24 @@ func (s *screen) shiftColumns(g region, n int, blank Cell) {
 		}
 	}
 }
+
+// copyBox copies the cells of a region to where its corner is at top and left.
+func (s *screen) copyBox(g region, top, left int) {
+	height, width := g.bottom-g.top+1, g.right-g.left+1
+	copied := make([]Cell, 0, height*width)
+	for i := range height {
+		cells := s.at(g.top + i).ensure(s.cols)
+		copied = append(copied, cells[g.left:g.left+width]...)
+	}
+	for i := range height {
+		r := s.stamped(top + i)
+		r.ensure(s.cols)
+		r.split(left)
+		r.split(left + width)
+		copy(r.cells[left:], copied[i*width:(i+1)*width])
+		r.wide = r.wide || s.at(g.top+i).wide
+		r.image = r.image || s.at(g.top+i).image
+		r.mend(left, left+width)
+		r.settle(left + width)
+	}
+}

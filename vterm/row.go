@@ -146,3 +146,79 @@ func (r *row) settle(end int) {
 	r.used = max(r.used, end)
 	r.trim(r.used, 0)
 }
+
+// put prints a character of w columns at col, in the looks of a pen: a cell without content.
+func (r *row) put(col int, c rune, w int, pen Cell, cols int) {
+	r.ensure(cols)
+	r.split(col)
+	r.split(col + w)
+	if w == 2 {
+		r.wide = true
+		r.cells[col] = NewCell(c, WidthWide, 0, pen)
+		r.cells[col+1] = NewCell(0, WidthTail, 0, pen)
+	} else {
+		r.cells[col] = pen | Cell(c)
+	}
+	r.used = max(r.used, col+w)
+}
+
+// putHeads leaves cells [col, end) to a wide character that wrapped.
+func (r *row) putHeads(col, end int, blank Cell, cols int) {
+	r.ensure(cols)
+	for ; col < end; col++ {
+		r.split(col)
+		r.split(col + 1)
+		r.cells[col] = NewCell(0, WidthHead, 0, blank)
+		r.wide = true
+		r.used = max(r.used, col+1)
+	}
+}
+
+// putWide puts a cell at col with two columns instead of one.
+func (r *row) putWide(col int, c Cell, cols int) {
+	r.ensure(cols)
+	r.split(col)
+	r.split(col + 1)
+	r.split(col + 2)
+	r.wide = true
+	r.cells[col] = c&^(3<<cellWidthShift) | WidthWide<<cellWidthShift
+	r.cells[col+1] = NewCell(0, WidthTail, c.Style(), c&cellFlagsMask)
+	r.used = max(r.used, col+2)
+}
+
+// narrow makes the wide character at col narrow.
+func (r *row) narrow(col int, blank Cell) {
+	r.cells[col] &^= 3 << cellWidthShift
+	r.cells[col+1] = blank
+}
+
+// blank takes the content of cells [from, to) and leaves their looks; protected cells are spared
+// when sparing is set.
+func (r *row) blank(from, to int, sparing bool, cols int) {
+	cells := r.ensure(cols)
+	r.split(from)
+	r.split(to)
+	for col := from; col < to; col++ {
+		if cells[col]&CellProtected == 0 || !sparing {
+			cells[col] = blanked(cells[col])
+		}
+	}
+	r.settle(to)
+	r.mend(from, to)
+}
+
+// mend blanks what is left of wide characters that lost their other half in [from, to).
+func (r *row) mend(from, to int) {
+	for col := from; r.wide && col < to; col++ {
+		switch r.cells[col].Width() {
+		case WidthWide:
+			if col+1 >= len(r.cells) || r.cells[col+1].Width() != WidthTail {
+				r.cells[col] = blanked(r.cells[col])
+			}
+		case WidthTail:
+			if col == 0 || r.cells[col-1].Width() != WidthWide {
+				r.cells[col] = blanked(r.cells[col])
+			}
+		}
+	}
+}

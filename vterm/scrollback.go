@@ -8,8 +8,8 @@ import (
 )
 
 // history is the scrollback: packed rows (pack.go) in an arena. Lines are kept as they
-// stood when they left the screen; after a change of width they are reflowed when
-// somebody asks for them (settleHistory), so a storm of resizes costs nothing.
+// stood when they left the screen; after a change of width they are reflowed when they are
+// asked for (settle), so a storm of resizes costs nothing.
 type history struct {
 	log     *arena.Log
 	tables  *tables
@@ -17,6 +17,7 @@ type history struct {
 	// base makes stable ids of the arena's record numbers.
 	base  uint64
 	lines int // the bound
+	bytes int // the bound
 	// unsettled is set when lines may not fit the width they should have.
 	unsettled bool
 	// widest and wrapped tell whether a change of width can matter at all.
@@ -25,7 +26,7 @@ type history struct {
 }
 
 func newHistory(tb *tables, lines, bytes int) *history {
-	return &history{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0)}
+	return &history{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0), bytes: bytes}
 }
 
 func (h *history) push(r *row) {
@@ -72,13 +73,14 @@ func (h *history) pushDraft(r *row) {
 // uvarintLen is the number of bytes that v takes.
 func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// firstID is the stable id of line 0, endID that of the screen's first row.
-func (h *history) firstID() uint64 { return h.base + h.log.Dropped() }
-func (h *history) endID() uint64   { return h.firstID() + uint64(h.log.Len()) }
+// FirstID is the stable id of line 0, endID that of the screen's first row.
+func (h *history) FirstID() uint64 { return h.base + h.log.Dropped() }
+func (h *history) endID() uint64   { return h.FirstID() + uint64(h.Len()) }
 
-// Pack implements Engine.
-func (t *Terminal) Pack() { t.history.log.Pack() }
+// pack takes less memory, for when nothing is going to happen for a while.
+func (h *history) pack() { h.log.Pack() }
 
+// clear drops all lines.
 func (h *history) clear() {
 	h.log.Clear()
 	h.unsettled, h.widest, h.wrapped = false, 0, false
@@ -86,46 +88,76 @@ func (h *history) clear() {
 
 // widthChanged notes that lines have to be reflowed to a new width before they are read.
 func (h *history) widthChanged(cols int) {
-	if !h.unsettled && h.log.Len() > 0 && (h.wrapped || h.widest > cols) {
+	if !h.unsettled && h.Len() > 0 && (h.wrapped || h.widest > cols) {
 		h.unsettled = true
 		h.base += uint64(h.lines)
 	}
 }
 
-// settleHistory reflows the history to the present width. The last line's id stays what
+// settle reflows the lines to a width, when they may not have it. The last line's id stays what
 // it is, so those of the screen do too; widthChanged has made room for the new ones.
-func (t *Terminal) settleHistory() {
-	h := t.history
+func (h *history) settle(cols int) {
 	if !h.unsettled {
 		return
 	}
 	old, end := h.log, h.endID()
-	h.log = arena.New(h.lines, t.opts.ScrollbackBytes)
+	h.log = arena.New(h.lines, h.bytes)
 	h.unsettled, h.widest, h.wrapped = false, 0, false
-	f := flow{tables: &t.tables, cols: t.cols, emit: h.push}
+	f := flow{tables: h.tables, cols: cols, emit: h.push}
 	for i := range old.Len() {
 		rec := old.At(i)
 		head := readHeader(rec)
-		if !head.wrapped() && head.cells <= t.cols && f.empty() {
+		if !head.wrapped() && head.cells <= cols && f.empty() {
 			h.log.Append(rec)
 			h.widest = max(h.widest, head.cells)
 			continue
 		}
-		f.line = t.tables.unpackCells(f.line, head)
+		f.line = h.tables.unpackCells(f.line, head)
 		f.end(head.wrapped(), head.size())
 	}
 	f.finish(true)
-	h.base = end - uint64(h.log.Len()) - h.log.Dropped()
+	h.base = end - uint64(h.Len()) - h.log.Dropped()
 }
 
-// historyView implements History.
-type historyView struct{ t *Terminal }
+// emptied is a history without lines whose first line gets the id that the next one of h
+// would get.
+func (h *history) emptied() *history {
+	e := newHistory(h.tables, h.lines, h.bytes)
+	e.base = h.endID()
+	return e
+}
 
-func (v historyView) Len() int        { return v.t.history.log.Len() }
-func (v historyView) FirstID() uint64 { return v.t.history.firstID() }
+// Len is the number of lines kept.
+func (h *history) Len() int { return h.log.Len() }
 
-func (v historyView) Line(i int, l *Line) {
-	v.t.tables.unpackLine(l, v.t.history.log.At(i))
+// Line fills l with line i. Its lines must be settled.
+func (h *history) Line(i int, l *Line) {
+	h.tables.unpackLine(l, h.log.At(i))
 	l.Row = i
 	l.Version = 0
 }
+
+// pull takes the last logical line back, oldest row first, at most pullMax rows of it. With
+// openOnly it does so only when that line goes on on the screen.
+func (h *history) pull(openOnly bool) []*row {
+	var rows []*row
+	for len(rows) < pullMax && h.Len() > 0 {
+		rec := h.log.At(h.Len() - 1)
+		head := readHeader(rec)
+		if !head.wrapped() && (openOnly || len(rows) > 0) {
+			break
+		}
+		r := &row{rowMarks: rowMarks{wrapped: head.wrapped(), size: head.size(), thawed: true}}
+		r.cells = h.tables.unpackCells(nil, head)
+		r.used = len(r.cells)
+		rows = append(rows, r)
+		h.log.Truncate(1)
+	}
+	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
+		rows[i], rows[j] = rows[j], rows[i]
+	}
+	return rows
+}
+
+// pullMax bounds the rows that one resize takes back to complete a line.
+const pullMax = 2048

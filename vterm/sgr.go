@@ -5,7 +5,7 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 // freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
 // that a style is interned once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
-	if len(t.tables.styles.list) > max(styleLimit, t.tables.styles.limit) {
+	if t.tables.styles.full() {
 		t.compactStyles()
 	}
 	t.penStale = false

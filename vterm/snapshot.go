@@ -34,8 +34,7 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 func (t *Terminal) AppendScreenSnapshot(dst []byte) []byte {
 	full := t.history
 	defer func() { t.history = full }()
-	t.history = newHistory(&t.tables, full.lines, t.opts.ScrollbackBytes)
-	t.history.base = full.endID()
+	t.history = full.emptied()
 	return t.AppendSnapshot(dst)
 }
 

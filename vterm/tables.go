@@ -1,5 +1,15 @@
 package vterm
 
+import "unicode/utf8"
+
+// maxCluster bounds the bytes of one grapheme cluster; marks beyond are dropped.
+const maxCluster = 128
+
+const (
+	textPresentation  = 0xfe0e // VS15
+	emojiPresentation = 0xfe0f // VS16
+)
+
 // tables are the side tables that the cells of a terminal's screens and scrollback refer to,
 // and the version that rows get which change now.
 type tables struct {
@@ -139,4 +149,23 @@ func (l *linkTable) intern(link Link) LinkID {
 	l.index[link] = id
 	l.bytes += len(link.ID) + len(link.URI)
 	return id
+}
+
+// extended is a cell with one more character.
+func (tb *tables) extended(c Cell, r rune) Cell {
+	var buf [maxCluster + utf8.UTFMax]byte
+	b := buf[:0]
+	if c&CellCluster != 0 {
+		b = append(b, tb.clusters.list[c.Content()]...)
+	} else {
+		b = utf8.AppendRune(b, c.Rune())
+	}
+	if b = utf8.AppendRune(b, r); len(b) > maxCluster {
+		return c
+	}
+	i := tb.clusters.intern(b)
+	if i == 0 {
+		return c
+	}
+	return c&^cellContentMask | CellCluster | Cell(i)
 }

@@ -72,12 +72,6 @@ type Terminal struct {
 	collector  graphics.Command
 }
 
-// cursor is where the next character goes.
-type cursor struct {
-	row, col int
-	pending  bool // the last column was written, the wrap is due
-}
-
 var _ Engine = (*Terminal)(nil)
 
 // New makes a terminal. Options are clamped to what can be had.
@@ -124,9 +118,12 @@ func (t *Terminal) Version() uint64 { return t.tables.version }
 
 // History implements Engine.
 func (t *Terminal) History() History {
-	t.settleHistory()
-	return historyView{t}
+	t.history.settle(t.cols)
+	return t.history
 }
+
+// Pack implements Engine.
+func (t *Terminal) Pack() { t.history.pack() }
 
 // Replies implements Engine.
 func (t *Terminal) Replies(dst []byte) []byte {
@@ -137,3 +134,34 @@ func (t *Terminal) Replies(dst []byte) []byte {
 
 // marginsFull reports whether lines are scrolled over their whole width.
 func (t *Terminal) marginsFull() bool { return t.left == 0 && t.right == t.cols-1 }
+
+// screens are those there are.
+func (t *Terminal) screens() []*screen {
+	if t.alternate == nil {
+		return []*screen{t.primary}
+	}
+	return []*screen{t.primary, t.alternate}
+}
+
+// compactTables rebuilds tables that grew too large with what the screens still show.
+// Frames taken before keep the old ones; the next frame is a full one.
+func (t *Terminal) compactTables() {
+	if t.tables.styles.full() {
+		t.compactStyles()
+	}
+	if t.tables.clusters.full() {
+		t.tables.compactClusters(t.screens())
+		t.tablesVersion = t.tables.version
+		t.tables.version++
+	}
+}
+
+// compactStyles gives styles new numbers, which all that keeps one forgets.
+func (t *Terminal) compactStyles() {
+	t.tables.compactStyles(t.screens())
+	t.penChanged()
+	t.sgrSeen.clear()
+	t.blank, t.blankBG = 0, 0
+	t.tablesVersion = t.tables.version
+	t.tables.version++
+}

@@ -47,7 +47,7 @@ func (t *Terminal) printSome(s []byte) int {
 		r.draft.reserve(end - col)
 		r.appendASCII(s[:n])
 	} else {
-		t.overwrite(r, col, s[:n])
+		t.scr.overwrite(r, col, s[:n], t.cell)
 	}
 	t.lastRune = rune(s[n-1])
 	t.join = width.Plain
@@ -59,7 +59,7 @@ func (t *Terminal) printSome(s []byte) int {
 	t.cur.col, t.cur.pending = end-1, true
 	if t.modes&modeAutowrap == 0 && n < len(s) {
 		// Without autowrap the rest is printed in the last column; only its last stays.
-		t.overwrite(r, end-1, s[len(s)-1:])
+		t.scr.overwrite(r, end-1, s[len(s)-1:], t.cell)
 		t.lastRune = rune(s[len(s)-1])
 		return len(s)
 	}
@@ -69,41 +69,6 @@ func (t *Terminal) printSome(s []byte) int {
 // drafts reports whether what the pen prints at col of a row can be appended to its draft.
 func (t *Terminal) drafts(r *row, col int) bool {
 	return !r.thawed && col >= r.used && t.protect == 0
-}
-
-// overwrite stores a run in the cells of a row.
-func (t *Terminal) overwrite(r *row, col int, s []byte) {
-	if !r.thawed {
-		t.scr.thaw(r)
-	}
-	end := col + len(s)
-	if r.wide || len(r.cells) < end {
-		r.ensure(t.cols)
-		r.split(col)
-		r.split(end)
-	}
-	putASCII(r.cells[col:end], s, t.cell)
-	r.used = max(r.used, end)
-}
-
-// putASCII stores a run; dst is not longer than s.
-func putASCII(dst []Cell, s []byte, pen Cell) {
-	s = s[:len(dst)]
-	for len(dst) >= 8 {
-		d, b := dst[:8:8], s[:8:8]
-		d[0] = pen | Cell(b[0])
-		d[1] = pen | Cell(b[1])
-		d[2] = pen | Cell(b[2])
-		d[3] = pen | Cell(b[3])
-		d[4] = pen | Cell(b[4])
-		d[5] = pen | Cell(b[5])
-		d[6] = pen | Cell(b[6])
-		d[7] = pen | Cell(b[7])
-		dst, s = dst[8:], s[8:]
-	}
-	for i := range dst {
-		dst[i] = pen | Cell(s[i])
-	}
 }
 
 // lineEnd is the column after the last that text may take: the right margin unless the

@@ -52,9 +52,9 @@ func (t *Terminal) printRun(p []byte) int {
 	end, col := t.lineEnd(line), t.cur.col
 	var run textRun
 	if !t.drafts(line, col) {
-		run = t.cellRun(t.scr.at(t.cur.row), p, col, end)
+		run = t.scr.at(t.cur.row).putRun(p, col, end, t.cell, t.odd(), t.cols)
 	} else if col == line.used {
-		run = t.draftRun(line, p, col, end)
+		run = line.appendRun(&t.tables, p, col, end, t.cell.Style(), t.odd())
 	}
 	if run.bytes > 0 {
 		line.version = t.tables.version
@@ -65,12 +65,6 @@ func (t *Terminal) printRun(p []byte) int {
 		t.advance(line, run.col, end)
 	}
 	return run.bytes
-}
-
-// textRun is what was printed of a run.
-type textRun struct {
-	bytes, col int
-	last       rune
 }
 
 // joinRun joins the characters at the start of p that go on with the last one of a draft.
@@ -96,50 +90,10 @@ func (t *Terminal) joinRun(p []byte) int {
 	return n
 }
 
-// starter decodes a character that begins a cluster, whatever character of that kind
-// stands before it, and is as wide for everyone. Its length is 0 for any other.
-func (t *Terminal) starter(p []byte) (r rune, n, w int) {
-	r, n = scan.Rune(p)
-	if w = t.starterColumns(r); n == 0 || r < 0xa0 || w == 0 {
-		return 0, 0, 0
+// odd is the mark of classes that the quick ways leave alone.
+func (t *Terminal) odd() width.Class {
+	if t.opts.AmbiguousWide {
+		return width.SomeAmbiguous
 	}
-	return r, n, w
-}
-
-// starterColumns is the width of a character that starter takes, 0 for any other.
-func (t *Terminal) starterColumns(r rune) int {
-	c := width.Of(r).Class()
-	if c&t.odd() != 0 {
-		return 0
-	}
-	return c.Columns()
-}
-
-// cellRun prints a run into cells.
-func (t *Terminal) cellRun(line *row, p []byte, col, end int) (run textRun) {
-	cells, pen := line.ensure(t.cols), t.cell
-	line.split(col)
-	for run.bytes < len(p) && p[run.bytes] >= utf8.RuneSelf {
-		r, n, w := t.starter(p[run.bytes:])
-		if n == 0 || col+w > end {
-			break
-		}
-		if line.wide && col+w < line.used {
-			line.split(col + w)
-		}
-		if w == 1 {
-			cells[col] = pen | Cell(r)
-		} else {
-			line.wide = true
-			cells[col] = pen | Cell(r) | WidthWide<<cellWidthShift
-			cells[col+1] = pen | WidthTail<<cellWidthShift
-		}
-		if col += w; col > line.used {
-			line.used = col
-		}
-		run.bytes += n
-		run.last = r
-	}
-	run.col = col
-	return run
+	return 0
 }

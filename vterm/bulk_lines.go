@@ -7,45 +7,20 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
-// Whole lines of printable ASCII, ended by CR LF, that each scroll the screen are what a log
-// is made of. They are printed here without asking after every character what the state is,
-// and those that would only pass over the screen within one Write never get there. It comes
-// to the same as text, CR and LF one after the other.
+// Whole lines of printable ASCII, ended by CR LF, that each scroll the screen are printed here
+// without asking after every character what the state is, and those that would only pass over
+// the screen within one write never get there.
 
-// quickLines prints the lines at the start of p while the cursor stands at the start of the
-// lowest row of the margins and nothing is special about the state. It returns the bytes
-// taken.
-func (t *Terminal) quickLines(p []byte) int {
-	if t.cur.row != t.bottom || t.cur.col != 0 || !t.simple || t.penStale || t.protect != 0 ||
-		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.pending || !t.marginsFull() {
-		return 0
-	}
-	passed := 0
-	for n := 1; n > 0 && t.cell == 0 && t.pen.BG == 0; passed += n {
-		n = t.passLines(p[passed:])
-	}
-	at := t.rowLines(p[passed:])
-	if passed+at > 0 {
-		if t.top > 0 {
-			t.scr.raw(t.top - 1).wrapped = false
-		}
-		t.scr.touch(t.top, t.bottom+1)
-	}
-	return passed + at
-}
-
-// keeps reports whether lines that leave the margins at the top go to the history.
-func (t *Terminal) keeps() bool { return t.top == 0 && t.scr == t.primary }
-
-// rowLines prints lines into rows.
-func (t *Terminal) rowLines(p []byte) int {
-	s, id := t.scr, t.cell.Style()
+// appendLines prints the lines at the start of p one after the other into row bottom, which is
+// blank, and scrolls rows [top, bottom] after each. Rows that leave go to kept unless it is
+// nil. It returns the bytes taken.
+func (s *screen) appendLines(p []byte, top, bottom int, id StyleID, blank Cell, kept *history) int {
 	at := 0
-	for r := s.raw(t.bottom); r.used == 0 && r.rowMarks == (rowMarks{}); {
+	for r := s.raw(bottom); r.used == 0 && r.rowMarks == (rowMarks{}); {
 		d := &r.draft
 		n := 0
 		if len(p) == at || p[at] != '\r' {
-			if n = d.quickASCII(p[at:], t.cols-1); n == 0 {
+			if n = d.quickASCII(p[at:], s.cols-1); n == 0 {
 				break
 			}
 		}
@@ -56,15 +31,14 @@ func (t *Terminal) rowLines(p []byte) int {
 			d.text = d.text[:n]
 			d.last = int32(n - 1)
 			d.style = id
-			t.lastRune = rune(p[at+n-1])
 		}
-		r.used, r.version = n, t.tables.version
-		first := s.raw(t.top)
-		if t.keeps() {
-			t.history.push(first)
+		r.used, r.version = n, s.tables.version
+		first := s.raw(top)
+		if kept != nil {
+			kept.push(first)
 		}
-		s.rotateUp(t.top, t.bottom, 1)
-		first.clear(t.erased(), t.cols)
+		s.rotateUp(top, bottom, 1)
+		first.clear(blank, s.cols)
 		r = first
 		at += n + 2
 	}
@@ -72,11 +46,12 @@ func (t *Terminal) rowLines(p []byte) int {
 }
 
 // passLines prints all but the last lines at the start of p, if there are so many that they
-// leave the margins again. What is left then fills the rows, which are blank.
-func (t *Terminal) passLines(p []byte) int {
-	limit := min(t.cols-1, packShort)
-	height := t.bottom - t.top // rows of the margins but the cursor's
-	if r := t.scr.raw(t.bottom); r.used != 0 || r.rowMarks != (rowMarks{}) {
+// leave rows [top, bottom] again. What is left then fills the rows, which are blank. The style
+// is the default one; kept is as in appendLines.
+func (s *screen) passLines(p []byte, top, bottom int, kept *history) int {
+	limit := min(s.cols-1, packShort)
+	height := bottom - top // rows but the last
+	if r := s.raw(bottom); r.used != 0 || r.rowMarks != (rowMarks{}) {
 		return 0
 	}
 	n, size := plainLines(p, limit, 2*height)
@@ -91,34 +66,23 @@ func (t *Terminal) passLines(p []byte) int {
 			passed--
 		}
 	}
-	for i := t.top; i < t.bottom; i++ {
-		r := t.scr.raw(i)
-		if t.keeps() {
-			t.history.push(r)
+	for i := top; i < bottom; i++ {
+		r := s.raw(i)
+		if kept != nil {
+			kept.push(r)
 		}
-		r.clear(0, t.cols)
-		r.version = t.tables.version
+		r.clear(0, s.cols)
+		r.version = s.tables.version
 	}
-	if t.keeps() {
-		t.history.pushLines(p[:passed])
+	if kept != nil {
+		kept.pushLines(p[:passed])
 	}
 	// The rows are blank now: to put the rest into them they need not be scrolled out.
 	at := passed
-	for i := t.top; i < t.bottom; i++ {
-		at += t.putLine(t.scr.raw(i), p[at:size])
+	for i := top; i < bottom; i++ {
+		at += s.raw(i).putLine(p[at:size], s.cols)
 	}
-	t.noteLast(p[:size])
 	return size
-}
-
-// noteLast notes the last character of whole lines, which may all be empty.
-func (t *Terminal) noteLast(lines []byte) {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i] >= ' ' {
-			t.lastRune = rune(lines[i])
-			return
-		}
-	}
 }
 
 // passLength is the length in the mean up to which lines are passed: longer ones take no
@@ -129,10 +93,10 @@ const passLength = 32
 const passBytes = 16 << 10
 
 // putLine puts the line at the start of p into a blank row and returns what it takes of p.
-func (t *Terminal) putLine(r *row, p []byte) int {
+func (r *row) putLine(p []byte, cols int) int {
 	n := scan.ASCII(p)
 	if n > 0 {
-		r.draft.reserve(t.cols)
+		r.draft.reserve(cols)
 		r.appendASCII(p[:n])
 	}
 	return n + 2
