@@ -1,24 +1,26 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 // showAlternate switches between the screens. The cursor is one for both, as in xterm.
 func (t *Terminal) showAlternate(on, wipe bool) {
 	t.setMode(modeAlt47|modeAlt1047|modeAlt1049, on)
 	was := t.scr != t.primary
 	if on {
 		if t.alternate == nil {
-			t.alternate = newScreen(&t.tables, t.cols, t.rows)
+			t.alternate = grid.NewScreen(&t.tables, t.cols, t.rows)
 		}
-		t.scr.flush()
+		t.scr.Flush()
 		t.scr = t.alternate
 		if wipe {
-			t.scr.clear(t.erased())
+			t.scr.Clear(t.erased())
 		}
 	} else {
-		t.scr.flush()
+		t.scr.Flush()
 		t.scr = t.primary
 	}
 	if on != was {
-		t.scr.touchAll()
+		t.scr.TouchAll()
 		t.emit(Event{Kind: EventAltScreen, Num: boolInt(on)})
 	}
 }
@@ -26,7 +28,7 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 // savedCursor is what DECSC keeps.
 type savedCursor struct {
 	set      bool
-	cur      cursor
+	cur      grid.Cursor
 	pen      Style
 	protect  Cell
 	charsets charsets
@@ -51,10 +53,10 @@ func (t *Terminal) restoreCursor() {
 	t.penChanged()
 	t.setMode(modeOrigin, s.origin)
 	t.updateSimple()
-	t.moveTo(s.cur.row, s.cur.col)
+	t.moveTo(s.cur.Row, s.cur.Col)
 	if s.origin {
-		t.cur.row = min(max(t.cur.row, t.top), t.bottom)
-		t.cur.col = min(max(t.cur.col, t.left), t.right)
+		t.cur.Row = min(max(t.cur.Row, t.top), t.bottom)
+		t.cur.Col = min(max(t.cur.Col, t.left), t.right)
 	}
-	t.cur.pending = s.cur.pending && t.cur.col == s.cur.col && t.cur.row == s.cur.row
+	t.cur.Pending = s.cur.Pending && t.cur.Col == s.cur.Col && t.cur.Row == s.cur.Row
 }

@@ -14,7 +14,7 @@ func (t *Terminal) AppendCarry(dst []byte) []byte {
 	dst = t.carrySaved(dst)
 	dst = t.carryModes(dst)
 	if len(dst) > n { // margins and the saved cursor moved it
-		row, col := t.cur.row, t.cur.col
+		row, col := t.cur.Row, t.cur.Col
 		if t.modes&modeOrigin != 0 {
 			row, col = row-t.top, col-t.left
 		}
@@ -34,7 +34,7 @@ func (t *Terminal) carrySaved(dst []byte) []byte {
 		return dst
 	}
 	dst = carryCharsets(dst, &s.charsets)
-	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.row+1, s.cur.col+1, t.sgrString(s.pen))
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.Row+1, s.cur.Col+1, t.sgrString(s.pen))
 	if s.charsets.g != [4]charset{} || s.charsets.gl != 0 {
 		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
 	}

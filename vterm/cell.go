@@ -1,5 +1,7 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 // Cell is one position of the grid, packed into 8 bytes:
 //
 //	bits  0–20  code point, or index into Frame.Clusters when CellCluster is set
@@ -10,61 +12,80 @@ package vterm
 //
 // The zero Cell is blank: never written, default style. It differs from a written
 // space so that real trailing spaces can be told from padding.
-type Cell uint64
+type Cell = grid.Cell
 
 // Width kinds. A wide character is a WidthWide cell followed by its WidthTail.
 const (
-	WidthNarrow = 0 // one column
-	WidthWide   = 1 // first column of a two-column character
-	WidthTail   = 2 // second column of a two-column character, no content of its own
-	WidthHead   = 3 // blank left in the last column because a wide character wrapped
+	WidthNarrow = grid.WidthNarrow // one column
+	WidthWide   = grid.WidthWide   // first column of a two-column character
+	WidthTail   = grid.WidthTail   // second column of a two-column character, no content of its own
+	WidthHead   = grid.WidthHead   // blank left in the last column because a wide character wrapped
 )
 
 // Cell flags.
 const (
-	CellCluster   Cell = 1 << 23 // content is an index into Frame.Clusters
-	CellProtected Cell = 1 << 24 // DECSCA/SPA: skipped by selective (or all ISO) erases
-	CellISOGuard  Cell = 1 << 25 // protected by SPA (ISO) rather than DECSCA
-	CellImage     Cell = 1 << 26 // content is an index into the engine's image placements
+	CellCluster   = grid.CellCluster   // content is an index into Frame.Clusters
+	CellProtected = grid.CellProtected // DECSCA/SPA: skipped by selective (or all ISO) erases
+	CellISOGuard  = grid.CellISOGuard  // protected by SPA (ISO) rather than DECSCA
+	CellImage     = grid.CellImage     // content is an index into the engine's image placements
 )
-
-const (
-	cellContentMask = 1<<21 - 1
-	cellWidthShift  = 21
-	cellStyleShift  = 32
-	cellStyleMask   = 1<<24 - 1
-)
-
-// StyleID names an interned Style in a Frame's table.
-type StyleID uint32
 
 // NewCell packs a code point (or cluster index, with CellCluster among flags).
 func NewCell(content rune, width int, style StyleID, flags Cell) Cell {
-	return Cell(content)&cellContentMask | Cell(width)<<cellWidthShift |
-		Cell(style)<<cellStyleShift | flags
+	return grid.NewCell(content, width, style, flags)
 }
 
-// Blank reports whether nothing was written here (the style may still be set).
-func (c Cell) Blank() bool { return c&(cellContentMask|CellCluster|CellImage) == 0 }
+// StyleID is the index of a Style in a Frame's table.
+type StyleID = grid.StyleID
 
-// Rune is the code point; 0 when blank or when the content is a cluster.
-func (c Cell) Rune() rune {
-	if c&(CellCluster|CellImage) != 0 {
-		return 0
-	}
-	return rune(c & cellContentMask)
-}
+// Style is everything about a cell's looks but its text. The zero Style is default.
+type Style = grid.Style
 
-// Content is the raw content field: a code point, a cluster or an image index.
-func (c Cell) Content() uint32 { return uint32(c & cellContentMask) }
+// Attrs are the on/off attributes of SGR.
+type Attrs = grid.Attrs
 
-// Width is the width kind.
-func (c Cell) Width() int { return int(c>>cellWidthShift) & 3 }
+// Attributes, with the SGR parameter that sets each.
+const (
+	Bold       = grid.Bold       // 1
+	Faint      = grid.Faint      // 2
+	Italic     = grid.Italic     // 3
+	Blink      = grid.Blink      // 5
+	RapidBlink = grid.RapidBlink // 6
+	Inverse    = grid.Inverse    // 7
+	Conceal    = grid.Conceal    // 8
+	Strike     = grid.Strike     // 9
+	Overline   = grid.Overline   // 53
+)
 
-// Style is the cell's style id.
-func (c Cell) Style() StyleID { return StyleID(c >> cellStyleShift & cellStyleMask) }
+// Underline is the underline style (SGR 4:n, 21).
+type Underline = grid.Underline
 
-// WithStyle is the cell with another style.
-func (c Cell) WithStyle(id StyleID) Cell {
-	return c&^(cellStyleMask<<cellStyleShift) | Cell(id)<<cellStyleShift
-}
+// Underline styles, numbered as in SGR 4:n.
+const (
+	UnderlineNone   = grid.UnderlineNone
+	UnderlineSingle = grid.UnderlineSingle
+	UnderlineDouble = grid.UnderlineDouble
+	UnderlineCurly  = grid.UnderlineCurly
+	UnderlineDotted = grid.UnderlineDotted
+	UnderlineDashed = grid.UnderlineDashed
+)
+
+// LinkID is an index into Frame.Links; 0 is no link.
+type LinkID = grid.LinkID
+
+// Link is a hyperlink (OSC 8).
+type Link = grid.Link
+
+// Line is one row of cells.
+type Line = grid.Line
+
+// LineSize is the size set by DECDHL and DECDWL.
+type LineSize = grid.LineSize
+
+// Line sizes.
+const (
+	LineNormal       = grid.LineNormal
+	LineDoubleWidth  = grid.LineDoubleWidth
+	LineDoubleTop    = grid.LineDoubleTop
+	LineDoubleBottom = grid.LineDoubleBottom
+)

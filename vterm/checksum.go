@@ -3,6 +3,7 @@ package vterm
 import (
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
@@ -25,7 +26,7 @@ func (t *Terminal) checksumRect(s *parse.Seq) {
 	var sum uint32
 	if r, ok := t.rect(s, 2); ok {
 		for row := r.top; row < r.bottom; row++ {
-			sum += t.sumSpan(t.scr.at(row), r.left, r.right)
+			sum += t.sumSpan(t.scr.At(row), r.left, r.right)
 		}
 	}
 	if t.conform.checksum&sumPositive == 0 {
@@ -34,12 +35,12 @@ func (t *Terminal) checksumRect(s *parse.Seq) {
 	t.replyDCS("%d!~%04X", s.Param(0, 0), sum&0xffff)
 }
 
-func (t *Terminal) sumSpan(line *row, from, to int) uint32 {
+func (t *Terminal) sumSpan(line *grid.Row, from, to int) uint32 {
 	var sum uint32
 	for col := from; col < to; col++ {
 		c := Cell(0)
-		if col < line.used {
-			c = line.cells[col]
+		if col < line.Used {
+			c = line.Cells[col]
 		}
 		switch {
 		case c.Width() == WidthTail:
@@ -48,7 +49,7 @@ func (t *Terminal) sumSpan(line *row, from, to int) uint32 {
 				sum += ' '
 			}
 		case c&CellCluster != 0:
-			r, _ := utf8.DecodeRuneInString(t.tables.clusters.list[c.Content()])
+			r, _ := utf8.DecodeRuneInString(t.tables.Clusters.List[c.Content()])
 			sum += uint32(r)
 		default:
 			sum += uint32(c.Rune())

@@ -3,6 +3,8 @@ package vterm
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 )
 
 var errSnapshot = errors.New("vterm: not a snapshot of this version, or damaged")
@@ -11,11 +13,11 @@ var errSnapshot = errors.New("vterm: not a snapshot of this version, or damaged"
 // order. When reading, what is out of bounds sets bad and gives zeros.
 type codec struct {
 	w       []byte
-	r       reader
+	r       grid.Reader
 	reading bool
 }
 
-func (c *codec) fail() { c.r.bad, c.r.b = true, nil }
+func (c *codec) fail() { c.r.Bad, c.r.B = true, nil }
 
 func (c *codec) bytes(b *[]byte) {
 	if !c.reading {
@@ -23,7 +25,7 @@ func (c *codec) bytes(b *[]byte) {
 		c.w = append(c.w, *b...)
 		return
 	}
-	*b = append([]byte(nil), c.r.bytes(c.r.uvarint())...)
+	*b = append([]byte(nil), c.r.Bytes(c.r.Uvarint())...)
 }
 
 func (c *codec) str(s *string) {
@@ -38,7 +40,7 @@ func unsigned[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *codec, v *T, max uint64
 		c.w = binary.AppendUvarint(c.w, uint64(*v))
 		return
 	}
-	u := c.r.uvarint()
+	u := c.r.Uvarint()
 	if u > max {
 		c.fail()
 		u = 0
@@ -52,7 +54,7 @@ func signed[T ~int | ~int8 | ~int32](c *codec, v *T, lo, hi int) {
 		c.w = binary.AppendVarint(c.w, int64(*v))
 		return
 	}
-	u := c.r.uvarint()
+	u := c.r.Uvarint()
 	i := int64(u>>1) ^ -int64(u&1)
 	if i < int64(lo) || i > int64(hi) {
 		c.fail()
@@ -74,7 +76,7 @@ func list[T any](c *codec, s *[]T, max int, each func(*T)) {
 	if c.reading {
 		*s = nil
 	}
-	for i := 0; i < n && !c.r.bad; i++ {
+	for i := 0; i < n && !c.r.Bad; i++ {
 		if c.reading {
 			var zero T
 			*s = append(*s, zero)

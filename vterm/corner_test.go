@@ -78,8 +78,8 @@ func TestResizeDoubleWidth(t *testing.T) {
 		if got, want := text(term), "abcdef\nnormal line"; got != want {
 			t.Errorf("narrower: %q, want %q", got, want)
 		}
-		if term.cur.col > 5 {
-			t.Errorf("the cursor stands in column %d of a line of 6", term.cur.col)
+		if term.cur.Col > 5 {
+			t.Errorf("the cursor stands in column %d of a line of 6", term.cur.Col)
 		}
 		feed(term, "x")
 		if what := broken(term); what != "" {

@@ -1,10 +1,12 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 // Size limits of a screen, in cells. Engines clamp to them; callers that take sizes
 // from people should refuse instead (ValidSize).
 const (
 	MinCols, MinRows = 1, 1
-	MaxCols, MaxRows = lineCellsMax, 4096
+	MaxCols, MaxRows = grid.MaxCols, 4096
 )
 
 // ValidSize reports whether a screen of cols×rows cells can be had.

@@ -20,68 +20,68 @@ func (t *Terminal) spares(selective bool) bool {
 // eraseSpan erases cells [from, to) of a row.
 func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
 	if t.spares(selective) {
-		t.scr.eraseUnprotected(row, from, to, t.erased())
+		t.scr.EraseUnprotected(row, from, to, t.erased())
 		return
 	}
-	t.scr.eraseSpan(row, from, to, t.erased())
+	t.scr.EraseSpan(row, from, to, t.erased())
 }
 
 // eraseRow erases a whole row, its size included when nothing is spared.
 func (t *Terminal) eraseRow(row int, selective bool) {
 	if t.spares(selective) {
-		t.scr.eraseUnprotected(row, 0, t.cols, t.erased())
+		t.scr.EraseUnprotected(row, 0, t.cols, t.erased())
 		return
 	}
-	t.scr.eraseRow(row, t.erased())
+	t.scr.EraseRow(row, t.erased())
 }
 
 func (t *Terminal) eraseDisplay(s *parse.Seq) {
 	selective := s.Prefix == '?'
 	switch s.Param(0, 0) {
 	case 0:
-		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
-		for i := t.cur.row + 1; i < t.rows; i++ {
+		t.eraseSpan(t.cur.Row, t.cur.Col, t.cols, selective)
+		for i := t.cur.Row + 1; i < t.rows; i++ {
 			t.eraseRow(i, selective)
 		}
 	case 1:
-		for i := range t.cur.row {
+		for i := range t.cur.Row {
 			t.eraseRow(i, selective)
 		}
-		t.eraseSpan(t.cur.row, 0, t.cur.col+1, selective)
+		t.eraseSpan(t.cur.Row, 0, t.cur.Col+1, selective)
 	case 2:
 		for i := range t.rows {
 			t.eraseRow(i, selective)
 		}
 	case 3:
 		if !selective {
-			t.history.clear()
+			t.history.Clear()
 		}
 		return
 	default:
 		return
 	}
-	t.cur.pending = false
+	t.cur.Pending = false
 }
 
 func (t *Terminal) eraseLine(s *parse.Seq) {
 	selective := s.Prefix == '?'
 	switch s.Param(0, 0) {
 	case 0:
-		t.eraseSpan(t.cur.row, t.cur.col, t.cols, selective)
+		t.eraseSpan(t.cur.Row, t.cur.Col, t.cols, selective)
 	case 1:
-		t.eraseSpan(t.cur.row, 0, t.cur.col+1, selective)
+		t.eraseSpan(t.cur.Row, 0, t.cur.Col+1, selective)
 	case 2:
-		t.eraseSpan(t.cur.row, 0, t.cols, selective)
+		t.eraseSpan(t.cur.Row, 0, t.cols, selective)
 	default:
 		return
 	}
-	t.cur.pending = false
+	t.cur.Pending = false
 }
 
 // eraseChars is ECH; it does not heed the margins.
 func (t *Terminal) eraseChars(s *parse.Seq) {
-	t.eraseSpan(t.cur.row, t.cur.col, min(t.cur.col+s.Count(0), t.cols), false)
-	t.cur.pending = false
+	t.eraseSpan(t.cur.Row, t.cur.Col, min(t.cur.Col+s.Count(0), t.cols), false)
+	t.cur.Pending = false
 }
 
 // selectProtection is DECSCA.
@@ -113,5 +113,5 @@ func (t *Terminal) alignmentTest() {
 	t.resetMargins()
 	t.setMode(modeOrigin, false)
 	t.moveTo(0, 0)
-	t.scr.clear(Cell('E'))
+	t.scr.Clear(Cell('E'))
 }

@@ -7,8 +7,8 @@ func (t *Terminal) emit(e Event) {
 		return
 	}
 	e.At = t.written + uint64(t.at)
-	e.Line = t.history.endID() + uint64(t.cur.row)
-	e.Col = t.cur.col
+	e.Line = t.history.EndID() + uint64(t.cur.Row)
+	e.Col = t.cur.Col
 	t.events = append(t.events, e)
 }
 

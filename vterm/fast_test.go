@@ -17,7 +17,7 @@ func slowly(t *Terminal, data []byte) {
 	for i := range data {
 		_, _ = t.Write(data[i : i+1])
 		for _, s := range t.screens() {
-			s.thawAll()
+			s.InflateAll()
 		}
 		t.sgrSeen.clear()
 		t.penAt = styleUnknown
@@ -48,7 +48,7 @@ func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
 	for _, term := range []*Terminal{fast, slow} {
 		feed(term, "\x18") // ends whatever was begun; what is left of it means nothing
 		term.parser = parse.Parser{VT52: term.parser.VT52}
-		term.tables.version = 0
+		term.tables.Version = 0
 	}
 	a, b := fast.AppendSnapshot(nil), slow.AppendSnapshot(nil)
 	if bytes.Equal(a, b) {
@@ -129,7 +129,7 @@ func TestPassLines(t *testing.T) {
 				for piece := range slices.Chunk(data, 20) {
 					_, _ = cut.Write(piece)
 				}
-				cut.tables.version = whole.tables.version
+				cut.tables.Version = whole.tables.Version
 				if what := broken(whole); what != "" {
 					t.Fatalf("%d rows, lines of %d: %s", rows, length, what)
 				}

@@ -1,5 +1,7 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 // Frame implements Engine.
 func (t *Terminal) Frame(f *Frame, q Query) {
 	s := t.scr
@@ -8,22 +10,22 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 		s = t.primary
 	case q.Screen == ScreenAlternate:
 		if s = t.alternate; s == nil {
-			s = &screen{cols: t.cols}
+			s = &grid.Screen{Cols: t.cols}
 		}
 	}
-	f.Cols, f.Rows, f.Version = t.cols, t.rows, t.tables.version
+	f.Cols, f.Rows, f.Version = t.cols, t.rows, t.tables.Version
 	f.Alt = t.scr != t.primary
 	f.Title = t.title.window
-	f.Full = q.Since == 0 || q.Since < s.moved || q.Since < t.tablesVersion
+	f.Full = q.Since == 0 || q.Since < s.Moved || q.Since < t.tablesVersion
 	f.Cursor = Cursor{
-		Row: t.cur.row, Col: t.cur.col, Pending: t.cur.pending,
+		Row: t.cur.Row, Col: t.cur.Col, Pending: t.cur.Pending,
 		Visible: t.modes&modeCursorVisible != 0, Shape: t.shape.shape,
 		Blink: t.modes&modeCursorBlink != 0,
 	}
-	f.Lines = s.copyRows(f.Lines[:0], f.Full, q.Since)
-	f.Styles = t.tables.styles.list[:len(t.tables.styles.list):len(t.tables.styles.list)]
-	f.Clusters = t.tables.clusters.list[:len(t.tables.clusters.list):len(t.tables.clusters.list)]
-	f.Links = t.tables.links.list[:len(t.tables.links.list):len(t.tables.links.list)]
+	f.Lines = s.CopyRows(f.Lines[:0], f.Full, q.Since)
+	f.Styles = t.tables.Styles.List[:len(t.tables.Styles.List):len(t.tables.Styles.List)]
+	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]
+	f.Links = t.tables.Links.List[:len(t.tables.Links.List):len(t.tables.Links.List)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
 	f.Palette = t.palette.Palette
 }

@@ -20,7 +20,7 @@ var escFunctions = []function{
 	{"ESC", "W", "EPA: end guarded area", "ESC W", "ECMA-48", plain((*Terminal).endGuarded)},
 	{"ESC", "Z", "DECID: as DA1", "ESC Z", "VT510", (*Terminal).primaryAttributes},
 	{"ESC", "c", "RIS: hard reset", "ESC c", "ECMA-48", plain((*Terminal).hardReset)},
-	{"ESC", "l", "memory lock", "ESC l", "xterm", func(t *Terminal, _ *parse.Seq) { t.top = t.cur.row }},
+	{"ESC", "l", "memory lock", "ESC l", "xterm", func(t *Terminal, _ *parse.Seq) { t.top = t.cur.Row }},
 	{"ESC", "m", "memory unlock", "ESC m", "xterm", func(t *Terminal, _ *parse.Seq) { t.top = 0 }},
 	{"ESC", "n", "LS2: G2 to the left half", "ESC n", "ECMA-48", func(t *Terminal, _ *parse.Seq) { t.lockingShift(2) }},
 	{"ESC", "o", "LS3: G3 to the left half", "ESC o", "ECMA-48", func(t *Terminal, _ *parse.Seq) { t.lockingShift(3) }},
@@ -57,11 +57,11 @@ func lineSize(size LineSize) func(*Terminal, *parse.Seq) {
 		if t.modes&modeMargins != 0 {
 			return
 		}
-		r := t.scr.stamped(t.cur.row)
-		r.size = size
+		r := t.scr.Stamped(t.cur.Row)
+		r.Size = size
 		if size != LineNormal {
-			t.cur.col = min(t.cur.col, max(0, t.cols/2-1))
-			t.cur.pending = false
+			t.cur.Col = min(t.cur.Col, max(0, t.cols/2-1))
+			t.cur.Pending = false
 		}
 	}
 }

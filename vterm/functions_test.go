@@ -22,7 +22,7 @@ type functionCase struct {
 // seen is what functionCase.want is compared with.
 func seen(t *Terminal) string {
 	rows := strings.Split(text(t), "\n")
-	s := fmt.Sprintf("%s @%d,%d", strings.Join(rows, "/"), t.cur.row, t.cur.col)
+	s := fmt.Sprintf("%s @%d,%d", strings.Join(rows, "/"), t.cur.Row, t.cur.Col)
 	if r := replies(t); r != "" {
 		s += " " + strings.ReplaceAll(r, "\x1b", "^")
 	}

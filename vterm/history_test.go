@@ -81,7 +81,7 @@ func TestHistoryBounds(t *testing.T) {
 	for range 50_000 {
 		feed(small, strings.Repeat("x", 79)+"\r\n")
 	}
-	if n := small.history.log.Bytes(); n > 1<<20+128<<10 {
+	if n := small.history.BytesKept(); n > 1<<20+128<<10 {
 		t.Errorf("%d bytes are kept, bound is 1 MiB", n)
 	}
 	none := New(Options{Cols: 20, Rows: 2, ScrollbackLines: -1})
@@ -168,8 +168,8 @@ func TestReflow(t *testing.T) {
 	if got := text(term); got != before {
 		t.Errorf("screen after all is\n%s\nwant\n%s", got, before)
 	}
-	if term.cur.row != 5 || term.cur.col != 8 {
-		t.Errorf("cursor at %d,%d, want 5,8", term.cur.row, term.cur.col)
+	if term.cur.Row != 5 || term.cur.Col != 8 {
+		t.Errorf("cursor at %d,%d, want 5,8", term.cur.Row, term.cur.Col)
 	}
 }
 

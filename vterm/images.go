@@ -8,33 +8,33 @@ import (
 // placeImage covers cells from the cursor on with a placement and leaves the cursor in
 // the last row of it, scrolling as text would.
 func (t *Terminal) placeImage(p Placement, scroll bool) {
-	p.Cols = min(max(p.Cols, 1), t.cols-t.cur.col)
+	p.Cols = min(max(p.Cols, 1), t.cols-t.cur.Col)
 	p.Rows = min(max(p.Rows, 1), graphics.PlacementCellsMax/p.Cols)
 	if !scroll {
-		p.Rows = min(p.Rows, t.rows-t.cur.row)
+		p.Rows = min(p.Rows, t.rows-t.cur.Row)
 	}
 	index, ok := t.images.Place(p)
 	if !ok {
 		return
 	}
-	col := t.cur.col
+	col := t.cur.Col
 	for i := range p.Rows {
-		t.scr.stamped(t.cur.row).putImage(col, col+p.Cols, index, t.cols)
+		t.scr.Stamped(t.cur.Row).PutImage(col, col+p.Cols, index, t.cols)
 		if i < p.Rows-1 {
 			t.index()
-			t.cur.col = col
+			t.cur.Col = col
 		}
 	}
 }
 
 // eachImageCell visits the cells of the screen that show an image.
 func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
-	t.scr.eachImage(func(index, row, col int) { f(&t.images.Placements[index], row, col) })
+	t.scr.EachImage(func(index, row, col int) { f(&t.images.Placements[index], row, col) })
 }
 
 // eraseImages blanks the cells of the placements that match.
 func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
-	t.scr.eraseImages(func(index, row, col int) bool { return match(&t.images.Placements[index], row, col) })
+	t.scr.EraseImages(func(index, row, col int) bool { return match(&t.images.Placements[index], row, col) })
 }
 
 // sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor
@@ -55,14 +55,14 @@ func (t *Terminal) sixel(s *parse.Seq, data []byte) {
 		return
 	}
 	t.placeImage(p, true)
-	col := at.col
+	col := at.Col
 	if t.modes&modeSixelRight != 0 {
 		if col += p.Cols; col > t.right {
 			t.index()
 			col = t.left
 		}
 	}
-	t.moveTo(t.cur.row, col)
+	t.moveTo(t.cur.Row, col)
 }
 
 // graphicsAttributes is XTSMGRAPHICS: 256 registers, and the size of the screen.
@@ -146,7 +146,7 @@ func (t *Terminal) placeKitty(g *graphics.Command, img *Image) {
 		t.cur = at
 		return
 	}
-	t.moveTo(t.cur.row, t.cur.col+p.Cols)
+	t.moveTo(t.cur.Row, t.cur.Col+p.Cols)
 }
 
 // deleteKitty is a=d: placements that d= describes go. Upper case forgets their images,
@@ -201,7 +201,7 @@ func (t *Terminal) deletion(kind byte, g *graphics.Command) func(p *Placement, r
 	case 'z':
 		return func(p *Placement, _, _ int) bool { return p.Z == z }
 	case 'c':
-		x, y = t.cur.col, t.cur.row
+		x, y = t.cur.Col, t.cur.Row
 		return t.covering(x, y, func(*Placement) bool { return true })
 	case 'p':
 		return t.covering(x, y, func(*Placement) bool { return true })

@@ -11,15 +11,15 @@ import (
 // broken names the first invariant that does not hold, or is empty.
 func broken(t *Terminal) string {
 	switch {
-	case t.cur.row < 0 || t.cur.row >= t.rows || t.cur.col < 0 || t.cur.col >= t.cols:
+	case t.cur.Row < 0 || t.cur.Row >= t.rows || t.cur.Col < 0 || t.cur.Col >= t.cols:
 		return fmt.Sprintf("cursor %+v outside %dx%d", t.cur, t.cols, t.rows)
 	case t.top < 0 || t.top > t.bottom || t.bottom >= t.rows || t.left < 0 || t.left > t.right || t.right >= t.cols:
 		return fmt.Sprintf("margins %d-%d %d-%d", t.top, t.bottom, t.left, t.right)
-	case t.primary.cols != t.cols || t.alternate != nil && t.alternate.cols != t.cols:
+	case t.primary.Cols != t.cols || t.alternate != nil && t.alternate.Cols != t.cols:
 		return "a screen has another width"
 	}
 	for _, s := range t.screens() {
-		if what := s.check(t.rows, len(t.images.Placements)); what != "" {
+		if what := s.Check(t.rows, len(t.images.Placements)); what != "" {
 			return what
 		}
 	}

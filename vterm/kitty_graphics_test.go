@@ -27,7 +27,7 @@ func picture(t *Terminal) string {
 		rows = append(rows, string(bytes.TrimRight(row, " ")))
 	}
 	s := strings.TrimRight(strings.Join(rows, "/"), "/")
-	s += fmt.Sprintf(" @%d,%d %d", t.cur.row, t.cur.col, len(t.images.Images))
+	s += fmt.Sprintf(" @%d,%d %d", t.cur.Row, t.cur.Col, len(t.images.Images))
 	if r := replies(t); r != "" {
 		s += " " + strings.NewReplacer("\x1b_G", "", "\x1b\\", "|").Replace(r)
 	}

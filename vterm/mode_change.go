@@ -92,7 +92,7 @@ func (t *Terminal) restoreModes(s *parse.Seq) {
 }
 
 func (t *Terminal) changedInsert(bool) { t.updateSimple() }
-func (t *Terminal) changedLook(bool)   { t.scr.touchAll() }
+func (t *Terminal) changedLook(bool)   { t.scr.TouchAll() }
 
 func (t *Terminal) changedANSI(on bool) {
 	t.parser.VT52 = !on
@@ -159,7 +159,7 @@ func (t *Terminal) changedAlt47(on bool) { t.showAlternate(on, false) }
 // changedAlt1047 clears the alternate screen on leaving it.
 func (t *Terminal) changedAlt1047(on bool) {
 	if !on && t.scr == t.alternate && t.alternate != nil {
-		t.scr.clear(t.erased())
+		t.scr.Clear(t.erased())
 	}
 	t.showAlternate(on, false)
 }
@@ -170,7 +170,7 @@ func (t *Terminal) changedAlt1049(on bool) {
 	if on {
 		t.saveCursor()
 		t.showAlternate(true, true)
-		t.cur.pending = false
+		t.cur.Pending = false
 		return
 	}
 	t.showAlternate(false, false)

@@ -4,9 +4,9 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
 // moveTo places the cursor, clamped to the screen.
 func (t *Terminal) moveTo(row, col int) {
-	t.cur.row = min(max(row, 0), t.rows-1)
-	t.cur.col = min(max(col, 0), t.cols-1)
-	t.cur.pending = false
+	t.cur.Row = min(max(row, 0), t.rows-1)
+	t.cur.Col = min(max(col, 0), t.cols-1)
+	t.cur.Pending = false
 }
 
 // moveToOrigin places the cursor counted from the home position: the corner of the
@@ -22,9 +22,9 @@ func (t *Terminal) moveToOrigin(row, col int) {
 // fromOrigin is the cursor's position as moveToOrigin counts.
 func (t *Terminal) fromOrigin() (row, col int) {
 	if t.modes&modeOrigin == 0 {
-		return t.cur.row, t.cur.col
+		return t.cur.Row, t.cur.Col
 	}
-	return t.cur.row - t.top, t.cur.col - t.left
+	return t.cur.Row - t.top, t.cur.Col - t.left
 }
 
 func (t *Terminal) home() { t.moveToOrigin(0, 0) }
@@ -50,9 +50,9 @@ func (t *Terminal) quickMove(w uint64) bool {
 	if byte(w) != 'H' {
 		return false
 	}
-	t.cur.row = min(max(row, 1), t.rows) - 1
-	t.cur.col = min(max(col, 1), t.cols) - 1
-	t.cur.pending = false
+	t.cur.Row = min(max(row, 1), t.rows) - 1
+	t.cur.Col = min(max(col, 1), t.cols) - 1
+	t.cur.Pending = false
 	return true
 }
 
@@ -79,26 +79,26 @@ func (t *Terminal) rowRelative(s *parse.Seq) {
 // up moves within the margins: the top one stops the cursor unless it is above already.
 func (t *Terminal) up(n int) {
 	limit := 0
-	if t.cur.row >= t.top {
+	if t.cur.Row >= t.top {
 		limit = t.top
 	}
-	t.moveTo(max(t.cur.row-n, limit), t.cur.col)
+	t.moveTo(max(t.cur.Row-n, limit), t.cur.Col)
 }
 
 func (t *Terminal) down(n int) {
 	limit := t.rows - 1
-	if t.cur.row <= t.bottom {
+	if t.cur.Row <= t.bottom {
 		limit = t.bottom
 	}
-	t.moveTo(min(t.cur.row+n, limit), t.cur.col)
+	t.moveTo(min(t.cur.Row+n, limit), t.cur.Col)
 }
 
 func (t *Terminal) forward(n int) {
 	limit := t.cols - 1
-	if t.cur.col <= t.right {
+	if t.cur.Col <= t.right {
 		limit = t.right
 	}
-	t.moveTo(t.cur.row, min(t.cur.col+n, limit))
+	t.moveTo(t.cur.Row, min(t.cur.Col+n, limit))
 }
 
 // backward is CUB and BS, with reverse wrap (modes 45 and 1045): from the left margin to
@@ -106,65 +106,65 @@ func (t *Terminal) forward(n int) {
 // counts as a column then.
 func (t *Terminal) backward(n int) {
 	wrap := t.modes&modeAutowrap != 0 && t.modes&(modeReverseWrap|modeReverseWrap2) != 0
-	if t.cur.pending && wrap {
+	if t.cur.Pending && wrap {
 		n--
 	}
-	t.cur.pending = false
+	t.cur.Pending = false
 	left := t.left
-	if t.cur.col < left {
+	if t.cur.Col < left {
 		left = 0
 	}
 	for n > 0 {
-		step := min(n, t.cur.col-left)
-		t.cur.col -= step
+		step := min(n, t.cur.Col-left)
+		t.cur.Col -= step
 		if n -= step; n == 0 || !wrap {
 			return
 		}
-		switch t.cur.row {
+		switch t.cur.Row {
 		case t.top:
-			t.cur.row = t.bottom
+			t.cur.Row = t.bottom
 		case 0:
-			t.cur.row = t.rows - 1
+			t.cur.Row = t.rows - 1
 		default:
-			t.cur.row--
+			t.cur.Row--
 		}
-		t.cur.col, left = t.right, t.left
+		t.cur.Col, left = t.right, t.left
 		n--
 	}
 }
 
 func (t *Terminal) carriageReturn() {
-	t.cur.pending = false
-	if t.modes&modeOrigin == 0 && t.cur.col < t.left {
-		t.cur.col = 0
+	t.cur.Pending = false
+	if t.modes&modeOrigin == 0 && t.cur.Col < t.left {
+		t.cur.Col = 0
 		return
 	}
-	t.cur.col = t.left
+	t.cur.Col = t.left
 }
 
 // index is IND and LF without LNM: down one line, scrolling at the bottom margin.
 func (t *Terminal) index() {
-	t.cur.pending = false
+	t.cur.Pending = false
 	switch {
-	case t.cur.row == t.bottom:
-		if t.left <= t.cur.col && t.cur.col <= t.right {
+	case t.cur.Row == t.bottom:
+		if t.left <= t.cur.Col && t.cur.Col <= t.right {
 			t.scrollLine()
 		}
-	case t.cur.row < t.rows-1:
-		t.cur.row++
+	case t.cur.Row < t.rows-1:
+		t.cur.Row++
 	}
 }
 
 // reverseIndex is RI.
 func (t *Terminal) reverseIndex() {
-	t.cur.pending = false
+	t.cur.Pending = false
 	switch {
-	case t.cur.row == t.top:
-		if t.left <= t.cur.col && t.cur.col <= t.right {
+	case t.cur.Row == t.top:
+		if t.left <= t.cur.Col && t.cur.Col <= t.right {
 			t.scrollDown(1)
 		}
-	case t.cur.row > 0:
-		t.cur.row--
+	case t.cur.Row > 0:
+		t.cur.Row--
 	}
 }
 
@@ -185,23 +185,23 @@ func (t *Terminal) nextLine() {
 // survives the scroll, as in xterm.
 func (t *Terminal) forwardIndex() {
 	switch {
-	case t.cur.col == t.right:
-		if t.top <= t.cur.row && t.cur.row <= t.bottom {
+	case t.cur.Col == t.right:
+		if t.top <= t.cur.Row && t.cur.Row <= t.bottom {
 			t.scrollColumns(t.left, -1)
 		}
 	default:
-		t.moveTo(t.cur.row, t.cur.col+1)
+		t.moveTo(t.cur.Row, t.cur.Col+1)
 	}
 }
 
 // backIndex is DECBI.
 func (t *Terminal) backIndex() {
 	switch {
-	case t.cur.col == t.left:
-		if t.top <= t.cur.row && t.cur.row <= t.bottom {
+	case t.cur.Col == t.left:
+		if t.top <= t.cur.Row && t.cur.Row <= t.bottom {
 			t.scrollColumns(t.left, 1)
 		}
 	default:
-		t.moveTo(t.cur.row, t.cur.col-1)
+		t.moveTo(t.cur.Row, t.cur.Col-1)
 	}
 }

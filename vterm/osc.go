@@ -151,5 +151,5 @@ func (t *Terminal) oscLink(_ int, s string) {
 			link.ID = id
 		}
 	}
-	t.pen.Link = t.tables.links.intern(link)
+	t.pen.Link = t.tables.Links.ID(link)
 }

@@ -33,7 +33,7 @@ func (t *Terminal) cursorInformation() string {
 		flag(2, t.pen.Attrs&Blink != 0) + flag(3, t.pen.Attrs&Inverse != 0)
 	protection := 0x40 + flag(0, t.protect != 0)
 	flags := 0x40 + flag(0, t.modes&modeOrigin != 0) + flag(1, t.charsets.single == 2) +
-		flag(2, t.charsets.single == 3) + flag(3, t.cur.pending)
+		flag(2, t.charsets.single == 3) + flag(3, t.cur.Pending)
 	size96, names := 0x40, ""
 	for i, g := range t.charsets.g {
 		size96 += flag(i, charsetTables[g].size96)
@@ -83,7 +83,7 @@ func (t *Terminal) restoreCursorInformation(f []string) {
 	t.penChanged()
 	t.setMode(modeOrigin, bit(flags, 0))
 	t.moveToOrigin(row-1, col-1)
-	t.cur.pending = bit(flags, 3)
+	t.cur.Pending = bit(flags, 3)
 	t.restoreCharsets(f[6:])
 }
 
@@ -173,11 +173,11 @@ func (t *Terminal) reportSGR(s *parse.Seq) {
 	var common Style
 	first := true
 	for row := r.top; row < r.bottom; row++ {
-		line := t.scr.at(row)
+		line := t.scr.At(row)
 		for col := r.left; col < r.right; col++ {
 			st := Style{}
-			if col < line.used {
-				st = t.tables.styles.list[line.cells[col].Style()]
+			if col < line.Used {
+				st = t.tables.Styles.List[line.Cells[col].Style()]
 			}
 			if first {
 				common, first = st, false

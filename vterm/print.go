@@ -3,6 +3,7 @@ package vterm
 import (
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
@@ -65,31 +66,31 @@ func (t *Terminal) columns(p width.Props) int {
 // place writes a character of one or two columns at the cursor.
 func (t *Terminal) place(r rune, w int) {
 	t.lastRune = r
-	if t.cur.pending && t.modes&modeAutowrap != 0 {
+	if t.cur.Pending && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
-	line := t.scr.raw(t.cur.row)
+	line := t.scr.Raw(t.cur.Row)
 	end := t.lineEnd(line)
-	if w == 2 && t.cur.col+2 > end {
+	if w == 2 && t.cur.Col+2 > end {
 		if !t.wrapWide(line, end) {
 			return
 		}
-		line = t.scr.raw(t.cur.row)
+		line = t.scr.Raw(t.cur.Row)
 		end = t.lineEnd(line)
 	}
-	line.version = t.tables.version
-	col := t.cur.col
+	line.Version = t.tables.Version
+	col := t.cur.Col
 	if t.drafts(line, col) && t.modes&modeInsert == 0 {
-		line.begin(&t.tables, col, t.cell.Style())
-		line.appendRune(r, w)
+		line.Begin(&t.tables, col, t.cell.Style())
+		line.AppendRune(r, w)
 		t.advance(line, col+w, end)
 		return
 	}
-	line = t.scr.stamped(t.cur.row)
+	line = t.scr.Stamped(t.cur.Row)
 	if t.inserts(col) {
-		line.shiftRight(col, end, w, t.erased(), t.cols)
+		line.ShiftRight(col, end, w, t.erased(), t.cols)
 	}
-	line.put(col, r, w, t.cell, t.cols)
+	line.Put(col, r, w, t.cell, t.cols)
 	t.advance(line, col+w, end)
 }
 
@@ -100,128 +101,128 @@ func (t *Terminal) inserts(col int) bool {
 }
 
 // advance moves the cursor behind what was printed.
-func (t *Terminal) advance(line *row, col, end int) {
-	t.cur.pending = col >= end
-	t.cur.col = min(col, end-1)
-	if t.cur.pending {
-		line.wrapped = false
+func (t *Terminal) advance(line *grid.Row, col, end int) {
+	t.cur.Pending = col >= end
+	t.cur.Col = min(col, end-1)
+	if t.cur.Pending {
+		line.Wrapped = false
 	}
 }
 
 // wrapWide makes room on the next line for a wide character that does not fit. It
 // returns false when the character cannot be shown at all.
-func (t *Terminal) wrapWide(line *row, end int) bool {
+func (t *Terminal) wrapWide(line *grid.Row, end int) bool {
 	if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 		return false
 	}
-	line.version = t.tables.version
-	if t.drafts(line, t.cur.col) {
-		line.begin(&t.tables, t.cur.col, t.erased().Style())
-		for line.used < end {
-			line.appendHead()
+	line.Version = t.tables.Version
+	if t.drafts(line, t.cur.Col) {
+		line.Begin(&t.tables, t.cur.Col, t.erased().Style())
+		for line.Used < end {
+			line.AppendHead()
 		}
 		t.wrap()
 		return true
 	}
-	line = t.scr.stamped(t.cur.row)
-	line.putHeads(t.cur.col, end, t.erased(), t.cols)
+	line = t.scr.Stamped(t.cur.Row)
+	line.PutHeads(t.cur.Col, end, t.erased(), t.cols)
 	t.wrap()
 	return true
 }
 
 // combine adds a character to the cell before the cursor.
 func (t *Terminal) combine(r rune) {
-	if t.combineDraft(t.scr.raw(t.cur.row), r) {
+	if t.combineDraft(t.scr.Raw(t.cur.Row), r) {
 		return
 	}
-	line := t.scr.at(t.cur.row)
-	col := t.cur.col
-	if !t.cur.pending {
+	line := t.scr.At(t.cur.Row)
+	col := t.cur.Col
+	if !t.cur.Pending {
 		col--
 	}
-	if col >= 0 && col < line.used && line.cells[col].Width() == WidthTail {
+	if col >= 0 && col < line.Used && line.Cells[col].Width() == WidthTail {
 		col--
 	}
-	if col < 0 || col >= line.used || line.cells[col]&CellImage != 0 {
+	if col < 0 || col >= line.Used || line.Cells[col]&CellImage != 0 {
 		return
 	}
-	c := line.cells[col]
+	c := line.Cells[col]
 	if c.Blank() {
 		if c.Width() != WidthNarrow {
 			return
 		}
 		c |= ' '
 	}
-	line.version = t.tables.version
-	line.cells[col] = t.tables.extended(c, r)
+	line.Version = t.tables.Version
+	line.Cells[col] = t.tables.Extend(c, r)
 	t.rewidth(line, col, r)
 }
 
 // combineDraft is combine for the last character of a draft. It returns false when the row
 // is none, when the character before the cursor is another, or when it takes cells to do it.
-func (t *Terminal) combineDraft(r *row, c rune) bool {
-	end := t.cur.col + boolInt(t.cur.pending)
-	if r.thawed || r.used == 0 || r.used != end {
+func (t *Terminal) combineDraft(r *grid.Row, c rune) bool {
+	end := t.cur.Col + boolInt(t.cur.Pending)
+	if r.Inflated || r.Used == 0 || r.Used != end {
 		return false
 	}
 	grows := 0
 	if t.modes&modeGraphemes != 0 {
-		grows = r.draft.variation(c)
+		grows = r.Packed.Variation(c)
 	}
-	if grows < 0 || grows > 0 && (t.cur.pending || end+1 > t.lineEnd(r) || t.modes&modeInsert != 0) {
+	if grows < 0 || grows > 0 && (t.cur.Pending || end+1 > t.lineEnd(r) || t.modes&modeInsert != 0) {
 		return false
 	}
-	if !r.draft.extend(c) {
+	if !r.Packed.Extend(c) {
 		return false
 	}
-	r.version = t.tables.version
+	r.Version = t.tables.Version
 	if grows > 0 {
-		r.widenLast()
+		r.WidenLast()
 		t.advance(r, end+1, t.lineEnd(r))
 	}
 	return true
 }
 
 // rewidth changes the width of the cluster at col when a variation selector asks for it.
-func (t *Terminal) rewidth(line *row, col int, r rune) {
-	if r != emojiPresentation && r != textPresentation || t.modes&modeGraphemes == 0 {
+func (t *Terminal) rewidth(line *grid.Row, col int, r rune) {
+	if r != grid.EmojiVariation && r != grid.TextVariation || t.modes&modeGraphemes == 0 {
 		return
 	}
-	c := line.cells[col]
-	first, _ := utf8.DecodeRuneInString(t.tables.clusters.list[c.Content()])
+	c := line.Cells[col]
+	first, _ := utf8.DecodeRuneInString(t.tables.Clusters.List[c.Content()])
 	if c&CellCluster == 0 || !width.Of(first).HasVariations() {
 		return
 	}
 	switch {
-	case r == emojiPresentation && c.Width() == WidthNarrow:
+	case r == grid.EmojiVariation && c.Width() == WidthNarrow:
 		t.widen(line, col)
-	case r == textPresentation && c.Width() == WidthWide && !t.cur.pending && t.cur.col == col+2:
-		line.narrow(col, t.erased())
-		t.cur.col--
-	case r == textPresentation && c.Width() == WidthWide && t.cur.pending && t.cur.col == col+1:
-		line.narrow(col, t.erased())
-		t.cur.pending = false
+	case r == grid.TextVariation && c.Width() == WidthWide && !t.cur.Pending && t.cur.Col == col+2:
+		line.Narrow(col, t.erased())
+		t.cur.Col--
+	case r == grid.TextVariation && c.Width() == WidthWide && t.cur.Pending && t.cur.Col == col+1:
+		line.Narrow(col, t.erased())
+		t.cur.Pending = false
 	}
 }
 
 // widen makes the narrow cluster at col, just before the cursor, two columns wide.
-func (t *Terminal) widen(line *row, col int) {
+func (t *Terminal) widen(line *grid.Row, col int) {
 	end := t.lineEnd(line)
-	c := line.cells[col]
+	c := line.Cells[col]
 	if col+2 > end {
 		if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 			return
 		}
-		line.cells[col] = NewCell(0, WidthHead, 0, t.erased())
-		line.wide = true
-		t.cur.col = col
+		line.Cells[col] = NewCell(0, WidthHead, 0, t.erased())
+		line.Wide = true
+		t.cur.Col = col
 		t.wrap()
-		line, col = t.scr.stamped(t.cur.row), t.cur.col
+		line, col = t.scr.Stamped(t.cur.Row), t.cur.Col
 		end = t.lineEnd(line)
 	}
 	if t.inserts(col) {
-		line.shiftRight(col+1, end, 1, t.erased(), t.cols)
+		line.ShiftRight(col+1, end, 1, t.erased(), t.cols)
 	}
-	line.putWide(col, c, t.cols)
+	line.PutWide(col, c, t.cols)
 	t.advance(line, col+2, end)
 }

@@ -51,7 +51,7 @@ func replay(t *testing.T, raw []byte) string {
 		feed(term, string(raw[from:to]))
 		from = to
 		fmt.Fprintf(&b, "--- %d bytes, cursor %d,%d, history %d\n%s\n",
-			to, term.cur.row, term.cur.col, term.History().Len(), text(term))
+			to, term.cur.Row, term.cur.Col, term.History().Len(), text(term))
 		if what := broken(term); what != "" {
 			t.Errorf("after %d bytes: %s", to, what)
 		}

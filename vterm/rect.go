@@ -1,6 +1,7 @@
 package vterm
 
 import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
@@ -46,7 +47,7 @@ func (t *Terminal) fillRect(s *parse.Seq) {
 		ch = t.charsets.translate(ch)
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.scr.stamped(row).fill(r.left, r.right, t.cell|Cell(ch), t.cols)
+		t.scr.Stamped(row).Fill(r.left, r.right, t.cell|Cell(ch), t.cols)
 	}
 }
 
@@ -54,7 +55,7 @@ func (t *Terminal) fillRect(s *parse.Seq) {
 func (t *Terminal) eraseRect(s *parse.Seq) {
 	if r, ok := t.rect(s, 0); ok {
 		for row := r.top; row < r.bottom; row++ {
-			t.scr.stamped(row).fill(r.left, r.right, t.erased(), t.cols)
+			t.scr.Stamped(row).Fill(r.left, r.right, t.erased(), t.cols)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
 		return
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.scr.stamped(row).blank(r.left, r.right, t.conform.guard == guardDEC, t.cols)
+		t.scr.Stamped(row).Blank(r.left, r.right, t.conform.guard == guardDEC, t.cols)
 	}
 }
 
@@ -83,7 +84,7 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 	}
 	top, left = min(top, maxRow-1), min(left, maxCol-1)
 	height, width := min(r.bottom-r.top, maxRow-top), min(r.right-r.left, maxCol-left)
-	t.scr.copyBox(region{r.top, r.top + height - 1, r.left, r.left + width - 1}, top, left)
+	t.scr.CopyBox(grid.Region{Top: r.top, Bottom: r.top + height - 1, Left: r.left, Right: r.left + width - 1}, top, left)
 }
 
 // changeAttrs is DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent
@@ -103,12 +104,12 @@ func (t *Terminal) changeAttrs(s *parse.Seq) {
 				to = t.cols
 			}
 		}
-		t.changeSpan(t.scr.stamped(row), from, to, s)
+		t.changeSpan(t.scr.Stamped(row), from, to, s)
 	}
 }
 
-func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
-	cells := line.ensure(t.cols)
+func (t *Terminal) changeSpan(line *grid.Row, from, to int, s *parse.Seq) {
+	cells := line.Ensure(t.cols)
 	var last Cell
 	var id StyleID
 	for col := from; col < to; col++ {
@@ -117,20 +118,20 @@ func (t *Terminal) changeSpan(line *row, from, to int, s *parse.Seq) {
 			continue // a stream holds characters only
 		}
 		if col == from || c.Style() != last.Style() || id == 0 {
-			st := t.tables.styles.list[c.Style()]
+			st := t.tables.Styles.List[c.Style()]
 			if s.Final == 't' {
 				reverseAttrs(&st, s, 4)
 			} else {
 				rectSGR(&st, s, 4)
 			}
-			last, id = c, t.tables.styles.lookup(&st)
+			last, id = c, t.tables.Styles.ID(&st)
 		}
 		if c.Blank() && c.Width() == WidthNarrow {
 			c |= ' '
 		}
 		cells[col] = c.WithStyle(id)
 	}
-	line.settle(to)
+	line.Recount(to)
 }
 
 // rectSGR applies the rendition of DECCARA from parameter i on; none means 0, which ends

@@ -68,10 +68,10 @@ func (t *Terminal) hardReset() {
 	t.palette.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.Clear()
-	t.scr.clear(t.erased())
-	t.history.clear()
+	t.scr.Clear(t.erased())
+	t.history.Clear()
 	t.syncEnded()
-	t.scr.touchAll()
+	t.scr.TouchAll()
 	t.emit(Event{Kind: EventReset})
 }
 

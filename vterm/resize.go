@@ -1,8 +1,10 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 // Resize implements Engine.
 func (t *Terminal) Resize(cols, rows int) {
-	t.tables.version++
+	t.tables.Version++
 	t.resize(min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows))
 }
 
@@ -10,12 +12,12 @@ func (t *Terminal) resize(cols, rows int) {
 	if cols == t.cols && rows == t.rows {
 		return
 	}
-	t.scr.flush()
+	t.scr.Flush()
 	primaryCursor := &t.saved[0].cur
 	if t.scr == t.primary {
 		primaryCursor = &t.cur
 	}
-	primary := t.primary.reflow(t.history, primaryCursor, cols, rows)
+	primary := t.primary.Reflow(t.history, primaryCursor, cols, rows)
 	if t.scr == t.primary {
 		t.scr = primary
 	}
@@ -25,7 +27,7 @@ func (t *Terminal) resize(cols, rows int) {
 		if t.scr == t.alternate {
 			at = &t.cur
 		}
-		t.alternate.crop(at, cols, rows)
+		t.alternate.Crop(at, cols, rows)
 	}
 	t.cols, t.rows = cols, rows
 	t.settleSize()
@@ -35,16 +37,16 @@ func (t *Terminal) resize(cols, rows int) {
 func (t *Terminal) settleSize() {
 	t.resetMargins()
 	t.growTabs()
-	for _, c := range []*cursor{&t.cur, &t.saved[0].cur, &t.saved[1].cur} {
-		c.pending = c.pending && c.col == t.cols-1
-		c.row, c.col = min(c.row, t.rows-1), min(c.col, t.cols-1)
+	for _, c := range []*grid.Cursor{&t.cur, &t.saved[0].cur, &t.saved[1].cur} {
+		c.Pending = c.Pending && c.Col == t.cols-1
+		c.Row, c.Col = min(c.Row, t.rows-1), min(c.Col, t.cols-1)
 	}
-	if half := max(1, t.cols/2); t.scr.at(t.cur.row).size != LineNormal && t.cur.col >= half {
-		t.cur.col, t.cur.pending = half-1, false
+	if half := max(1, t.cols/2); t.scr.At(t.cur.Row).Size != LineNormal && t.cur.Col >= half {
+		t.cur.Col, t.cur.Pending = half-1, false
 	}
-	t.primary.moved = t.tables.version
+	t.primary.Moved = t.tables.Version
 	if t.alternate != nil {
-		t.alternate.moved = t.tables.version
+		t.alternate.Moved = t.tables.Version
 	}
 	if t.modes&modeInBandResize != 0 {
 		t.reportSize()

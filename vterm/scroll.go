@@ -1,65 +1,70 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
 
 // scrollUp moves the lines between the margins up by n. Whole lines that leave the top of
 // the primary screen go to the history, whatever the bottom margin is (as in xterm).
 func (t *Terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.scr.shiftBox(t.region(t.top), n, t.erased())
+		t.scr.ShiftUp(t.region(t.top), n, t.erased())
 		return
 	}
 	if t.top == 0 && t.scr == t.primary {
 		for i := range n {
-			t.history.push(t.scr.raw(i))
+			t.history.Push(t.scr.Raw(i))
 		}
 	}
-	t.scr.rollUp(t.top, t.bottom, n, t.erased())
+	t.scr.RollUp(t.top, t.bottom, n, t.erased())
 }
 
 // scrollLine is scrollUp by one line: what a line feed does.
 func (t *Terminal) scrollLine() {
 	s, top, bottom := t.scr, t.top, t.bottom
 	if !t.marginsFull() {
-		s.shiftBox(t.region(top), 1, t.erased())
+		s.ShiftUp(t.region(top), 1, t.erased())
 		return
 	}
-	r := s.raw(top)
+	r := s.Raw(top)
 	if top == 0 {
 		if s == t.primary {
-			t.history.push(r)
+			t.history.Push(r)
 		}
 	} else {
-		s.raw(top - 1).wrapped = false
+		s.Raw(top - 1).Wrapped = false
 	}
-	s.rotateUp(top, bottom, 1)
-	r.clear(t.erased(), t.cols)
-	t.scr.touch(top, bottom+1)
+	s.RotateUp(top, bottom, 1)
+	r.Clear(t.erased(), t.cols)
+	t.scr.Touch(top, bottom+1)
 }
 
 // scrollDown moves the lines between the margins down by n.
 func (t *Terminal) scrollDown(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.scr.shiftBoxDown(t.region(t.top), n, t.erased())
+		t.scr.ShiftDown(t.region(t.top), n, t.erased())
 		return
 	}
-	t.scr.rollDown(t.top, t.bottom, n, t.erased())
+	t.scr.RollDown(t.top, t.bottom, n, t.erased())
 }
 
 // region is what lies between the margins, from row top on.
-func (t *Terminal) region(top int) region { return region{top, t.bottom, t.left, t.right} }
+func (t *Terminal) region(top int) grid.Region {
+	return grid.Region{Top: top, Bottom: t.bottom, Left: t.left, Right: t.right}
+}
 
 // scrollColumns moves the columns from col to the right margin by n, to the right when
 // n is positive, in all lines between the margins.
 func (t *Terminal) scrollColumns(col, n int) {
-	t.scr.shiftColumns(region{t.top, t.bottom, col, t.right}, n, t.erased())
+	t.scr.ShiftColumns(grid.Region{Top: t.top, Bottom: t.bottom, Left: col, Right: t.right}, n, t.erased())
 }
 
 // inMargins reports whether the cursor is inside all four margins.
 func (t *Terminal) inMargins() bool {
-	return t.top <= t.cur.row && t.cur.row <= t.bottom && t.left <= t.cur.col && t.cur.col <= t.right
+	return t.top <= t.cur.Row && t.cur.Row <= t.bottom && t.left <= t.cur.Col && t.cur.Col <= t.right
 }
 
 // insertLines is IL.
@@ -67,13 +72,13 @@ func (t *Terminal) insertLines(s *parse.Seq) {
 	if !t.inMargins() {
 		return
 	}
-	n := min(s.Count(0), t.bottom-t.cur.row+1)
+	n := min(s.Count(0), t.bottom-t.cur.Row+1)
 	if t.marginsFull() {
-		t.scr.rollDown(t.cur.row, t.bottom, n, t.erased())
+		t.scr.RollDown(t.cur.Row, t.bottom, n, t.erased())
 	} else {
-		t.scr.shiftBoxDown(t.region(t.cur.row), n, t.erased())
+		t.scr.ShiftDown(t.region(t.cur.Row), n, t.erased())
 	}
-	t.cur.col, t.cur.pending = t.left, false
+	t.cur.Col, t.cur.Pending = t.left, false
 }
 
 // deleteLines is DL.
@@ -81,13 +86,13 @@ func (t *Terminal) deleteLines(s *parse.Seq) {
 	if !t.inMargins() {
 		return
 	}
-	n := min(s.Count(0), t.bottom-t.cur.row+1)
+	n := min(s.Count(0), t.bottom-t.cur.Row+1)
 	if t.marginsFull() {
-		t.scr.rollUp(t.cur.row, t.bottom, n, t.erased())
+		t.scr.RollUp(t.cur.Row, t.bottom, n, t.erased())
 	} else {
-		t.scr.shiftBox(t.region(t.cur.row), n, t.erased())
+		t.scr.ShiftUp(t.region(t.cur.Row), n, t.erased())
 	}
-	t.cur.col, t.cur.pending = t.left, false
+	t.cur.Col, t.cur.Pending = t.left, false
 }
 
 func (t *Terminal) scrollUpBy(s *parse.Seq) { t.scrollUp(s.Count(0)) }
@@ -115,14 +120,14 @@ func (t *Terminal) scrollRight(s *parse.Seq) {
 // insertColumns is DECIC.
 func (t *Terminal) insertColumns(s *parse.Seq) {
 	if t.inMargins() {
-		t.scrollColumns(t.cur.col, s.Count(0))
+		t.scrollColumns(t.cur.Col, s.Count(0))
 	}
 }
 
 // deleteColumns is DECDC.
 func (t *Terminal) deleteColumns(s *parse.Seq) {
 	if t.inMargins() {
-		t.scrollColumns(t.cur.col, -s.Count(0))
+		t.scrollColumns(t.cur.Col, -s.Count(0))
 	}
 }
 
@@ -137,9 +142,9 @@ func (t *Terminal) deleteChars(s *parse.Seq) {
 }
 
 func (t *Terminal) shiftCells(n int) {
-	t.cur.pending = false
-	if t.cur.col < t.left || t.cur.col > t.right {
+	t.cur.Pending = false
+	if t.cur.Col < t.left || t.cur.Col > t.right {
 		return
 	}
-	t.scr.shiftColumns(region{t.cur.row, t.cur.row, t.cur.col, t.right}, n, t.erased())
+	t.scr.ShiftColumns(grid.Region{Top: t.cur.Row, Bottom: t.cur.Row, Left: t.cur.Col, Right: t.right}, n, t.erased())
 }

@@ -1,20 +1,23 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
 
 // freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
 // that a style is interned once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
-	if t.tables.styles.full() {
+	if t.tables.Styles.Full() {
 		t.compactStyles()
 	}
 	t.penStale = false
-	if t.pen.isZero() {
+	if t.pen.IsZero() {
 		t.cell = t.protect
 		return
 	}
-	id := t.tables.styles.lookup(&t.pen)
-	t.cell = Cell(id)<<cellStyleShift | t.protect
+	id := t.tables.Styles.ID(&t.pen)
+	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
 	if t.penAt != styleUnknown {
 		t.sgrSeen.known[t.penAt].id = id
 	}
@@ -24,7 +27,7 @@ func (t *Terminal) freshenPen() {
 func (t *Terminal) erased() Cell {
 	if t.pen.BG != t.blankBG {
 		t.blankBG = t.pen.BG
-		t.blank = Cell(t.tables.styles.lookup(&Style{BG: t.pen.BG})) << cellStyleShift
+		t.blank = Cell(t.tables.Styles.ID(&Style{BG: t.pen.BG})) << grid.CellStyleShift
 	}
 	return t.blank
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
@@ -20,7 +21,7 @@ type sgrCache struct {
 	steps   *[sgrSteps]sgrStep
 	evicted int
 	learned uint32 // effects that ever were
-	pens    styleTable
+	pens    grid.StyleTable
 	known   []sgrPen // by their numbers in pens
 }
 
@@ -104,7 +105,7 @@ func (e *sgrEffect) is(key sgrKey) bool { return e.a == key.a && e.b == key.b &&
 
 // pen is the number of a pen.
 func (c *sgrCache) pen(s *Style) StyleID {
-	n := c.pens.lookup(s)
+	n := c.pens.ID(s)
 	if int(n) == len(c.known) {
 		c.known = append(c.known, sgrPen{*s, styleUnknown})
 	}
@@ -113,11 +114,11 @@ func (c *sgrCache) pen(s *Style) StyleID {
 
 // ready makes room for two more pens, if need be by forgetting everything.
 func (c *sgrCache) ready() (forgot bool) {
-	if c.sets != nil && len(c.pens.list) <= sgrPensMax {
+	if c.sets != nil && len(c.pens.List) <= sgrPensMax {
 		return false
 	}
 	c.clear()
-	c.pens.init()
+	c.pens.Init()
 	c.known = append(c.known, sgrPen{})
 	c.sets = make([][2]sgrEffect, sgrSetsMin)
 	c.steps = new([sgrSteps]sgrStep)
@@ -185,7 +186,7 @@ func (t *Terminal) keptSGR(key sgrKey) bool {
 	pen := &c.known[s.to]
 	t.penAt = s.to
 	t.pen = pen.style
-	t.cell = Cell(pen.id)<<cellStyleShift | t.protect
+	t.cell = Cell(pen.id)<<grid.CellStyleShift | t.protect
 	t.penStale = pen.id == styleUnknown
 	return true
 }
@@ -207,7 +208,7 @@ func (t *Terminal) takeEffect(e *sgrEffect) {
 	s.effect, s.from, s.to = e.number, t.penAt, to
 	t.penAt = to
 	id := c.known[to].id
-	t.cell = Cell(id)<<cellStyleShift | t.protect
+	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
 	t.penStale = id == styleUnknown
 }
 

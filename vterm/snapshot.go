@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
+
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 )
 
 // A snapshot is
@@ -22,7 +24,7 @@ const anyUint = 1<<64 - 1
 
 // AppendSnapshot implements Engine.
 func (t *Terminal) AppendSnapshot(dst []byte) []byte {
-	t.scr.flush()
+	t.scr.Flush()
 	start := len(dst)
 	c := &codec{w: append(append(dst, snapshotMagic...), snapshotVersion)}
 	t.code(c)
@@ -34,7 +36,7 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 func (t *Terminal) AppendScreenSnapshot(dst []byte) []byte {
 	full := t.history
 	defer func() { t.history = full }()
-	t.history = full.emptied()
+	t.history = full.Emptied()
 	return t.AppendSnapshot(dst)
 }
 
@@ -47,9 +49,9 @@ func (t *Terminal) Restore(b []byte) error {
 		crc32.ChecksumIEEE(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
 		return errSnapshot
 	}
-	c := &codec{r: reader{b: b[head:n]}, reading: true}
+	c := &codec{r: grid.Reader{B: b[head:n]}, reading: true}
 	t.code(c)
-	if c.r.bad || len(c.r.b) > 0 {
+	if c.r.Bad || len(c.r.B) > 0 {
 		t.start()
 		return errSnapshot
 	}
@@ -61,11 +63,11 @@ func (t *Terminal) Restore(b []byte) error {
 func (t *Terminal) restored() {
 	t.penChanged()
 	t.updateSimple()
-	t.tables.version++
-	t.tablesVersion = t.tables.version
-	t.primary.moved = t.tables.version
+	t.tables.Version++
+	t.tablesVersion = t.tables.Version
+	t.primary.Moved = t.tables.Version
 	if t.alternate != nil {
-		t.alternate.moved = t.tables.version
+		t.alternate.Moved = t.tables.Version
 	}
 	t.syncing = t.modes&modeSync != 0
 	t.lastModes = t.Modes()
@@ -75,7 +77,7 @@ func (t *Terminal) restored() {
 func (t *Terminal) code(c *codec) {
 	signed(c, &t.cols, MinCols, MaxCols)
 	signed(c, &t.rows, MinRows, MaxRows)
-	unsigned(c, &t.tables.version, anyUint/2)
+	unsigned(c, &t.tables.Version, anyUint/2)
 	unsigned(c, &t.written, anyUint/2)
 	t.codeTables(c)
 	t.codeImages(c)
@@ -104,30 +106,30 @@ func (c *codec) style(s *Style, links int) {
 // codeTables codes links and the lasting styles; other styles and clusters stand in the
 // rows themselves.
 func (t *Terminal) codeTables(c *codec) {
-	links := t.tables.links.list
+	links := t.tables.Links.List
 	list(c, &links, 1<<22, func(l *Link) { c.str(&l.ID); c.str(&l.URI) })
-	styles := t.tables.styles.list[:min(len(t.tables.styles.list), lastingStyles)]
-	list(c, &styles, lastingStyles, func(s *Style) { c.style(s, len(links)) })
+	styles := t.tables.Styles.List[:min(len(t.tables.Styles.List), grid.LastingStyles)]
+	list(c, &styles, grid.LastingStyles, func(s *Style) { c.style(s, len(links)) })
 	if !c.reading {
 		return
 	}
 	for i, l := range links {
 		if i > 0 {
-			t.tables.links.intern(l)
+			t.tables.Links.ID(l)
 		}
 	}
-	t.tables.styles.list = styles
-	if len(styles) == 0 || styles[0] != (Style{}) || len(t.tables.links.list) != len(links) {
+	t.tables.Styles.List = styles
+	if len(styles) == 0 || styles[0] != (Style{}) || len(t.tables.Links.List) != len(links) {
 		c.fail()
-		t.tables.styles.init()
+		t.tables.Styles.Init()
 	}
-	t.tables.styles.grow()
+	t.tables.Styles.Grow()
 }
 
-func (c *codec) cursor(p *cursor, t *Terminal) {
-	signed(c, &p.row, 0, t.rows-1)
-	signed(c, &p.col, 0, t.cols-1)
-	c.flag(&p.pending)
+func (c *codec) cursor(p *grid.Cursor, t *Terminal) {
+	signed(c, &p.Row, 0, t.rows-1)
+	signed(c, &p.Col, 0, t.cols-1)
+	c.flag(&p.Pending)
 }
 
 func (c *codec) charsets(s *charsets) {
@@ -140,7 +142,7 @@ func (c *codec) charsets(s *charsets) {
 }
 
 func (t *Terminal) codeCursor(c *codec) {
-	links := len(t.tables.links.list)
+	links := len(t.tables.Links.List)
 	c.cursor(&t.cur, t)
 	c.style(&t.pen, links)
 	unsigned(c, &t.protect, uint64(CellProtected|CellISOGuard))

@@ -1,15 +1,17 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/grid"
+
 func (t *Terminal) codeScreens(c *codec) {
 	alt := t.alternate != nil
 	c.flag(&alt)
 	shown := t.scr != t.primary
 	c.flag(&shown)
 	if c.reading {
-		t.primary = newScreen(&t.tables, t.cols, t.rows)
+		t.primary = grid.NewScreen(&t.tables, t.cols, t.rows)
 		t.scr = t.primary
 		if alt {
-			t.alternate = newScreen(&t.tables, t.cols, t.rows)
+			t.alternate = grid.NewScreen(&t.tables, t.cols, t.rows)
 		}
 		if shown && alt {
 			t.scr = t.alternate
@@ -21,19 +23,19 @@ func (t *Terminal) codeScreens(c *codec) {
 	}
 }
 
-func (t *Terminal) codeRows(c *codec, s *screen) {
-	for _, r := range s.window() {
-		if c.r.bad {
+func (t *Terminal) codeRows(c *codec, s *grid.Screen) {
+	for _, r := range s.Window() {
+		if c.r.Bad {
 			return
 		}
 		if !c.reading {
-			rec := t.tables.packRow(nil, r)
+			rec := t.tables.EncodeRow(nil, r)
 			c.bytes(&rec)
 			continue
 		}
 		var rec []byte
 		c.bytes(&rec)
-		if !s.restoreRow(r, rec, len(t.images.Placements)) {
+		if !s.RestoreRow(r, rec, len(t.images.Placements)) {
 			c.fail()
 		}
 	}
@@ -43,24 +45,24 @@ func (t *Terminal) codeHistory(c *codec) {
 	h := t.history
 	base := h.FirstID()
 	unsigned(c, &base, anyUint/2)
-	c.flag(&h.unsettled)
-	c.flag(&h.wrapped)
-	signed(c, &h.widest, 0, lineCellsMax)
+	c.flag(&h.Stale)
+	c.flag(&h.Wrapped)
+	signed(c, &h.Widest, 0, grid.MaxCols)
 	n := h.Len()
 	signed(c, &n, 0, 1<<30)
-	for i := 0; i < n && !c.r.bad; i++ {
+	for i := 0; i < n && !c.r.Bad; i++ {
 		if !c.reading {
-			rec := h.record(i)
+			rec := h.Record(i)
 			c.bytes(&rec)
 			continue
 		}
-		rec := c.r.bytes(c.r.uvarint())
-		if !h.restoreLine(rec, len(t.images.Placements)) {
+		rec := c.r.Bytes(c.r.Uvarint())
+		if !h.Restore(rec, len(t.images.Placements)) {
 			c.fail()
 			return
 		}
 	}
 	if c.reading {
-		h.base = base
+		h.Base = base
 	}
 }

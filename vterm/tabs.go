@@ -19,22 +19,22 @@ func (t *Terminal) growTabs() {
 
 func (t *Terminal) tabAt(col int) bool { return t.tabs[col/64]>>(col%64)&1 != 0 }
 
-func (t *Terminal) setTab()   { t.tabs[t.cur.col/64] |= 1 << (t.cur.col % 64) }
-func (t *Terminal) unsetTab() { t.tabs[t.cur.col/64] &^= 1 << (t.cur.col % 64) }
+func (t *Terminal) setTab()   { t.tabs[t.cur.Col/64] |= 1 << (t.cur.Col % 64) }
+func (t *Terminal) unsetTab() { t.tabs[t.cur.Col/64] &^= 1 << (t.cur.Col % 64) }
 
 // tab moves to the nth next stop. The right margin stops a cursor left of it.
 func (t *Terminal) tab(n int) {
-	if t.cur.pending && t.modes&modeMoreFix != 0 && t.modes&modeAutowrap != 0 {
+	if t.cur.Pending && t.modes&modeMoreFix != 0 && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
 	limit := t.cols - 1
-	if t.cur.col <= t.right {
+	if t.cur.Col <= t.right {
 		limit = t.right
 	}
-	for ; n > 0 && t.cur.col < limit; n-- {
-		t.cur.col++
-		for t.cur.col < limit && !t.tabAt(t.cur.col) {
-			t.cur.col++
+	for ; n > 0 && t.cur.Col < limit; n-- {
+		t.cur.Col++
+		for t.cur.Col < limit && !t.tabAt(t.cur.Col) {
+			t.cur.Col++
 		}
 	}
 }
@@ -46,10 +46,10 @@ func (t *Terminal) backTab(n int) {
 	if t.modes&modeOrigin != 0 {
 		limit = t.left
 	}
-	for ; n > 0 && t.cur.col > limit; n-- {
-		t.cur.col--
-		for t.cur.col > limit && !t.tabAt(t.cur.col) {
-			t.cur.col--
+	for ; n > 0 && t.cur.Col > limit; n-- {
+		t.cur.Col--
+		for t.cur.Col > limit && !t.tabAt(t.cur.Col) {
+			t.cur.Col--
 		}
 	}
 }

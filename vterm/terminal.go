@@ -3,6 +3,7 @@ package vterm
 import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
@@ -16,11 +17,11 @@ type Terminal struct {
 	parser  parse.Parser
 	decoder scan.Decoder // of UTF-8
 
-	primary, alternate *screen
-	scr                *screen // the active one
-	history            *history
+	primary, alternate *grid.Screen
+	scr                *grid.Screen // the active one
+	history            *grid.Scrollback
 
-	cur      cursor
+	cur      grid.Cursor
 	pen      Style
 	cell     Cell // the pen as a cell without content; stale when penStale
 	penStale bool
@@ -32,7 +33,7 @@ type Terminal struct {
 	sgrSeen sgrCache
 	penAt   StyleID // the pen's number in sgrSeen, or styleUnknown
 
-	tables tables
+	tables grid.Tables
 	images graphics.Store
 	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
 	tablesVersion uint64
@@ -102,28 +103,28 @@ func withDefaults(o Options) Options {
 func (t *Terminal) start() {
 	o := t.opts
 	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows}
-	t.primary = newScreen(&t.tables, t.cols, t.rows)
+	t.primary = grid.NewScreen(&t.tables, t.cols, t.rows)
 	t.scr = t.primary
-	t.history = newHistory(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
-	t.tables.styles.init()
+	t.history = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
+	t.tables.Styles.Init()
 	t.palette.Reset()
 	t.resetState()
-	t.tables.version = 1
-	t.primary.moved = 1
+	t.tables.Version = 1
+	t.primary.Moved = 1
 	t.lastModes = t.Modes()
 }
 
 // Version implements Engine.
-func (t *Terminal) Version() uint64 { return t.tables.version }
+func (t *Terminal) Version() uint64 { return t.tables.Version }
 
 // History implements Engine.
 func (t *Terminal) History() History {
-	t.history.settle(t.cols)
+	t.history.Reflow(t.cols)
 	return t.history
 }
 
 // Pack implements Engine.
-func (t *Terminal) Pack() { t.history.pack() }
+func (t *Terminal) Pack() { t.history.Pack() }
 
 // Replies implements Engine.
 func (t *Terminal) Replies(dst []byte) []byte {
@@ -136,32 +137,32 @@ func (t *Terminal) Replies(dst []byte) []byte {
 func (t *Terminal) marginsFull() bool { return t.left == 0 && t.right == t.cols-1 }
 
 // screens are those there are.
-func (t *Terminal) screens() []*screen {
+func (t *Terminal) screens() []*grid.Screen {
 	if t.alternate == nil {
-		return []*screen{t.primary}
+		return []*grid.Screen{t.primary}
 	}
-	return []*screen{t.primary, t.alternate}
+	return []*grid.Screen{t.primary, t.alternate}
 }
 
 // compactTables rebuilds tables that grew too large with what the screens still show.
 // Frames taken before keep the old ones; the next frame is a full one.
 func (t *Terminal) compactTables() {
-	if t.tables.styles.full() {
+	if t.tables.Styles.Full() {
 		t.compactStyles()
 	}
-	if t.tables.clusters.full() {
-		t.tables.compactClusters(t.screens())
-		t.tablesVersion = t.tables.version
-		t.tables.version++
+	if t.tables.Clusters.Full() {
+		t.tables.CompactClusters(t.screens())
+		t.tablesVersion = t.tables.Version
+		t.tables.Version++
 	}
 }
 
 // compactStyles gives styles new numbers, which all that keeps one forgets.
 func (t *Terminal) compactStyles() {
-	t.tables.compactStyles(t.screens())
+	t.tables.CompactStyles(t.screens())
 	t.penChanged()
 	t.sgrSeen.clear()
 	t.blank, t.blankBG = 0, 0
-	t.tablesVersion = t.tables.version
-	t.tables.version++
+	t.tablesVersion = t.tables.Version
+	t.tables.Version++
 }

@@ -1,6 +1,7 @@
 package vterm
 
 import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
@@ -34,32 +35,32 @@ func (t *Terminal) joinsASCII() bool {
 
 // printSome prints what of a non-empty run fits on the cursor's row.
 func (t *Terminal) printSome(s []byte) int {
-	if t.cur.pending && t.modes&modeAutowrap != 0 {
+	if t.cur.Pending && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
-	r := t.scr.raw(t.cur.row)
-	r.version = t.tables.version
+	r := t.scr.Raw(t.cur.Row)
+	r.Version = t.tables.Version
 	end := t.lineEnd(r)
-	col := t.cur.col
+	col := t.cur.Col
 	n := min(len(s), end-col)
 	if t.drafts(r, col) {
-		r.begin(&t.tables, col, t.cell.Style())
-		r.draft.reserve(end - col)
-		r.appendASCII(s[:n])
+		r.Begin(&t.tables, col, t.cell.Style())
+		r.Packed.Reserve(end - col)
+		r.AppendASCII(s[:n])
 	} else {
-		t.scr.overwrite(r, col, s[:n], t.cell)
+		t.scr.Overwrite(r, col, s[:n], t.cell)
 	}
 	t.lastRune = rune(s[n-1])
 	t.join = width.Plain
 	if col += n; col < end {
-		t.cur.col, t.cur.pending = col, false
+		t.cur.Col, t.cur.Pending = col, false
 		return n
 	}
-	r.wrapped = false
-	t.cur.col, t.cur.pending = end-1, true
+	r.Wrapped = false
+	t.cur.Col, t.cur.Pending = end-1, true
 	if t.modes&modeAutowrap == 0 && n < len(s) {
 		// Without autowrap the rest is printed in the last column; only its last stays.
-		t.scr.overwrite(r, end-1, s[len(s)-1:], t.cell)
+		t.scr.Overwrite(r, end-1, s[len(s)-1:], t.cell)
 		t.lastRune = rune(s[len(s)-1])
 		return len(s)
 	}
@@ -67,20 +68,20 @@ func (t *Terminal) printSome(s []byte) int {
 }
 
 // drafts reports whether what the pen prints at col of a row can be appended to its draft.
-func (t *Terminal) drafts(r *row, col int) bool {
-	return !r.thawed && col >= r.used && t.protect == 0
+func (t *Terminal) drafts(r *grid.Row, col int) bool {
+	return !r.Inflated && col >= r.Used && t.protect == 0
 }
 
 // lineEnd is the column after the last that text may take: the right margin unless the
 // cursor stands beyond it; half of it on a line of double width.
-func (t *Terminal) lineEnd(r *row) int {
+func (t *Terminal) lineEnd(r *grid.Row) int {
 	end := t.cols
-	if t.cur.col <= t.right {
+	if t.cur.Col <= t.right {
 		end = t.right + 1
 	}
-	if r.size != LineNormal {
+	if r.Size != LineNormal {
 		end = max(1, min(end, t.cols/2))
-		t.cur.col = min(t.cur.col, end-1)
+		t.cur.Col = min(t.cur.Col, end-1)
 	}
 	return end
 }
@@ -88,10 +89,10 @@ func (t *Terminal) lineEnd(r *row) int {
 // wrap goes to the start of the next line because a character did not fit.
 func (t *Terminal) wrap() {
 	if t.marginsFull() {
-		t.scr.raw(t.cur.row).wrapped = true
+		t.scr.Raw(t.cur.Row).Wrapped = true
 	}
 	t.index()
-	t.cur.col = t.left
+	t.cur.Col = t.left
 }
 
 // control1 runs a C1 control. It returns false when the parser has more to read.

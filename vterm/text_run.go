@@ -3,6 +3,7 @@ package vterm
 import (
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
@@ -45,33 +46,33 @@ func (t *Terminal) printRun(p []byte) int {
 		t.freshenPen()
 	}
 	graphemes := t.modes&modeGraphemes != 0
-	if t.cur.pending || graphemes && width.Awaits(t.join) {
+	if t.cur.Pending || graphemes && width.Awaits(t.join) {
 		return 0
 	}
-	line := t.scr.raw(t.cur.row)
-	end, col := t.lineEnd(line), t.cur.col
-	var run textRun
+	line := t.scr.Raw(t.cur.Row)
+	end, col := t.lineEnd(line), t.cur.Col
+	var run grid.Run
 	if !t.drafts(line, col) {
-		run = t.scr.at(t.cur.row).putRun(p, col, end, t.cell, t.odd(), t.cols)
-	} else if col == line.used {
-		run = line.appendRun(&t.tables, p, col, end, t.cell.Style(), t.odd())
+		run = t.scr.At(t.cur.Row).PutRun(p, col, end, t.cell, t.odd(), t.cols)
+	} else if col == line.Used {
+		run = line.AppendRun(&t.tables, p, col, end, t.cell.Style(), t.odd())
 	}
-	if run.bytes > 0 {
-		line.version = t.tables.version
-		t.lastRune, t.join = run.last, width.Plain
+	if run.Bytes > 0 {
+		line.Version = t.tables.Version
+		t.lastRune, t.join = run.Last, width.Plain
 		if graphemes {
-			t.join = width.Start(width.Of(run.last))
+			t.join = width.Start(width.Of(run.Last))
 		}
-		t.advance(line, run.col, end)
+		t.advance(line, run.Col, end)
 	}
-	return run.bytes
+	return run.Bytes
 }
 
 // joinRun joins the characters at the start of p that go on with the last one of a draft.
 // It returns the bytes taken.
 func (t *Terminal) joinRun(p []byte) int {
-	line := t.scr.raw(t.cur.row)
-	if t.join == 0 || t.modes&modeGraphemes == 0 || line.thawed {
+	line := t.scr.Raw(t.cur.Row)
+	if t.join == 0 || t.modes&modeGraphemes == 0 || line.Inflated {
 		return 0
 	}
 	n := 0

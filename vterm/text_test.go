@@ -3,6 +3,8 @@ package vterm
 import (
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 )
 
 // TestText prints what is not one cell a character. Wide characters are seen once, and
@@ -122,10 +124,10 @@ func TestTables(t *testing.T) {
 		feed(term, "\x1b[H\x1b[38;2;"+string(rune('0'+i%10))+";"+itoa(i/10%256)+";"+itoa(i/2560%256)+"mx\x1b[2;1He"+string(rune(0x300+i%0x60))+string(rune(0x300+i/0x60%0x60))+string(rune(0x300+i/0x2400%0x60)))
 	}
 	term.Frame(&f, Query{})
-	if n := len(f.Styles); n > styleLimit+1 {
+	if n := len(f.Styles); n > grid.StyleLimit+1 {
 		t.Errorf("%d styles are kept", n)
 	}
-	if n := len(f.Clusters); n > clusterLimit+1 {
+	if n := len(f.Clusters); n > grid.ClusterLimit+1 {
 		t.Errorf("%d clusters are kept", n)
 	}
 	if got, want := f.Style(f.Lines[0].Cells[0]).FG, RGB(9, 19999%256, 78); got != want {

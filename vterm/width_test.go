@@ -28,9 +28,9 @@ func TestClusterWidths(t *testing.T) {
 		for _, prefix := range []string{"", "a", "你", "\x1b[31m"} {
 			term := New(Options{Cols: 20, Rows: 2})
 			feed(term, prefix)
-			before := term.cur.col
+			before := term.cur.Col
 			feed(term, tt.text)
-			if got := term.cur.col - before; got != tt.columns {
+			if got := term.cur.Col - before; got != tt.columns {
 				t.Errorf("%s, %q after %q, takes %d columns, want %d", tt.name, tt.text, prefix, got, tt.columns)
 			}
 			if got := text(term); !strings.Contains(got, tt.text) {

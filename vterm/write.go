@@ -10,7 +10,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	t.tables.version++
+	t.tables.Version++
 	for t.at = 0; t.at < len(p); {
 		if t.parser.State == parse.Ground {
 			t.ground(p)
@@ -26,7 +26,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	}
 	t.written += uint64(len(p))
 	t.at = 0
-	t.scr.flush()
+	t.scr.Flush()
 	t.noticeModes()
 	t.compactTables()
 	return len(p), nil

@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import (
 	"encoding/binary"
@@ -7,19 +7,19 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
-// overwrite stores a run of ASCII in the cells of a row, which gets some if it has none.
-func (s *screen) overwrite(r *row, col int, p []byte, pen Cell) {
-	if !r.thawed {
-		s.thaw(r)
+// Overwrite stores a run of ASCII in the cells of a row, which gets some if it has none.
+func (s *Screen) Overwrite(r *Row, col int, p []byte, pen Cell) {
+	if !r.Inflated {
+		s.Inflate(r)
 	}
 	end := col + len(p)
-	if r.wide || len(r.cells) < end {
-		r.ensure(s.cols)
+	if r.Wide || len(r.Cells) < end {
+		r.Ensure(s.Cols)
 		r.split(col)
 		r.split(end)
 	}
-	putASCII(r.cells[col:end], p, pen)
-	r.used = max(r.used, end)
+	putASCII(r.Cells[col:end], p, pen)
+	r.Used = max(r.Used, end)
 }
 
 // putASCII stores a run; dst is not longer than s.
@@ -42,9 +42,9 @@ func putASCII(dst []Cell, s []byte, pen Cell) {
 	}
 }
 
-// quickCells stores the run of printable ASCII at the start of p. It returns its length, 0
+// FastCells stores the run of printable ASCII at the start of p. It returns its length, 0
 // when it does not fit or p ends too soon; then some of it may have been stored.
-func quickCells(dst []Cell, p []byte, pen Cell) int {
+func FastCells(dst []Cell, p []byte, pen Cell) int {
 	for n := 0; len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
 		odd := scan.NotPrintable(w)
@@ -67,12 +67,12 @@ func quickCells(dst []Cell, p []byte, pen Cell) int {
 	return 0
 }
 
-// quickASCII copies the run of printable ASCII at the start of p behind the text and
+// FastASCII copies the run of printable ASCII at the start of p behind the text and
 // returns its length. It copies 8 bytes at a time, which leaves rubbish behind the run. The
 // length is 0 when the run is longer than limit, there is no room or p ends too soon.
-func (d *draft) quickASCII(p []byte, limit int) int {
-	out := d.text[len(d.text):cap(d.text)]
-	if len(out) < limit+draftSlack {
+func (d *Packed) FastASCII(p []byte, limit int) int {
+	out := d.Text[len(d.Text):cap(d.Text)]
+	if len(out) < limit+packedSlack {
 		return 0
 	}
 	for n := 0; n <= limit && len(p)-n >= 8; n += 8 {

@@ -1,4 +1,6 @@
-package vterm
+package grid
+
+import "github.com/longterm-dev/longterm/vterm/internal/color"
 
 // Attrs are the on/off attributes of SGR.
 type Attrs uint16
@@ -34,8 +36,8 @@ type LinkID uint32
 
 // Style is everything about a cell's looks but its text. The zero Style is default.
 type Style struct {
-	FG, BG    Color
-	ULColor   Color // underline colour; default: that of the text
+	FG, BG    color.Color
+	ULColor   color.Color // underline colour; default: that of the text
 	Attrs     Attrs
 	Underline Underline
 	Link      LinkID

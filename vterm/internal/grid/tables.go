@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import "unicode/utf8"
 
@@ -6,51 +6,51 @@ import "unicode/utf8"
 const maxCluster = 128
 
 const (
-	textPresentation  = 0xfe0e // VS15
-	emojiPresentation = 0xfe0f // VS16
+	TextVariation  = 0xfe0e // VS15
+	EmojiVariation = 0xfe0f // VS16
 )
 
-// tables are the side tables that the cells of a terminal's screens and scrollback refer to,
+// Tables are the side tables that the cells of a terminal's screens and scrollback refer to,
 // and the version that rows get which change now.
-type tables struct {
-	version  uint64
-	styles   styleTable
-	clusters clusterTable
-	links    linkTable
+type Tables struct {
+	Version  uint64
+	Styles   StyleTable
+	Clusters ClusterTable
+	Links    LinkTable
 }
 
-// styleTable gives styles their ids. It only grows; a style's id stays what it is until
+// StyleTable gives styles their ids. It only grows; a style's id stays what it is until
 // the whole table is rebuilt (compact.go).
-type styleTable struct {
-	list  []Style
+type StyleTable struct {
+	List  []Style
 	slots []uint64 // open addressing: hash in the high half, id+1 in the low; 0 is free
 	limit int      // size at which it is rebuilt, when above styleLimit
 }
 
-func (s *styleTable) init() {
-	s.list = append(make([]Style, 0, 8), Style{})
+func (s *StyleTable) Init() {
+	s.List = append(make([]Style, 0, 8), Style{})
 	s.slots = nil
 }
 
-// lookup finds a style's id or gives it one. It takes a pointer because a style that was
+// ID finds a style's id or gives it one. It takes a pointer because a style that was
 // just written is slow to copy.
-func (s *styleTable) lookup(st *Style) StyleID {
-	if st.isZero() {
+func (s *StyleTable) ID(st *Style) StyleID {
+	if st.IsZero() {
 		return 0
 	}
-	if 2*len(s.list) >= len(s.slots) {
-		s.grow()
+	if 2*len(s.List) >= len(s.slots) {
+		s.Grow()
 	}
 	h := hashStyle(st)
 	mask := uint64(len(s.slots) - 1)
 	for i := h >> 32 & mask; ; i = (i + 1) & mask {
 		slot := s.slots[i]
 		if slot == 0 {
-			s.list = append(s.list, *st)
-			s.slots[i] = h&^0xffffffff | uint64(len(s.list))
-			return StyleID(len(s.list) - 1)
+			s.List = append(s.List, *st)
+			s.slots[i] = h&^0xffffffff | uint64(len(s.List))
+			return StyleID(len(s.List) - 1)
 		}
-		if (slot^h)>>32 == 0 && s.list[uint32(slot)-1].equal(st) {
+		if (slot^h)>>32 == 0 && s.List[uint32(slot)-1].equal(st) {
 			return StyleID(uint32(slot) - 1)
 		}
 	}
@@ -62,15 +62,15 @@ func (s *Style) equal(o *Style) bool {
 		s.Underline == o.Underline && s.Link == o.Link
 }
 
-func (s *Style) isZero() bool {
+func (s *Style) IsZero() bool {
 	return uint32(s.FG|s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Underline)|uint32(s.Link) == 0
 }
 
-func (s *styleTable) grow() {
-	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.list))))
+func (s *StyleTable) Grow() {
+	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.List))))
 	mask := uint64(len(s.slots) - 1)
-	for id := range s.list[1:] {
-		h := hashStyle(&s.list[id+1])
+	for id := range s.List[1:] {
+		h := hashStyle(&s.List[id+1])
 		i := h >> 32 & mask
 		for s.slots[i] != 0 {
 			i = (i + 1) & mask
@@ -94,76 +94,76 @@ func hashStyle(s *Style) uint64 {
 	return (h ^ h>>31) * 0x9e3779b97f4a7c15
 }
 
-// clusterTable gives grapheme clusters of several code points their indices.
-type clusterTable struct {
-	list  []string
+// ClusterTable gives grapheme clusters of several code points their indices.
+type ClusterTable struct {
+	List  []string
 	index map[string]uint32
 	bytes int
 	// sizes at which it is rebuilt, when above clusterLimit and clusterBytes
 	limit, byteLimit int
 }
 
-// intern gives a cluster its index; a full table gives 0, a blank.
-func (c *clusterTable) intern(b []byte) uint32 {
+// ID gives a cluster its index; a full table gives 0, a blank.
+func (c *ClusterTable) ID(b []byte) uint32 {
 	if i, ok := c.index[string(b)]; ok {
 		return i
 	}
 	if c.index == nil {
 		c.index = make(map[string]uint32)
 	}
-	if len(c.list) >= clusterMax || len(b) == 0 {
+	if len(c.List) >= clusterMax || len(b) == 0 {
 		return 0
 	}
-	if len(c.list) == 0 {
-		c.list = append(c.list, "") // index 0 would look blank
+	if len(c.List) == 0 {
+		c.List = append(c.List, "") // index 0 would look blank
 	}
 	s := string(b)
-	i := uint32(len(c.list))
-	c.list = append(c.list, s)
+	i := uint32(len(c.List))
+	c.List = append(c.List, s)
 	c.index[s] = i
 	c.bytes += len(s)
 	return i
 }
 
-// linkTable gives hyperlinks their ids; entry 0 is no link.
-type linkTable struct {
-	list  []Link
+// LinkTable gives hyperlinks their ids; entry 0 is no link.
+type LinkTable struct {
+	List  []Link
 	index map[Link]LinkID
 	bytes int
 }
 
-// intern gives a link its id; when the table is full there are no new links.
-func (l *linkTable) intern(link Link) LinkID {
+// ID gives a link its id; when the table is full there are no new links.
+func (l *LinkTable) ID(link Link) LinkID {
 	if id, ok := l.index[link]; ok {
 		return id
 	}
 	if l.index == nil {
 		l.index = make(map[Link]LinkID)
-		l.list = append(l.list, Link{})
+		l.List = append(l.List, Link{})
 	}
 	if l.bytes > linkBytesMax {
 		return 0
 	}
-	id := LinkID(len(l.list))
-	l.list = append(l.list, link)
+	id := LinkID(len(l.List))
+	l.List = append(l.List, link)
 	l.index[link] = id
 	l.bytes += len(link.ID) + len(link.URI)
 	return id
 }
 
-// extended is a cell with one more character.
-func (tb *tables) extended(c Cell, r rune) Cell {
+// Extend is a cell with one more character.
+func (tb *Tables) Extend(c Cell, r rune) Cell {
 	var buf [maxCluster + utf8.UTFMax]byte
 	b := buf[:0]
 	if c&CellCluster != 0 {
-		b = append(b, tb.clusters.list[c.Content()]...)
+		b = append(b, tb.Clusters.List[c.Content()]...)
 	} else {
 		b = utf8.AppendRune(b, c.Rune())
 	}
 	if b = utf8.AppendRune(b, r); len(b) > maxCluster {
 		return c
 	}
-	i := tb.clusters.intern(b)
+	i := tb.Clusters.ID(b)
 	if i == 0 {
 		return c
 	}

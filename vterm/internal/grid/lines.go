@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import (
 	"encoding/binary"
@@ -11,16 +11,16 @@ import (
 // without asking after every character what the state is, and those that would only pass over
 // the screen within one write never get there.
 
-// appendLines prints the lines at the start of p one after the other into row bottom, which is
+// AppendLines prints the lines at the start of p one after the other into row bottom, which is
 // blank, and scrolls rows [top, bottom] after each. Rows that leave go to kept unless it is
 // nil. It returns the bytes taken.
-func (s *screen) appendLines(p []byte, top, bottom int, id StyleID, blank Cell, kept *history) int {
+func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, kept *Scrollback) int {
 	at := 0
-	for r := s.raw(bottom); r.used == 0 && r.rowMarks == (rowMarks{}); {
-		d := &r.draft
+	for r := s.Raw(bottom); r.Used == 0 && r.Marks == (Marks{}); {
+		d := &r.Packed
 		n := 0
 		if len(p) == at || p[at] != '\r' {
-			if n = d.quickASCII(p[at:], s.cols-1); n == 0 {
+			if n = d.FastASCII(p[at:], s.Cols-1); n == 0 {
 				break
 			}
 		}
@@ -28,30 +28,30 @@ func (s *screen) appendLines(p []byte, top, bottom int, id StyleID, blank Cell, 
 			break
 		}
 		if n > 0 {
-			d.text = d.text[:n]
-			d.last = int32(n - 1)
-			d.style = id
+			d.Text = d.Text[:n]
+			d.Last = int32(n - 1)
+			d.Style = id
 		}
-		r.used, r.version = n, s.tables.version
-		first := s.raw(top)
+		r.Used, r.Version = n, s.tables.Version
+		first := s.Raw(top)
 		if kept != nil {
-			kept.push(first)
+			kept.Push(first)
 		}
-		s.rotateUp(top, bottom, 1)
-		first.clear(blank, s.cols)
+		s.RotateUp(top, bottom, 1)
+		first.Clear(blank, s.Cols)
 		r = first
 		at += n + 2
 	}
 	return at
 }
 
-// passLines prints all but the last lines at the start of p, if there are so many that they
+// PassLines prints all but the last lines at the start of p, if there are so many that they
 // leave rows [top, bottom] again. What is left then fills the rows, which are blank. The style
 // is the default one; kept is as in appendLines.
-func (s *screen) passLines(p []byte, top, bottom int, kept *history) int {
-	limit := min(s.cols-1, packShort)
+func (s *Screen) PassLines(p []byte, top, bottom int, kept *Scrollback) int {
+	limit := min(s.Cols-1, shortLine)
 	height := bottom - top // rows but the last
-	if r := s.raw(bottom); r.used != 0 || r.rowMarks != (rowMarks{}) {
+	if r := s.Raw(bottom); r.Used != 0 || r.Marks != (Marks{}) {
 		return 0
 	}
 	n, size := plainLines(p, limit, 2*height)
@@ -67,12 +67,12 @@ func (s *screen) passLines(p []byte, top, bottom int, kept *history) int {
 		}
 	}
 	for i := top; i < bottom; i++ {
-		r := s.raw(i)
+		r := s.Raw(i)
 		if kept != nil {
-			kept.push(r)
+			kept.Push(r)
 		}
-		r.clear(0, s.cols)
-		r.version = s.tables.version
+		r.Clear(0, s.Cols)
+		r.Version = s.tables.Version
 	}
 	if kept != nil {
 		kept.pushLines(p[:passed])
@@ -80,7 +80,7 @@ func (s *screen) passLines(p []byte, top, bottom int, kept *history) int {
 	// The rows are blank now: to put the rest into them they need not be scrolled out.
 	at := passed
 	for i := top; i < bottom; i++ {
-		at += s.raw(i).putLine(p[at:size], s.cols)
+		at += s.Raw(i).putLine(p[at:size], s.Cols)
 	}
 	return size
 }
@@ -93,11 +93,11 @@ const passLength = 32
 const passBytes = 16 << 10
 
 // putLine puts the line at the start of p into a blank row and returns what it takes of p.
-func (r *row) putLine(p []byte, cols int) int {
+func (r *Row) putLine(p []byte, cols int) int {
 	n := scan.ASCII(p)
 	if n > 0 {
-		r.draft.reserve(cols)
-		r.appendASCII(p[:n])
+		r.Packed.Reserve(cols)
+		r.AppendASCII(p[:n])
 	}
 	return n + 2
 }
@@ -122,18 +122,18 @@ func plainLines(p []byte, limit, most int) (n, size int) {
 	return n, size
 }
 
-// packShort is the longest line whose length is one byte of its record.
-const packShort = 0x7f
+// shortLine is the longest line whose length is one byte of its record.
+const shortLine = 0x7f
 
 // pushLines makes records of lines that plainLines found.
-func (h *history) pushLines(p []byte) {
+func (h *Scrollback) pushLines(p []byte) {
 	for at := 0; at < len(p); {
-		rec := h.log.Room(2 + packShort + draftSlack)
+		rec := h.log.Room(2 + shortLine + packedSlack)
 		n := 0
-		if len(rec) < 2+packShort+draftSlack {
+		if len(rec) < 2+shortLine+packedSlack {
 			n = scan.ASCII(p[at:]) // nothing is kept
 		} else {
-			rec[0] = packASCII
+			rec[0] = recASCII
 			for out := rec[2:]; ; n += 8 {
 				if len(p)-at-n < 8 {
 					m := scan.ASCII(p[at+n:])
@@ -151,7 +151,7 @@ func (h *history) pushLines(p []byte) {
 			rec[1] = byte(n)
 		}
 		h.log.Commit(2 + n)
-		h.widest = max(h.widest, n)
+		h.Widest = max(h.Widest, n)
 		at += n + 2
 	}
 }

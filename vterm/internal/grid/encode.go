@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import (
 	"encoding/binary"
@@ -16,51 +16,51 @@ import (
 // A style is its id plus 1 when the id is a lasting one, else 0 and the style itself, so
 // that tables can be rebuilt without a look at the history.
 const (
-	packWrapped   = 1
-	packSizeShift = 1
-	packASCII     = 8
-	packStyled    = 16
+	recWrapped   = 1
+	recSizeShift = 1
+	recASCII     = 8
+	recStyled    = 16
 )
 
 // Bytes that no UTF-8 text begins with mark the cells that are not one narrow character.
 const (
-	packWide    = 0x01 // two columns follow as one
-	packCluster = 0x02 // uvarint length and bytes
-	packHead    = 0x03 // WidthHead
-	packImage   = 0x04 // uvarint placement
-	packFlags   = 0x05 // flags of the next cell, one byte
-	packTail    = 0x06 // a tail that lost its head
+	markWide    = 0x01 // two columns follow as one
+	markCluster = 0x02 // uvarint length and bytes
+	markHead    = 0x03 // WidthHead
+	markImage   = 0x04 // uvarint placement
+	markFlags   = 0x05 // flags of the next cell, one byte
+	markTail    = 0x06 // a tail that lost its head
 )
 
-// lastingStyles is the number of ids that are never given to another style.
-const lastingStyles = 4096
+// LastingStyles is the number of ids that are never given to another style.
+const LastingStyles = 4096
 
-const cellFlagsMask = CellProtected | CellISOGuard
+const FlagsMask = CellProtected | CellISOGuard
 
-// packRow appends the record of a row.
-func (tb *tables) packRow(dst []byte, r *row) []byte {
-	if !r.thawed {
-		return tb.packDraft(dst, r)
+// EncodeRow appends the record of a row.
+func (tb *Tables) EncodeRow(dst []byte, r *Row) []byte {
+	if !r.Inflated {
+		return tb.encodePacked(dst, r)
 	}
-	cells := r.cells[:r.used]
+	cells := r.Cells[:r.Used]
 	all := union(cells)
 	flags := r.flags()
 	if all.Style() != 0 {
-		flags |= packStyled
+		flags |= recStyled
 	}
-	ascii := all&(cellContentMask&^0x7f|3<<cellWidthShift|CellCluster|CellImage|cellFlagsMask) == 0
+	ascii := all&(cellContentMask&^0x7f|3<<cellWidthShift|CellCluster|CellImage|FlagsMask) == 0
 	if ascii {
-		flags |= packASCII
+		flags |= recASCII
 	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, uint64(len(cells)))
 	if ascii {
-		dst = packBytes(dst, cells)
+		dst = encodeBytes(dst, cells)
 	} else {
-		dst = tb.packCells(dst, cells)
+		dst = tb.encodeCells(dst, cells)
 	}
-	if flags&packStyled != 0 {
-		dst = tb.packStyles(dst, cells)
+	if flags&recStyled != 0 {
+		dst = tb.encodeStyles(dst, cells)
 	}
 	return dst
 }
@@ -82,7 +82,7 @@ func union(cells []Cell) Cell {
 	return a | b | c | d
 }
 
-func packBytes(dst []byte, cells []Cell) []byte {
+func encodeBytes(dst []byte, cells []Cell) []byte {
 	n := len(dst)
 	if cap(dst)-n < len(cells) {
 		dst = append(dst, make([]byte, len(cells))...)
@@ -102,21 +102,21 @@ func packBytes(dst []byte, cells []Cell) []byte {
 	return dst
 }
 
-// packCells appends cells one by one: a narrow character is its UTF-8, a wide one has
+// encodeCells appends cells one by one: a narrow character is its UTF-8, a wide one has
 // packWide before it.
-func (tb *tables) packCells(dst []byte, cells []Cell) []byte {
-	const odd = CellCluster | CellImage | cellFlagsMask
+func (tb *Tables) encodeCells(dst []byte, cells []Cell) []byte {
+	const odd = CellCluster | CellImage | FlagsMask
 	dst = slices.Grow(dst, 4*len(cells))
 	for i := 0; i < len(cells); i++ {
 		c := cells[i]
 		switch r := c & cellContentMask; {
 		case c&odd != 0 || c>>cellWidthShift&3 > WidthWide || r >= 0x10000 || c>>cellWidthShift&3 == WidthWide && r < 0x800:
-			dst = tb.packOdd(dst, c)
+			dst = tb.encodeOdd(dst, c)
 			if c.Width() == WidthWide {
 				i++
 			}
 		case c>>cellWidthShift&3 == WidthWide:
-			dst = append(dst, packWide, byte(0xe0|r>>12), byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f))
+			dst = append(dst, markWide, byte(0xe0|r>>12), byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f))
 			i++
 		case r < 0x80:
 			dst = append(dst, byte(r))
@@ -129,59 +129,59 @@ func (tb *tables) packCells(dst []byte, cells []Cell) []byte {
 	return dst
 }
 
-// packOdd appends a cell of the rarer kinds.
-func (tb *tables) packOdd(dst []byte, c Cell) []byte {
-	if f := c & cellFlagsMask; f != 0 {
-		dst = append(dst, packFlags, byte(f>>24))
+// encodeOdd appends a cell of the rarer kinds.
+func (tb *Tables) encodeOdd(dst []byte, c Cell) []byte {
+	if f := c & FlagsMask; f != 0 {
+		dst = append(dst, markFlags, byte(f>>24))
 	}
 	switch c.Width() {
 	case WidthHead:
-		return append(dst, packHead)
+		return append(dst, markHead)
 	case WidthTail:
-		return append(dst, packTail)
+		return append(dst, markTail)
 	case WidthWide:
-		dst = append(dst, packWide)
+		dst = append(dst, markWide)
 	}
 	switch {
 	case c&CellImage != 0:
-		dst = append(dst, packImage)
+		dst = append(dst, markImage)
 		return binary.AppendUvarint(dst, uint64(c.Content()))
 	case c&CellCluster != 0:
-		s := tb.clusters.list[c.Content()]
-		dst = append(dst, packCluster)
+		s := tb.Clusters.List[c.Content()]
+		dst = append(dst, markCluster)
 		dst = binary.AppendUvarint(dst, uint64(len(s)))
 		return append(dst, s...)
 	}
 	return utf8.AppendRune(dst, rune(c.Content()))
 }
 
-func (tb *tables) packStyles(dst []byte, cells []Cell) []byte {
+func (tb *Tables) encodeStyles(dst []byte, cells []Cell) []byte {
 	for i := 0; i < len(cells); {
 		id := cells[i].Style()
 		j := i + 1
 		for j < len(cells) && cells[j].Style() == id {
 			j++
 		}
-		dst = tb.packRun(dst, j-i, id)
+		dst = tb.encodeRun(dst, j-i, id)
 		i = j
 	}
 	return dst
 }
 
-// packRun appends a run of n cells of a style.
-func (tb *tables) packRun(dst []byte, n int, id StyleID) []byte {
+// encodeRun appends a run of n cells of a style.
+func (tb *Tables) encodeRun(dst []byte, n int, id StyleID) []byte {
 	if n < 0x80 && id < 0x7f {
 		return append(dst, byte(n), byte(id)+1)
 	}
 	dst = binary.AppendUvarint(dst, uint64(n))
-	return tb.packStyle(dst, id)
+	return tb.encodeStyle(dst, id)
 }
 
-func (tb *tables) packStyle(dst []byte, id StyleID) []byte {
-	if id < lastingStyles {
+func (tb *Tables) encodeStyle(dst []byte, id StyleID) []byte {
+	if id < LastingStyles {
 		return binary.AppendUvarint(dst, uint64(id)+1)
 	}
-	s := tb.styles.list[id]
+	s := tb.Styles.List[id]
 	dst = append(dst, 0)
 	for _, v := range [...]uint64{uint64(s.FG), uint64(s.BG), uint64(s.ULColor), uint64(s.Attrs), uint64(s.Underline), uint64(s.Link)} {
 		dst = binary.AppendUvarint(dst, v)

@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import (
 	"strings"
@@ -7,22 +7,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// cursor is where the next character goes.
-type cursor struct {
-	row, col int
-	pending  bool // the last column was written, the wrap is due
+// Cursor is where the next character goes.
+type Cursor struct {
+	Row, Col int
+	Pending  bool // the last column was written, the wrap is due
 }
 
-// flow breaks logical lines, given row by row, into rows of another width. Nothing is
+// reflow breaks logical lines, given row by row, into rows of another width. Nothing is
 // lost: rows that were wrapped are joined by their marks, whatever width they had.
-type flow struct {
-	tables *tables
+type reflow struct {
+	tables *Tables
 	cols   int
-	emit   func(*row)
+	emit   func(*Row)
 
 	line []Cell // the logical line so far; the caller appends a row and calls end
 	open bool   // its last row was wrapped
-	out  row    // reused for every row emitted
+	out  Row    // reused for every row emitted
 
 	// The cursor, once its row was given: where it stands in the line, and then in
 	// which emitted row and column.
@@ -34,22 +34,22 @@ type flow struct {
 	pending bool
 }
 
-func (f *flow) empty() bool { return !f.open && len(f.line) == 0 }
+func (f *reflow) empty() bool { return !f.open && len(f.line) == 0 }
 
 // setMark notes that the cursor stands at col of the row that is about to be appended,
 // behind it when its wrap is pending.
-func (f *flow) setMark(c cursor) {
-	f.mark, f.marked = len(f.line)+c.col, true
-	if c.pending {
+func (f *reflow) setMark(c Cursor) {
+	f.mark, f.marked = len(f.line)+c.Col, true
+	if c.Pending {
 		f.mark++
 	}
-	f.pending = c.pending
+	f.pending = c.Pending
 }
 
 // end ends the row that was appended to line.
-func (f *flow) end(wrapped bool, size LineSize) {
+func (f *reflow) end(wrapped bool, size LineSize) {
 	if n := len(f.line); f.cols > 1 && n > 0 {
-		f.line = widenLast(f.tables, f.line)
+		f.line = widenSqueezed(f.tables, f.line)
 	}
 	if f.open = wrapped; wrapped {
 		for n := len(f.line); n > 0 && f.line[n-1].Width() == WidthHead; n-- {
@@ -62,13 +62,13 @@ func (f *flow) end(wrapped bool, size LineSize) {
 
 // finish emits a line whose last row was wrapped; wrapped says whether it goes on after
 // all that was given.
-func (f *flow) finish(wrapped bool) {
+func (f *reflow) finish(wrapped bool) {
 	if !f.empty() {
 		f.breakLine(wrapped, LineNormal)
 	}
 }
 
-func (f *flow) breakLine(wrapped bool, size LineSize) {
+func (f *reflow) breakLine(wrapped bool, size LineSize) {
 	if f.cols == 1 {
 		f.squeeze()
 	}
@@ -95,7 +95,7 @@ func (f *flow) breakLine(wrapped bool, size LineSize) {
 
 // squeeze makes wide characters narrow, for a screen of one column, where there is no room
 // for a pair; widenLast undoes it.
-func (f *flow) squeeze() {
+func (f *reflow) squeeze() {
 	out := f.line[:0]
 	for i, c := range f.line {
 		if c.Width() == WidthTail {
@@ -109,25 +109,25 @@ func (f *flow) squeeze() {
 	f.line = out
 }
 
-// widenLast gives a wide character that was squeezed its second column back.
-func widenLast(tb *tables, line []Cell) []Cell {
+// widenSqueezed gives a wide character that was squeezed its second column back.
+func widenSqueezed(tb *Tables, line []Cell) []Cell {
 	c := line[len(line)-1]
 	if c.Width() != WidthNarrow || c.Blank() || c&CellImage != 0 {
 		return line
 	}
 	r := c.Rune()
 	if c&CellCluster != 0 {
-		r, _ = utf8.DecodeRuneInString(tb.clusters.list[c.Content()])
+		r, _ = utf8.DecodeRuneInString(tb.Clusters.List[c.Content()])
 	}
-	if width.Of(r).Columns() < 2 || c&CellCluster != 0 && strings.ContainsRune(tb.clusters.list[c.Content()], textPresentation) {
+	if width.Of(r).Columns() < 2 || c&CellCluster != 0 && strings.ContainsRune(tb.Clusters.List[c.Content()], TextVariation) {
 		return line
 	}
 	line[len(line)-1] = c | WidthWide<<cellWidthShift
-	return append(line, NewCell(0, WidthTail, c.Style(), c&cellFlagsMask))
+	return append(line, NewCell(0, WidthTail, c.Style(), c&FlagsMask))
 }
 
 // place finds the cursor when it stands in the row about to be emitted.
-func (f *flow) place(from, n int, last bool) {
+func (f *reflow) place(from, n int, last bool) {
 	if !f.marked || f.mark >= from+n && !last {
 		return
 	}
@@ -138,15 +138,15 @@ func (f *flow) place(from, n int, last bool) {
 	f.col = min(f.col, f.cols-1)
 }
 
-func (f *flow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
+func (f *reflow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
 	r := &f.out
-	clear(r.cells[:r.used])
-	r.ensure(f.cols)
-	copy(r.cells, cells)
-	r.used, r.wrapped, r.size = len(cells), wrapped, size
+	clear(r.Cells[:r.Used])
+	r.Ensure(f.cols)
+	copy(r.Cells, cells)
+	r.Used, r.Wrapped, r.Size = len(cells), wrapped, size
 	if head {
-		r.cells[len(cells)] = NewCell(0, WidthHead, 0, 0)
-		r.used++
+		r.Cells[len(cells)] = NewCell(0, WidthHead, 0, 0)
+		r.Used++
 	}
 	r.survey()
 	f.emitted++
@@ -154,8 +154,8 @@ func (f *flow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
 }
 
 // survey sets what a row knows of its cells.
-func (r *row) survey() {
-	r.trim(r.used, 0)
-	all := union(r.cells[:r.used])
-	r.wide, r.image = all.Width() != 0, all&CellImage != 0
+func (r *Row) survey() {
+	r.trim(r.Used, 0)
+	all := union(r.Cells[:r.Used])
+	r.Wide, r.Image = all.Width() != 0, all&CellImage != 0
 }

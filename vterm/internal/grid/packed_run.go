@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 import (
 	"encoding/binary"
@@ -8,13 +8,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// appendRun appends a run of characters and of ASCII between them in columns [col, end), right
+// AppendRun appends a run of characters and of ASCII between them in columns [col, end), right
 // behind the end: what starter takes.
-func (r *row) appendRun(tb *tables, p []byte, col, end int, id StyleID, odd width.Class) textRun {
-	d := &r.draft
-	d.reserve(5 * (end - col))
-	out := d.text[:cap(d.text)]
-	k, i, wide := len(d.text), 0, false
+func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd width.Class) Run {
+	d := &r.Packed
+	d.Reserve(5 * (end - col))
+	out := d.Text[:cap(d.Text)]
+	k, i, wide := len(d.Text), 0, false
 	for i < len(p) && col < end {
 		size, taken, cols := wideRun(out[k:], p[i:], end-col)
 		k, i, col, wide = k+size, i+taken, col+cols, wide || taken > 0
@@ -32,7 +32,7 @@ func (r *row) appendRun(tb *tables, p []byte, col, end int, id StyleID, odd widt
 			break
 		}
 		if w == 2 {
-			out[k] = packWide
+			out[k] = markWide
 			k++
 			wide = true
 		}
@@ -40,20 +40,20 @@ func (r *row) appendRun(tb *tables, p []byte, col, end int, id StyleID, odd widt
 		k, i, col = k+n, i+n, col+w
 	}
 	if i == 0 {
-		return textRun{}
+		return Run{}
 	}
-	if id != d.style && !d.switchStyle(r.used, id) {
-		r.begin(tb, r.used, id)
+	if id != d.Style && !d.SwitchStyle(r.Used, id) {
+		r.Begin(tb, r.Used, id)
 	}
 	last, n := utf8.DecodeLastRune(out[:k])
-	if d.last = int32(k - n); k-n > len(d.text) && out[k-n-1] == packWide {
-		d.last--
+	if d.Last = int32(k - n); k-n > len(d.Text) && out[k-n-1] == markWide {
+		d.Last--
 	}
-	d.text = d.text[:k]
+	d.Text = d.Text[:k]
 	d.wide = true
-	r.wide = r.wide || wide
-	r.used = col
-	return textRun{i, col, last}
+	r.Wide = r.Wide || wide
+	r.Used = col
+	return Run{i, col, last}
 }
 
 // wideRun packs the run at the start of p of wide characters of three and four bytes, Han,
@@ -69,14 +69,14 @@ func wideRun(out, p []byte, limit int) (size, n, cols int) {
 			if width.ClassOf3(byte(v), byte(v>>8)) != 2 {
 				return size, n, cols
 			}
-			binary.LittleEndian.PutUint32(out[size:], v<<8|packWide)
+			binary.LittleEndian.PutUint32(out[size:], v<<8|markWide)
 			size, n = size+4, n+3
 		case v&0xc0c0c0f8 == 0x808080f0:
 			r := rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f)
 			if r < 0x10000 || width.Of(r).Class() != 2 {
 				return size, n, cols
 			}
-			out[size] = packWide
+			out[size] = markWide
 			binary.LittleEndian.PutUint32(out[size+1:], v)
 			size, n = size+5, n+4
 		default:
@@ -122,11 +122,11 @@ func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
 	return bytes, cols
 }
 
-// textRun is what was printed of a run: bytes taken, the column behind it, and its last
+// Run is what was printed of a run: bytes taken, the column behind it, and its last
 // character.
-type textRun struct {
-	bytes, col int
-	last       rune
+type Run struct {
+	Bytes, Col int
+	Last       rune
 }
 
 // starter decodes a character that begins a cluster, whatever character of that kind
@@ -161,32 +161,32 @@ func oneOf(p []byte, odd width.Class) (n, w int) {
 	return n, w
 }
 
-// putRun puts a run of characters that starter takes into cells [col, end) of a row that has
+// PutRun puts a run of characters that starter takes into cells [col, end) of a row that has
 // them. The pen is a cell without content.
-func (r *row) putRun(p []byte, col, end int, pen Cell, odd width.Class, cols int) (run textRun) {
-	cells := r.ensure(cols)
+func (r *Row) PutRun(p []byte, col, end int, pen Cell, odd width.Class, cols int) (run Run) {
+	cells := r.Ensure(cols)
 	r.split(col)
-	for run.bytes < len(p) && p[run.bytes] >= utf8.RuneSelf {
-		c, n, w := starter(p[run.bytes:], odd)
+	for run.Bytes < len(p) && p[run.Bytes] >= utf8.RuneSelf {
+		c, n, w := starter(p[run.Bytes:], odd)
 		if n == 0 || col+w > end {
 			break
 		}
-		if r.wide && col+w < r.used {
+		if r.Wide && col+w < r.Used {
 			r.split(col + w)
 		}
 		if w == 1 {
 			cells[col] = pen | Cell(c)
 		} else {
-			r.wide = true
+			r.Wide = true
 			cells[col] = pen | Cell(c) | WidthWide<<cellWidthShift
 			cells[col+1] = pen | WidthTail<<cellWidthShift
 		}
-		if col += w; col > r.used {
-			r.used = col
+		if col += w; col > r.Used {
+			r.Used = col
 		}
-		run.bytes += n
-		run.last = c
+		run.Bytes += n
+		run.Last = c
 	}
-	run.col = col
+	run.Col = col
 	return run
 }

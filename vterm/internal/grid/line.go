@@ -1,4 +1,4 @@
-package vterm
+package grid
 
 // Line is one row of cells.
 type Line struct {

@@ -1,0 +1,80 @@
+package grid
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// Check names the first invariant that does not hold of a screen that should have so many
+// rows and may refer to so many image placements, or is empty. It is for tests.
+func (s *Screen) Check(rows, placements int) string {
+	if s.rows != rows {
+		return fmt.Sprintf("screen has %d rows, want %d", s.rows, rows)
+	}
+	for _, r := range s.Window() {
+		if what := s.checkRow(r, placements); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+func (s *Screen) checkRow(r *Row, placements int) string {
+	if !r.Inflated {
+		if what := s.checkPacked(r); what != "" {
+			return what
+		}
+		c := *r
+		c.Cells = append([]Cell(nil), r.Cells...)
+		c.Packed.Text, c.Packed.styles = slices.Clone(r.Packed.Text), slices.Clone(r.Packed.styles)
+		s.Inflate(&c)
+		r = &c
+	}
+	if len(r.Cells) != 0 && len(r.Cells) != s.Cols || r.Used > len(r.Cells) {
+		return fmt.Sprintf("row has %d cells, %d used", len(r.Cells), r.Used)
+	}
+	for i, c := range r.Cells[r.Used:] {
+		if c != 0 {
+			return fmt.Sprintf("cell %d beyond the %d used is %x", i, r.Used, c)
+		}
+	}
+	for i, c := range r.Cells[:r.Used] {
+		if c.Width() != WidthNarrow && !r.Wide {
+			return "a wide cell in a row not marked"
+		}
+		if c&CellImage != 0 && !r.Image {
+			return "an image cell in a row not marked"
+		}
+		if c&CellCluster != 0 && int(c.Content()) >= len(s.tables.Clusters.List) {
+			return "cluster out of range"
+		}
+		if c&(CellCluster|CellImage) == 0 && c.Content() > 0x10ffff {
+			return fmt.Sprintf("cell %d has content %x", i, c.Content())
+		}
+	}
+	if !s.tables.soundCells(r.Cells[:r.Used], placements) {
+		return fmt.Sprintf("wide pair or reference broken in %x", r.Cells[:r.Used])
+	}
+	return ""
+}
+
+// checkPacked checks that a packed row makes the record that its cells would.
+func (s *Screen) checkPacked(r *Row) string {
+	for i, c := range r.Cells {
+		if c != 0 {
+			return fmt.Sprintf("cell %d of a draft is %x", i, c)
+		}
+	}
+	rec := s.tables.EncodeRow(nil, r)
+	var l Line
+	s.tables.decodeLine(&l, rec)
+	if len(l.Cells) != r.Used {
+		return fmt.Sprintf("draft of %d cells has %d", r.Used, len(l.Cells))
+	}
+	again := s.tables.EncodeRow(nil, &Row{Cells: l.Cells, Used: r.Used, Marks: Marks{Inflated: true, Wrapped: r.Wrapped, Size: r.Size}})
+	if !bytes.Equal(rec, again) {
+		return fmt.Sprintf("draft is %q, its cells are %q", rec, again)
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package grid
+
+// Sizes at which the side tables are rebuilt, and what they may never exceed: a cell has
+// 24 bits for a style and 21 for a cluster.
+const (
+	StyleLimit   = 1 << 16
+	ClusterLimit = 1 << 16
+	clusterBytes = 4 << 20
+	clusterMax   = 1 << 20
+	linkBytesMax = 32 << 20
+)
+
+// Full reports whether there are so many styles that they should be rebuilt.
+func (s *StyleTable) Full() bool { return len(s.List) > max(StyleLimit, s.limit) }
+
+// Full reports whether there are so many clusters that they should be rebuilt.
+func (c *ClusterTable) Full() bool {
+	return len(c.List) > max(ClusterLimit, c.limit) || c.bytes > max(clusterBytes, c.byteLimit)
+}
+
+// CompactStyles keeps the lasting styles, which the scrollback refers to, and those that the
+// screens, which are all that share the tables, still show.
+func (tb *Tables) CompactStyles(screens []*Screen) {
+	old := tb.Styles.List
+	var next StyleTable
+	next.Init()
+	next.List = append(next.List[:0:0], old[:LastingStyles]...)
+	next.Grow()
+	eachRow(screens, func(r *Row) {
+		for i, c := range r.Cells[:r.Used] {
+			if id := c.Style(); id >= LastingStyles {
+				r.Cells[i] = c.WithStyle(next.ID(&old[id]))
+			}
+		}
+	})
+	next.limit = 2 * len(next.List)
+	tb.Styles = next
+}
+
+// CompactClusters keeps the clusters that the screens, which are all that share the tables,
+// still show.
+func (tb *Tables) CompactClusters(screens []*Screen) {
+	old := tb.Clusters.List
+	var next ClusterTable
+	eachRow(screens, func(r *Row) {
+		for i, c := range r.Cells[:r.Used] {
+			if c&CellCluster != 0 {
+				r.Cells[i] = c&^cellContentMask | Cell(next.ID([]byte(old[c.Content()])))
+			}
+		}
+	})
+	next.limit, next.byteLimit = 2*len(next.List), 2*next.bytes
+	tb.Clusters = next
+}
+
+// eachRow calls f for every row, thawed.
+func eachRow(screens []*Screen, f func(*Row)) {
+	for _, s := range screens {
+		s.InflateAll()
+	}
+	for _, s := range screens {
+		for _, r := range s.Window() {
+			f(r)
+		}
+	}
+}

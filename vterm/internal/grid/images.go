@@ -1,0 +1,34 @@
+package grid
+
+// PutImage makes cells [from, to) show a placement, which the caller keeps by its index.
+func (r *Row) PutImage(from, to, index, cols int) {
+	r.Fill(from, to, CellImage|Cell(index), cols)
+	r.Image = true
+}
+
+// EachImage visits the cells that show an image.
+func (s *Screen) EachImage(f func(index, row, col int)) {
+	for i := range s.rows {
+		r := s.At(i)
+		for col := 0; r.Image && col < r.Used; col++ {
+			if c := r.Cells[col]; c&CellImage != 0 {
+				f(int(c.Content()), i, col)
+			}
+		}
+	}
+}
+
+// EraseImages blanks the cells that show an image and match.
+func (s *Screen) EraseImages(match func(index, row, col int) bool) {
+	s.EachImage(func(index, row, col int) {
+		if match(index, row, col) {
+			r := s.Stamped(row)
+			r.Cells[col] = blanked(r.Cells[col])
+		}
+	})
+	for i := range s.rows {
+		if r := s.At(i); r.Image {
+			r.trim(r.Used, 0)
+		}
+	}
+}

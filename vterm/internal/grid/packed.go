@@ -1,0 +1,243 @@
+package grid
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// Packed is a row that was only ever appended to, which is what most lines of most output
+// are. It is kept as the record that the history will keep (pack.go), so printing and
+// scrolling are copies of bytes, and no cell is made that nobody looks at. Whoever wants
+// cells takes the row with screen.at, which thaws it: from then on, until it is cleared,
+// the row consists of cells.
+//
+// The styles of closed runs stand in styles, encoded; the open run goes from column from
+// to the row's end.
+type Packed struct {
+	Text   []byte
+	styles []byte
+	packedEnd
+}
+
+// packedEnd is what is known of the end of a draft.
+type packedEnd struct {
+	from  int32   // first column of the open run
+	Last  int32   // where in text the last character begins
+	Style StyleID // of the open run
+	wide  bool    // text is not a byte a cell any more
+}
+
+// packedSlack is room behind the text that stores of more than a byte may spoil.
+const packedSlack = 16
+
+func (d *Packed) reset() {
+	d.Text = d.Text[:0]
+	d.styles = d.styles[:0]
+	d.packedEnd = packedEnd{}
+}
+
+// Reserve makes room for n more bytes of text and another run.
+func (d *Packed) Reserve(n int) {
+	if cap(d.Text)-len(d.Text) < n+packedSlack {
+		d.Text = slices.Grow(d.Text, n+packedSlack)
+	}
+	if cap(d.styles)-len(d.styles) < 2 {
+		d.styles = slices.Grow(d.styles, 16)
+	}
+}
+
+// Begin readies the draft for characters of a style at col, which is not before the end.
+func (r *Row) Begin(tb *Tables, col int, id StyleID) {
+	if col > r.Used {
+		r.pad(tb, col)
+	}
+	if d := &r.Packed; id != d.Style {
+		d.closeRun(tb, r.Used)
+		d.Style = id
+	}
+}
+
+// pad appends blanks up to col.
+func (r *Row) pad(tb *Tables, col int) {
+	d := &r.Packed
+	if d.Style != 0 {
+		d.closeRun(tb, r.Used)
+		d.Style = 0
+	}
+	for ; r.Used < col; r.Used++ {
+		d.Text = append(d.Text, 0)
+	}
+}
+
+func (d *Packed) closeRun(tb *Tables, end int) {
+	if end > int(d.from) {
+		d.styles = tb.encodeRun(d.styles, end-int(d.from), d.Style)
+		d.from = int32(end)
+	}
+}
+
+// SwitchStyle is what begin does about the style, for the common case; false if it is not.
+func (d *Packed) SwitchStyle(end int, id StyleID) bool {
+	if n := end - int(d.from); n > 0 {
+		m := len(d.styles)
+		if n >= 0x80 || d.Style >= 0x7f || cap(d.styles)-m < 2 {
+			return false
+		}
+		d.styles = d.styles[:m+2]
+		d.styles[m], d.styles[m+1] = byte(n), byte(d.Style)+1
+		d.from = int32(end)
+	}
+	d.Style = id
+	return true
+}
+
+// AppendASCII appends a run that begin was called for.
+func (r *Row) AppendASCII(s []byte) {
+	d := &r.Packed
+	d.Text = append(d.Text, s...)
+	d.Last = int32(len(d.Text) - 1)
+	r.Used += len(s)
+}
+
+// AppendRune appends a character of w columns that begin was called for.
+func (r *Row) AppendRune(c rune, w int) {
+	d := &r.Packed
+	d.Last = int32(len(d.Text))
+	if w == 2 {
+		d.Text = append(d.Text, markWide)
+		r.Wide = true
+	}
+	d.Text = utf8.AppendRune(d.Text, c)
+	d.wide = d.wide || w == 2 || c >= utf8.RuneSelf
+	r.Used += w
+}
+
+// AppendHead appends the blank that a wide character leaves behind when it wraps.
+func (r *Row) AppendHead() {
+	d := &r.Packed
+	d.Last = int32(len(d.Text))
+	d.Text = append(d.Text, markHead)
+	d.wide, r.Wide = true, true
+	r.Used++
+}
+
+// packedClusterMax bounds clusters in drafts: their length is one byte of the record.
+const packedClusterMax = 0x7f
+
+// Extend joins a character to the last one. It returns false when that is for cells.
+func (d *Packed) Extend(c rune) bool {
+	at := int(d.Last)
+	if at < len(d.Text) && d.Text[at] == markWide {
+		at++
+	}
+	if at >= len(d.Text) || d.Text[at] == 0 || d.Text[at] == markHead {
+		return false // no character
+	}
+	d.Reserve(2 + utf8.UTFMax)
+	n := len(d.Text) - at // bytes of the character so far
+	if d.Text[at] != markCluster {
+		// Two bytes come before it. It is at most four long.
+		out := d.Text[at : at+8]
+		char := binary.LittleEndian.Uint32(out)
+		out[0], out[1] = markCluster, byte(n)
+		binary.LittleEndian.PutUint32(out[2:], char)
+		d.Text = d.Text[:at+2+n]
+		d.wide = true
+	}
+	size := int(d.Text[at+1]) + utf8.RuneLen(c)
+	if size > packedClusterMax {
+		return false
+	}
+	d.Text = utf8.AppendRune(d.Text, c)
+	d.Text[at+1] = byte(size)
+	return true
+}
+
+// first is the first code point of the last character; narrow is set when it takes one column.
+func (d *Packed) first() (c rune, narrow bool) {
+	b := d.Text[d.Last:]
+	if narrow = b[0] != markWide; !narrow {
+		b = b[1:]
+	}
+	if len(b) > 2 && b[0] == markCluster {
+		b = b[2:]
+	}
+	c, _ = utf8.DecodeRune(b)
+	return c, narrow
+}
+
+// WidenLast makes the last character, which is narrow, two columns wide.
+func (r *Row) WidenLast() {
+	d := &r.Packed
+	d.Text = append(d.Text, 0)
+	copy(d.Text[d.Last+1:], d.Text[d.Last:])
+	d.Text[d.Last] = markWide
+	d.wide, r.Wide = true, true
+	r.Used++
+}
+
+// flags are the first byte of the record.
+func (r *Row) flags() byte {
+	flags := byte(r.Size) << recSizeShift
+	if r.Wrapped {
+		flags |= recWrapped
+	}
+	if !r.Inflated {
+		if !r.Packed.wide {
+			flags |= recASCII
+		}
+		if len(r.Packed.styles) > 0 || r.Packed.Style != 0 {
+			flags |= recStyled
+		}
+	}
+	return flags
+}
+
+// encodePacked appends the record of a row that is a draft.
+func (tb *Tables) encodePacked(dst []byte, r *Row) []byte {
+	d := &r.Packed
+	flags := r.flags()
+	dst = append(dst, flags)
+	dst = binary.AppendUvarint(dst, uint64(r.Used))
+	dst = append(dst, d.Text...)
+	if flags&recStyled != 0 {
+		dst = append(dst, d.styles...)
+		dst = tb.encodeRun(dst, r.Used-int(d.from), d.Style)
+	}
+	return dst
+}
+
+// Inflate makes cells of a draft.
+func (s *Screen) Inflate(r *Row) {
+	d := &r.Packed
+	h := recordHeader{flags: r.flags(), cells: r.Used}
+	r.Inflated = true
+	if r.Used == 0 {
+		return
+	}
+	d.closeRun(s.tables, r.Used)
+	d.Text = append(d.Text, d.styles...)
+	h.body = d.Text
+	s.tables.decodeCells(r.Ensure(s.Cols)[:0], h)
+	d.reset()
+}
+
+// Variation is by how many columns c makes the last character wider.
+func (d *Packed) Variation(c rune) int {
+	if c != EmojiVariation && c != TextVariation {
+		return 0
+	}
+	first, narrow := d.first()
+	switch {
+	case !width.Of(first).HasVariations():
+		return 0
+	case c == EmojiVariation && narrow:
+		return 1
+	case c == TextVariation && !narrow:
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,136 @@
+package grid
+
+// Reflow makes a screen of another size of s, which is not used any more. Rows that no longer
+// fit go to the history; where rows became free, the history gives lines back, so that what was at the bottom
+// stays there. Blank rows under the cursor are the first to go.
+func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
+	s.InflateAll()
+	old := s.Window()
+	used := lastUsed(old, cur.Row)
+	blank := len(old) - used
+	var out []*Row
+	f := reflow{tables: s.tables, cols: cols}
+	f.emit = func(r *Row) { out = append(out, takeRow(r)) }
+	f.row, f.col = -1, 0
+
+	for _, r := range h.pull(true) {
+		f.feed(r, len(r.Cells))
+	}
+	for i, r := range old[:used] {
+		if i == cur.Row {
+			f.setMark(*cur)
+		}
+		f.feed(r, s.Cols)
+	}
+	f.finish(false)
+	*cur = Cursor{max(f.row, 0), f.col, f.pending}
+	if cols != s.Cols {
+		h.widthChanged(cols)
+	}
+	out = h.refill(out, cur, cols, rows, blank)
+	return fitRows(h, out, cur, cols, rows)
+}
+
+// feed gives a row to the flow.
+func (f *reflow) feed(r *Row, cols int) {
+	if r.Wrapped {
+		f.line = append(f.line, r.Ensure(cols)[:cols]...)
+	} else {
+		f.line = append(f.line, r.Cells[:r.Used]...)
+	}
+	f.end(r.Wrapped, r.Size)
+}
+
+// lastUsed is the number of rows down to the last that holds something or the cursor.
+func lastUsed(rows []*Row, cursorRow int) int {
+	n := len(rows)
+	for n > cursorRow+1 && n > 0 && rows[n-1].Used == 0 {
+		n--
+	}
+	return n
+}
+
+func takeRow(r *Row) *Row {
+	c := *r
+	c.Cells = append([]Cell(nil), r.Cells...)
+	return &c
+}
+
+// refill puts lines back above the screen's while it has room for them.
+func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*Row {
+	for len(out)+blank < rows && h.Len() > 0 {
+		var above []*Row
+		f := reflow{tables: h.tables, cols: cols}
+		f.emit = func(r *Row) { above = append(above, takeRow(r)) }
+		for _, r := range h.pull(false) {
+			f.feed(r, len(r.Cells))
+		}
+		f.finish(false)
+		if len(above) == 0 {
+			break
+		}
+		cur.Row += len(above)
+		out = append(above, out...)
+	}
+	return out
+}
+
+// fitRows makes the screen of rows, pushing what is too much at the top into the history
+// and keeping the cursor in sight.
+func fitRows(h *Scrollback, out []*Row, cur *Cursor, cols, rows int) *Screen {
+	over := max(0, len(out)-rows)
+	over = min(over, cur.Row)
+	for _, r := range out[:over] {
+		h.Push(r)
+	}
+	out = out[over:]
+	cur.Row -= over
+	if len(out) > rows {
+		out = out[:rows]
+		out[rows-1].Wrapped = false
+	}
+	s := NewScreen(h.tables, cols, 0)
+	if n := rows - len(out); n > 0 {
+		out = append(out, makeRows(n)...)
+	}
+	s.setRows(out)
+	return s
+}
+
+// Crop changes the size without reflow, as the alternate screen does: rows are cut at
+// the bottom, at the top as far as the cursor needs it.
+func (s *Screen) Crop(cur *Cursor, cols, rows int) {
+	s.InflateAll()
+	w := append([]*Row(nil), s.Window()...)
+	if over := cur.Row - rows + 1; over > 0 {
+		w = w[over:]
+		cur.Row -= over
+	}
+	w = w[:min(len(w), rows)]
+	if n := rows - len(w); n > 0 {
+		w = append(w, makeRows(n)...)
+	}
+	for _, r := range w {
+		r.fit(cols)
+		if half := max(1, cols/2); r.Size != LineNormal && r.Used > half {
+			r.Fill(half, cols, 0, cols)
+		}
+	}
+	s.Cols = cols
+	s.setRows(w)
+}
+
+// fit gives a row that has cells exactly cols of them.
+func (r *Row) fit(cols int) {
+	if len(r.Cells) == 0 {
+		return
+	}
+	if len(r.Cells) <= cols {
+		r.Ensure(cols)
+		return
+	}
+	r.split(cols)
+	r.Cells = r.Cells[:cols:cols]
+	r.Used = min(r.Used, cols)
+	r.trim(r.Used, 0)
+}

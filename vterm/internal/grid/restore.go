@@ -1,0 +1,78 @@
+package grid
+
+import "encoding/binary"
+
+// Rows and lines that come from a snapshot may be damaged.
+
+// RestoreRow fills an empty row from a record that may be damaged; false when it is not sound,
+// or refers to an image placement beyond the given number.
+func (s *Screen) RestoreRow(r *Row, rec []byte, placements int) bool {
+	if !soundRecord(rec, s.Cols) {
+		return false
+	}
+	var l Line
+	s.tables.decodeLine(&l, rec)
+	if len(l.Cells) > s.Cols || !s.tables.soundCells(l.Cells, placements) {
+		return false
+	}
+	if len(l.Cells) > 0 {
+		copy(r.Ensure(s.Cols), l.Cells)
+	}
+	r.Used, r.Wrapped, r.Size, r.Inflated = len(l.Cells), l.Wrapped, l.Size, true
+	r.survey()
+	return true
+}
+
+// soundRecord checks the header of a record.
+func soundRecord(rec []byte, cols int) bool {
+	if len(rec) < 2 {
+		return false
+	}
+	n, k := binary.Uvarint(rec[1:])
+	return k > 0 && n <= uint64(cols)
+}
+
+// soundCells checks that wide characters are whole and all references are good.
+func (tb *Tables) soundCells(cells []Cell, placements int) bool {
+	for i, c := range cells {
+		next := i+1 < len(cells) && cells[i+1].Width() == WidthTail
+		switch {
+		case (c.Width() == WidthWide) != next:
+			return false
+		case int(c.Style()) >= len(tb.Styles.List):
+			return false
+		case int(tb.Styles.List[c.Style()].Link) >= max(1, len(tb.Links.List)):
+			return false
+		case c&CellImage != 0 && int(c.Content()) >= placements:
+			return false
+		}
+	}
+	return len(cells) == 0 || cells[0].Width() != WidthTail
+}
+
+// MaxCols is the width of the widest screen there can be.
+const MaxCols = 4096
+
+// Restore appends a record that may be damaged; false when it is not sound. Nothing can be
+// wrong with plain text.
+func (h *Scrollback) Restore(rec []byte, placements int) bool {
+	if !soundRecord(rec, MaxCols) {
+		return false
+	}
+	if head := readHeader(rec); head.flags&(recASCII|recStyled) == recASCII {
+		if len(head.body) != head.cells {
+			return false
+		}
+	} else {
+		var l Line
+		h.tables.decodeLine(&l, rec)
+		if len(l.Cells) > MaxCols || !h.tables.soundCells(l.Cells, placements) {
+			return false
+		}
+	}
+	h.log.Append(rec)
+	return true
+}
+
+// Record is line i as restoreLine takes it.
+func (h *Scrollback) Record(i int) []byte { return h.log.At(i) }

@@ -1,0 +1,165 @@
+package grid
+
+import "slices"
+
+// Screen is one of the two grids. Its rows stand in a window that slides over a buffer of
+// twice their number, so that scrolling the whole screen moves one reference per line
+// and a row is found without a division.
+type Screen struct {
+	ring []*Row // window [base, base+n)
+	base int
+	rows int
+	Cols int
+	// tables are what the styles of drafts refer to.
+	tables *Tables
+	// Moved is the version at which every row last moved or changed.
+	Moved uint64
+	// Rows [dirtyLo, dirtyHi) changed and are stamped when flush is called.
+	dirtyLo, dirtyHi int
+}
+
+func NewScreen(tb *Tables, cols, rows int) *Screen {
+	s := &Screen{Cols: cols, tables: tb}
+	s.setRows(makeRows(rows))
+	return s
+}
+
+func makeRows(n int) []*Row {
+	block := make([]Row, n)
+	rows := make([]*Row, n)
+	for i := range rows {
+		rows[i] = &block[i]
+	}
+	return rows
+}
+
+// setRows replaces the rows.
+func (s *Screen) setRows(rows []*Row) {
+	s.rows, s.base = len(rows), 0
+	s.dirtyLo, s.dirtyHi = s.rows, 0
+	s.ring = append(slices.Grow(s.ring[:0], 2*len(rows)), rows...)
+	s.ring = s.ring[:2*len(rows)]
+	clear(s.ring[len(rows):])
+}
+
+// Raw is row i as it is. Its cells are not to be looked at.
+func (s *Screen) Raw(i int) *Row { return s.ring[s.base+i] }
+
+// At is row i, thawed.
+func (s *Screen) At(i int) *Row {
+	r := s.ring[s.base+i]
+	if !r.Inflated {
+		s.Inflate(r)
+	}
+	return r
+}
+
+// Stamped is row i, thawed and stamped as changed.
+func (s *Screen) Stamped(i int) *Row {
+	r := s.At(i)
+	r.Version = s.tables.Version
+	return r
+}
+
+// Touch marks rows [lo, hi) as changed.
+func (s *Screen) Touch(lo, hi int) {
+	s.dirtyLo, s.dirtyHi = min(s.dirtyLo, lo), max(s.dirtyHi, hi)
+}
+
+// TouchAll marks everything as changed.
+func (s *Screen) TouchAll() { s.Moved = s.tables.Version }
+
+// Flush stamps the rows that touch marked.
+func (s *Screen) Flush() {
+	if s.dirtyLo < s.dirtyHi {
+		for _, r := range s.Window()[s.dirtyLo:min(s.dirtyHi, s.rows)] {
+			r.Version = s.tables.Version
+		}
+	}
+	s.dirtyLo, s.dirtyHi = s.rows, 0
+}
+
+// Clear empties all rows; blank is what their cells become.
+func (s *Screen) Clear(blank Cell) {
+	for i := range s.rows {
+		s.EraseRow(i, blank)
+	}
+}
+
+// InflateAll thaws every row.
+func (s *Screen) InflateAll() {
+	for i := range s.rows {
+		s.At(i)
+	}
+}
+
+// Window is the rows in order, as they are. It is valid until the next rotation.
+func (s *Screen) Window() []*Row { return s.ring[s.base : s.base+s.rows] }
+
+// RotateUp moves rows [top, bottom] up by n; the first n come out at the bottom.
+func (s *Screen) RotateUp(top, bottom, n int) {
+	if top == 0 && bottom == s.rows-1 {
+		for range n {
+			s.slide()
+		}
+		return
+	}
+	w := s.ring[s.base+top : s.base+bottom+1]
+	if n == 1 {
+		first := w[0]
+		copy(w, w[1:])
+		w[len(w)-1] = first
+		return
+	}
+	rotate(w, n)
+}
+
+// slide rotates the whole screen up by one.
+func (s *Screen) slide() {
+	s.ring[s.base+s.rows] = s.ring[s.base]
+	if s.base++; s.base == s.rows {
+		copy(s.ring, s.ring[s.rows:])
+		s.base = 0
+	}
+}
+
+// rotateDown moves rows [top, bottom] down by n; the last n come out at the top.
+func (s *Screen) rotateDown(top, bottom, n int) {
+	w := s.ring[s.base+top : s.base+bottom+1]
+	if n == 1 {
+		last := w[len(w)-1]
+		copy(w[1:], w)
+		w[0] = last
+		return
+	}
+	rotate(w, len(w)-n)
+}
+
+func rotate(w []*Row, n int) {
+	slices.Reverse(w[:n])
+	slices.Reverse(w[n:])
+	slices.Reverse(w)
+}
+
+// CopyRows appends copies of the rows that changed after a version, or of all, to lines. The
+// memory of lines and of their cells up to its capacity is used again.
+func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
+	for i, r := range s.Window() {
+		version := max(r.Version, s.Moved)
+		if !all && version <= since {
+			continue
+		}
+		if len(lines) < cap(lines) {
+			lines = lines[:len(lines)+1]
+		} else {
+			lines = append(lines, Line{})
+		}
+		l := &lines[len(lines)-1]
+		if !r.Inflated {
+			s.Inflate(r)
+		}
+		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.Wrapped, r.Size
+		l.Cells = append(l.Cells[:0], r.shown(s.Cols)...)
+	}
+	return lines
+}
