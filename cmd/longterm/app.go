@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // app is what the verbs share.
@@ -128,7 +128,7 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		}
 	}
 	slices.Sort(names)
-	if near := diagnostics.Nearest(word, names); near != "" {
+	if near := spelling.Nearest(word, names); near != "" {
 		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())

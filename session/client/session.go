@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/suggest"
 )
 
 // Session is a session by id, name or unique prefix.
@@ -115,8 +116,8 @@ func (s *Session) Parsed(ctx context.Context, n int) (diagnostics.Result, error)
 }
 
 // Suggest lists what one might do after the n-th command (0: the newest).
-func (s *Session) Suggest(ctx context.Context, n int) ([]diagnostics.Suggestion, error) {
-	return get[[]diagnostics.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
+func (s *Session) Suggest(ctx context.Context, n int) ([]suggest.Suggestion, error) {
+	return get[[]suggest.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
 // Wait waits for conditions. It goes on by itself over a restart of the daemon, unless it

@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/suggest"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -36,7 +37,7 @@ func (s *server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Res
 	return r, out, c, err
 }
 
-func (s *server) getSuggestions(ctx context.Context, in *commandPath) ([]diagnostics.Suggestion, error) {
+func (s *server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest.Suggestion, error) {
 	r, out, c, err := s.parsed(ctx, in)
 	if err != nil {
 		return nil, err
@@ -48,9 +49,9 @@ func (s *server) getSuggestions(ctx context.Context, in *commandPath) ([]diagnos
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := diagnostics.Suggest(diagnostics.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
+	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
 	if list == nil {
-		list = []diagnostics.Suggestion{}
+		list = []suggest.Suggestion{}
 	}
 	return list, nil
 }
@@ -68,18 +69,18 @@ func programs(path string) []string {
 const maxVerbFile = 256 << 10
 
 // verbs are what a directory's makefile and package.json let one run.
-func verbs(dir string) *diagnostics.Verbs {
-	v := &diagnostics.Verbs{}
+func verbs(dir string) *suggest.Verbs {
+	v := &suggest.Verbs{}
 	if !strings.HasPrefix(dir, "/") {
 		return v
 	}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		if b := head(filepath.Join(dir, name)); b != nil {
-			v.Make = diagnostics.MakeTargets(string(b))
+			v.Make = suggest.MakeTargets(string(b))
 			break
 		}
 	}
-	v.NPM = diagnostics.NPMScripts(head(filepath.Join(dir, "package.json")))
+	v.NPM = suggest.NPMScripts(head(filepath.Join(dir, "package.json")))
 	return v
 }
 

@@ -61,14 +61,14 @@ func apiConfig(build string) huma.Config {
 	return c
 }
 
-// schemaName names a type in the API's description. Those of package diagnostics have names
-// that others have too.
+// schemaName names a type in the API's description. What is read from output has names that
+// others have too.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if strings.HasSuffix(t.PkgPath(), "/session/output/diagnostics") {
+	if strings.Contains(t.PkgPath(), "/session/output/") {
 		return "Parsed" + name
 	}
 	return name

@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/spelling"
 )
 
 // Problem is something wrong with a source.
@@ -237,7 +237,7 @@ func (d *decoder) unknown(key *yaml.Node, known []string) {
 func nearest(s string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
-		if dist := diagnostics.Distance(s, n); dist < least && dist < len(n) {
+		if dist := spelling.Distance(s, n); dist < least && dist < len(n) {
 			best, least = n, dist
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // maxCommandBytes bounds the command line that is parsed, maxCommandDepth how often a
@@ -291,7 +293,7 @@ func (w *wrapper) rest(args []string) []string {
 	return nil
 }
 
-var assignment = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // script is the text of sh -c 'text'.
 func script(name string, args []string) (string, bool) {
@@ -329,8 +331,8 @@ func pythonModule(name string, args []string) ([]string, bool) {
 
 // version is what distributions add to a compiler's name; target is the machine before it.
 var (
-	version = lazy(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
-	target  = lazy(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
+	version = pattern.Lazy(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
+	target  = pattern.Lazy(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
 )
 
 func baseName(s string) string {

@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Commit is a commit that git log lists.
@@ -26,10 +28,10 @@ type logReader struct {
 }
 
 var (
-	graph      = lazy(`^[*|/\\_ ]+`)
-	commitLine = lazy(`^commit ([0-9a-f]{7,64})(?: \((.*)\))?$`)
-	oneline    = lazy(`^([0-9a-f]{7,64}) (?:\(([^)]*)\) )?(.*)$`)
-	authorLine = lazy(`^Author:\s+(.*?) <([^>]*)>$`)
+	graph      = pattern.Lazy(`^[*|/\\_ ]+`)
+	commitLine = pattern.Lazy(`^commit ([0-9a-f]{7,64})(?: \((.*)\))?$`)
+	oneline    = pattern.Lazy(`^([0-9a-f]{7,64}) (?:\(([^)]*)\) )?(.*)$`)
+	authorLine = pattern.Lazy(`^Author:\s+(.*?) <([^>]*)>$`)
 )
 
 func (l *logReader) read(_ int, line string) {

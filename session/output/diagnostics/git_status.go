@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Status is what git status says.
@@ -37,13 +39,13 @@ type statusReader struct {
 }
 
 var (
-	upstreamLine  = lazy(`^Your branch (?:is (ahead of|behind|up to date with)|and) '([^']+)'(?: by (\d+) commits?)?`)
-	divergedLine  = lazy(`^and have (\d+) and (\d+) different commits?`)
-	branchLine    = lazy(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
-	aheadBehind   = lazy(`(ahead|behind) (\d+)`)
-	shortLine     = lazy(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
-	longStatus    = lazy(`^(?:\t| {8})(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
-	porcelain2    = lazy(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
+	upstreamLine  = pattern.Lazy(`^Your branch (?:is (ahead of|behind|up to date with)|and) '([^']+)'(?: by (\d+) commits?)?`)
+	divergedLine  = pattern.Lazy(`^and have (\d+) and (\d+) different commits?`)
+	branchLine    = pattern.Lazy(`^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.(\S+))?(?: \[(.*)\])?$`)
+	aheadBehind   = pattern.Lazy(`(ahead|behind) (\d+)`)
+	shortLine     = pattern.Lazy(`^([ MADRCUT?!])([ MADRCUT?!]) (.+)$`)
+	longStatus    = pattern.Lazy(`^(?:\t| {8})(?:(new file|modified|deleted|renamed|copied|typechange|both modified|both added|both deleted|added by us|added by them|deleted by us|deleted by them):\s+)?(.+)$`)
+	porcelain2    = pattern.Lazy(`^[12u] ([.MADRCUT])([.MADRCUT]) \S+ (.+)$`)
 	statusLetters = map[string]string{"new file": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C", "typechange": "T"}
 	mergeLetters  = map[string]string{"both modified": "UU", "both added": "AA", "both deleted": "DD", "added by us": "AU",
 		"added by them": "UA", "deleted by us": "DU", "deleted by them": "UD"}

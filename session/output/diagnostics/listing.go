@@ -3,6 +3,8 @@ package diagnostics
 import (
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Entry is a file in a listing. What the listing does not say is empty or 0.
@@ -59,7 +61,7 @@ func newListing(c Command) *listingReader {
 
 // longLine has mode, links, owner, group, size (or device numbers), time and name, with
 // an inode or blocks before it perhaps. Owner and group may be left out.
-var longLine = lazy(`^(?:\s*\d+\s+){0,2}([-dlcbpsDC?][-rwxsStTlL?]{9})[.+@]?\s+(\d+|\?)\s+((?:\S+\s+){0,2}?)` +
+var longLine = pattern.Lazy(`^(?:\s*\d+\s+){0,2}([-dlcbpsDC?][-rwxsStTlL?]{9})[.+@]?\s+(\d+|\?)\s+((?:\S+\s+){0,2}?)` +
 	`(\d+,\s*\d+|[\d.,]+[KMGTPE]?i?B?|\?)\s+` +
 	`((?:\d{4}-)?\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: [+-]\d{4})?)?|[\p{L}.]{3,5}\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})|\d{1,2}\.?\s+[\p{L}.]{3,5}\s+(?:\d\d:\d\d|\d{4})|\?) (.+)$`)
 
@@ -89,9 +91,9 @@ func (l *listingReader) read(_ int, line string) {
 }
 
 var (
-	totalLine  = lazy(`^\pL+ [\d.,]+[KMGTPE]?i?B?$`)
-	namePrefix = lazy(`^\s*\d+[KMG]? (?:\s*\d+[KMG]? )?`)
-	complaint  = lazy(`^(?:\S*/)?(?:ls|g?dir|vdir): `)
+	totalLine  = pattern.Lazy(`^\pL+ [\d.,]+[KMGTPE]?i?B?$`)
+	namePrefix = pattern.Lazy(`^\s*\d+[KMG]? (?:\s*\d+[KMG]? )?`)
+	complaint  = pattern.Lazy(`^(?:\S*/)?(?:ls|g?dir|vdir): `)
 )
 
 func (l *listingReader) readLong(line string) {

@@ -1,6 +1,10 @@
 package diagnostics
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+)
 
 // makeErrors tells make's errors of its own from what only follows from an error: that of
 // the program it ran, and that of another make below it.
@@ -10,7 +14,7 @@ type makeErrors struct {
 }
 
 // makeFailed is a target whose program failed, and not a fault that make itself found.
-var makeFailed = lazy(`^(?:g|mingw32-)?make(?:\[(\d+)\])?: \*\*\* \[.*\] (?:Error \d+|[A-Z].*)$`)
+var makeFailed = pattern.Lazy(`^(?:g|mingw32-)?make(?:\[(\d+)\])?: \*\*\* \[.*\] (?:Error \d+|[A-Z].*)$`)
 
 // follows reports if a line of make's only says that something failed which was told before.
 func (m *makeErrors) follows(line string, known bool) bool {

@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // problems finds diagnostics in lines.
@@ -158,8 +160,8 @@ type traceback struct {
 }
 
 var (
-	frameLine     = lazy(`^\s+File "([^"]+)", line (\d+)`)
-	exceptionLine = lazy(`^((?:\w+\.)*\w*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Failed)\w*)(?:: (.*))?$`)
+	frameLine     = pattern.Lazy(`^\s+File "([^"]+)", line (\d+)`)
+	exceptionLine = pattern.Lazy(`^((?:\w+\.)*\w*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Failed)\w*)(?:: (.*))?$`)
 )
 
 func (t *traceback) read(i int, line string) (Diagnostic, bool) {
@@ -194,7 +196,7 @@ func (t *traceback) read(i int, line string) (Diagnostic, bool) {
 }
 
 // match is a regular expression's groups, tried only on lines with a text in them.
-func match(re pattern, contains, line string) []string {
+func match(re pattern.Pattern, contains, line string) []string {
 	if !strings.Contains(line, contains) {
 		return nil
 	}

@@ -4,7 +4,6 @@
 //	command line ── ParseCommand ──→ Command ─┐
 //	exit status  ─────────────────────────────┼─→ Parser.Parse ──→ Result
 //	plain text   ── one pass, line by line ───┘
-//	Result, files, PATH ── Suggest ──→ what one might do next
 //
 // Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
 // number of findings of each sort and counts the rest, and stops looking for problems

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Summary is what stands for an output that is not shown whole.
@@ -40,12 +42,12 @@ var (
 	errorHints   = []string{"rror", "RROR", "atal", "FATAL", "panic:", "xception", "FAIL", "ailed", "enied", "ot found", "o such ", "raceback", "annot ", "egmentation"}
 	warningHints = []string{"arning", "ARNING", "WARN"}
 
-	errorLine = lazy(`(?i)(?:^|[\s\[(:!*])(?:\w*error|fatal(?: error)?|\w*exception|panic|critical)(?:\[[^\]]*\]|\s+\w+\d+)?\s*(?:[:!\])]|$)|` +
+	errorLine = pattern.Lazy(`(?i)(?:^|[\s\[(:!*])(?:\w*error|fatal(?: error)?|\w*exception|panic|critical)(?:\[[^\]]*\]|\s+\w+\d+)?\s*(?:[:!\])]|$)|` +
 		`^(?:error|fatal|panic|traceback|FAILED?)\b|\b(?:command not found|permission denied|no such file or directory|access denied|segmentation fault|core dumped)\b|` +
 		`\b(?:cannot|could not|failed to|unable to)\s+[a-z]+`)
-	noError     = lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
-	warningLine = lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
-	noWarning   = lazy(`(?i)\b(?:0|no) warnings?\b`)
+	noError     = pattern.Lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
+	warningLine = pattern.Lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
+	noWarning   = pattern.Lazy(`(?i)\b(?:0|no) warnings?\b`)
 )
 
 func (s *summarizer) read(i int, line string) {

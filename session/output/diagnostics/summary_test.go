@@ -120,6 +120,5 @@ func FuzzParse(f *testing.F) {
 		if strings.ContainsRune(r.Summary.Gist, '\n') || len(r.Summary.Gist) > maxSummaryBytes+3 {
 			t.Errorf("%q", r.Summary.Gist)
 		}
-		Suggest(Context{Line: line, Output: text, Result: r, Programs: []string{"ls", "make"}, Files: []string{"go.mod"}})
 	})
 }

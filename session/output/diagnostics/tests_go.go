@@ -3,6 +3,8 @@ package diagnostics
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // goTests reads go test: plain, -v and -json. The last is turned back into lines, for
@@ -34,8 +36,8 @@ func newGoTests() *goTests {
 }
 
 var (
-	goRun   = lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
-	goSuite = lazy(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
+	goRun   = pattern.Lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
+	goSuite = pattern.Lazy(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
 )
 
 // goResult reads "--- PASS: TestX (0.00s)", by hand since there may be very many.

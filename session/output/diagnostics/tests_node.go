@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // jest reads Jest's output.
@@ -17,9 +19,9 @@ type jest struct {
 }
 
 var (
-	jestFile  = lazy(`^\s*(FAIL|PASS) +(\S+)`)
-	jestTest  = lazy(`^\s*● (.+)$`)
-	jestCount = lazy(`(\d+) (passed|failed|skipped|todo|pending)`)
+	jestFile  = pattern.Lazy(`^\s*(FAIL|PASS) +(\S+)`)
+	jestTest  = pattern.Lazy(`^\s*● (.+)$`)
+	jestCount = pattern.Lazy(`(\d+) (passed|failed|skipped|todo|pending)`)
 )
 
 func (j *jest) read(i int, line string) {
@@ -89,8 +91,8 @@ type vitest struct {
 }
 
 var (
-	vitestFail  = lazy(`^\s*FAIL  (?:\|?[\w-]+\| ?)?(\S+)(?: > (.+))?$`)
-	vitestCount = lazy(`^\s*Tests  (.*\d+ (?:passed|failed|skipped|todo).*)$`)
+	vitestFail  = pattern.Lazy(`^\s*FAIL  (?:\|?[\w-]+\| ?)?(\S+)(?: > (.+))?$`)
+	vitestCount = pattern.Lazy(`^\s*Tests  (.*\d+ (?:passed|failed|skipped|todo).*)$`)
 )
 
 func (v *vitest) read(i int, line string) {
@@ -145,8 +147,8 @@ type nodeTests struct {
 }
 
 var (
-	nodeCount = lazy(`^(?:#|ℹ) (pass|fail|skipped|todo|cancelled) (\d+)$`)
-	nodeFail  = lazy(`^(\s*)(?:✖ (.+?) \([\d.]+ms\)|not ok \d+ - (.+?)(?: # (TODO|SKIP).*)?)$`)
+	nodeCount = pattern.Lazy(`^(?:#|ℹ) (pass|fail|skipped|todo|cancelled) (\d+)$`)
+	nodeFail  = pattern.Lazy(`^(\s*)(?:✖ (.+?) \([\d.]+ms\)|not ok \d+ - (.+?)(?: # (TODO|SKIP).*)?)$`)
 )
 
 func (n *nodeTests) read(i int, line string) {

@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // pytest reads pytest's output: sections with a heading for each failure, a short
@@ -14,10 +16,10 @@ type pytest struct {
 }
 
 var (
-	pytestHead  = lazy(`^_{3,} (?:ERROR (?:at \w+ of|collecting) )?(.+?) _{3,}$`)
-	pytestShort = lazy(`^(FAILED|ERROR) (\S+?)(?:::(\S.*?))?(?: - (.*))?$`)
-	pytestCount = lazy(`(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b`)
-	pytestLast  = lazy(`^(?:=+ )?(?:no tests ran|\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|warnings?|deselected)\b.*) in [\d.]+s`)
+	pytestHead  = pattern.Lazy(`^_{3,} (?:ERROR (?:at \w+ of|collecting) )?(.+?) _{3,}$`)
+	pytestShort = pattern.Lazy(`^(FAILED|ERROR) (\S+?)(?:::(\S.*?))?(?: - (.*))?$`)
+	pytestCount = pattern.Lazy(`(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b`)
+	pytestLast  = pattern.Lazy(`^(?:=+ )?(?:no tests ran|\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|warnings?|deselected)\b.*) in [\d.]+s`)
 )
 
 func (p *pytest) read(i int, line string) {

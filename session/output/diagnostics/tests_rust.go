@@ -2,6 +2,8 @@ package diagnostics
 
 import (
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // cargoTests reads cargo test.
@@ -16,10 +18,10 @@ type cargoTests struct {
 }
 
 var (
-	cargoTest  = lazy(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
-	cargoStdio = lazy(`^---- (.+) (?:stdout|stderr) ----$`)
-	cargoSum   = lazy(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
-	cargoSuite = lazy(`^\s+(?:Running|Doc-tests) (.+?)(?: \(.*\))?$`)
+	cargoTest  = pattern.Lazy(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
+	cargoStdio = pattern.Lazy(`^---- (.+) (?:stdout|stderr) ----$`)
+	cargoSum   = pattern.Lazy(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	cargoSuite = pattern.Lazy(`^\s+(?:Running|Doc-tests) (.+?)(?: \(.*\))?$`)
 )
 
 func (c *cargoTests) read(i int, line string) {

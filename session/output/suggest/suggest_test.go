@@ -1,8 +1,10 @@
-package diagnostics
+package suggest
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // FEATURES: R29
@@ -42,7 +44,7 @@ func TestSuggest(t *testing.T) {
 		{"go.sum", "go build", 1, "missing go.sum entry for module providing package x\n", "go.mod", "go mod tidy"},
 		{"crate", "cargo build", 101, "error[E0432]: unresolved import `serde`\n", "Cargo.toml", "cargo add serde"},
 		{"port", "npm start", 1, "Error: listen EADDRINUSE: address already in use :::3000\n", "", "lsof -i :3000"},
-		{"failed test", "go test ./p", 1, goVerbose, "go.mod", "go test -run '^TestBad$' example.org/x/p"},
+		{"failed test", "go test ./p", 1, goFailed, "go.mod", "go test -run '^TestBad$' example.org/x/p"},
 		{"failed subtest", "go test ./p", 1, "--- FAIL: TestA (0s)\n    --- FAIL: TestA/b.c (0s)\nFAIL\tx/p\t0s\n", "", `go test -run '^TestA$/^b\.c$' x/p`},
 		{"failed pytest", "pytest", 1, "FAILED tests/a.py::test_x - no\n1 failed in 0.1s\n", "", "pytest tests/a.py::test_x"},
 		{"built with go", "go build ./...", 0, "", "go.mod Makefile", "go test ./... | go run ."},
@@ -58,7 +60,7 @@ func TestSuggest(t *testing.T) {
 	} {
 		exit := c.exit
 		var got []string
-		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files), Verbs: verbs}) {
+		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files), Verbs: verbs}) {
 			got = append(got, s.Command)
 			if s.Rule == "" || s.Reason == "" {
 				t.Errorf("%s: %+v", c.name, s)
@@ -68,13 +70,41 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, strings.Join(got, " | "), c.want)
 		}
 	}
-	if s := Suggest(Context{Line: "make", Result: Parse("make", nil, ""), Files: []string{"Makefile"}}); s != nil {
+	if s := Suggest(Context{Line: "make", Result: diagnostics.Parse("make", nil, ""), Files: []string{"Makefile"}}); s != nil {
 		t.Errorf("of a command that may still run: %+v", s)
 	}
 }
 
-func TestLongNames(t *testing.T) {
-	if got := nearest(strings.Repeat("x", maxNameBytes), []string{strings.Repeat("x", maxNameBytes+2)}); len(got) != 1 {
-		t.Error("names of the greatest length")
+// goFailed is what go test -v prints of a test that fails.
+const goFailed = `=== RUN   TestGood
+--- PASS: TestGood (0.00s)
+=== RUN   TestBad
+    p_test.go:4: got 1
+        want 2
+--- FAIL: TestBad (0.00s)
+FAIL
+FAIL	example.org/x/p	0.056s
+FAIL
+`
+
+// Suggestions end, and are lines for a shell, whatever was printed.
+func FuzzSuggest(f *testing.F) {
+	one, missing := 1, 127
+	for _, line := range []string{"make", "npm run lint", "git psuh", "go test ./p", "./run", "sudo apt install x"} {
+		for _, out := range []string{goFailed, "bash: gti: command not found\n", "make: *** No rule to make target 'lnit'.  Stop.\n",
+			"git: 'psuh' is not a git command. See 'git --help'.\n\nThe most similar command is\n\tpush\n", "Error: listen EADDRINUSE: address already in use :::3000\n"} {
+			f.Add(line, out)
+		}
 	}
+	f.Fuzz(func(t *testing.T, line, out string) {
+		for _, exit := range []*int{nil, &one, &missing} {
+			c := Context{Line: line, Output: out, Result: diagnostics.Parse(line, exit, out), Programs: []string{"git", "ls", "make"},
+				Files: []string{"go.mod", "a b"}, Verbs: &Verbs{Make: []string{"lint"}, NPM: []string{"lint"}}}
+			for _, s := range Suggest(c) {
+				if s.Command == "" || s.Reason == "" || s.Rule == "" || strings.ContainsAny(s.Command, "\x00\n") && !strings.Contains(line, "\n") {
+					t.Errorf("%q, %q: %+v", line, out, s)
+				}
+			}
+		}
+	})
 }

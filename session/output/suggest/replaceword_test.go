@@ -1,9 +1,11 @@
-package diagnostics
+package suggest
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Any failure in a directory with a file of a short name was looked through for the empty word, without end.
@@ -13,7 +15,7 @@ func TestSuggestionsEnd(t *testing.T) {
 	done := make(chan []Suggestion, 1)
 	go func() {
 		exit, line, out := 3, "./configure", "it went wrong\n"
-		done <- Suggest(Context{Line: line, Output: out, Result: Parse(line, &exit, out), Files: []string{"a", "b", "o"}})
+		done <- Suggest(Context{Line: line, Output: out, Result: diagnostics.Parse(line, &exit, out), Files: []string{"a", "b", "o"}})
 	}()
 	select {
 	case list := <-done:

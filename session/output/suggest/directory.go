@@ -1,10 +1,12 @@
-package diagnostics
+package suggest
 
 import (
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Verbs are what a directory's files let one run. nil: they were not read, and nothing is
@@ -14,26 +16,33 @@ type Verbs struct {
 	NPM  []string // scripts of its package.json
 }
 
-// maxVerbs bounds what is taken of a file.
-const maxVerbs = 500
+// Bounds of what is taken of a file: verbs, and bytes of a line.
+const (
+	maxVerbs    = 500
+	maxVerbLine = 8 << 10
+)
 
-var makeTarget = lazy(`^([A-Za-z0-9_][A-Za-z0-9._/-]*(?: +[A-Za-z0-9_][A-Za-z0-9._/-]*)*) *::?(?:[^=]|$)`)
+var makeTarget = pattern.Lazy(`^([A-Za-z0-9_][A-Za-z0-9._/-]*(?: +[A-Za-z0-9_][A-Za-z0-9._/-]*)*) *::?(?:[^=]|$)`)
 
 // MakeTargets are the targets that a makefile names outright. What it computes is not among
 // them.
 func MakeTargets(text string) []string {
 	var all []string
-	eachLine(text, func(_ int, line string) {
-		m := makeTarget.FindStringSubmatch(line)
-		if m == nil || len(all) >= maxVerbs {
-			return
+	for line := range strings.Lines(text) {
+		line = line[:min(len(line), maxVerbLine)]
+		m := makeTarget.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil {
+			continue
+		}
+		if len(all) >= maxVerbs {
+			break
 		}
 		for _, name := range strings.Fields(m[1]) {
 			if !slices.Contains(all, name) {
 				all = append(all, strings.Clone(name))
 			}
 		}
-	})
+	}
 	return all
 }
 
@@ -51,10 +60,10 @@ func NPMScripts(text []byte) []string {
 }
 
 var (
-	scriptName  = lazy(`^[A-Za-z0-9@_][A-Za-z0-9@:/._-]*$`)
-	noFile      = lazy(`(?m)(?:^|: )(?:cannot (?:access|open|stat) )?'?([^\s:'/][^:'\n/]*)'?: No such file or directory$`)
-	noScript    = lazy(`(?i)missing script: ["']?([A-Za-z0-9@:/._-]+)`)
-	noTarget    = lazy("No rule to make target ['`]([^'\n]+)'")
+	scriptName  = pattern.Lazy(`^[A-Za-z0-9@_][A-Za-z0-9@:/._-]*$`)
+	noFile      = pattern.Lazy(`(?m)(?:^|: )(?:cannot (?:access|open|stat) )?'?([^\s:'/][^:'\n/]*)'?: No such file or directory$`)
+	noScript    = pattern.Lazy(`(?i)missing script: ["']?([A-Za-z0-9@:/._-]+)`)
+	noTarget    = pattern.Lazy("No rule to make target ['`]([^'\n]+)'")
 	mostScripts = 3
 )
 

@@ -1,4 +1,4 @@
-package diagnostics
+package suggest
 
 import (
 	"path"
@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Context is what suggestions are made from.
 type Context struct {
-	Line     string // the command line, as typed
-	Output   string // its end is enough: maxSuggestBytes are looked at
-	Result   Result // of Parse
+	Line     string             // the command line, as typed
+	Output   string             // its end is enough: maxSuggestBytes are looked at
+	Result   diagnostics.Result // of Parse
 	Programs []string
 	Files    []string // names in the working directory
 	Verbs    *Verbs   // what its files let one run
@@ -89,7 +92,7 @@ func one(command, reason string) []Suggestion {
 }
 
 // find is a regular expression's first group in the output.
-func (s *situation) find(re pattern) string {
+func (s *situation) find(re pattern.Pattern) string {
 	if m := re.FindStringSubmatch(s.out); m != nil {
 		for _, g := range m[1:] {
 			if g != "" {

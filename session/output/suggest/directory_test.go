@@ -1,8 +1,10 @@
-package diagnostics
+package suggest
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // FAULT: F
@@ -31,7 +33,7 @@ func TestSuggestionsLookAtTheDirectory(t *testing.T) {
 		{"npm run build", "done\n", 0, []string{"npm start"}}, // there is no script test
 	} {
 		var got []string
-		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: Parse(c.line, &c.exit, c.out), Files: files, Verbs: verbs}) {
+		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &c.exit, c.out), Files: files, Verbs: verbs}) {
 			got = append(got, s.Command)
 		}
 		if !slices.Equal(got, c.want) {
@@ -39,7 +41,7 @@ func TestSuggestionsLookAtTheDirectory(t *testing.T) {
 		}
 	}
 	zero := 0
-	if got := Suggest(Context{Line: "make", Result: Parse("make", &zero, ""), Files: files}); len(got) > 0 {
+	if got := Suggest(Context{Line: "make", Result: diagnostics.Parse("make", &zero, ""), Files: files}); len(got) > 0 {
 		t.Errorf("invented: %+v", got)
 	}
 }

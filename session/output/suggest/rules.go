@@ -1,8 +1,11 @@
-package diagnostics
+package suggest
 
 import (
 	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
 )
 
 // Letters that names of packages, branches and tests are made of. What the output has
@@ -13,18 +16,18 @@ const (
 )
 
 var (
-	notFound = lazy(`(?m)(?:^|: )command not found: ([\w.+-]+)$|: ([\w.+-]+): (?:command )?not found$|^([\w.+-]+): (?:command )?not found$|[Uu]nknown command:? '?([\w.+-]+)'?$|^'([\w.+-]+)' is not recognized`)
-	upstream = lazy(`(?m)^\s*git push --set-upstream (` + branchName + ` ` + branchName + `)\s*$`)
-	gitVerb  = lazy(`git: '([\w-]+)' is not a git command`)
-	similar  = lazy(`(?m)most similar commands? (?:is|are)\n((?:\s+[\w-]+\n?)+)`)
-	cargoCmd = lazy("no such (?:sub)?command: `([\\w-]+)`(?s:.*?)similar name exists: `([\\w-]+)`")
-	notExec  = lazy(`(?m): (\.{0,2}/[^\s:]+): Permission denied$|permission denied: (\.{0,2}/[^\s:]+)$`)
-	nodeMod  = lazy(`Cannot find (?:module|package) '(` + packageName + `)'`)
-	pyMod    = lazy(`No module named '?([A-Za-z_]\w*)`)
-	goGet    = lazy(`(?m)^\s*go get (` + packageName + `)\s*$`)
-	rustMod  = lazy("(?:can't find crate for|undeclared crate or module|unlinked crate|unresolved import) `([A-Za-z_]\\w*)")
-	portUsed = lazy(`(?i)(?:EADDRINUSE|address already in use)[^\n]*?:(\d{2,5})\b`)
-	testName = lazy(`^` + packageName + `$`)
+	notFound = pattern.Lazy(`(?m)(?:^|: )command not found: ([\w.+-]+)$|: ([\w.+-]+): (?:command )?not found$|^([\w.+-]+): (?:command )?not found$|[Uu]nknown command:? '?([\w.+-]+)'?$|^'([\w.+-]+)' is not recognized`)
+	upstream = pattern.Lazy(`(?m)^\s*git push --set-upstream (` + branchName + ` ` + branchName + `)\s*$`)
+	gitVerb  = pattern.Lazy(`git: '([\w-]+)' is not a git command`)
+	similar  = pattern.Lazy(`(?m)most similar commands? (?:is|are)\n((?:\s+[\w-]+\n?)+)`)
+	cargoCmd = pattern.Lazy("no such (?:sub)?command: `([\\w-]+)`(?s:.*?)similar name exists: `([\\w-]+)`")
+	notExec  = pattern.Lazy(`(?m): (\.{0,2}/[^\s:]+): Permission denied$|permission denied: (\.{0,2}/[^\s:]+)$`)
+	nodeMod  = pattern.Lazy(`Cannot find (?:module|package) '(` + packageName + `)'`)
+	pyMod    = pattern.Lazy(`No module named '?([A-Za-z_]\w*)`)
+	goGet    = pattern.Lazy(`(?m)^\s*go get (` + packageName + `)\s*$`)
+	rustMod  = pattern.Lazy("(?:can't find crate for|undeclared crate or module|unlinked crate|unresolved import) `([A-Za-z_]\\w*)")
+	portUsed = pattern.Lazy(`(?i)(?:EADDRINUSE|address already in use)[^\n]*?:(\d{2,5})\b`)
+	testName = pattern.Lazy(`^` + packageName + `$`)
 )
 
 // rules in the order in which their suggestions come.
@@ -210,7 +213,7 @@ func contains(list []string, s string) bool {
 
 // suggestOpen opens what a listing has: what should be read first, a directory, a file.
 func suggestOpen(s *situation) []Suggestion {
-	if s.Result.Kind != Listing {
+	if s.Result.Kind != diagnostics.Listing {
 		return nil
 	}
 	var names []string

@@ -1,0 +1,19 @@
+package suggest
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+)
+
+func TestPatterns(t *testing.T) {
+	for _, src := range pattern.Sources() {
+		if _, err := regexp.Compile(src); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(pattern.Sources()); n < 40 {
+		t.Errorf("only %d patterns", n)
+	}
+}
