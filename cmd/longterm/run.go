@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/session/notify"
 )
 
 // runFlags are what `run` is told.
@@ -108,7 +108,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	told, err := progress.ParseNotify(r.ways, r.after)
+	told, err := notify.Parse(r.ways, r.after)
 	if err != nil {
 		return exit.Usagef("--notify: %w", err)
 	}
@@ -373,12 +373,12 @@ func (r *running) status(aborted bool, followErr error) error {
 }
 
 // tellFinished notifies people of the end of `run`'s command.
-func (a *app) tellFinished(ctx context.Context, n *progress.Notify, r *running) {
+func (a *app) tellFinished(ctx context.Context, n *notify.Options, r *running) {
 	if r.ended == nil {
 		return
 	}
 	s := r.ended
-	done := progress.Finished{
+	done := notify.Finished{
 		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
 		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
 	}

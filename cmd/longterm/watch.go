@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/session/notify"
 )
 
 // watchFlags are what `watch` is told.
@@ -90,7 +90,7 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	notify, err := progress.ParseNotify(f.ways, f.after)
+	told, err := notify.Parse(f.ways, f.after)
 	if err != nil {
 		return exit.Usagef("--notify: %w", err)
 	}
@@ -107,7 +107,7 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 		return err
 	}
 	defer files.Close()
-	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: notify, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs}
+	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: told, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs}
 	if o.Command == "" {
 		o.Command = quoted(args)
 	}

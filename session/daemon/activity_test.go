@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
@@ -63,9 +64,9 @@ func TestWork(t *testing.T) {
 
 // FEATURES: R82
 func TestFollowerNotifies(t *testing.T) {
-	told := make(chan progress.Finished, 1)
+	told := make(chan notify.Finished, 1)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var f progress.Finished
+		var f notify.Finished
 		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -208,7 +209,7 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
 	n := f.h.conf.Notify()
 	r := f.e.record()
-	done := progress.Finished{
+	done := notify.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
 		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.seat.count() > 0,
 	}
@@ -218,7 +219,7 @@ func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) 
 	if !n.Wants(&done) {
 		return
 	}
-	sender := progress.Sender{Terminals: f.h.terminals.send}
+	sender := notify.Sender{Terminals: f.h.terminals.send}
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
 		f.h.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
 	}

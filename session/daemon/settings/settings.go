@@ -15,8 +15,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -67,12 +67,12 @@ func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 func (s *Settings) Grace() time.Duration { return s.Get().Exec.Grace }
 
 // Notify says whom the configuration wants to be told of ends.
-func (s *Settings) Notify() *progress.Notify {
+func (s *Settings) Notify() *notify.Options {
 	c := s.Get()
 	if !c.Alerts.Command {
-		return &progress.Notify{}
+		return &notify.Options{}
 	}
-	return &progress.Notify{
+	return &notify.Options{
 		After: c.Alerts.MinDuration, Attended: !c.Alerts.UnattendedOnly, Bell: c.Alerts.Bell,
 		Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook,
 	}

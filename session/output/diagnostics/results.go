@@ -4,6 +4,8 @@
 //	command line ── ParseCommand ──→ Command ─┐
 //	exit status  ─────────────────────────────┼─→ Parser.Parse ──→ Result
 //	plain text   ── one pass, line by line ───┘
+//	lines as they come ── Stream ──→ errors and warnings so far, and the first
+//	two runs ── Compare ──→ what changed between them
 //
 // Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
 // number of findings of each sort and counts the rest, and stops looking for problems

@@ -4,8 +4,6 @@
 //	bytes ── Feed (plaintext.Writer) ──→ lines and unfinished lines ─┐
 //	OSC 9;4 ────────────────────────────────────────────────────┼─→ Machine ──→ State
 //	how long it took before ────────────────────────────────────┘
-//	two runs ── Compare ──→ what changed between them
-//	a run's end ── Notify.Wants, Sender ──→ bell, desktop, command, webhook
 //
 // A Machine is pure: it has no clock, and the same lines at the same times give the same
 // State. Its memory is bounded.

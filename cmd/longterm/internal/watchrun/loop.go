@@ -19,7 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 // Options say what is watched, and how.
@@ -28,7 +29,7 @@ type Options struct {
 	Request     api.NewSession // of each run
 	Client      *client.Client
 	Files       *filewatch.Tree
-	Notify      progress.Notify
+	Notify      notify.Options
 	Terminal    *os.File // the person's keys; nil: output is printed as text, or as JSON
 	Clear, Wait bool     // clear the terminal before each run; let a run finish before the next one begins
 	Runs        int      // how many; 0: until the person ends it
@@ -52,7 +53,7 @@ type watching struct {
 	view view
 
 	n      int // of the run, from 1
-	before *progress.Run
+	before *diagnostics.Run
 	took   []time.Duration // of runs that succeeded, newest first
 	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
 	quit   bool            // the person wants to leave

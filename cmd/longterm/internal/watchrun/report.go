@@ -20,11 +20,11 @@ type report struct {
 	n       int
 	command string
 	cause   []string
-	run     *progress.Run
+	run     *diagnostics.Run
 	state   progress.State
 	started time.Time
-	before  *progress.Run     // nil: this was the first
-	changes *progress.Changes // nil: this was the first
+	before  *diagnostics.Run     // nil: this was the first
+	changes *diagnostics.Changes // nil: this was the first
 }
 
 // reportJSON is what `watch --json` prints for each run.
@@ -44,7 +44,7 @@ type reportJSON struct {
 }
 
 type changesJSON struct {
-	progress.Changes
+	diagnostics.Changes
 	DurationMS int64 `json:"duration_ms"` // longer than before; negative: shorter
 }
 
@@ -136,7 +136,7 @@ func (r *report) changed() []string {
 	return tell(lines, "passes again: ", c.FixedTests, name)
 }
 
-func exitText(r *progress.Run) string {
+func exitText(r *diagnostics.Run) string {
 	if r.Exit == nil {
 		return r.Signal
 	}

@@ -15,9 +15,9 @@ import (
 
 func TestReportLines(t *testing.T) {
 	zero, one := 0, 1
-	good := &progress.Run{Exit: &zero, Duration: 2 * time.Second}
-	bad := &progress.Run{Exit: &one, Duration: 300 * time.Millisecond, Result: diagnostics.Result{Tests: &diagnostics.Tests{Passed: 3, Failed: 1, Failures: []diagnostics.Failure{{Name: "TestA"}}}}}
-	killed := &progress.Run{Signal: "SIGKILL", Duration: time.Minute}
+	good := &diagnostics.Run{Exit: &zero, Duration: 2 * time.Second}
+	bad := &diagnostics.Run{Exit: &one, Duration: 300 * time.Millisecond, Result: diagnostics.Result{Tests: &diagnostics.Tests{Passed: 3, Failed: 1, Failures: []diagnostics.Failure{{Name: "TestA"}}}}}
+	killed := &diagnostics.Run{Signal: "SIGKILL", Duration: time.Minute}
 	for _, c := range []struct {
 		name string
 		r    report
@@ -27,7 +27,7 @@ func TestReportLines(t *testing.T) {
 		{"the first, bad", report{run: bad}, []string{"✗ exit 1 in 300ms, tests: 3 passed, 1 failed", "fails: TestA"}},
 		{"killed", report{run: killed}, []string{"✗ SIGKILL in 1m00s"}},
 		{
-			"then bad", report{run: bad, before: good, changes: &progress.Changes{ExitChanged: true, Slower: -1700 * time.Millisecond, NewFailures: []string{"TestA"}}},
+			"then bad", report{run: bad, before: good, changes: &diagnostics.Changes{ExitChanged: true, Slower: -1700 * time.Millisecond, NewFailures: []string{"TestA"}}},
 			[]string{"✗ exit 1 in 300ms (−1.7s), tests: 3 passed, 1 failed", "status: 0 before, 1 now", "fails now: TestA"},
 		},
 	} {
@@ -44,7 +44,7 @@ func TestReportLines(t *testing.T) {
 func TestReportJSON(t *testing.T) {
 	var b bytes.Buffer
 	v := &jsonView{w: &b}
-	v.report(&report{n: 2, command: "make <x>", run: &progress.Run{Signal: "SIGINT"}})
+	v.report(&report{n: 2, command: "make <x>", run: &diagnostics.Run{Signal: "SIGINT"}})
 	var got map[string]any
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got["run"] != 2.0 || got["exit_code"] != nil || got["command"] != "make <x>" {
 		t.Errorf("%s %v", b.String(), err)

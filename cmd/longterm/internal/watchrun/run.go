@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
@@ -179,14 +180,14 @@ func (r *run) tell(ctx context.Context, info *api.Session) {
 	w := r.w
 	rest, _, _ := r.plain.Rest(nil)
 	r.text.Write(rest)
-	run := &progress.Run{
+	run := &diagnostics.Run{
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
 		Result: diagnostics.Parse(w.Command, info.ExitCode, r.text.String()),
 	}
 	r.feed.End(time.Now())
 	rep := report{n: w.n, command: w.Command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
 	if w.before != nil {
-		c := progress.Compare(w.before, run)
+		c := diagnostics.Compare(w.before, run)
 		rep.changes, rep.before = &c, w.before
 	}
 	w.before = run
@@ -199,7 +200,7 @@ func (r *run) tell(ctx context.Context, info *api.Session) {
 
 // told notifies people.
 func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
-	done := progress.Finished{
+	done := notify.Finished{
 		Session: info.ID, Name: info.Name, Command: w.Command, Cwd: w.Request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,
 	}
@@ -210,11 +211,11 @@ func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
 }
 
 // Notify tells people that a command finished, if they want to know.
-func Notify(ctx context.Context, p *output.Printer, n *progress.Notify, f *progress.Finished, terminal func([]byte) int) {
+func Notify(ctx context.Context, p *output.Printer, n *notify.Options, f *notify.Finished, terminal func([]byte) int) {
 	if !n.Wants(f) {
 		return
 	}
-	s := progress.Sender{Terminals: terminal}
+	s := notify.Sender{Terminals: terminal}
 	if err := s.Send(ctx, n, f); err != nil {
 		p.Warn(err)
 	}

@@ -1,4 +1,4 @@
-package progress
+package notify
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Notify says when and how people are told that a command has finished (R82). The zero
+// Options say when and how people are told that a command has finished (R82). The zero
 // value tells nobody. It is plain data, made to be part of a configuration.
-type Notify struct {
+type Options struct {
 	// After: only commands that ran at least so long.
 	After time.Duration
 	// Attended: also when somebody is attached to the session or watches it. A command
@@ -52,12 +52,12 @@ type Finished struct {
 }
 
 // Any reports if there is a way to tell anybody.
-func (n *Notify) Any() bool {
+func (n *Options) Any() bool {
 	return n.Bell || n.Desktop || len(n.Command) > 0 || n.Webhook != ""
 }
 
 // Wants reports if a command's end is told.
-func (n *Notify) Wants(f *Finished) bool {
+func (n *Options) Wants(f *Finished) bool {
 	took := time.Duration(f.DurationMS) * time.Millisecond
 	switch {
 	case !n.Any(), took < n.After, n.Failed && f.ok():
@@ -105,7 +105,7 @@ func oneLine(s string, most int) string {
 }
 
 // TerminalBytes is what is written to an attached terminal: bell and OSC 9.
-func (n *Notify) TerminalBytes(f *Finished) []byte {
+func (n *Options) TerminalBytes(f *Finished) []byte {
 	var b []byte
 	if n.Desktop {
 		b = append(b, "\x1b]9;"+oneLine(f.Text(), 200)+"\x1b\\"...)
@@ -116,10 +116,10 @@ func (n *Notify) TerminalBytes(f *Finished) []byte {
 	return b
 }
 
-// ParseNotify reads ways as a flag gives them: bell, desktop, failed, command=LINE (run by
+// Parse reads ways as a flag gives them: bell, desktop, failed, command=LINE (run by
 // sh -c) and webhook=URL.
-func ParseNotify(ways []string, after time.Duration) (Notify, error) {
-	n := Notify{After: after, Attended: true}
+func Parse(ways []string, after time.Duration) (Options, error) {
+	n := Options{After: after, Attended: true}
 	for _, way := range ways {
 		name, value, given := strings.Cut(way, "=")
 		switch {

@@ -1,4 +1,4 @@
-package progress
+package notify
 
 import (
 	"context"
@@ -15,23 +15,23 @@ import (
 func code(n int) *int { return &n }
 
 // FEATURES: R82
-func TestNotifyWants(t *testing.T) {
-	bell := Notify{Bell: true, After: 10 * time.Second}
+func TestWants(t *testing.T) {
+	bell := Options{Bell: true, After: 10 * time.Second}
 	for _, c := range []struct {
 		name string
-		n    Notify
+		n    Options
 		f    Finished
 		want bool
 	}{
-		{"nobody is asked to", Notify{}, Finished{DurationMS: 60_000}, false},
+		{"nobody is asked to", Options{}, Finished{DurationMS: 60_000}, false},
 		{"too short", bell, Finished{DurationMS: 9_999}, false},
 		{"long enough", bell, Finished{DurationMS: 10_000}, true},
 		{"somebody sees it", bell, Finished{DurationMS: 60_000, Attended: true}, false},
-		{"somebody sees it, but may have gone", Notify{Bell: true, Always: time.Minute}, Finished{DurationMS: 60_000, Attended: true}, true},
-		{"somebody sees it, wanted", Notify{Bell: true, Attended: true}, Finished{Attended: true}, true},
-		{"only failures", Notify{Bell: true, Failed: true}, Finished{ExitCode: code(0)}, false},
-		{"a failure", Notify{Bell: true, Failed: true}, Finished{ExitCode: code(2)}, true},
-		{"a signal", Notify{Bell: true, Failed: true}, Finished{Signal: "SIGKILL"}, true},
+		{"somebody sees it, but may have gone", Options{Bell: true, Always: time.Minute}, Finished{DurationMS: 60_000, Attended: true}, true},
+		{"somebody sees it, wanted", Options{Bell: true, Attended: true}, Finished{Attended: true}, true},
+		{"only failures", Options{Bell: true, Failed: true}, Finished{ExitCode: code(0)}, false},
+		{"a failure", Options{Bell: true, Failed: true}, Finished{ExitCode: code(2)}, true},
+		{"a signal", Options{Bell: true, Failed: true}, Finished{Signal: "SIGKILL"}, true},
 	} {
 		if got := c.n.Wants(&c.f); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -52,7 +52,7 @@ func TestSend(t *testing.T) {
 	}))
 	defer hook.Close()
 	file := filepath.Join(t.TempDir(), "told")
-	n, err := ParseNotify([]string{"bell", "desktop", "webhook=" + hook.URL, `command=printf '%s|%s' "$LONGTERM_EXIT" "$LONGTERM_COMMAND" >` + file}, time.Second)
+	n, err := Parse([]string{"bell", "desktop", "webhook=" + hook.URL, `command=printf '%s|%s' "$LONGTERM_EXIT" "$LONGTERM_COMMAND" >` + file}, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +86,13 @@ func TestSendFails(t *testing.T) {
 	defer hang.Close()
 	defer close(left)
 	for _, c := range []struct {
-		n    Notify
+		n    Options
 		want string
 	}{
-		{Notify{Webhook: refuse.URL}, "418"},
-		{Notify{Webhook: hang.URL, Timeout: 20 * time.Millisecond}, "deadline"},
-		{Notify{Command: []string{"sh", "-c", "echo sorry; exit 3"}}, "exit status 3: sorry"},
-		{Notify{Command: []string{"/does/not/exist"}}, "no such file"},
+		{Options{Webhook: refuse.URL}, "418"},
+		{Options{Webhook: hang.URL, Timeout: 20 * time.Millisecond}, "deadline"},
+		{Options{Command: []string{"sh", "-c", "echo sorry; exit 3"}}, "exit status 3: sorry"},
+		{Options{Command: []string{"/does/not/exist"}}, "no such file"},
 	} {
 		err := (&Sender{}).Send(context.Background(), &c.n, &Finished{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -101,9 +101,9 @@ func TestSendFails(t *testing.T) {
 	}
 }
 
-func TestParseNotify(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, bad := range []string{"", "ring", "webhook=", "webhook=ftp://x", "webhook=http://", "command="} {
-		if n, err := ParseNotify([]string{bad}, 0); err == nil {
+		if n, err := Parse([]string{bad}, 0); err == nil {
 			t.Errorf("%q: %+v", bad, n)
 		}
 	}

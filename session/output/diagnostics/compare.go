@@ -1,17 +1,13 @@
-package progress
+package diagnostics
 
-import (
-	"time"
-
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
-)
+import "time"
 
 // Run is a finished run of a watched command.
 type Run struct {
 	Exit     *int   // nil: a signal ended it, or unknown
 	Signal   string // that signal
 	Duration time.Duration
-	Result   diagnostics.Result
+	Result   Result
 }
 
 // Failed reports anything but an exit status of 0.
@@ -19,10 +15,10 @@ func (r *Run) Failed() bool { return r.Exit == nil || *r.Exit != 0 }
 
 // Changes is what differs between two runs.
 type Changes struct {
-	NewErrors   []diagnostics.Diagnostic `json:"new_errors,omitempty"`
-	FixedErrors []diagnostics.Diagnostic `json:"fixed_errors,omitempty"`
-	NewFailures []string                 `json:"new_failures,omitempty"` // tests that began to fail
-	FixedTests  []string                 `json:"fixed_tests,omitempty"`  // tests that fail no longer
+	NewErrors   []Diagnostic `json:"new_errors,omitempty"`
+	FixedErrors []Diagnostic `json:"fixed_errors,omitempty"`
+	NewFailures []string     `json:"new_failures,omitempty"` // tests that began to fail
+	FixedTests  []string     `json:"fixed_tests,omitempty"`  // tests that fail no longer
 	// ExitBefore is the status before; only if it changed.
 	ExitChanged bool          `json:"exit_changed"`
 	ExitBefore  *int          `json:"exit_before,omitempty"`
@@ -59,12 +55,12 @@ func sameExit(a, b *Run) bool {
 // identity is what an error keeps while its file is edited: not its line.
 type identity struct{ file, code, message string }
 
-func errorKey(d diagnostics.Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
+func errorKey(d Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
 
-func errorsOf(r *diagnostics.Result) []diagnostics.Diagnostic {
-	var list []diagnostics.Diagnostic
+func errorsOf(r *Result) []Diagnostic {
+	var list []Diagnostic
 	for _, d := range r.Diagnostics {
-		if d.Severity == diagnostics.Error {
+		if d.Severity == Error {
 			d.Related = nil
 			list = append(list, d)
 		}
@@ -72,7 +68,7 @@ func errorsOf(r *diagnostics.Result) []diagnostics.Diagnostic {
 	return list
 }
 
-func failuresOf(r *diagnostics.Result) []string {
+func failuresOf(r *Result) []string {
 	if r.Tests == nil {
 		return nil
 	}

@@ -1,15 +1,13 @@
-package progress
+package diagnostics
 
 import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
 func runOf(line string, exit int, d time.Duration, text string) *Run {
-	return &Run{Exit: &exit, Duration: d, Result: diagnostics.Parse(line, &exit, text)}
+	return &Run{Exit: &exit, Duration: d, Result: Parse(line, &exit, text)}
 }
 
 // FEATURES: R82
@@ -45,7 +43,7 @@ func TestCompareTests(t *testing.T) {
 	}
 }
 
-func messages(list []diagnostics.Diagnostic) []string {
+func messages(list []Diagnostic) []string {
 	var out []string
 	for _, d := range list {
 		out = append(out, d.File+" "+d.Message)

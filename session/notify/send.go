@@ -1,4 +1,4 @@
-package progress
+package notify
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ type Sender struct {
 
 // Send tells of a command's end in all ways that are asked for. It takes at most the
 // Timeout.
-func (s *Sender) Send(ctx context.Context, n *Notify, f *Finished) error {
+func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error {
 	timeout := n.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
