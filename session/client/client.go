@@ -15,8 +15,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -193,11 +195,16 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			req.Header.Set("Content-Type", "application/json")
 		}
 		resp, err := c.http.Do(req)
-		switch {
-		case err == nil && resp.StatusCode < 400:
+		if err == nil && resp.StatusCode < 400 {
 			return resp, nil
-		case err == nil:
-			if err = readError(resp); !mayRepeat(err) {
+		}
+		if err == nil {
+			err = readError(resp)
+		}
+		var refused *api.Error
+		switch {
+		case errors.As(err, &refused):
+			if !refused.Retry {
 				return nil, err
 			}
 		case ctx.Err() != nil:
@@ -240,14 +247,32 @@ func unavailable(err error, dirs paths.Dirs) error {
 		WithHint("see %s, or run `longterm doctor`", dirs.DaemonLog())
 }
 
+// readError is the error that an answer is: the API's, if it came whole.
 func readError(resp *http.Response) error {
 	defer resp.Body.Close()
 	var e api.Error
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err == nil && json.Unmarshal(b, &e) == nil && e.Code != "" {
+	if err != nil {
+		return fmt.Errorf("the answer %s broke off: %w", resp.Status, err)
+	}
+	if json.Unmarshal(b, &e) == nil && e.Code != "" {
 		return &e
 	}
-	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, bytes.TrimSpace(b))
+	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, inLine(b))
+}
+
+// maxShown bounds what people are shown of an answer that is none, in characters.
+const maxShown = 200
+
+// inLine is text as part of a message: in one line, without what would act on a terminal.
+func inLine(b []byte) string {
+	text := bytes.ToValidUTF8(b[:min(len(b), 4*maxShown)], []byte("?"))
+	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	runes := []rune(strings.Join(words, " "))
+	if len(runes) > maxShown || len(b) > 4*maxShown {
+		return string(runes[:min(len(runes), maxShown)]) + "…"
+	}
+	return string(runes)
 }
 
 // socketTime bounds how long a daemon that serves may take to make its socket again when
