@@ -140,7 +140,7 @@ func dies(sent string) http.HandlerFunc {
 
 // partial is the beginning of an answer that promises more than it has.
 func partial(status int, body string) string {
-	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n%s", status, http.StatusText(status), body)
+	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nLongterm-From: 0\r\nLongterm-Next: 1000\r\nContent-Length: 1000\r\n\r\n%s", status, http.StatusText(status), body)
 }
 
 // hangs answers nothing until the client goes. It tells when it was asked, and when the client went.

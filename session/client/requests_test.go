@@ -176,7 +176,12 @@ func replyOf(s string) http.HandlerFunc {
 	if s == "" {
 		s = "{}"
 	}
-	return writes(http.StatusOK, "application/json", s)
+	write := writes(http.StatusOK, "application/json", s)
+	return func(w http.ResponseWriter, r *http.Request) { // the output's as well
+		w.Header().Set("Longterm-From", "0")
+		w.Header().Set("Longterm-Next", "2")
+		write(w, r)
+	}
 }
 
 func TestRequests(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -207,17 +208,28 @@ func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, err
 		return api.Output{}, err
 	}
 	defer resp.Body.Close()
-	number := func(h string) uint64 {
-		n, _ := strconv.ParseUint(resp.Header.Get(h), 10, 64)
-		return n
+	var o api.Output
+	if o.From, o.Next, o.Gap, err = offsets(resp.Header); err != nil {
+		return api.Output{}, fmt.Errorf("answer to GET %s/output/raw: %w", s.path, err)
 	}
-	o := api.Output{From: number("Longterm-From"), Next: number("Longterm-Next"), Gap: number("Longterm-Gap")}
 	o.End = resp.Header.Get("Longterm-End") == "true"
 	if o.Data, err = io.ReadAll(resp.Body); err != nil {
 		return api.Output{}, fmt.Errorf("%w: %w", errCut, err)
 	}
 	o.Streams, err = api.ParseStreams(resp.Header.Get("Longterm-Streams"), len(o.Data))
 	return o, err
+}
+
+// offsets are where output stands, as the headers of an answer say. An answer without them is
+// none to go on from: who follows would begin anew for ever.
+func offsets(h http.Header) (from, next, gap uint64, err error) {
+	from, fromErr := strconv.ParseUint(h.Get("Longterm-From"), 10, 64)
+	next, nextErr := strconv.ParseUint(h.Get("Longterm-Next"), 10, 64)
+	gap, _ = strconv.ParseUint(h.Get("Longterm-Gap"), 10, 64)
+	if fromErr != nil || nextErr != nil || from > next {
+		return 0, 0, 0, errors.New("it is no output of a session")
+	}
+	return from, next, gap, nil
 }
 
 // Follow calls f with output from an offset on, until the session ended, ctx ends or f

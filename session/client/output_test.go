@@ -1,0 +1,145 @@
+//go:build unix
+
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// prints is a session's output as the daemon hands it out: from an offset, a piece at a time.
+// forgotten says how much of its beginning is not kept. Some answers break off, after as many
+// bytes as cut says (negative: none of them).
+func prints(t *testing.T, all []byte, forgotten, piece int, cut func() int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		from, err := strconv.Atoi(r.URL.Query().Get("from"))
+		if err != nil || from > len(all) {
+			t.Errorf("asked for %s", r.URL)
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		begin := max(from, forgotten)
+		end := min(begin+piece, len(all))
+		for name, value := range map[string]int{"From": begin, "Next": end, "Gap": begin - from} {
+			w.Header().Set("Longterm-"+name, strconv.Itoa(value))
+		}
+		w.Header().Set("Longterm-End", strconv.FormatBool(end == len(all)))
+		data := all[begin:end]
+		if n := cut(); n >= 0 {
+			w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
+			_, _ = w.Write(data[:min(n, len(data))])
+			panic(http.ErrAbortHandler) // breaks the connection off
+		}
+		_, _ = w.Write(data)
+	}
+}
+
+// What is followed comes whole, in order and once, however often the daemon dies in an answer.
+//
+// FAULT: A23
+// FEATURES: R24
+func TestFollowGoesOn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := make([]byte, 50_000)
+	for i := range all {
+		all[i] = byte(rng.IntN(256))
+	}
+	const forgotten, begin = 700, 500
+	_, c := newFake(t, prints(t, all, forgotten, 4096, func() int {
+		if rng.IntN(3) > 0 {
+			return -1
+		}
+		return rng.IntN(5000)
+	}))
+	var got []byte
+	var gap uint64
+	next := uint64(forgotten)
+	err := c.Session("s").Follow(testContext(t), begin, func(o api.Output) error {
+		if o.From != next || o.Next != next+uint64(len(o.Data)) {
+			t.Errorf("%d bytes from %d to %d, want those from %d", len(o.Data), o.From, o.Next, next)
+		}
+		next, gap = o.Next, gap+o.Gap
+		got = append(got, o.Data...)
+		return nil
+	})
+	if err != nil || !bytes.Equal(got, all[forgotten:]) || gap != forgotten-begin {
+		t.Errorf("%v: %d bytes, gap %d", err, len(got), gap)
+	}
+}
+
+// Following ends with the session, by the callback, or by an error, and calls back for nothing.
+func TestFollowEnds(t *testing.T) {
+	never := func() int { return -1 }
+	_, c := newFake(t, prints(t, nil, 0, 10, never))
+	if err := c.Session("s").Follow(testContext(t), 0, func(o api.Output) error { return fmt.Errorf("called with %+v", o) }); err != nil {
+		t.Error(err)
+	}
+	enough := errors.New("enough")
+	f, c := newFake(t, prints(t, make([]byte, 100), 0, 10, never))
+	if err := c.Session("s").Follow(testContext(t), 0, func(api.Output) error { return enough }); err != enough || len(f.requests()) != 1 {
+		t.Errorf("%v after %d requests", err, len(f.requests()))
+	}
+	f, c = newFake(t, prints(t, make([]byte, 100), 0, 10, never), refuses(api.Errorf(api.CodeNotFound, "it was removed")))
+	if err := c.Session("s").Follow(testContext(t), 0, func(api.Output) error { return nil }); codeOf(err) != api.CodeNotFound || len(f.requests()) != 2 {
+		t.Errorf("%v after %d requests", err, len(f.requests()))
+	}
+}
+
+// Output is what its headers say; an answer that has none is no output, and nothing to go on from.
+func TestOutputHeaders(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		headers map[string]string
+		want    api.Output
+		err     string
+	}{
+		{name: "as it is", headers: map[string]string{"From": "5", "Next": "9", "Gap": "2", "End": "true"}, want: api.Output{From: 5, Next: 9, Gap: 2, End: true}},
+		{name: "two streams", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=1,err=3"},
+			want: api.Output{Next: 4, Streams: []api.StreamRun{{Stream: "stdout", Bytes: 1}, {Stream: "stderr", Bytes: 3}}}},
+		{name: "streams of more", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=5"}, err: "streams of output"},
+		{name: "streams of less", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=2"}, err: "nothing is said of 2 bytes"},
+		{name: "no offsets", err: "no output of a session"},
+		{name: "half of the offsets", headers: map[string]string{"From": "4"}, err: "no output of a session"},
+		{name: "no numbers", headers: map[string]string{"From": "4", "Next": "-1"}, err: "no output of a session"},
+		{name: "backwards", headers: map[string]string{"From": "9", "Next": "5"}, err: "no output of a session"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, client := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+				for name, value := range c.headers {
+					w.Header().Set("Longterm-"+name, value)
+				}
+				_, _ = w.Write([]byte("data"))
+			})
+			got, err := client.Session("s").Output(testContext(t), 3, 0)
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || len(f.requests()) != 1 {
+				t.Fatalf("%v after %d requests, want %q", err, len(f.requests()), c.err)
+			}
+			if err == nil && (string(got.Data) != "data" || got.From != c.want.From || got.Next != c.want.Next || got.Gap != c.want.Gap ||
+				got.End != c.want.End || !slices.Equal(got.Streams, c.want.Streams)) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// A stream is asked for alone in every page.
+func TestStreamIsFollowedAlone(t *testing.T) {
+	f, c := newFake(t, prints(t, make([]byte, 30), 0, 10, func() int { return -1 }))
+	if err := c.Session("s").Stream("stderr").Follow(testContext(t), 0, func(api.Output) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	for i, r := range f.requests() {
+		if !strings.HasSuffix(r.line, fmt.Sprintf("from=%d&stream=stderr", 10*i)) {
+			t.Error(r.line)
+		}
+	}
+}
