@@ -130,11 +130,10 @@ func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
 	for p := newPatience(); ; {
 		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
-		left := time.Until(deadline)
-		if err == nil || w.Input != nil || left <= 0 || !s.c.again(ctx, p, err) {
+		if err == nil || w.Input != nil || time.Until(deadline) <= 0 || !s.c.again(ctx, p, err) {
 			return r, err
 		}
-		w.TimeoutMS = max(1, left.Milliseconds())
+		w.TimeoutMS = max(1, time.Until(deadline).Milliseconds()) // what the restart took is gone
 	}
 }
 
