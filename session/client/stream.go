@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"time"
@@ -83,14 +84,22 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		q.Set("inside", o.Inside)
 	}
 	u := "ws://longterm" + api.Version + s.path + path + "?" + q.Encode()
-	dialer := websocket.Dialer{NetDialContext: s.c.dial, HandshakeTimeout: maxHandshake}
+	stop := func() bool { return false }
+	dialer := websocket.Dialer{HandshakeTimeout: maxHandshake, NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
+		conn, err := s.c.dial(dialing, network, addr)
+		if err == nil { // what ends ctx ends the opening, and reads and writes under way
+			stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+		}
+		return conn, err
+	}}
 	for try := 0; ; try++ {
 		ws, resp, err := dialer.DialContext(ctx, u, nil)
-		switch {
-		case err == nil:
+		if err == nil {
 			ws.SetReadLimit(maxMessage)
-			// What ends ctx ends reads and writes under way.
-			return &Stream{ws, context.AfterFunc(ctx, func() { _ = ws.NetConn().Close() })}, nil
+			return &Stream{ws, stop}, nil
+		}
+		stop()
+		switch {
 		case resp != nil && resp.StatusCode >= 400:
 			return nil, readError(resp)
 		case ctx.Err() != nil:

@@ -1,0 +1,200 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+)
+
+// upgrades opens the daemon's end of a stream.
+func upgrades(t *testing.T, serve func(ws *websocket.Conn)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		up := websocket.Upgrader{}
+		ws, err := up.Upgrade(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer ws.Close()
+		serve(ws)
+	}
+}
+
+func write(t *testing.T, ws *websocket.Conn, kind int, text string) {
+	if err := ws.WriteMessage(kind, []byte(text)); err != nil {
+		t.Error(err)
+	}
+}
+
+// bye ends a stream as the daemon does when the session has ended.
+func bye(ws *websocket.Conn) {
+	_ = ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
+}
+
+// An attached client reads drawing and infos, in order, until the session's end.
+func TestAttach(t *testing.T) {
+	f, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+		write(t, ws, websocket.TextMessage, `{"cols":80,"rows":24,"offset":12,"state":"running"}`)
+		write(t, ws, websocket.BinaryMessage, "\x1b[Hhello")
+		write(t, ws, websocket.TextMessage, `{"state":"exited","exit_code":3,"ended":true}`)
+		bye(ws)
+	}))
+	st, err := c.Session("a/b").Attach(testContext(t), StreamOptions{
+		Cols: 80, Rows: 24, ReadOnly: true, Size: "largest", OwnScreen: true, History: 100, Again: true, Inside: "me",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if got, want := f.requests()[0].line, "GET "+api.Version+"/sessions/a%2Fb/attach?again=true&cols=80&history=100&inside=me&read_only=true&rows=24&screen=own&size=largest"; got != want {
+		t.Errorf("asked %s, want %s", got, want)
+	}
+	if draw, info, err := st.Read(); err != nil || draw != nil || info.Cols != 80 || info.Offset != 12 {
+		t.Errorf("%q, %+v, %v", draw, info, err)
+	}
+	if draw, info, err := st.Read(); err != nil || string(draw) != "\x1b[Hhello" || info != nil {
+		t.Errorf("%q, %+v, %v", draw, info, err)
+	}
+	if _, info, err := st.Read(); err != nil || !info.Ended || *info.Code != 3 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if _, _, err := st.Read(); !Over(err) {
+		t.Errorf("not over: %v", err)
+	}
+}
+
+// What a client does comes as it was done: bytes to type, sizes, acts.
+func TestStreamTalksBack(t *testing.T) {
+	type message struct {
+		kind int
+		text string
+	}
+	got := make(chan message, 3)
+	_, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+		for range 3 {
+			kind, b, err := ws.ReadMessage()
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			got <- message{kind, string(b)}
+		}
+		bye(ws)
+	}))
+	st, err := c.Session("s").Watch(testContext(t), StreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	paste := "p"
+	for _, err := range []error{st.Type([]byte("\x1b[A\x00")), st.Resize(100, 30), st.Act(attach.Act{Paste: &paste})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := st.NextFrame(); !Over(err) {
+		t.Fatal(err)
+	}
+	for _, want := range []message{{websocket.BinaryMessage, "\x1b[A\x00"}, {websocket.TextMessage, `{"cols":100,"rows":30}`}, {websocket.TextMessage, `{"paste":"p"}`}} {
+		if m := <-got; m != want {
+			t.Errorf("%+v, want %+v", m, want)
+		}
+	}
+}
+
+// A watcher reads frames; what is none is an error, and no end of the session's.
+func TestWatchFrames(t *testing.T) {
+	frame, err := json.Marshal(attach.Frame{State: "running"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+		write(t, ws, websocket.TextMessage, string(frame))
+		write(t, ws, websocket.TextMessage, "rubbish")
+		write(t, ws, websocket.TextMessage, "rubbish")
+		_ = ws.NetConn().Close() // the daemon died
+	}))
+	st, err := c.Session("s").Watch(testContext(t), StreamOptions{Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if f, err := st.NextFrame(); err != nil || f.State != "running" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := st.NextFrame(); err == nil || !strings.Contains(err.Error(), "watch: invalid") || Over(err) {
+		t.Error(err)
+	}
+	if _, _, err := st.Read(); err == nil || !strings.Contains(err.Error(), "attach: invalid") || Over(err) {
+		t.Error(err)
+	}
+	if _, err := st.NextFrame(); err == nil || Over(err) {
+		t.Error(err)
+	}
+}
+
+// A stream that cannot be had says why, in the API's words where they are to be had.
+func TestStreamRefused(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		code   api.Code
+	}{
+		{"no such session", refuses(api.Errorf(api.CodeNotFound, "no session s")), api.CodeNotFound},
+		{"a page", writes(403, "text/html", "<html>"), api.CodeInternal},
+		{"no stream", writes(200, "application/json", "{}"), api.CodeUnavailable},
+		{"the daemon died", dies(""), api.CodeUnavailable},
+	} {
+		f, client := newFake(t, c.answer)
+		if st, err := client.Session("s").Attach(testContext(t), StreamOptions{}); codeOf(err) != c.code || st != nil || len(f.requests()) != 1 {
+			t.Errorf("%s: %v after %d requests", c.name, err, len(f.requests()))
+		}
+	}
+	c := newClient(t, newDirs(t), nil)
+	if _, err := c.Session("s").Attach(testContext(t), StreamOptions{}); codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no daemon") {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// A stream ends with its context, whether it is being opened or read.
+func TestStreamEndsWithItsContext(t *testing.T) {
+	answer, asked, gone := hangs()
+	_, c := newFake(t, answer)
+	ctx, cancel := context.WithCancel(testContext(t))
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if _, err := c.Session("s").Attach(ctx, StreamOptions{}); err != context.Canceled {
+		t.Errorf("opening: %v", err)
+	}
+	<-gone
+
+	left := make(chan error, 1)
+	_, c = newFake(t, upgrades(t, func(ws *websocket.Conn) {
+		_, _, err := ws.ReadMessage()
+		left <- err
+	}))
+	ctx, cancel = context.WithCancel(testContext(t))
+	st, err := c.Session("s").Watch(ctx, StreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := st.NextFrame(); err == nil {
+		t.Error("a frame after the end")
+	}
+	if err := <-left; err == nil {
+		t.Error("the daemon's end is open")
+	}
+	_ = st.Close()
+}
