@@ -15,11 +15,11 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/recording"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
-	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/player"
 )
 
 func playCommand(a *app) *cobra.Command {
-	var o view.PlayOptions
+	var o player.Options
 	var from string
 	c := &cobra.Command{
 		Use: "play S|FILE", Short: "Play what a session printed, or a recording", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
@@ -39,7 +39,7 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 			if o.From, err = startOf(rec, from); err != nil {
 				return err
 			}
-			return view.Play(cmd.Context(), rec, o)
+			return player.Play(cmd.Context(), rec, o)
 		},
 	}
 	f := c.Flags()
@@ -50,7 +50,7 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 }
 
 // startOf reads where to begin.
-func startOf(rec view.Recording, from string) (time.Time, error) {
+func startOf(rec player.Recording, from string) (time.Time, error) {
 	start, end := rec.Span()
 	if from == "" {
 		return start, nil
@@ -66,7 +66,7 @@ func startOf(rec view.Recording, from string) (time.Time, error) {
 }
 
 // recording finds what to play.
-func (a *app) recording(ctx context.Context, name string, o *view.PlayOptions) (view.Recording, error) {
+func (a *app) recording(ctx context.Context, name string, o *player.Options) (player.Recording, error) {
 	if recording.IsFile(name) {
 		o.Title = output.Printable(name)
 		r, err := recording.OpenCast(name)

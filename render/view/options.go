@@ -1,13 +1,13 @@
 package view
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -128,13 +128,10 @@ func (v *viewer) themes() []*theme.Theme {
 
 func (o *Options) defaults() error {
 	o.Looks.defaults()
-	o.NoColor = o.NoColor || os.Getenv("NO_COLOR") != ""
-	if o.Screen == nil {
-		s, err := tcell.NewScreen()
-		if err != nil {
-			return fmt.Errorf("the terminal: %w", err)
-		}
-		o.Screen = s
+	o.NoColor = o.NoColor || canvas.NoColor()
+	var err error
+	if o.Screen, err = canvas.Terminal(o.Screen); err != nil {
+		return err
 	}
 	if o.Home == "" {
 		o.Home, _ = os.UserHomeDir() // without one paths stay long

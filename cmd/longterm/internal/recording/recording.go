@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package recording opens what can be played and exported: recordings in files (asciicast 2 and 3) and sessions' own
-// histories, both as a view.Recording. Times are moments; a file that does not say when it was made counts from 1970.
+// histories, both as a player.Recording. Times are moments; a file that does not say when it was made counts from 1970.
 package recording
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/cast"
-	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/player"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -26,7 +26,7 @@ type sessionRecording struct {
 }
 
 // OfSession is a session's history as it was described.
-func OfSession(s *client.Session, info api.Session) view.Recording {
+func OfSession(s *client.Session, info api.Session) player.Recording {
 	return &sessionRecording{s, info}
 }
 
@@ -41,7 +41,7 @@ func (r *sessionRecording) Span() (start, end time.Time) {
 	return start, end
 }
 
-func (r *sessionRecording) Open(ctx context.Context, at time.Time) (view.Steps, error) {
+func (r *sessionRecording) Open(ctx context.Context, at time.Time) (player.Steps, error) {
 	recs, err := r.s.Records(ctx, at.Format(time.RFC3339Nano), "")
 	if err != nil {
 		return nil, err
@@ -54,15 +54,15 @@ type sessionSteps struct {
 	at time.Time // of the newest step
 }
 
-func (s *sessionSteps) Next() (view.Step, error) {
+func (s *sessionSteps) Next() (player.Step, error) {
 	r, err := s.Records.Next()
 	if err != nil {
-		return view.Step{}, err
+		return player.Step{}, err
 	}
 	if r.Kind != "screen" && r.Time.After(s.at) {
 		s.at = r.Time
 	}
-	return view.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
+	return player.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
 }
 
 // Cast plays a file. One that does not say when it was made counts from 1970.
@@ -111,7 +111,7 @@ func (r *Cast) Steps() (*CastSteps, error) {
 
 func (r *Cast) Span() (start, end time.Time) { return r.start, r.end }
 
-func (r *Cast) Open(context.Context, time.Time) (view.Steps, error) { return r.Steps() }
+func (r *Cast) Open(context.Context, time.Time) (player.Steps, error) { return r.Steps() }
 
 // CastSteps are the events of a file, the screen to begin with first.
 type CastSteps struct {
@@ -121,17 +121,17 @@ type CastSteps struct {
 	begun bool
 }
 
-func (s *CastSteps) Next() (view.Step, error) {
+func (s *CastSteps) Next() (player.Step, error) {
 	if !s.begun {
 		s.begun = true
-		return view.Step{At: s.start, Clear: true, Cols: s.r.Header.Cols, Rows: s.r.Header.Rows}, nil
+		return player.Step{At: s.start, Clear: true, Cols: s.r.Header.Cols, Rows: s.r.Header.Rows}, nil
 	}
 	for {
 		e, err := s.r.Next()
 		if err != nil {
-			return view.Step{}, err
+			return player.Step{}, err
 		}
-		step := view.Step{At: s.start.Add(e.At)}
+		step := player.Step{At: s.start.Add(e.At)}
 		switch e.Code {
 		case "o":
 			step.Data = []byte(e.Data)

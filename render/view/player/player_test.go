@@ -1,4 +1,4 @@
-package view
+package player
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 )
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // tape is a recording of one line a second.
 type tape []string
@@ -56,13 +58,15 @@ func (r *reel) Close() error { return nil }
 
 // playing is a player with its own loop.
 type playing struct {
-	live
+	t     *testing.T
+	term  *screentest.Screen
+	done  chan error
 	clock chan time.Time
 	now   time.Time
 }
 
-func play(t *testing.T, rec Recording, o PlayOptions) *playing {
-	p := &playing{live: live{t: t, done: make(chan error, 1)}, clock: make(chan time.Time), now: epoch}
+func play(t *testing.T, rec Recording, o Options) *playing {
+	p := &playing{t: t, done: make(chan error, 1), clock: make(chan time.Time), now: epoch}
 	p.term = screentest.New()
 	o.Screen, o.Clock = p.term, p.clock
 	ctx, cancel := context.WithCancel(t.Context())
@@ -87,13 +91,25 @@ func (p *playing) until(step time.Duration, shown func(string) bool) {
 	}
 }
 
+func (p *playing) key(k tcell.Key, r rune, m tcell.ModMask) { p.term.InjectKey(k, r, m) }
+
+// ended waits for Play and checks that the terminal was given back.
+func (p *playing) ended() error {
+	p.t.Helper()
+	err := <-p.done
+	if !p.term.GivenBack() {
+		p.t.Error("the terminal was not given back")
+	}
+	return err
+}
+
 func has(text string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, text) }
 }
 
 // FEATURES: R38
 func TestPlay(t *testing.T) {
-	p := play(t, tape{"one", "two", "three", "four", "five"}, PlayOptions{Title: "demo"})
+	p := play(t, tape{"one", "two", "three", "four", "five"}, Options{Title: "demo"})
 	p.until(0, has("one"))
 	if s := p.term.Text(); strings.Contains(s, "two") || !strings.Contains(s, "demo") {
 		t.Errorf("at the start:\n%s", s)
@@ -126,7 +142,7 @@ func TestPlay(t *testing.T) {
 }
 
 func TestPlayIdleLimit(t *testing.T) {
-	p := play(t, tape{"one", "two", "three"}, PlayOptions{IdleLimit: 10 * time.Millisecond})
+	p := play(t, tape{"one", "two", "three"}, Options{IdleLimit: 10 * time.Millisecond})
 	p.until(0, has("one"))
 	begin := p.now
 	p.until(10*time.Millisecond, has("three"))
@@ -158,7 +174,7 @@ func (b brokenSteps) Next() (Step, error) {
 }
 
 func TestPlayTellsErrors(t *testing.T) {
-	p := play(t, broken{tape{"one", "two", "three"}}, PlayOptions{})
+	p := play(t, broken{tape{"one", "two", "three"}}, Options{})
 	p.until(100*time.Millisecond, has("the daemon went away"))
 	p.key(tcell.KeyEscape, 0, 0)
 	if err := p.ended(); err != nil {

@@ -1,4 +1,4 @@
-package view
+package player
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// PlayOptions configure Play. The zero value is the default.
-type PlayOptions struct {
+// Options configure Play. The zero value is the default.
+type Options struct {
 	Screen    tcell.Screen // default: this process's terminal
 	NoColor   bool
 	Speed     float64       // default 1
@@ -33,7 +33,7 @@ const minSpeed, maxSpeed = 1.0 / 16, 256
 type player struct {
 	ctx    context.Context
 	rec    Recording
-	o      PlayOptions
+	o      Options
 	canvas canvas.Canvas
 	engine vterm.Engine
 	screen render.Screen
@@ -63,12 +63,12 @@ type stepOr struct {
 }
 
 // Play shows a recording until the person quits or ctx ends.
-func Play(ctx context.Context, rec Recording, o PlayOptions) error {
-	base := Options{Screen: o.Screen, NoColor: o.NoColor}
-	if err := base.defaults(); err != nil {
+func Play(ctx context.Context, rec Recording, o Options) error {
+	var err error
+	if o.Screen, err = canvas.Terminal(o.Screen); err != nil {
 		return err
 	}
-	o.Screen, o.NoColor = base.Screen, base.NoColor
+	o.NoColor = o.NoColor || canvas.NoColor()
 	if o.Speed == 0 {
 		o.Speed = 1
 	}

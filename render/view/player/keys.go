@@ -1,4 +1,4 @@
-package view
+package player
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
-// playKeys are the player's keys by name, with what help says of them.
-var playKeys = map[string]func(*player){
+// keys are the player's keys by name, with what help says of them.
+var keys = map[string]func(*player){
 	"Space":  func(p *player) { p.paused = !p.paused },
 	"q":      func(p *player) { p.quit = true },
 	"Escape": func(p *player) { p.quit = true },
@@ -29,8 +29,8 @@ var playKeys = map[string]func(*player){
 	"n":      func(p *player) { p.search(p.found) },
 }
 
-// playHint is the keys in short.
-const playHint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . step · / find · n next · q quit"
+// hint is the keys in short.
+const hint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . step · / find · n next · q quit"
 
 func (p *player) event(e tcell.Event) {
 	switch e := e.(type) {
@@ -48,7 +48,7 @@ func (p *player) key(e *tcell.EventKey) {
 		p.typed(e)
 		return
 	}
-	if do, ok := playKeys[keymap.KeyLabel(events.Key(e))]; ok {
+	if do, ok := keys[keymap.KeyLabel(events.Key(e))]; ok {
 		do(p)
 	}
 }

@@ -1,4 +1,4 @@
-package view
+package player
 
 import (
 	"fmt"
@@ -60,7 +60,7 @@ func (p *player) drawBar(w, h int) {
 	if p.start.Unix() > 0 { // else nobody knows when it was made
 		left += p.at.Local().Format("  " + time.DateTime)
 	}
-	right := playHint
+	right := hint
 	switch {
 	case p.find != nil:
 		right = "find: " + *p.find + "▏"
