@@ -8,6 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -58,7 +59,7 @@ func init() { // a table that its own functions refer to
 		"prompt": simple(func(v *viewer) { v.openFooter("prompt") }), "shell": simple(func(v *viewer) { v.openFooter("shell") }),
 
 		"palette": simple((*viewer).openPalette), "theme": simple((*viewer).nextTheme),
-		"help": simple(func(v *viewer) { v.open(&help{}) }), "quit": simple(func(v *viewer) { v.quit = true }),
+		"help": simple(func(v *viewer) { v.open(&overlays.Help{}) }), "quit": simple(func(v *viewer) { v.quit = true }),
 	}
 }
 
@@ -176,7 +177,7 @@ func (v *viewer) askKill() {
 		v.closePane()
 	default:
 		id := s.ID
-		v.open(&question{text: "kill " + canvas.Printable(s.Name) + "?", yes: func() { v.kill(id) }})
+		v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { v.kill(id) }})
 	}
 }
 
@@ -224,7 +225,7 @@ func (v *viewer) askRename() {
 		return
 	}
 	id := s.ID
-	v.open(&prompt{label: "new name: ", line: []rune(s.Name), at: len([]rune(s.Name)), done: func(name string) {
+	v.open(overlays.NewPrompt("new name: ", s.Name, func(name string) {
 		if name = strings.TrimSpace(name); name == "" {
 			return
 		}
@@ -233,14 +234,14 @@ func (v *viewer) askRename() {
 				v.later(func() { v.message = "not renamed: " + err.Error() })
 			}
 		})
-	}})
+	}))
 }
 
 func (v *viewer) askTabName() {
 	t := v.m.Tab()
-	v.open(&prompt{label: "name of the tab: ", line: []rune(t.Name), at: len([]rune(t.Name)), done: func(name string) {
+	v.open(overlays.NewPrompt("name of the tab: ", t.Name, func(name string) {
 		t.Name = strings.TrimSpace(name)
-	}})
+	}))
 }
 
 // startScroll looks back: with PageUp a page at once.

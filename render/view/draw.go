@@ -8,6 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -27,9 +28,9 @@ func (v *viewer) draw() {
 	v.drawFooter() // its cursor wins
 	switch {
 	case v.over != nil:
-		v.over.draw(v)
+		v.over.Draw(v.overlayScreen())
 	case v.hints && v.mode == modePrefix:
-		v.drawHints()
+		overlays.DrawHints(v.overlayScreen(), v.paneArea())
 	}
 	v.canvas.Show()
 }

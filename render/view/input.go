@@ -34,7 +34,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	p := v.focused()
 	switch {
 	case v.over != nil:
-		v.over.key(v, k)
+		v.overlayDone(v.over.Key(k))
 	case v.mode == modePrefix && !prefix:
 		v.endPrefix()
 		v.command(k)
@@ -119,7 +119,7 @@ func (v *viewer) paste(start bool) {
 	switch {
 	case text == "":
 	case v.over != nil:
-		v.over.paste(v, text)
+		v.overlayDone(v.over.Paste(text))
 	case v.footerInput(FooterInput{Paste: &text}):
 	default:
 		if p := v.focused(); p != nil {

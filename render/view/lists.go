@@ -1,7 +1,6 @@
 package view
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -9,55 +8,24 @@ import (
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // openPicker lists the sessions: those that run first, the newest before older ones.
 func (v *viewer) openPicker() {
-	l := &list{title: "Sessions", preview: true, items: (*viewer).sessionItems}
-	l.refresh(v)
-	v.open(l)
-}
-
-func (v *viewer) sessionItems() []item {
-	var running, ended []item
-	for i := range slices.Backward(v.m.Sessions) {
-		s := &v.m.Sessions[i]
-		id := s.ID
-		text := s.Name
-		if what := bars.Doing(s, ""); what != "" {
-			text += "  " + what
-		}
-		if s.Cwd != "" {
-			text += "  " + bars.ShortPath(s.Cwd, v.o.Home, 40)
-		}
-		sign, color := "●", bars.StateColor(v.theme, s)
-		if a := v.m.Alerts[id]; a.Kind != model.AlertNone {
-			sign, color = a.Kind.Sign(), v.theme.Wants
-		}
-		it := item{text: text, extra: bars.StateText(s, bars.Wide) + " " + bars.Elapsed(s, v.o.Now()), sign: sign, color: color, id: id, run: func(v *viewer) { v.m.GoTo(id) }}
-		if s.State == model.StateRunning {
-			running = append(running, it)
-			continue
-		}
-		it.sign = "✗"
-		if !s.Failed() {
-			it.sign = "✓"
-		}
-		ended = append(ended, it)
-	}
-	return append(running, ended...)
+	v.open(&overlays.List{Title: "Sessions", Preview: true, Items: func() []overlays.Item {
+		return overlays.Sessions(&v.m, v.theme, v.o.Home, v.o.Now(), v.m.GoTo)
+	}})
 }
 
 // openPalette lists everything that can be done.
 func (v *viewer) openPalette() {
-	l := &list{title: "What to do", items: (*viewer).paletteItems}
-	l.refresh(v)
-	v.open(l)
+	v.open(&overlays.List{Title: "What to do", Items: v.paletteItems})
 }
 
-func (v *viewer) paletteItems() []item {
-	var out []item
+func (v *viewer) paletteItems() []overlays.Item {
+	var out []overlays.Item
 	for i := range v.keys.Prefix {
 		r := &v.keys.Prefix[i]
 		if r.Action == "go" || r.Action == "palette" {
@@ -71,22 +39,22 @@ func (v *viewer) paletteItems() []item {
 		if r.Short != "" && r.Brief == "" {
 			text = r.Short + ": " + r.Help
 		}
-		out = append(out, item{text: text, extra: extra, run: func(v *viewer) { actions[a](v, input.Key{}) }})
+		out = append(out, overlays.Item{Text: text, Extra: extra, Do: func() { actions[a](v, input.Key{}) }})
 	}
 	for i := range v.m.Sessions {
 		s, id := &v.m.Sessions[i], v.m.Sessions[i].ID
 		if s.FirstError != "" {
-			out = append(out, item{text: "first error: " + s.FirstError, extra: s.Name, sign: "✗", color: v.theme.Bad, run: func(v *viewer) { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{Text: "first error: " + s.FirstError, Extra: s.Name, Sign: "✗", Color: v.theme.Bad, Do: func() { v.m.GoTo(id) }})
 		}
 		if s.State == model.StateRunning {
-			out = append(out, item{text: "go to " + s.Name, extra: bars.ShortPath(s.Cwd, v.o.Home, 30), sign: "●", color: bars.StateColor(v.theme, s), run: func(v *viewer) { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{Text: "go to " + s.Name, Extra: bars.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●", Color: bars.StateColor(v.theme, s), Do: func() { v.m.GoTo(id) }})
 		}
 	}
 	for _, t := range v.themes() {
-		out = append(out, item{text: "theme: " + t.Name, run: func(v *viewer) { v.setTheme(t) }})
+		out = append(out, overlays.Item{Text: "theme: " + t.Name, Do: func() { v.setTheme(t) }})
 	}
 	for _, name := range v.layouts.names {
-		out = append(out, item{text: "layout: load " + name, run: func(v *viewer) { v.useLayout(name) }})
+		out = append(out, overlays.Item{Text: "layout: load " + name, Do: func() { v.useLayout(name) }})
 	}
 	return append(out, v.sizeItems()...)
 }
@@ -104,18 +72,16 @@ func (v *viewer) openSizes() {
 	if v.m.Session(v.m.Focus) == nil {
 		return
 	}
-	l := &list{title: "Size of the session", items: (*viewer).sizeItems}
-	l.refresh(v)
-	v.open(l)
+	v.open(&overlays.List{Title: "Size of the session", Items: v.sizeItems})
 }
 
-func (v *viewer) sizeItems() []item {
-	var out []item
+func (v *viewer) sizeItems() []overlays.Item {
+	var out []overlays.Item
 	for _, size := range sizes {
-		it := item{text: "size: " + size.name + ": " + size.help, run: func(v *viewer) { v.setSize(size.name) }}
+		it := overlays.Item{Text: "size: " + size.name + ": " + size.help, Do: func() { v.setSize(size.name) }}
 		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
-			it.sign, it.color = "✓", v.theme.Good
+			it.Sign, it.Color = "✓", v.theme.Good
 		}
 		out = append(out, it)
 	}
@@ -145,15 +111,13 @@ func (v *viewer) openLayouts() {
 		v.message = "no layout was saved; " + v.keys.Chord("layout-save") + " saves one"
 		return
 	}
-	l := &list{title: "Layouts", items: func(v *viewer) []item {
-		var out []item
+	v.open(&overlays.List{Title: "Layouts", Items: func() []overlays.Item {
+		var out []overlays.Item
 		for _, name := range v.layouts.names {
-			out = append(out, item{text: name, color: tcell.ColorDefault, run: func(v *viewer) { v.useLayout(name) }})
+			out = append(out, overlays.Item{Text: name, Color: tcell.ColorDefault, Do: func() { v.useLayout(name) }})
 		}
 		return out
-	}}
-	l.refresh(v)
-	v.open(l)
+	}})
 }
 
 func (v *viewer) askLayoutName() {
@@ -161,9 +125,9 @@ func (v *viewer) askLayoutName() {
 		v.message = "layouts are not kept here"
 		return
 	}
-	v.open(&prompt{label: "save the layout as: ", done: func(name string) {
+	v.open(overlays.NewPrompt("save the layout as: ", "", func(name string) {
 		if name = strings.TrimSpace(name); name != "" {
 			v.saveAs(name)
 		}
-	}})
+	}))
 }

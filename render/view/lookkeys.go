@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -142,17 +143,17 @@ func (v *viewer) copyAndLeave(p *pane) {
 func (v *viewer) askSearch(p *pane) {
 	l := v.lookBack(p, true)
 	l.origin, l.started = l.cursor, l.top
-	ask := &prompt{label: "search: ", regexpKey: true}
-	ask.change = func() {
+	ask := &overlays.Prompt{Label: "search: ", Search: true}
+	ask.Change = func(text string, isRegexp bool) {
 		if p.look != l {
 			return
 		}
 		l.cursor = l.page.Clamp(l.origin)
-		l.find(ask.text(), ask.regexp, l.origin)
+		l.find(text, isRegexp, l.origin)
 		p.markAll()
 		v.fetch(p, nil)
 	}
-	ask.note = func() string {
+	ask.Note = func() string {
 		switch s := l.search; {
 		case s == nil || s.Pattern == "":
 			return ""
@@ -164,12 +165,12 @@ func (v *viewer) askSearch(p *pane) {
 			return s.Count()
 		}
 	}
-	ask.done = func(string) {
+	ask.Done = func(string) {
 		if l.search != nil && len(l.search.Matches) == 0 && l.search.Err == nil && l.search.Pattern != "" {
 			v.message = "not found: " + l.search.Pattern
 		}
 	}
-	ask.cancel = func() {
+	ask.Cancel = func() {
 		l.search = nil
 		l.cursor, l.top = l.page.Clamp(l.origin), max(min(l.started, l.bottom()), l.page.First)
 		p.markAll()

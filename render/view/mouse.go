@@ -68,7 +68,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 	x, y := e.Position()
 	switch {
 	case v.over != nil:
-		v.over.mouse(v, e, held)
+		v.overlayDone(v.over.Mouse(e, held))
 		v.pointer.grab = ""
 	case v.mode != modeInput:
 		if pressed {

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -29,8 +30,8 @@ type viewer struct {
 	m       model.Model
 	panes   []*pane // on the screen, in reading order
 	mode    mode
-	message string  // shown until the next key
-	over    overlay // nil: none
+	message string           // shown until the next key
+	over    overlays.Overlay // nil: none
 	preview preview
 	hints   bool // what can follow the prefix is shown
 	canvas  canvas.Canvas

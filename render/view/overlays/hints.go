@@ -1,9 +1,10 @@
-package view
+package overlays
 
 import (
 	"fmt"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
 // Sizes of the panel with what can follow the prefix, in columns.
@@ -18,11 +19,11 @@ type hintCell struct {
 	row   *keymap.Row
 }
 
-func (v *viewer) hintCells() []hintCell {
+func hintCells(keys *keymap.Map) []hintCell {
 	var out []hintCell
 	group := ""
-	for i := range v.keys.Prefix {
-		r := &v.keys.Prefix[i]
+	for i := range keys.Prefix {
+		r := &keys.Prefix[i]
 		if r.Short == "" || r.Label() == "" {
 			continue
 		}
@@ -50,11 +51,11 @@ func hintColumns(cells []hintCell, lines int) [][]hintCell {
 	return append(out, column)
 }
 
-// drawHints shows what can follow the prefix, some time after it was pressed.
-func (v *viewer) drawHints() {
-	cols, _ := v.canvas.Size()
-	area := v.paneArea()
-	cells := v.hintCells()
+// DrawHints shows what can follow the prefix, over the
+// panes' area.
+func DrawHints(s *Screen, area layout.Rect) {
+	cols, _ := s.Canvas.Size()
+	cells := hintCells(s.Keys)
 	fit := max(1, area.W/hintWidth)
 	lines := 1
 	for lines < area.H-1 && len(hintColumns(cells, lines)) > fit {
@@ -62,12 +63,12 @@ func (v *viewer) drawHints() {
 	}
 	columns := hintColumns(cells, lines)
 	top := area.Y + area.H - lines
-	th := v.theme
+	th := s.Theme
 	if top > 0 {
-		v.canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", v.keys.PrefixName), th.PanelTitle)
+		s.Canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", s.Keys.PrefixName), th.PanelTitle)
 	}
 	for y := range lines {
-		v.canvas.Fill(0, top+y, cols, th.Panel)
+		s.Canvas.Fill(0, top+y, cols, th.Panel)
 	}
 	width := max(hintWidth, min(area.W/len(columns), hintWidth+8))
 	for i, column := range columns {
@@ -76,10 +77,10 @@ func (v *viewer) drawHints() {
 			switch {
 			case x+hintKeyWidth >= cols:
 			case c.row == nil:
-				v.canvas.Text(x, top+y, min(width-1, cols-x), c.group, th.PanelDim)
+				s.Canvas.Text(x, top+y, min(width-1, cols-x), c.group, th.PanelDim)
 			default:
-				v.canvas.Text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", c.row.Label()), th.PanelKey)
-				v.canvas.Text(x+hintKeyWidth, top+y, min(width-hintKeyWidth-1, cols-x-hintKeyWidth), c.row.Short, th.Panel)
+				s.Canvas.Text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", c.row.Label()), th.PanelKey)
+				s.Canvas.Text(x+hintKeyWidth, top+y, min(width-hintKeyWidth-1, cols-x-hintKeyWidth), c.row.Short, th.Panel)
 			}
 		}
 	}

@@ -1,14 +1,15 @@
-package view
+package overlays
 
 import (
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// help lists the keys. It is scrolled by keys that scroll; any other closes it.
-type help struct {
+// Help lists the keys. It is scrolled by keys that scroll; any other closes it.
+type Help struct {
 	top   int
 	lines int
 	area  layout.Rect
@@ -16,14 +17,14 @@ type help struct {
 
 type helpLine struct{ key, text string }
 
-func (v *viewer) helpLines() []helpLine {
-	prefix := v.keys.PrefixName
+func helpLines(keys *keymap.Map) []helpLine {
+	prefix := keys.PrefixName
 	lines := []helpLine{
 		{"", "Keys go to the focused session. After " + prefix + ":"},
 	}
 	group := ""
-	for i := range v.keys.Prefix {
-		r := &v.keys.Prefix[i]
+	for i := range keys.Prefix {
+		r := &keys.Prefix[i]
 		if r.Group != group {
 			group = r.Group
 			lines = append(lines, helpLine{"", ""}, helpLine{"", group})
@@ -31,8 +32,8 @@ func (v *viewer) helpLines() []helpLine {
 		lines = append(lines, helpLine{r.Labels(), r.Help})
 	}
 	lines = append(lines, helpLine{"", ""}, helpLine{"", "While looking back"})
-	for i := range v.keys.Scroll {
-		r := &v.keys.Scroll[i]
+	for i := range keys.Scroll {
+		r := &keys.Scroll[i]
 		lines = append(lines, helpLine{r.Labels(), r.Help})
 	}
 	return append(lines,
@@ -45,10 +46,11 @@ func (v *viewer) helpLines() []helpLine {
 	)
 }
 
-func (h *help) draw(v *viewer) {
-	lines := v.helpLines()
+// Draw draws what fits.
+func (h *Help) Draw(s *Screen) {
+	lines := helpLines(s.Keys)
 	h.lines = len(lines)
-	box := v.box(78, len(lines)+3, "Help: arrows scroll. Any key closes this.")
+	box := s.box(78, len(lines)+3, "Help: arrows scroll. Any key closes this.")
 	h.area = layout.Rect{X: box.X, Y: box.Y + 2, W: box.W, H: max(0, box.H-2)}
 	h.top = max(0, min(h.top, h.lines-h.area.H))
 	const keyWidth = 20
@@ -59,16 +61,17 @@ func (h *help) draw(v *viewer) {
 		l := lines[h.top+i]
 		x, y := h.area.X, h.area.Y+i
 		if l.key == "" {
-			v.canvas.Text(x+1, y, h.area.W-1, l.text, v.theme.PanelKey)
+			s.Canvas.Text(x+1, y, h.area.W-1, l.text, s.Theme.PanelKey)
 			continue
 		}
-		v.canvas.Text(x+2, y, min(keyWidth, h.area.W-2), l.key, v.theme.PanelKey)
-		v.canvas.Text(x+2+keyWidth, y, max(0, h.area.W-2-keyWidth), l.text, v.theme.Panel)
+		s.Canvas.Text(x+2, y, min(keyWidth, h.area.W-2), l.key, s.Theme.PanelKey)
+		s.Canvas.Text(x+2+keyWidth, y, max(0, h.area.W-2-keyWidth), l.text, s.Theme.Panel)
 	}
-	v.canvas.HideCursor()
+	s.Canvas.HideCursor()
 }
 
-func (h *help) key(v *viewer, k input.Key) {
+// Key scrolls or closes.
+func (h *Help) Key(k input.Key) Result {
 	switch k.Code {
 	case input.KeyUp, 'k':
 		h.top--
@@ -83,19 +86,23 @@ func (h *help) key(v *viewer, k input.Key) {
 	case input.KeyEnd:
 		h.top = h.lines
 	default:
-		v.closeOverlay()
+		return closed
 	}
+	return Result{}
 }
 
-func (h *help) paste(*viewer, string) {}
+// Paste means nothing to it.
+func (h *Help) Paste(string) Result { return Result{} }
 
-func (h *help) mouse(v *viewer, e *tcell.EventMouse, held tcell.ButtonMask) {
+// Mouse scrolls or closes.
+func (h *Help) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 	switch b := e.Buttons(); {
 	case b&tcell.WheelUp != 0:
 		h.top -= 3
 	case b&tcell.WheelDown != 0:
 		h.top += 3
 	case b&tcell.ButtonPrimary != 0 && held == 0:
-		v.closeOverlay()
+		return closed
 	}
+	return Result{}
 }
