@@ -243,38 +243,3 @@ func (v *viewer) askTabName() {
 		t.Name = strings.TrimSpace(name)
 	}))
 }
-
-// startScroll looks back: with PageUp a page at once.
-func (v *viewer) startScroll(k input.Key) {
-	p := v.focused()
-	if p == nil {
-		return
-	}
-	l := v.lookBack(p, true)
-	if k.Code == input.KeyPageUp {
-		pages(-1, 1)(v, p)
-	}
-	v.fetch(p, nil)
-	if !l.loaded && v.o.History == nil {
-		v.message = "no history is kept here"
-	}
-}
-
-func (v *viewer) startSearch() {
-	if p := v.focused(); p != nil {
-		v.askSearch(p)
-	}
-}
-
-func (v *viewer) lastCommand() {
-	if p := v.focused(); p != nil {
-		v.lookBack(p, true)
-		v.stepCommand(p, -1)
-	}
-}
-
-func (v *viewer) copyLast() {
-	if p := v.focused(); p != nil {
-		v.copyOutput(p)
-	}
-}

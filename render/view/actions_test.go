@@ -3,6 +3,7 @@ package view
 import (
 	"testing"
 
+	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
@@ -14,11 +15,11 @@ func TestActions(t *testing.T) {
 		}
 	}
 	for _, r := range keymap.Scroll {
-		if lookActions[r.Action] == nil {
+		if copymode.Actions[r.Action] == nil {
 			t.Errorf("nothing does %q", r.Action)
 		}
 	}
-	if len(actions) != len(keymap.Prefix) || len(lookActions) != len(keymap.Scroll) {
+	if len(actions) != len(keymap.Prefix) || len(copymode.Actions) != len(keymap.Scroll) {
 		t.Error("something is done that no table names")
 	}
 }

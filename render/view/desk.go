@@ -44,7 +44,7 @@ func (d Desk) Type(text string) bool {
 		return false
 	}
 	if p := d.v.focused(); p != nil {
-		d.v.present(p)
+		p.present()
 	}
 	d.v.act(Input{Paste: &text})
 	d.v.act(Input{Key: &input.Key{Code: input.KeyEnter}})

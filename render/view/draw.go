@@ -1,15 +1,12 @@
 package view
 
 import (
-	"fmt"
-
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/overlays"
-	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // draw puts on the terminal what changed since the last time.
@@ -19,6 +16,9 @@ func (v *viewer) draw() {
 		v.begin()
 	}
 	for _, p := range v.panes {
+		if m := p.copying(); m != nil && m.Changed() {
+			p.markAll()
+		}
 		v.drawStatus(p)
 		v.drawRows(p)
 	}
@@ -46,8 +46,8 @@ func (v *viewer) drawStatus(p *pane) {
 		Session: s, Number: v.m.Number(p.id), Focused: p.id == v.m.Focus, Title: p.screen.Title,
 		Alert: v.m.Alerts[p.id].Kind, SyncKeys: v.m.Tab().Sync, Home: v.o.Home, Now: now,
 	}
-	if l := p.look; l.standsStill() {
-		line.Copying = &bars.Position{Below: max(l.page.End()-l.top-l.height, 0), Above: l.page.End() - l.height}
+	if m := p.copying(); m.StandsStill() {
+		line.Copying = m.Position()
 	}
 	if p.outgrown(now) {
 		line.Cols, line.Rows = p.screen.Cols, p.screen.Rows
@@ -61,8 +61,8 @@ func (v *viewer) drawBar() {
 		Model: &v.m, Keys: v.keys, Message: v.message, Prefix: v.mode == modePrefix,
 		Panes: len(v.panes), NoHints: v.o.NoHints, Now: v.o.Now(),
 	}
-	if p := v.focused(); p != nil && p.look.standsStill() {
-		s.CopyMode = p.look.hint(v.keys)
+	if p := v.focused(); p != nil && p.copying().StandsStill() {
+		s.CopyMode = p.copying().Hint(v.keys)
 	}
 	v.bar.Draw(&v.canvas, v.theme, &s)
 }
@@ -108,14 +108,15 @@ func (v *viewer) drawRows(p *pane) {
 		p.markAll()
 		v.drawStatus(p)
 	}
+	m := p.copying()
 	for i, dirty := range p.dirty {
 		if !dirty {
 			continue
 		}
 		p.dirty[i] = false
 		at := layout.Rect{X: in.X, Y: in.Y + i, W: in.W, H: 1}
-		if p.look != nil {
-			v.drawLook(p, at, i)
+		if m != nil {
+			m.DrawRow(&v.canvas, v.theme, at, i, p.modes.ReverseVideo)
 			continue
 		}
 		v.canvas.Line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
@@ -134,33 +135,6 @@ func (v *viewer) drawOutside(p *pane, at layout.Rect, i int) {
 	v.canvas.Dots(at.X+from, at.Y, at.W-from, v.theme.Outside)
 }
 
-// drawLook draws a row that is looked back at, with what was found and selected.
-func (v *viewer) drawLook(p *pane, at layout.Rect, i int) {
-	l := p.look
-	row := l.top + i
-	line := p.row(i)
-	v.canvas.Line(at, line, l.page.Cols, 0, p.modes.ReverseVideo)
-	for _, m := range v.lookMarks(p, row, line) {
-		st := v.theme.Found
-		if m.Current {
-			st = v.theme.FoundNow
-		}
-		from, to := min(m.From, at.W), min(m.To, at.W)
-		v.canvas.Restyle(at.X+from, at.Y, to-from, st)
-	}
-	if l.sel != nil {
-		if from, to, ok := l.sel.Columns(&l.page, row); ok {
-			from, to = min(from, at.W), min(to, at.W)
-			v.canvas.Restyle(at.X+from, at.Y, to-from, v.theme.Selected)
-		}
-	}
-	for _, c := range l.places {
-		if c.Row == row { // where a command was typed
-			v.canvas.Restyle(at.X, at.Y, 1, theme.On(canvas.Plain.Reverse(true), v.theme.Busy))
-		}
-	}
-}
-
 // drawCursor shows the focused session's cursor, or none while keys go elsewhere.
 func (v *viewer) drawCursor() {
 	p := v.focused()
@@ -169,9 +143,10 @@ func (v *viewer) drawCursor() {
 		return
 	}
 	in := p.inner()
-	if l := p.look; l != nil && !l.passing {
-		x, y := in.X+l.cursor.Col, in.Y+l.cursor.Row-l.top
-		if !l.keys || !in.Contains(x, y) {
+	if m := p.copying(); m.StandsStill() {
+		row, col, shown := m.Cursor()
+		x, y := in.X+col, in.Y+row
+		if !shown || !in.Contains(x, y) {
 			v.canvas.HideCursor()
 			return
 		}
@@ -185,12 +160,4 @@ func (v *viewer) drawCursor() {
 		return
 	}
 	v.canvas.ShowCursor(x, y, canvas.CursorStyle(c))
-}
-
-// count is a number with its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

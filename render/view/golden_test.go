@@ -174,14 +174,14 @@ func TestLookBack(t *testing.T) {
 	b.print("a", "something new")
 	b.shows("row 3979")
 	b.keys("x")
-	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" || p.look != nil {
+	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" || p.copying() != nil {
 		t.Errorf("session got %+v", in)
 	}
 	b.print("a", strings.Join(rows, "\r\n"))
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
 	b.call()
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelDown, 0))
-	if p.look != nil {
+	if p.copying() != nil {
 		t.Error("down to the newest row it is not live")
 	}
 
@@ -223,7 +223,7 @@ func TestLookBack(t *testing.T) {
 	b.keys("l")
 	b.golden("selection")
 	b.keys("y")
-	if got := string(b.term.GetClipboardData()); got != "row" || p.look != nil {
+	if got := string(b.term.GetClipboardData()); got != "row" || p.copying() != nil {
 		t.Errorf("copied %q", got)
 	}
 	b.shows("copied 3 characters")
@@ -254,7 +254,7 @@ func TestMouseSelects(t *testing.T) {
 		t.Error("the selection cannot be seen")
 	}
 	b.print("a", "new output")
-	if p := b.pane("a"); p.look != nil {
+	if p := b.pane("a"); p.copying() != nil {
 		t.Error("output does not end the selection")
 	}
 	b.print("a", "see /etc/hosts now\r\nsecond row\r\nthird row")

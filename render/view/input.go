@@ -46,7 +46,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
 	case len(v.m.Shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
-	case p != nil && p.look != nil && v.lookKey(p, k):
+	case p != nil && p.copying() != nil && p.copying().Key(v.keys, k):
 	default:
 		v.typeKey(k)
 	}
@@ -123,7 +123,7 @@ func (v *viewer) paste(start bool) {
 	case v.footerInput(FooterInput{Paste: &text}):
 	default:
 		if p := v.focused(); p != nil {
-			v.present(p)
+			p.present()
 		}
 		v.act(Input{Paste: &text})
 	}

@@ -88,7 +88,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 // forward gives a program what it asked for of the mouse.
 func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := events.Mouse(e, held)
-	over := p != nil && p.look == nil && e.Modifiers()&tcell.ModAlt == 0 && p.locate(&ev, e, held != 0)
+	over := p != nil && p.copying() == nil && e.Modifiers()&tcell.ModAlt == 0 && p.locate(&ev, e, held != 0)
 	wanted := over && v.m.Running(p.id) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, &p.modes)) > 0
 	if pressed {
 		v.pointer.grab = ""
@@ -119,7 +119,7 @@ func (v *viewer) ownMouse(p *pane, e *tcell.EventMouse, pressed bool, x, y int) 
 
 // wheel scrolls back, or moves a full-screen program's cursor as terminals do.
 func (v *viewer) wheel(p *pane, by int) {
-	if !p.modes.AltScreen || p.look != nil {
+	if !p.modes.AltScreen || p.copying() != nil {
 		v.scroll(p, by*wheelRows)
 		return
 	}

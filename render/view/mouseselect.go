@@ -14,13 +14,12 @@ func (v *viewer) beginSelection(p *pane, e *tcell.EventMouse, x, y int) {
 	if e.Modifiers()&tcell.ModAlt != 0 {
 		c.unit = page.Block
 	}
-	switch {
-	case p.look == nil:
-	case p.look.passing:
-		v.present(p)
-	case p.look.sel != nil:
-		p.look.sel = nil
-		p.markAll()
+	switch m := p.copying(); {
+	case m == nil:
+	case m.Passing():
+		p.present()
+	default:
+		m.Unselect()
 	}
 	if c.unit == page.Words || c.unit == page.Rows {
 		v.selectFrom(p, x, y)
@@ -28,52 +27,35 @@ func (v *viewer) beginSelection(p *pane, e *tcell.EventMouse, x, y int) {
 }
 
 func (v *viewer) selectFrom(p *pane, x, y int) {
-	if p.look == nil || p.look.passing {
-		p.look = newLook(p)
-	}
-	at := v.posAt(p, x, y)
-	p.look.sel = &page.Selection{Anchor: at, Head: at, Unit: v.pointer.unit}
-	p.look.cursor = at
-	p.markAll()
+	m := v.copyMode(p, false)
+	row, col := p.cell(x, y)
+	m.Select(m.At(row, col), v.pointer.unit)
 }
 
-// posAt is the cell of a look under the mouse.
-func (v *viewer) posAt(p *pane, x, y int) page.Pos {
+// cell is the row and the column of the pane's inner area at a position; the column is the
+// nearest one inside.
+func (p *pane) cell(x, y int) (row, col int) {
 	in := p.inner()
-	x, y = min(max(x, in.X), in.X+in.W-1), min(max(y, in.Y), in.Y+in.H-1)
-	return p.look.page.Clamp(page.Pos{Row: p.look.top + y - in.Y, Col: x - in.X})
+	return y - in.Y, min(max(x, in.X), in.X+in.W-1) - in.X
 }
 
 // dragSelection extends the selection; beyond the pane it scrolls. Let go, it is copied.
 func (v *viewer) dragSelection(x, y int) {
 	p := v.pointer.choosing
-	if moved := x != v.pointer.x || y != v.pointer.y; moved && (p.look == nil || p.look.sel == nil) {
+	if moved := x != v.pointer.x || y != v.pointer.y; moved && !p.copying().Selecting() {
 		v.selectFrom(p, v.pointer.x, v.pointer.y)
 	}
-	l := p.look
-	if l == nil || l.sel == nil {
+	m := p.copying()
+	if !m.Selecting() {
 		v.endClick(p)
 		return
 	}
-	in := p.inner()
-	if v.pointer.held != 0 {
-		if y < in.Y {
-			l.scroll(y - in.Y)
-		} else if y >= in.Y+in.H {
-			l.scroll(y - in.Y - in.H + 1)
-		}
-		v.fetch(p, nil)
+	row, col := p.cell(x, y)
+	m.Drag(row, col, v.pointer.held != 0)
+	if v.pointer.held == 0 {
+		v.pointer.choosing = nil
+		m.Let()
 	}
-	if to := v.posAt(p, x, y); to != l.sel.Head {
-		l.sel.Head, l.cursor = to, to
-		p.markAll()
-	}
-	if v.pointer.held != 0 {
-		return
-	}
-	v.pointer.choosing = nil
-	v.copySelection(p)
-	l.passing = l.atEnd() && !l.keys
 }
 
 // endClick is a click that selected nothing.
@@ -82,7 +64,7 @@ func (v *viewer) endClick(p *pane) {
 		return
 	}
 	v.pointer.choosing = nil
-	if p.look != nil && p.look.idle() {
-		v.present(p)
+	if m := p.copying(); m != nil {
+		m.LeaveIfIdle()
 	}
 }

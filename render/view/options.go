@@ -8,6 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -25,7 +26,7 @@ type Options struct {
 	NoColor   bool         // attributes only; NO_COLOR in the environment does the same
 	Light     bool         // the terminal said that its background is light; else COLORFGBG may say so
 	Home      string
-	History   History
+	History   copymode.History
 	Steward   Steward
 	Layouts   Layouts
 	Clipboard Clipboard

@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -20,11 +21,11 @@ type pane struct {
 	rows   int
 	screen render.Screen
 	modes  vterm.Modes
-	top    int    // row of the screen shown first, when not all rows fit
-	left   int    // column shown first
-	dirty  []bool // rows of inner() to draw
-	status string // as last drawn
-	look   *look  // what is looked back at instead of the screen
+	top    int            // row of the screen shown first, when not all rows fit
+	left   int            // column shown first
+	dirty  []bool         // rows of inner() to draw
+	status string         // as last drawn
+	copy   *copymode.Mode // nil: the screen is shown; see copying
 
 	placedAt time.Time
 	boxed    bool // what lies outside the session's screen is marked
@@ -42,7 +43,9 @@ func (p *pane) inner() layout.Rect {
 func (p *pane) place(area layout.Rect) {
 	p.area = area
 	p.left, p.top = p.wantLeft(), p.wantTop()
-	p.look.resize(p.inner())
+	if m := p.copying(); m != nil {
+		m.Resize(p.inner().H)
+	}
 	p.markAll()
 }
 
@@ -63,11 +66,13 @@ func (p *pane) apply(f Frame) {
 		f.Modes.ReverseVideo != p.modes.ReverseVideo
 	p.screen.Apply(f.Screen)
 	p.modes = f.Modes
-	if p.look.standsStill() {
+	m := p.copying()
+	if m.StandsStill() {
 		return // the screen is not what is shown
 	}
-	if p.look != nil {
-		p.look, whole = nil, true
+	if m != nil {
+		m.Leave()
+		p.copy, whole = nil, true
 	}
 	if top, left := p.wantTop(), p.wantLeft(); whole || top != p.top || left != p.left {
 		p.top, p.left = top, left
@@ -108,10 +113,38 @@ func (p *pane) markAll() {
 	p.status = ""
 }
 
+// copying is the pane's copy mode; nil: the live screen is shown.
+func (p *pane) copying() *copymode.Mode {
+	if p.copy != nil && p.copy.Left() {
+		p.present()
+	}
+	return p.copy
+}
+
+// begin begins copy mode at what is shown, unless it is on.
+func (p *pane) begin(host copymode.Host, history copymode.History) *copymode.Mode {
+	if m := p.copying(); m.StandsStill() {
+		return m
+	}
+	p.present()
+	p.copy = copymode.New(host, history, p.id, &p.screen, p.top, p.inner().H)
+	return p.copy
+}
+
+// present shows the live screen again.
+func (p *pane) present() {
+	if p.copy != nil {
+		p.copy.Leave()
+		p.copy = nil
+		p.left, p.top = p.wantLeft(), p.wantTop()
+		p.markAll()
+	}
+}
+
 // row is the line shown in row i of the pane; nil below the screen's end.
 func (p *pane) row(i int) *render.Line {
-	if p.look != nil {
-		return p.look.page.Line(p.look.top + i)
+	if m := p.copying(); m != nil {
+		return m.Line(i)
 	}
 	if i += p.top; i < len(p.screen.Lines) {
 		return &p.screen.Lines[i]

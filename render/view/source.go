@@ -19,7 +19,6 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/model"
-	"github.com/longterm-dev/longterm/render/view/page"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -38,18 +37,6 @@ type Source interface {
 	New(ctx context.Context, beside string) (string, error)
 	// Kill ends a session's process.
 	Kill(ctx context.Context, id string) error
-}
-
-// History is where rows that left the screen come from.
-type History interface {
-	// Tail is the screen with the newest rows of history before it.
-	Tail(ctx context.Context, id string, rows int) (page.Page, error)
-	// Older are rows before a row, the oldest first; none when there are none.
-	Older(ctx context.Context, id string, before, rows int) ([]render.Line, error)
-	// Commands are the newest commands of the session's shell, the oldest first.
-	Commands(ctx context.Context, id string) ([]page.Command, error)
-	// Output is what a command printed, as plain text; command 0 is the newest.
-	Output(ctx context.Context, id string, command int) (string, error)
 }
 
 // Steward changes sessions.

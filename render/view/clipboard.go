@@ -1,0 +1,43 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxTerminalCopy is the longest text that is sent through the terminal, in bytes:
+// terminals cut off or drop what is longer.
+const maxTerminalCopy = 1 << 20
+
+// copy hands text to the terminal's clipboard (OSC 52), and to the system's.
+func (v *viewer) copy(text string) {
+	if strings.TrimSpace(text) == "" {
+		v.message = "nothing to copy"
+		return
+	}
+	if len(text) <= maxTerminalCopy {
+		v.o.Screen.SetClipboard([]byte(text))
+	}
+	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	v.message = "copied " + count(utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), "character", "characters")
+	if lines > 1 {
+		v.message = fmt.Sprintf("copied %d lines", lines)
+	}
+	if v.o.Clipboard == nil {
+		return
+	}
+	v.spawn(func() {
+		if err := v.o.Clipboard.Copy(v.ctx, text); err != nil {
+			v.later(func() { v.message = "copied by the terminal only: " + err.Error() })
+		}
+	})
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,47 @@
+package copymode
+
+import (
+	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/theme"
+)
+
+// DrawRow draws a row of the pane, from 0, with what was found and selected in it.
+func (m *Mode) DrawRow(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int, reverse bool) {
+	row := m.top + i
+	line := m.page.Line(row)
+	c.Line(at, line, m.page.Cols, 0, reverse)
+	if m.search != nil && line != nil {
+		for _, mark := range m.search.Marks(nil, row, line) {
+			st := th.Found
+			if mark.Current {
+				st = th.FoundNow
+			}
+			from, to := min(mark.From, at.W), min(mark.To, at.W)
+			c.Restyle(at.X+from, at.Y, to-from, st)
+		}
+	}
+	if m.sel != nil {
+		if from, to, ok := m.sel.Columns(&m.page, row); ok {
+			from, to = min(from, at.W), min(to, at.W)
+			c.Restyle(at.X+from, at.Y, to-from, th.Selected)
+		}
+	}
+	for _, p := range m.places {
+		if p.Row == row { // where a command was typed
+			c.Restyle(at.X, at.Y, 1, theme.On(canvas.Plain.Reverse(true), th.Busy))
+		}
+	}
+}
+
+// Cursor is where the cursor stands in the pane; false: it is not shown.
+func (m *Mode) Cursor() (row, col int, shown bool) {
+	row = m.cursor.Row - m.top
+	return row, m.cursor.Col, m.keys && row >= 0 && row < m.height
+}
+
+// Position is what a pane's first row says of it.
+func (m *Mode) Position() *bars.Position {
+	return &bars.Position{Below: max(m.page.End()-m.top-m.height, 0), Above: m.page.End() - m.height}
+}

@@ -1,0 +1,183 @@
+package copymode
+
+import (
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/page"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// Key handles a key; false: the session shall have it. Without a cursor any key that is typed
+// leads back to the live screen, and goes to the session.
+func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
+	if !m.keys {
+		switch k.Code {
+		case input.KeyPageUp:
+			m.Scroll(-m.height)
+		case input.KeyPageDown:
+			m.Scroll(m.height)
+		case input.KeyEscape:
+			m.Leave()
+		default:
+			m.Leave()
+			return false
+		}
+		return true
+	}
+	f, ok := Actions[keys.InScroll(k)]
+	if !ok {
+		m.host.Say("looking back: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
+		return true
+	}
+	f(m)
+	if !m.left {
+		m.changed = true
+		m.Fetch(nil)
+	}
+	return true
+}
+
+// move makes an action of a motion.
+func move(to func(m *Mode) page.Pos) func(*Mode) { return func(m *Mode) { m.move(to(m)) } }
+
+func by(rows, cols int) func(m *Mode) page.Pos {
+	return func(m *Mode) page.Pos {
+		if rows < 0 && m.cursor.Row+rows < m.page.First && !m.loaded {
+			m.owed -= m.cursor.Row + rows - m.page.First
+		}
+		return page.Pos{Row: m.cursor.Row + rows, Col: m.cursor.Col + cols}
+	}
+}
+
+// PageUp scrolls by a page, the cursor along with it.
+func (m *Mode) PageUp() {
+	m.pages(-1, 1)
+	m.changed = true
+}
+
+// pages scrolls by parts of a page, the cursor along with it.
+func (m *Mode) pages(numerator, denominator int) {
+	n := m.height * numerator / denominator
+	m.scroll(n)
+	m.move(page.Pos{Row: m.cursor.Row + n, Col: m.cursor.Col})
+}
+
+func pages(numerator, denominator int) func(*Mode) {
+	return func(m *Mode) { m.pages(numerator, denominator) }
+}
+
+func (m *Mode) lineEnd() page.Pos {
+	at := page.Pos{Row: m.cursor.Row}
+	if line := m.page.Line(at.Row); line != nil && len(line.Spans) > 0 {
+		last := &line.Spans[len(line.Spans)-1]
+		at.Col = last.Col + last.Width - 1
+	}
+	return at
+}
+
+// Actions are the actions of keymap.Scroll.
+var Actions map[keymap.Action]func(*Mode)
+
+func init() { // a table that its own functions refer to
+	Actions = map[keymap.Action]func(*Mode){
+		"scroll-up":        move(by(-1, 0)),
+		"scroll-down":      move(by(1, 0)),
+		"scroll-left":      move(by(0, -1)),
+		"scroll-right":     move(by(0, 1)),
+		"scroll-word":      move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
+		"scroll-word-back": move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
+		"scroll-home":      move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
+		"scroll-line-end":  move((*Mode).lineEnd),
+		"scroll-page-up":   pages(-1, 1), "scroll-page-down": pages(1, 1),
+		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
+		"scroll-top":          (*Mode).oldest,
+		"scroll-bottom":       move(func(m *Mode) page.Pos { return page.Pos{Row: m.page.End() - 1} }),
+		"scroll-search":       (*Mode).Search,
+		"scroll-match-up":     func(m *Mode) { m.stepMatch(-1) },
+		"scroll-match-down":   func(m *Mode) { m.stepMatch(1) },
+		"scroll-command-up":   func(m *Mode) { m.StepCommand(-1) },
+		"scroll-command-down": func(m *Mode) { m.StepCommand(1) },
+		"scroll-select":       func(m *Mode) { m.selecting(page.Characters) },
+		"scroll-select-rows":  func(m *Mode) { m.selecting(page.Rows) },
+		"scroll-select-block": func(m *Mode) { m.selecting(page.Block) },
+		"scroll-copy":         (*Mode).copyAndLeave,
+		"scroll-copy-output":  (*Mode).CopyOutput,
+		"scroll-leave":        (*Mode).giveUp,
+	}
+}
+
+// oldest goes to the oldest row, loading all.
+func (m *Mode) oldest() {
+	m.move(page.Pos{Row: m.page.First})
+	if m.history != nil && (!m.loaded || m.page.First > 0) {
+		m.Fetch(m.oldest)
+	}
+}
+
+func (m *Mode) stepMatch(by int) {
+	if m.search == nil {
+		m.Search()
+		return
+	}
+	if !m.step(by) {
+		m.host.Say("not found: " + m.search.Pattern)
+	}
+}
+
+// giveUp gives up the selection, or leaves.
+func (m *Mode) giveUp() {
+	if m.sel != nil {
+		m.sel = nil
+		return
+	}
+	m.Leave()
+}
+
+func (m *Mode) copyAndLeave() {
+	if m.sel == nil {
+		m.host.Say("nothing is selected; v selects")
+		return
+	}
+	m.CopySelection()
+	m.Leave()
+}
+
+// Search asks what to search for, and goes to what is found while it is typed.
+func (m *Mode) Search() {
+	m.UseKeys()
+	m.origin, m.started = m.cursor, m.top
+	ask := &overlays.Prompt{Label: "search: ", Search: true}
+	ask.Change = func(text string, isRegexp bool) {
+		if m.left {
+			return
+		}
+		m.cursor = m.page.Clamp(m.origin)
+		m.find(text, isRegexp, m.origin)
+		m.changed = true
+		m.Fetch(nil)
+	}
+	ask.Note = func() string {
+		switch s := m.search; {
+		case s == nil || s.Pattern == "":
+			return ""
+		case s.Err != nil:
+			return s.Err.Error()
+		case m.page.First > 0:
+			return s.Count() + " …"
+		default:
+			return s.Count()
+		}
+	}
+	ask.Done = func(string) {
+		if s := m.search; s != nil && len(s.Matches) == 0 && s.Err == nil && s.Pattern != "" {
+			m.host.Say("not found: " + s.Pattern)
+		}
+	}
+	ask.Cancel = func() {
+		m.search = nil
+		m.cursor, m.top = m.page.Clamp(m.origin), max(min(m.started, m.bottom()), m.page.First)
+		m.changed = true
+	}
+	m.Fetch(nil)
+	m.host.Ask(ask)
+}
