@@ -119,7 +119,7 @@ func (v *viewer) split(stacked bool) {
 		return
 	}
 	p := v.focused()
-	if p != nil && (stacked && p.area.H < 2*layout.MinHeight || !stacked && p.area.W < 2*layout.MinWidth+1) {
+	if p != nil && (stacked && p.Area.H < 2*layout.MinHeight || !stacked && p.Area.W < 2*layout.MinWidth+1) {
 		v.message = "the pane is too small to be split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}

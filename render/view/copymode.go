@@ -5,6 +5,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -23,20 +24,11 @@ func (h copyHost) Say(text string)        { h.v.message = text }
 func (h copyHost) Ask(p *overlays.Prompt) { h.v.open(p) }
 func (h copyHost) Copy(text string)       { h.v.copy(text) }
 
-// copyMode has a pane in copy mode, with a cursor for the keyboard or only to scroll.
-func (v *viewer) copyMode(p *pane, keys bool) *copymode.Mode {
-	m := p.begin(copyHost{v}, v.o.History)
-	if keys {
-		m.UseKeys()
-	}
+// copyMode has a pane in copy mode, with a cursor for the keyboard.
+func copyMode(p *panes.Pane) *copymode.Mode {
+	m := p.CopyMode()
+	m.UseKeys()
 	return m
-}
-
-// scroll moves a pane's rows; down to the newest one it is live again.
-func (v *viewer) scroll(p *pane, by int) {
-	if p.copying() != nil || by < 0 {
-		v.copyMode(p, false).Scroll(by)
-	}
 }
 
 // startScroll begins copy mode: with PageUp a page up.
@@ -45,7 +37,7 @@ func (v *viewer) startScroll(k input.Key) {
 	if p == nil {
 		return
 	}
-	m := v.copyMode(p, true)
+	m := copyMode(p)
 	if k.Code == input.KeyPageUp {
 		m.PageUp()
 	}
@@ -57,13 +49,13 @@ func (v *viewer) startScroll(k input.Key) {
 
 func (v *viewer) startSearch() {
 	if p := v.focused(); p != nil {
-		v.copyMode(p, true).Search()
+		copyMode(p).Search()
 	}
 }
 
 func (v *viewer) lastCommand() {
 	if p := v.focused(); p != nil {
-		v.copyMode(p, true).StepCommand(-1)
+		copyMode(p).StepCommand(-1)
 	}
 }
 
@@ -72,9 +64,9 @@ func (v *viewer) copyLast() {
 	if p == nil {
 		return
 	}
-	if m := p.copying(); m != nil {
+	if m := p.Copying(); m != nil {
 		m.CopyOutput()
 		return
 	}
-	copymode.CopyOutput(copyHost{v}, v.o.History, p.id, 0)
+	copymode.CopyOutput(copyHost{v}, v.o.History, p.ID, 0)
 }

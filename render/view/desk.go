@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -44,10 +45,10 @@ func (d Desk) Type(text string) bool {
 		return false
 	}
 	if p := d.v.focused(); p != nil {
-		p.present()
+		p.Present()
 	}
-	d.v.act(Input{Paste: &text})
-	d.v.act(Input{Key: &input.Key{Code: input.KeyEnter}})
+	d.v.act(panes.Input{Paste: &text})
+	d.v.act(panes.Input{Key: &input.Key{Code: input.KeyEnter}})
 	return true
 }
 

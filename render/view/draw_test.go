@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -50,10 +51,10 @@ func TestScreen(t *testing.T) {
 func TestDrawsWhatChanged(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"), running("b"))
-	p := b.pane("a")
-	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
+	p := b.panes.Get("a")
+	e := vterm.New(vterm.Options{Cols: p.Cols, Rows: p.Rows})
 	_, _ = e.Write([]byte("one\r\ntwo\r\nthree"))
-	p.apply(frameSince(e, 0))
+	p.Apply(frameSince(e, 0))
 	b.refresh()
 	b.term.Drawn()
 
@@ -64,10 +65,10 @@ func TestDrawsWhatChanged(t *testing.T) {
 
 	since := e.Version()
 	_, _ = e.Write([]byte("\r\x1b[A\x1b[31mthe second row"))
-	p.apply(frameSince(e, since))
+	p.Apply(frameSince(e, since))
 	b.refresh()
-	if puts, shows := b.term.Drawn(); puts != p.cols || shows != 1 {
-		t.Errorf("one row of %d cells changed: %d cells were drawn, shown %d times", p.cols, puts, shows)
+	if puts, shows := b.term.Drawn(); puts != p.Cols || shows != 1 {
+		t.Errorf("one row of %d cells changed: %d cells were drawn, shown %d times", p.Cols, puts, shows)
 	}
 
 	b.now = b.now.Add(time.Second)
@@ -84,7 +85,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 
 // styleAt is the look of a cell of the pane of session a.
 func (b *bench) styleAt(x, y int) tcell.Style {
-	in := b.pane("a").inner()
+	in := b.panes.Get("a").Inner()
 	_, st, _ := b.term.Get(in.X+x, in.Y+y)
 	return st
 }
@@ -162,8 +163,8 @@ func TestHostileNames(t *testing.T) {
 	s := running("a")
 	s.Name, s.Command = "x\x1b[2Jy\u009b", "z\xff\x07"
 	b.list(s)
-	p := b.pane("a")
-	p.apply(Frame{Screen: &render.Screen{Cols: 40, Rows: 6, Lines: []render.Line{
+	p := b.panes.Get("a")
+	p.Apply(panes.Frame{Screen: &render.Screen{Cols: 40, Rows: 6, Lines: []render.Line{
 		{Row: 0, Spans: []render.Span{{Text: "\x1b]0;t\x07", Width: 9}, {Text: "back", Col: 3, Width: 4}}},
 		{Row: 1, Spans: []render.Span{{Text: "far", Col: 900, Width: 3}, {Text: "wide", Width: 900, Widths: []int8{100, -5, 2}}}},
 		{Row: 99}, {Row: -1},
@@ -187,7 +188,7 @@ func FuzzFrame(f *testing.F) {
 		}
 		b := newBench(t, 20, 6, Options{})
 		b.list(running("a"))
-		b.pane("a").apply(Frame{Screen: s})
+		b.panes.Get("a").Apply(panes.Frame{Screen: s})
 		b.refresh()
 		b.send(tcell.NewEventMouse(3, 3, tcell.ButtonPrimary, 0), tcell.NewEventMouse(19, 0, tcell.ButtonPrimary, 0),
 			tcell.NewEventMouse(19, 0, 0, 0), tcell.NewEventKey(tcell.KeyEscape, 0, 0))
@@ -202,9 +203,9 @@ func FuzzFrame(f *testing.F) {
 func TestOtherSizes(t *testing.T) {
 	b := newBench(t, 20, 6, Options{})
 	b.list(running("a"))
-	p := b.pane("a")
+	p := b.panes.Get("a")
 
-	p.apply(frame(10, 2, "0123456789ab"))
+	p.Apply(frame(10, 2, "0123456789ab"))
 	b.refresh()
 	if got := b.row(1) + "/" + b.row(2) + "/" + b.row(3); got != "0123456789/ab/" {
 		t.Errorf("a smaller session: %q", got)
@@ -214,7 +215,7 @@ func TestOtherSizes(t *testing.T) {
 	for i := range 12 {
 		fmt.Fprintf(&out, "\r\nrow %d of a session that is wider", i)
 	}
-	p.apply(frame(60, 12, out.String()))
+	p.Apply(frame(60, 12, out.String()))
 	b.refresh()
 	if got := b.row(1) + "/" + b.row(4); got != "hat is wider/that is wider" {
 		t.Errorf("a larger session: %q; the cursor should be in sight", got)
@@ -222,7 +223,7 @@ func TestOtherSizes(t *testing.T) {
 	if x, y, visible := b.term.GetCursor(); !visible || x != 13 || y != 4 {
 		t.Errorf("the cursor is shown at %d,%d: %v", x, y, visible)
 	}
-	p.apply(frame(60, 12, "top\x1b[H"))
+	p.Apply(frame(60, 12, "top\x1b[H"))
 	b.refresh()
 	if got := b.row(1); got != "top" {
 		t.Errorf("the cursor went to the top: %q", got)
@@ -271,21 +272,21 @@ func TestSizes(t *testing.T) {
 	for _, size := range [][2]int{{20, 5}, {1, 1}, {2, 2}, {500, 200}, {3, 40}, {80, 2}, {80, 24}} {
 		b.term.SetSize(size[0], size[1])
 		b.send(tcell.NewEventResize(size[0], size[1]))
-		for _, p := range b.panes {
-			p.apply(frame(p.cols, p.rows, "hello 你好 "+p.id))
+		for _, p := range b.panes.All() {
+			p.Apply(frame(p.Cols, p.Rows, "hello 你好 "+p.ID))
 		}
 		b.settle()
-		if len(b.panes) == 0 || b.focused() == nil {
-			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes), b.m.Focus)
+		if len(b.panes.All()) == 0 || b.focused() == nil {
+			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes.All()), b.m.Focus)
 		}
 		b.keys("^?")
 		b.keys(" ^")
 		b.keys("q")
 		b.quit = false
-		for _, p := range b.panes {
-			in := p.inner()
-			if p.cols != in.W || p.rows != in.H || in.W < 1 || in.H < 1 {
-				t.Errorf("%v: pane %+v of a session of %d×%d", size, p.area, p.cols, p.rows)
+		for _, p := range b.panes.All() {
+			in := p.Inner()
+			if p.Cols != in.W || p.Rows != in.H || in.W < 1 || in.H < 1 {
+				t.Errorf("%v: pane %+v of a session of %d×%d", size, p.Area, p.Cols, p.Rows)
 			}
 		}
 	}
@@ -299,20 +300,20 @@ func BenchmarkDraw(bm *testing.B) {
 	v := benchViewer(bm, 12)
 	v.o.Screen.(tcell.SimulationScreen).SetSize(200, 60)
 	v.refresh()
-	frames := []Frame{}
+	frames := []panes.Frame{}
 	for i := range 2 {
-		p := v.panes[0]
-		frames = append(frames, frame(p.cols, p.rows, strings.Repeat(fmt.Sprintf("\x1b[3%dmcolour %d ", i+1, i), 60)))
+		p := v.panes.All()[0]
+		frames = append(frames, frame(p.Cols, p.Rows, strings.Repeat(fmt.Sprintf("\x1b[3%dmcolour %d ", i+1, i), 60)))
 	}
 	n := 0
 	for bm.Loop() { // all panes change wholly
 		n++
-		for _, p := range v.panes {
-			p.apply(frames[n%2])
+		for _, p := range v.panes.All() {
+			p.Apply(frames[n%2])
 		}
 		v.refresh()
 	}
-	v.closePanes()
+	v.panes.Close()
 }
 
 // BenchmarkDrawNothing is what a key costs before its echo comes.
@@ -321,22 +322,22 @@ func BenchmarkDrawNothing(bm *testing.B) {
 	for bm.Loop() {
 		v.refresh()
 	}
-	v.closePanes()
+	v.panes.Close()
 }
 
 // BenchmarkDrawRow is a row that changed, on a terminal of 80×24.
 func BenchmarkDrawRow(bm *testing.B) {
 	v := benchViewer(bm, 1)
-	p := v.panes[0]
-	e := vterm.New(vterm.Options{Cols: p.cols, Rows: p.rows})
-	p.apply(frameSince(e, 0))
+	p := v.panes.All()[0]
+	e := vterm.New(vterm.Options{Cols: p.Cols, Rows: p.Rows})
+	p.Apply(frameSince(e, 0))
 	for n := 0; bm.Loop(); n++ {
 		since := e.Version()
 		fmt.Fprintf(e, "\r%d", n)
-		p.apply(frameSince(e, since))
+		p.Apply(frameSince(e, since))
 		v.refresh()
 	}
-	v.closePanes()
+	v.panes.Close()
 }
 
 func benchViewer(bm *testing.B, panes int) *viewer {

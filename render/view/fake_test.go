@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -33,10 +34,10 @@ func newFakeSource() *fakeSource {
 
 func (f *fakeSource) Sessions(context.Context) <-chan model.Update { return f.updates }
 
-func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) Stream {
+func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) panes.Stream {
 	s := &fakeStream{
-		id: id, cols: cols, rows: rows, frames: make(chan Frame, 16),
-		acts: make(chan Input, 64), sizes: make(chan [2]int, 64),
+		id: id, cols: cols, rows: rows, frames: make(chan panes.Frame, 16),
+		acts: make(chan panes.Input, 64), sizes: make(chan [2]int, 64),
 	}
 	f.watched <- s
 	return s
@@ -64,19 +65,19 @@ func (f *fakeSource) Kill(_ context.Context, id string) error {
 type fakeStream struct {
 	id         string
 	cols, rows int
-	frames     chan Frame
-	acts       chan Input
+	frames     chan panes.Frame
+	acts       chan panes.Input
 	sizes      chan [2]int
 	once       sync.Once
 }
 
-func (s *fakeStream) Frames() <-chan Frame  { return s.frames }
-func (s *fakeStream) Act(in Input)          { s.acts <- in }
-func (s *fakeStream) Resize(cols, rows int) { s.sizes <- [2]int{cols, rows} }
-func (s *fakeStream) Close()                { s.once.Do(func() { close(s.frames) }) }
+func (s *fakeStream) Frames() <-chan panes.Frame { return s.frames }
+func (s *fakeStream) Act(in panes.Input)         { s.acts <- in }
+func (s *fakeStream) Resize(cols, rows int)      { s.sizes <- [2]int{cols, rows} }
+func (s *fakeStream) Close()                     { s.once.Do(func() { close(s.frames) }) }
 
 // input is the next thing that was done to the session, focus reports left out.
-func (s *fakeStream) input(t *testing.T) Input {
+func (s *fakeStream) input(t *testing.T) panes.Input {
 	t.Helper()
 	for {
 		select {
@@ -137,7 +138,7 @@ func newBench(t *testing.T, cols, rows int, o Options) *bench {
 	b.viewer = newViewer(ctx, b.src, o, keys)
 	b.alarm = func(_ time.Duration, f func()) { b.alarms = append(b.alarms, f) }
 	t.Cleanup(func() {
-		b.closePanes()
+		b.panes.Close()
 		cancel()
 		b.tasks.Wait()
 	})
@@ -172,11 +173,11 @@ func (b *bench) settle() {
 // print shows program output in a session.
 func (b *bench) print(id, output string) {
 	b.t.Helper()
-	p := b.pane(id)
+	p := b.panes.Get(id)
 	if p == nil {
 		b.t.Fatalf("session %s has no pane", id)
 	}
-	p.apply(frame(p.cols, p.rows, output))
+	p.Apply(frame(p.Cols, p.Rows, output))
 	b.settle()
 }
 
@@ -225,18 +226,18 @@ func (b *bench) shows(want ...string) {
 }
 
 // frame is what an emulator of that size shows after some output.
-func frame(cols, rows int, output string) Frame {
+func frame(cols, rows int, output string) panes.Frame {
 	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
 	_, _ = e.Write([]byte(output))
 	return frameSince(e, 0)
 }
 
-func frameSince(e vterm.Engine, since uint64) Frame {
+func frameSince(e vterm.Engine, since uint64) panes.Frame {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{Since: since})
 	s := &render.Screen{}
 	render.FromFrame(s, &f)
-	return Frame{Screen: s, Modes: e.Modes()}
+	return panes.Frame{Screen: s, Modes: e.Modes()}
 }
 
 func running(id string) model.Session {

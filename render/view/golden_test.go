@@ -165,7 +165,7 @@ func TestLookBack(t *testing.T) {
 		rows = append(rows, l.Text)
 	}
 	b.print("a", strings.Join(rows, "\r\n"))
-	p := b.pane("a")
+	p := b.panes.Get("a")
 
 	// The wheel looks back; a key leads back and reaches the session.
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
@@ -174,14 +174,14 @@ func TestLookBack(t *testing.T) {
 	b.print("a", "something new")
 	b.shows("row 3979")
 	b.keys("x")
-	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" || p.copying() != nil {
+	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" || p.Copying() != nil {
 		t.Errorf("session got %+v", in)
 	}
 	b.print("a", strings.Join(rows, "\r\n"))
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
 	b.call()
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelDown, 0))
-	if p.copying() != nil {
+	if p.Copying() != nil {
 		t.Error("down to the newest row it is not live")
 	}
 
@@ -223,7 +223,7 @@ func TestLookBack(t *testing.T) {
 	b.keys("l")
 	b.golden("selection")
 	b.keys("y")
-	if got := string(b.term.GetClipboardData()); got != "row" || p.copying() != nil {
+	if got := string(b.term.GetClipboardData()); got != "row" || p.Copying() != nil {
 		t.Errorf("copied %q", got)
 	}
 	b.shows("copied 3 characters")
@@ -254,7 +254,7 @@ func TestMouseSelects(t *testing.T) {
 		t.Error("the selection cannot be seen")
 	}
 	b.print("a", "new output")
-	if p := b.pane("a"); p.copying() != nil {
+	if p := b.panes.Get("a"); p.Copying() != nil {
 		t.Error("output does not end the selection")
 	}
 	b.print("a", "see /etc/hosts now\r\nsecond row\r\nthird row")
@@ -291,24 +291,24 @@ func TestMouseMovesBorders(t *testing.T) {
 		press(x1, y1)
 		b.send(tcell.NewEventMouse(x1, y1, 0, 0))
 	}
-	c0 := b.pane("c").area
+	c0 := b.panes.Get("c").Area
 	press(c0.X+5, c0.Y)
 	b.send(tcell.NewEventMouse(c0.X+5, c0.Y, 0, 0))
 	if !b.m.Tab().Auto || b.m.Focus != "c" {
 		t.Error("a click on a title changes the grid, or does not focus")
 	}
 	b.now = b.now.Add(time.Minute)
-	a := b.pane("a").area
+	a := b.panes.Get("a").Area
 	drag(a.X+a.W, 3, a.X+a.W+10, 3)
-	if got := b.pane("a").area.W; got != a.W+10 {
+	if got := b.panes.Get("a").Area.W; got != a.W+10 {
 		t.Errorf("a is %d wide; want %d", got, a.W+10)
 	}
-	if p := b.pane("a"); p.cols != p.area.W {
-		t.Errorf("session a has %d columns", p.cols)
+	if p := b.panes.Get("a"); p.Cols != p.Area.W {
+		t.Errorf("session a has %d columns", p.Cols)
 	}
-	c := b.pane("c").area
+	c := b.panes.Get("c").Area
 	drag(c.X+5, c.Y, c.X+5, c.Y-3)
-	if got := b.pane("c").area; got.H != c.H+3 || b.m.Focus != "c" {
+	if got := b.panes.Get("c").Area; got.H != c.H+3 || b.m.Focus != "c" {
 		t.Errorf("c: %v; was %v", got, c)
 	}
 	press(5, 0)

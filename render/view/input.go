@@ -8,6 +8,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -40,13 +41,13 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.command(k)
 	case v.mode == modePrefix: // twice: it is meant for the session
 		v.endPrefix()
-		v.act(Input{Key: &k})
+		v.act(panes.Input{Key: &k})
 	case prefix:
 		v.beginPrefix()
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
 	case len(v.m.Shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
-	case p != nil && p.copying() != nil && p.copying().Key(v.keys, k):
+	case p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k):
 	default:
 		v.typeKey(k)
 	}
@@ -78,11 +79,11 @@ func (v *viewer) typeKey(k input.Key) {
 		v.closePane()
 		return
 	}
-	v.act(Input{Key: &k})
+	v.act(panes.Input{Key: &k})
 }
 
 // act does something to the focused session, or to all of the tab.
-func (v *viewer) act(in Input) {
+func (v *viewer) act(in panes.Input) {
 	if v.m.ReadOnly {
 		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " ends this"
 		return
@@ -93,8 +94,8 @@ func (v *viewer) act(in Input) {
 	}
 	sent := false
 	for _, id := range targets {
-		if p := v.pane(id); p != nil && v.m.Running(id) {
-			p.stream.Act(in)
+		if p := v.panes.Get(id); p != nil && v.m.Running(id) {
+			p.Act(in)
 			v.typedTo[id] = true
 			sent = true
 		}
@@ -123,8 +124,8 @@ func (v *viewer) paste(start bool) {
 	case v.footerInput(FooterInput{Paste: &text}):
 	default:
 		if p := v.focused(); p != nil {
-			p.present()
+			p.Present()
 		}
-		v.act(Input{Paste: &text})
+		v.act(panes.Input{Paste: &text})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/layout"
-	"github.com/longterm-dev/longterm/render/view/page"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -19,14 +19,13 @@ type pointer struct {
 	grab  string           // the session on whose screen they went down, whose program has them
 	flags tcell.MouseFlags // what the terminal was asked to report
 
-	border   *layout.Divider // being dragged
-	tree     *layout.Node    // that it belongs to
-	from     int             // where its drag began, row or column
-	choosing *pane           // in which text is being selected
-	unit     page.Unit
-	clicks   int // one after another at the same place
-	clicked  time.Time
-	x, y     int // of the last click
+	border  *layout.Divider // being dragged
+	tree    *layout.Node    // that it belongs to
+	from    int             // where its drag began, row or column
+	text    panes.Selection // being selected
+	clicks  int             // one after another at the same place
+	clicked time.Time
+	x, y    int // of the last click
 }
 
 // mouse focuses what is clicked, moves borders, selects text, and hands to a program
@@ -48,17 +47,17 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 			return
 		}
 	}
-	p := v.at(x, y)
+	p := v.panes.At(x, y)
 	if pressed && p != nil {
-		v.m.Focus = p.id
-		if y == p.area.Y && p.area.H > 1 && v.pointer.clicks == 2 { // its title
+		v.m.Focus = p.ID
+		if y == p.Area.Y && p.Area.H > 1 && v.pointer.clicks == 2 { // its title
 			v.m.Zoomed = !v.m.Zoomed
 		}
 	}
 	if held != 0 {
-		p = v.pane(v.pointer.grab)
+		p = v.panes.Get(v.pointer.grab)
 	}
-	if !v.forward(p, e, held, pressed) && p != nil && p.inner().Contains(x, y) {
+	if !v.forward(p, e, held, pressed) && p != nil && p.Inner().Contains(x, y) {
 		v.ownMouse(p, e, pressed, x, y)
 	}
 }
@@ -77,8 +76,8 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 		v.pointer.grab = ""
 	case v.pointer.border != nil:
 		v.dragBorder(x, y)
-	case v.pointer.choosing != nil:
-		v.dragSelection(x, y)
+	case v.pointer.text.On():
+		v.pointer.text.Drag(x, y, v.pointer.held != 0)
 	default:
 		return false
 	}
@@ -86,41 +85,41 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 }
 
 // forward gives a program what it asked for of the mouse.
-func (v *viewer) forward(p *pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
+func (v *viewer) forward(p *panes.Pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := events.Mouse(e, held)
-	over := p != nil && p.copying() == nil && e.Modifiers()&tcell.ModAlt == 0 && p.locate(&ev, e, held != 0)
-	wanted := over && v.m.Running(p.id) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, &p.modes)) > 0
+	over := p != nil && p.Copying() == nil && e.Modifiers()&tcell.ModAlt == 0 && p.Locate(&ev, e, held != 0)
+	wanted := over && v.m.Running(p.ID) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, p.Terminal())) > 0
 	if pressed {
 		v.pointer.grab = ""
 		if wanted {
-			v.pointer.grab = p.id
+			v.pointer.grab = p.ID
 		}
 	}
 	if wanted {
-		p.stream.Act(Input{Mouse: &ev})
+		p.Act(panes.Input{Mouse: &ev})
 	}
-	return wanted || over && p.modes.Mouse != vterm.MouseOff
+	return wanted || over && p.Terminal().Mouse != vterm.MouseOff
 }
 
 // wheelRows is how far a step of the wheel scrolls.
 const wheelRows = 3
 
 // ownMouse is what the mouse does where no program wants it.
-func (v *viewer) ownMouse(p *pane, e *tcell.EventMouse, pressed bool, x, y int) {
+func (v *viewer) ownMouse(p *panes.Pane, e *tcell.EventMouse, pressed bool, x, y int) {
 	switch b := e.Buttons(); {
 	case b&tcell.WheelUp != 0:
 		v.wheel(p, -1)
 	case b&tcell.WheelDown != 0:
 		v.wheel(p, 1)
 	case pressed && b&tcell.ButtonPrimary != 0:
-		v.beginSelection(p, e, x, y)
+		v.pointer.text.Begin(p, v.pointer.clicks, e.Modifiers()&tcell.ModAlt != 0, x, y)
 	}
 }
 
 // wheel scrolls back, or moves a full-screen program's cursor as terminals do.
-func (v *viewer) wheel(p *pane, by int) {
-	if !p.modes.AltScreen || p.copying() != nil {
-		v.scroll(p, by*wheelRows)
+func (v *viewer) wheel(p *panes.Pane, by int) {
+	if !p.Terminal().AltScreen || p.Copying() != nil {
+		p.Scroll(by * wheelRows)
 		return
 	}
 	k := input.Key{Code: input.KeyUp}
@@ -128,8 +127,8 @@ func (v *viewer) wheel(p *pane, by int) {
 		k.Code = input.KeyDown
 	}
 	for range wheelRows {
-		if v.m.Running(p.id) && !v.m.ReadOnly {
-			p.stream.Act(Input{Key: &k})
+		if v.m.Running(p.ID) && !v.m.ReadOnly {
+			p.Act(panes.Input{Key: &k})
 		}
 	}
 }
@@ -172,7 +171,7 @@ func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
 // grabBorder begins to move a border: a column between panes, or the first row of a pane
 // that has another one above.
 func (v *viewer) grabBorder(x, y int) bool {
-	if v.m.Zoomed || len(v.panes) < 2 {
+	if v.m.Zoomed || len(v.panes.All()) < 2 {
 		return false
 	}
 	t := v.m.Tab()
@@ -189,8 +188,8 @@ func (v *viewer) grabBorder(x, y int) bool {
 		v.pointer.border, v.pointer.tree, v.pointer.from = d, tree, x
 		if d.Stacked {
 			v.pointer.from = y
-			if p := v.at(x, y); p != nil {
-				v.m.Focus = p.id
+			if p := v.panes.At(x, y); p != nil {
+				v.m.Focus = p.ID
 			}
 		}
 		return true

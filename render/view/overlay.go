@@ -1,7 +1,6 @@
 package view
 
 import (
-	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
@@ -30,37 +29,8 @@ func (v *viewer) overlayDone(r overlays.Result) {
 // closeOverlay gives keyboard and mouse back.
 func (v *viewer) closeOverlay() {
 	v.over, v.fresh = nil, true
-	v.stopPreview()
+	v.panes.StopPreview()
 }
 
-// preview is a session shown in a list.
-type preview struct {
-	p    *pane
-	want string
-}
-
-// drawPreview shows a session's live screen.
-func (v *viewer) drawPreview(at layout.Rect, id string) {
-	if v.preview.want != id {
-		v.stopPreview()
-		v.preview.want = id
-		if id != "" {
-			v.preview.p = v.watch(id, layout.Rect{W: at.W, H: at.H + 1}, 0, 0)
-		}
-	}
-	p := v.preview.p
-	for i := range at.H {
-		var line *render.Line
-		if p != nil {
-			line = p.row(i)
-		}
-		v.canvas.Line(layout.Rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
-	}
-}
-
-func (v *viewer) stopPreview() {
-	if v.preview.p != nil {
-		v.preview.p.stream.Close()
-	}
-	v.preview = preview{}
-}
+// drawPreview shows a session's live screen in a list.
+func (v *viewer) drawPreview(at layout.Rect, id string) { v.panes.DrawPreview(&v.canvas, at, id) }

@@ -17,10 +17,8 @@ package view
 import (
 	"context"
 
-	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/model"
-	"github.com/longterm-dev/longterm/vterm"
-	"github.com/longterm-dev/longterm/vterm/input"
+	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
 // Source is where sessions come from. Its methods are called from several goroutines;
@@ -31,7 +29,7 @@ type Source interface {
 	Sessions(ctx context.Context) <-chan model.Update
 	// Watch shows a session at a size in cells; 0×0 has no say in its size. It does not
 	// block.
-	Watch(ctx context.Context, id string, cols, rows int) Stream
+	Watch(ctx context.Context, id string, cols, rows int) panes.Stream
 	// New starts a session, in the directory of another one if there is one, and returns
 	// its id.
 	New(ctx context.Context, beside string) (string, error)
@@ -58,28 +56,4 @@ type Layouts interface {
 // Clipboard is the system's, where there is one besides the terminal's own.
 type Clipboard interface {
 	Copy(ctx context.Context, text string) error
-}
-
-// Stream is a session being shown. Its methods do not block.
-type Stream interface {
-	// Frames sends what changed. The newest counts: what nobody fetched in time is merged
-	// or made up for by a whole screen. It is closed after Close.
-	Frames() <-chan Frame
-	Act(Input)
-	Resize(cols, rows int)
-	Close()
-}
-
-// Frame is a screen, or what changed of it.
-type Frame struct {
-	Screen *render.Screen
-	Modes  vterm.Modes
-}
-
-// Input is something a person does to a session: one field is set.
-type Input struct {
-	Key   *input.Key
-	Mouse *input.Mouse
-	Paste *string
-	Focus *bool
 }

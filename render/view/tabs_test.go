@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -30,8 +31,8 @@ func (b *bench) makes(id, keys string) {
 
 func (b *bench) ids() string {
 	var ids []string
-	for _, p := range b.panes {
-		ids = append(ids, p.id)
+	for _, p := range b.panes.All() {
+		ids = append(ids, p.ID)
 	}
 	return strings.Join(ids, " ")
 }
@@ -45,7 +46,7 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "a b c" || b.m.Focus != "c" {
 		t.Fatalf("panes %s, focus %s", b.ids(), b.m.Focus)
 	}
-	if a, c := b.pane("a").area, b.pane("c").area; a.H != 39 || c.Y < 15 || c.X != 61 {
+	if a, c := b.panes.Get("a").Area, b.panes.Get("c").Area; a.H != 39 || c.Y < 15 || c.X != 61 {
 		t.Errorf("a %v, c %v", a, c)
 	}
 	// A session that others start does not push itself between.
@@ -82,9 +83,9 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "b a" && b.ids() != "a b" {
 		t.Errorf("swapped: %s", b.ids())
 	}
-	h := b.focused().area.H
+	h := b.focused().Area.H
 	b.keys("^J")
-	if got := b.focused().area.H; got == h {
+	if got := b.focused().Area.H; got == h {
 		t.Errorf("it is %d high, as before", got)
 	}
 	b.keys("^=")
@@ -144,8 +145,8 @@ func TestSyncAndReadOnly(t *testing.T) {
 	b.shows("nothing is sent")
 	b.streams["a"].none(t)
 	b.streams["b"].none(t)
-	if p := b.pane("a"); p.cols != 0 || p.rows != 0 {
-		t.Errorf("a reader asks for %d×%d", p.cols, p.rows)
+	if p := b.panes.Get("a"); p.Cols != 0 || p.Rows != 0 {
+		t.Errorf("a reader asks for %d×%d", p.Cols, p.Rows)
 	}
 }
 
@@ -318,7 +319,8 @@ func TestPalette(t *testing.T) {
 	if seen.cols != 0 {
 		t.Errorf("the preview asks for %d columns", seen.cols)
 	}
-	b.preview.p.apply(frame(40, 10, "live preview"))
+	seen.frames <- frame(40, 10, "live preview")
+	(<-b.panes.Arriving()).Apply()
 	b.settle()
 	b.shows("live preview")
 	b.send(tcell.NewEventMouse(0, 0, tcell.ButtonPrimary, 0))
@@ -362,8 +364,8 @@ func TestFooter(t *testing.T) {
 	f := &footer{}
 	b := newBench(t, 60, 12, Options{Footer: f})
 	b.list(running("a"))
-	if p := b.pane("a"); p.rows != 8 {
-		t.Errorf("the pane has %d rows", p.rows)
+	if p := b.panes.Get("a"); p.Rows != 8 {
+		t.Errorf("the pane has %d rows", p.Rows)
 	}
 	b.shows("footer of a?")
 	b.keys("!x")
@@ -393,16 +395,16 @@ func TestFooter(t *testing.T) {
 func TestLetterbox(t *testing.T) {
 	b := newBench(t, 60, 10, Options{})
 	b.list(running("a"))
-	b.pane("a").apply(frame(50, 5, "small"))
+	b.panes.Get("a").Apply(frame(50, 5, "small"))
 	b.refresh()
 	if strings.Contains(b.term.Text(), "·") {
 		t.Error("boxed before the session could follow")
 	}
-	b.now = b.now.Add(followTime)
+	b.now = b.now.Add(panes.FollowTime)
 	b.refresh()
 	b.shows("⧉ 50×5", "··········", strings.Repeat("·", 60))
-	p := b.pane("a")
-	p.apply(frame(p.cols, p.rows, "fits"))
+	p := b.panes.Get("a")
+	p.Apply(frame(p.Cols, p.Rows, "fits"))
 	b.refresh()
 	if strings.Contains(b.term.Text(), "·") {
 		t.Errorf("boxed though it fits:\n%s", b.term.Text())
@@ -422,8 +424,8 @@ func FuzzLayout(f *testing.F) {
 		}
 		b.m.UseLayout(file)
 		b.refresh()
-		if len(b.panes) == 0 || b.focused() == nil {
-			t.Errorf("%d panes, focus %q", len(b.panes), b.m.Focus)
+		if len(b.panes.All()) == 0 || b.focused() == nil {
+			t.Errorf("%d panes, focus %q", len(b.panes.All()), b.m.Focus)
 		}
 		b.keys("^]^z^=")
 	})

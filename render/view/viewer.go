@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -28,14 +29,12 @@ type viewer struct {
 	theme   *theme.Theme
 	chosen  string // theme that the person chose here, or before
 	m       model.Model
-	panes   []*pane // on the screen, in reading order
+	panes   *panes.Set
 	mode    mode
 	message string           // shown until the next key
 	over    overlays.Overlay // nil: none
-	preview preview
-	hints   bool // what can follow the prefix is shown
+	hints   bool             // what can follow the prefix is shown
 	canvas  canvas.Canvas
-	frames  chan paneFrame
 	calls   chan func()
 	tasks   sync.WaitGroup
 	quit    bool
@@ -43,7 +42,6 @@ type viewer struct {
 	layout  placed
 	fresh   bool // everything is to be drawn
 	bar     bars.Bar
-	lined   string // session beside which separators were last drawn
 	pointer pointer
 	pasting *strings.Builder
 	away    bool            // the person looks at another window
@@ -53,12 +51,6 @@ type viewer struct {
 	layouts layoutKeeper
 	alarm   func(time.Duration, func()) // instead of real time, in tests
 	pace    pace
-}
-
-// paneFrame is a frame with the pane it is for.
-type paneFrame struct {
-	p *pane
-	f Frame
 }
 
 // Run shows sessions until the person quits or ctx ends. The terminal is given back on
@@ -87,12 +79,13 @@ func Run(ctx context.Context, src Source, o Options) error {
 func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
 	v := &viewer{
 		ctx: ctx, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
-		m:      model.New(o.Only),
-		canvas: canvas.New(o.Screen, o.NoColor),
-		frames: make(chan paneFrame), calls: make(chan func(), 16),
+		m:       model.New(o.Only),
+		canvas:  canvas.New(o.Screen, o.NoColor),
+		calls:   make(chan func(), 16),
 		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
+	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
 	if v.theme == nil {
 		v.theme = o.fitting()
 	}
@@ -108,7 +101,7 @@ var errSourceEnded = errors.New("the sessions' source has ended")
 const maxBatch = 256
 
 func (v *viewer) loop() error {
-	defer v.closePanes()
+	defer v.panes.Close()
 	defer v.saveAtEnd()
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
@@ -145,15 +138,15 @@ func (v *viewer) wait(in *inputs) error {
 	case u, ok := <-in.sessions:
 		v.pace.urgent = true
 		return v.update(u, ok)
-	case pf := <-v.frames:
-		pf.p.apply(pf.f)
+	case f := <-v.panes.Arriving():
+		f.Apply()
 	case f := <-v.calls:
 		f()
 	}
 	for range maxBatch {
 		select {
-		case pf := <-v.frames:
-			pf.p.apply(pf.f)
+		case f := <-v.panes.Arriving():
+			f.Apply()
 		default:
 			return nil
 		}
@@ -301,3 +294,17 @@ func (v *viewer) after(d time.Duration, f func()) {
 		}
 	})
 }
+
+// paneHost is what panes may do with the viewer.
+type paneHost struct{ v *viewer }
+
+func (h paneHost) Now() time.Time { return h.v.o.Now() }
+
+func (h paneHost) Watch(session string, cols, rows int) panes.Stream {
+	return h.v.src.Watch(h.v.ctx, session, cols, rows)
+}
+
+func (h paneHost) Spawn(f func(ctx context.Context)) { h.v.spawn(func() { f(h.v.ctx) }) }
+
+// focused is the focused session's pane; nil: it is not on the screen.
+func (v *viewer) focused() *panes.Pane { return v.panes.Get(v.m.Focus) }

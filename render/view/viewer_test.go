@@ -92,21 +92,21 @@ func TestZoom(t *testing.T) {
 	b.list(running("a"), running("b"))
 	b.print("a", "text of a")
 	b.keys("^z")
-	if len(b.panes) != 1 || b.panes[0].id != "b" || b.panes[0].cols != 80 {
-		t.Fatalf("zoomed: %+v", b.panes)
+	if len(b.panes.All()) != 1 || b.panes.All()[0].ID != "b" || b.panes.All()[0].Cols != 80 {
+		t.Fatalf("zoomed: %+v", b.panes.All())
 	}
 	b.shows("zoomed", " 2 b")
 	b.keys("^1")
-	if len(b.panes) != 1 || b.panes[0].id != "a" {
-		t.Fatalf("zoomed on the next: %+v", b.panes)
+	if len(b.panes.All()) != 1 || b.panes.All()[0].ID != "a" {
+		t.Fatalf("zoomed on the next: %+v", b.panes.All())
 	}
 	b.keys("^z")
-	if len(b.panes) != 2 {
-		t.Fatalf("not zoomed: %+v", b.panes)
+	if len(b.panes.All()) != 2 {
+		t.Fatalf("not zoomed: %+v", b.panes.All())
 	}
 	b.keys("^z")
 	b.list(running("b")) // the zoomed session was removed
-	if b.m.Zoomed || b.m.Focus != "b" || len(b.panes) != 1 {
+	if b.m.Zoomed || b.m.Focus != "b" || len(b.panes.All()) != 1 {
 		t.Errorf("zoomed %v on %q", b.m.Zoomed, b.m.Focus)
 	}
 }
@@ -139,7 +139,7 @@ func TestNewAndKill(t *testing.T) {
 	b.list(running("other"), exited("fresh", 130), running("last"))
 	b.shows("✗ exited 130")
 	b.keys("^c")
-	if b.pane("fresh") != nil {
+	if b.panes.Get("fresh") != nil {
 		t.Error("a closed session is on the screen")
 	}
 	b.list(running("immortal"))
@@ -230,7 +230,7 @@ func TestMouse(t *testing.T) {
 	b := newBench(t, 81, 24, Options{})
 	b.list(running("a"), running("b"))
 	click := func(x, y int, buttons tcell.ButtonMask) { b.send(tcell.NewEventMouse(x, y, buttons, 0)) }
-	pa, pb := b.pane("a").inner(), b.pane("b").inner()
+	pa, pb := b.panes.Get("a").Inner(), b.panes.Get("b").Inner()
 
 	click(pa.X+3, pa.Y+2, tcell.ButtonPrimary)
 	click(pa.X+3, pa.Y+2, 0)

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -109,23 +110,23 @@ func (f *floodSource) Sessions(ctx context.Context) <-chan model.Update {
 func (f *floodSource) New(context.Context, string) (string, error) { return "", context.Canceled }
 func (f *floodSource) Kill(context.Context, string) error          { return nil }
 
-func (f *floodSource) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
+func (f *floodSource) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &floodStream{frames: make(chan view.Frame), stop: cancel}
+	s := &floodStream{frames: make(chan panes.Frame), stop: cancel}
 	f.streams.Go(func() { s.run(ctx, id, cols, rows) })
 	return s
 }
 
 // floodStream prints a few lines for each frame that is fetched.
 type floodStream struct {
-	frames chan view.Frame
+	frames chan panes.Frame
 	stop   context.CancelFunc
 }
 
-func (s *floodStream) Frames() <-chan view.Frame { return s.frames }
-func (s *floodStream) Act(view.Input)            {}
-func (s *floodStream) Resize(int, int)           {}
-func (s *floodStream) Close()                    { s.stop() }
+func (s *floodStream) Frames() <-chan panes.Frame { return s.frames }
+func (s *floodStream) Act(panes.Input)            {}
+func (s *floodStream) Resize(int, int)            {}
+func (s *floodStream) Close()                     { s.stop() }
 
 // frameClock is how often the daemon sends a frame at most.
 const frameClock = time.Second / 60
@@ -146,7 +147,7 @@ func (s *floodStream) run(ctx context.Context, id string, cols, rows int) {
 		screen := &render.Screen{}
 		render.FromFrame(screen, &f)
 		select {
-		case s.frames <- view.Frame{Screen: screen, Modes: e.Modes()}:
+		case s.frames <- panes.Frame{Screen: screen, Modes: e.Modes()}:
 		case <-ctx.Done():
 			return
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
-	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -192,10 +192,10 @@ func (v source) Kill(ctx context.Context, id string) error {
 }
 
 // Watch opens a stream that finds its session again after a restart of the daemon.
-func (v source) Watch(ctx context.Context, id string, cols, rows int) view.Stream {
+func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan view.Frame), wake: make(chan struct{}, 1),
+		s: v.c.Session(id), sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1),
 		size: attach.Act{Cols: cols, Rows: rows},
 	}
 	go w.run(ctx)
@@ -212,7 +212,7 @@ type watched struct {
 	cancel context.CancelFunc
 	sizeBy string // whose size the session shall take; empty: as it is
 	mute   bool   // the viewer has no say in sizes
-	frames chan view.Frame
+	frames chan panes.Frame
 	wake   chan struct{}
 
 	mu   sync.Mutex // guards the fields below
@@ -220,7 +220,7 @@ type watched struct {
 	size attach.Act // the newest
 }
 
-func (w *watched) Frames() <-chan view.Frame { return w.frames }
+func (w *watched) Frames() <-chan panes.Frame { return w.frames }
 
 func (w *watched) Close() { w.cancel() }
 
@@ -232,7 +232,7 @@ func (w *watched) Resize(cols, rows int) {
 	w.act(size) // one of 0×0 does nothing but wake up
 }
 
-func (w *watched) Act(in view.Input) {
+func (w *watched) Act(in panes.Input) {
 	w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
 }
 
@@ -334,7 +334,7 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 			return
 		}
 		select {
-		case w.frames <- view.Frame{Screen: &f.Screen, Modes: f.Modes}:
+		case w.frames <- panes.Frame{Screen: &f.Screen, Modes: f.Modes}:
 		case <-ctx.Done():
 			return
 		}

@@ -1,4 +1,4 @@
-package view
+package panes
 
 import (
 	"time"
@@ -12,13 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// pane is a session on the screen.
-type pane struct {
-	id     string
-	area   layout.Rect // its first row is the status line, unless there is only one
+// Pane is a session on the screen.
+type Pane struct {
+	set    *Set
+	ID     string
+	Area   layout.Rect // its first row is the status line, unless there is only one
 	stream Stream
-	cols   int // asked of the stream; 0: no say
-	rows   int
+	Cols   int // asked of the stream; 0: no say
+	Rows   int
 	screen render.Screen
 	modes  vterm.Modes
 	top    int            // row of the screen shown first, when not all rows fit
@@ -31,34 +32,34 @@ type pane struct {
 	boxed    bool // what lies outside the session's screen is marked
 }
 
-// inner is where the session's screen goes.
-func (p *pane) inner() layout.Rect {
-	if p.area.H < 2 {
-		return p.area
+// Inner is where the session's screen goes.
+func (p *Pane) Inner() layout.Rect {
+	if p.Area.H < 2 {
+		return p.Area
 	}
-	return layout.Rect{X: p.area.X, Y: p.area.Y + 1, W: p.area.W, H: p.area.H - 1}
+	return layout.Rect{X: p.Area.X, Y: p.Area.Y + 1, W: p.Area.W, H: p.Area.H - 1}
 }
 
 // place moves the pane. Everything in it has to be drawn again.
-func (p *pane) place(area layout.Rect) {
-	p.area = area
+func (p *Pane) place(area layout.Rect) {
+	p.Area = area
 	p.left, p.top = p.wantLeft(), p.wantTop()
-	if m := p.copying(); m != nil {
-		m.Resize(p.inner().H)
+	if m := p.Copying(); m != nil {
+		m.Resize(p.Inner().H)
 	}
 	p.markAll()
 }
 
 // fit asks for a size.
-func (p *pane) fit(cols, rows int) {
-	if cols != p.cols || rows != p.rows {
-		p.cols, p.rows = cols, rows
+func (p *Pane) fit(cols, rows int) {
+	if cols != p.Cols || rows != p.Rows {
+		p.Cols, p.Rows = cols, rows
 		p.stream.Resize(cols, rows)
 	}
 }
 
-// apply merges a frame and notes what has to be drawn.
-func (p *pane) apply(f Frame) {
+// Apply merges a frame and notes what has to be drawn.
+func (p *Pane) Apply(f Frame) {
 	if f.Screen == nil {
 		return
 	}
@@ -66,7 +67,7 @@ func (p *pane) apply(f Frame) {
 		f.Modes.ReverseVideo != p.modes.ReverseVideo
 	p.screen.Apply(f.Screen)
 	p.modes = f.Modes
-	m := p.copying()
+	m := p.Copying()
 	if m.StandsStill() {
 		return // the screen is not what is shown
 	}
@@ -88,15 +89,15 @@ func (p *pane) apply(f Frame) {
 
 // wantTop keeps the cursor in sight of a screen that is higher than the pane: another
 // client may have made it so (R96).
-func (p *pane) wantTop() int {
-	h := p.inner().H
+func (p *Pane) wantTop() int {
+	h := p.Inner().H
 	return max(0, min(p.screen.Cursor.Y-h+1, p.screen.Rows-h))
 }
 
 // wantLeft does so for a screen that is wider. It moves by halves of the pane, so that
 // typing does not make all rows slide.
-func (p *pane) wantLeft() int {
-	w := p.inner().W
+func (p *Pane) wantLeft() int {
+	w := p.Inner().W
 	step := max(1, w/2)
 	beyond := min(p.screen.Cursor.X, p.screen.Cols-1) - w + 1
 	if beyond <= 0 || p.screen.Cols <= w {
@@ -105,34 +106,48 @@ func (p *pane) wantLeft() int {
 	return min((beyond+step-1)/step*step, p.screen.Cols-w)
 }
 
-func (p *pane) markAll() {
-	p.dirty = make([]bool, p.inner().H)
+func (p *Pane) markAll() {
+	p.dirty = make([]bool, p.Inner().H)
 	for i := range p.dirty {
 		p.dirty[i] = true
 	}
 	p.status = ""
 }
 
-// copying is the pane's copy mode; nil: the live screen is shown.
-func (p *pane) copying() *copymode.Mode {
+// Copying is the pane's copy mode; nil: the live screen is shown.
+func (p *Pane) Copying() *copymode.Mode {
 	if p.copy != nil && p.copy.Left() {
-		p.present()
+		p.Present()
 	}
 	return p.copy
 }
 
-// begin begins copy mode at what is shown, unless it is on.
-func (p *pane) begin(host copymode.Host, history copymode.History) *copymode.Mode {
-	if m := p.copying(); m.StandsStill() {
+// CopyMode has the pane in copy mode: at what is shown, unless it is on.
+func (p *Pane) CopyMode() *copymode.Mode {
+	if m := p.Copying(); m.StandsStill() {
 		return m
 	}
-	p.present()
-	p.copy = copymode.New(host, history, p.id, &p.screen, p.top, p.inner().H)
+	p.Present()
+	p.copy = copymode.New(p.set.copy, p.set.history, p.ID, &p.screen, p.top, p.Inner().H)
 	return p.copy
 }
 
-// present shows the live screen again.
-func (p *pane) present() {
+// Scroll moves what is shown by some rows, in copy mode; down to the newest one it is live
+// again.
+func (p *Pane) Scroll(by int) {
+	if p.Copying() != nil || by < 0 {
+		p.CopyMode().Scroll(by)
+	}
+}
+
+// Terminal is the modes of the session's terminal.
+func (p *Pane) Terminal() *vterm.Modes { return &p.modes }
+
+// Act does something to the session.
+func (p *Pane) Act(in Input) { p.stream.Act(in) }
+
+// Present shows the live screen again.
+func (p *Pane) Present() {
 	if p.copy != nil {
 		p.copy.Leave()
 		p.copy = nil
@@ -142,8 +157,8 @@ func (p *pane) present() {
 }
 
 // row is the line shown in row i of the pane; nil below the screen's end.
-func (p *pane) row(i int) *render.Line {
-	if m := p.copying(); m != nil {
+func (p *Pane) row(i int) *render.Line {
+	if m := p.Copying(); m != nil {
 		return m.Line(i)
 	}
 	if i += p.top; i < len(p.screen.Lines) {
@@ -152,36 +167,25 @@ func (p *pane) row(i int) *render.Line {
 	return nil
 }
 
-func (v *viewer) pane(id string) *pane {
-	for _, p := range v.panes {
-		if p.id == id {
-			return p
-		}
-	}
-	return nil
-}
-
-func (v *viewer) focused() *pane { return v.pane(v.m.Focus) }
-
-// at is the pane at a position.
-func (v *viewer) at(x, y int) *pane {
-	for _, p := range v.panes {
-		if p.area.Contains(x, y) {
-			return p
-		}
-	}
-	return nil
-}
-
-// locate sets the position of the mouse on the session's screen: for a drag the nearest one, wherever
+// Locate sets the position of the mouse on the session's screen: for a drag the nearest one, wherever
 // the mouse is; otherwise false when it is not on the screen.
-func (p *pane) locate(m *input.Mouse, e *tcell.EventMouse, drag bool) bool {
+func (p *Pane) Locate(m *input.Mouse, e *tcell.EventMouse, drag bool) bool {
 	x, y := e.Position()
-	in := p.inner()
+	in := p.Inner()
 	m.Col, m.Row = x-in.X+p.left, y-in.Y+p.top
 	cols, rows := min(in.W+p.left, p.screen.Cols), min(in.H+p.top, p.screen.Rows)
 	if drag {
 		m.Col, m.Row = min(max(m.Col, p.left), cols-1), min(max(m.Row, p.top), rows-1)
 	}
 	return m.Col >= p.left && m.Col < cols && m.Row >= p.top && m.Row < rows
+}
+
+// FollowTime is how long a session may take to get its pane's size.
+const FollowTime = time.Second
+
+// outgrown reports that the session's screen has a size that the pane did not ask for,
+// for longer than it takes to follow.
+func (p *Pane) outgrown(now time.Time) bool {
+	in := p.Inner()
+	return p.screen.Cols > 0 && (p.screen.Cols != in.W || p.screen.Rows != in.H) && now.Sub(p.placedAt) >= FollowTime
 }

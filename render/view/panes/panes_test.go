@@ -1,0 +1,239 @@
+package panes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/copymode"
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// stage is a set of panes on a terminal of their own. It is their host, and copy mode's.
+type stage struct {
+	*Set
+	term   *screentest.Screen
+	canvas canvas.Canvas
+	log    []string
+	now    time.Time
+	copied string
+}
+
+func newStage(t *testing.T, cols, rows int) *stage {
+	s := &stage{term: screentest.Started(t, cols, rows), now: epoch}
+	s.canvas = canvas.New(s.term, false)
+	s.Set = New(s, s, nil)
+	return s
+}
+
+func (s *stage) Now() time.Time              { return s.now }
+func (s *stage) Spawn(func(context.Context)) {}
+func (s *stage) Watch(session string, cols, rows int) Stream {
+	s.log = append(s.log, fmt.Sprintf("watch %s %d×%d", session, cols, rows))
+	return &stream{s, session}
+}
+
+func (s *stage) Beside(func(context.Context) func()) {}
+func (s *stage) Say(text string)                     { s.log = append(s.log, "say "+text) }
+func (s *stage) Ask(*overlays.Prompt)                {}
+func (s *stage) Copy(text string)                    { s.copied = text }
+
+var _ copymode.Host = (*stage)(nil)
+
+// logged is what was done to streams since the last call.
+func (s *stage) logged() string {
+	log := strings.Join(s.log, ", ")
+	s.log = nil
+	return log
+}
+
+type stream struct {
+	s  *stage
+	id string
+}
+
+func (s *stream) Frames() <-chan Frame { return nil }
+func (s *stream) Act(Input)            { s.s.log = append(s.s.log, "act "+s.id) }
+func (s *stream) Close()               { s.s.log = append(s.s.log, "close "+s.id) }
+func (s *stream) Resize(cols, rows int) {
+	s.s.log = append(s.s.log, fmt.Sprintf("resize %s %d×%d", s.id, cols, rows))
+}
+
+func whole(_ string, in layout.Rect) (cols, rows int) { return in.W, in.H }
+
+// show is one pane that has the whole terminal.
+func (s *stage) show(id string) *Pane {
+	w, h := s.term.Size()
+	s.Place([]layout.Place{{Session: id, Area: layout.Rect{W: w, H: h}}}, whole)
+	s.logged()
+	return s.Get(id)
+}
+
+// drawn is the terminal, drawn with a title in every pane's first row.
+func (s *stage) drawn() string {
+	status := func(id string) (bars.Status, bool) {
+		return bars.Status{Session: &model.Session{Name: id, State: model.StateRunning, Started: s.now}, Number: 1, Now: s.now}, true
+	}
+	s.Draw(&s.canvas, theme.Mono, "a", status)
+	s.DrawCursor(&s.canvas, "a", true)
+	s.canvas.Show()
+	return s.term.Text()
+}
+
+// frame is what an emulator of a size shows after some output.
+func frame(cols, rows int, output string) Frame {
+	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
+	_, _ = e.Write([]byte(output))
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{})
+	s := &render.Screen{}
+	render.FromFrame(s, &f)
+	return Frame{Screen: s, Modes: e.Modes()}
+}
+
+func TestPlace(t *testing.T) {
+	s := newStage(t, 41, 10)
+	left, right := layout.Rect{W: 20, H: 10}, layout.Rect{X: 21, W: 20, H: 10}
+	for _, c := range []struct {
+		name   string
+		places []layout.Place
+		want   string
+	}{
+		{"two", []layout.Place{{Session: "a", Area: left}, {Session: "b", Area: right}}, "watch a 20×9, watch b 20×9"},
+		{"the same", []layout.Place{{Session: "a", Area: left}, {Session: "b", Area: right}}, ""},
+		{"swapped", []layout.Place{{Session: "b", Area: left}, {Session: "a", Area: right}}, ""},
+		{"another one", []layout.Place{{Session: "b", Area: left}, {Session: "c", Area: right}}, "watch c 20×9, close a"},
+		{"alone", []layout.Place{{Session: "c", Area: layout.Rect{W: 41, H: 10}}}, "close b, resize c 41×9"},
+	} {
+		s.Place(c.places, whole)
+		s.Fit(whole)
+		if got := s.logged(); got != c.want {
+			t.Errorf("%s: %s; want %s", c.name, got, c.want)
+		}
+	}
+	if s.At(40, 9) != s.Get("c") || s.Get("a") != nil {
+		t.Error("the pane on the screen is not found, or one that is not")
+	}
+	if s.Close(); s.logged() != "close c" {
+		t.Error("a stream stays open")
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		cols, rows int
+		output     string
+		want       string
+		cursor     string
+	}{
+		{"fits", 10, 3, "one\r\ntwo", " 1 a ● 0s\none\ntwo\n", "3,2"},
+		{"smaller", 5, 2, "one\r\ntwo", " 1 a ● 0s\none  ·····\ntwo  ·····\n··········", "3,2"},
+		{"taller: the cursor is in sight", 10, 5, "1\r\n2\r\n3\r\n4\r\n5", " 1 a ● 0s\n3\n4\n5", "1,3"},
+		{"taller: from the top", 10, 5, "1\r\n2\r\n3", " 1 a ● 0s\n1\n2\n3", "1,3"},
+		{"wider: the cursor is in sight", 20, 3, "0123456789abcdef", " 1 a ● 0s\nabcdef\n\n", "6,1"},
+		{"a wide character at the edge", 20, 3, "012345678你", " 1 a ● 0s\n5678你\n\n", "6,1"},
+	} {
+		s := newStage(t, 10, 4)
+		s.show("a").Apply(frame(c.cols, c.rows, c.output))
+		s.now = s.now.Add(FollowTime)
+		if got := s.drawn(); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+		if x, y, _ := s.term.GetCursor(); fmt.Sprintf("%d,%d", x, y) != c.cursor {
+			t.Errorf("%s: the cursor is at %d,%d; want %s", c.name, x, y, c.cursor)
+		}
+	}
+}
+
+// A screen of another size is marked only when the session has had time to follow.
+func TestFollows(t *testing.T) {
+	s := newStage(t, 10, 4)
+	s.show("a").Apply(frame(5, 3, "one"))
+	if strings.Contains(s.drawn(), "·") {
+		t.Error("marked at once")
+	}
+	s.now = s.now.Add(FollowTime)
+	if !strings.Contains(s.drawn(), "·") {
+		t.Error("not marked")
+	}
+	s.Get("a").Apply(frame(10, 3, "one"))
+	if strings.Contains(s.drawn(), "·") {
+		t.Error("still marked")
+	}
+}
+
+// What is selected with the mouse is copied, and given up when something else is printed.
+func TestSelection(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		clicks int
+		block  bool
+		drag   [][2]int // positions; the button is let go at the last one
+		want   string
+	}{
+		{"characters", 1, false, [][2]int{{1, 1}, {2, 1}, {4, 1}, {4, 1}}, "bcde"},
+		{"backwards", 1, false, [][2]int{{4, 1}, {1, 1}, {1, 1}}, "bcde"},
+		{"a click", 1, false, [][2]int{{1, 1}, {1, 1}}, ""},
+		{"a word", 2, false, [][2]int{{8, 1}, {8, 1}}, "ghi"},
+		{"a row", 3, false, [][2]int{{3, 2}, {3, 2}}, "second row\n"},
+		{"rows", 1, false, [][2]int{{7, 1}, {5, 2}, {5, 2}}, "ghi\nsecond"},
+		{"a rectangle", 1, true, [][2]int{{1, 1}, {3, 2}, {3, 2}}, "bcd\neco"},
+	} {
+		s := newStage(t, 20, 5)
+		p := s.show("a")
+		p.Apply(frame(20, 4, "abcdef ghi\r\nsecond row"))
+		var sel Selection
+		sel.Begin(p, c.clicks, c.block, c.drag[0][0], c.drag[0][1])
+		for i, at := range c.drag[1:] {
+			sel.Drag(at[0], at[1], i < len(c.drag)-2)
+		}
+		if s.copied != c.want || sel.On() {
+			t.Errorf("%s: copied %q; want %q; selecting %v", c.name, s.copied, c.want, sel.On())
+		}
+		p.Apply(frame(20, 4, "something else"))
+		if p.Copying() != nil || !strings.Contains(s.drawn(), "something else") {
+			t.Errorf("%s: output does not end it:\n%s", c.name, s.drawn())
+		}
+	}
+}
+
+// In copy mode rows stand still.
+func TestCopyMode(t *testing.T) {
+	s := newStage(t, 20, 4)
+	p := s.show("a")
+	p.Apply(frame(20, 3, "one\r\ntwo"))
+	p.CopyMode().UseKeys()
+	p.Apply(frame(20, 3, "three"))
+	if got := s.drawn(); !strings.Contains(got, "one\ntwo") || !strings.Contains(got, "⏸") {
+		t.Errorf("in copy mode:\n%s", got)
+	}
+	p.Present()
+	if got := s.drawn(); !strings.Contains(got, "three") || strings.Contains(got, "⏸") {
+		t.Errorf("live again:\n%s", got)
+	}
+}
+
+func TestPreview(t *testing.T) {
+	s := newStage(t, 20, 4)
+	at := layout.Rect{X: 10, W: 10, H: 4}
+	s.DrawPreview(&s.canvas, at, "b")
+	s.DrawPreview(&s.canvas, at, "b")
+	s.DrawPreview(&s.canvas, at, "c")
+	s.StopPreview()
+	if got, want := s.logged(), "watch b 0×0, close b, watch c 0×0, close c"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}

@@ -1,0 +1,40 @@
+package panes
+
+import (
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
+)
+
+// preview is a session shown in a list.
+type preview struct {
+	p    *Pane
+	want string
+}
+
+// DrawPreview shows a session's live screen.
+func (s *Set) DrawPreview(c *canvas.Canvas, at layout.Rect, id string) {
+	if s.preview.want != id {
+		s.StopPreview()
+		s.preview.want = id
+		if id != "" {
+			s.preview.p = s.open(id, layout.Rect{W: at.W, H: at.H + 1}, 0, 0)
+		}
+	}
+	p := s.preview.p
+	for i := range at.H {
+		var line *render.Line
+		if p != nil {
+			line = p.row(i)
+		}
+		c.Line(layout.Rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, line, at.W, 0, p != nil && p.modes.ReverseVideo)
+	}
+}
+
+// StopPreview closes it.
+func (s *Set) StopPreview() {
+	if s.preview.p != nil {
+		s.preview.p.stream.Close()
+	}
+	s.preview = preview{}
+}

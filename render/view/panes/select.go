@@ -1,0 +1,69 @@
+package panes
+
+import "github.com/longterm-dev/longterm/render/view/page"
+
+// Selection is text being selected with the mouse.
+type Selection struct {
+	p    *Pane // nil: none is
+	unit page.Unit
+	x, y int // where the button went down
+}
+
+// On reports that text is being selected.
+func (s *Selection) On() bool { return s.p != nil }
+
+// Begin begins to select text: characters, with more clicks words or rows, with block a
+// rectangle. A mere click selects nothing.
+func (s *Selection) Begin(p *Pane, clicks int, block bool, x, y int) {
+	unit := [...]page.Unit{1: page.Characters, 2: page.Words, 3: page.Rows}[clicks]
+	if block {
+		unit = page.Block
+	}
+	*s = Selection{p, unit, x, y}
+	switch m := p.Copying(); {
+	case m == nil:
+	case m.Passing():
+		p.Present()
+	default:
+		m.Unselect()
+	}
+	if unit == page.Words || unit == page.Rows {
+		s.from(x, y)
+	}
+}
+
+func (s *Selection) from(x, y int) {
+	m := s.p.CopyMode()
+	row, col := s.p.cell(x, y)
+	m.Select(m.At(row, col), s.unit)
+}
+
+// cell is the row and the column of the pane's inner area at a position; the column is the
+// nearest one inside.
+func (p *Pane) cell(x, y int) (row, col int) {
+	in := p.Inner()
+	return y - in.Y, min(max(x, in.X), in.X+in.W-1) - in.X
+}
+
+// Drag extends the selection; beyond the pane it scrolls. Let go, it is copied.
+func (s *Selection) Drag(x, y int, held bool) {
+	if moved := x != s.x || y != s.y; moved && !s.p.Copying().Selecting() {
+		s.from(s.x, s.y)
+	}
+	m := s.p.Copying()
+	if !m.Selecting() { // a click that selected nothing
+		if !held {
+			s.p = nil
+			if m != nil {
+				m.LeaveIfIdle()
+			}
+		}
+		return
+	}
+	row, col := s.p.cell(x, y)
+	m.Drag(row, col, held)
+	if !held {
+		s.p = nil
+		m.Let()
+	}
+}

@@ -1,0 +1,147 @@
+package panes
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/view/copymode"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Host is what panes need of the viewer.
+type Host interface {
+	// Watch opens a session's stream; 0×0 has no say in its size.
+	Watch(session string, cols, rows int) Stream
+	// Spawn runs f on a goroutine of its own; ctx ends with the viewer.
+	Spawn(f func(ctx context.Context))
+	Now() time.Time
+}
+
+// Set is the panes on the screen, in reading order.
+type Set struct {
+	host    Host
+	copy    copymode.Host
+	history copymode.History // nil: there is none
+	panes   []*Pane
+	frames  chan Arrived
+	lined   string // session beside which separators were last drawn
+	preview preview
+}
+
+// New is no pane yet.
+func New(host Host, copy copymode.Host, history copymode.History) *Set {
+	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrived)}
+}
+
+// Arrived is a frame with the pane it is for.
+type Arrived struct {
+	p *Pane
+	f Frame
+}
+
+// Apply has the pane show the frame.
+func (a Arrived) Apply() { a.p.Apply(a.f) }
+
+// Arriving are the frames of all panes. They are applied on the viewer's goroutine.
+func (s *Set) Arriving() <-chan Arrived { return s.frames }
+
+// All are the panes, in reading order.
+func (s *Set) All() []*Pane { return s.panes }
+
+// Get is a session's pane; nil: it is not on the screen.
+func (s *Set) Get(id string) *Pane {
+	for _, p := range s.panes {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// At is the pane at a position.
+func (s *Set) At(x, y int) *Pane {
+	for _, p := range s.panes {
+		if p.Area.Contains(x, y) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Sizer is the size that the viewer wants for a session in an area; 0×0: it has no say.
+type Sizer func(id string, in layout.Rect) (cols, rows int)
+
+// Place has these sessions on the screen: it opens what is new and closes what is gone.
+func (s *Set) Place(places []layout.Place, size Sizer) {
+	old := s.panes
+	s.panes = nil
+	for _, pl := range places {
+		at := slices.IndexFunc(old, func(p *Pane) bool { return p.ID == pl.Session })
+		if at < 0 {
+			in := (&Pane{Area: pl.Area}).Inner()
+			cols, rows := size(pl.Session, in)
+			s.panes = append(s.panes, s.open(pl.Session, pl.Area, cols, rows))
+			continue
+		}
+		p := old[at]
+		old = slices.Delete(old, at, at+1)
+		p.place(pl.Area)
+		s.panes = append(s.panes, p)
+	}
+	for _, p := range old {
+		p.stream.Close()
+	}
+	// Until sessions have followed, a screen of another size is nothing to tell of.
+	now := s.host.Now()
+	for _, p := range s.panes {
+		p.placedAt = now
+	}
+}
+
+// Fit asks for the sizes of all.
+func (s *Set) Fit(size Sizer) {
+	for _, p := range s.panes {
+		p.fit(size(p.ID, p.Inner()))
+	}
+}
+
+// WantMotion reports that a program wants to know of mere motion of the mouse.
+func (s *Set) WantMotion() bool {
+	return slices.ContainsFunc(s.panes, func(p *Pane) bool { return p.modes.Mouse == vterm.MouseAny })
+}
+
+// open opens a pane and a goroutine that hands its frames over.
+func (s *Set) open(id string, area layout.Rect, cols, rows int) *Pane {
+	p := &Pane{set: s, ID: id, Cols: cols, Rows: rows}
+	p.place(area)
+	p.stream = s.host.Watch(id, cols, rows)
+	frames := p.stream.Frames()
+	s.host.Spawn(func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case f, ok := <-frames:
+				if !ok {
+					return
+				}
+				select {
+				case s.frames <- Arrived{p, f}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	})
+	return p
+}
+
+// Close closes all streams.
+func (s *Set) Close() {
+	for _, p := range s.panes {
+		p.stream.Close()
+	}
+	s.StopPreview()
+}
