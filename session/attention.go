@@ -227,7 +227,7 @@ func (s *Session) look() {
 	if s.followed() && a.Looks() >= 2 {
 		s.lines().Look()
 	}
-	a.schedule(a.Next(time.Now(), doubt, s.awaitsInput()))
+	a.schedule(a.Next(time.Now(), doubt, s.waits.AwaitsInput(s.followed())))
 }
 
 // atPrompt says that the shell that is followed waits for a command, or draws its prompt.
@@ -253,18 +253,6 @@ func (s *Session) needs(st *Status, v evidence.Verdict) {
 		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
 	}
 	s.update(ChangeInput, func(st *Status) { st.Needs = n })
-}
-
-// awaitsInput says that somebody waits for the program to ask.
-func (s *Session) awaitsInput() bool {
-	for w := range s.waiters {
-		for i := range w.Conds {
-			if kind := w.Conds[i].Kind; w.open[i] && (kind == CondInput || kind == CondPrompt && !s.followed()) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // judge gathers what is known and has it classified; pid is the process that decided.

@@ -101,12 +101,13 @@ func (s *Session) revive() (vterm.Engine, error) {
 
 // rest gives the emulator of an ended session up, unless somebody waits for something on it.
 func (s *Session) rest() {
-	if !s.over() || s.quarantined || s.engine == nil || len(s.waiters) > 0 {
+	if !s.over() || s.quarantined || s.engine == nil || s.waits.Len() > 0 {
 		return
 	}
 	s.checkpoint()
-	s.check.timer, s.frame, s.events = nil, vterm.Frame{}, nil
-	s.attention, s.content = attention{}, content{}
+	s.check.timer, s.events = nil, nil
+	s.attention = attention{}
+	s.waits.Forget()
 	s.engine = nil
 }
 

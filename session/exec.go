@@ -257,7 +257,7 @@ func (s *Session) noteTyped(data []byte) {
 	s.rememberTyped(data)
 	s.rules.typed(data, false)
 	s.typedSomething()
-	s.typedAt = anchor{s.off, s.engine.Version()}
+	s.typedAt = s.moment(s.off)
 	s.typedByExec = true
 }
 

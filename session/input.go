@@ -96,7 +96,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
 		r.Cursor = s.off
-		s.typedAt, s.typedByExec = anchor{s.off, s.engine.Version()}, false
+		s.typedAt, s.typedByExec = s.moment(s.off), false
 		s.noteEntered(data)
 		noted := len(data)
 		if t.Secret {

@@ -135,7 +135,7 @@ func (s *Session) ingest(p []byte) {
 	s.emulate(p)
 	s.off += uint64(len(p))
 	s.happened(s.off)
-	s.feedWaiters(p)
+	s.waits.Output(p, s.off-uint64(len(p)))
 	s.rules.output(p)
 }
 
@@ -202,7 +202,7 @@ func (s *Session) digest() {
 	s.keepScreen()
 	s.attention.rhythm.Output(now)
 	s.stirred(now)
-	s.watchContent(now)
+	s.waits.Changed()
 }
 
 // happened turns the emulator's events into status. The emulator has seen the output up
@@ -244,7 +244,7 @@ func (s *Session) settle() {
 	if s.exit != nil && s.off >= s.exitAt {
 		s.ended()
 	}
-	s.checkWaiters()
+	s.waits.Check()
 	s.rules.schedule()
 	if s.closed && s.Status().State != Running && !s.released && s.drained() {
 		s.released = true
@@ -293,7 +293,7 @@ func (s *Session) ended() {
 // it writes nothing, takes nothing from the ring and acknowledges nothing. The next owner
 // finds everything as this one found it.
 func (s *Session) abandon() {
-	s.endWaiters()
+	s.endWaits()
 	s.leave()
 }
 
@@ -302,7 +302,7 @@ func (s *Session) finish() {
 	s.checkpoint() // what the ring still holds is the next owner's
 	s.rules.save()
 	s.rules.end()
-	s.endWaiters()
+	s.endWaits()
 	s.leaveStreams()
 }
 

@@ -42,7 +42,7 @@ func (s *Session) noteCommand(p journal.Phase, v any) {
 func (s *Session) retell(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
-		s.typedAt = anchor{rec.Offset, s.engine.Version()}
+		s.typedAt = s.moment(rec.Offset)
 	case journal.MarkCommand:
 		s.retellCommand(rec)
 	case typing.MarkID:
@@ -60,7 +60,7 @@ func (s *Session) retellCommand(rec *journal.Record) {
 	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.dedup.NeverTyped(typed.ID) {
 		return
 	}
-	s.typedAt, s.typedByExec = anchor{rec.Offset, s.engine.Version()}, true
+	s.typedAt, s.typedByExec = s.moment(rec.Offset), true
 	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 	s.dedup.RememberLine(typed.ID)
 }

@@ -64,7 +64,7 @@ func (s *Session) quarantine(why string) {
 		s.ack()
 	}
 	s.streams.beginAt(s.off)
-	s.attention, s.content, s.execTimer = attention{}, content{}, nil
+	s.attention, s.execTimer = attention{}, nil
 	s.engine = s.placeholder(why)
 	func() {
 		defer func() {
@@ -74,12 +74,7 @@ func (s *Session) quarantine(why string) {
 		}()
 		s.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
-	for w := range s.waiters { // an end can be waited for still
-		if w.text != nil || again {
-			delete(s.waiters, w)
-			w.done <- s.waited(w)
-		}
-	}
+	s.waits.GiveUp(again) // an end can be waited for still
 	if !again {
 		s.update(ChangeQuarantine, func(st *Status) {
 			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.off

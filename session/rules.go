@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/atomicfile"
@@ -259,7 +260,7 @@ func (h *rulesHost) View() rules.View {
 	s := h.s
 	v := rules.View{
 		Now: time.Now(), Start: s.cfg.Journal.Start(), Offset: s.off, Running: s.Status().State == Running, Live: s.ring != nil,
-		Echo: s.echoState(), Typed: s.typedAt != anchor{}, TypedAt: s.typedAt.off,
+		Echo: s.echoState(), Typed: s.typedAt != wait.Anchor{}, TypedAt: s.typedAt.Off,
 	}
 	if s.engine != nil {
 		v.Modes = s.engine.Modes()

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/checkpoint"
@@ -111,18 +112,17 @@ type Session struct {
 	released    bool
 	quiet       bool      // changes are not announced: they are old
 	replaying   time.Time // when what is being replayed happened
-	waiters     map[*waiter]struct{}
+	waits       *wait.Set
+	waiting     map[*wait.Waiter]chan Waited // of waits
 	attention   attention
-	content     content
 	execTimer   <-chan time.Time // see startSoon
 	bells       int
 	bellAt      uint64      // offset after the newest one
 	typed       echo.Texts  // newest last
 	input       echo.Region // of the shell's newest prompt
 	dedup       typing.Dedup
-	typedByExec bool   // the newest thing typed was a whole line, by Exec
-	typedAt     anchor // where output and screen stood when something was last typed
-	frame       vterm.Frame
+	typedByExec bool              // the newest thing typed was a whole line, by Exec
+	typedAt     wait.Anchor       // where output and screen stood when something was last typed
 	shell       *tracking         // nil: the program is no shell that can be followed
 	execs       []*Run            // lines to run, oldest first; the first one may be under way
 	lineExec    *lineexec.Machine // see lines
@@ -141,7 +141,7 @@ type Session struct {
 	aside sync.WaitGroup // what waits for the disk
 
 	watch  watchers
-	read   readProgress
+	read   wait.Progress
 	inputs *typing.Queue
 	ahead  typing.Ahead
 	tap    tap
@@ -160,8 +160,9 @@ func New(cfg Config) (*Session, error) {
 		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring, status: cfg.Status,
 		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
-		waiters: map[*waiter]struct{}{},
+		waiting: map[*wait.Waiter]chan Waited{},
 	}
+	s.waits = wait.NewSet(waitHost{s}, &s.input, &s.typed)
 	if cfg.Shell != nil {
 		s.shell = newTracking(cfg.Shell, cfg.Dir)
 	}
@@ -214,7 +215,7 @@ func (s *Session) Lost() {
 			now := time.Now()
 			s.update(ChangeState, func(st *Status) { st.State, st.Ended = Lost, now })
 		}
-		s.endWaiters()
+		s.endWaits()
 		s.mayRest()
 	})
 }

@@ -5,25 +5,39 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// WaitFor says what to wait for. Waits are level-triggered: what came true between
-// Since and the call counts.
-type WaitFor struct {
-	Conds []Cond
-	All   bool // all of them instead of any
-	// Since is the output offset after which text counts; nil: since something was
-	// last typed, or the session's start.
-	Since *uint64
-}
+// What is waited for, under the session's name.
+type (
+	// WaitFor says what to wait for. Waits are level-triggered: what came true between
+	// Since and the call counts.
+	WaitFor = wait.For
+	// Cond is something to wait for.
+	Cond = wait.Cond
+	// CondKind says what a Cond waits for.
+	CondKind = wait.Kind
+	// Fired is a condition that came true.
+	Fired = wait.Fired
+)
 
-// Fired is a condition that came true.
-type Fired struct {
-	Cond  int    // index in WaitFor.Conds
-	Match string // the text that matched
-}
+// Conditions; the comment names the fields of Cond in use.
+const (
+	CondText       = wait.CondText       // Text appears in new output or on a changed row
+	CondRegexp     = wait.CondRegexp     // Regexp matches a line of either
+	CondGone       = wait.CondGone       // Text, or what Regexp matches, is on no row of the screen
+	CondPrompt     = wait.CondPrompt     // the shell waits for a line, at a prompt newer than the anchor
+	CondCommand    = wait.CondCommand    // a command of the shell ended after the anchor
+	CondExit       = wait.CondExit       // the process ends
+	CondQuiet      = wait.CondQuiet      // nothing new is printed for Quiet; what only moves is not new
+	CondInput      = wait.CondInput      // the program waits for input, of the kind Text if that is not empty
+	CondFullscreen = wait.CondFullscreen // a full-screen program is up, or with Off is not
+	CondTitle      = wait.CondTitle      // the title contains Text
+	CondBell       = wait.CondBell       // the bell rang after the anchor
+	CondProgress   = wait.CondProgress   // the program reports at least Percent
+	CondCursor     = wait.CondCursor     // the cursor is at Row, Col
+)
 
 // Waited is a wait's result. Ended says that what has not fired never will: the session is
 // over, or was closed.
@@ -35,37 +49,11 @@ type Waited struct {
 	Cursor  uint64 // offset of the output at that moment: the next Since
 }
 
-// anchor is a moment: an output offset and the screen's version then.
-type anchor struct{ off, version uint64 }
-
-// waiter is a wait under way. Only the owner touches it, apart from done.
-type waiter struct {
-	WaitFor
-	from     anchor
-	fired    []Fired
-	open     []bool // conditions that have not fired
-	left     int
-	began    time.Time
-	text     *lines // nil when no condition looks at text
-	pos      uint64 // offset text has been fed up to
-	expected uint64 // offset + 1 at which text was last expected
-	echo     echo.Stripper
-	mute     bool   // pos lies in what is a line editor's
-	seen     uint64 // screen version the rows were last matched at
-	done     chan Waited
-}
-
 // Wait waits until the conditions hold or ctx ends.
 func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
-	w := &waiter{WaitFor: f, left: len(f.Conds), done: make(chan Waited, 1), began: time.Now()}
-	w.open = make([]bool, len(f.Conds))
-	textual := false
-	for i, c := range f.Conds {
-		w.open[i] = true
-		textual = textual || c.textual()
-	}
+	w, done := wait.New(f, time.Now()), make(chan Waited, 1)
 	var err error
-	opErr := s.do(ctx, func() { err = s.addWaiter(w, textual) })
+	opErr := s.do(ctx, func() { err = s.addWait(w, done) })
 	if opErr != nil {
 		return Waited{}, opErr
 	}
@@ -73,150 +61,49 @@ func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 		return Waited{}, err
 	}
 	select {
-	case r := <-w.done:
+	case r := <-done:
 		return r, nil
 	case <-ctx.Done():
 		var r Waited
 		_ = s.do(context.WithoutCancel(ctx), func() {
-			delete(s.waiters, w)
-			r = s.waited(w)
+			delete(s.waiting, w)
+			r = s.waited(s.waits.Remove(w))
 		})
 		return r, ctx.Err()
 	}
 }
 
-func (s *Session) addWaiter(w *waiter, textual bool) error {
-	w.from = s.typedAt
-	if w.Since != nil {
-		w.from = anchor{*w.Since, s.engine.Version()}
-		if *w.Since > s.off {
-			return fmt.Errorf("%w: %d, the end is %d", ErrFuture, *w.Since, s.off)
-		}
+func (s *Session) addWait(w *wait.Waiter, done chan Waited) error {
+	if w.Since != nil && *w.Since > s.off {
+		return fmt.Errorf("%w: %d, the end is %d", ErrFuture, *w.Since, s.off)
 	}
-	w.seen = w.from.version
-	s.waiters[w] = struct{}{}
-	if textual {
-		w.text = newLines()
-		if err := s.catchUp(w); err != nil {
-			delete(s.waiters, w)
-			return err
-		}
+	if err := s.waits.Add(w); err != nil {
+		return err
 	}
-	s.watchContent(time.Now())
-	if s.awaitsInput() {
+	s.waiting[w] = done
+	if s.waits.AwaitsInput(s.followed()) {
 		s.attention.schedule(time.Now())
 	}
-	s.checkWaiters()
+	s.waits.Check()
 	return nil
 }
 
-// catchUp matches what was printed between the wait's anchor and now.
-func (s *Session) catchUp(w *waiter) error {
-	buf := make([]byte, 64<<10)
-	for at := w.from.off; at < s.off && w.left > 0; {
-		c, err := s.Output(at, buf[:min(uint64(len(buf)), s.off-at)])
-		if err != nil {
-			return err
-		}
-		if len(c.Data) == 0 {
-			return nil
-		}
-		s.feed(w, c.Data, c.From)
-		at = c.Next
+func (s *Session) waited(r wait.Result) Waited {
+	return Waited{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
+}
+
+// moment is an offset of the output, with the screen as it is now.
+func (s *Session) moment(off uint64) wait.Anchor {
+	return wait.Anchor{Off: off, Version: s.engine.Version()}
+}
+
+// nextWait fires when a wait for silence may have come true.
+func (s *Session) nextWait() <-chan time.Time {
+	if after, ok := s.waits.Next(); ok {
+		return time.After(after)
 	}
 	return nil
 }
-
-func (s *Session) feedWaiters(p []byte) {
-	for w := range s.waiters {
-		if w.text != nil {
-			s.feed(w, p, s.off-uint64(len(p)))
-		}
-	}
-}
-
-// feed matches new output, the bytes at an offset, line by line. What is a line editor's is
-// left out, and what was typed is expected where it will be echoed.
-func (s *Session) feed(w *waiter, p []byte, at uint64) {
-	for len(p) > 0 {
-		editors, until := s.input.Editors(at)
-		if !editors {
-			until = min(until, s.expect(w, at))
-		}
-		n := len(p)
-		if until-at < uint64(n) {
-			n = int(until - at)
-		}
-		switch {
-		case editors:
-			w.mute = true
-		case w.mute: // the editor's line has ended
-			w.mute = false
-			w.write([]byte("\r\n"))
-			fallthrough
-		default:
-			w.write(p[:n])
-		}
-		p, at = p[n:], at+uint64(n)
-	}
-	w.pos = at
-}
-
-func (w *waiter) write(p []byte) {
-	w.text.write(p, func(line string) { w.match(w.echo.Strip(line, true)) })
-}
-
-// expect begins to expect what was typed when the output stood at an offset, and returns
-// where the next such place is.
-func (s *Session) expect(w *waiter, at uint64) (next uint64) {
-	for i := range s.typed {
-		switch t := &s.typed[i]; {
-		case t.At > at:
-			return t.At
-		case t.At == at && (w.expected != at+1):
-			w.expected = at + 1
-			unfinished := ""
-			w.text.current(func(line string) { unfinished = line })
-			w.echo.Expect(t, unfinished)
-		}
-	}
-	return 1<<64 - 1
-}
-
-func (w *waiter) match(line string) {
-	for i, c := range w.Conds {
-		if !w.open[i] || !c.textual() {
-			continue
-		}
-		if m, ok := c.matchText(line); ok {
-			w.fire(i, m)
-		}
-	}
-}
-
-func (w *waiter) fire(i int, match string) {
-	if w.open[i] {
-		w.open[i] = false
-		w.left--
-		w.fired = append(w.fired, Fired{i, match})
-	}
-}
-
-// checkWaiters looks at everything that can be true without new output, and ends the
-// waits that have what they wait for.
-func (s *Session) checkWaiters() {
-	for w := range s.waiters {
-		s.holds(w)
-		if over := s.noMoreOutput(); w.satisfied() || over {
-			delete(s.waiters, w)
-			r := s.waited(w)
-			r.Ended = !w.satisfied()
-			w.done <- r
-		}
-	}
-}
-
-func (w *waiter) satisfied() bool { return w.left == 0 || !w.All && len(w.fired) > 0 }
 
 // noMoreOutput says that nothing will happen in the session any more: its process has ended, and
 // nobody it left can print.
@@ -224,43 +111,49 @@ func (s *Session) noMoreOutput() bool {
 	return s.Status().State != Running && s.drained() && (s.ring == nil || s.closed)
 }
 
-// matchRows matches the rows of the screen that changed since the wait last looked:
-// text that was drawn piece by piece is whole only there.
-func (s *Session) matchRows(w *waiter) {
-	s.engine.Frame(&s.frame, vterm.Query{Since: w.seen})
-	h := s.engine.History()
-	top := h.FirstID() + uint64(h.Len())
-	typed := s.typed.Since(w.from.off)
-	alt := s.Status().Alt
-	for i := range s.frame.Lines {
-		l := &s.frame.Lines[i]
-		id := top + uint64(l.Row)
-		switch {
-		case alt:
-			w.match(echo.RowWithout(&s.frame, l, id, nil))
-		case !s.input.HasRow(id):
-			w.match(echo.RowWithout(&s.frame, l, id, typed))
-		}
-	}
-	s.frame = vterm.Frame{} // a screen's worth of memory is not kept for this
-}
-
-func (s *Session) waited(w *waiter) Waited {
-	return Waited{Fired: w.fired, Status: s.Status(), Version: s.engine.Version(), Cursor: s.off}
-}
-
-// endWaiters ends all waits: nothing more will come.
-func (s *Session) endWaiters() {
+// endWaits ends all waits and lines: nothing more will come.
+func (s *Session) endWaits() {
 	why := ErrEnded
 	if s.Status().State == Running { // only its owner ends
 		why = ErrStopped
 	}
 	s.endRuns(why)
-	s.checkWaiters()
-	for w := range s.waiters {
-		delete(s.waiters, w)
-		r := s.waited(w)
-		r.Ended = true
-		w.done <- r
+	s.waits.End()
+}
+
+// waitHost is the session as waits see it (wait.Host).
+type waitHost struct{ s *Session }
+
+// View implements wait.Host.
+func (h waitHost) View() wait.View {
+	s := h.s
+	st := s.Status()
+	v := wait.View{
+		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typedAt,
+		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
+		Needs: string(st.Needs.Kind), Phase: st.Shell.Phase, Followed: s.followed(),
+		Command: s.lastCommand.Text, CommandEnd: s.lastCommand.End,
+		HasCommand: s.lastCommand.Number > 0 && !s.lastCommand.Running,
+		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
+		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: s.read,
 	}
+	if v.Followed {
+		v.PromptAt = s.shell.State().PromptAt
+	}
+	return v
+}
+
+// Frame implements wait.Host.
+func (h waitHost) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
+
+// Read implements wait.Host.
+func (h waitHost) Read(from uint64, buf []byte) ([]byte, uint64, error) {
+	c, err := h.s.Output(from, buf)
+	return c.Data, c.From, err
+}
+
+// Over implements wait.Host.
+func (h waitHost) Over(w *wait.Waiter, r wait.Result) {
+	h.s.waiting[w] <- h.s.waited(r)
+	delete(h.s.waiting, w)
 }

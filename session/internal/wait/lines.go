@@ -1,4 +1,4 @@
-package session
+package wait
 
 import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"

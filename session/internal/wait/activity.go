@@ -1,0 +1,74 @@
+package wait
+
+import (
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// activity tells output that says something from spinners, clocks and progress bars (R42).
+// It looks only while somebody waits for quiet.
+type activity struct {
+	filter  evidence.Churn
+	rows    []string // of the screen, as last looked at; nil: nobody waits
+	version uint64
+	top     uint64    // id of the first row
+	last    time.Time // when something was said
+}
+
+// Changed looks at what changed on the screen since the last call, if somebody waits for quiet.
+func (s *Set) Changed() {
+	if len(s.waiters) == 0 {
+		s.activity.rows = nil
+		return
+	}
+	v := s.host.View()
+	s.watchActivity(&v)
+}
+
+func (s *Set) watchActivity(v *View) {
+	a := &s.activity
+	if !s.awaits(CondQuiet) {
+		a.rows = nil
+		return
+	}
+	if a.rows == nil { // from now on
+		*a = activity{last: v.LastOutput, top: v.Top}
+		a.look(s.host, 0, func(int, string) {})
+		return
+	}
+	if n := int(v.Top - a.top); n != 0 {
+		a.top = v.Top
+		if n > 0 && n <= len(a.rows) {
+			a.filter.Scroll(n)
+			a.rows = append(append([]string{}, a.rows[n:]...), make([]string, n)...)
+		}
+	}
+	a.look(s.host, a.version, func(row int, text string) {
+		if row < len(a.rows) && a.rows[row] != text && a.filter.Change(row, a.rows[row], text) {
+			a.last = v.Now
+		}
+	})
+}
+
+// look reads the rows that changed.
+func (a *activity) look(h Host, since uint64, each func(row int, text string)) {
+	var f vterm.Frame
+	h.Frame(&f, vterm.Query{Since: since})
+	if len(a.rows) != f.Rows {
+		a.rows = make([]string, f.Rows)
+	}
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		text := strings.TrimRight(echo.RowWithout(&f, l, 0, nil), " ")
+		each(l.Row, text)
+		a.rows[l.Row] = text
+	}
+	a.version = f.Version
+}
+
+// Forget gives up what is kept of the screen.
+func (s *Set) Forget() { s.activity = activity{} }

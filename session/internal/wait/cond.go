@@ -1,0 +1,191 @@
+package wait
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Kind says what a Cond waits for.
+type Kind string
+
+// Conditions; the comment names the fields of Cond in use.
+const (
+	CondText       Kind = "text"       // Text appears in new output or on a changed row
+	CondRegexp     Kind = "regexp"     // Regexp matches a line of either
+	CondGone       Kind = "gone"       // Text, or what Regexp matches, is on no row of the screen
+	CondPrompt     Kind = "prompt"     // the shell waits for a line, at a prompt newer than the anchor
+	CondCommand    Kind = "command"    // a command of the shell ended after the anchor
+	CondExit       Kind = "exit"       // the process ends
+	CondQuiet      Kind = "quiet"      // nothing new is printed for Quiet; what only moves is not new
+	CondInput      Kind = "input"      // the program waits for input, of the kind Text if that is not empty
+	CondFullscreen Kind = "fullscreen" // a full-screen program is up, or with Off is not
+	CondTitle      Kind = "title"      // the title contains Text
+	CondBell       Kind = "bell"       // the bell rang after the anchor
+	CondProgress   Kind = "progress"   // the program reports at least Percent
+	CondCursor     Kind = "cursor"     // the cursor is at Row, Col
+)
+
+// Cond is something to wait for.
+type Cond struct {
+	Kind     Kind
+	Text     string
+	Regexp   *regexp.Regexp
+	Quiet    time.Duration
+	Off      bool
+	Percent  int
+	Row, Col int // cells, 0-based; -1: any
+}
+
+// textual says that a condition looks at lines of output.
+func (c *Cond) textual() bool { return c.Kind == CondText || c.Kind == CondRegexp }
+
+// matchText looks for the condition's text in a line.
+func (c *Cond) matchText(line string) (string, bool) {
+	switch {
+	case c.Regexp != nil:
+		if loc := c.Regexp.FindStringIndex(line); loc != nil {
+			return line[loc[0]:loc[1]], true
+		}
+	case strings.Contains(line, c.Text):
+		return c.Text, true
+	}
+	return "", false
+}
+
+// holds fires the conditions of a wait that hold now.
+func (s *Set) holds(w *Waiter, v *View) {
+	for i := range w.Conds {
+		if !w.open[i] {
+			continue
+		}
+		if match, ok := s.holdsNow(w, &w.Conds[i], v); ok {
+			w.fire(i, match)
+		}
+	}
+	if w.text == nil {
+		return
+	}
+	w.text.current(func(line string) { w.match(w.echo.Strip(line, false)) })
+	if v.Version != w.seen {
+		s.matchRows(w, v)
+		w.seen = v.Version
+	}
+}
+
+// holdsNow judges the conditions that do not look at output.
+func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
+	switch c.Kind {
+	case CondExit:
+		return "", v.Exited
+	case CondQuiet:
+		return "", s.quietFor(w, v) >= c.Quiet || v.NoMore
+	case CondInput:
+		kind := v.Needs
+		if kind == "" && !v.Followed && v.Phase == shell.PhasePrompt { // by evidence
+			kind = string(evidence.Prompt)
+		}
+		return kind, kind != "" && (c.Text == "" || c.Text == kind)
+	case CondPrompt: // of a shell that is not followed by evidence
+		return "", v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
+	case CondCommand:
+		return v.Command, v.HasCommand && v.CommandEnd >= w.from.Off
+	case CondFullscreen:
+		return "", v.Alt != c.Off
+	case CondTitle:
+		return v.Title, v.Title != "" && strings.Contains(v.Title, c.Text)
+	case CondBell:
+		return "", v.Bells > 0 && v.BellAt > w.from.Off
+	case CondProgress:
+		if p := v.Read; p.Known && p.At >= w.from.Off && p.Percent >= c.Percent {
+			return fmt.Sprint(p.Percent), true
+		}
+		return fmt.Sprint(v.Percent), v.Reported && v.Percent >= c.Percent
+	case CondCursor:
+		f := s.cursor(v)
+		return fmt.Sprintf("%d,%d", f.Row, f.Col), (c.Row < 0 || c.Row == f.Row) && (c.Col < 0 || c.Col == f.Col)
+	case CondGone:
+		return "", !s.onScreen(c)
+	}
+	return "", false
+}
+
+func (s *Set) cursor(v *View) vterm.Cursor {
+	var f vterm.Frame
+	s.host.Frame(&f, vterm.Query{Since: v.Version}) // no rows
+	return f.Cursor
+}
+
+// onScreen looks for a condition's text on the whole screen.
+func (s *Set) onScreen(c *Cond) bool {
+	var f vterm.Frame
+	s.host.Frame(&f, vterm.Query{})
+	for i := range f.Lines {
+		if _, ok := c.matchText(echo.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// quietFor is how long nothing was printed, counted from when it could first matter.
+func (s *Set) quietFor(w *Waiter, v *View) time.Duration {
+	last := v.LastOutput
+	if s.activity.rows != nil {
+		last = s.activity.last
+	}
+	if w.Since == nil && v.Typed.Off == v.Offset && last.Before(w.began) {
+		last = w.began // typed, not answered yet
+	}
+	if last.IsZero() {
+		last = w.began
+	}
+	return v.Now.Sub(last)
+}
+
+// Next is how long it takes until a wait for silence may have come true; not ok: there is none.
+func (s *Set) Next() (after time.Duration, ok bool) {
+	if !s.awaits(CondQuiet) {
+		return 0, false
+	}
+	v := s.host.View()
+	for w := range s.waiters {
+		for i, c := range w.Conds {
+			if !w.open[i] || c.Kind != CondQuiet {
+				continue
+			}
+			if d := max(0, c.Quiet-s.quietFor(w, &v)); !ok || d < after {
+				after, ok = d, true
+			}
+		}
+	}
+	return after, ok
+}
+
+// awaits says that a condition of one of some kinds is open.
+func (s *Set) awaits(kinds ...Kind) bool {
+	for w := range s.waiters {
+		for i := range w.Conds {
+			if w.open[i] && slices.Contains(kinds, w.Conds[i].Kind) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AwaitsInput says that somebody waits for the program to ask. Where the shell is not followed, its
+// prompt is found like any other question.
+func (s *Set) AwaitsInput(followed bool) bool {
+	if followed {
+		return s.awaits(CondInput)
+	}
+	return s.awaits(CondInput, CondPrompt)
+}
