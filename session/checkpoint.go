@@ -277,7 +277,7 @@ func (s *Session) stand() {
 	s.streams.beginAt(s.off)
 	s.watch.output()
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
-		s.attention.schedule(s.attention.Restart(time.Now()))
+		s.inputwait.lookAt(s.inputwait.machine.Restart(time.Now()))
 	}
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })

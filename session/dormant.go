@@ -106,7 +106,7 @@ func (s *Session) rest() {
 	}
 	s.checkpoint()
 	s.check.timer, s.events = nil, nil
-	s.attention = attention{}
+	s.inputwait = newInputWait(s)
 	s.waits.Forget()
 	s.engine = nil
 }

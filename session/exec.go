@@ -150,7 +150,7 @@ func (s *Session) typeLine(r *Run) error {
 	}
 	m := s.lineModes()
 	r.unseen = m.Canonical && !m.Echo
-	r.prompt = s.cursorLine()
+	r.prompt = s.inputwait.machine.CursorLine()
 	s.noteTyped(data)
 	s.markLine(r.ID)
 	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time

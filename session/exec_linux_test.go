@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -76,59 +75,4 @@ func TestWhatWasJustTypedGoesFirst(t *testing.T) {
 			}
 		})
 	})
-}
-
-// A program that reads while nothing stands before the cursor may have asked already: its
-// question is on its way. It is looked at again.
-//
-// FEATURES: R42
-func TestQuestionOnItsWay(t *testing.T) {
-	now := time.Now()
-	a := attention{blank: true}
-	if a.tells(now) {
-		t.Error("at the first look")
-	}
-	a.Next(now, false, false)
-	if !a.tells(now) {
-		t.Error("not at the second one")
-	}
-	a.wait = readWait{tid: 1, since: now}
-	if a.tells(now) {
-		t.Error("of a wait that has just begun")
-	}
-	if !a.tells(now.Add(blankLasts)) {
-		t.Error("not when it lasts")
-	}
-	if a.own = true; a.tells(now.Add(blankLasts)) || !a.tells(now.Add(blankShellLasts)) {
-		t.Error("of the shell, whose marks may be on their way, as soon as of a program")
-	}
-	if a.behind = true; a.tells(now.Add(blankLasts)) {
-		t.Error("behind a relay as soon as of a program")
-	}
-	a = attention{}
-	if !a.tells(now) {
-		t.Error("not when the question is there")
-	}
-	if a.pending = true; a.tells(now) {
-		t.Error("with output on its way")
-	}
-}
-
-// What was typed ends the wait that was there: the same one is no question.
-//
-// FAULT: E7
-// FEATURES: R42
-func TestAnswerThatWasNotReadYet(t *testing.T) {
-	now := time.Now()
-	r := evidence.Result{TID: 3, Waits: 5}
-	w := spentWait{tid: 3, waits: 5, until: now.Add(spentFor)}
-	if !w.same(&evidence.Result{TID: 1, Waits: 9, Behind: []evidence.Behind{{Probe: r}}}, now) || !w.same(&r, now) {
-		t.Error("the program has not run since")
-	}
-	if w.same(&r, now.Add(spentFor)) {
-		t.Error("it was no end of a line")
-	}
-	if r.Waits++; w.same(&r, now) {
-		t.Error("it waits anew")
-	}
 }

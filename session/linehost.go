@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -263,11 +262,4 @@ func (s *Session) otherProgram() string {
 		return ""
 	}
 	return s.shell.other.Program
-}
-
-// cursorLine is what stands before the cursor.
-func (s *Session) cursorLine() string {
-	var f evidence.Facts
-	s.screenFacts(&f)
-	return f.Line
 }

@@ -53,7 +53,7 @@ func (s *Session) turn() (over bool) {
 			s.watch.frames()
 		case <-s.check.C():
 			s.checkpoint()
-		case <-s.attention.C():
+		case <-s.inputwait.C():
 			s.look()
 		case <-s.execTimer:
 			s.execDue()
@@ -200,8 +200,7 @@ func (s *Session) digest() {
 	}
 	s.check.grew(s.off)
 	s.keepScreen()
-	s.attention.rhythm.Output(now)
-	s.stirred(now)
+	s.inputwait.output(now)
 	s.waits.Changed()
 }
 

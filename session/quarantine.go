@@ -64,7 +64,7 @@ func (s *Session) quarantine(why string) {
 		s.ack()
 	}
 	s.streams.beginAt(s.off)
-	s.attention, s.execTimer = attention{}, nil
+	s.inputwait, s.execTimer = newInputWait(s), nil
 	s.engine = s.placeholder(why)
 	func() {
 		defer func() {

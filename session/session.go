@@ -114,7 +114,7 @@ type Session struct {
 	replaying   time.Time // when what is being replayed happened
 	waits       *wait.Set
 	waiting     map[*wait.Waiter]chan Waited // of waits
-	attention   attention
+	inputwait   *inputWait
 	execTimer   <-chan time.Time // see startSoon
 	bells       int
 	bellAt      uint64      // offset after the newest one
@@ -162,6 +162,7 @@ func New(cfg Config) (*Session, error) {
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		waiting: map[*wait.Waiter]chan Waited{},
 	}
+	s.inputwait = newInputWait(s)
 	s.waits = wait.NewSet(waitHost{s}, &s.input, &s.typed)
 	if cfg.Shell != nil {
 		s.shell = newTracking(cfg.Shell, cfg.Dir)

@@ -82,7 +82,7 @@ func (s *Session) addWait(w *wait.Waiter, done chan Waited) error {
 	}
 	s.waiting[w] = done
 	if s.waits.AwaitsInput(s.followed()) {
-		s.attention.schedule(time.Now())
+		s.inputwait.lookAt(time.Now())
 	}
 	s.waits.Check()
 	return nil

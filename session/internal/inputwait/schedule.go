@@ -1,5 +1,3 @@
-// Package inputwait decides when a program that has fallen silent is looked at: does it wait for a
-// person? It is a pure machine; the session's owner looks, and has the timer.
 package inputwait
 
 import "time"
@@ -18,7 +16,7 @@ const (
 	confirms = 30 * time.Millisecond
 )
 
-// Schedule says when to look next. The zero value begins with the first look.
+// Schedule decides when a program that has fallen silent is looked at. The zero value begins with the first look.
 type Schedule struct {
 	from  time.Time
 	looks int

@@ -1,9 +1,10 @@
-package session
+package inputwait
 
 import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // surroundings reads the lines around the cursor. Rows have ids as History counts them.
 type surroundings struct {
-	frame   vterm.Frame
+	frame   *vterm.Frame
 	history vterm.History
 	top     uint64 // id of the screen's first row
 	from    uint64 // of the first row that belongs to what runs now
@@ -25,17 +26,17 @@ type surroundings struct {
 
 // screenFacts puts the lines around the cursor into the facts: only those that were printed by what
 // runs now. Rows that something was typed on are answered questions, or lines given to a shell.
-func (s *Session) screenFacts(f *evidence.Facts) {
-	c := surroundings{history: s.engine.History(), alt: f.AltScreen}
-	s.engine.Frame(&c.frame, vterm.Query{})
+func (m *Machine) screenFacts(f *evidence.Facts, v *View) {
+	sc := m.host.Screen()
+	c := surroundings{frame: &sc.Frame, history: sc.History, alt: f.AltScreen}
 	c.top = c.history.FirstID() + uint64(c.history.Len())
 	if !c.alt {
-		if s.followed() {
-			c.from = s.ranFrom(&c)
+		if v.Followed {
+			c.from = c.ranFrom(&v.Shell, &sc)
 		}
-		c.typed = make(map[uint64]bool, len(s.typed))
-		for i := range s.typed {
-			c.typed[s.typed[i].Row] = true
+		c.typed = make(map[uint64]bool, len(sc.Typed))
+		for i := range sc.Typed {
+			c.typed[sc.Typed[i].Row] = true
 		}
 	}
 	c.facts(f)
@@ -43,15 +44,14 @@ func (s *Session) screenFacts(f *evidence.Facts) {
 
 // ranFrom is the first row that belongs to what the shell runs: below the line that it was given,
 // unless that is not there any more because the screen was cleared.
-func (s *Session) ranFrom(c *surroundings) uint64 {
-	st := s.shell.State()
-	if first, end, ok := s.input.Ran(); ok {
+func (c *surroundings) ranFrom(st *shell.State, sc *Screen) uint64 {
+	if first, end, ok := sc.Editor.Ran(); ok {
 		if st.Running == nil || c.shows(first, end, st.Running.Text) {
 			return end
 		}
 		return 0
 	}
-	if typed := s.typed.Since(st.PromptAt); len(typed) > 0 {
+	if typed := sc.Typed.Since(st.PromptAt); len(typed) > 0 {
 		if row := typed[0].Row; st.Running == nil || c.shows(row, row+1, st.Running.Text) {
 			return row + 1
 		}
@@ -87,7 +87,7 @@ func (c *surroundings) facts(f *evidence.Facts) {
 		if typed {
 			text = ""
 		}
-		f.Above = append(f.Above, trimRight(text))
+		f.Above = append(f.Above, strings.TrimRight(text, " "))
 		if at-row > nearRows {
 			break
 		}
@@ -97,7 +97,7 @@ func (c *surroundings) facts(f *evidence.Facts) {
 	}
 	for i := 1; i <= nearLines && cursor.Row+i < c.frame.Rows; i++ {
 		text, _ := c.text(at + uint64(i))
-		f.Below = append(f.Below, trimRight(text))
+		f.Below = append(f.Below, strings.TrimRight(text, " "))
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *surroundings) beforeCursor(cursor *vterm.Cursor) (before, after string)
 		col++
 	}
 	at := min(col, len(l.Cells))
-	return c.cells(l.Cells[:at]) + strings.Repeat(" ", col-at), trimRight(c.cells(l.Cells[at:]))
+	return c.cells(l.Cells[:at]) + strings.Repeat(" ", col-at), strings.TrimRight(c.cells(l.Cells[at:]), " ")
 }
 
 // text is a row's text, and whether it goes on in the next row.
@@ -157,11 +157,4 @@ func (c *surroundings) cells(cells []vterm.Cell) string {
 		b = c.frame.AppendText(b, x)
 	}
 	return string(b)
-}
-
-func trimRight(s string) string {
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/inputwait"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Needs is input that the program in the foreground waits for.
+type Needs struct {
+	Kind       evidence.Kind // empty: none
+	Confidence int           // percent
+	Reason     string
+	Program    string // that asks, when known
+	Since      time.Time
+}
+
+// inputWait is the session as the machine that finds out whether the program waits for input sees it
+// (inputwait.Host), with its clock. It belongs to the owner.
+type inputWait struct {
+	s       *Session
+	machine *inputwait.Machine
+	prober  evidence.Prober
+	timer   *time.Timer
+}
+
+func newInputWait(s *Session) *inputWait {
+	h := &inputWait{s: s}
+	h.machine = inputwait.New(h)
+	return h
+}
+
+// C fires when it is time to look.
+func (h *inputWait) C() <-chan time.Time {
+	if h.timer == nil {
+		return nil
+	}
+	return h.timer.C
+}
+
+// lookAt sets the clock.
+func (h *inputWait) lookAt(at time.Time) {
+	d := max(0, time.Until(at))
+	if h.timer == nil {
+		h.timer = time.NewTimer(d)
+		return
+	}
+	h.timer.Reset(d)
+}
+
+// View implements inputwait.Host.
+func (h *inputWait) View() inputwait.View {
+	s := h.s
+	st := s.Status()
+	v := inputwait.View{
+		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: st.PID,
+		Offset: s.off, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
+		Followed: s.followed(), Phase: st.Shell.Phase,
+	}
+	if v.Followed {
+		v.Shell = s.shell.State()
+		l := s.lines().Current()
+		v.Waits = l != nil && !l.Keeps
+		r := v.Shell.Running
+		v.ReadsBriefly = s.shell.kind == shell.Ksh && r != nil && shell.ReadsBriefly(r.Text)
+	}
+	return v
+}
+
+// Probe implements inputwait.Host.
+func (h *inputWait) Probe() (p inputwait.Probe) {
+	s := h.s
+	err := s.cfg.Device.Control(func(fd int) error {
+		if m, err := sys.ReadModes(fd); err == nil {
+			p.Modes = &m
+		}
+		t, err := evidence.TargetOf(fd)
+		if err == nil {
+			t.Leader = s.Status().PID
+			p.Result = h.prober.Probe(t)
+		}
+		p.Pending = sys.OutputPending(fd)
+		return err
+	})
+	p.Failed = err != nil
+	p.Pending = p.Pending || s.ring.Head() != s.off
+	p.Now = time.Now()
+	return p
+}
+
+// Screen implements inputwait.Host.
+func (h *inputWait) Screen() inputwait.Screen {
+	s := h.s
+	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typed, Editor: &s.input}
+	s.engine.Frame(&sc.Frame, vterm.Query{})
+	return sc
+}
+
+// output notes that something was printed.
+func (h *inputWait) output(now time.Time) { h.lookAt(h.machine.Output(now)) }
+
+// typedSomething says that whatever was asked for has been answered, perhaps.
+func (s *Session) typedSomething() {
+	s.replies.Unread = false
+	if s.Status().Needs.Kind != evidence.None {
+		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
+	}
+	s.guessPrompt(false)
+	s.inputwait.lookAt(s.inputwait.machine.Typed())
+}
+
+// guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
+// its prompt.
+func (s *Session) guessPrompt(is bool) {
+	if s.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
+		return
+	}
+	var v ShellStatus
+	if is {
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.otherProgram()}
+	}
+	if other := s.otherProgram(); other != "" && !is {
+		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other}
+	}
+	s.update(ChangeShell, func(st *Status) { st.Shell = v })
+}
+
+// look finds out whether the program waits for input.
+func (s *Session) look() {
+	m := s.inputwait.machine
+	f, ok := m.Look()
+	switch {
+	case !ok:
+	case f.AtPrompt:
+		s.needs(evidence.Verdict{})
+		s.lines().Drawn() // what it prints next, or what is typed, begins anew
+	default:
+		s.guessPrompt(f.Verdict.Kind == evidence.Prompt)
+		s.needs(f.Verdict)
+		if s.followed() && f.Later {
+			s.lines().Look()
+		}
+		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.AwaitsInput(s.followed())))
+	}
+}
+
+// needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
+// but waits for a person: it has a kind of its own.
+func (s *Session) needs(v evidence.Verdict) {
+	if nested := v.Kind == evidence.Prompt && s.followed(); !v.Needs && !nested {
+		v = evidence.Verdict{}
+	}
+	if v.Kind == s.Status().Needs.Kind {
+		return
+	}
+	var n Needs
+	if v.Kind != evidence.None {
+		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
+	}
+	s.update(ChangeInput, func(st *Status) { st.Needs = n })
+}

@@ -1,0 +1,141 @@
+package inputwait
+
+import (
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// host is a session that is a screen, and a kernel that tells what it is told to.
+type host struct {
+	view   View
+	probe  Probe
+	screen *vterm.Terminal
+	typed  echo.Texts
+	editor echo.Region
+}
+
+func newHost(prints string) *host {
+	now := time.Unix(100, 0)
+	h := &host{screen: vterm.New(vterm.Options{Cols: 40, Rows: 5})}
+	h.view = View{Now: now, Live: true, PID: 1, LastOutput: now}
+	h.probe = Probe{Modes: &sys.Modes{Echo: true, Canonical: true}}
+	h.probe.Result = evidence.Result{State: evidence.Reading, PID: 2, TID: 2, Waits: 5, Source: evidence.NoSource + 1, Timeout: -1}
+	_, _ = h.screen.Write([]byte(prints))
+	return h
+}
+
+func (h *host) View() View { return h.view }
+
+func (h *host) Probe() Probe {
+	h.probe.Now = h.view.Now
+	return h.probe
+}
+
+func (h *host) Screen() Screen {
+	s := Screen{History: h.screen.History(), Typed: h.typed, Editor: &h.editor}
+	h.screen.Frame(&s.Frame, vterm.Query{})
+	return s
+}
+
+// look looks after a time.
+func (h *host) look(t *testing.T, m *Machine, after time.Duration) Finding {
+	t.Helper()
+	h.view.Now = h.view.Now.Add(after)
+	f, ok := m.Look()
+	if !ok {
+		t.Fatal("it does not look")
+	}
+	m.Next(h.view.Now, f.Doubt, false)
+	return f
+}
+
+// FEATURES: R42
+func TestLook(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		prints string
+		change func(h *host)
+		needs  bool
+	}{
+		{"a question", "Continue? [y/n] ", func(*host) {}, true},
+		{"a password", "Password: ", func(h *host) { h.probe.Modes.Echo = false }, true},
+		{"a program that works", "Continue? [y/n] ", func(h *host) { h.probe.Result.State = evidence.Busy }, false},
+		{"output on its way", "Continue? [y/n] ", func(h *host) { h.probe.Pending = true }, false},
+		{"no terminal", "Continue? [y/n] ", func(h *host) { h.probe = Probe{Failed: true} }, false},
+	} {
+		h := newHost(c.prints)
+		c.change(h)
+		m := New(h)
+		m.Output(h.view.Now)
+		if f := h.look(t, m, First); f.Verdict.Needs != c.needs {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
+
+// Nothing is looked at that does not run, nor a shell at its prompt.
+func TestNothingToLookAt(t *testing.T) {
+	h := newHost("$ ")
+	h.view.Followed, h.view.Shell.Phase = true, shell.PhasePrompt
+	if f := h.look(t, New(h), 0); !f.AtPrompt || f.Verdict.Needs {
+		t.Errorf("%+v", f)
+	}
+	h.view.Live = false
+	if _, ok := New(h).Look(); ok {
+		t.Error("it looks at what has ended")
+	}
+}
+
+// What was typed ends the wait that was there: until the program has run, or for a while, that wait is
+// no question.
+//
+// FAULT: E7
+// FEATURES: R42
+func TestTypedEndsAWait(t *testing.T) {
+	h := newHost("Continue? [y/n] ")
+	m := New(h)
+	m.Output(h.view.Now)
+	if f := h.look(t, m, First); !f.Verdict.Needs {
+		t.Fatalf("%+v", f)
+	}
+	m.Typed()
+	if f := h.look(t, m, First); f.Verdict.Needs || !f.Doubt {
+		t.Errorf("the same wait: %+v", f)
+	}
+	h.probe.Result.Waits++
+	h.probe.Result.TID = 2
+	if f := h.look(t, m, First); f.Doubt {
+		t.Errorf("another wait: %+v", f)
+	}
+}
+
+// Rows that something was typed on are answered questions.
+//
+// FEATURES: R42
+func TestSurroundings(t *testing.T) {
+	h := newHost("Name? bob\r\na long line that the terminal breaks into two rows\r\n> ")
+	h.typed.Add(echo.Text{Lines: []string{"bob", ""}, Row: 0, Col: 6})
+	var f evidence.Facts
+	m := New(h)
+	m.screenFacts(&f, &h.view)
+	if f.Line != "> " || len(f.Above) != 2 || f.Above[0] != "" || f.Above[1] != "a long line that the terminal breaks into two rows" {
+		t.Errorf("%q below %q", f.Line, f.Above)
+	}
+	if got := m.CursorLine(); got != "> " {
+		t.Errorf("%q", got)
+	}
+	h.view.Followed = true
+	h.editor.Note(shell.MarkPrompt, 1, 0)
+	h.editor.Note(shell.MarkInput, 1, 0)
+	h.editor.Note(shell.MarkOutput, 2, 1)
+	f.Above = nil
+	if m.screenFacts(&f, &h.view); len(f.Above) != 1 {
+		t.Errorf("below the line that was given: %q", f.Above)
+	}
+}
