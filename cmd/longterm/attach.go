@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -39,13 +40,13 @@ func attachCommand(a *app) *cobra.Command {
 	c := a.on("attach S", "Put a session on this terminal", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
 			conf := a.settings().Attach
-			given.scrollback = givenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
-			if given.size = givenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
+			given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
+			if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
 				given.size = "" // what others ask for counts
 			}
 			var chords attach.Chords
 			err := errors.Join(
-				chords.Bind(givenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
+				chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
 				chords.Bind(conf.NextKey, attach.Next),
 				chords.Bind(conf.PreviousKey, attach.Previous),
 			)

@@ -59,14 +59,6 @@ func (a *app) settings() *config.Settings {
 	return a.config
 }
 
-// givenOr is a flag's value when the flag is given, else the configuration's.
-func givenOr[T any](cmd *cobra.Command, flag string, given, configured T) T {
-	if cmd.Flags().Changed(flag) {
-		return given
-	}
-	return configured
-}
-
 // complain prints what is wrong with a configuration, a line each.
 func (a *app) complain(err error) {
 	for _, line := range strings.Split(err.Error(), "\n") {

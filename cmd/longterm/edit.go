@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -101,7 +102,7 @@ func killCommand(a *app) *cobra.Command {
 	var grace time.Duration
 	c := a.on("kill S", "End a session's process and all its descendants",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: graceOf(cmd, grace)})
+			info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: request.GraceMS(cmd, grace)})
 			if err != nil {
 				return err
 			}
@@ -110,14 +111,6 @@ func killCommand(a *app) *cobra.Command {
 	c.Long = "End a session's process and all its descendants: interrupt, terminate, hang up, kill, each after the grace time (exec.grace of the configuration).\nScreen and output stay until `longterm rm`."
 	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
 	return a.JSONFlag(c)
-}
-
-// graceOf is a --grace in milliseconds; 0: it is not given, and the configuration's counts.
-func graceOf(cmd *cobra.Command, d time.Duration) int {
-	if !cmd.Flags().Changed("grace") {
-		return 0
-	}
-	return max(1, int(d.Milliseconds()))
 }
 
 func restoreCommand(a *app) *cobra.Command {

@@ -16,25 +16,26 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 func execCommand(a *app) *cobra.Command {
 	var x api.Exec
-	var flags callFlags
-	var answers respondFlags
+	var flags request.CallFlags
+	var answers request.RespondFlags
 	var kill, each, stop bool
 	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
 			var err error
-			if x.Call, err = flags.call(a, cmd); err != nil {
+			if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
 				return err
 			}
 			if kill {
 				x.OnTimeout = "kill"
 			}
-			if x.Respond, err = answers.request(a); err != nil {
+			if x.Respond, err = answers.Request(a.input()); err != nil {
 				return err
 			}
 			if each {
@@ -57,14 +58,14 @@ exit status is that of the last one that ran. When LINE was refused the exit sta
 session, 115 it has ended, 116 the shell is busy, 117 it is no shell, 118 it waits for input (with --on-input
 return also while LINE runs), 112 a line that is none; 125 when longterm failed, or the status is not known, as
 with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and exits with 130.`
-	flags.register(c, "background")
+	flags.Register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
 	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs something, give LINE to that program where it waits for input (a REPL, ssh); its exit status is not known")
 	f.BoolVar(&x.History, "history", false, "have the shell record LINE in its history, as what is typed (shells.history)")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
-	answers.register(c)
+	answers.Register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.Args = cobra.ArbitraryArgs
@@ -108,8 +109,8 @@ func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []s
 	}
 }
 
-func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x api.Exec) error {
-	all := flags.format == "" && a.allOfIt(&x.Call)
+func (a *app) exec(ctx context.Context, s *client.Session, flags *request.CallFlags, x api.Exec) error {
+	all := flags.Format == "" && a.allOfIt(&x.Call)
 	r, interrupted, err := a.execLine(ctx, s, x)
 	if err != nil {
 		return exit.Refusal(err)
@@ -117,7 +118,7 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 	switch {
 	case a.JSON:
 		err = a.Print(r, nil)
-	case flags.format == "text":
+	case flags.Format == "text":
 		_, err = io.WriteString(a.Stdout, output.Labelled(x.Line, &r))
 	case x.Background:
 		_, err = fmt.Fprintln(a.Stdout, r.Job)
@@ -131,7 +132,7 @@ func (a *app) exec(ctx context.Context, s *client.Session, flags *callFlags, x a
 	case x.Background:
 		return err
 	}
-	return errors.Join(err, flags.resultStatus(&r))
+	return errors.Join(err, resultStatus(&r, flags.Timeout, flags.Idle))
 }
 
 // allOfIt says that all output is to be printed. It is read from the history then: the
@@ -190,8 +191,8 @@ func (a *app) interruption(r *api.Result) error {
 
 // batch runs lines one after the other and exits as the last one that was run. Each one's
 // output is printed when it ended.
-func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b api.Batch) error {
-	all := flags.format == "" && a.allOfIt(&b.Call)
+func (a *app) batch(ctx context.Context, s *client.Session, flags *request.CallFlags, b api.Batch) error {
+	all := flags.Format == "" && a.allOfIt(&b.Call)
 	if b.Background || b.YieldMS > 0 {
 		return exit.Usagef("--each runs lines one after the other, and none in the background; run them one by one")
 	}
@@ -209,14 +210,14 @@ func (a *app) batch(ctx context.Context, s *client.Session, flags *callFlags, b 
 		out.Results = append(out.Results, r)
 		switch {
 		case a.JSON:
-		case flags.format == "text":
+		case flags.Format == "text":
 			_, err = io.WriteString(a.Stdout, output.Labelled(line, &r))
 		default:
 			err = errors.Join(err, a.printExec(context.WithoutCancel(ctx), s, &r, all))
 			a.TellLeftOut(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
-		if status = flags.resultStatus(&r); interrupted {
+		if status = resultStatus(&r, flags.Timeout, flags.Idle); interrupted {
 			status = a.interruption(&r)
 		}
 		if interrupted || r.State != "exited" || b.StopOnError && status != nil {

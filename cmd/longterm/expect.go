@@ -88,7 +88,7 @@ func (a *app) expect(cmd *cobra.Command, x *expectFlags, args []string) error {
 
 // loadScript reads a script and says what is wrong with it.
 func (a *app) loadScript(x *expectFlags) (*expect.Script, error) {
-	src, err := a.readInput([]string{x.path})
+	src, err := a.input().Read([]string{x.path})
 	if err != nil {
 		return nil, exit.Usage(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -223,7 +224,7 @@ func (a *app) jobsWait() *cobra.Command {
 		if err := a.Print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
 			return err
 		}
-		return (&callFlags{timeout: timeout}).resultStatus(j.Result)
+		return resultStatus(j.Result, timeout, 0)
 	})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never")
 	return c
@@ -232,7 +233,7 @@ func (a *app) jobsWait() *cobra.Command {
 func (a *app) jobsStop() *cobra.Command {
 	var grace time.Duration
 	c := a.onJobs("stop JOB…", "End jobs and all they started: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
-		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: graceOf(cmd, grace)})
+		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: request.GraceMS(cmd, grace)})
 		if err != nil {
 			return err
 		}

@@ -5,75 +5,20 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
-	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 )
 
-// startFlags are the flags of every verb that starts a session.
-type startFlags struct {
-	name, cwd, engine string
-	env, labels       []string
-	cols, rows        int
-	isolated, pipe    bool
-	stdin             bool
-	restore           string
-	limit             limitFlags
-}
-
-func (s *startFlags) register(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVarP(&s.name, "name", "n", "", "name of the session (default: from the command)")
-	f.StringVar(&s.cwd, "cwd", "", "working directory (default: the current one)")
-	f.StringArrayVar(&s.env, "env", nil, "NAME=VALUE to add to the environment, repeatable")
-	f.StringArrayVar(&s.labels, "label", nil, "NAME=VALUE to label the session with, repeatable")
-	f.IntVar(&s.cols, "cols", 0, "width in cells (default 80)")
-	f.IntVar(&s.rows, "rows", 0, "height in cells (default 24)")
-	f.StringVar(&s.engine, "engine", "", "terminal emulator to use")
-	f.BoolVar(&s.isolated, "isolated", false, "give the session a keeper process of its own")
-	f.BoolVar(&s.pipe, "pipe", false, "use pipes instead of a terminal; stdout and stderr are kept apart")
-	s.limit.register(c)
-	f.SetInterspersed(false) // what follows the command belongs to it
-}
-
-// request makes the request; the environment and directory are the caller's.
-func (s *startFlags) request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
-	n := api.NewSession{
-		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
-		Engine: s.engine, Isolated: s.isolated, Pipe: s.pipe, Stdin: s.stdin, Restore: s.restore,
-	}
-	if err := sizeGiven(cmd, s); err != nil {
-		return n, err
-	}
-	if _, err := values.Pairs(s.env, "--env"); err != nil {
-		return n, err
-	}
-	var err error
-	if n.Labels, err = values.Pairs(s.labels, "--label"); err != nil {
-		return n, err
-	}
-	if n.Limits, err = s.limit.limits(); err != nil {
-		return n, err
-	}
-	if n.Cwd, err = filepath.Abs(s.cwd); err != nil {
-		return n, fmt.Errorf("working directory: %w; choose one with --cwd", err)
-	}
-	return n, nil
-}
-
 func newCommand(a *app) *cobra.Command {
-	var start startFlags
+	var start request.StartFlags
 	c := &cobra.Command{
 		Use:   "new [flags] [-- CMD…]",
 		Short: "Start a session and print its id",
 		Long:  "Start CMD, or the user's shell, in a session that outlives this terminal, and print the session's id.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := start.request(cmd, args)
+			n, err := start.Request(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -88,18 +33,8 @@ func newCommand(a *app) *cobra.Command {
 			return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 		},
 	}
-	start.register(c)
-	c.Flags().BoolVar(&start.stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
-	c.Flags().StringVar(&start.restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
+	start.Register(c)
+	c.Flags().BoolVar(&start.Stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
+	c.Flags().StringVar(&start.Restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
 	return a.JSONFlag(c)
-}
-
-// sizeGiven refuses a size of 0 that was asked for; not given means the default.
-func sizeGiven(cmd *cobra.Command, s *startFlags) error {
-	for name, v := range map[string]int{"cols": s.cols, "rows": s.rows} {
-		if cmd.Flags().Changed(name) && v < 1 {
-			return exit.Usagef("--%s %d: a size is a positive number of cells", name, v)
-		}
-	}
-	return nil
 }

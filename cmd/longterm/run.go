@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
@@ -27,8 +28,8 @@ import (
 
 // runFlags are what `run` is told.
 type runFlags struct {
-	startFlags
-	callFlags
+	request.StartFlags
+	request.CallFlags
 	notifyFlags
 	line      string
 	each      bool
@@ -54,8 +55,8 @@ standard input (unless that is a terminal), and stdout and stderr stay apart. Pi
 its bytes as they are; a terminal gets text, and how much there was of what is no text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) },
 	}
-	r.startFlags.register(c)
-	r.callFlags.register(c, "kill")
+	r.StartFlags.Register(c)
+	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
@@ -74,18 +75,18 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 		return api.Run{}, exit.Usagef("no command; give -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
 		return api.Run{}, exit.Usagef("both -c LINE and a command are given; give one of them")
-	case r.background && len(r.ways) > 0:
+	case r.Background && len(r.ways) > 0:
 		return api.Run{}, exit.Usagef("--notify is for who waits for the end, --background does not; `longterm jobs wait` does, and notify.command of the configuration")
-	case r.encoding != "" && !r.pipe:
+	case r.encoding != "" && !r.Pipe:
 		return api.Run{}, exit.Usagef("--encoding is for a command on pipes; give --pipe as well")
 	}
-	call, err := r.call(a, cmd)
+	call, err := r.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON)
 	if err != nil {
 		return api.Run{}, err
 	}
-	n, err := r.startFlags.request(cmd, args)
+	n, err := r.StartFlags.Request(cmd, args)
 	n.Line = r.line
-	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.background && !r.warm, Warm: r.warm}, err
+	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.Background && !r.warm, Warm: r.warm}, err
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
@@ -93,7 +94,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return a.runEach(cmd, r, args)
 	}
 	if !r.warm && !cmd.Flags().Changed("pipe") {
-		r.pipe = a.settings().Run.Mode == "pipe"
+		r.Pipe = a.settings().Run.Mode == "pipe"
 	}
 	n, err := r.request(a, cmd, args)
 	if err != nil {
@@ -103,7 +104,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	n.Stdin = n.Stdin && !r.background && !r.warm
+	n.Stdin = n.Stdin && !r.Background && !r.warm
 	b, err := a.connect()
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return exit.Usagef("--notify: %w", err)
 	}
 	ctx := cmd.Context()
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.pipe && !r.background && !r.warm && r.format == ""
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.Pipe && !r.Background && !r.warm && r.Format == ""
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
@@ -126,10 +127,10 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return exit.Refusal(err)
 	}
-	if r.warm && !r.background {
+	if r.warm && !r.Background {
 		return a.printWarm(r, &res)
 	}
-	if r.background {
+	if r.Background {
 		return a.Print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
 	}
 	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding, line: r.line}
@@ -141,7 +142,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		defer stop()
 		go hintStdin(unheard, a)
 	}
-	if res.Hint != "" && !a.JSON && r.format == "" {
+	if res.Hint != "" && !a.JSON && r.Format == "" {
 		defer fmt.Fprintf(a.Stderr, "longterm: %s\n", res.Hint)
 	}
 	if tty && res.Mode == "pty" {
@@ -160,14 +161,14 @@ const maxWarm = 16 << 20
 // printWarm prints how a line in a warm shell went.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.JSON {
-		return errors.Join(a.PrintLine(res), r.resultStatus(res))
+		return errors.Join(a.PrintLine(res), resultStatus(res, r.Timeout, r.Idle))
 	}
 	text := res.Output
-	if r.format != "" {
+	if r.Format != "" {
 		text = output.Labelled(r.line, res)
 	}
 	_, err := io.WriteString(a.Stdout, text)
-	return errors.Join(err, r.resultStatus(res))
+	return errors.Join(err, resultStatus(res, r.Timeout, r.Idle))
 }
 
 // running is a command under way.
@@ -200,7 +201,7 @@ func (r *running) follow(ctx context.Context) error {
 	}
 	awaited := make(chan error, 1)
 	go func() {
-		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.onInput, Yield: r.flags.yield})
+		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.OnInput, Yield: r.flags.Yield})
 		if err == nil && j.Result != nil {
 			r.res = *j.Result
 		}
@@ -227,18 +228,18 @@ func (r *running) follow(ctx context.Context) error {
 func (r *running) writer() output.Writer {
 	switch {
 	case r.a.JSON && r.encoding.Other():
-		r.pipe = output.NewPipeCollector(r.encoding, r.flags.budget)
+		r.pipe = output.NewPipeCollector(r.encoding, r.flags.Budget)
 		return r.pipe
-	case r.a.JSON, r.flags.format != "":
+	case r.a.JSON, r.flags.Format != "":
 		return unread{} // the result has it
-	case r.res.Mode == "pipe" && r.flags.budget.Given():
-		return r.a.BudgetPipeWriter(r.encoding, r.flags.raw, r.flags.budget, r.res.Session)
+	case r.res.Mode == "pipe" && r.flags.Budget.Given():
+		return r.a.BudgetPipeWriter(r.encoding, r.flags.raw, r.flags.Budget, r.res.Session)
 	case r.res.Mode == "pipe":
 		return r.a.PipeWriter(r.encoding, r.flags.raw)
 	case r.t != nil:
 		return &terminalWriter{t: r.t}
-	case r.flags.budget.Given():
-		return r.flags.budget.Writer(r.a.Stdout, r.flags.raw, r.res.Session, "")
+	case r.flags.Budget.Given():
+		return r.flags.Budget.Writer(r.a.Stdout, r.flags.raw, r.res.Session, "")
 	case r.flags.raw:
 		return output.NewRawWriter(r.a.Stdout)
 	}
@@ -253,7 +254,7 @@ func (unread) Flush() error         { return nil }
 
 // cut says that the rest of the output is to be had from the session.
 func (r *running) cut() bool {
-	if r.a.JSON || r.flags.format != "" {
+	if r.a.JSON || r.flags.Format != "" {
 		return r.res.Truncated
 	}
 	w, ok := r.w.(interface{ Cut() bool })
@@ -320,7 +321,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 			fmt.Fprintf(r.a.Stderr, "longterm: %v\n", err)
 		}
 	}
-	if r.flags.format != "" {
+	if r.flags.Format != "" {
 		if _, err := io.WriteString(r.a.Stdout, output.Labelled(r.line, &r.res)); err != nil {
 			return err
 		}
@@ -357,13 +358,13 @@ func (r *running) status(aborted bool, followErr error) error {
 	case aborted:
 		return exit.Silent(api.ExitInterrupted)
 	case r.res.TimedOut == "wall" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.timeout))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.Timeout))
 	case r.res.TimedOut == "idle" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.idle))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.Idle))
 	case followErr != nil:
 		return exit.With(api.ExitOwnFailure, followErr)
 	default:
-		err = r.flags.resultStatus(&r.res)
+		err = resultStatus(&r.res, r.flags.Timeout, r.flags.Idle)
 	}
 	var exit *exit.Error
 	if r.a.JSON && errors.As(err, &exit) {

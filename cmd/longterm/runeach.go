@@ -22,14 +22,14 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	switch {
 	case len(args) == 0 || r.line != "":
 		return exit.Usagef("--each is given lines: run --each LINE…")
-	case r.pipe || r.warm || r.background:
+	case r.Pipe || r.warm || r.Background:
 		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; leave --pipe, --warm and --background out")
 	}
-	call, err := r.call(a, cmd)
+	call, err := r.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON)
 	if err != nil {
 		return err
 	}
-	n, err := r.startFlags.request(cmd, nil)
+	n, err := r.StartFlags.Request(cmd, nil)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 			}
 		}()
 	}
-	return a.batch(ctx, s, &r.callFlags, api.Batch{Call: call, Lines: args, Wait: true, StopOnError: r.stop})
+	return a.batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Lines: args, Wait: true, StopOnError: r.stop})
 }
 
 func isGone(err error) bool {

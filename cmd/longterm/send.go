@@ -3,10 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -56,7 +52,7 @@ func pasteCommand(a *app) *cobra.Command {
 	var in api.Input
 	c := a.on("paste S [FILE]", "Paste a file, or standard input", cobra.RangeArgs(1, 2),
 		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			text, err := a.readInput(args)
+			text, err := a.input().Read(args)
 			if err != nil {
 				return err
 			}
@@ -68,26 +64,4 @@ func pasteCommand(a *app) *cobra.Command {
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	expectFlag(c, &in)
 	return a.JSONFlag(c)
-}
-
-// maxPaste is the most that is pasted at once, in bytes.
-const maxPaste = 16 << 20
-
-func (a *app) readInput(args []string) ([]byte, error) {
-	f := a.stdin
-	if len(args) > 0 && args[0] != "-" {
-		var err error
-		if f, err = os.Open(args[0]); err != nil {
-			return nil, err
-		}
-		defer f.Close()
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxPaste {
-		return nil, fmt.Errorf("more than %d MiB to paste; paste it in parts", maxPaste>>20)
-	}
-	return b, nil
 }

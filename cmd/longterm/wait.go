@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -27,7 +27,7 @@ func waitCommand(a *app) *cobra.Command {
 		func(cmd *cobra.Command, s *client.Session, _ []string) error {
 			w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
 			for _, c := range conds {
-				cond, err := parseCondition(c)
+				cond, err := request.Condition(c)
 				if err != nil {
 					return err
 				}
@@ -77,73 +77,6 @@ once when the session has ended and what is waited for can be no more.`
 	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
 	c.MarkFlagsMutuallyExclusive("all", "any")
 	return a.JSONFlag(c)
-}
-
-// parseCondition reads KIND, KIND=VALUE or KIND:VALUE.
-func parseCondition(s string) (api.Condition, error) {
-	kind, value := s, ""
-	if i := strings.IndexAny(s, "=:"); i >= 0 {
-		kind, value = s[:i], s[i+1:]
-	}
-	c := api.Condition{Kind: kind}
-	switch kind {
-	case "text":
-		c.Text = value
-	case "regexp", "regex", "re":
-		c.Kind, c.Pattern = "regexp", value
-	case "gone":
-		if pattern, ok := strings.CutPrefix(value, "re="); ok {
-			c.Pattern = pattern
-		} else {
-			c.Text = value
-		}
-	case "exit", "prompt", "bell":
-	case "command", "command-end":
-		c.Kind = "command"
-	case "title":
-		c.Text = value
-	case "input":
-		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen", "prompt"}, value) {
-			return c, exit.Usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
-		}
-		c.Text = value
-	case "fullscreen":
-		if value != "" && value != "on" && value != "off" {
-			return c, exit.Usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)
-		}
-		c.Off = value == "off"
-	case "progress":
-		if value == "" {
-			break
-		}
-		n, err := strconv.Atoi(strings.TrimSuffix(value, "%"))
-		if err != nil || n < 0 || n > 100 {
-			return c, exit.Usagef("condition %q: a progress is a percentage, 0 to 100", s)
-		}
-		c.Percent = n
-	case "cursor":
-		row, col, _ := strings.Cut(value, ",")
-		for i, text := range []string{row, col} {
-			to := []**int{&c.Row, &c.Col}[i]
-			if n, err := strconv.Atoi(text); err == nil {
-				*to = &n
-			} else if text != "" {
-				return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
-			}
-		}
-	case "quiet":
-		if value == "" {
-			break
-		}
-		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return c, exit.Usagef("condition %q: %q is no duration, as in 500ms or 2s", s, value)
-		}
-		c.QuietMS = max(1, d.Milliseconds())
-	default:
-		return c, exit.Usagef("unknown condition %q; see `longterm wait --help`", s)
-	}
-	return c, nil
 }
 
 // goesOn says what a session does that did not do what was waited for.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -21,7 +22,7 @@ import (
 
 // watchFlags are what `watch` is told.
 type watchFlags struct {
-	startFlags
+	request.StartFlags
 	notifyFlags
 	line             string
 	onChange, ignore []string
@@ -56,7 +57,7 @@ now, and q or Ctrl-C ends the watch. Elsewhere output is printed as plain text; 
 one object for each run instead.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) },
 	}
-	f.startFlags.register(c)
+	f.StartFlags.Register(c)
 	f.notifyFlags.register(c)
 	fl := c.Flags()
 	fl.StringVarP(&f.line, "command", "c", "", "command line for the shell")
@@ -80,7 +81,7 @@ func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession,
 	case f.runs < 0:
 		return api.NewSession{}, exit.Usagef("--runs %d is negative", f.runs)
 	}
-	n, err := f.startFlags.request(cmd, args)
+	n, err := f.StartFlags.Request(cmd, args)
 	n.Line, n.Temporary = f.line, true
 	return n, err
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -59,3 +61,12 @@ func logTo(f *os.File) *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
 }
+
+// forPerson says that somebody sits before it: keys come from a terminal, and what is
+// printed goes to one.
+func (a *app) forPerson() bool {
+	return !a.JSON && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.Stdout)
+}
+
+// input is where files come from that verbs are given.
+func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stderr: a.Stderr} }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package request
 
 import (
 	"github.com/spf13/cobra"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package request
 
 import (
 	"io"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -22,7 +21,7 @@ func TestEnterAfterASecret(t *testing.T) {
 	if err != nil || !presses(pair.Reply) {
 		t.Errorf("--respond: %+v, %v", pair.Reply, err)
 	}
-	var r ruleFlags
+	var r RuleFlags
 	if err := (replyFlag{&r, "secret"}).Set("env:PW"); err != nil || !presses(r.rule.Reply) {
 		t.Errorf("--secret: %+v, %v", r.rule.Reply, err)
 	}
@@ -34,7 +33,7 @@ func TestEnterAfterASecret(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`- {text: Password, reply: {secret: "env:PW"`+text+"}}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rules, err := (&app{Printer: output.Printer{Stderr: io.Discard}}).rulesFile(file)
+		rules, err := (Input{Stderr: io.Discard}).rulesFile(file)
 		if err != nil || presses(rules.Rules[0].Reply) != want {
 			t.Errorf("a file with%q: %+v, %v", text, rules, err)
 		}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// resultStatus is the exit status of what was run: its own, or ours where it has none. wall and idle are the timeouts
+// it was given.
+func resultStatus(r *api.Result, wall, idle time.Duration) error {
+	what := "it goes on in the session"
+	switch {
+	case r.State == "waiting" && r.TimedOut != "none":
+		what = "it was not begun: the shell runs something else"
+	case !output.IsOpen(r.State):
+		what = "it was ended"
+	case r.State == "needs_input":
+		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])
+	case r.TimedOut != "none":
+		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])
+	}
+	switch {
+	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
+		return exit.With(api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error))
+	case r.TimedOut == "wall":
+		return exit.With(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", wall, what))
+	case r.TimedOut == "idle":
+		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
+	case r.State == "needs_input":
+		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
+	case output.IsOpen(r.State):
+		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
+	}
+	return endStatus(r)
+}
+
+// endStatus is the exit status of what has ended.
+func endStatus(r *api.Result) error {
+	switch {
+	case r.ExitCode != nil && *r.ExitCode == 0:
+		return nil
+	case r.ExitCode != nil:
+		return exit.Silent(*r.ExitCode)
+	case r.Signal != "":
+		return exit.Silent(128 + int(unix.SignalNum(r.Signal)))
+	case r.Error != "":
+		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
+	}
+	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
+		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed"))
+	}
+	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+// Package request turns flags and arguments into the API's requests: sessions to start (StartFlags, with limits), lines
+// and commands to run (CallFlags), rules to attach (RuleFlags, RespondFlags), conditions to wait for (Condition). What
+// makes no sense is refused here, as an error of usage, before anything is sent. It asks no daemon.
+//
+// Times are durations on the command line and milliseconds in requests; a flag that was not given leaves the choice to
+// the daemon and its configuration.
+package request
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+)
+
+// CallFlags are the flags of verbs that run something and wait for its end.
+type CallFlags struct {
+	Timeout, Idle, Yield time.Duration
+	onTimeout, OnInput   string
+	Background, parse    bool
+	Budget               output.BudgetFlags
+	Format               string
+}
+
+func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
+	f := cmd.Flags()
+	f.DurationVar(&c.Timeout, "timeout", 0, "give up after this time, 1s to 5m, in the background to 24h; 0: no limit (default: exec.timeout of the configuration, 1m; in the background 24h; on a terminal none)")
+	f.DurationVar(&c.Idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background and on a terminal 0)")
+	f.DurationVar(&c.Yield, "yield", 0, "come back after this time with what there is; it goes on in the background")
+	f.BoolVarP(&c.Background, "background", "b", false, "come back at once and print the job's id, for longterm jobs")
+	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a clock runs out: kill it and all it started, or leave it in the background")
+	f.StringVar(&c.OnInput, "on-input", "wait", "what to do when it waits for input: wait, or return")
+	f.StringVar(&c.Format, "format", "", "text: the whole result as labelled text, for a model to read (default: what is printed)")
+	f.BoolVar(&c.parse, "parse", false, "with --json, read the output as what the command prints: problems, tests, listings")
+	f.IntVar(&c.Budget.Bytes, "max-output", 0, "bytes of output to print, head and tail; what reads the rest stands between them (default: all, with --json 16384)")
+	f.IntVar(&c.Budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
+}
+
+// Call makes the request's part. What was not given is the daemon's to choose.
+// conf is as the daemon reads it, for what we say; person: somebody sits before it.
+func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON bool) (api.Call, error) {
+	wall, idle := conf.Timeout, conf.IdleTimeout
+	person = person && !c.Background
+	if person { // who sees what it does, and has Ctrl-C
+		wall, idle = 0, 0
+	}
+	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, wall), GivenOr(cmd, "idle-timeout", c.Idle, idle)
+	r := api.Call{
+		YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
+		Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
+	}
+	if c.Timeout < 0 || c.Idle < 0 || c.Yield < 0 {
+		return r, exit.Usagef("--timeout, --idle-timeout and --yield must not be negative")
+	}
+	if err := c.Budget.Check(); err != nil {
+		return r, err
+	}
+	if c.parse && !asJSON {
+		return r, exit.Usagef("--parse is for --json; give that as well")
+	}
+	if err := values.OneOf("--format", c.Format, "", "text"); err != nil {
+		return r, err
+	}
+	if c.Format != "" && asJSON {
+		return r, exit.Usagef("both --json and --format are given; give one of them")
+	}
+	if err := values.OneOf("--on-timeout", c.onTimeout, "kill", "background"); err != nil {
+		return r, err
+	}
+	if err := values.OneOf("--on-input", c.OnInput, "wait", "return"); err != nil {
+		return r, err
+	}
+	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
+		r.OnTimeout = c.onTimeout
+	}
+	if person || cmd.Flags().Changed("timeout") {
+		r.TimeoutMS = wholeMS(c.Timeout)
+	}
+	if person || cmd.Flags().Changed("idle-timeout") {
+		r.IdleTimeoutMS = wholeMS(c.Idle)
+	}
+	return r, nil
+}
+
+// wholeMS is a time as requests have it. What is more than none stays more than none.
+func wholeMS(d time.Duration) *int64 {
+	ms := d.Milliseconds()
+	if d > 0 {
+		ms = max(1, ms)
+	}
+	return &ms
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package request
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// GivenOr is a flag's value when the flag is given, else the configuration's.
+func GivenOr[T any](cmd *cobra.Command, flag string, given, configured T) T {
+	if cmd.Flags().Changed(flag) {
+		return given
+	}
+	return configured
+}
+
+// GraceMS is a --grace in milliseconds; 0: it is not given, and the configuration's counts.
+func GraceMS(cmd *cobra.Command, d time.Duration) int {
+	if !cmd.Flags().Changed("grace") {
+		return 0
+	}
+	return max(1, int(d.Milliseconds()))
+}
