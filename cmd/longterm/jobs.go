@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
@@ -224,7 +225,7 @@ func (a *app) jobsWait() *cobra.Command {
 		if err := a.Print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
 			return err
 		}
-		return resultStatus(j.Result, timeout, 0)
+		return foreground.Status(j.Result, timeout, 0)
 	})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never")
 	return c

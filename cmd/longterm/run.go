@@ -3,26 +3,20 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/capture"
-	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
 )
 
@@ -133,26 +127,12 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.Background {
 		return a.Print(res, func(w io.Writer) { fmt.Fprintln(w, res.Job) })
 	}
-	run := &running{a: a, flags: r, c: b.client, s: b.client.Session(res.Session), res: res, encoding: encoding, line: r.line}
-	if run.line == "" {
-		run.line = strings.Join(args, " ")
+	line := r.line
+	if line == "" {
+		line = strings.Join(args, " ")
 	}
-	if !n.Pipe && !tty && res.Mode == "pty" && !a.JSON {
-		unheard, stop := context.WithCancel(ctx)
-		defer stop()
-		go hintStdin(unheard, a)
-	}
-	if res.Hint != "" && !a.JSON && r.Format == "" {
-		defer fmt.Fprintf(a.Stderr, "longterm: %s\n", res.Hint)
-	}
-	if tty && res.Mode == "pty" {
-		if run.t, err = termio.Open(a.stdin, os.Stdout); err != nil {
-			return err
-		}
-		defer run.t.Restore(false)
-	}
-	defer func() { a.tellFinished(ctx, &told, run) }()
-	return run.finish(ctx, run.follow(ctx))
+	c := a.caller(b)
+	return c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told}, res)
 }
 
 // maxWarm bounds the output of a line in a warm shell, whose output is its answer's.
@@ -161,234 +141,12 @@ const maxWarm = 16 << 20
 // printWarm prints how a line in a warm shell went.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.JSON {
-		return errors.Join(a.PrintLine(res), resultStatus(res, r.Timeout, r.Idle))
+		return errors.Join(a.PrintLine(res), foreground.Status(res, r.Timeout, r.Idle))
 	}
 	text := res.Output
 	if r.Format != "" {
 		text = output.Labelled(r.line, res)
 	}
 	_, err := io.WriteString(a.Stdout, text)
-	return errors.Join(err, resultStatus(res, r.Timeout, r.Idle))
-}
-
-// running is a command under way.
-type running struct {
-	a     *app
-	flags *runFlags
-	c     *client.Client
-	s     *client.Session
-	res   api.Result       // how it went, once it is over
-	t     *termio.Terminal // nil: no terminal to give to the command
-	w     output.Writer
-	line  string // as people read it
-	ended *api.Session
-
-	encoding capture.Encoding
-	pipe     *output.PipeCollector // for --json on pipes
-}
-
-// follow prints output until the command ends, is left in the background, or ctx ends.
-func (r *running) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := r.writer()
-	r.w = w
-	switch {
-	case r.t != nil:
-		go r.forward(ctx)
-	case r.res.Mode == "pipe" && !termio.IsTerminal(r.a.stdin):
-		go feed(ctx, r.a, r.s)
-	}
-	awaited := make(chan error, 1)
-	go func() {
-		j, err := r.c.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.OnInput, Yield: r.flags.Yield})
-		if err == nil && j.Result != nil {
-			r.res = *j.Result
-		}
-		if err == nil && j.Result != nil && output.IsOpen(j.Result.State) {
-			cancel() // its output goes on without us
-		}
-		awaited <- err
-	}()
-	err := r.s.Follow(ctx, 0, func(o api.Output) error {
-		if o.Gap > 0 {
-			fmt.Fprintf(r.a.Stderr, "longterm: %d bytes of output are lost\n", o.Gap)
-		}
-		return w.Put(o)
-	})
-	if waitErr := <-awaited; waitErr == nil && output.IsOpen(r.res.State) {
-		err = nil // we broke the reading off
-	} else {
-		err = errors.Join(err, waitErr)
-	}
-	return errors.Join(w.Flush(), err)
-}
-
-// writer is where output goes: to the terminal as it is but for queries, else as text.
-func (r *running) writer() output.Writer {
-	switch {
-	case r.a.JSON && r.encoding.Other():
-		r.pipe = output.NewPipeCollector(r.encoding, r.flags.Budget)
-		return r.pipe
-	case r.a.JSON, r.flags.Format != "":
-		return unread{} // the result has it
-	case r.res.Mode == "pipe" && r.flags.Budget.Given():
-		return r.a.BudgetPipeWriter(r.encoding, r.flags.raw, r.flags.Budget, r.res.Session)
-	case r.res.Mode == "pipe":
-		return r.a.PipeWriter(r.encoding, r.flags.raw)
-	case r.t != nil:
-		return &terminalWriter{t: r.t}
-	case r.flags.Budget.Given():
-		return r.flags.Budget.Writer(r.a.Stdout, r.flags.raw, r.res.Session, "")
-	case r.flags.raw:
-		return output.NewRawWriter(r.a.Stdout)
-	}
-	return r.a.TextWriter()
-}
-
-// unread prints nothing.
-type unread struct{}
-
-func (unread) Put(api.Output) error { return nil }
-func (unread) Flush() error         { return nil }
-
-// cut says that the rest of the output is to be had from the session.
-func (r *running) cut() bool {
-	if r.a.JSON || r.flags.Format != "" {
-		return r.res.Truncated
-	}
-	w, ok := r.w.(interface{ Cut() bool })
-	return ok && w.Cut()
-}
-
-// terminalWriter prints raw output on a person's terminal. Queries are answered by the
-// session's emulator already.
-type terminalWriter struct {
-	t      *termio.Terminal
-	filter attach.Filter
-	buf    []byte
-}
-
-func (w *terminalWriter) Put(o api.Output) error {
-	w.buf = w.filter.Append(w.buf[:0], o.Data)
-	return w.t.Draw(w.buf)
-}
-func (w *terminalWriter) Flush() error { return nil }
-
-// forward gives the command the terminal's keys and size.
-func (r *running) forward(ctx context.Context) {
-	keys := make(chan []byte)
-	go r.t.Keys(keys, ctx.Done())
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case in, ok := <-keys:
-			if !ok {
-				return
-			}
-			if _, err := r.s.Type(ctx, api.Input{Data: in}); err != nil {
-				return // the command ended, or nothing can be typed any more
-			}
-		case <-r.t.Resized:
-			cols, rows := r.t.Size()
-			_ = r.s.Resize(ctx, cols, rows) // a resize races with the end
-		}
-	}
-}
-
-// finish ends what is left to end, and exits as the command did.
-func (r *running) finish(ctx context.Context, followErr error) error {
-	if r.t != nil {
-		r.t.Restore(false)
-	}
-	after := context.WithoutCancel(ctx)
-	aborted := ctx.Err() != nil
-	if followErr != nil && output.IsOpen(r.res.State) {
-		if err := r.stop(after); err != nil {
-			return exit.With(api.ExitOwnFailure, errors.Join(followErr, err))
-		}
-	}
-	if info, err := r.s.Info(after); err == nil && !output.IsOpen(r.res.State) {
-		r.ended = &info
-	}
-	left := r.ended != nil && len(r.ended.Left) > 0
-	if left && r.t != nil { // a person's terminal
-		fmt.Fprintf(r.a.Stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
-	}
-	if !r.flags.keep && !output.IsOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
-		if err := r.s.Remove(after, false); err != nil {
-			fmt.Fprintf(r.a.Stderr, "longterm: %v\n", err)
-		}
-	}
-	if r.flags.Format != "" {
-		if _, err := io.WriteString(r.a.Stdout, output.Labelled(r.line, &r.res)); err != nil {
-			return err
-		}
-	}
-	if r.a.JSON {
-		r.res.Aborted = aborted
-		if r.pipe != nil {
-			r.pipe.Report(&r.res)
-		}
-		if err := r.a.PrintLine(&r.res); err != nil {
-			return err
-		}
-	}
-	return r.status(aborted, followErr)
-}
-
-// stop ends the command and learns how it went.
-func (r *running) stop(ctx context.Context) error {
-	j, err := r.c.StopJob(ctx, r.res.Job, api.JobStop{})
-	var e *api.Error
-	if errors.As(err, &e) && e.Code == api.CodeEnded { // meanwhile, or the daemon saw us leave
-		j, err = r.c.Job(ctx, r.res.Job, 0)
-	}
-	if err == nil && j.Result != nil {
-		r.res = *j.Result
-	}
-	return err
-}
-
-// status is the program's exit status. With --json the result has said the rest.
-func (r *running) status(aborted bool, followErr error) error {
-	var err error
-	switch {
-	case aborted:
-		return exit.Silent(api.ExitInterrupted)
-	case r.res.TimedOut == "wall" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.Timeout))
-	case r.res.TimedOut == "idle" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.Idle))
-	case followErr != nil:
-		return exit.With(api.ExitOwnFailure, followErr)
-	default:
-		err = resultStatus(&r.res, r.flags.Timeout, r.flags.Idle)
-	}
-	var exit *exit.Error
-	if r.a.JSON && errors.As(err, &exit) {
-		exit.Err = nil
-	}
-	return err
-}
-
-// tellFinished notifies people of the end of `run`'s command.
-func (a *app) tellFinished(ctx context.Context, n *notify.Options, r *running) {
-	if r.ended == nil {
-		return
-	}
-	s := r.ended
-	done := notify.Finished{
-		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
-		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
-	}
-	if c := s.Activity; c != nil {
-		done.Errors, done.Warnings = c.Errors, c.Warnings
-	}
-	var terminal func([]byte) int
-	if r.t != nil {
-		terminal = func(b []byte) int { _ = r.t.Draw(b); return 1 }
-	}
-	watchrun.Notify(context.WithoutCancel(ctx), &a.Printer, n, &done, terminal)
+	return errors.Join(err, foreground.Status(res, r.Timeout, r.Idle))
 }

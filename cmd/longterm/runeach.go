@@ -6,12 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
@@ -51,43 +47,10 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 			}
 		}()
 	}
-	return a.batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Lines: args, Wait: true, StopOnError: r.stop})
+	return a.caller(b).Batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Lines: args, Wait: true, StopOnError: r.stop})
 }
 
 func isGone(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeNotFound
-}
-
-// stdinEvery is how often it is looked whether somebody gives us an input in vain.
-const stdinEvery = 200 * time.Millisecond
-
-// hintStdin says once that our standard input has something which the command will not get.
-func hintStdin(ctx context.Context, a *app) {
-	for !hasInput(a.stdin) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(stdinEvery):
-		}
-	}
-	_, _ = io.WriteString(a.Stderr, "longterm: standard input is not read by a command on a terminal of its own; give --pipe to pass it on\n")
-}
-
-// hasInput says that a file or a pipe has something to read. A terminal and /dev/null never
-// have.
-func hasInput(f *os.File) bool {
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		return false
-	case st.Mode().IsRegular():
-		at, err := f.Seek(0, io.SeekCurrent)
-		return err == nil && at < st.Size()
-	case st.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0:
-		return false
-	}
-	poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(poll, 0)
-	return err == nil && n > 0 && poll[0].Revents&unix.POLLIN != 0
 }

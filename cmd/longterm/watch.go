@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
@@ -150,5 +151,5 @@ func ownOutput() []os.FileInfo {
 
 // statusOf is a command's own exit status.
 func statusOf(s *api.Session) error {
-	return endStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: "the command's end was not seen (" + s.State + ")"})
+	return foreground.EndStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: "the command's end was not seen (" + s.State + ")"})
 }

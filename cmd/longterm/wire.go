@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/client"
@@ -70,3 +71,8 @@ func (a *app) forPerson() bool {
 
 // input is where files come from that verbs are given.
 func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stderr: a.Stderr} }
+
+// caller is for verbs that wait for the ends of what they run.
+func (a *app) caller(b *backend) *foreground.Caller {
+	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client}
+}

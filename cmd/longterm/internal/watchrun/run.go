@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -207,16 +206,5 @@ func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
 	if f := rep.state.First; f != nil {
 		done.FirstError = f.Message
 	}
-	Notify(ctx, w.p, &w.Notify, &done, w.view.raw)
-}
-
-// Notify tells people that a command finished, if they want to know.
-func Notify(ctx context.Context, p *output.Printer, n *notify.Options, f *notify.Finished, terminal func([]byte) int) {
-	if !n.Wants(f) {
-		return
-	}
-	s := notify.Sender{Terminals: terminal}
-	if err := s.Send(ctx, n, f); err != nil {
-		p.Warn(err)
-	}
+	w.p.Notify(ctx, &w.Notify, &done, w.view.raw)
 }

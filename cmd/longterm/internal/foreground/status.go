@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package foreground
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// resultStatus is the exit status of what was run: its own, or ours where it has none. wall and idle are the timeouts
+// Status is the exit status of what was run: its own, or ours where it has none. wall and idle are the timeouts
 // it was given.
-func resultStatus(r *api.Result, wall, idle time.Duration) error {
+func Status(r *api.Result, wall, idle time.Duration) error {
 	what := "it goes on in the session"
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
@@ -40,11 +40,11 @@ func resultStatus(r *api.Result, wall, idle time.Duration) error {
 	case output.IsOpen(r.State):
 		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
 	}
-	return endStatus(r)
+	return EndStatus(r)
 }
 
-// endStatus is the exit status of what has ended.
-func endStatus(r *api.Result) error {
+// EndStatus is the exit status of what has ended.
+func EndStatus(r *api.Result) error {
 	switch {
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return nil

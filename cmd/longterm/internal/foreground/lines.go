@@ -1,0 +1,163 @@
+//go:build unix
+
+package foreground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.CallFlags, x api.Exec) error {
+	all := flags.Format == "" && c.allOfIt(&x.Call)
+	r, interrupted, err := c.execLine(ctx, s, x)
+	if err != nil {
+		return exit.Refusal(err)
+	}
+	switch {
+	case c.JSON:
+		err = c.Print(r, nil)
+	case flags.Format == "text":
+		_, err = io.WriteString(c.Stdout, output.Labelled(x.Line, &r))
+	case x.Background:
+		_, err = fmt.Fprintln(c.Stdout, r.Job)
+	default:
+		err = c.printExec(context.WithoutCancel(ctx), s, &r, all)
+		c.TellLeftOut(&r)
+	}
+	switch {
+	case interrupted:
+		return errors.Join(err, c.interruption(&r))
+	case x.Background:
+		return err
+	}
+	return errors.Join(err, Status(&r, flags.Timeout, flags.Idle))
+}
+
+// allOfIt says that all output is to be printed. It is read from the history then: the
+// answer needs little of it.
+func (c *Caller) allOfIt(r *api.Call) bool {
+	all := !c.JSON && r.MaxOutput == 0 && r.MaxLine == 0
+	if all {
+		r.MaxOutput = 4096
+	}
+	return all
+}
+
+// execLine runs a line. When it is interrupted, what there is of a result comes back.
+func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r api.Result, interrupted bool, err error) {
+	if x.Job == "" {
+		x.Job = uuid.NewString()
+	}
+	r, err = s.Exec(ctx, x)
+	if ctx.Err() == nil {
+		return r, false, err
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingTime)
+	defer cancel()
+	var j api.Job
+	var e *api.Error
+	if x.OnTimeout != "background" { // the daemon saw us leave, and ends it too
+		j, err = c.Client.StopJob(after, x.Job, api.JobStop{})
+	}
+	if x.OnTimeout == "background" || errors.As(err, &e) && e.Code == api.CodeEnded {
+		j, err = c.Client.Job(after, x.Job, max(x.MaxOutput, output.DefaultBudget))
+	}
+	if err != nil || j.Result == nil { // it was not begun
+		return r, true, ctx.Err()
+	}
+	r = *j.Result
+	if !output.IsOpen(r.State) {
+		r.Aborted, r.Message = true, "Ended: it was interrupted"
+	}
+	return r, true, nil
+}
+
+// partingTime is how long what was interrupted has to end and to be told of.
+const partingTime = 10 * time.Second
+
+// interruption says what became of a line that was interrupted.
+func (c *Caller) interruption(r *api.Result) error {
+	if !output.IsOpen(r.State) {
+		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
+	}
+	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
+}
+
+// Batch runs lines one after the other and exits as the last one that was run. Each one's
+// output is printed when it ended.
+func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.CallFlags, b api.Batch) error {
+	all := flags.Format == "" && c.allOfIt(&b.Call)
+	if b.Background || b.YieldMS > 0 {
+		return exit.Usagef("--each runs lines one after the other, and none in the background; run them one by one")
+	}
+	out := api.Batched{Results: []api.Result{}}
+	var status, err error
+	for i, line := range b.Lines {
+		r, interrupted, runErr := c.execLine(ctx, s, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
+		if runErr != nil && i == 0 {
+			return exit.Refusal(runErr)
+		}
+		if runErr != nil { // what was run has been run
+			status, out.Left = exit.Refusal(runErr), len(b.Lines)-i
+			break
+		}
+		out.Results = append(out.Results, r)
+		switch {
+		case c.JSON:
+		case flags.Format == "text":
+			_, err = io.WriteString(c.Stdout, output.Labelled(line, &r))
+		default:
+			err = errors.Join(err, c.printExec(context.WithoutCancel(ctx), s, &r, all))
+			c.TellLeftOut(&r)
+		}
+		out.Left = len(b.Lines) - i - 1
+		if status = Status(&r, flags.Timeout, flags.Idle); interrupted {
+			status = c.interruption(&r)
+		}
+		if interrupted || r.State != "exited" || b.StopOnError && status != nil {
+			break
+		}
+	}
+	if c.JSON {
+		err = c.Print(out, nil)
+	}
+	if out.Left > 0 {
+		fmt.Fprintf(c.Stderr, "longterm: %s not run\n", output.HowMany(out.Left, "line was", "lines were"))
+	}
+	return errors.Join(err, status)
+}
+
+// printExec prints a line's output, from the history where the answer has not all of it.
+func (c *Caller) printExec(ctx context.Context, s *client.Session, r *api.Result, all bool) error {
+	if !all || !r.Truncated {
+		text := r.Output
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		_, err := io.WriteString(c.Stdout, text)
+		return err
+	}
+	w := output.NewTextWriter(c.Stdout)
+	end := r.Range.End
+	if end == 0 {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return err
+		}
+		end = info.Output.End
+	}
+	err := output.ReadRange(ctx, s, r.Range.Start, end, w.Put)
+	return errors.Join(err, w.Flush())
+}

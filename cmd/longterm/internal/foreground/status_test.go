@@ -1,0 +1,78 @@
+//go:build unix
+
+package foreground
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func TestStatus(t *testing.T) {
+	code := func(n int) *int { return &n }
+	id := "0123456789"
+	for _, c := range []struct {
+		name string
+		r    api.Result
+		want int
+		text string // of the message; empty: none
+	}{
+		{"success", api.Result{State: "exited", TimedOut: "none", ExitCode: code(0)}, 0, ""},
+		{"its own status", api.Result{State: "exited", TimedOut: "none", ExitCode: code(3)}, 3, ""},
+		{"a signal", api.Result{State: "signalled", TimedOut: "none", Signal: "SIGKILL"}, 137, ""},
+		{"a wall timeout, ended", api.Result{State: "killed", TimedOut: "wall", ExitCode: code(137)}, api.ExitTimeout, "no end within 2s (--timeout); it was ended"},
+		{"an idle timeout, in the background", api.Result{State: "running", TimedOut: "idle", Job: id}, api.ExitTimeout, "printed for 1s (--idle-timeout); it goes on in the session; `longterm jobs wait 01234567`"},
+		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not begun"},
+		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password)"},
+		{"yielded", api.Result{State: "running", TimedOut: "none", Job: id}, api.ExitTimeout, "it goes on in the session"},
+		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused"},
+		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone"},
+		{"a REPL", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
+		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
+	} {
+		err := Status(&c.r, 2*time.Second, time.Second)
+		if got := exit.Status(err); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+		if silent := err == nil || exit.IsSilent(err); silent != (c.text == "") || !silent && !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// What is given to us in vain is noticed without reading it.
+func TestHasInput(t *testing.T) {
+	open := func(path string) *os.File {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	path := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := open(path)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if !hasInput(full) || hasInput(r) || hasInput(open(os.DevNull)) {
+		t.Error("a file, an empty pipe, /dev/null:", hasInput(full), hasInput(r), hasInput(open(os.DevNull)))
+	}
+	if _, err := w.WriteString("x"); err != nil || !hasInput(r) {
+		t.Errorf("a pipe with something in it: %v", err)
+	}
+	if _, err := full.Seek(0, 2); err != nil || hasInput(full) {
+		t.Errorf("a file that was read: %v", err)
+	}
+}

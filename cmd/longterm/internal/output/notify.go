@@ -1,0 +1,20 @@
+//go:build unix
+
+package output
+
+import (
+	"context"
+
+	"github.com/longterm-dev/longterm/session/notify"
+)
+
+// Notify tells people that a command finished, if they want to know.
+func (p *Printer) Notify(ctx context.Context, n *notify.Options, f *notify.Finished, terminal func([]byte) int) {
+	if !n.Wants(f) {
+		return
+	}
+	s := notify.Sender{Terminals: terminal}
+	if err := s.Send(ctx, n, f); err != nil {
+		p.Warn(err)
+	}
+}
