@@ -4,25 +4,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon"
-	"github.com/longterm-dev/longterm/session/keeper"
-	"github.com/longterm-dev/longterm/session/keeper/link"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/sys"
 )
 
 func daemonCommand(a *app) *cobra.Command {
@@ -62,7 +56,7 @@ func daemonStop(a *app) *cobra.Command {
 			client := b.quiet
 			if kill {
 				client = b.client // a daemon records how the sessions ended
-				if !anyKeeper(b.dirs) && !anyDaemon(b.dirs) {
+				if !processes.AnyKeeper(b.dirs) && !processes.AnyDaemon(b.dirs) {
 					return nil // nothing runs
 				}
 			}
@@ -73,7 +67,7 @@ func daemonStop(a *app) *cobra.Command {
 			if err := client.Stop(cmd.Context(), api.Stop{KillSessions: kill}); err != nil {
 				return err
 			}
-			return waitGone(cmd.Context(), st.DaemonPID, func() int {
+			return processes.WaitGone(cmd.Context(), st.DaemonPID, func() int {
 				ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
 				defer cancel()
 				now, err := b.quiet.Status(ctx)
@@ -86,55 +80,6 @@ func daemonStop(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and the keepers too")
 	return c
-}
-
-func anyKeeper(dirs paths.Dirs) bool {
-	return slices.ContainsFunc(dirs.KeeperKeys(), func(key string) bool {
-		return keeper.Held(dirs.KeeperStateLock(key)) || keeper.Held(dirs.KeeperLock(key))
-	})
-}
-
-func anyDaemon(dirs paths.Dirs) bool {
-	return keeper.Held(dirs.DaemonStateLock()) || keeper.Held(dirs.DaemonLock())
-}
-
-// waitGone waits until a process has ended: as long as the sessions that it ends before itself
-// become fewer, and a minute.
-func waitGone(ctx context.Context, pid int, sessions func() int) error {
-	deadline, asked, last := time.Now().Add(time.Minute), time.Now(), -1
-	for alive(pid) {
-		if time.Since(asked) > time.Second {
-			if n := sessions(); n != last {
-				last, deadline = n, time.Now().Add(time.Minute)
-			}
-			asked = time.Now()
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-	return nil
-}
-
-// alive reports whether a process runs. One that ended and waits for its parent, or for
-// an init that is slow to reap, does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	st, err := sys.ReadStat(pid)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return true
-	case err != nil:
-		return !errors.Is(err, sys.ErrGone)
-	}
-	return st.State != 'Z'
 }
 
 func daemonRestart(a *app) *cobra.Command {
@@ -152,7 +97,7 @@ func daemonRestart(a *app) *cobra.Command {
 			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil {
 				return err
 			}
-			if err := waitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
+			if err := processes.WaitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
 				return err
 			}
 			_, err = b.client.Status(cmd.Context())
@@ -180,7 +125,7 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err := b.client.Upgrade(cmd.Context(), api.Upgrade{Path: exe}); err != nil {
 				return err
 			}
-			if err := waitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
+			if err := processes.WaitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
 				return err
 			}
 			st, err = b.client.Status(cmd.Context())
@@ -203,29 +148,11 @@ func daemonStatus(a *app) *cobra.Command {
 			}
 			st, err := b.quiet.Status(cmd.Context())
 			if err != nil {
-				return withKeeper(cmd.Context(), err, b.dirs)
+				return processes.WithKeeper(cmd.Context(), err, b.dirs, version)
 			}
 			return a.Print(st, func(w io.Writer) { writeStatus(w, &st) })
 		},
 	})
-}
-
-// withKeeper adds what the keeper knows when there is no daemon to ask.
-func withKeeper(ctx context.Context, err error, dirs paths.Dirs) error {
-	l, derr := link.Dial(dirs.KeeperSocket(paths.MainKeeper), wire.RoleTool, version(), nil)
-	if derr != nil {
-		return err
-	}
-	defer l.Close()
-	st, derr := l.Status(ctx)
-	if derr != nil {
-		return err
-	}
-	last := ""
-	if st.LastError != "" {
-		last = "; last: " + st.LastError
-	}
-	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, last)
 }
 
 func writeStatus(w io.Writer, st *api.Status) {

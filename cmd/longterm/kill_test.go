@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -116,11 +117,11 @@ func TestLeftBehind(t *testing.T) {
 				if out, _, _ := i.try("doctor"); !strings.Contains(out, fmt.Sprint(pid)) {
 					t.Errorf("doctor:\n%s", out)
 				}
-				if !alive(pid) {
+				if !processes.Alive(pid) {
 					t.Error("it was ended by nobody's wish")
 				}
 				i.run(verb, r.Session)
-				eventually(t, "its end by "+verb, func() bool { return !alive(pid) })
+				eventually(t, "its end by "+verb, func() bool { return !processes.Alive(pid) })
 				i.try("rm", r.Session)
 			}
 			_ = os.Remove(file)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 )
 
 // noHangUp is a program that no hang-up ends. It says so when another of its kind runs
@@ -46,7 +48,7 @@ func TestKeeperKilledEndsItsPrograms(t *testing.T) {
 				}
 			}
 			eventually(t, "the session is lost", func() bool { return i.info("gone").State == "lost" })
-			if alive(gone) {
+			if processes.Alive(gone) {
 				t.Errorf("the session is called lost and process %d runs", gone)
 			}
 			eventually(t, "the command runs again", func() bool { return strings.Count(i.run("output", "again"), "running") == 2 })

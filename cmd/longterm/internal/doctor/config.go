@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package doctor
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 )
 
 // checkConfiguration looks at the file, and at what the daemon makes of it.
-func checkConfiguration(ctx context.Context, b *backend) finding {
-	path := b.dirs.ConfigFile()
+func checkConfiguration(ctx context.Context, d *Doctor) finding {
+	path := d.Dirs.ConfigFile()
 	f, src, err := config.Read(path)
 	if err != nil {
 		list := config.ProblemsOf(err)
@@ -34,7 +34,7 @@ func checkConfiguration(ctx context.Context, b *backend) finding {
 			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; another shell is started", key, v.Where(), err)
 		}
 	}
-	if st, err := b.quiet.Status(ctx); err == nil && len(st.Config.Problems) > 0 {
+	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Config.Problems) > 0 {
 		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
 	}
 	if src == nil {

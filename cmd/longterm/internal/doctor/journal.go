@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package doctor
 
 import (
 	"context"
@@ -29,37 +29,37 @@ type journalFinding struct {
 	Repaired bool     `json:"repaired,omitempty"`
 }
 
-// doctorJournals reads all histories, without the daemon's help, and mends them if asked to.
-func (a *app) doctorJournals(ctx context.Context, b *backend, repair bool) error {
+// Journals reads all histories, without the daemon's help, and mends them if asked to.
+func (d *Doctor) Journals(ctx context.Context, repair bool) error {
 	if repair {
-		if _, err := b.quiet.Status(ctx); err == nil {
+		if _, err := d.Quiet.Status(ctx); err == nil {
 			return api.Errorf(api.CodeRunning, "the daemon has the histories open").
 				WithHint("stop it with `longterm daemon stop`, which leaves sessions running, and start it afterwards")
 		}
 	}
-	dirs, err := os.ReadDir(b.dirs.Sessions())
+	dirs, err := os.ReadDir(d.Dirs.Sessions())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	found := []journalFinding{}
 	damaged := 0
-	for _, d := range dirs {
+	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		f, err := examine(filepath.Join(b.dirs.Session(d.Name()), "journal"), d.Name(), repair)
+		f, err := examine(filepath.Join(d.Dirs.Session(dir.Name()), "journal"), dir.Name(), repair)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // a session that never printed
 		}
 		if err != nil {
-			return fmt.Errorf("history of %s: %w", d.Name(), err)
+			return fmt.Errorf("history of %s: %w", dir.Name(), err)
 		}
 		if len(f.Problems) > 0 && !f.Repaired {
 			damaged++
 		}
 		found = append(found, f)
 	}
-	if err := a.Print(found, func(w io.Writer) { writeJournals(w, found) }); err != nil {
+	if err := d.Print(found, func(w io.Writer) { writeJournals(w, found) }); err != nil {
 		return err
 	}
 	if damaged > 0 {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package expectrun
 
 import (
 	"bytes"
@@ -41,35 +41,31 @@ func (r *recorded) Typed(in respond.Input, echo respond.EchoState) {
 	r.rec.Typed(in.Data)
 }
 
-// record puts a program on this terminal and writes a script of what is done in it.
-func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
-	if _, err := os.Stat(x.record); !errors.Is(err, fs.ErrNotExist) {
-		return exit.Usagef("%s exists; remove it first or record to another file", x.record)
-	}
-	b, err := a.connect()
-	if err != nil {
-		return err
+// Record puts a program on this terminal and writes a script of what is done in it.
+func (x *Runner) Record(ctx context.Context, argv []string) error {
+	if _, err := os.Stat(x.Recording); !errors.Is(err, fs.ErrNotExist) {
+		return exit.Usagef("%s exists; remove it first or record to another file", x.Recording)
 	}
 	cwd, err := filepath.Abs("")
 	if err != nil {
 		return err
 	}
 	var leave attach.Chords
-	if err := leave.Bind(a.settings().Attach.DetachKey, attach.Detach); err != nil {
+	if err := leave.Bind(x.DetachKey, attach.Detach); err != nil {
 		return exit.Usage(err)
 	}
-	t, err := termio.Open(a.stdin, os.Stdout)
+	t, err := termio.Open(x.Stdin, os.Stdout)
 	if err != nil {
 		return err
 	}
 	defer t.Restore(false)
-	n := api.NewSession{Name: x.name, Argv: argv, Cwd: cwd, Env: os.Environ(), Temporary: !x.keep}
+	n := api.NewSession{Name: x.Name, Argv: argv, Cwd: cwd, Env: os.Environ(), Temporary: !x.Keep}
 	n.Cols, n.Rows = t.Size()
-	info, err := b.client.NewSession(ctx, n)
+	info, err := x.Client.NewSession(ctx, n)
 	if err != nil {
 		return err
 	}
-	s := b.client.Session(info.ID)
+	s := x.Client.Session(info.ID)
 	r := &recorded{rec: expect.NewRecorder(argv), t: t}
 	left, err := r.work(ctx, s, &leave)
 	t.Restore(false)
@@ -79,13 +75,13 @@ func (a *app) record(ctx context.Context, x *expectFlags, argv []string) error {
 	}
 	src, scriptErr := r.rec.Script()
 	if scriptErr == nil {
-		scriptErr = os.WriteFile(x.record, src, 0o600)
+		scriptErr = os.WriteFile(x.Recording, src, 0o600)
 	}
-	if !x.keep {
+	if !x.Keep {
 		err = errors.Join(err, s.Remove(after, true))
 	}
 	if err = errors.Join(err, scriptErr); err == nil {
-		a.sayRecorded(x.record, src)
+		x.sayRecorded(x.Recording, src)
 	}
 	return err
 }
@@ -139,13 +135,13 @@ func (r *recorded) exit(ctx context.Context, s *client.Session) error {
 	return err
 }
 
-func (a *app) sayRecorded(path string, src []byte) {
-	fmt.Fprintf(a.Stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
+func (x *Runner) sayRecorded(path string, src []byte) {
+	fmt.Fprintf(x.Stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
 	if n := bytes.Count(src, []byte("secret: env:SECRET_")); n > 0 {
 		names := "SECRET_1"
 		if n > 1 {
 			names = fmt.Sprintf("SECRET_1 to SECRET_%d", n)
 		}
-		fmt.Fprintf(a.Stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
+		fmt.Fprintf(x.Stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
 	}
 }

@@ -1,0 +1,267 @@
+//go:build unix
+
+// Package attachclient puts a session on the person's terminal: bytes both ways, sizes, the keys that leave it or go to
+// another session, and the way back to it when the daemon was replaced meanwhile. However it ends, the terminal is given
+// back as it was (termio). The protocol is session/attach's; flags are the verb's.
+package attachclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+const (
+	// reattachTime is how long an attached client tries to find its session again.
+	reattachTime = time.Minute
+	// historyLines is how much of a session's past --scrollback puts into the terminal's.
+	historyLines = 5000
+)
+
+// Options say how a session is put on the terminal.
+type Options struct {
+	Client               *client.Client
+	Stdin                *os.File
+	Stderr               io.Writer
+	Chords               *attach.Chords
+	Policy               string // whose size the session takes; empty: as others chose
+	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
+}
+
+// attachment is a session on a person's terminal.
+type attachment struct {
+	Options
+	s     *client.Session
+	name  string
+	id    string
+	t     *termio.Terminal
+	shown bool // once
+	keys  chan []byte
+	typed []byte      // typed before there was a session to take it
+	info  attach.Info // the newest
+}
+
+var (
+	errDetached = errors.New("detached")
+	errSwitched = errors.New("another session is wanted")
+)
+
+// Run puts a session on the terminal, and others in its place as the person goes from one to the next.
+func Run(ctx context.Context, s *client.Session, o Options) error {
+	at := &attachment{Options: o, keys: make(chan []byte)}
+	if err := at.choose(ctx, s); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 1) // main has the context end with others
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	go func() {
+		select {
+		case sig := <-signals:
+			cancel(exit.With(128+int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)))
+		case <-ctx.Done():
+		}
+	}()
+
+	if !termio.AreTerminals(o.Stdin, os.Stdout) {
+		return termio.ErrNoTerminal
+	}
+	st, err := at.join(ctx) // errors before the terminal is touched
+	if err != nil {
+		return err
+	}
+	if at.t, err = termio.Open(o.Stdin, os.Stdout); err != nil {
+		return errors.Join(err, st.Close())
+	}
+	defer at.t.Restore(true)
+	at.t.Take(!o.Scrollback)
+	stop := make(chan struct{})
+	defer close(stop)
+	go at.t.Keys(at.keys, stop)
+
+	err = at.run(ctx, st)
+	at.t.Restore(true)
+	switch {
+	case errors.Is(err, errDetached):
+		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(o.Stderr, "[%s %s]\n", at.name, endText(&at.info))
+	return nil
+}
+
+// choose makes a session the one attached.
+func (at *attachment) choose(ctx context.Context, s *client.Session) error {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return err
+	}
+	at.s, at.id, at.name = at.Client.Session(info.ID), info.ID, info.Name
+	return nil
+}
+
+// join opens the session's stream.
+func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
+	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: os.Getenv("LONGTERM_SESSION")}
+	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
+	if o.Again = at.shown; at.Scrollback && !at.shown {
+		o.History = historyLines
+	}
+	st, err := at.s.Attach(ctx, o)
+	at.shown = at.shown || err == nil
+	return st, err
+}
+
+func endText(i *attach.Info) string {
+	switch {
+	case i.Signal != "":
+		return "ended by " + i.Signal
+	case i.Code != nil:
+		return fmt.Sprintf("exited with %d", *i.Code)
+	}
+	return i.State
+}
+
+// run joins the session again and again until it is over or the person leaves.
+func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
+	lost := time.Time{}
+	for ; ; st, err = at.join(ctx) {
+		if err == nil {
+			lost = time.Time{}
+			err = at.converse(ctx, st)
+			if err == nil || errors.Is(err, errDetached) || ctx.Err() != nil {
+				return err
+			}
+			if errors.Is(err, errSwitched) {
+				continue
+			}
+		} else if lost.IsZero() {
+			lost = time.Now()
+		}
+		var refused *api.Error
+		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || !lost.IsZero() && time.Since(lost) > reattachTime {
+			return err
+		}
+		select { // the daemon is being restarted
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// converse moves bytes both ways, and closes the stream. nil: the session is over.
+func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
+	drawn, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		drawn <- at.draw(st)
+	}()
+	defer func() {
+		_ = st.Close()
+		<-done // nothing of this stream is drawn over what comes next
+	}()
+	for {
+		if typed := at.typed; typed != nil {
+			at.typed = nil
+			if err := at.take(ctx, st, typed); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case err := <-drawn:
+			return err
+		case in, ok := <-at.keys:
+			if !ok { // the terminal is gone
+				return errDetached
+			}
+			at.typed = in
+		case <-at.t.Resized:
+			cols, rows := at.t.Size()
+			if err := st.Resize(cols, rows); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take types what is for the session and does what is for us.
+func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte) error {
+	out, do, rest := at.Chords.Feed(typed)
+	if len(out) > 0 {
+		if err := st.Type(out); err != nil {
+			return err
+		}
+	}
+	switch do {
+	case attach.Detach:
+		return errDetached
+	case attach.Next, attach.Previous:
+		if len(rest) > 0 {
+			at.typed = rest
+		}
+		return at.move(ctx, do)
+	}
+	return nil
+}
+
+// move goes to the running session after or before this one. Where there is no other, it
+// stays.
+func (at *attachment) move(ctx context.Context, do attach.Action) error {
+	all, err := at.Client.List(ctx)
+	if err != nil {
+		return nil // no daemon right now: the person can press the key again
+	}
+	inside := os.Getenv("LONGTERM_SESSION")
+	list := slices.DeleteFunc(all, func(s api.Session) bool {
+		return s.ID != at.id && (s.State != "running" || s.ID == inside)
+	})
+	here := slices.IndexFunc(list, func(s api.Session) bool { return s.ID == at.id })
+	if len(list) < 2 || here < 0 {
+		return nil
+	}
+	step := 1
+	if do == attach.Previous {
+		step = len(list) - 1
+	}
+	to := list[(here+step)%len(list)]
+	at.s, at.id, at.name = at.Client.Session(to.ID), to.ID, to.Name
+	return errSwitched
+}
+
+func (at *attachment) draw(st *client.Stream) error {
+	for {
+		draw, info, err := st.Read()
+		switch {
+		case client.Over(err):
+			return nil
+		case err != nil:
+			return err
+		case info != nil:
+			at.info = *info
+		default:
+			if err := at.t.Draw(draw); err != nil {
+				return errDetached
+			}
+		}
+	}
+}

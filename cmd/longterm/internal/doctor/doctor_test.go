@@ -1,0 +1,75 @@
+//go:build unix
+
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// newDoctor examines an instance of which nothing runs.
+func newDoctor(t *testing.T) (*Doctor, *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	dirs := paths.Dirs{Run: filepath.Join(dir, "run"), State: filepath.Join(dir, "state"), Config: dir}
+	build := func() string { return "v0" }
+	c := client.New(client.Options{Dirs: dirs, Build: build})
+	t.Cleanup(c.Close)
+	var b bytes.Buffer
+	return &Doctor{Printer: &output.Printer{Stdout: &b, Stderr: &b}, Dirs: dirs, Quiet: c, Version: build}, &b
+}
+
+// Each check has a name of its own, and finds something about an instance that was never used.
+func TestChecks(t *testing.T) {
+	d, _ := newDoctor(t)
+	names := map[string]bool{}
+	for _, c := range checks {
+		if names[c.name] {
+			t.Errorf("%s is there twice", c.name)
+		}
+		names[c.name] = true
+		if f := c.run(t.Context(), d); f.Text == "" || f.Level == "fail" {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
+
+func TestCheckDir(t *testing.T) {
+	dir := t.TempDir()
+	for mode, want := range map[os.FileMode]string{0o700: "ok", 0o755: "fail"} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if f := checkDir(dir); f.Level != want {
+			t.Errorf("mode %o: %+v", mode, f)
+		}
+	}
+	if f := checkDir(filepath.Join(dir, "none")); f.Level != "ok" || !strings.Contains(f.Text, "does not exist yet") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	d, out := newDoctor(t)
+	if err := os.MkdirAll(d.Dirs.State, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(d.Dirs.State, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Examine(t.Context()); exit.Status(err) != 1 || !strings.Contains(out.String(), "✗ state directory") || !strings.Contains(out.String(), "    → chmod 700") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out.Reset()
+	if err := d.Journals(t.Context(), false); err != nil || out.String() != "there is no history\n" {
+		t.Errorf("%v %s", err, out)
+	}
+}

@@ -1,0 +1,89 @@
+//go:build unix
+
+// Package processes says which processes of an instance run on this machine, keepers and daemon, by the locks they hold,
+// and waits for their ends. It asks no daemon: it is for when there is none, or when one is to go.
+package processes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// AnyKeeper says that a keeper runs.
+func AnyKeeper(dirs paths.Dirs) bool {
+	return slices.ContainsFunc(dirs.KeeperKeys(), func(key string) bool {
+		return keeper.Held(dirs.KeeperStateLock(key)) || keeper.Held(dirs.KeeperLock(key))
+	})
+}
+
+// AnyDaemon says that a daemon runs.
+func AnyDaemon(dirs paths.Dirs) bool {
+	return keeper.Held(dirs.DaemonStateLock()) || keeper.Held(dirs.DaemonLock())
+}
+
+// WaitGone waits until a process has ended: as long as the sessions that it ends before itself
+// become fewer, and a minute.
+func WaitGone(ctx context.Context, pid int, sessions func() int) error {
+	deadline, asked, last := time.Now().Add(time.Minute), time.Now(), -1
+	for Alive(pid) {
+		if time.Since(asked) > time.Second {
+			if n := sessions(); n != last {
+				last, deadline = n, time.Now().Add(time.Minute)
+			}
+			asked = time.Now()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// Alive reports whether a process runs. One that ended and waits for its parent, or for
+// an init that is slow to reap, does not.
+func Alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	st, err := sys.ReadStat(pid)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return true
+	case err != nil:
+		return !errors.Is(err, sys.ErrGone)
+	}
+	return st.State != 'Z'
+}
+
+// WithKeeper adds what the keeper knows when there is no daemon to ask.
+func WithKeeper(ctx context.Context, err error, dirs paths.Dirs, build func() string) error {
+	l, derr := link.Dial(dirs.KeeperSocket(paths.MainKeeper), wire.RoleTool, build(), nil)
+	if derr != nil {
+		return err
+	}
+	defer l.Close()
+	st, derr := l.Status(ctx)
+	if derr != nil {
+		return err
+	}
+	last := ""
+	if st.LastError != "" {
+		last = "; last: " + st.LastError
+	}
+	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, last)
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+package processes
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+func TestNothingRuns(t *testing.T) {
+	dir := t.TempDir()
+	dirs := paths.Dirs{Run: filepath.Join(dir, "run"), State: filepath.Join(dir, "state"), Config: dir}
+	if AnyKeeper(dirs) || AnyDaemon(dirs) {
+		t.Error("something runs")
+	}
+	asked := errors.New("no daemon")
+	if err := WithKeeper(t.Context(), asked, dirs, func() string { return "v0" }); !errors.Is(err, asked) || err.Error() != asked.Error() {
+		t.Error(err)
+	}
+}
+
+// A process that has ended is not alive, even before its parent has asked for it.
+func TestAliveAndWaitGone(t *testing.T) {
+	if !Alive(os.Getpid()) {
+		t.Error("this very process is not alive")
+	}
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := WaitGone(ctx, cmd.Process.Pid, func() int { return 0 }); !errors.Is(err, context.Canceled) {
+		t.Errorf("while it runs: %v", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := WaitGone(t.Context(), cmd.Process.Pid, func() int { return 0 }); err != nil || Alive(cmd.Process.Pid) {
+		t.Errorf("after its end: %v", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
