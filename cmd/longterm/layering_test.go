@@ -60,7 +60,7 @@ func TestLayering(t *testing.T) {
 // keeperMay is all that the keeper's process is made of besides the standard library
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
-	module + "/session/keeper", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
+	module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 
@@ -77,6 +77,28 @@ func TestKeeperStaysSmall(t *testing.T) {
 	for _, heavy := range []string{"net/http", "database/sql"} {
 		if slices.Contains(goList(t, "-deps", module+"/session/keeper"), heavy) {
 			t.Errorf("the keeper imports %s", heavy)
+		}
+	}
+}
+
+// mayNot says what a package (and all below it, with "/...") must not link, and why.
+var mayNot = []struct{ pkg, dep, why string }{
+	{"/session/client", module + "/session/keeper", "a client starts a keeper (keeper/launch) and carries nothing of what one is made of"},
+	{"/session/client", "github.com/creack/pty", "a client opens no terminal"},
+	{"/session/client", module + "/session/ring", "what a keeper and a daemon share is not a client's"},
+	{"/session/client", module + "/session/daemon", "a client asks the daemon by its API"},
+	{"/session/client", "database/sql", "a client reads no records"},
+	{"/session/keeper/launch", module + "/session/keeper/wire", "to start a keeper is not to speak with it"},
+	{"/session/attach", module + "/session/client", "messages and filters know no connection"},
+	{"/cmd/longterm/internal/...", module + "/session/keeper", "only the verb that is a keeper links one"},
+}
+
+func TestMustNotImport(t *testing.T) {
+	for _, no := range mayNot {
+		for _, pkg := range goList(t, module+no.pkg) {
+			if slices.Contains(goList(t, "-deps", pkg), no.dep) {
+				t.Errorf("%s links %s: %s", pkg, no.dep, no.why)
+			}
 		}
 	}
 }

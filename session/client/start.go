@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -90,8 +90,8 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 	if !notThere(err) {
 		return nil, err
 	}
-	err = keeper.Launch(c.o.KeeperArgv(), c.o.Dirs.KeeperLog())
-	if err != nil && !errors.Is(err, keeper.ErrRunning) {
+	err = launch.Keeper(c.o.KeeperArgv(), c.o.Dirs.KeeperLog())
+	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}
 	return c.dialRunning(socket)
@@ -100,13 +100,13 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 // dialRunning connects to a keeper that is known to run. When its socket was removed it makes
 // it again in a moment.
 func (c *Client) dialRunning(socket string) (*link.Link, error) {
-	for until := time.Now().Add(3 * keeper.WatchEvery); ; {
+	for until := time.Now().Add(3 * launch.WatchEvery); ; {
 		l, err := link.Dial(socket, wire.RoleTool, c.o.Build(), nil)
 		if err == nil || !notThere(err) {
 			return l, err
 		}
 		if time.Now().After(until) {
-			if elsewhere := keeper.Holder(c.o.Dirs.KeeperStateLock(paths.MainKeeper)); elsewhere != "" && elsewhere != socket {
+			if elsewhere := launch.Holder(c.o.Dirs.KeeperStateLock(paths.MainKeeper)); elsewhere != "" && elsewhere != socket {
 				return nil, fmt.Errorf("longterm runs already, with its runtime directory in %s and not in %s: set XDG_RUNTIME_DIR as it was when it was started (%w)",
 					filepath.Dir(filepath.Dir(elsewhere)), c.o.Dirs.Run, err)
 			}

@@ -25,7 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
-	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
@@ -118,7 +118,7 @@ func (d *Daemon) acquire() error {
 	deadline := time.Now().Add(shutdownTime + time.Second)
 	for {
 		err := d.lockAll()
-		if !errors.Is(err, keeper.ErrRunning) {
+		if !errors.Is(err, launch.ErrRunning) {
 			return err
 		}
 		if time.Now().After(deadline) {

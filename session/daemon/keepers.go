@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -116,7 +116,7 @@ func (k *keeperLink) watch(l *link.Link) {
 
 // dial connects to a keeper. Its socket may have been removed: it makes it again.
 func (k *keeperLink) dial() (*link.Link, error) {
-	deadline := time.Now().Add(3 * keeper.WatchEvery)
+	deadline := time.Now().Add(3 * launch.WatchEvery)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
 		notThere := errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
@@ -140,7 +140,7 @@ func (k *keeperLink) redial() (*link.Link, error) {
 
 // keeperEnded reports whether nobody holds a lock of the keeper's: it will not come back.
 func keeperEnded(dirs paths.Dirs, key string) bool {
-	return !keeper.Held(dirs.KeeperStateLock(key)) && !keeper.Held(dirs.KeeperLock(key))
+	return !launch.Held(dirs.KeeperStateLock(key)) && !launch.Held(dirs.KeeperLock(key))
 }
 
 // await waits until the connection that ended is replaced or given up.
@@ -234,8 +234,8 @@ func (d *Daemon) KeeperFor(key string) (Keeper, error) {
 		return k, nil
 	}
 	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)
-	err := keeper.Launch(append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
-	if err != nil && !errors.Is(err, keeper.ErrRunning) {
+	err := launch.Keeper(append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
+	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}
 	if k, err = d.connect(key); err != nil {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 )
 
 // locks make this the only daemon: of the state directory, which decides, and of the runtime
@@ -19,15 +19,15 @@ import (
 type locks struct{ state, run *os.File }
 
 func (d *Daemon) lockAll() error {
-	state, err := keeper.Relock(d.locks.state, d.cfg.Dirs.DaemonStateLock())
-	if errors.Is(err, keeper.ErrRunning) {
+	state, err := launch.Relock(d.locks.state, d.cfg.Dirs.DaemonStateLock())
+	if errors.Is(err, launch.ErrRunning) {
 		return err
 	}
 	if err != nil {
 		d.log.Warn("no lock in the state directory", "err", err)
 	}
 	d.locks.state = state
-	d.locks.run, err = keeper.Relock(d.locks.run, d.cfg.Dirs.DaemonLock())
+	d.locks.run, err = launch.Relock(d.locks.run, d.cfg.Dirs.DaemonLock())
 	return err
 }
 
@@ -52,7 +52,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	dirs := d.cfg.Dirs
 	socket, _ := os.Lstat(dirs.Socket())
 	database, _ := os.Lstat(dirs.Database())
-	tick := time.NewTicker(keeper.WatchEvery)
+	tick := time.NewTicker(launch.WatchEvery)
 	defer tick.Stop()
 	for said := error(nil); ; {
 		select {
@@ -118,5 +118,5 @@ func (d *Daemon) clearKeeper(key string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, keeper.RemoveLock(d.cfg.Dirs.KeeperLock(key)), keeper.RemoveLock(d.cfg.Dirs.KeeperStateLock(key)))
+	return errors.Join(err, launch.RemoveLock(d.cfg.Dirs.KeeperLock(key)), launch.RemoveLock(d.cfg.Dirs.KeeperStateLock(key)))
 }

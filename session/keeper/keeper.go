@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -94,7 +95,7 @@ func Run(cfg Config) error {
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept(k.listener)
-	look := time.NewTicker(WatchEvery)
+	look := time.NewTicker(launch.WatchEvery)
 	defer look.Stop()
 	k.reap() // what ended between two executions
 	k.reportReady(nil)

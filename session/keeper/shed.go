@@ -15,7 +15,7 @@ import (
 // was given by accident of who came first is shed here, before anything is started: open
 // files (a lock held by a script would be held for ever), a umask, a priority, limits on
 // files and CPU time. Signals that were ignored are caught, see caught; blocked ones are
-// Launch's to unblock.
+// launch.Keeper's to unblock.
 
 // neutralUmask is that of sessions whose caller says none.
 const neutralUmask = 0o022

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -20,16 +19,4 @@ func neutralPriority() error {
 		return err
 	}
 	return os.NewSyscallError("setpriority", unix.Setpriority(unix.PRIO_PGRP, 0, 0))
-}
-
-// startUnblocked is os.StartProcess with no signal blocked in the new process, whatever is in
-// ours: who starts it may have blocked some.
-func startUnblocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var none, old unix.Sigset_t
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &old); err == nil {
-		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
-	}
-	return os.StartProcess(name, argv, attr)
 }

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -112,7 +113,7 @@ func (k *Keeper) probe(path string) error {
 func handoffArgs(argv []string, fd int) []string {
 	args := []string{argv[0]}
 	for i := 1; i < len(argv); i++ {
-		if argv[i] == HandoffFlag || argv[i] == readyFlag {
+		if argv[i] == HandoffFlag || argv[i] == launch.ReadyFlag {
 			i++
 			continue
 		}

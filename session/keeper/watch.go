@@ -10,12 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
-
-// WatchEvery is how often keepers and the daemon look whether their sockets and locks are
-// still there: somebody may remove a runtime directory, thinking that it is left over.
-const WatchEvery = time.Second
 
 // listen makes the socket. The lock is ours, so one that is there belongs to nobody.
 func (k *Keeper) listen() error {
@@ -47,7 +44,7 @@ func (k *Keeper) lockAll() (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := Relock(k.lock, k.cfg.Lock)
+	lock, err := launch.Relock(k.lock, k.cfg.Lock)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stateLock, k.lock = state, lock
@@ -60,8 +57,8 @@ func (k *Keeper) lockState() (*os.File, error) {
 	if k.cfg.StateLock == "" {
 		return nil, nil
 	}
-	f, err := Relock(k.stateLock, k.cfg.StateLock)
-	if err != nil && !errors.Is(err, ErrRunning) {
+	f, err := launch.Relock(k.stateLock, k.cfg.StateLock)
+	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		k.log.Warn("no lock in the state directory", "err", err)
 		return f, nil
 	}
@@ -81,7 +78,7 @@ func (k *Keeper) lockState() (*os.File, error) {
 // look has what was removed of ours made again, so that clients find the sessions.
 func (k *Keeper) look() {
 	now, err := os.Lstat(k.cfg.Socket)
-	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && isFile(k.lock, k.cfg.Lock) {
+	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && launch.IsFile(k.lock, k.cfg.Lock) {
 		k.socket = now
 		return
 	}

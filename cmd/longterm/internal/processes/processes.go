@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -22,13 +22,13 @@ import (
 // AnyKeeper says that a keeper runs.
 func AnyKeeper(dirs paths.Dirs) bool {
 	return slices.ContainsFunc(dirs.KeeperKeys(), func(key string) bool {
-		return keeper.Held(dirs.KeeperStateLock(key)) || keeper.Held(dirs.KeeperLock(key))
+		return launch.Held(dirs.KeeperStateLock(key)) || launch.Held(dirs.KeeperLock(key))
 	})
 }
 
 // AnyDaemon says that a daemon runs.
 func AnyDaemon(dirs paths.Dirs) bool {
-	return keeper.Held(dirs.DaemonStateLock()) || keeper.Held(dirs.DaemonLock())
+	return launch.Held(dirs.DaemonStateLock()) || launch.Held(dirs.DaemonLock())
 }
 
 // WaitGone waits until a process has ended: as long as the sessions that it ends before itself

@@ -1,6 +1,6 @@
 //go:build unix
 
-package keeper
+package launch
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func Lock(path string) (*os.File, error) {
 			return nil, errors.Join(ErrRunning, f.Close())
 		case err != nil:
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
-		case isFile(f, path):
+		case IsFile(f, path):
 			return f, nil
 		}
 		_ = f.Close() // removed between the two steps: a lock that nobody can find is none
@@ -65,7 +65,7 @@ func RemoveLock(path string) error {
 // Relock keeps a lock that is held where others find it: when its file was removed another
 // one is made and held instead.
 func Relock(f *os.File, path string) (*os.File, error) {
-	if f != nil && isFile(f, path) {
+	if f != nil && IsFile(f, path) {
 		return f, nil
 	}
 	again, err := Lock(path)
@@ -78,8 +78,8 @@ func Relock(f *os.File, path string) (*os.File, error) {
 	return again, nil
 }
 
-// isFile reports whether path still names f.
-func isFile(f *os.File, path string) bool {
+// IsFile reports whether path still names f.
+func IsFile(f *os.File, path string) bool {
 	ours, err := f.Stat()
 	named, lerr := os.Lstat(path)
 	return err == nil && lerr == nil && os.SameFile(ours, named)

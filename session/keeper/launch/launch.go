@@ -1,6 +1,6 @@
 //go:build unix
 
-package keeper
+package launch
 
 import (
 	"bufio"
@@ -14,12 +14,18 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-const readyFlag = "--ready-fd"
+// ReadyFlag is the argument that carries the descriptor on which a keeper says that it serves, or
+// why it does not.
+const ReadyFlag = "--ready-fd"
 
-// Launch starts a keeper as a process of its own: argv (whose first element is only
+// WatchEvery is how often keepers and the daemon look whether their sockets and locks are
+// still there: somebody may remove a runtime directory, thinking that it is left over.
+const WatchEvery = time.Second
+
+// Keeper starts a keeper as a process of its own: argv (whose first element is only
 // a name) run by this process's executable, in a session of its own, with nothing of
 // ours but a log to write to. It returns once the keeper serves its socket.
-func Launch(argv []string, log string) error {
+func Keeper(argv []string, log string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -38,7 +44,7 @@ func Launch(argv []string, log string) error {
 		return err
 	}
 	defer ready.Close()
-	p, err := startUnblocked(sys.SelfExe(), append(argv, readyFlag, "3"), &os.ProcAttr{
+	p, err := startUnblocked(sys.SelfExe(), append(argv, ReadyFlag, "3"), &os.ProcAttr{
 		Dir:   "/",
 		Env:   keeperEnviron(),
 		Files: []*os.File{null, null, logFile, readyEnd},

@@ -1,0 +1,94 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if Held(path) || Holder(path) != "" {
+		t.Error("held before there is a file")
+	}
+	if err := RemoveLock(path); err != nil {
+		t.Error(err)
+	}
+	f, err := Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("/a/socket"); err != nil {
+		t.Fatal(err)
+	}
+	if !Held(path) || Holder(path) != "/a/socket" {
+		t.Errorf("held %v by %q", Held(path), Holder(path))
+	}
+	if again, err := Lock(path); !errors.Is(err, ErrRunning) || again != nil {
+		t.Errorf("a second one: %v, %v", again, err)
+	}
+	if err := RemoveLock(path); !errors.Is(err, ErrRunning) {
+		t.Errorf("removed while it is held: %v", err)
+	}
+	if same, err := Relock(f, path); err != nil || same != f {
+		t.Errorf("held still: %v, %v", same, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if Held(path) {
+		t.Error("held after it was closed")
+	}
+	if err := RemoveLock(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+// A lock whose file was removed is nobody's to find: another one is made.
+func TestRelockAfterRemoval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if IsFile(f, path) || Held(path) {
+		t.Error("a removed file is a lock")
+	}
+	again, err := Relock(f, path)
+	if err != nil || again == f || !IsFile(again, path) || !Held(path) {
+		t.Fatalf("%v, %v", again, err)
+	}
+	defer again.Close()
+	if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the old one is open: %v", err)
+	}
+	other, err := Lock(filepath.Join(t.TempDir(), "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if kept, err := Relock(other, path); !errors.Is(err, ErrRunning) || kept != other {
+		t.Errorf("taken from who holds it: %v, %v", kept, err)
+	}
+}
+
+func TestLockFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), path); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Lock(path); err == nil {
+		_ = f.Close()
+		t.Error("a link was followed")
+	}
+}

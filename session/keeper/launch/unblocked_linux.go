@@ -1,0 +1,20 @@
+package launch
+
+import (
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// startUnblocked is os.StartProcess with no signal blocked in the new process, whatever is in
+// ours: who starts it may have blocked some.
+func startUnblocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var none, old unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &old); err == nil {
+		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
+	}
+	return os.StartProcess(name, argv, attr)
+}

@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package launch
+
+import "os"
+
+func startUnblocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	return os.StartProcess(name, argv, attr)
+}
