@@ -34,8 +34,8 @@ type outcome struct {
 	signal string
 }
 
-// work is the newest task of a session and what is known of it.
-type work struct {
+// activity is the newest task of a session and what is known of it.
+type activity struct {
 	mu      sync.Mutex
 	n       int
 	state   progress.State
@@ -43,11 +43,11 @@ type work struct {
 	known   bool
 	running bool
 	over    int            // number of the newest command that ended
-	ends    chan<- outcome // to the follower of the task that runs
+	ends    chan<- outcome // to the watcher of the task that runs
 }
 
 // view is what clients see of the n-th command, or of the newest; nil: nothing is known.
-func (w *work) view(n int) *api.Activity {
+func (w *activity) view(n int) *api.Activity {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.known || n != newest && n != w.n {
@@ -78,7 +78,7 @@ func activityView(n int, s *progress.State, running bool) *api.Activity {
 }
 
 // set notes how a task stands, unless a newer one runs.
-func (w *work) set(n int, s progress.State, at time.Time, running bool) {
+func (w *activity) set(n int, s progress.State, at time.Time, running bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n >= w.n {
@@ -87,7 +87,7 @@ func (w *work) set(n int, s progress.State, at time.Time, running bool) {
 }
 
 // begins makes a task the newest; nil: it is over already.
-func (w *work) begins(n int) <-chan outcome {
+func (w *activity) begins(n int) <-chan outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n > 0 && n <= w.over {
@@ -101,8 +101,8 @@ func (w *work) begins(n int) <-chan outcome {
 	return ends
 }
 
-// ended tells the task's follower.
-func (w *work) ended(n int, how outcome) {
+// ended tells the task's watcher.
+func (w *activity) ended(n int, how outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = max(w.over, n)
@@ -113,20 +113,20 @@ func (w *work) ended(n int, how outcome) {
 }
 
 // followCommand begins or ends to follow a command of a session's shell.
-func (h *hub) followCommand(e *entry, c *session.Command) {
+func (h *Registry) followCommand(e *Handle, c *session.Command) {
 	n := int(c.Number)
 	if c.Running {
-		if e.dev != nil {
+		if e.device != nil {
 			h.follow(e, task{n: n, command: c.Text, cwd: c.CwdBefore, from: c.Start, began: c.Began})
 		}
 		return
 	}
-	e.work.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
+	e.activity.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
 }
 
 // followProgram follows what a session was started with, if it is no shell for a person.
-func (h *hub) followProgram(e *entry, l *shell.Launch) {
-	r := e.record()
+func (h *Registry) followProgram(e *Handle, l *shell.Launch) {
+	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || isShell(r.Argv) {
 		return
 	}
@@ -134,18 +134,18 @@ func (h *hub) followProgram(e *entry, l *shell.Launch) {
 }
 
 // programEnded is told of the end of a session.
-func (h *hub) programEnded(e *entry, st session.Status) {
+func (h *Registry) programEnded(e *Handle, st session.Status) {
 	how := outcome{to: st.Offset, at: st.Ended}
 	if x := st.Exit; x != nil {
 		if how.signal = x.Signal; x.Signal == "" {
 			how.exit = &x.Code
 		}
 	}
-	e.work.ended(0, how)
+	e.activity.ended(0, how)
 }
 
 // followAgain goes on with the command that ran when the daemon before this one ended.
-func (h *hub) followAgain(ctx context.Context, e *entry) {
+func (h *Registry) followAgain(ctx context.Context, e *Handle) {
 	list, err := h.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return
@@ -155,19 +155,19 @@ func (h *hub) followAgain(ctx context.Context, e *entry) {
 }
 
 // follow reads what a task prints, in the background.
-func (h *hub) follow(e *entry, j task) {
-	ends := e.work.begins(j.n)
+func (h *Registry) follow(e *Handle, j task) {
+	ends := e.activity.begins(j.n)
 	if ends == nil {
 		return
 	}
-	f := &follower{h: h, e: e, task: j, ends: ends}
-	h.followers.run(func(ctx context.Context) {
+	f := &watcher{reg: h, e: e, task: j, ends: ends}
+	h.watchers.run(func(ctx context.Context) {
 		_ = h.contain("follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
 	})
 }
 
-// followers are the goroutines that read what commands print.
-type followers struct {
+// watchers are the goroutines that read what commands print.
+type watchers struct {
 	mu     sync.Mutex
 	closed bool
 	group  sync.WaitGroup
@@ -175,12 +175,12 @@ type followers struct {
 	cancel context.CancelFunc
 }
 
-func newFollowers() *followers {
+func newWatchers() *watchers {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &followers{ctx: ctx, cancel: cancel}
+	return &watchers{ctx: ctx, cancel: cancel}
 }
 
-func (f *followers) run(follow func(context.Context)) {
+func (f *watchers) run(follow func(context.Context)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {
@@ -189,7 +189,7 @@ func (f *followers) run(follow func(context.Context)) {
 }
 
 // stop ends them and waits.
-func (f *followers) stop() {
+func (f *watchers) stop() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()

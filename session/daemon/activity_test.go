@@ -21,7 +21,7 @@ import (
 
 // FEATURES: R82
 func TestWork(t *testing.T) {
-	var w work
+	var w activity
 	if w.view(newest) != nil {
 		t.Error("something is known of nothing")
 	}
@@ -73,12 +73,12 @@ func TestFollowerNotifies(t *testing.T) {
 		told <- f
 	}))
 	defer hook.Close()
-	h := &hub{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}
-	e := &entry{rec: store.Session{ID: "1", Name: "b"}}
-	news, leave := h.terminals.join()
+	h := &Registry{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}
+	e := &Handle{rec: store.Session{ID: "1", Name: "b"}}
+	news, leave := h.Terminals.join()
 	defer leave()
 	begun := time.Now()
-	f := &follower{h: h, e: e, task: task{n: 4, command: "make", began: begun}}
+	f := &watcher{reg: h, e: e, task: task{n: 4, command: "make", began: begun}}
 	one := 1
 	f.notify(t.Context(), &progress.State{Errors: 3, First: &progress.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
 	if got := <-told; got.Name != "b" || got.N != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
@@ -88,7 +88,7 @@ func TestFollowerNotifies(t *testing.T) {
 		t.Errorf("attached terminals get %q", b)
 	}
 	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Millisecond), exit: &one})
-	e.seat.sit(&seat{cols: 80, rows: 24})
+	e.Clients.Join(&Client{cols: 80, rows: 24})
 	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
 	if len(told) > 0 || len(news) > 0 {
 		t.Error("somebody was told of a short command, or of one that they see")

@@ -23,7 +23,7 @@ import (
 
 // load reads the records of all sessions. They are history until a keeper turns out
 // to have their process.
-func (h *hub) load(ctx context.Context) error {
+func (h *Registry) load(ctx context.Context) error {
 	h.writes.Go(func() {
 		if err := shell.SweepMemory(); err != nil {
 			h.log.Warn("remove what shells of removed sessions left", "err", err)
@@ -39,14 +39,14 @@ func (h *hub) load(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, r := range recs {
 		known[r.ID] = true
-		h.mustAdd(&entry{rec: r})
+		h.mustAdd(&Handle{rec: r})
 	}
 	return h.loadLost(ctx, known)
 }
 
 // loadLost records sessions that have a directory but no row: the database was lost,
 // or a daemon died between the two.
-func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
+func (h *Registry) loadLost(ctx context.Context, known map[string]bool) error {
 	dirs, err := os.ReadDir(h.dirs.Sessions())
 	if err != nil {
 		return fmt.Errorf("sessions' directories: %w", err)
@@ -63,13 +63,13 @@ func (h *hub) loadLost(ctx context.Context, known map[string]bool) error {
 		if err := h.store.CreateSession(ctx, rec); err != nil {
 			h.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		h.mustAdd(&entry{rec: rec})
+		h.mustAdd(&Handle{rec: rec})
 	}
 	return nil
 }
 
-// mustAdd adds an entry of an earlier daemon, under another name if its own is taken.
-func (h *hub) mustAdd(e *entry) {
+// mustAdd adds a handle of an earlier daemon, under another name if its own is taken.
+func (h *Registry) mustAdd(e *Handle) {
 	if h.add(e) != nil {
 		e.rec.Name += "-" + e.rec.ID[:min(8, len(e.rec.ID))]
 		_ = h.add(e)
@@ -78,7 +78,7 @@ func (h *hub) mustAdd(e *entry) {
 
 // adoptAll goes on with the sessions that keepers have, and makes history of the others. connect
 // makes the connection to a keeper; nil without an error: it was killed.
-func (h *hub) adoptAll(ctx context.Context, keys []string, connect func(key string) (Keeper, error)) {
+func (h *Registry) adoptAll(ctx context.Context, keys []string, connect func(key string) (Keeper, error)) {
 	for _, key := range keys {
 		if err := h.adoptKeeper(ctx, key, connect); err != nil {
 			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
@@ -89,7 +89,7 @@ func (h *hub) adoptAll(ctx context.Context, keys []string, connect func(key stri
 }
 
 // adoptKeeper goes on with what one keeper has.
-func (h *hub) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
+func (h *Registry) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
 	h.silent[key] = true
 	k, err := connect(key)
 	if err != nil {
@@ -114,15 +114,15 @@ func (h *hub) adoptKeeper(ctx context.Context, key string, connect func(key stri
 }
 
 // adoptKept goes on with a session that a keeper has.
-func (h *hub) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
-	e := h.byID(s.ID)
+func (h *Registry) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
+	e := h.ByID(s.ID)
 	if e == nil { // its record was lost
 		rec := store.Session{
 			ID: s.ID, Name: "recovered-" + s.ID[:min(8, len(s.ID))], Argv: []string{"?"}, Keeper: k.Key(),
 			Cols: int(s.Cols), Rows: int(s.Rows), PID: int(s.PID), Pipe: s.Pipe, Engine: session.DefaultEngine,
 			State: string(session.Running), Created: time.Unix(0, s.Started),
 		}
-		e = &entry{rec: rec}
+		e = &Handle{rec: rec}
 		h.mustAdd(e)
 		h.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
 		if err := h.store.CreateSession(ctx, e.rec); err != nil {
@@ -131,7 +131,7 @@ func (h *hub) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
 	}
 	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
 		e.rec.State, e.rec.Ended = string(session.Running), time.Time{}
-		h.save(e, func(*store.Session) {})
+		h.Save(e, func(*store.Session) {})
 	}
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (h *hub) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
 }
 
 // adopt maps a session's ring, opens its journal and makes its owner.
-func (h *hub) adopt(ctx context.Context, e *entry, k Keeper, o journal.Options) error {
+func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Options) error {
 	var s *wire.Session
 	var ringFile, pty *os.File
 	err := k.Retry(ctx, func(l *link.Link) (err error) {
@@ -162,7 +162,7 @@ func (h *hub) adopt(ctx context.Context, e *entry, k Keeper, o journal.Options) 
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.commands.Flush}
+	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.records.Flush}
 	dev.keeperPID = int(k.Link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)
@@ -180,9 +180,9 @@ func closeFile(f *os.File) {
 
 // settle makes sessions that no keeper has what they are: history. One that was
 // running when it was last recorded is lost.
-func (h *hub) settle() {
+func (h *Registry) settle() {
 	h.mu.RLock()
-	var rest []*entry
+	var rest []*Handle
 	for _, e := range h.byid {
 		if !e.ready.Load() {
 			rest = append(rest, e)
@@ -198,7 +198,7 @@ func (h *hub) settle() {
 		if e.rec.State == string(session.Running) {
 			e.rec.State = string(session.Lost)
 			e.rec.Ended = time.Now()
-			h.save(e, func(*store.Session) {})
+			h.Save(e, func(*store.Session) {})
 		}
 		if e.rec.State == string(session.Lost) {
 			h.lost = append(h.lost, e)
@@ -216,7 +216,7 @@ func (h *hub) settle() {
 
 // nobodyWants says that a temporary session without a process is of no use any more: it
 // was not started, or ended long enough ago for its result to have been read.
-func (h *hub) nobodyWants(r *store.Session) bool {
+func (h *Registry) nobodyWants(r *store.Session) bool {
 	if r.State == string(session.Running) && r.PID == 0 {
 		h.unborn[r.ID] = true
 		return true
@@ -226,7 +226,7 @@ func (h *hub) nobodyWants(r *store.Session) bool {
 
 // begin opens a session's journal and makes its owner, over a ring when its process
 // lives. History alone is opened lazily: the owner starts when somebody asks.
-func (h *hub) begin(e *entry, dev *device, r *ring.Ring, o journal.Options) error {
+func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options) error {
 	dir := h.dirs.Session(e.rec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -31,10 +31,10 @@ const maxHistoryLag = 64 << 20
 
 // stream is a client's WebSocket and its place at a session.
 type stream struct {
-	srv  *server
-	e    *entry
+	srv  *Server
+	e    *Handle
 	ws   *websocket.Conn
-	seat *seat
+	seat *Client
 	// readOnly clients may not type, and their size has no say.
 	readOnly bool
 	size     attach.Control // of the client at its start; 0×0: unknown
@@ -43,8 +43,8 @@ type stream struct {
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
 
 // openStream upgrades a request to a stream.
-func (s *server) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	e, err := s.hub.resolve(r.PathValue("session"))
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	e, err := s.reg.Resolve(r.PathValue("session"))
 	if err != nil {
 		writeError(w, err)
 		return nil, err
@@ -57,8 +57,8 @@ func (s *server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		writeError(w, err)
 		return nil, err
 	}
-	policy := SizePolicy(q.Get("size"))
-	if !slices.Contains(sizePolicies, policy) {
+	policy := Policy(q.Get("size"))
+	if !slices.Contains(Policies, policy) {
 		err := api.Errorf(api.CodeInvalid, "size policy %q", policy).WithHint("there are latest, largest, smallest, fixed and none")
 		writeError(w, err)
 		return nil, err
@@ -76,9 +76,9 @@ func (s *server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	c := &stream{srv: s, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.readOnly {
-		policy = SizeNone
+		policy = None
 	}
-	c.seat = e.seat.sit(&seat{cols: cols, rows: rows, policy: policy, inside: inside})
+	c.seat = e.Clients.Join(&Client{cols: cols, rows: rows, policy: policy, inside: inside})
 	return c, nil
 }
 
@@ -95,19 +95,19 @@ func writeError(w http.ResponseWriter, err error) {
 // leave gives the place up: others' sizes count again, and a temporary session that
 // ended is removed.
 func (s *stream) leave(ctx context.Context) {
-	empty := s.e.seat.leave(s.seat)
+	empty := s.e.Clients.leave(s.seat)
 	_ = s.ws.Close()
 	s.fit(context.WithoutCancel(ctx))
-	if empty && s.e.temporary() && finished(s.e.s) {
-		s.srv.hub.removeEnded(s.e)
+	if empty && s.e.Temporary() && finished(s.e.Session) {
+		s.srv.reg.RemoveEnded(s.e)
 	}
 }
 
 // fit gives the session the size its clients call for.
 func (s *stream) fit(ctx context.Context) {
-	if cols, rows, ok := s.e.seat.size(); ok {
-		if err := s.e.s.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
-			s.srv.log.Warn("resize", "session", s.e.s.ID(), "err", err)
+	if cols, rows, ok := s.e.Clients.size(); ok {
+		if err := s.e.Session.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
+			s.srv.log.Warn("resize", "session", s.e.Session.ID(), "err", err)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (s *stream) bye(err error) {
 
 // serveAttach connects a person's terminal to a session: raw output, after a drawing
 // of the screen as it stands, minus queries.
-func (s *server) serveAttach(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	c, err := s.openStream(w, r)
 	if err != nil {
 		return
@@ -182,7 +182,7 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			continue
 		}
 		if !s.readOnly {
-			s.e.seat.active(s.seat, c.Cols, c.Rows)
+			s.e.Clients.active(s.seat, c.Cols, c.Rows)
 			s.fit(ctx)
 		}
 		select { // the newest size counts
@@ -199,9 +199,9 @@ func (s *stream) typed(ctx context.Context, t session.Typing) error {
 	if s.readOnly {
 		return nil
 	}
-	s.e.seat.active(s.seat, 0, 0)
+	s.e.Clients.active(s.seat, 0, 0)
 	s.fit(ctx)
-	if _, err := s.e.s.Type(ctx, t); err != nil && ctx.Err() != nil {
+	if _, err := s.e.Session.Type(ctx, t); err != nil && ctx.Err() != nil {
 		return err
 	}
 	return nil
@@ -229,14 +229,14 @@ type attached struct {
 // client's size is the session's, raw output follows the first drawing; otherwise
 // every frame is drawn anew, cropped.
 func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) error {
-	w := a.e.s.Watch()
+	w := a.e.Session.Watch()
 	defer w.Close()
 	a.buf = make([]byte, 64<<10)
-	news, leave := a.srv.hub.terminals.join()
+	news, leave := a.srv.reg.Terminals.join()
 	defer leave()
 	fresh := true
 	for {
-		over := finished(a.e.s)
+		over := finished(a.e.Session)
 		var err error
 		if fresh || !a.fits() {
 			err = a.repaint(ctx)
@@ -274,14 +274,14 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		}
 		// Another size, or another screen: what lies under a full-screen program was
 		// never drawn on the client's terminal.
-		if st := a.e.s.Status(); st.Cols != a.drawn.Cols || st.Rows != a.drawn.Rows || st.Alt != a.frame.Alt {
+		if st := a.e.Session.Status(); st.Cols != a.drawn.Cols || st.Rows != a.drawn.Rows || st.Alt != a.frame.Alt {
 			fresh = true
 		}
 	}
 }
 
 func (a *attached) fits() bool {
-	st := a.e.s.Status()
+	st := a.e.Session.Status()
 	return a.cols == 0 || a.cols == st.Cols && a.rows == st.Rows
 }
 
@@ -289,10 +289,10 @@ func (a *attached) fits() bool {
 // lost, or the client is too far behind.
 func (a *attached) follow() (fresh bool, err error) {
 	for {
-		if _, end := a.e.s.OutputRange(); end-a.offset > a.lag {
+		if _, end := a.e.Session.OutputRange(); end-a.offset > a.lag {
 			return true, nil
 		}
-		c, err := a.e.s.Output(a.offset, a.buf)
+		c, err := a.e.Session.Output(a.offset, a.buf)
 		if err != nil {
 			return false, err
 		}
@@ -318,7 +318,7 @@ func (a *attached) follow() (fresh bool, err error) {
 
 // tell sends what the client shows or needs besides the drawing.
 func (a *attached) tell(ended bool) error {
-	st := a.e.s.Status()
+	st := a.e.Session.Status()
 	a.info = attach.Info{Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended}
 	if st.Exit != nil {
 		a.info.Signal = st.Exit.Signal

@@ -20,19 +20,19 @@ type commandsQuery struct {
 	Limit   int    `query:"limit" minimum:"0" maximum:"10000" doc:"the newest so many; default 100"`
 }
 
-func (s *server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Command, error) {
+func (s *Server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Command, error) {
 	q := store.CommandQuery{Text: in.Text, Failed: in.Failed, Running: in.Running, Limit: in.Limit, Newest: true}
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
 	if in.Session != "" {
-		e, err := s.hub.resolve(in.Session)
+		e, err := s.reg.Resolve(in.Session)
 		if err != nil {
 			return nil, err
 		}
 		q.Session = e.ID()
 	}
-	s.hub.flush(ctx)
+	s.reg.Flush(ctx)
 	recs, err := s.store.Commands(ctx, q)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ type commandPath struct {
 	N int `path:"n" minimum:"0" doc:"number of the command in its session, from 1; 0: the newest"`
 }
 
-func (s *server) getCommand(ctx context.Context, in *commandPath) (api.Command, error) {
+func (s *Server) getCommand(ctx context.Context, in *commandPath) (api.Command, error) {
 	r, err := s.command(ctx, in)
 	if err != nil {
 		return api.Command{}, err
@@ -58,16 +58,16 @@ func (s *server) getCommand(ctx context.Context, in *commandPath) (api.Command, 
 	return s.commandView(&r), nil
 }
 
-func (s *server) command(ctx context.Context, in *commandPath) (store.Command, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) command(ctx context.Context, in *commandPath) (store.Command, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return store.Command{}, err
 	}
-	s.hub.flush(ctx)
+	s.reg.Flush(ctx)
 	if in.N == 0 {
 		newest, err := s.store.Commands(ctx, store.CommandQuery{Session: e.ID(), Newest: true, Limit: 1})
 		if err == nil && len(newest) == 0 {
-			err = api.Errorf(api.CodeNotFound, "session %s has run no command yet", e.record().Name)
+			err = api.Errorf(api.CodeNotFound, "session %s has run no command yet", e.Record().Name)
 		}
 		if err != nil {
 			return store.Command{}, err
@@ -76,22 +76,22 @@ func (s *server) command(ctx context.Context, in *commandPath) (store.Command, e
 	}
 	r, err := s.store.Command(ctx, e.ID(), in.N)
 	if errors.Is(err, store.ErrNoCommand) {
-		err = api.Errorf(api.CodeNotFound, "session %s has no command %d", e.record().Name, in.N).
-			WithHint("`longterm commands %s` lists them", e.record().Name)
+		err = api.Errorf(api.CodeNotFound, "session %s has no command %d", e.Record().Name, in.N).
+			WithHint("`longterm commands %s` lists them", e.Record().Name)
 	}
 	return r, err
 }
 
-func (s *server) commandView(r *store.Command) api.Command {
+func (s *Server) commandView(r *store.Command) api.Command {
 	v := api.Command{
 		Session: r.Session, N: r.N, Text: r.Text, State: r.State, Quality: r.Quality, Cwd: r.Cwd, CwdAfter: r.CwdAfter,
 		ExitCode: r.ExitCode, Signal: r.Signal, Started: r.Started, Output: api.Range{Start: r.From, End: r.To}, Env: r.Env,
 	}
-	if e := s.hub.byID(r.Session); e != nil {
-		v.Name = e.record().Name
+	if e := s.reg.ByID(r.Session); e != nil {
+		v.Name = e.Record().Name
 		v.Activity = e.Activity(r.N)
-		if r.State == store.CommandRunning && e.isReady() { // so far
-			_, v.Output.End = e.s.OutputRange()
+		if r.State == store.CommandRunning && e.Ready() { // so far
+			_, v.Output.End = e.Session.OutputRange()
 		}
 	}
 	until := r.Ended

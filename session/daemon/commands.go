@@ -14,14 +14,14 @@ import (
 )
 
 // ran records a command that began or ended.
-func (h *hub) ran(e *entry, c session.Command) {
+func (h *Registry) ran(e *Handle, c session.Command) {
 	h.host.Ran(e, &c)
 	h.followCommand(e, &c)
-	if e.record().Temporary {
+	if e.Record().Temporary {
 		return
 	}
 	rec := commandRecord(e.rec.ID, &c)
-	h.commands.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
+	h.records.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_, err := h.store.AddCommand(ctx, rec)

@@ -17,10 +17,10 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// create starts a session: checked first, recorded second, spawned third, so that a
+// Create starts a session: checked first, recorded second, spawned third, so that a
 // daemon killed in between leaves a record without a process, never the reverse.
-func (h *hub) create(ctx context.Context, n api.NewSession) (*entry, error) {
-	return h.createRecorded(ctx, n, func(*entry) error { return nil })
+func (h *Registry) Create(ctx context.Context, n api.NewSession) (*Handle, error) {
+	return h.CreateRecorded(ctx, n, func(*Handle) error { return nil })
 }
 
 // errReplacedMeanwhile is for who asked for something that the daemon's successor may have.
@@ -36,9 +36,9 @@ func Replaced() error {
 // spawnTime bounds how long a keeper may take to start a process.
 const spawnTime = 30 * time.Second
 
-// createRecorded is create for who has something of their own to record before the process
+// CreateRecorded is create for who has something of their own to record before the process
 // is started.
-func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(*entry) error) (*entry, error) {
+func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record func(*Handle) error) (*Handle, error) {
 	if h.host.Leaving() {
 		return nil, Replaced()
 	}
@@ -49,12 +49,12 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 	if err := h.withinLimits(); err != nil {
 		return nil, err
 	}
-	k, err := h.host.KeeperFor(plan.rec.Keeper)
+	k, err := h.host.KeeperFor(plan.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
 			WithHint("see %s", h.dirs.KeeperLog())
 	}
-	e := &entry{rec: plan.rec}
+	e := &Handle{rec: plan.Record}
 	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
 		return nil, err
 	}
@@ -73,16 +73,16 @@ func (h *hub) createRecorded(ctx context.Context, n api.NewSession, record func(
 		h.forget(e)
 		return nil, err
 	}
-	h.writes.Go(func() { h.save(e, func(*store.Session) {}) }) // its pid
-	view := h.describe(e, e.s.Status())
-	h.bus.Publish("created", &view)
+	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) }) // its pid
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Publish("created", &view)
 	return e, nil
 }
 
-func (h *hub) withinLimits() error {
+func (h *Registry) withinLimits() error {
 	running := 0
-	for _, e := range h.all() {
-		if e.s.Status().State == session.Running {
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
 			running++
 		}
 	}
@@ -114,7 +114,7 @@ func descriptorsLeft() int {
 }
 
 // reserve takes the name, makes the directory and records the session.
-func (h *hub) reserve(ctx context.Context, e *entry, makeName bool) error {
+func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error {
 	base := e.rec.Name
 	if makeName {
 		base = nameFor(e.rec.Argv)
@@ -143,14 +143,14 @@ func (h *hub) reserve(ctx context.Context, e *entry, makeName bool) error {
 }
 
 // spawn starts the process and its owner.
-func (h *hub) spawn(ctx context.Context, e *entry, k Keeper, p *plan) error {
+func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *Plan) error {
 	// The process may be there once it was asked for, whatever becomes of who wanted it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
 	if err := h.spawner.start(ctx, k, p); err != nil {
 		return err
 	}
-	e.rec.Pipe, e.why = p.rec.Pipe, p.why
+	e.rec.Pipe, e.why = p.Record.Pipe, p.why
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		if h.host.Leaving() {
 			return err
@@ -165,7 +165,7 @@ func (h *hub) spawn(ctx context.Context, e *entry, k Keeper, p *plan) error {
 }
 
 // forget undoes a reservation.
-func (h *hub) forget(e *entry) {
+func (h *Registry) forget(e *Handle) {
 	h.hide(e)
 	defer h.drop(e)
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)

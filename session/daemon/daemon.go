@@ -6,7 +6,7 @@
 //
 //	lock → store → keepers → adopt sessions → serve → tell the main keeper: ready
 //
-// The hub is the set of sessions, with one lock for its maps. Everything about one
+// The registry is the set of sessions, with one lock for its maps. Everything about one
 // session is done by that session's owner (package session). A keeperLink is the
 // connection to one keeper, with a goroutine that reads it and reconnects.
 package daemon
@@ -48,8 +48,8 @@ type Daemon struct {
 	cfg     Config
 	log     *slog.Logger
 	store   *store.Store
-	hub     *hub
-	jobs    *jobs
+	reg     *Registry
+	jobs    *Set
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -86,20 +86,20 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer d.store.Close()
-	d.hub.adoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
+	d.reg.adoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.resume()
 	listener, err := d.listen()
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: newServer(d, d.hub, d.jobs, d.store, d.conf, d.log, cfg.Build).handler(), ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	srv := &http.Server{Handler: newServer(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build).handler(), ConnContext: WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
 	stopWatching := d.keepPaths(srv)
-	defer d.hub.start(ctx)()
+	defer d.reg.start(ctx)()
 	restored := make(chan struct{})
-	go func() { defer close(restored); d.hub.restoreLost(ctx) }()
+	go func() { defer close(restored); d.reg.restoreLost(ctx) }()
 
 	how := api.Stop{}
 	select {
@@ -146,18 +146,18 @@ func (d *Daemon) open(ctx context.Context) error {
 		err = d.load(ctx)
 	}
 	if err == nil {
-		d.hub.openIndex()
+		d.reg.openIndex()
 	}
 	return err
 }
 
 // load reads what the daemon before left.
 func (d *Daemon) load(ctx context.Context) error {
-	d.hub = newHub(registryConfig{
+	d.reg = newRegistry(registryConfig{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
-	d.jobs = newJobs(d.hub, d.store, d.conf, d.log)
-	return errors.Join(d.hub.load(ctx), d.jobs.load(ctx))
+	d.jobs = newSet(d.reg, d.store, d.conf, d.log)
+	return errors.Join(d.reg.load(ctx), d.jobs.load(ctx))
 }
 
 func (d *Daemon) listen() (net.Listener, error) {
@@ -173,7 +173,7 @@ func (d *Daemon) listen() (net.Listener, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return peerListener{l, d.log}, nil
+	return PeerListener{l, d.log}, nil
 }
 
 // ready tells the keepers that clients are served.
@@ -191,7 +191,7 @@ func (d *Daemon) ready() {
 func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	d.log.Info("ending", "restart", how.Restart, "kill_sessions", how.KillSessions)
 	if how.KillSessions {
-		d.hub.killAll()
+		d.reg.KillAll()
 	}
 	links := d.links()
 	for _, k := range links {
@@ -200,7 +200,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.jobs.close() // before its callers are cut off, which would end their jobs
-	d.hub.bus.Close()
+	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	err := srv.Shutdown(ctx)
@@ -208,7 +208,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		err = srv.Close() // streams end only when they are cut
 	}
 	_ = os.Remove(d.cfg.Dirs.Socket())
-	d.hub.stopAll()
+	d.reg.stopAll()
 	for _, k := range links {
 		k.close(how.KillSessions)
 	}
@@ -224,7 +224,7 @@ func (d *Daemon) Stop(how api.Stop) {
 }
 
 // Ran implements Host.
-func (d *Daemon) Ran(e *entry, c *session.Command) { d.jobs.ran(e, c) }
+func (d *Daemon) Ran(e *Handle, c *session.Command) { d.jobs.ran(e, c) }
 
 // Leaving implements Host.
 func (d *Daemon) Leaving() bool { return d.jobs.leaving() }

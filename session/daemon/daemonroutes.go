@@ -11,21 +11,21 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func (s *server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
+func (s *Server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
 	return s.daemon.Status(ctx), nil
 }
 
-func (s *server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (none, error) {
-	s.log.Info("told to stop", "by", who(ctx))
+func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (none, error) {
+	s.log.Info("told to stop", "by", peerString(ctx))
 	s.daemon.Stop(in.Body)
 	return none{true}, nil
 }
 
-func (s *server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
+func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
 	if !filepath.IsAbs(in.Body.Path) {
 		return none{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
 	}
-	s.log.Info("told to upgrade", "by", who(ctx), "to", in.Body.Path)
+	s.log.Info("told to upgrade", "by", peerString(ctx), "to", in.Body.Path)
 	var refused *api.Error
 	if err := s.daemon.Upgrade(ctx, in.Body.Path); errors.As(err, &refused) {
 		return none{}, refused
@@ -35,9 +35,9 @@ func (s *server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }
 	return none{true}, nil
 }
 
-func (s *server) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
+func (s *Server) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
 	b := in.Body
-	return s.hub.tidy(ctx, time.Now(), Budget{
+	return s.reg.tidy(ctx, time.Now(), Budget{
 		SessionBytes: b.SessionBytes, SessionAge: time.Duration(b.SessionAgeMS) * time.Millisecond,
 		TotalBytes: b.TotalBytes, Dead: b.Dead, DeadAge: time.Duration(b.DeadAgeMS) * time.Millisecond,
 	})

@@ -7,8 +7,8 @@ import (
 )
 
 // began are a session's processes, the shell not among them, that started after a time.
-func (h *hub) began(e *entry, since time.Time) []int {
-	shellPID := e.s.Status().PID
+func (h *Registry) began(e *Handle, since time.Time) []int {
+	shellPID := e.Session.Status().PID
 	var pids []int
 	for _, p := range h.processesOf(e) {
 		pid := p.PID

@@ -16,15 +16,15 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// describe is a session as clients see it.
-func (h *hub) describe(e *entry, st session.Status) api.Session {
-	r := e.record()
-	start, end := e.s.OutputRange()
+// Describe is a session as clients see it.
+func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
+	r := e.Record()
+	start, end := e.Session.OutputRange()
 	a := api.Session{
 		ID: r.ID, Name: r.Name, State: string(st.State), PID: st.PID,
-		Cwd: e.currentDir(st), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
+		Cwd: e.CurrentDir(st), Command: quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
 		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
-		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.seat.count(), Size: string(e.seat.sizePolicy()),
+		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.count(), Size: string(e.Clients.Policy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
 	a.Left, a.Started = e.leftover(), st.Started
@@ -32,7 +32,7 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 		a.Labels = map[string]string{}
 	}
 	if r.Pipe {
-		a.Mode, a.Why = "pipe", e.modeReason()
+		a.Mode, a.Why = "pipe", e.ModeReason()
 	}
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
@@ -64,11 +64,11 @@ func (h *hub) describe(e *entry, st session.Status) api.Session {
 	return a
 }
 
-// currentDir is what the program said (OSC 7), else what the kernel says of the
+// CurrentDir is what the program said (OSC 7), else what the kernel says of the
 // foreground process, else of the session's own, else where it was started.
-func (e *entry) currentDir(st session.Status) string {
-	r := e.record()
-	if st.State != session.Running || e.dev == nil {
+func (e *Handle) CurrentDir(st session.Status) string {
+	r := e.Record()
+	if st.State != session.Running || e.device == nil {
 		if st.Cwd != "" {
 			return st.Cwd
 		}
@@ -77,7 +77,7 @@ func (e *entry) currentDir(st session.Status) string {
 	if st.Cwd != "" {
 		return st.Cwd
 	}
-	for _, pid := range []int{e.dev.foreground(), st.PID} {
+	for _, pid := range []int{e.device.foreground(), st.PID} {
 		if pid <= 0 {
 			continue
 		}
@@ -89,7 +89,7 @@ func (e *entry) currentDir(st session.Status) string {
 }
 
 // saveEnd records how a session ended. Owners call it.
-func (h *hub) saveEnd(e *entry, st session.Status) {
+func (h *Registry) saveEnd(e *Handle, st session.Status) {
 	h.saveLater(e, func(r *store.Session) {
 		r.State, r.Ended, r.Title = string(st.State), st.Ended, st.Title
 		if st.Cwd != "" {
@@ -105,9 +105,9 @@ func (h *hub) saveEnd(e *entry, st session.Status) {
 	})
 }
 
-// save changes a session's record in memory and on disk, in the same order. A disk that fails is
+// Save changes a session's record in memory and on disk, in the same order. A disk that fails is
 // reported; the session goes on. It waits for the database: owners use saveLater.
-func (h *hub) save(e *entry, change func(*store.Session)) {
+func (h *Registry) Save(e *Handle, change func(*store.Session)) {
 	e.saving.Lock()
 	defer e.saving.Unlock()
 	e.mu.Lock()
@@ -124,10 +124,10 @@ func (h *hub) save(e *entry, change func(*store.Session)) {
 
 // writeManifest brings a session's manifest up to date. It waits for the disk, so
 // nothing waits for it: the database knows already.
-func (h *hub) writeManifest(e *entry) {
+func (h *Registry) writeManifest(e *Handle) {
 	e.manifest.Lock()
 	defer e.manifest.Unlock()
-	rec := e.record()
+	rec := e.Record()
 	if e.removed || rec.Temporary {
 		return
 	}
@@ -144,10 +144,10 @@ func signalName(n int) string {
 }
 
 // saveLater changes a session's record in memory, and has it written down. Owners call it.
-func (h *hub) saveLater(e *entry, change func(*store.Session)) {
+func (h *Registry) saveLater(e *Handle, change func(*store.Session)) {
 	e.mu.Lock()
 	change(&e.rec)
 	id := e.rec.ID
 	e.mu.Unlock()
-	h.commands.Later(writequeue.Key{Session: id}, func() { h.save(e, func(*store.Session) {}) })
+	h.records.Later(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
 }

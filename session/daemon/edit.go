@@ -8,7 +8,7 @@ import (
 )
 
 // edit changes name and labels, all or nothing.
-func (h *hub) edit(e *entry, edit api.Edit) error {
+func (h *Registry) edit(e *Handle, edit api.Edit) error {
 	if err := checkLabels(edit.Labels); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (h *hub) edit(e *entry, edit api.Edit) error {
 			return err
 		}
 	}
-	h.save(e, func(r *store.Session) {
+	h.Save(e, func(r *store.Session) {
 		labels := map[string]string{} // a copy: others may hold the old one
 		for k, v := range r.Labels {
 			labels[k] = v
@@ -37,7 +37,7 @@ func (h *hub) edit(e *entry, edit api.Edit) error {
 	return nil
 }
 
-func (h *hub) rename(e *entry, name string) error {
+func (h *Registry) rename(e *Handle, name string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if other := h.byname[name]; other == e {

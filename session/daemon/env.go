@@ -13,24 +13,24 @@ import (
 )
 
 // getEnv tells a session's environment as well as it is known.
-func (s *server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Environment{}, err
 	}
-	env, err := e.s.Environ(ctx)
+	env, err := e.Session.Environ(ctx)
 	if err != nil {
 		return api.Environment{}, err
 	}
 	source := "shell"
 	if env == nil {
-		source, env = "guess", e.unintegrated.Guess().Environ()
+		source, env = "guess", e.Unintegrated.Guess().Environ()
 	}
-	if st := e.s.Status(); env == nil && st.State == session.Running {
+	if st := e.Session.Status(); env == nil && st.State == session.Running {
 		source, env = "start", startEnv(st.PID)
 	}
 	if env == nil {
-		return api.Environment{}, api.Errorf(api.CodeUnavailable, "the environment of session %s is not known", e.record().Name).
+		return api.Environment{}, api.Errorf(api.CodeUnavailable, "the environment of session %s is not known", e.Record().Name).
 			WithHint("only a running session has one; in a shell that tells nothing of itself, run `env`")
 	}
 	return environmentOf(source, env), nil

@@ -69,7 +69,7 @@ var ofItsTime = []string{
 
 // lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
 // was changed in it, without secrets; nothing when nobody knows.
-func (s *spawner) lastEnv(id string) []string {
+func (s *Spawner) lastEnv(id string) []string {
 	last := session.LastEnv(s.dirs.Session(id))
 	if l := s.launchOf(id); l != nil && l.StateDir != "" {
 		if now, _, err := shell.ReadEnv(l.StateDir); err == nil { // its end was not seen

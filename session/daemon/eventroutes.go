@@ -16,17 +16,17 @@ type eventsQuery struct {
 	Output bool `query:"output" doc:"also what is printed: data, screen and binary events, at most ten of each in a second for a session"`
 }
 
-func (s *server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sender) {
+func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sender) {
 	var looks <-chan time.Time
-	o := newOutputEvents(s.hub)
+	o := newOutputEvents(s.reg)
 	if in.Output {
 		t := time.NewTicker(outputEvery)
 		defer t.Stop()
 		looks = t.C
 		o.look(time.Now(), func(api.Event) bool { return true })
 	}
-	l := s.hub.bus.Listen()
-	defer s.hub.bus.Leave(l)
+	l := s.reg.Bus.Listen()
+	defer s.reg.Bus.Leave(l)
 	// From here on nothing is missed: whoever listens looks at everything once now.
 	if send.Data(api.Event{Kind: "listening"}) != nil {
 		return

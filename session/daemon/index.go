@@ -30,9 +30,9 @@ const (
 	indexShare = 0.3
 )
 
-// indexer feeds the search index with what sessions print, in the background.
-type indexer struct {
-	hub *hub
+// Indexer feeds the search index with what sessions print, in the background.
+type Indexer struct {
+	reg *Registry
 
 	index   *search.Index // nil: it could not be opened
 	feeding chan struct{} // has room while nobody feeds
@@ -42,9 +42,9 @@ type indexer struct {
 }
 
 // openIndex opens the index; search works without it as little as it must.
-func (h *hub) openIndex() {
-	x := &indexer{hub: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
-	h.index = x
+func (h *Registry) openIndex() {
+	x := &Indexer{reg: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
+	h.Index = x
 	index, err := search.Open(filepath.Join(h.dirs.State, "search.db"))
 	if err != nil {
 		h.host.Notice("nothing can be searched: %v", err)
@@ -54,7 +54,7 @@ func (h *hub) openIndex() {
 }
 
 // run feeds until ctx ends.
-func (x *indexer) run(ctx context.Context) {
+func (x *Indexer) run(ctx context.Context) {
 	t := time.NewTicker(indexEvery)
 	defer t.Stop()
 	for {
@@ -62,15 +62,15 @@ func (x *indexer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			x.sweep(ctx, func(e *entry, rest uint64) bool {
-				return rest >= indexBytes || time.Since(e.s.Status().LastOutput) >= indexAfter
+			x.sweep(ctx, func(e *Handle, rest uint64) bool {
+				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
 			})
 		}
 	}
 }
 
 // close is called once nothing feeds any more.
-func (x *indexer) close() {
+func (x *Indexer) close() {
 	x.feeding <- struct{}{}
 	if x.index != nil {
 		_ = x.index.Close()
@@ -78,40 +78,40 @@ func (x *indexer) close() {
 }
 
 // usable says whether there is an index.
-func (x *indexer) usable() bool { return x.index != nil }
+func (x *Indexer) usable() bool { return x.index != nil }
 
 // catchUp feeds all that was printed until ctx ends.
-func (x *indexer) catchUp(ctx context.Context) {
-	x.sweep(ctx, func(*entry, uint64) bool { return true })
+func (x *Indexer) catchUp(ctx context.Context) {
+	x.sweep(ctx, func(*Handle, uint64) bool { return true })
 }
 
 // search finds lines, newest first.
-func (x *indexer) search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
+func (x *Indexer) search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
 	return x.index.Search(ctx, q)
 }
 
 // sweep feeds what is due of every session.
-func (x *indexer) sweep(ctx context.Context, due func(e *entry, rest uint64) bool) {
-	for _, e := range x.hub.all() {
+func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bool) {
+	for _, e := range x.reg.All() {
 		if ctx.Err() != nil {
 			return
 		}
 		x.mu.Lock()
 		seen := x.seen[e.rec.ID]
 		x.mu.Unlock()
-		_, end := e.s.OutputRange()
-		if end <= seen || e.record().Temporary || !due(e, end-seen) {
+		_, end := e.Session.OutputRange()
+		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := x.hub.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
-			x.hub.log.Error("index for search", "session", e.rec.ID, "err", err)
+		if err := x.reg.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
+			x.reg.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}
 }
 
 // feed indexes what a session printed since the last time, unless somebody feeds already:
 // that can take long.
-func (x *indexer) feed(ctx context.Context, e *entry) error {
+func (x *Indexer) feed(ctx context.Context, e *Handle) error {
 	if x.index == nil {
 		return nil
 	}
@@ -125,9 +125,9 @@ func (x *indexer) feed(ctx context.Context, e *entry) error {
 	if err != nil {
 		return err
 	}
-	start, end := e.s.OutputRange()
+	start, end := e.Session.OutputRange()
 	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}}
-	if f.commands, err = x.hub.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
+	if f.commands, err = x.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
 		return err
 	}
 	if err := f.read(ctx); err != nil {
@@ -141,8 +141,8 @@ func (x *indexer) feed(ctx context.Context, e *entry) error {
 
 // feeder makes lines of a session's output.
 type feeder struct {
-	x        *indexer
-	e        *entry
+	x        *Indexer
+	e        *Handle
 	commands []store.Command // by number, and so by offset
 	plain    plaintext.Writer
 	base     uint64 // offset of the plain text's first byte
@@ -152,7 +152,7 @@ type feeder struct {
 }
 
 func (f *feeder) read(ctx context.Context) error {
-	r := f.e.s.Records(f.base)
+	r := f.e.Session.Records(f.base)
 	defer r.Close()
 	f.pos = f.base
 	for {
@@ -172,7 +172,7 @@ func (f *feeder) read(ctx context.Context) error {
 		}
 		f.rest(ctx, time.Since(began))
 	}
-	if f.e.s.Status().State != session.Running { // no more will come to end the line
+	if f.e.Session.Status().State != session.Running { // no more will come to end the line
 		text, from, to := f.plain.Rest(nil)
 		f.add(text, from, to, time.Now())
 	}
@@ -238,7 +238,7 @@ func (f *feeder) flush(ctx context.Context) error {
 	if len(f.batch.Lines) == 0 && f.batch.To == 0 {
 		return nil
 	}
-	if f.x.hub.byID(f.e.rec.ID) == nil { // it was removed meanwhile
+	if f.x.reg.ByID(f.e.rec.ID) == nil { // it was removed meanwhile
 		return nil
 	}
 	err := f.x.index.Add(ctx, f.batch)
@@ -248,7 +248,7 @@ func (f *feeder) flush(ctx context.Context) error {
 }
 
 // forget drops a session from the index.
-func (x *indexer) forget(ctx context.Context, id string) error {
+func (x *Indexer) forget(ctx context.Context, id string) error {
 	x.mu.Lock()
 	delete(x.seen, id)
 	x.mu.Unlock()
@@ -259,7 +259,7 @@ func (x *indexer) forget(ctx context.Context, id string) error {
 }
 
 // forgetBefore drops what a session printed before an offset from the index.
-func (x *indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
+func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
 	if x.index == nil {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-func (s *server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api.Typed, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Typed{}, err
 	}
@@ -20,8 +20,8 @@ func (s *server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 }
 
 // typeInput types what a request asks for.
-func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session.Typed, error) {
-	if in.EOF && !e.onPipes() {
+func (s *Server) typeInput(ctx context.Context, e *Handle, in api.Input) (session.Typed, error) {
+	if in.EOF && !e.OnPipes() {
 		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")
 	}
@@ -29,15 +29,15 @@ func (s *server) typeInput(ctx context.Context, e *entry, in api.Input) (session
 	if err != nil {
 		return session.Typed{}, err
 	}
-	if encode := t.Encode; e.onPipes() {
+	if encode := t.Encode; e.OnPipes() {
 		t.Encode = func(dst []byte, v session.View) []byte {
 			v.Modes.NewLine = false
 			return pipeLines(encode(dst, v), len(dst), in)
 		}
 	}
-	typed, err := e.s.TypeIn(ctx, t)
+	typed, err := e.Session.TypeIn(ctx, t)
 	if in.EOF && err == nil {
-		err = e.closeInput(ctx)
+		err = e.CloseInput(ctx)
 	}
 	return typed, err
 }

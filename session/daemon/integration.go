@@ -27,7 +27,7 @@ type launchRecord struct {
 
 // integrate has a shell that is about to start tell of its commands. What cannot be
 // integrated starts as it is.
-func (s *spawner) integrate(id string, p *plan) error {
+func (s *Spawner) integrate(id string, p *Plan) error {
 	if p.plain || p.pipe || !s.conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (s *spawner) integrate(id string, p *plan) error {
 	if err != nil {
 		s.log.Warn("the shell's environment will be on disk until it ends", "session", id, "err", err)
 	}
-	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.rec.Cwd, Dir: dir, State: state})
+	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.Record.Cwd, Dir: dir, State: state})
 	if l.StateDir != state { // it leaves nothing
 		err = errors.Join(err, shell.RemoveMemoryDir(state))
 	}
@@ -80,7 +80,7 @@ func isInteractive(argv []string) bool {
 
 // dropState removes what a session's shell left for the session: nobody asks for it any more.
 // What a restored shell is given is in the session's own state, without secrets.
-func (s *spawner) dropState(id string) {
+func (s *Spawner) dropState(id string) {
 	l := s.launchOf(id)
 	if l == nil || l.StateDir == "" {
 		return
@@ -97,7 +97,7 @@ func (s *spawner) dropState(id string) {
 }
 
 // launchOf is how a session's shell was started; nil: it is none, or nobody knows.
-func (s *spawner) launchOf(id string) *shell.Launch {
+func (s *Spawner) launchOf(id string) *shell.Launch {
 	b, err := os.ReadFile(filepath.Join(s.dirs.Session(id), launchFile))
 	if err != nil {
 		return nil

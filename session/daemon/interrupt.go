@@ -11,16 +11,16 @@ import (
 // interrupt ends a line by the kill ladder: Ctrl-C to what is in the foreground, then TERM
 // and KILL to every process that began with the line, wherever it moved itself. The shell
 // survives, and what ran before the line does.
-func (j *job) interrupt(ctx context.Context, grace time.Duration) {
-	h, e, since := j.s.hub, j.e, j.processesSince()
+func (j *Job) interrupt(ctx context.Context, grace time.Duration) {
+	h, e, since := j.s.reg, j.e, j.processesSince()
 	if !j.interruptible(ctx, func() {
-		if pg := e.foreground(); pg > 0 {
+		if pg := e.Foreground(); pg > 0 {
 			_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
 		}
 	}) {
 		return // it has ended: what runs now is another's
 	}
-	defer func() { _ = e.s.Interrupted(ctx) }() // lines after it wait for this
+	defer func() { _ = e.Session.Interrupted(ctx) }() // lines after it wait for this
 	for _, step := range []struct {
 		sig  syscall.Signal
 		wait time.Duration
@@ -37,19 +37,19 @@ func (j *job) interrupt(ctx context.Context, grace time.Duration) {
 
 // interruptible has the session's owner send the signal, if the line still runs: nothing else
 // can be typed in between.
-func (j *job) interruptible(ctx context.Context, signal func()) (runs bool) {
+func (j *Job) interruptible(ctx context.Context, signal func()) (runs bool) {
 	var err error
 	switch run := j.given(); {
 	case j.unintegrated.Load():
 		signal()
 		return true
 	case run != nil:
-		runs, err = j.e.s.Interrupt(ctx, run, signal)
+		runs, err = j.e.Session.Interrupt(ctx, run, signal)
 	default:
 		j.mu.Lock()
 		n := j.started.Number
 		j.mu.Unlock()
-		runs, err = j.e.s.InterruptCommand(ctx, n, signal)
+		runs, err = j.e.Session.InterruptCommand(ctx, n, signal)
 	}
 	return runs && err == nil
 }
@@ -59,7 +59,7 @@ const heardLate = 100 * time.Millisecond
 
 // processesSince is the time from which on processes are the line's. When it began is only
 // known once its mark was read: what it runs may be older than that.
-func (j *job) processesSince() time.Time {
+func (j *Job) processesSince() time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {

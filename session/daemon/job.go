@@ -34,7 +34,7 @@ type clocks struct {
 }
 
 // clocksOf reads a call's clocks. Commands are ended by them, lines go on.
-func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
+func (s *Set) clocksOf(c *api.Call, kill bool) (clocks, error) {
 	conf := &s.conf.Get().Exec
 	k := clocks{wall: conf.Timeout, idle: conf.IdleTimeout, kill: kill}
 	limit := maxWall
@@ -63,12 +63,12 @@ func (s *jobs) clocksOf(c *api.Call, kill bool) (clocks, error) {
 // inBackground says that a call's end is not waited for.
 func inBackground(c *api.Call) bool { return c.Background || c.YieldMS > 0 }
 
-// job is a line or a command under the clocks of whoever asked for it. It has two
-// goroutines: mind owns the clocks, follow sees its end. Callers come and go; none of
+// Job is a line or a command under the clocks of whoever asked for it. It has two
+// goroutines: runClocks owns the clocks, follow sees its end. Callers come and go; none of
 // them being there changes nothing, but for the one who asked and breaks off.
-type job struct {
-	s       *jobs
-	e       *entry
+type Job struct {
+	s       *Set
+	e       *Handle
 	id      string
 	line    string // as people read it
 	command bool   // the session's own; else a line in its shell
@@ -120,8 +120,8 @@ const (
 	endsByRule // that came with it
 )
 
-// mind watches a job's clocks until its end is known.
-func (j *job) mind(ctx context.Context) {
+// runClocks watches a job's clocks until its end is known.
+func (j *Job) runClocks(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
 	released := j.released
@@ -142,7 +142,7 @@ func (j *job) mind(ctx context.Context) {
 		case grace := <-j.stops:
 			j.end(ctx, grace)
 		case <-j.failed():
-			j.fail(ctx)
+			j.endByRule(ctx)
 		case <-released: // its clocks have changed
 			released = nil
 		case <-next.C:
@@ -155,7 +155,7 @@ func (j *job) mind(ctx context.Context) {
 
 // failed is closed when a rule that came with the line has failed; nil: there is none, or
 // that is known.
-func (j *job) failed() <-chan struct{} {
+func (j *Job) failed() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.run == nil || j.how == endsByRule {
@@ -164,14 +164,14 @@ func (j *job) failed() <-chan struct{} {
 	return j.run.Failed
 }
 
-// fail ends a line because a rule that came with it says so.
-func (j *job) fail(ctx context.Context) {
+// endByRule ends a line because a rule that came with it says so.
+func (j *Job) endByRule(ctx context.Context) {
 	j.mark(endsByRule)
 	j.end(ctx, j.s.conf.Grace())
 }
 
 // left is how much the clocks have left.
-func (j *job) left() (wall, idle time.Duration) {
+func (j *Job) left() (wall, idle time.Duration) {
 	j.mu.Lock()
 	k := j.clocks
 	j.mu.Unlock()
@@ -182,7 +182,7 @@ func (j *job) left() (wall, idle time.Duration) {
 	if k.idle == 0 {
 		return wall, backgroundMax
 	}
-	last := j.e.s.Status().LastOutput
+	last := j.e.Session.Status().LastOutput
 	if last.Before(j.here) { // what was printed under the daemon before may not be known yet
 		last = j.here
 	}
@@ -190,7 +190,7 @@ func (j *job) left() (wall, idle time.Duration) {
 }
 
 // expire does what is to be done when a clock ran out.
-func (j *job) expire(ctx context.Context, wall bool) {
+func (j *Job) expire(ctx context.Context, wall bool) {
 	which := "idle"
 	if wall {
 		which = "wall"
@@ -211,7 +211,7 @@ func (j *job) expire(ctx context.Context, wall bool) {
 }
 
 // release lets the callers come back while the job goes on.
-func (j *job) release() {
+func (j *Job) release() {
 	j.mu.Lock()
 	away := j.away
 	j.away = true
@@ -224,7 +224,7 @@ func (j *job) release() {
 		return
 	}
 	if j.command {
-		j.e.keep(j.s.hub)
+		j.e.Keep(j.s.reg)
 	}
 	j.noteAway()
 	close(j.released)
@@ -232,7 +232,7 @@ func (j *job) release() {
 
 // noteAway has the record say that the job is in the background, for the daemon that may
 // come after this one.
-func (j *job) noteAway() {
+func (j *Job) noteAway() {
 	var req map[string]any
 	if err := json.Unmarshal(j.req, &req); err != nil {
 		return // it was written here
@@ -253,7 +253,7 @@ func (j *job) noteAway() {
 }
 
 // mark notes why the job ends; the first reason counts.
-func (j *job) mark(how ending) {
+func (j *Job) mark(how ending) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.how == endsByItself {
@@ -262,13 +262,13 @@ func (j *job) mark(how ending) {
 }
 
 // end ends what the job runs by the kill ladder and waits for its end.
-func (j *job) end(ctx context.Context, grace time.Duration) {
+func (j *Job) end(ctx context.Context, grace time.Duration) {
 	ctx = context.WithoutCancel(ctx) // half a kill ladder helps nobody
 	j.mark(endsByRequest)
 	switch {
 	case j.command:
-		if err := j.s.hub.kill(ctx, j.e, grace); err != nil {
-			j.lose(err)
+		if err := j.s.reg.Kill(ctx, j.e, grace); err != nil {
+			j.fail(err)
 		}
 		waitClosed(ctx, j.ended, endedTime)
 	case !isClosed(j.begun):
@@ -282,41 +282,41 @@ func (j *job) end(ctx context.Context, grace time.Duration) {
 }
 
 // takeBack gives a line up: it is not typed any more, or goes on without its caller.
-func (j *job) takeBack(ctx context.Context) {
+func (j *Job) takeBack(ctx context.Context) {
 	run := j.given()
 	if run == nil {
-		j.lose(context.Canceled)
+		j.fail(context.Canceled)
 		return
 	}
-	if err := j.e.s.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
+	if err := j.e.Session.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
 		j.s.log.Error("drop a line", "job", j.id, "err", err)
 	}
 	waitClosed(ctx, j.ended, endedTime)
 }
 
 // push looks at a line that was typed and has not begun.
-func (j *job) push(ctx context.Context) {
-	if run := j.given(); run != nil && !isClosed(j.begun) && time.Since(j.e.s.Status().LastOutput) > stuckTime/2 {
-		_ = j.e.s.Stuck(ctx, run)
+func (j *Job) push(ctx context.Context) {
+	if run := j.given(); run != nil && !isClosed(j.begun) && time.Since(j.e.Session.Status().LastOutput) > stuckTime/2 {
+		_ = j.e.Session.Stuck(ctx, run)
 	}
 }
 
 // give notes the line as it was given to the shell.
-func (j *job) give(run *session.Run) {
+func (j *Job) give(run *session.Run) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.run = run
 }
 
 // given is the line as it was given to the shell; nil: it was not, or by the daemon before.
-func (j *job) given() *session.Run {
+func (j *Job) given() *session.Run {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.run
 }
 
-// lose ends the job without an end that was seen.
-func (j *job) lose(err error) {
+// fail ends the job without an end that was seen.
+func (j *Job) fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !isClosed(j.ended) {
@@ -327,7 +327,7 @@ func (j *job) lose(err error) {
 }
 
 // ranLine tells a line's job that it began or ended.
-func (j *job) ranLine(c *session.Command, err error) {
+func (j *Job) ranLine(c *session.Command, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {

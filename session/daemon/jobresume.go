@@ -16,15 +16,15 @@ import (
 
 // load reads the jobs that the daemon before left; resume goes on with them once their
 // sessions are there.
-func (s *jobs) load(ctx context.Context) error {
+func (s *Set) load(ctx context.Context) error {
 	var err error
 	s.found, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
 	return errors.Join(err, s.store.PruneJobs(ctx, KeptJobs))
 }
 
-func (s *jobs) resume() {
+func (s *Set) resume() {
 	for i := range s.found {
-		if s.hub.wasUnborn(s.found[i].Session) { // whoever asked for it asks again
+		if s.reg.wasUnborn(s.found[i].Session) { // whoever asked for it asks again
 			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
 				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
 			}
@@ -40,14 +40,14 @@ func (s *jobs) resume() {
 
 var errSessionGone = errors.New("the session is gone")
 
-func (s *jobs) resumeOne(r *store.Job) error {
+func (s *Set) resumeOne(r *store.Job) error {
 	var rec lineRecord // a command's has the same call in it
 	if err := json.Unmarshal(r.Request, &rec); err != nil {
 		return err
 	}
 	c := rec.Call
-	e := s.hub.byID(r.Session)
-	if e == nil || !e.isReady() {
+	e := s.reg.ByID(r.Session)
+	if e == nil || !e.Ready() {
 		return errSessionGone
 	}
 	command := r.Kind == store.JobCommand
@@ -64,8 +64,8 @@ func (s *jobs) resumeOne(r *store.Job) error {
 	j.found.Store(!command)
 	j.ruled = rec.Rules
 	j.started.Number = uint64(max(0, r.N))
-	if e.pooled() {
-		j.warm = &warm{entry: e} // of no rack, so it goes afterwards
+	if e.Pooled() {
+		j.warm = &warm{Handle: e} // of no rack, so it goes afterwards
 	}
 	s.mu.Lock()
 	s.live[j.id] = j
@@ -79,7 +79,7 @@ func (s *jobs) resumeOne(r *store.Job) error {
 }
 
 // lost ends the record of a job that cannot be gone on with.
-func (s *jobs) lost(r *store.Job, err error) {
+func (s *Set) lost(r *store.Job, err error) {
 	res := api.Result{Job: r.ID, Session: r.Session, State: "lost", TimedOut: "none", Mode: "pty", Error: err.Error()}
 	r.State, r.Ended = store.JobDone, time.Now()
 	r.Result, _ = json.Marshal(res) // of plain values
@@ -90,27 +90,27 @@ func (s *jobs) lost(r *store.Job, err error) {
 
 // followFound goes on with a line that the daemon before had: one that was typed is
 // waited for, one that was not is typed.
-func (j *job) followFound(ctx context.Context) {
-	typed, err := j.e.s.Typed(ctx, j.id) // once the session is rebuilt
+func (j *Job) followFound(ctx context.Context) {
+	typed, err := j.e.Session.Typed(ctx, j.id) // once the session is rebuilt
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		j.lose(err)
+		j.fail(err)
 	case typed || j.started.Number > 0:
 		j.awaitFound(ctx)
 	case j.ruled:
-		j.lose(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
+		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
 		j.typeAgain(ctx)
 	}
 }
 
 // typeAgain gives the shell a line that was waiting when the daemon before ended.
-func (j *job) typeAgain(ctx context.Context) {
+func (j *Job) typeAgain(ctx context.Context) {
 	j.found.Store(false)
-	run, err := j.e.s.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
+	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
 	if err != nil {
-		j.lose(err)
+		j.fail(err)
 		return
 	}
 	j.give(run)
@@ -118,24 +118,24 @@ func (j *job) typeAgain(ctx context.Context) {
 }
 
 // awaitFound waits for the end of a line that was typed before.
-func (j *job) awaitFound(ctx context.Context) {
+func (j *Job) awaitFound(ctx context.Context) {
 	if j.recall(ctx) {
 		return
 	}
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+		_, _ = j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	}()
-	if !waitClosed(ctx, j.begun, stuckTime) && ctx.Err() == nil && j.e.s.Status().Shell.Phase == shell.PhasePrompt {
-		j.lose(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, say
+	if !waitClosed(ctx, j.begun, stuckTime) && ctx.Err() == nil && j.e.Session.Status().Shell.Phase == shell.PhasePrompt {
+		j.fail(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, say
 	}
 	select {
 	case <-ctx.Done():
 	case <-j.ended:
 	case <-gone: // with its shell; what it ended with may have been told
 		if !j.recall(ctx) {
-			j.lose(session.ErrEnded)
+			j.fail(session.ErrEnded)
 		}
 	}
 	if ctx.Err() != nil {
@@ -145,8 +145,8 @@ func (j *job) awaitFound(ctx context.Context) {
 
 // recall looks the line up among the commands that were recorded, and reports whether it
 // ended.
-func (j *job) recall(ctx context.Context) bool {
-	j.s.hub.flush(ctx)
+func (j *Job) recall(ctx context.Context) bool {
+	j.s.reg.Flush(ctx)
 	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.ID(), Since: j.began.Add(-clockTick)})
 	if err != nil {
 		return false

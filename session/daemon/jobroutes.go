@@ -24,13 +24,13 @@ type jobsQuery struct {
 	Limit   int    `query:"limit" minimum:"0" maximum:"5000" doc:"the newest so many; default 100"`
 }
 
-func (s *server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error) {
+func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error) {
 	q := store.JobQuery{Open: in.Running, Limit: in.Limit}
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
 	if in.Session != "" {
-		e, err := s.hub.resolve(in.Session)
+		e, err := s.reg.Resolve(in.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -47,13 +47,13 @@ type jobQuery struct {
 	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
 }
 
-func (s *server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
+func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	return s.jobs.Get(ctx, in.Job, Look{
 		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, MaxOutput: in.MaxOutput,
 	})
 }
 
-func (s *server) postJobStop(ctx context.Context, in *struct {
+func (s *Server) postJobStop(ctx context.Context, in *struct {
 	JobPath
 	Body api.JobStop
 }) (api.Job, error) {
@@ -64,40 +64,40 @@ func (s *server) postJobStop(ctx context.Context, in *struct {
 	return s.jobs.Stop(ctx, in.Job, grace)
 }
 
-func (s *server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {
+func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {
 	return s.jobs.Release(ctx, in.Job)
 }
 
-func (s *server) deleteJob(ctx context.Context, in *JobPath) (none, error) {
+func (s *Server) deleteJob(ctx context.Context, in *JobPath) (none, error) {
 	return none{true}, s.jobs.Forget(ctx, in.Job)
 }
 
-func (s *server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Result{}, err
 	}
-	r, err := s.jobs.line(ctx, e, in.Body)
+	r, err := s.jobs.Exec(ctx, e, in.Body)
 	return r, refusal(e, err)
 }
 
 // refusal is why a line was not run. A shell that is busy with a program that waits for
 // input is another matter than one that works.
-func refusal(e *entry, err error) error {
-	st := e.s.Status()
+func refusal(e *Handle, err error) error {
+	st := e.Session.Status()
 	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
 		return err
 	}
 	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
-		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.record().Name)
+		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.Record().Name)
 }
 
-func (s *server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
-	return s.jobs.command(ctx, in.Body)
+func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
+	return s.jobs.Run(ctx, in.Body)
 }
 
-func (s *server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api.Batched, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api.Batched, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Batched{}, err
 	}
@@ -107,7 +107,7 @@ func (s *server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	}
 	out := api.Batched{Results: []api.Result{}}
 	for i, line := range b.Lines {
-		r, err := s.jobs.line(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
 		if err != nil && i == 0 {
 			return out, err
 		}

@@ -41,20 +41,20 @@ func (k *keeperLink) Link() *link.Link {
 // The keeper's notices, by session.
 
 func (k *keeperLink) Output(id string) {
-	if e := k.d.hub.byID(id); e != nil {
-		e.notify((*session.Session).Notice)
+	if e := k.d.reg.ByID(id); e != nil {
+		e.Notify((*session.Session).Notice)
 	}
 }
 
 func (k *keeperLink) Exited(m *wire.Exited) {
-	if e := k.d.hub.byID(m.ID); e != nil {
-		e.notify(func(s *session.Session) { s.Exited(exitOf(m), m.Head) })
+	if e := k.d.reg.ByID(m.ID); e != nil {
+		e.Notify(func(s *session.Session) { s.Exited(exitOf(m), m.Head) })
 	}
 }
 
 func (k *keeperLink) Closed(m *wire.Closed) {
-	if e := k.d.hub.byID(m.ID); e != nil {
-		e.notify((*session.Session).Closed)
+	if e := k.d.reg.ByID(m.ID); e != nil {
+		e.Notify((*session.Session).Closed)
 	}
 }
 
@@ -109,7 +109,7 @@ func (k *keeperLink) watch(l *link.Link) {
 		if err := next.Ready(k.d.cfg.Dirs.Socket()); err != nil {
 			k.d.log.Warn("tell the keeper we are ready", "err", err)
 		}
-		k.d.hub.resync(k)
+		k.d.reg.resync(k)
 		l = next
 	}
 }
@@ -194,7 +194,7 @@ func (k *keeperLink) lost(err error) {
 	k.d.mu.Lock()
 	delete(k.d.keepers, k.key)
 	k.d.mu.Unlock()
-	k.d.hub.keeperLost(k.key)
+	k.d.reg.keeperLost(k.key)
 }
 
 // close ends the connection on purpose; shutdown ends the keeper as well.

@@ -40,26 +40,26 @@ func parseSignal(s string) (syscall.Signal, error) {
 func nameOfSignal(n int) string { return unix.SignalName(syscall.Signal(n)) }
 
 // signal sends one signal.
-func (h *hub) signal(ctx context.Context, e *entry, req api.Signal) error {
+func (h *Registry) signal(ctx context.Context, e *Handle, req api.Signal) error {
 	sig, err := parseSignal(req.Signal)
 	if err != nil {
 		return err
 	}
-	if e.dev == nil || e.s.Status().State != session.Running {
+	if e.device == nil || e.Session.Status().State != session.Running {
 		return ended(e)
 	}
 	scope := req.Scope
 	if scope == "" {
 		scope = wire.ScopeForeground
 	}
-	if err := e.dev.keeper.Link().Signal(ctx, e.s.ID(), sig, scope); err != nil {
+	if err := e.device.keeper.Link().Signal(ctx, e.Session.ID(), sig, scope); err != nil {
 		return api.Errorf(api.CodeUnavailable, "signal %s: %v", req.Signal, err)
 	}
 	return nil
 }
 
-func ended(e *entry) error {
-	return api.Errorf(api.CodeEnded, "session %s has ended", e.record().Name).
+func ended(e *Handle) error {
+	return api.Errorf(api.CodeEnded, "session %s has ended", e.Record().Name).
 		WithHint("its screen and output can still be read")
 }
 
@@ -79,15 +79,15 @@ var ladder = []rung{
 	{syscall.SIGKILL, wire.ScopeAll},
 }
 
-// kill ends a session's process and all its descendants by the kill ladder. It returns
+// Kill ends a session's process and all its descendants by the kill ladder. It returns
 // once the end is known, which takes up to the grace for each rung that somebody heeds.
-func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
+func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
 	defer h.sweep(e)
-	if e.dev == nil || e.s.Status().State != session.Running {
+	if e.device == nil || e.Session.Status().State != session.Running {
 		h.endLeft(e, grace)
 		return nil
 	}
-	pid, known := e.s.Status().PID, h.processesOf(e)
+	pid, known := e.Session.Status().PID, h.processesOf(e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	for _, r := range ladder {
 		if r.sig == syscall.SIGINT && e.atPrompt() {
@@ -127,33 +127,33 @@ func (h *hub) kill(ctx context.Context, e *entry, grace time.Duration) error {
 const killedTime = 15 * time.Second
 
 // atPrompt says that the session's shell waits for a line.
-func (e *entry) atPrompt() bool {
-	st := e.s.Status()
-	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.dev.foreground() == st.PID
+func (e *Handle) atPrompt() bool {
+	st := e.Session.Status()
+	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == st.PID
 }
 
 // sendAll sends a rung's signal, and returns who got it, where that is everybody.
-func (h *hub) sendAll(ctx context.Context, e *entry, r rung) ([]sys.Process, error) {
-	l := e.dev.keeper.Link()
+func (h *Registry) sendAll(ctx context.Context, e *Handle, r rung) ([]sys.Process, error) {
+	l := e.device.keeper.Link()
 	if r.scope == wire.ScopeForeground {
-		return nil, l.Signal(ctx, e.s.ID(), r.sig, r.scope)
+		return nil, l.Signal(ctx, e.Session.ID(), r.sig, r.scope)
 	}
 	all := h.processesOf(e)
 	scope := wire.ScopeAll
-	if len(all) > 0 && e.dev.cgroup == "" {
+	if len(all) > 0 && e.device.cgroup == "" {
 		scope = wire.ScopeGroup // the keeper would look through all processes, too
 	}
-	err := l.Signal(ctx, e.s.ID(), r.sig, scope)
-	own := e.s.Status().PID
+	err := l.Signal(ctx, e.Session.ID(), r.sig, scope)
+	own := e.Session.Status().PID
 	sys.SignalAll(slices.DeleteFunc(slices.Clone(all), func(p sys.Process) bool { return p.PID == own }), r.sig) // its own got it
 	return all, err
 }
 
 // endsWithin waits for the process's end.
-func (h *hub) endsWithin(ctx context.Context, e *entry, d time.Duration) bool {
+func (h *Registry) endsWithin(ctx context.Context, e *Handle, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	_, err := e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	_, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	return err == nil
 }
 
@@ -162,10 +162,10 @@ const sweepRounds = 5
 
 // sweep kills what a session left behind: everybody in its cgroup, and the processes that
 // still carry its mark.
-func (h *hub) sweep(e *entry) {
+func (h *Registry) sweep(e *Handle) {
 	killCgroup(e)
 	for range sweepRounds {
-		left := sys.Living(h.walker.look().Of(0, e.s.ID()))
+		left := sys.Living(h.walker.look().Of(0, e.Session.ID()))
 		if len(left) == 0 {
 			break
 		}
@@ -176,20 +176,20 @@ func (h *hub) sweep(e *entry) {
 }
 
 // signalBegan signals what began in a session after a time, its own process not among it.
-func (h *hub) signalBegan(e *entry, since time.Time, sig syscall.Signal) {
+func (h *Registry) signalBegan(e *Handle, since time.Time, sig syscall.Signal) {
 	for _, p := range h.began(e, since) {
 		_ = syscall.Kill(p, sig) // gone already is fine
 	}
 }
 
-// remove forgets a session: process (only with force), record and history.
-func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
-	if e.s.Status().State == session.Running {
+// Remove forgets a session: process (only with force), record and history.
+func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
+	if e.Session.Status().State == session.Running {
 		if !force {
-			return api.Errorf(api.CodeRunning, "session %s is running", e.record().Name).
+			return api.Errorf(api.CodeRunning, "session %s is running", e.Record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.kill(ctx, e, h.conf.Grace()); err != nil {
+		if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
 			return err
 		}
 	}
@@ -197,49 +197,49 @@ func (h *hub) remove(ctx context.Context, e *entry, force bool) error {
 		h.endLeft(e, h.conf.Grace())
 		h.sweep(e)
 	}
-	view := h.describe(e, e.s.Status())
+	view := h.Describe(e, e.Session.Status())
 	h.hide(e)
-	e.s.Stop()
-	if e.dev != nil { // first of all: what a keeper has and nobody knows of comes back
-		e.dev.released()
+	e.Session.Stop()
+	if e.device != nil { // first of all: what a keeper has and nobody knows of comes back
+		e.device.released()
 	}
-	err := errors.Join(h.store.DeleteSession(ctx, e.s.ID()), h.removeDir(e), h.index.forget(ctx, e.s.ID()))
+	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
 	h.drop(e)
-	h.bus.Publish("removed", &view)
+	h.Bus.Publish("removed", &view)
 	if err != nil {
-		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.record().Name, err)
+		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.Record().Name, err)
 	}
 	return nil
 }
 
-func (h *hub) removeDir(e *entry) error {
+func (h *Registry) removeDir(e *Handle) error {
 	e.manifest.Lock()
 	defer e.manifest.Unlock()
 	e.removed = true
-	h.spawner.dropState(e.s.ID())
+	h.spawner.dropState(e.Session.ID())
 	h.forgotten.Store(true)
-	return removeSessionDir(h.dirs.Session(e.s.ID()))
+	return removeSessionDir(h.dirs.Session(e.Session.ID()))
 }
 
 // rereadGrace is how long a temporary session stays for whoever was told how to read what
 // its answer left out.
 const rereadGrace = 15 * time.Minute
 
-// removeEnded removes a temporary session that ended with nobody looking.
-func (h *hub) removeEnded(e *entry) {
-	if h.byID(e.rec.ID) != e || !e.temporary() { // removed, or kept, meanwhile
+// RemoveEnded removes a temporary session that ended with nobody looking.
+func (h *Registry) RemoveEnded(e *Handle) {
+	if h.ByID(e.rec.ID) != e || !e.Temporary() { // removed, or kept, meanwhile
 		return
 	}
 	if e.cut.Swap(false) {
-		time.AfterFunc(rereadGrace, func() { h.removeEnded(e) })
+		time.AfterFunc(rereadGrace, func() { h.RemoveEnded(e) })
 		return
 	}
-	if len(h.noteLeft(e)) > 0 { // the janitor looks again
+	if len(h.noteLeft(e)) > 0 { // maintenance looks again
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := h.remove(ctx, e, false); err != nil {
-		h.log.Error("remove a temporary session", "session", e.s.ID(), "err", err)
+	if err := h.Remove(ctx, e, false); err != nil {
+		h.log.Error("remove a temporary session", "session", e.Session.ID(), "err", err)
 	}
 }

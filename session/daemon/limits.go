@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func (e *entry) modeReason() string {
+func (e *Handle) ModeReason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.why
@@ -90,9 +90,9 @@ func cgroupMembers(dir string) *int64 {
 
 // killCgroup ends everybody in a session's cgroup at once, also when the keeper has let go
 // of the session already.
-func killCgroup(e *entry) {
-	if e.dev != nil && e.dev.cgroup != "" {
-		_ = os.WriteFile(filepath.Join(e.dev.cgroup, "cgroup.kill"), []byte("1"), 0) // it may be gone
-		_ = os.Remove(e.dev.cgroup)
+func killCgroup(e *Handle) {
+	if e.device != nil && e.device.cgroup != "" {
+		_ = os.WriteFile(filepath.Join(e.device.cgroup, "cgroup.kill"), []byte("1"), 0) // it may be gone
+		_ = os.Remove(e.device.cgroup)
 	}
 }

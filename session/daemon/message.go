@@ -12,7 +12,7 @@ import (
 
 // message is how a job went, in a line that a person or a model reads instead of six
 // fields; empty when it exited with 0 and there is nothing to say.
-func (j *job) message(r *api.Result) string {
+func (j *Job) message(r *api.Result) string {
 	switch {
 	case r.State == "needs_input":
 		return fmt.Sprintf("Waits for input (%s)", r.Needs)
@@ -62,7 +62,7 @@ func screenHint(id string) string {
 }
 
 // clock is the time that a clock had, and which one it was if it was not that of the whole.
-func (j *job) clock(which string) string {
+func (j *Job) clock(which string) string {
 	k, err := j.s.clocksOf(&j.call, j.command)
 	switch {
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 
 // checkNesting refuses to show a session within itself, however many others are between:
 // it would print what it shows, for ever.
-func (s *server) checkNesting(e *entry, inside string) error {
+func (s *Server) checkNesting(e *Handle, inside string) error {
 	if inside == "" {
 		return nil
 	}
@@ -20,16 +20,16 @@ func (s *server) checkNesting(e *entry, inside string) error {
 		if id == e.ID() {
 			return true
 		}
-		in := s.hub.byID(id)
-		if in == nil || seen[id] || !in.isReady() {
+		in := s.reg.ByID(id)
+		if in == nil || seen[id] || !in.Ready() {
 			return false
 		}
 		seen[id] = true
-		return slices.ContainsFunc(in.seat.shownIn(), shows)
+		return slices.ContainsFunc(in.Clients.shownIn(), shows)
 	}
 	if !shows(inside) {
 		return nil
 	}
-	return api.Errorf(api.CodeInvalid, "this terminal is inside session %s: attached here it would show itself for ever", e.record().Name).
+	return api.Errorf(api.CodeInvalid, "this terminal is inside session %s: attached here it would show itself for ever", e.Record().Name).
 		WithHint("detach first, or attach from another terminal; if LONGTERM_SESSION is left over from elsewhere, unset it")
 }

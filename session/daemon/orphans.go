@@ -28,7 +28,7 @@ type orphan struct {
 	pid     int // of its own process
 	started time.Time
 	cgroups []string // directories
-	live    *entry   // nil: from the records, nobody holds its terminal
+	live    *Handle  // nil: from the records, nobody holds its terminal
 	found   []sys.Process
 }
 
@@ -40,7 +40,7 @@ const startTolerance = 2 * time.Second
 
 // endOrphans ends all processes of sessions without a keeper, by the kill ladder, while it
 // takes what they print on their terminals, and hangs these up.
-func (h *hub) endOrphans(ctx context.Context, list []*orphan) {
+func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 	if len(list) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (o *orphan) left() []sys.Process {
 
 func (o *orphan) signal(sig syscall.Signal, scope string) {
 	if scope == wire.ScopeForeground && o.live != nil {
-		if pgid := o.live.dev.foreground(); pgid > 0 { // the terminal holds the number
+		if pgid := o.live.device.foreground(); pgid > 0 { // the terminal holds the number
 			_ = syscall.Kill(-pgid, sig) // gone already is fine
 			return
 		}
@@ -127,13 +127,13 @@ func (o *orphan) salvage(ctx context.Context) {
 	if o.live == nil {
 		return
 	}
-	_, _ = o.live.s.Salvage(ctx, o.live.dev.readRest) // an ended session has nothing left
+	_, _ = o.live.Session.Salvage(ctx, o.live.device.readRest) // an ended session has nothing left
 }
 
 // hangUp closes the terminal: whoever still has it open gets a SIGHUP and no more input.
 func (o *orphan) hangUp() {
-	if o.live != nil && o.live.dev.pty != nil {
-		_ = o.live.dev.pty.Close()
+	if o.live != nil && o.live.device.pty != nil {
+		_ = o.live.device.pty.Close()
 	}
 }
 
@@ -162,7 +162,7 @@ func (d *device) readRest(p []byte) int {
 // session's cgroup, carriers of its mark, and what belongs to its own process while that
 // lives. Numbers of processes are used again: one that did not start when the session did
 // is another's.
-func (h *hub) find(list []*orphan) {
+func (h *Registry) find(list []*orphan) {
 	seen := h.walker.look()
 	for _, o := range list {
 		pid := 0
@@ -190,19 +190,19 @@ func (o *orphan) add(p sys.Process) {
 
 // orphansOf are the sessions that a keeper held when it died. The terminals of those that
 // had ended before are hung up.
-func (h *hub) orphansOf(key string) (orphans []*orphan, lost []*entry) {
-	for _, e := range h.all() {
-		if e.dev == nil || e.record().Keeper != key {
+func (h *Registry) orphansOf(key string) (orphans []*orphan, lost []*Handle) {
+	for _, e := range h.All() {
+		if e.device == nil || e.Record().Keeper != key {
 			continue
 		}
-		st := e.s.Status()
-		o := &orphan{id: e.s.ID(), pid: st.PID, started: st.Started, live: e}
+		st := e.Session.Status()
+		o := &orphan{id: e.Session.ID(), pid: st.PID, started: st.Started, live: e}
 		if st.State != session.Running {
 			o.hangUp()
 			continue
 		}
-		if e.dev.cgroup != "" {
-			o.cgroups = []string{e.dev.cgroup}
+		if e.device.cgroup != "" {
+			o.cgroups = []string{e.device.cgroup}
 		}
 		orphans, lost = append(orphans, o), append(lost, e)
 	}
@@ -212,7 +212,7 @@ func (h *hub) orphansOf(key string) (orphans []*orphan, lost []*entry) {
 // endLeftBehind ends what sessions have left that ran when their keeper and the daemon died.
 // It returns before any of them is called lost. Those that a keeper has, or may have, are left
 // alone: a later daemon finds them.
-func (h *hub) endLeftBehind(rest []*entry) {
+func (h *Registry) endLeftBehind(rest []*Handle) {
 	var orphans []*orphan
 	for _, e := range rest {
 		if e.rec.State == string(session.Running) && !h.kept[e.rec.ID] && !h.silent[e.rec.Keeper] {

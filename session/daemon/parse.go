@@ -16,28 +16,28 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-func (s *server) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
+func (s *Server) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
 	r, _, _, err := s.parsed(ctx, in)
 	return r, err
 }
 
-func (s *server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
+func (s *Server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
 	if c, err = s.command(ctx, in); err != nil {
 		return r, "", c, err
 	}
-	e, err := s.hub.resolve(c.Session)
+	e, err := s.reg.Resolve(c.Session)
 	if err != nil {
 		return r, "", c, err
 	}
 	to := c.To
 	if to == 0 {
-		_, to = e.s.OutputRange()
+		_, to = e.Session.OutputRange()
 	}
-	r, out, err = excerpt.Parse(ctx, s.conf.Parser(), e.s, c.Text, c.ExitCode, c.From, to)
+	r, out, err = excerpt.Parse(ctx, s.conf.Parser(), e.Session, c.Text, c.ExitCode, c.From, to)
 	return r, out, c, err
 }
 
-func (s *server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest.Suggestion, error) {
+func (s *Server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest.Suggestion, error) {
 	r, out, c, err := s.parsed(ctx, in)
 	if err != nil {
 		return nil, err

@@ -12,13 +12,13 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// peerListener refuses connections of other users, whatever the socket's mode says.
-type peerListener struct {
+// PeerListener refuses connections of other users, whatever the socket's mode says.
+type PeerListener struct {
 	net.Listener
 	log *slog.Logger
 }
 
-func (l peerListener) Accept() (net.Conn, error) {
+func (l PeerListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -46,8 +46,8 @@ type peerKey struct{}
 // peer is who is at the other end of a connection.
 type peer struct{ UID, PID int }
 
-// withPeer puts the peer into the context of a connection's requests.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
+// WithPeer puts the peer into the context of a connection's requests.
+func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	uid, pid, err := peerOf(c)
 	if err != nil {
 		return ctx
@@ -55,8 +55,8 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peer{uid, pid})
 }
 
-// who names the peer of a request, for logs.
-func who(ctx context.Context) string {
+// peerString names the peer of a request, for logs.
+func peerString(ctx context.Context) string {
 	if p, ok := ctx.Value(peerKey{}).(peer); ok {
 		return fmt.Sprintf("uid %d pid %d", p.UID, p.PID)
 	}

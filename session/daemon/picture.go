@@ -77,8 +77,8 @@ const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src da
 // painting bounds how many pictures are made at a time: one may take 128 MiB.
 var painting = make(chan struct{}, 2)
 
-func (s *server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	}
 	o := format.Options{
 		Theme: in.Theme, Scale: in.Scale, Padding: in.Padding, NoCursor: in.NoCursor, CursorShape: in.Cursor, Fonts: in.Fonts, Styles: in.Styles,
-		State: stateWords(e.s.Status()), NoColor: in.NoColor, Trim: in.Trim,
+		State: stateWords(e.Session.Status()), NoColor: in.NoColor, Trim: in.Trim,
 	}
 	var frame *vterm.Frame
 	var lines []vterm.Line

@@ -19,8 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// spawner says how a session's process is started, and has a keeper start it.
-type spawner struct {
+// Spawner says how a session's process is started, and has a keeper start it.
+type Spawner struct {
 	dirs paths.Dirs
 	log  *slog.Logger
 	conf *settings.Settings
@@ -29,9 +29,9 @@ type spawner struct {
 // Default size of a session, in cells.
 const defaultCols, defaultRows = 80, 24
 
-// plan is what create decided.
-type plan struct {
-	rec               store.Session
+// Plan is what create decided.
+type Plan struct {
+	Record            store.Session
 	path              string // of the executable
 	env               []string
 	pipe              bool
@@ -46,8 +46,8 @@ type plan struct {
 	why   string // it is on pipes, though that was not asked for
 }
 
-func (s *spawner) plan(n api.NewSession) (*plan, error) {
-	p := &plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
+func (s *Spawner) plan(n api.NewSession) (*Plan, error) {
+	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
 	if err := p.limit(n.Limits); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *spawner) plan(n api.NewSession) (*plan, error) {
 	}
 	p.argv = argv
 	isOne = isOne || isShell(argv)
-	p.rec = store.Session{
+	p.Record = store.Session{
 		ID: id, Name: n.Name, Argv: argv, Shell: isOne, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
 		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary, Restore: n.Restore,
 		State: string(session.Running), Created: time.Now(),

@@ -13,8 +13,8 @@ import (
 )
 
 // planAgain says what to start for a session that ended.
-func (s *spawner) planAgain(rec store.Session, cwd string, req api.Restore) (*plan, error) {
-	p := &plan{pipe: rec.Pipe, env: req.Env}
+func (s *Spawner) planAgain(rec store.Session, cwd string, req api.Restore) (*Plan, error) {
+	p := &Plan{pipe: rec.Pipe, env: req.Env}
 	if p.env == nil {
 		p.env = os.Environ()
 	}
@@ -40,7 +40,7 @@ func (s *spawner) planAgain(rec store.Session, cwd string, req api.Restore) (*pl
 	}
 	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
-	p.rec, p.argv = rec, rec.Argv
+	p.Record, p.argv = rec, rec.Argv
 	return p, nil
 }
 

@@ -30,7 +30,7 @@ const (
 // A shell is for callers whose directory and environment are those it was started with,
 // so that a command finds what it would find in a shell of its own.
 type pool struct {
-	jobs *jobs
+	jobs *Set
 
 	mu     sync.Mutex
 	racks  []*rack // least used first
@@ -56,7 +56,7 @@ type rack struct {
 
 // warm is a shell of the pool.
 type warm struct {
-	*entry
+	*Handle
 	rack *rack
 	dir  string // as the shell tells it at its first prompt
 }
@@ -90,7 +90,7 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 		if w.clean() {
 			return w, nil
 		}
-		p.end(w.entry) // it died, or somebody used it
+		p.end(w.Handle) // it died, or somebody used it
 	}
 	return p.make(ctx, r)
 }
@@ -115,7 +115,7 @@ func (p *pool) rackFor(n api.NewSession) *rack {
 	}
 	p.mu.Unlock()
 	for _, w := range old {
-		p.end(w.entry)
+		p.end(w.Handle)
 	}
 	return r
 }
@@ -149,7 +149,7 @@ func (p *pool) stock(r *rack) {
 		}
 		p.mu.Unlock()
 		if !kept { // the rack went meanwhile
-			p.end(w.entry)
+			p.end(w.Handle)
 		}
 	}
 }
@@ -166,11 +166,11 @@ func (p *pool) wants(r *rack) bool {
 func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	e, err := p.jobs.hub.create(ctx, r.start)
+	e, err := p.jobs.reg.Create(ctx, r.start)
 	if err != nil {
 		return nil, err
 	}
-	w, err := e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}})
+	w, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}})
 	if err == nil && len(w.Fired) == 0 {
 		err = api.Errorf(api.CodeEnded, "the shell ended before its first prompt").WithHint("start it with `longterm new` and look at its screen")
 	}
@@ -178,7 +178,7 @@ func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 		p.end(e)
 		return nil, err
 	}
-	return &warm{e, r, e.currentDir(e.s.Status())}, nil
+	return &warm{e, r, e.CurrentDir(e.Session.Status())}, nil
 }
 
 // used replaces a shell that was used. It stays for a while, for whoever has not read yet
@@ -187,29 +187,29 @@ func (p *pool) used(w *warm) {
 	if w.rack != nil {
 		p.fill(w.rack)
 	}
-	time.AfterFunc(temporaryGrace, func() { p.end(w.entry) })
+	time.AfterFunc(temporaryGrace, func() { p.end(w.Handle) })
 }
 
 // clean says that a shell is as it was when it was made, as far as can be seen: at its
 // prompt, in its directory, with no job and no program.
 func (w *warm) clean() bool {
-	st := w.s.Status()
+	st := w.Session.Status()
 	sh := st.Shell
 	return st.State == session.Running && sh.Phase == shell.PhasePrompt && sh.Quality == shell.Full && !sh.Continuation &&
-		w.currentDir(st) == w.dir && !w.hasChildren()
+		w.CurrentDir(st) == w.dir && !w.HasChildren()
 }
 
 // end ends a shell and forgets it, if that is not done yet.
-func (p *pool) end(e *entry) {
+func (p *pool) end(e *Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.jobs.hub.byID(e.ID()) != e {
+	if p.closed || p.jobs.reg.ByID(e.ID()) != e {
 		return
 	}
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), warmTime)
 		defer cancel()
-		if err := p.jobs.hub.remove(ctx, e, true); err != nil {
+		if err := p.jobs.reg.Remove(ctx, e, true); err != nil {
 			p.jobs.log.Warn("end a warm shell", "session", e.ID(), "err", err)
 		}
 	})
@@ -217,13 +217,13 @@ func (p *pool) end(e *entry) {
 
 // sweep ends warm shells that the daemon before left, but for those that run a job.
 func (p *pool) sweep() {
-	busy := map[*entry]bool{}
+	busy := map[*Handle]bool{}
 	for _, j := range p.jobs.all() {
 		busy[j.e] = true
 	}
-	for _, e := range p.jobs.hub.all() {
+	for _, e := range p.jobs.reg.All() {
 		switch {
-		case !e.pooled() || busy[e]:
+		case !e.Pooled() || busy[e]:
 		case p.unread(e):
 			time.AfterFunc(temporaryGrace, func() { p.end(e) })
 		default:
@@ -233,7 +233,7 @@ func (p *pool) sweep() {
 }
 
 // unread says that a job ran in the shell, whose result may not have been read.
-func (p *pool) unread(e *entry) bool {
+func (p *pool) unread(e *Handle) bool {
 	list, err := p.jobs.store.Jobs(context.Background(), store.JobQuery{Session: e.ID(), Limit: 1})
 	return err == nil && len(list) > 0 && time.Since(list[0].Ended) < temporaryGrace
 }

@@ -36,8 +36,8 @@ type outputQuery struct {
 	Stream string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this; from and next count all output"`
 }
 
-func (s *server) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Output{}, err
 	}
@@ -46,7 +46,7 @@ func (s *server) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 
 // readOutput reads one page, waiting for the first byte if it was asked to. end says
 // that nothing will ever come after it.
-func readOutput(ctx context.Context, e *entry, q *outputQuery) (api.Output, error) {
+func readOutput(ctx context.Context, e *Handle, q *outputQuery) (api.Output, error) {
 	read, err := readerOf(e, q.Stream)
 	if err != nil {
 		return api.Output{}, err
@@ -74,16 +74,16 @@ func streamRuns(runs []session.StreamRun) []api.StreamRun {
 // chunkReader reads output from an offset, with what it is where that is known.
 type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
 
-func readerOf(e *entry, stream string) (chunkReader, error) {
+func readerOf(e *Handle, stream string) (chunkReader, error) {
 	switch {
-	case e.record().Pipe:
-		return e.s.OutputApart, nil
+	case e.Record().Pipe:
+		return e.Session.OutputApart, nil
 	case stream != "":
-		return nil, api.Errorf(api.CodeInvalid, "session %s has a terminal, which merges stdout and stderr", e.record().Name).
+		return nil, api.Errorf(api.CodeInvalid, "session %s has a terminal, which merges stdout and stderr", e.Record().Name).
 			WithHint("leave the stream out, or start it with --pipe")
 	}
 	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
-		c, err := e.s.Output(from, buf)
+		c, err := e.Session.Output(from, buf)
 		return c, nil, err
 	}, nil
 }
@@ -100,8 +100,8 @@ func only(stream string, data []byte, runs []api.StreamRun) []byte {
 	return part
 }
 
-func readChunk(ctx context.Context, e *entry, q *outputQuery, read chunkReader) (c session.Chunk, runs []session.StreamRun, end bool, err error) {
-	s := e.s
+func readChunk(ctx context.Context, e *Handle, q *outputQuery, read chunkReader) (c session.Chunk, runs []session.StreamRun, end bool, err error) {
+	s := e.Session
 	if q.At != "" {
 		if q.From, err = offsetOf(ctx, e, q.At); err != nil {
 			return c, nil, false, err
@@ -146,8 +146,8 @@ type textQuery struct {
 }
 
 // getText reads output as text within a budget.
-func (s *server) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.OutputText{}, err
 	}
@@ -159,8 +159,8 @@ func (s *server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 			return api.OutputText{}, err
 		}
 	}
-	over := finished(e.s) // before the range is asked for
-	start, end := e.s.OutputRange()
+	over := finished(e.Session) // before the range is asked for
+	start, end := e.Session.OutputRange()
 	from, to := max(in.From, start), end
 	if in.To > 0 {
 		to = min(in.To, end)
@@ -172,17 +172,17 @@ func (s *server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		out.Gap = from - in.From
 	}
 	var t excerpt.Text
-	if e.record().Pipe {
+	if e.Record().Pipe {
 		var r api.Result
 		p := excerpt.NewPiped(limits)
-		err = p.Read(ctx, e.s, from, to)
+		err = p.Read(ctx, e.Session, from, to)
 		p.Into(&r)
 		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
 		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
 			t = p.Own[in.Stream]
 		}
 	} else {
-		t, err = excerpt.Plain(ctx, e.s, from, to, limits)
+		t, err = excerpt.Plain(ctx, e.Session, from, to, limits)
 		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
 	}
 	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
@@ -204,12 +204,12 @@ type rawOutput struct {
 	Body        []byte
 }
 
-func (s *server) rawRoutes(a huma.API) {
+func (s *Server) rawRoutes(a huma.API) {
 	huma.Register(a, huma.Operation{
 		OperationID: "read-raw-output", Method: "GET", Path: api.Version + "/sessions/{session}/output/raw",
 		Summary: "Read output from an offset as bytes",
 	}, func(ctx context.Context, in *outputQuery) (*rawOutput, error) {
-		e, err := s.hub.resolve(in.Session)
+		e, err := s.reg.Resolve(in.Session)
 		if err != nil {
 			return nil, toAPI(err)
 		}
@@ -242,8 +242,8 @@ type ScreenQuery struct {
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
-func (s *server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return render.Screen{}, err
 	}
@@ -262,7 +262,7 @@ func (s *server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen,
 }
 
 // look takes a frame, and history lines if any were asked for, at one moment.
-func (s *server) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
+func (s *Server) look(ctx context.Context, e *Handle, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
 	var f vterm.Frame
 	var history []vterm.Line
 	var modes vterm.Modes
@@ -283,15 +283,15 @@ func (s *server) look(ctx context.Context, e *entry, q *ScreenQuery, use func(*v
 }
 
 // lookAt calls f with the emulator as it is, or as it stood at a moment.
-func (s *server) lookAt(ctx context.Context, e *entry, at string, f func(vterm.Engine)) error {
+func (s *Server) lookAt(ctx context.Context, e *Handle, at string, f func(vterm.Engine)) error {
 	if at == "" {
-		return e.s.Look(ctx, func(v session.View) { f(v.Engine) })
+		return e.Session.Look(ctx, func(v session.View) { f(v.Engine) })
 	}
 	off, err := offsetOf(ctx, e, at)
 	if err != nil {
 		return err
 	}
-	engine, err := e.s.Past(ctx, off)
+	engine, err := e.Session.Past(ctx, off)
 	if err == nil {
 		f(engine)
 	}

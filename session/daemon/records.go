@@ -25,7 +25,7 @@ type recordsQuery struct {
 	To   string `query:"to" doc:"moment to end before; default: the end"`
 }
 
-func (s *server) recordRoute(a huma.API) {
+func (s *Server) recordRoute(a huma.API) {
 	huma.Register(a, huma.Operation{
 		OperationID: "read-records", Method: "GET", Path: api.Version + "/sessions/{session}/records",
 		Summary: "History with times and sizes, a JSON object a line; the first is the screen to begin with",
@@ -52,13 +52,13 @@ type passage struct {
 }
 
 // passage finds what a request asks for.
-func (s *server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return nil, err
 	}
-	p := &passage{s: e.s, pipe: e.record().Pipe}
-	p.from, p.to = e.s.OutputRange()
+	p := &passage{s: e.Session, pipe: e.Record().Pipe}
+	p.from, p.to = e.Session.OutputRange()
 	if in.From != "" {
 		off, err := offsetOf(ctx, e, in.From)
 		if err != nil {
@@ -74,7 +74,7 @@ func (s *server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if in.To != "" && p.to < p.from {
 		return nil, api.Errorf(api.CodeInvalid, "%s lies before %s", in.To, in.From).WithHint("give the earlier moment as from")
 	}
-	engine, err := e.s.Past(ctx, p.from)
+	engine, err := e.Session.Past(ctx, p.from)
 	if err != nil {
 		return nil, err
 	}

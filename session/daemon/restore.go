@@ -23,19 +23,19 @@ const (
 )
 
 // restore starts a session's process again under the same id. Its output goes on where
-// the old one's ended, below a dated line. The session is another entry from then on:
+// the old one's ended, below a dated line. The session is another handle from then on:
 // who watches the old one is told that it ended and finds the new one.
-func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry, error) {
+func (h *Registry) restore(ctx context.Context, old *Handle, req api.Restore) (*Handle, error) {
 	h.restoring.Lock() // two at once would both write to the journal
 	defer h.restoring.Unlock()
-	if h.byID(old.rec.ID) != old || old.s.Status().State == session.Running {
-		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.record().Name)
+	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
+		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
 	}
-	p, err := h.spawner.planAgain(old.record(), old.s.Status().Cwd, req)
+	p, err := h.spawner.planAgain(old.Record(), old.Session.Status().Cwd, req)
 	if err != nil {
 		return nil, err
 	}
-	k, err := h.host.KeeperFor(p.rec.Keeper)
+	k, err := h.host.KeeperFor(p.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.dirs.KeeperLog())
 	}
@@ -44,14 +44,14 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 	if err != nil && !anew {
 		return nil, err
 	}
-	old.s.Stop()
-	if old.dev != nil {
-		old.dev.released()
+	old.Session.Stop()
+	if old.device != nil {
+		old.device.released()
 	}
-	e := &entry{rec: p.rec}
-	p.base, err = h.divide(p.rec.ID, line)
+	e := &Handle{rec: p.Record}
+	p.base, err = h.divide(p.Record.ID, line)
 	if err == nil && anew { // what could not be looked at is not looked at again
-		err = old.s.BeginAfter(p.base)
+		err = old.Session.BeginAfter(p.base)
 	}
 	if err == nil {
 		err = h.spawn(ctx, e, k, p)
@@ -60,17 +60,17 @@ func (h *hub) restore(ctx context.Context, old *entry, req api.Restore) (*entry,
 		return nil, errors.Join(err, h.reopen(old))
 	}
 	h.replace(old, e)
-	h.writes.Go(func() { h.save(e, func(*store.Session) {}) })
-	view := h.describe(e, e.s.Status())
-	h.bus.Publish("state", &view)
+	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) })
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Publish("state", &view)
 	return e, nil
 }
 
 // divider is what stands between the old output and the new: it ends every mode the old
 // programs left set, goes below what they printed and says when.
-func (h *hub) divider(ctx context.Context, e *entry) ([]byte, error) {
-	_, end := e.s.OutputRange()
-	engine, err := e.s.Past(ctx, end)
+func (h *Registry) divider(ctx context.Context, e *Handle) ([]byte, error) {
+	_, end := e.Session.OutputRange()
+	engine, err := e.Session.Past(ctx, end)
 	if err != nil {
 		return dividingLine([]byte("\x1bc")), err
 	}
@@ -95,7 +95,7 @@ func dividingLine(b []byte) []byte {
 
 // divide appends the line between old and new to a session's journal and returns where
 // the new output begins.
-func (h *hub) divide(id string, line []byte) (uint64, error) {
+func (h *Registry) divide(id string, line []byte) (uint64, error) {
 	j, _, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
 	if err != nil {
 		return 0, storageError(err, h.dirs.State)
@@ -106,9 +106,9 @@ func (h *hub) divide(id string, line []byte) (uint64, error) {
 	return j.End(), errors.Join(err, j.Close())
 }
 
-// reopen makes an entry's history readable again after a restore that failed.
-func (h *hub) reopen(old *entry) error {
-	again := &entry{rec: old.record()}
+// reopen makes a handle's history readable again after a restore that failed.
+func (h *Registry) reopen(old *Handle) error {
+	again := &Handle{rec: old.Record()}
 	if err := h.begin(again, nil, nil, journal.Options{}); err != nil {
 		return err
 	}
@@ -116,26 +116,26 @@ func (h *hub) reopen(old *entry) error {
 	return nil
 }
 
-// replace puts one entry in another's place.
-func (h *hub) replace(old, e *entry) {
+// replace puts one handle in another's place.
+func (h *Registry) replace(old, e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 }
 
 // restoreLost starts what was found lost when the daemon started, and is to come back by policy.
-func (h *hub) restoreLost(ctx context.Context) { h.restoreAll(ctx, h.lost) }
+func (h *Registry) restoreLost(ctx context.Context) { h.restoreAll(ctx, h.lost) }
 
 // restoreAll starts what went down with its keeper or the machine and is to come back by
 // policy.
-func (h *hub) restoreAll(ctx context.Context, lost []*entry) {
+func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 	for _, e := range lost {
 		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
 		if req.Shell == req.Command || ctx.Err() != nil {
 			continue
 		}
 		if _, err := h.restore(ctx, e, req); err != nil {
-			h.host.Notice("session %s did not come back: %v", e.record().Name, err)
+			h.host.Notice("session %s did not come back: %v", e.Record().Name, err)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // answer is what can be told of a job now, with at most limit bytes of output (0: as many
 // as were asked for with it).
-func (j *job) answer(ctx context.Context, limit int) api.Result {
-	st := j.e.s.Status()
+func (j *Job) answer(ctx context.Context, limit int) api.Result {
+	st := j.e.Session.Status()
 	j.mu.Lock()
 	r := api.Result{
 		Job: j.id, Session: j.e.ID(), PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
@@ -27,8 +27,8 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 	}
 	r.Aborted = j.how == endsByCaller
 	j.mu.Unlock()
-	if j.e.record().Pipe {
-		r.Mode, r.ModeReason = "pipe", j.e.modeReason()
+	if j.e.Record().Pipe {
+		r.Mode, r.ModeReason = "pipe", j.e.ModeReason()
 	}
 	if j.command {
 		j.fillCommand(ctx, &r, &st, limit)
@@ -40,7 +40,7 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
 	}
 	if r.State == "running" || r.State == "needs_input" {
-		r.PGID = cmp.Or(j.e.foreground(), r.PGID)
+		r.PGID = cmp.Or(j.e.Foreground(), r.PGID)
 	}
 	r.Message = j.message(&r)
 	if j.command {
@@ -50,8 +50,8 @@ func (j *job) answer(ctx context.Context, limit int) api.Result {
 }
 
 // fillCommand puts in what is known of the session's own command.
-func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
-	view := j.s.hub.describe(j.e, *st)
+func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
+	view := j.s.reg.Describe(j.e, *st)
 	r.DurationMS, r.Range = view.Duration, view.Output
 	r.ExitCode, r.Signal = view.ExitCode, view.Signal
 	j.fillDirectory(r, st, &view)
@@ -70,19 +70,19 @@ func (j *job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	j.fillPrinted(ctx, r, view.Output, limit)
 	if r.Truncated {
-		j.e.markCut()
+		j.e.MarkCut()
 	}
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
-		r.Background = j.s.hub.background(j.e, st.Started)
+		r.Background = j.s.reg.background(j.e, st.Started)
 	}
 }
 
 // fillDirectory puts in the directory, as far as it is known. Of a process that has ended nothing tells it but what the
 // program said itself; what its line says is a guess.
-func (j *job) fillDirectory(r *api.Result, st *session.Status, view *api.Session) {
+func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session) {
 	if r.CwdAfter = view.Cwd; st.Cwd == "" { // else the record has what the program said
-		r.CwdBefore = j.e.record().Cwd
+		r.CwdBefore = j.e.Record().Cwd
 	}
 	if st.State == session.Running {
 		return
@@ -96,7 +96,7 @@ func (j *job) fillDirectory(r *api.Result, st *session.Status, view *api.Session
 	}
 }
 
-func (j *job) why() ending {
+func (j *Job) why() ending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.how
@@ -104,11 +104,11 @@ func (j *job) why() ending {
 
 // reached is how far a running line's output is known to be its own: what the terminal shows
 // beyond what the owner has looked at may be the next prompt's already. It never goes back.
-func (j *job) reached(c *session.Command, st *session.Status) uint64 {
+func (j *Job) reached(c *session.Command, st *session.Status) uint64 {
 	at := c.Start
 	switch {
 	case j.unintegrated.Load():
-		_, at = j.e.s.OutputRange()
+		_, at = j.e.Session.OutputRange()
 	case st.Shell.Phase == shell.PhaseRunning && st.Shell.Number >= c.Number:
 		at = max(at, st.Offset)
 	}
@@ -119,7 +119,7 @@ func (j *job) reached(c *session.Command, st *session.Status) uint64 {
 }
 
 // fillLine puts in what is known of a line.
-func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, limit int) {
+func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, limit int) {
 	j.mu.Lock()
 	c, final, err := j.started, j.final, j.err
 	j.mu.Unlock()
@@ -169,20 +169,20 @@ func (j *job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	if j.unintegrated.Load() && !r.Truncated {
 		r.Output = withoutEcho(r.Output, j.line, j.prompt)
 		if ended && j.told.CompareAndSwap(false, true) {
-			j.e.unintegrated.Told(j.line, r.Output)
+			j.e.Unintegrated.Told(j.line, r.Output)
 		}
 	}
 	if j.unintegrated.Load() {
-		r.Guess = guessOf(j.e.unintegrated.Guess())
+		r.Guess = guessOf(j.e.Unintegrated.Guess())
 	}
 	if ended {
 		j.parse(ctx, r, c.Text)
 	}
-	r.Background = j.s.hub.background(j.e, j.began)
+	r.Background = j.s.reg.background(j.e, j.began)
 }
 
 // fillAnswers puts in what the rules that came with a line did.
-func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
+func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
 	run := j.given()
 	r.Answers = j.e.answersOf(ctx, run)
 	if j.why() == endsByRule {
@@ -191,27 +191,27 @@ func (j *job) fillAnswers(ctx context.Context, r *api.Result) {
 }
 
 // limits are how much of an output its answer has.
-func (j *job) limits(limit int) excerpt.Limits {
+func (j *Job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
 		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.ID(),
 	}
 }
 
 // fillOutput puts in what was printed.
-func (j *job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	t, err := excerpt.Plain(ctx, j.e.s, of.Start, of.End, j.limits(limit))
+func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	t, err := excerpt.Plain(ctx, j.e.Session, of.Start, of.End, j.limits(limit))
 	if err != nil {
 		r.Error = err.Error()
 	}
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
-	if t.Screen && (!j.e.temporary() || j.call.YieldMS > 0 && j.e.s.Status().State == session.Running) {
+	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
 	}
 }
 
 // fillPrinted puts in what the session's own command printed.
-func (j *job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
+func (j *Job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	if r.Mode == "pipe" {
 		j.fillStreams(ctx, r, of, limit)
 	} else {
@@ -220,11 +220,11 @@ func (j *job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limi
 }
 
 // parse puts in what the output of an ended command says, if that was asked for.
-func (j *job) parse(ctx context.Context, r *api.Result, text string) {
+func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.State == "running" {
 		return
 	}
-	parsed, _, err := excerpt.Parse(ctx, j.s.conf.Parser(), j.e.s, text, r.ExitCode, r.Range.Start, r.Range.End)
+	parsed, _, err := excerpt.Parse(ctx, j.s.conf.Parser(), j.e.Session, text, r.ExitCode, r.Range.Start, r.Range.End)
 	if err != nil {
 		r.Error = err.Error()
 		return
@@ -233,9 +233,9 @@ func (j *job) parse(ctx context.Context, r *api.Result, text string) {
 }
 
 // fillStreams puts in what was printed on pipes, each stream for itself too.
-func (j *job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
+func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	p := excerpt.NewPiped(j.limits(limit))
-	if err := p.Read(ctx, j.e.s, of.Start, of.End); err != nil {
+	if err := p.Read(ctx, j.e.Session, of.Start, of.End); err != nil {
 		r.Error = err.Error()
 	}
 	p.Into(r)

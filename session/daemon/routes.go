@@ -10,7 +10,7 @@ import (
 )
 
 // routes registers every operation: the table of the API.
-func (s *server) routes(a huma.API) {
+func (s *Server) routes(a huma.API) {
 	op(a, "GET", "/status", "status", "Describe daemon and keepers", s.getStatus)
 	op(a, "POST", "/stop", "stop", "End the daemon; sessions go on", s.postStop)
 	op(a, "POST", "/upgrade", "upgrade", "Replace keepers and daemon by another executable", s.postUpgrade)

@@ -31,13 +31,13 @@ type searchQuery struct {
 	Before  string   `query:"before" doc:"go on after the last hit: next of the answer before"`
 }
 
-func (s *server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
+func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
 	found := api.Found{Hits: []api.Hit{}}
 	q, err := s.searchFor(in)
 	if err != nil {
 		return found, err
 	}
-	x := s.hub.index
+	x := s.reg.Index
 	if !x.usable() {
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
 	}
@@ -65,7 +65,7 @@ func (s *server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	return found, nil
 }
 
-func (s *server) searchFor(in *searchQuery) (search.Query, error) {
+func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
 	q := search.Query{Text: in.Text, Regexp: in.Regexp, Words: in.Word, CaseSensitive: in.Case, Command: in.Command, Limit: in.Limit}
 	if q.Text == "" && q.Regexp == "" && len(q.Words) == 0 {
 		return q, api.Errorf(api.CodeInvalid, "nothing to search for").WithHint("give text, regexp or word")
@@ -74,7 +74,7 @@ func (s *server) searchFor(in *searchQuery) (search.Query, error) {
 		q.Limit = 50
 	}
 	if in.Session != "" {
-		e, err := s.hub.resolve(in.Session)
+		e, err := s.reg.Resolve(in.Session)
 		if err != nil {
 			return q, err
 		}
@@ -84,7 +84,7 @@ func (s *server) searchFor(in *searchQuery) (search.Query, error) {
 		if at == "" {
 			continue
 		}
-		m, err := parseMoment(at, time.Now(), time.Now())
+		m, err := parseTimeref(at, time.Now(), time.Now())
 		if err != nil || m.time.IsZero() {
 			return q, api.Errorf(api.CodeInvalid, "time %q", at).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
 		}
@@ -108,13 +108,13 @@ func encodeCursor(c search.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-func (s *server) hitView(hit *search.Hit) api.Hit {
+func (s *Server) hitView(hit *search.Hit) api.Hit {
 	v := api.Hit{
 		Session: hit.Session, From: hit.From, To: hit.To, Time: hit.Time, Command: hit.Command,
 		Text: strings.ToValidUTF8(hit.Text, "\uFFFD"), Start: hit.Start, Cut: hit.Cut, Matches: [][2]int{},
 	}
-	if e := s.hub.byID(hit.Session); e != nil {
-		v.Name = e.record().Name
+	if e := s.reg.ByID(hit.Session); e != nil {
+		v.Name = e.Record().Name
 	}
 	for _, m := range hit.Matches {
 		v.Matches = append(v.Matches, [2]int{m.Start, m.End})

@@ -19,11 +19,11 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// server is the HTTP half of the daemon.
-type server struct {
+// Server is the HTTP half of the daemon.
+type Server struct {
 	daemon daemonHost
-	hub    *hub
-	jobs   *jobs
+	reg    *Registry
+	jobs   *Set
 	store  *store.Store
 	conf   *settings.Settings
 	log    *slog.Logger
@@ -37,13 +37,13 @@ type daemonHost interface {
 	Upgrade(ctx context.Context, path string) error
 }
 
-func newServer(d daemonHost, h *hub, j *jobs, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *server {
-	return &server{daemon: d, hub: h, jobs: j, store: st, conf: conf, log: log, build: build}
+func newServer(d daemonHost, h *Registry, j *Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *Server {
+	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build}
 }
 
 // handler serves the API: operations with typed requests and answers by huma, which
 // checks them and describes them in OpenAPI, and streams by plain handlers.
-func (s *server) handler() http.Handler {
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.routes(humago.New(mux, apiConfig(s.build)))
 	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", s.serveAttach)
@@ -76,7 +76,7 @@ func schemaName(t reflect.Type, hint string) string {
 
 // OpenAPI is the description of the API in JSON.
 func OpenAPI(build string) ([]byte, error) {
-	s := &server{}
+	s := &Server{}
 	a := humago.New(http.NewServeMux(), apiConfig(build))
 	s.routes(a)
 	return a.OpenAPI().MarshalJSON()

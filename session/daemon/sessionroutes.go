@@ -12,76 +12,76 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-func (s *server) listSessions(_ context.Context, in *struct {
+func (s *Server) listSessions(_ context.Context, in *struct {
 	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
 }) ([]api.Session, error) {
 	list := []api.Session{}
-	for _, e := range s.hub.all() {
-		if e.pooled() && len(in.Label) == 0 {
+	for _, e := range s.reg.All() {
+		if e.Pooled() && len(in.Label) == 0 {
 			continue
 		}
-		if matchLabels(e.record().Labels, in.Label) {
-			st := e.s.Status()
-			if st.State != session.Running && e.adopted() {
-				s.hub.seeLeft(e)
+		if matchLabels(e.Record().Labels, in.Label) {
+			st := e.Session.Status()
+			if st.State != session.Running && e.Adopted() {
+				s.reg.seeLeft(e)
 			}
-			list = append(list, s.hub.describe(e, st))
+			list = append(list, s.reg.Describe(e, st))
 		}
 	}
 	return list, nil
 }
 
-func (s *server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
-	e, err := s.hub.create(ctx, in.Body)
+func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
+	e, err := s.reg.Create(ctx, in.Body)
 	if err != nil {
 		return api.Session{}, err
 	}
-	return s.hub.describe(e, e.s.Status()), nil
+	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
-func (s *server) getSession(_ context.Context, in *SessionPath) (api.Session, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) getSession(_ context.Context, in *SessionPath) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
 	}
-	if e.s.Status().State != session.Running {
-		s.hub.seeLeft(e)
+	if e.Session.Status().State != session.Running {
+		s.reg.seeLeft(e)
 	}
-	view := s.hub.describe(e, e.s.Status())
-	view.Cgroup = e.cgroup()
+	view := s.reg.Describe(e, e.Session.Status())
+	view.Cgroup = e.Cgroup()
 	return view, nil
 }
 
-func (s *server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (api.Session, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
 	}
-	if err := s.hub.edit(e, in.Body); err != nil {
+	if err := s.reg.edit(e, in.Body); err != nil {
 		return api.Session{}, err
 	}
 	if in.Body.Size != "" {
-		e.seat.setPolicy(SizePolicy(in.Body.Size))
+		e.Clients.setPolicy(Policy(in.Body.Size))
 		(&stream{srv: s, e: e}).fit(ctx)
 	}
-	view := s.hub.describe(e, e.s.Status())
-	s.hub.bus.Publish("edited", &view)
+	view := s.reg.Describe(e, e.Session.Status())
+	s.reg.Bus.Publish("edited", &view)
 	return view, nil
 }
 
-func (s *server) removeSession(ctx context.Context, in *struct {
+func (s *Server) removeSession(ctx context.Context, in *struct {
 	SessionPath
 	Force bool `query:"force" doc:"end it first when it runs"`
 }) (none, error) {
-	e, err := s.hub.resolve(in.Session)
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return none{}, err
 	}
-	return none{true}, s.hub.remove(ctx, e, in.Force)
+	return none{true}, s.reg.Remove(ctx, e, in.Force)
 }
 
-func (s *server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (none, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (none, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return none{}, err
 	}
@@ -89,19 +89,19 @@ func (s *server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (n
 		return none{}, api.Errorf(api.CodeInvalid, "size %d×%d", in.Body.Cols, in.Body.Rows).
 			WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 	}
-	return none{true}, e.s.Resize(ctx, in.Body.Cols, in.Body.Rows)
+	return none{true}, e.Session.Resize(ctx, in.Body.Cols, in.Body.Rows)
 }
 
-func (s *server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (none, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (none, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return none{}, err
 	}
-	return none{true}, s.hub.signal(ctx, e, in.Body)
+	return none{true}, s.reg.signal(ctx, e, in.Body)
 }
 
-func (s *server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
 	}
@@ -110,10 +110,10 @@ func (s *server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}
 	// The client may go away; half a kill ladder helps nobody.
-	if err := s.hub.kill(context.WithoutCancel(ctx), e, grace); err != nil {
+	if err := s.reg.Kill(context.WithoutCancel(ctx), e, grace); err != nil {
 		return api.Session{}, err
 	}
-	return s.hub.describe(e, e.s.Status()), nil
+	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
 func matchLabels(labels map[string]string, want []string) bool {
@@ -127,13 +127,13 @@ func matchLabels(labels map[string]string, want []string) bool {
 	return true
 }
 
-func (s *server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) (api.Session, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
 	}
-	if e, err = s.hub.restore(ctx, e, in.Body); err != nil {
+	if e, err = s.reg.restore(ctx, e, in.Body); err != nil {
 		return api.Session{}, err
 	}
-	return s.hub.describe(e, e.s.Status()), nil
+	return s.reg.Describe(e, e.Session.Status()), nil
 }

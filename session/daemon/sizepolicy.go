@@ -4,77 +4,77 @@ package daemon
 
 import "sync"
 
-// SizePolicy says whose size a session takes (R96).
-type SizePolicy string
+// Policy says whose size a session takes (R96).
+type Policy string
 
 // Size policies, by name.
 const (
-	SizeLatest   SizePolicy = "latest"   // of the client that was active last
-	SizeLargest  SizePolicy = "largest"  // the most columns and rows of any client
-	SizeSmallest SizePolicy = "smallest" // the fewest of any client
-	SizeFixed    SizePolicy = "fixed"    // clients have no say
-	SizeNone     SizePolicy = "none"     // this client has no say
+	Latest   Policy = "latest"   // of the client that was active last
+	Largest  Policy = "largest"  // the most columns and rows of any client
+	Smallest Policy = "smallest" // the fewest of any client
+	Fixed    Policy = "fixed"    // clients have no say
+	None     Policy = "none"     // this client has no say
 )
 
-// sizePolicies are those a client can ask for.
-var sizePolicies = []SizePolicy{"", SizeLatest, SizeLargest, SizeSmallest, SizeFixed, SizeNone}
+// Policies are those a client can ask for.
+var Policies = []Policy{"", Latest, Largest, Smallest, Fixed, None}
 
-// seating is the set of clients that look at a session. It is a pure machine behind a
+// Clients is the set of clients that look at a session. It is a pure machine behind a
 // lock: it says which size the session should have, and sets none. Of several policies
 // asked for, that of the client that came last counts, as long as it is there; then the
 // session's own.
-type seating struct {
-	mu     sync.Mutex
-	policy SizePolicy // the session's; empty: latest
-	seats  map[*seat]struct{}
-	turn   uint64
+type Clients struct {
+	mu      sync.Mutex
+	policy  Policy // the session's; empty: latest
+	clients map[*Client]struct{}
+	turn    uint64
 }
 
-// seat is one client's place. A seat without a size (0×0) only watches.
-type seat struct {
+// Client is one client's place. A seat without a size (0×0) only watches.
+type Client struct {
 	cols, rows int
-	policy     SizePolicy // asked for; empty: any
-	silent     bool       // has no say, whatever its size
-	inside     string     // id of the session the client runs in, if any
-	came       uint64     // turn
-	last       uint64     // turn of its last activity
+	policy     Policy // asked for; empty: any
+	silent     bool   // has no say, whatever its size
+	inside     string // id of the session the client runs in, if any
+	came       uint64 // turn
+	last       uint64 // turn of its last activity
 }
 
 // setPolicy changes whose size counts when no client asks for anything.
-func (st *seating) setPolicy(p SizePolicy) {
+func (st *Clients) setPolicy(p Policy) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.policy = p
 }
 
-// sizePolicy is whose size counts.
-func (st *seating) sizePolicy() SizePolicy {
+// Policy is whose size counts.
+func (st *Clients) Policy() Policy {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.policyLocked()
 }
 
-func (st *seating) sit(s *seat) *seat {
+func (st *Clients) Join(s *Client) *Client {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.seats == nil {
-		st.seats = map[*seat]struct{}{}
+	if st.clients == nil {
+		st.clients = map[*Client]struct{}{}
 	}
-	if s.policy == SizeNone {
+	if s.policy == None {
 		s.cols, s.rows, s.policy, s.silent = 0, 0, "", true
 	}
 	st.turn++
 	s.came, s.last = st.turn, st.turn
-	st.seats[s] = struct{}{}
+	st.clients[s] = struct{}{}
 	return s
 }
 
 // shownIn lists the sessions that clients of this one run in.
-func (st *seating) shownIn() []string {
+func (st *Clients) shownIn() []string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	var ids []string
-	for s := range st.seats {
+	for s := range st.clients {
 		if s.inside != "" {
 			ids = append(ids, s.inside)
 		}
@@ -82,9 +82,9 @@ func (st *seating) shownIn() []string {
 	return ids
 }
 
-func (st *seating) policyLocked() SizePolicy {
-	var newest *seat
-	for s := range st.seats {
+func (st *Clients) policyLocked() Policy {
+	var newest *Client
+	for s := range st.clients {
 		if s.policy != "" && (newest == nil || s.came > newest.came) {
 			newest = s
 		}
@@ -95,18 +95,18 @@ func (st *seating) policyLocked() SizePolicy {
 	case st.policy != "":
 		return st.policy
 	}
-	return SizeLatest
+	return Latest
 }
 
-func (st *seating) leave(s *seat) (empty bool) {
+func (st *Clients) leave(s *Client) (empty bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	delete(st.seats, s)
-	return len(st.seats) == 0
+	delete(st.clients, s)
+	return len(st.clients) == 0
 }
 
 // active notes that a client typed or changed its size (cols and rows, unless 0).
-func (st *seating) active(s *seat, cols, rows int) {
+func (st *Clients) active(s *Client, cols, rows int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.turn++
@@ -116,38 +116,38 @@ func (st *seating) active(s *seat, cols, rows int) {
 	}
 }
 
-func (st *seating) count() int {
+func (st *Clients) count() int {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return len(st.seats)
+	return len(st.clients)
 }
 
 // ifEmpty calls f when nobody looks.
-func (st *seating) ifEmpty(f func()) {
+func (st *Clients) ifEmpty(f func()) {
 	if st.count() == 0 {
 		f()
 	}
 }
 
 // size is the size the session should have; ok is false when nobody has a say.
-func (st *seating) size() (cols, rows int, ok bool) {
+func (st *Clients) size() (cols, rows int, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	policy := st.policyLocked()
-	if policy == SizeFixed {
+	if policy == Fixed {
 		return 0, 0, false
 	}
 	var latest uint64
-	for s := range st.seats {
+	for s := range st.clients {
 		if s.cols == 0 || s.rows == 0 {
 			continue
 		}
 		switch {
 		case !ok:
 			cols, rows = s.cols, s.rows
-		case policy == SizeLargest:
+		case policy == Largest:
 			cols, rows = max(cols, s.cols), max(rows, s.rows)
-		case policy == SizeSmallest:
+		case policy == Smallest:
 			cols, rows = min(cols, s.cols), min(rows, s.rows)
 		case s.last > latest:
 			cols, rows = s.cols, s.rows

@@ -6,27 +6,27 @@ import "testing"
 
 // FEATURES: R96
 func TestSizePolicies(t *testing.T) {
-	var st seating
+	var st Clients
 	if _, _, ok := st.size(); ok {
 		t.Error("nobody is there and somebody decides")
 	}
-	wide := st.sit(&seat{cols: 200, rows: 20})
-	tall := st.sit(&seat{cols: 80, rows: 60})
-	says := st.sit(&seat{cols: 10, rows: 10, policy: SizeNone}) // only watches
+	wide := st.Join(&Client{cols: 200, rows: 20})
+	tall := st.Join(&Client{cols: 80, rows: 60})
+	says := st.Join(&Client{cols: 10, rows: 10, policy: None}) // only watches
 	for _, c := range []struct {
-		policy     SizePolicy
+		policy     Policy
 		cols, rows int
 		ok         bool
 	}{
-		{"", 80, 60, true}, {SizeLatest, 80, 60, true}, {SizeLargest, 200, 60, true},
-		{SizeSmallest, 80, 20, true}, {SizeFixed, 0, 0, false},
+		{"", 80, 60, true}, {Latest, 80, 60, true}, {Largest, 200, 60, true},
+		{Smallest, 80, 20, true}, {Fixed, 0, 0, false},
 	} {
 		says.policy = c.policy
 		if cols, rows, ok := st.size(); cols != c.cols || rows != c.rows || ok != c.ok {
 			t.Errorf("%q: %d×%d, %v", c.policy, cols, rows, ok)
 		}
 	}
-	older := st.sit(&seat{policy: SizeSmallest})
+	older := st.Join(&Client{policy: Smallest})
 	older.came = 0
 	if cols, rows, ok := st.size(); ok {
 		t.Errorf("the policy of an older client counts: %d×%d", cols, rows)
@@ -36,7 +36,7 @@ func TestSizePolicies(t *testing.T) {
 		t.Errorf("the policy of one that left counts: %d×%d", cols, rows)
 	}
 	st.leave(older)
-	says = st.sit(&seat{cols: 1, rows: 1, policy: SizeNone})
+	says = st.Join(&Client{cols: 1, rows: 1, policy: None})
 	st.active(says, 300, 300) // has no say
 	st.active(wide, 0, 0)     // typed
 	if cols, rows, _ := st.size(); cols != 200 || rows != 20 {

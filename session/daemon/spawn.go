@@ -22,10 +22,10 @@ type SpawnKeeper interface {
 }
 
 // request is what the keeper is asked for.
-func (p *plan) request() wire.Spawn {
+func (p *Plan) request() wire.Spawn {
 	return wire.Spawn{
-		ID: p.rec.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.rec.Cwd,
-		Cols: uint64(p.rec.Cols), Rows: uint64(p.rec.Rows), RingBytes: ring.DefaultSize, Base: p.base,
+		ID: p.Record.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.Record.Cwd,
+		Cols: uint64(p.Record.Cols), Rows: uint64(p.Record.Rows), RingBytes: ring.DefaultSize, Base: p.base,
 		Pipe: p.pipe, Apart: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
 		Umask: p.umask,
 	}
@@ -69,28 +69,28 @@ func unspawn(k SpawnKeeper, id string) {
 
 // start has the keeper start the process. When it fails and ctx has ended, the process may have come
 // all the same, and is ended.
-func (s *spawner) start(ctx context.Context, k SpawnKeeper, p *plan) error {
-	if err := s.integrate(p.rec.ID, p); err != nil {
+func (s *Spawner) start(ctx context.Context, k SpawnKeeper, p *Plan) error {
+	if err := s.integrate(p.Record.ID, p); err != nil {
 		return err
 	}
 	spawned, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
-		p.pipe, p.rec.Pipe, p.why = true, true, why
+		p.pipe, p.Record.Pipe, p.why = true, true, why
 		spawned, err = spawnAt(ctx, k, p.request())
 	}
 	if err != nil {
 		if ctx.Err() != nil { // it may come yet
-			unspawn(k, p.rec.ID)
+			unspawn(k, p.Record.ID)
 		}
 		return spawnError(err)
 	}
 	if p.limited() && !spawned.Limited {
-		unspawn(k, p.rec.ID)
+		unspawn(k, p.Record.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
 	if spawned.Base != p.base {
-		unspawn(k, p.rec.ID)
+		unspawn(k, p.Record.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}

@@ -32,7 +32,7 @@ func TestNoTerminalIsToldFromOtherErrors(t *testing.T) {
 
 // What is asked for on pipes keeps the streams apart; input is for pipes only.
 func TestSpawnRequest(t *testing.T) {
-	p := &plan{input: true, fallback: true}
+	p := &Plan{input: true, fallback: true}
 	if m := p.request(); m.Pipe || m.Apart || m.Input {
 		t.Errorf("on a terminal: %+v", m)
 	}
@@ -44,16 +44,16 @@ func TestSpawnRequest(t *testing.T) {
 
 // FEATURES: R97
 func TestLimits(t *testing.T) {
-	var p plan
+	var p Plan
 	if err := p.limit(&api.Limits{Memory: 2 << 30, CPU: 1.5, PIDs: 500}); err != nil || p.memory != 2<<30 || p.cpu != 1500 || p.pids != 500 || !p.limited() {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, l := range []api.Limits{{Memory: -1}, {CPU: -1}, {PIDs: -1}, {CPU: 0.001}} {
-		if err := new(plan).limit(&l); err == nil {
+		if err := new(Plan).limit(&l); err == nil {
 			t.Errorf("%+v is accepted", l)
 		}
 	}
-	if err := new(plan).limit(nil); err != nil {
+	if err := new(Plan).limit(nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // limit takes limits over as the keeper wants them.
-func (p *plan) limit(l *api.Limits) error {
+func (p *Plan) limit(l *api.Limits) error {
 	if l == nil {
 		return nil
 	}
@@ -21,4 +21,4 @@ func (p *plan) limit(l *api.Limits) error {
 	return nil
 }
 
-func (p *plan) limited() bool { return p.memory > 0 || p.cpu > 0 || p.pids > 0 }
+func (p *Plan) limited() bool { return p.memory > 0 || p.cpu > 0 || p.pids > 0 }

@@ -20,9 +20,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 		Goroutines: runtime.NumGoroutine(),
 		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.Status(),
 	}
-	for _, e := range d.hub.all() {
+	for _, e := range d.reg.All() {
 		st.Sessions++
-		if e.s.Status().State == session.Running {
+		if e.Session.Status().State == session.Running {
 			st.Running++
 		}
 	}

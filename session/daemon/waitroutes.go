@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func (s *server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.Waited, error) {
-	e, err := s.hub.resolve(in.Session)
+func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.Waited, error) {
+	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Waited{}, err
 	}
@@ -38,7 +38,7 @@ func (s *server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		}
 		w.Since = &typed.Cursor
 	}
-	r, err := e.s.Wait(ctx, w)
+	r, err := e.Session.Wait(ctx, w)
 	if err == nil && r.Ended {
 		s.lateProgress(ctx, e, &w, &r)
 	}
@@ -54,7 +54,7 @@ func (s *server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	for _, f := range r.Fired {
 		res.Fired = append(res.Fired, api.Fired{Condition: in.Body.Conds[f.Cond], Match: f.Match})
 	}
-	res.Session = s.hub.describe(e, e.s.Status())
+	res.Session = s.reg.Describe(e, e.Session.Status())
 	return res, nil
 }
 
@@ -63,14 +63,14 @@ const lateTime = time.Second
 
 // lateProgress looks at progress conditions once more when what an ended program printed has
 // been read to its end, which is done beside the session.
-func (s *server) lateProgress(ctx context.Context, e *entry, w *session.WaitFor, r *session.Waited) {
+func (s *Server) lateProgress(ctx context.Context, e *Handle, w *session.WaitFor, r *session.Waited) {
 	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
 		return
 	}
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
 	for until := time.Now().Add(lateTime); ctx.Err() == nil && time.Now().Before(until); <-look.C {
-		again, err := e.s.Wait(ctx, *w)
+		again, err := e.Session.Wait(ctx, *w)
 		if err != nil {
 			return
 		}
@@ -80,7 +80,7 @@ func (s *server) lateProgress(ctx context.Context, e *entry, w *session.WaitFor,
 		}
 	}
 	if r.Ended {
-		if again, err := e.s.Wait(ctx, *w); err == nil {
+		if again, err := e.Session.Wait(ctx, *w); err == nil {
 			*r = again
 		}
 	}

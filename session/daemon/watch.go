@@ -16,7 +16,7 @@ import (
 
 // serveWatch sends a client the rows that change, as spans, and types what it does.
 // The newest frame wins: a slow client skips those in between.
-func (s *server) serveWatch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	c, err := s.openStream(w, r)
 	if err != nil {
 		return
@@ -35,7 +35,7 @@ func (s *server) serveWatch(w http.ResponseWriter, r *http.Request) {
 // frames sends a frame whenever something changed. It goes on after the session's
 // end: the last screen stays worth looking at until the client leaves.
 func (s *stream) frames(ctx context.Context) error {
-	w := s.e.s.Watch()
+	w := s.e.Session.Watch()
 	defer w.Close()
 	var since uint64
 	var f vterm.Frame
@@ -49,13 +49,13 @@ func (s *stream) frames(ctx context.Context) error {
 			return ctx.Err()
 		}
 		var modes vterm.Modes
-		if err := s.e.s.Look(ctx, func(v session.View) {
+		if err := s.e.Session.Look(ctx, func(v session.View) {
 			v.Engine.Frame(&f, vterm.Query{Since: since})
 			modes = v.Modes
 		}); err != nil {
 			return err
 		}
-		st := string(s.e.s.Status().State)
+		st := string(s.e.Session.Status().State)
 		if f.Version == since && st == state {
 			continue
 		}
@@ -80,7 +80,7 @@ func (s *stream) act(ctx context.Context) {
 			continue
 		}
 		if vterm.ValidSize(a.Cols, a.Rows) && !s.readOnly {
-			s.e.seat.active(s.seat, a.Cols, a.Rows)
+			s.e.Clients.active(s.seat, a.Cols, a.Rows)
 			s.fit(ctx)
 		}
 		if t, ok := actTyping(&a); ok {

@@ -28,11 +28,11 @@ const (
 	maxBehind, keepBehind = 64 << 20, 1 << 20
 )
 
-// follower reads what a task prints. It reads as any client does, ring or journal: the
+// watcher reads what a task prints. It reads as any client does, ring or journal: the
 // session's owner does nothing for it.
-type follower struct {
-	h    *hub
-	e    *entry
+type watcher struct {
+	reg  *Registry
+	e    *Handle
 	task task
 	ends <-chan outcome
 
@@ -43,17 +43,17 @@ type follower struct {
 	reported [2]any         // by OSC 9;4 before it began
 }
 
-func (f *follower) run(ctx context.Context) {
-	st := f.e.s.Status()
+func (f *watcher) run(ctx context.Context) {
+	st := f.e.Session.Status()
 	f.reported = reportedOf(&st)
-	f.e.s.Progresses()
+	f.e.Session.Progresses()
 	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
 	f.pos = f.task.from
 	f.feed = progress.NewFeed(f.m, f.pos)
 	if f.pause(ctx, firstLook) {
 		return
 	}
-	w := f.e.s.Watch()
+	w := f.e.Session.Watch()
 	defer w.Close()
 	past := time.After(max(askPast-time.Since(f.task.began), 0))
 	for {
@@ -66,7 +66,7 @@ func (f *follower) run(ctx context.Context) {
 			f.end(ctx, how, ok)
 			return
 		case <-past:
-			f.m.Expect(f.h.earlier(ctx, f.e, &f.task))
+			f.m.Expect(f.reg.earlier(ctx, f.e, &f.task))
 		case <-w.Output:
 		}
 		if f.read(ctx, f.e.end()) != nil {
@@ -80,7 +80,7 @@ func (f *follower) run(ctx context.Context) {
 }
 
 // pause waits, and reports if the task ended meanwhile, or ctx.
-func (f *follower) pause(ctx context.Context, d time.Duration) (over bool) {
+func (f *watcher) pause(ctx context.Context, d time.Duration) (over bool) {
 	select {
 	case <-ctx.Done():
 		return true
@@ -92,13 +92,13 @@ func (f *follower) pause(ctx context.Context, d time.Duration) (over bool) {
 	}
 }
 
-func (e *entry) end() uint64 { _, end := e.s.OutputRange(); return end }
+func (e *Handle) end() uint64 { _, end := e.Session.OutputRange(); return end }
 
-// buffers are what followers read into.
+// buffers are what watchers read into.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // read takes what was printed up to an offset.
-func (f *follower) read(ctx context.Context, end uint64) error {
+func (f *watcher) read(ctx context.Context, end uint64) error {
 	if end > f.pos+maxBehind {
 		f.skip(end - keepBehind)
 	}
@@ -106,7 +106,7 @@ func (f *follower) read(ctx context.Context, end uint64) error {
 	defer buffers.Put(buf)
 	for f.pos < end {
 		began := time.Now()
-		c, err := f.e.s.Output(f.pos, (*buf)[:min(uint64(len(*buf)), end-f.pos)])
+		c, err := f.e.Session.Output(f.pos, (*buf)[:min(uint64(len(*buf)), end-f.pos)])
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (f *follower) read(ctx context.Context, end uint64) error {
 }
 
 // take feeds a piece of output.
-func (f *follower) take(c session.Chunk, now time.Time) {
-	st := f.e.s.Status()
+func (f *watcher) take(c session.Chunk, now time.Time) {
+	st := f.e.Session.Status()
 	if r := reportedOf(&st); r != f.reported {
 		f.m.Reported(st.Progress, st.Percent)
 	}
@@ -137,14 +137,14 @@ func (f *follower) take(c session.Chunk, now time.Time) {
 
 func reportedOf(st *session.Status) [2]any { return [2]any{st.Progress, st.Percent} }
 
-func (f *follower) skip(to uint64) {
+func (f *watcher) skip(to uint64) {
 	f.m.Skipped()
-	f.feed.Skip(to, f.e.s.Status().Alt)
+	f.feed.Skip(to, f.e.Session.Status().Alt)
 	f.pos = to
 }
 
 // rest leaves the machine to others for a part of the time.
-func (f *follower) rest(ctx context.Context, worked time.Duration) error {
+func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
 	if worked < 2*time.Millisecond {
 		return ctx.Err()
 	}
@@ -157,22 +157,22 @@ func (f *follower) rest(ctx context.Context, worked time.Duration) error {
 }
 
 // show makes the state known, and tells listeners if there is news.
-func (f *follower) show(now time.Time) {
+func (f *watcher) show(now time.Time) {
 	s := f.m.State(now)
-	f.e.work.set(f.task.n, s, now, true)
+	f.e.activity.set(f.task.n, s, now, true)
 	if !news(&f.told, &s) {
 		return
 	}
 	f.told = s
 	f.progressed(&s)
-	view := f.h.describe(f.e, f.e.s.Status())
-	f.h.bus.Publish("progress", &view)
+	view := f.reg.Describe(f.e, f.e.Session.Status())
+	f.reg.Bus.Publish("progress", &view)
 }
 
 // progressed tells who waits for progress of any kind.
-func (f *follower) progressed(s *progress.State) {
+func (f *watcher) progressed(s *progress.State) {
 	if p := &s.Progress; p.Kind != progress.None && p.Kind != progress.Indeterminate {
-		f.e.s.Progressed(int(p.Fraction*100), f.pos)
+		f.e.Session.Progressed(int(p.Fraction*100), f.pos)
 	}
 }
 
@@ -184,7 +184,7 @@ func news(old, s *progress.State) bool {
 }
 
 // end reads the rest and tells people who want to know.
-func (f *follower) end(ctx context.Context, how outcome, seen bool) {
+func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 	if !seen || how.at.IsZero() {
 		return
 	}
@@ -198,20 +198,20 @@ func (f *follower) end(ctx context.Context, how outcome, seen bool) {
 	f.feed.End(how.at)
 	s := f.m.State(how.at)
 	f.progressed(&s)
-	f.e.work.set(f.task.n, s, how.at, false)
+	f.e.activity.set(f.task.n, s, how.at, false)
 	if news(&f.told, &s) {
-		view := f.h.describe(f.e, f.e.s.Status())
-		f.h.bus.Publish("progress", &view)
+		view := f.reg.Describe(f.e, f.e.Session.Status())
+		f.reg.Bus.Publish("progress", &view)
 	}
 	f.notify(ctx, &s, &how)
 }
 
-func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) {
-	n := f.h.conf.Notify()
-	r := f.e.record()
+func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
+	n := f.reg.conf.Notify()
+	r := f.e.Record()
 	done := notify.Finished{
 		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
-		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.seat.count() > 0,
+		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.Clients.count() > 0,
 	}
 	if s.First != nil {
 		done.FirstError = s.First.Message
@@ -219,9 +219,9 @@ func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) 
 	if !n.Wants(&done) {
 		return
 	}
-	sender := notify.Sender{Terminals: f.h.terminals.send}
+	sender := notify.Sender{Terminals: f.reg.Terminals.send}
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
-		f.h.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
+		f.reg.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
 	}
 }
 
@@ -229,7 +229,7 @@ func (f *follower) notify(ctx context.Context, s *progress.State, how *outcome) 
 const earlierRuns = 64
 
 // earlier is how long a task took before, newest first: those that succeeded.
-func (h *hub) earlier(ctx context.Context, e *entry, j *task) []time.Duration {
+func (h *Registry) earlier(ctx context.Context, e *Handle, j *task) []time.Duration {
 	if j.n == 0 {
 		return h.earlierPrograms(e, j)
 	}
@@ -247,10 +247,10 @@ func (h *hub) earlier(ctx context.Context, e *entry, j *task) []time.Duration {
 }
 
 // earlierPrograms is the same of sessions.
-func (h *hub) earlierPrograms(e *entry, j *task) []time.Duration {
+func (h *Registry) earlierPrograms(e *Handle, j *task) []time.Duration {
 	var took []time.Duration
-	for _, other := range h.all() {
-		r := other.record()
+	for _, other := range h.All() {
+		r := other.Record()
 		if other != e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == j.cwd && slices.Equal(r.Argv, j.argv) && r.Ended.After(r.Started) {
 			took = append(took, r.Ended.Sub(r.Started))
 		}

@@ -68,7 +68,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		if same(dirs.Socket(), socket) && isFile(d.locks.run, dirs.DaemonLock()) {
 			continue
 		}
-		if _, err := os.Lstat(dirs.State); err != nil && !d.hub.anyRuns() {
+		if _, err := os.Lstat(dirs.State); err != nil && !d.reg.AnyRuns() {
 			continue // all was removed, and there is nothing to be found
 		}
 		err := d.servePathsAgain(srv)

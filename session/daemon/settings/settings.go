@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// Settings are the configuration in effect. Readers take it as a whole; the janitor, who
+// Settings are the configuration in effect. Readers take it as a whole; maintenance, who
 // owns the rest, looks whether the file changed.
 //
 // A file with mistakes changes nothing. A copy of the last one that was in order outlives

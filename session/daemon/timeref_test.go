@@ -13,7 +13,7 @@ func TestParseMoment(t *testing.T) {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, zone)
 	started := now.Add(-time.Hour)
 	day := func(d, h, m, s int) time.Time { return time.Date(2026, 3, d, h, m, s, 0, zone) }
-	for s, want := range map[string]moment{
+	for s, want := range map[string]timeref{
 		"0":                    {},
 		"12345":                {off: 12345},
 		"line:500000":          {line: 500000, byLine: true},
@@ -27,13 +27,13 @@ func TestParseMoment(t *testing.T) {
 		"2026-03-01T12:00:05":  {time: day(1, 12, 0, 5)},
 		"2026-03-01T12:00:05Z": {time: day(1, 14, 0, 5)},
 	} {
-		got, err := parseMoment(s, now, started)
+		got, err := parseTimeref(s, now, started)
 		if err != nil || got.off != want.off || got.line != want.line || got.byLine != want.byLine || !got.time.Equal(want.time) {
 			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
 		}
 	}
 	for _, s := range []string{"", "x", "-", "line:", "line:-1", "line:x", "--5m", "-5", "25:00", "1e9", "-5m "} {
-		if got, err := parseMoment(s, now, started); err == nil {
+		if got, err := parseTimeref(s, now, started); err == nil {
 			t.Errorf("%q was read as %v", s, got)
 		}
 	}

@@ -25,7 +25,7 @@ type Budget struct {
 	DeadAge      time.Duration // since they ended
 }
 
-// How often the janitor looks at things.
+// How often maintenance looks at things.
 const (
 	tidyEvery   = time.Minute // histories over the budget
 	lookEvery   = time.Second // the configuration
@@ -35,21 +35,21 @@ const (
 // KeptJobs is how many records of jobs are kept.
 const KeptJobs = 5000
 
-// janitor looks after histories: syncs them, packs them, drops what is over the budget.
-type janitor struct {
-	hub    *hub
+// maintenance looks after histories: syncs them, packs them, drops what is over the budget.
+type maintenance struct {
+	reg    *Registry
 	packed map[string]uint64 // by session: output when it was last packed
 }
 
-func (j *janitor) run(ctx context.Context) {
-	conf := j.hub.conf
+func (j *maintenance) run(ctx context.Context) {
+	conf := j.reg.conf
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	defer sync.Stop()
 	defer tidy.Stop()
 	defer pack.Stop()
-	j.hub.noteAllLeft() // of sessions that ended under an earlier daemon
+	j.reg.noteAllLeft() // of sessions that ended under an earlier daemon
 	for {
 		select {
 		case <-ctx.Done():
@@ -61,79 +61,79 @@ func (j *janitor) run(ctx context.Context) {
 		case now := <-look.C:
 			if conf.Look(now) {
 				sync.Reset(conf.Get().Sync.Interval)
-				j.hub.bus.Publish("config", nil)
+				j.reg.Bus.Publish("config", nil)
 			}
 		case <-pack.C:
 			j.pack(ctx)
-			j.hub.emptyLog(ctx)
+			j.reg.emptyLog(ctx)
 		case now := <-tidy.C:
-			j.hub.noteAllLeft()
-			if err := j.hub.store.PruneJobs(ctx, KeptJobs); err != nil {
-				j.hub.log.Error("forget old jobs", "err", err)
+			j.reg.noteAllLeft()
+			if err := j.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
+				j.reg.log.Error("forget old jobs", "err", err)
 			}
-			if _, err := j.hub.tidy(ctx, now, j.hub.budget()); err != nil {
-				j.hub.log.Error("keep histories within the budget", "err", err)
+			if _, err := j.reg.tidy(ctx, now, j.reg.budget()); err != nil {
+				j.reg.log.Error("keep histories within the budget", "err", err)
 			}
 		}
 	}
 }
 
-func (j *janitor) sync(now time.Time) {
-	for _, e := range j.hub.unordered() {
-		if err := e.s.Sync(now); err != nil {
-			j.hub.log.Error("sync a history", "session", e.rec.ID, "err", err)
+func (j *maintenance) sync(now time.Time) {
+	for _, e := range j.reg.unordered() {
+		if err := e.Session.Sync(now); err != nil {
+			j.reg.log.Error("sync a history", "session", e.rec.ID, "err", err)
 		}
 	}
 }
 
 // pack compacts the histories of sessions that rest, one after the other.
-func (j *janitor) pack(ctx context.Context) {
+func (j *maintenance) pack(ctx context.Context) {
 	packed := false
 	defer func() {
 		if packed { // sessions that rest have given memory up, too
 			debug.FreeOSMemory()
 		}
 	}()
-	all := j.hub.all()
-	maps.DeleteFunc(j.packed, func(id string, _ uint64) bool { return j.hub.byID(id) == nil })
+	all := j.reg.All()
+	maps.DeleteFunc(j.packed, func(id string, _ uint64) bool { return j.reg.ByID(id) == nil })
 	for _, e := range all {
-		_, end := e.s.OutputRange()
+		_, end := e.Session.OutputRange()
 		if ctx.Err() != nil {
 			return
 		}
-		if j.packed[e.rec.ID] == end || time.Since(e.s.Status().LastOutput) < compactRest || e.record().Temporary {
+		if j.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactRest || e.Record().Temporary {
 			continue
 		}
 		e.manifest.Lock() // its directory is not removed meanwhile
 		removed := e.removed
 		var err error
 		if !removed {
-			_, err = e.s.Compact(ctx)
+			_, err = e.Session.Compact(ctx)
 		}
 		e.manifest.Unlock()
 		if err != nil && ctx.Err() == nil {
-			j.hub.log.Error("pack a history", "session", e.rec.ID, "err", err)
+			j.reg.log.Error("pack a history", "session", e.rec.ID, "err", err)
 		}
 		j.packed[e.rec.ID], packed = end, true
 	}
 }
 
-func (h *hub) budget() Budget {
+func (h *Registry) budget() Budget {
 	r := h.conf.Get().Retention
 	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 
 // tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a
 // whole.
-func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
+func (h *Registry) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
 	p := api.Pruned{Removed: []string{}, Cut: []string{}}
 	var usages []journal.Usage
-	entries := map[string]*entry{}
+	entries := map[string]*Handle{}
 	var errs []error
-	for _, e := range h.all() {
-		if e.record().Temporary {
-			if st := e.s.Status(); st.State != session.Running && now.Sub(st.Ended) > temporaryGrace && len(e.leftover()) == 0 {
-				e.seat.ifEmpty(func() { h.removeEnded(e) })
+	for _, e := range h.All() {
+		if e.Record().Temporary {
+			if st := e.Session.Status(); st.State != session.Running && now.Sub(st.Ended) > temporaryGrace && len(e.leftover()) == 0 {
+				e.Clients.ifEmpty(func() { h.RemoveEnded(e) })
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, er
 			errs = append(errs, err)
 			continue
 		}
-		if err := e.s.Retain(now, journal.Retention{MaxAge: b.SessionAge, MaxBytes: b.SessionBytes}); err != nil {
+		if err := e.Session.Retain(now, journal.Retention{MaxAge: b.SessionAge, MaxBytes: b.SessionBytes}); err != nil {
 			errs = append(errs, err)
 		}
 		after, err := journal.Measure(dir)
@@ -152,13 +152,13 @@ func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, er
 			continue
 		}
 		if after.Bytes < before.Bytes {
-			if start, _ := e.s.OutputRange(); start > 0 {
-				errs = append(errs, h.index.forgetBefore(ctx, e.rec.ID, start))
+			if start, _ := e.Session.OutputRange(); start > 0 {
+				errs = append(errs, h.Index.forgetBefore(ctx, e.rec.ID, start))
 			}
-			p.Cut, p.Bytes = append(p.Cut, e.record().Name), p.Bytes+before.Bytes-after.Bytes
+			p.Cut, p.Bytes = append(p.Cut, e.Record().Name), p.Bytes+before.Bytes-after.Bytes
 		}
-		after.Live = e.s.Status().State == session.Running
-		if ended := e.s.Status().Ended; !after.Live && !ended.IsZero() {
+		after.Live = e.Session.Status().State == session.Running
+		if ended := e.Session.Status().Ended; !after.Live && !ended.IsZero() {
 			after.Last = ended
 		}
 		usages, entries[dir] = append(usages, after), e
@@ -172,28 +172,28 @@ func (h *hub) tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, er
 }
 
 // carryOut drops one thing.
-func (h *hub) carryOut(ctx context.Context, now time.Time, e *entry, drop journal.Drop, p *api.Pruned) error {
+func (h *Registry) carryOut(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
 	before, err := journal.Measure(drop.Dir)
 	if err != nil {
 		return err
 	}
-	name := e.record().Name
+	name := e.Record().Name
 	if drop.Keep == 0 && len(h.noteLeft(e)) > 0 { // removing it would end them
 		return nil
 	}
 	if drop.Keep == 0 {
 		h.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
-		if err := h.remove(ctx, e, false); err != nil {
+		if err := h.Remove(ctx, e, false); err != nil {
 			return err
 		}
 		p.Removed, p.Bytes = append(p.Removed, name), p.Bytes+before.Bytes
 		return nil
 	}
-	if err := e.s.Retain(now, journal.Retention{MaxBytes: drop.Keep}); err != nil {
+	if err := e.Session.Retain(now, journal.Retention{MaxBytes: drop.Keep}); err != nil {
 		return err
 	}
-	start, _ := e.s.OutputRange()
-	ferr := h.index.forgetBefore(ctx, e.rec.ID, start)
+	start, _ := e.Session.OutputRange()
+	ferr := h.Index.forgetBefore(ctx, e.rec.ID, start)
 	after, err := journal.Measure(drop.Dir)
 	err = errors.Join(err, ferr)
 	p.Cut, p.Bytes = append(p.Cut, name), p.Bytes+before.Bytes-after.Bytes

@@ -13,51 +13,51 @@ import (
 )
 
 // AddRules attaches rules to the session.
-func (e *entry) AddRules(ctx context.Context, in *api.RespondRules) ([]api.RespondAttached, error) {
+func (e *Handle) AddRules(ctx context.Context, in *api.RespondRules) ([]api.RespondAttached, error) {
 	rules, err := e.rulesOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer e.secrets.release()
-	added, err := e.s.AddRules(ctx, rules)
+	added, err := e.Session.AddRules(ctx, rules)
 	return attachedViews(added), err
 }
 
 // Rules lists the session's rules, in the order they are looked at.
-func (e *entry) Rules(ctx context.Context) ([]api.RespondAttached, error) {
-	rules, err := e.s.Rules(ctx)
+func (e *Handle) Rules(ctx context.Context) ([]api.RespondAttached, error) {
+	rules, err := e.Session.Rules(ctx)
 	return attachedViews(rules), err
 }
 
 // RemoveRules takes rules away; none named: all.
-func (e *entry) RemoveRules(ctx context.Context, names []string) ([]api.RespondAttached, error) {
-	removed, err := e.s.RemoveRules(ctx, names...)
+func (e *Handle) RemoveRules(ctx context.Context, names []string) ([]api.RespondAttached, error) {
+	removed, err := e.Session.RemoveRules(ctx, names...)
 	e.pruneSecrets(ctx)
 	return attachedViews(removed), err
 }
 
 // Firings is what the session's rules did, oldest first.
-func (e *entry) Firings() ([]api.RespondFiring, error) {
-	list, err := e.s.Firings()
+func (e *Handle) Firings() ([]api.RespondFiring, error) {
+	list, err := e.Session.Firings()
 	return firingViews(list), err
 }
 
 // fired tells of what a rule did, on the session's goroutine.
-func (h *hub) fired(e *entry, f session.Firing) {
-	view, answer := h.describe(e, e.s.Status()), firingView(&f)
-	h.bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
+func (h *Registry) fired(e *Handle, f session.Firing) {
+	view, answer := h.Describe(e, e.Session.Status()), firingView(&f)
+	h.Bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
 	if f.Error != "" {
 		h.log.Warn("a rule", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
 	}
 }
 
 // execWithRules gives the shell a line and the rules that answer what it asks.
-func (e *entry) execWithRules(ctx context.Context, l session.Line, in *api.RespondRules) (*session.Run, error) {
+func (e *Handle) execWithRules(ctx context.Context, l session.Line, in *api.RespondRules) (*session.Run, error) {
 	var err error
 	if l.Rules, err = e.rulesOf(ctx, in); err != nil {
 		return nil, err
 	}
-	r, err := e.s.Exec(ctx, l)
+	r, err := e.Session.Exec(ctx, l)
 	if err != nil && in != nil {
 		e.secrets.release()
 	}
@@ -65,15 +65,15 @@ func (e *entry) execWithRules(ctx context.Context, l session.Line, in *api.Respo
 }
 
 // answersOf is what the rules given with a line did.
-func (e *entry) answersOf(ctx context.Context, r *session.Run) []api.RespondFiring {
+func (e *Handle) answersOf(ctx context.Context, r *session.Run) []api.RespondFiring {
 	if r == nil || len(r.Rules) == 0 {
 		return nil
 	}
-	return firingViews(e.s.FiringsOf(ctx, r))
+	return firingViews(e.Session.FiringsOf(ctx, r))
 }
 
 // rulesOver forgets the secrets of the rules given with a line that has ended.
-func (e *entry) rulesOver(ctx context.Context, r *session.Run) {
+func (e *Handle) rulesOver(ctx context.Context, r *session.Run) {
 	if r != nil && len(r.Rules) > 0 {
 		e.secrets.release()
 		e.pruneSecrets(ctx)
@@ -82,7 +82,7 @@ func (e *entry) rulesOver(ctx context.Context, r *session.Run) {
 
 // rulesOf checks the rules of a request and takes the values of its secrets, which are
 // kept until they are released and no rule refers to them. nil has none.
-func (e *entry) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.Rule, error) {
+func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.Rule, error) {
 	if in == nil {
 		return nil, nil
 	}

@@ -20,118 +20,12 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// entry is a session as the hub knows it: its record, and what runs. s and dev are
-// set once, before ready; an entry that is not ready only holds its name.
-type entry struct {
-	s     *session.Session
-	dev   *device // nil when the process is gone
-	ready atomic.Bool
-	seat  seating // clients and whose size counts
-	work  work    // the newest command, and how it gets on
-
-	secrets      secrets // of rules
-	unintegrated Unintegrated
-
-	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
-
-	cut atomic.Bool // markCut
-
-	bells events.Bells // rung and not told of
-
-	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
-	removed  bool       // guarded by manifest
-
-	mu     sync.Mutex
-	rec    store.Session
-	left   []sys.Process // what it left behind when it ended, once somebody looked
-	looked bool
-	why    string                   // its mode is not the one asked for
-	early  []func(*session.Session) // notices that came before s was there
-}
-
-// notify tells the session something, or keeps it until there is a session to tell.
-func (e *entry) notify(f func(*session.Session)) {
-	e.mu.Lock()
-	if !e.ready.Load() {
-		e.early = append(e.early, f)
-		e.mu.Unlock()
-		return
-	}
-	e.mu.Unlock()
-	f(e.s)
-}
-
-// begin makes the entry ready with its session.
-func (e *entry) begin(s *session.Session, dev *device) {
-	e.mu.Lock()
-	e.s, e.dev = s, dev
-	e.ready.Store(true)
-	early := e.early
-	e.early = nil
-	e.mu.Unlock()
-	for _, f := range early {
-		f(s)
-	}
-}
-
-// ID is the session's, for ever.
-func (e *entry) ID() string { return e.rec.ID }
-
-// isReady says that the session is there; else only its name is taken.
-func (e *entry) isReady() bool { return e.ready.Load() }
-
-// adopted says that a keeper had the session's process when this daemon took it up.
-func (e *entry) adopted() bool { return e.dev != nil }
-
-// onPipes says that the session has pipes and no terminal.
-func (e *entry) onPipes() bool { return e.dev != nil && e.dev.pipe }
-
-// closeInput ends a pipe session's standard input.
-func (e *entry) closeInput(ctx context.Context) error { return e.dev.closeInput(ctx) }
-
-// foreground is the terminal's foreground process group; 0 when there is none.
-func (e *entry) foreground() int {
-	if e.dev == nil {
-		return 0
-	}
-	return e.dev.foreground()
-}
-
-// cgroup is what the session's cgroup tells; nil when it has none.
-func (e *entry) cgroup() *api.Cgroup {
-	if e.dev == nil {
-		return nil
-	}
-	return cgroupOf(e.dev.cgroup)
-}
-
-// hasChildren says that the session's process has started others that live.
-func (e *entry) hasChildren() bool {
-	children, _ := sys.Children(e.s.Status().PID) // gone: it has none
-	return len(children) > 0
-}
-
-// Activity is how the n-th command gets on, or the newest; nil: nothing is known.
-func (e *entry) Activity(n int) *api.Activity { return e.work.view(n) }
-
-// markCut notes that an answer had not all of the session's output: whoever got it may read the rest.
-func (e *entry) markCut() { e.cut.Store(true) }
-
-// record is the session's record, as it stands.
-func (e *entry) record() store.Session {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.rec
-}
-
-// hub is the set of sessions. Its lock guards the maps; entries have their own.
-type hub struct {
+// Registry is the set of sessions. Its lock guards the maps; handles have their own.
+type Registry struct {
 	dirs    paths.Dirs
 	build   string
 	log     *slog.Logger
@@ -143,25 +37,25 @@ type hub struct {
 	kept   map[string]bool // ids of the sessions that keepers had at the start
 	silent map[string]bool // keys of keepers that ran then and did not answer
 
-	bus        events.Bus
+	Bus        events.Bus
 	rebuilding chan struct{}
 	suspects   chan struct{}
 	awake      *session.Awake
 	writes     sync.WaitGroup  // records on their way to the disk
 	restoring  sync.Mutex      // one restore at a time; before mu
-	lost       []*entry        // went down with their keeper or the machine; set while loading
+	lost       []*Handle       // went down with their keeper or the machine; set while loading
 	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
-	index      *indexer
-	spawner    spawner
+	Index      *Indexer
+	spawner    Spawner
 	walker     walker
-	commands   writequeue.Queue // records of commands and sessions
-	followers  *followers       // read what commands print
-	terminals  terminals        // of attached clients
+	records    writequeue.Queue // records of commands and sessions
+	watchers   *watchers        // read what commands print
+	Terminals  terminals        // of attached clients
 	forgotten  atomic.Bool      // a session was removed since the database's log was emptied
 
 	mu     sync.RWMutex
-	byid   map[string]*entry
-	byname map[string]*entry
+	byid   map[string]*Handle
+	byname map[string]*Handle
 }
 
 // endedAwake is how many ended sessions have their screens in memory.
@@ -179,7 +73,7 @@ type Host interface {
 	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
 	KeeperFor(key string) (Keeper, error)
 	// Ran is told of a command that began or ended, on the session's goroutine.
-	Ran(e *entry, c *session.Command)
+	Ran(e *Handle, c *session.Command)
 	// Leaving says that the daemon ends: what it holds is its successor's.
 	Leaving() bool
 	// Notice records something that was mended and that people should know.
@@ -203,31 +97,31 @@ type registryConfig struct {
 	Host     Host
 }
 
-func newHub(c registryConfig) *hub {
-	return &hub{
+func newRegistry(c registryConfig) *Registry {
+	return &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
 		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
-		commands: writequeue.Queue{Log: c.Log}, byid: map[string]*entry{}, byname: map[string]*entry{},
+		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
-		spawner: spawner{dirs: c.Dirs, log: c.Log, conf: c.Settings},
-		awake:   session.NewAwake(endedAwake), followers: newFollowers(),
+		spawner: Spawner{dirs: c.Dirs, log: c.Log, conf: c.Settings},
+		awake:   session.NewAwake(endedAwake), watchers: newWatchers(),
 	}
 }
 
-// flush waits until the records of what has happened are written.
-func (h *hub) flush(ctx context.Context) { h.commands.Flush(ctx) }
+// Flush waits until the records of what has happened are written.
+func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
 
 // wasUnborn says that the daemon before recorded a session and did not come to start it.
-func (h *hub) wasUnborn(id string) bool { return h.unborn[id] }
+func (h *Registry) wasUnborn(id string) bool { return h.unborn[id] }
 
-func (h *hub) byID(id string) *entry {
+func (h *Registry) ByID(id string) *Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.byid[id]
 }
 
-// add makes an entry known. The name must be free.
-func (h *hub) add(e *entry) error {
+// add makes a handle known. The name must be free.
+func (h *Registry) add(e *Handle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, taken := h.byname[e.rec.Name]; taken {
@@ -237,15 +131,15 @@ func (h *hub) add(e *entry) error {
 	return nil
 }
 
-// hide makes an entry unknown while what is left of it is removed. Its name stays taken
+// hide makes a handle unknown while what is left of it is removed. Its name stays taken
 // until drop: the database has it until then.
-func (h *hub) hide(e *entry) {
+func (h *Registry) hide(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.byid, e.rec.ID)
 }
 
-func (h *hub) drop(e *entry) {
+func (h *Registry) drop(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.byid, e.rec.ID)
@@ -255,10 +149,10 @@ func (h *hub) drop(e *entry) {
 }
 
 // unordered lists the sessions.
-func (h *hub) unordered() []*entry {
+func (h *Registry) unordered() []*Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	list := make([]*entry, 0, len(h.byid))
+	list := make([]*Handle, 0, len(h.byid))
 	for _, e := range h.byid {
 		if e.ready.Load() {
 			list = append(list, e)
@@ -267,11 +161,11 @@ func (h *hub) unordered() []*entry {
 	return list
 }
 
-// all lists the sessions, oldest first.
-func (h *hub) all() []*entry {
+// All lists the sessions, oldest first.
+func (h *Registry) All() []*Handle {
 	list := h.unordered()
-	slices.SortFunc(list, func(a, b *entry) int {
-		// Both are set once, before an entry is known: no lock, no copy of the record.
+	slices.SortFunc(list, func(a, b *Handle) int {
+		// Both are set once, before a handle is known: no lock, no copy of the record.
 		if c := a.rec.Created.Compare(b.rec.Created); c != 0 {
 			return c
 		}
@@ -280,8 +174,8 @@ func (h *hub) all() []*entry {
 	return list
 }
 
-// resolve finds a session by id, name or unique prefix of either.
-func (h *hub) resolve(ref string) (*entry, error) {
+// Resolve finds a session by id, name or unique prefix of either.
+func (h *Registry) Resolve(ref string) (*Handle, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if e := h.byid[ref]; e != nil && e.ready.Load() {
@@ -290,7 +184,7 @@ func (h *hub) resolve(ref string) (*entry, error) {
 	if e := h.byname[ref]; e != nil && e.ready.Load() && h.byid[e.rec.ID] == e {
 		return e, nil
 	}
-	found := map[*entry]string{}
+	found := map[*Handle]string{}
 	for id, e := range h.byid {
 		if ref != "" && strings.HasPrefix(id, ref) && e.ready.Load() {
 			found[e] = id
@@ -324,7 +218,7 @@ func (h *hub) resolve(ref string) (*entry, error) {
 }
 
 // nearLocked suggests a name that differs from ref by little.
-func (h *hub) nearLocked(ref string) string {
+func (h *Registry) nearLocked(ref string) string {
 	for name := range h.byname {
 		if strings.EqualFold(name, ref) || strings.Contains(name, ref) && ref != "" {
 			return fmt.Sprintf("; did you mean %q?", name)
@@ -339,7 +233,7 @@ func nameTaken(name string) error {
 }
 
 // changed is told of every change of a session's status, on its owner's goroutine.
-func (h *hub) changed(e *entry, st session.Status, c session.Change) {
+func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
@@ -356,16 +250,16 @@ func (h *hub) changed(e *entry, st session.Status, c session.Change) {
 		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}
-	view := h.describe(e, st)
-	h.bus.Publish(eventKinds[c], &view)
-	if c == session.ChangeState && e.temporary() {
+	view := h.Describe(e, st)
+	h.Bus.Publish(eventKinds[c], &view)
+	if c == session.ChangeState && e.Temporary() {
 		h.removeSoon(e)
 	}
 }
 
 // removeSoon removes a temporary session that has ended when its time has passed.
-func (h *hub) removeSoon(e *entry) {
-	time.AfterFunc(temporaryGrace, func() { e.seat.ifEmpty(func() { h.removeEnded(e) }) })
+func (h *Registry) removeSoon(e *Handle) {
+	time.AfterFunc(temporaryGrace, func() { e.Clients.ifEmpty(func() { h.RemoveEnded(e) }) })
 }
 
 // temporaryGrace is how long a temporary session stays after its end for whoever
@@ -379,14 +273,12 @@ var eventKinds = map[session.Change]string{
 	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeQuarantine: "quarantine",
 }
 
-func (e *entry) temporary() bool { return e.record().Temporary }
-
 // keeperLost ends what a keeper that died left running, and then marks its sessions.
-func (h *hub) keeperLost(key string) {
+func (h *Registry) keeperLost(key string) {
 	orphans, lost := h.orphansOf(key)
 	h.endOrphans(context.Background(), orphans)
 	for _, e := range lost {
-		e.s.Lost()
+		e.Session.Lost()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
@@ -400,62 +292,62 @@ func (h *hub) keeperLost(key string) {
 
 // resync goes on with the sessions of a keeper whose connection was made anew: their
 // rings are still mapped, but notices may have been missed.
-func (h *hub) resync(k Keeper) {
-	for _, e := range h.all() {
-		if e.dev == nil || e.record().Keeper != k.Key() || e.s.Status().State != session.Running {
+func (h *Registry) resync(k Keeper) {
+	for _, e := range h.All() {
+		if e.device == nil || e.Record().Keeper != k.Key() || e.Session.Status().State != session.Running {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
-		_, ring, pty, err := k.Link().Adopt(ctx, e.s.ID()) // has exit and close told again
+		_, ring, pty, err := k.Link().Adopt(ctx, e.Session.ID()) // has exit and close told again
 		cancel()
 		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
 		if errors.Is(err, link.ErrNotFound) {
-			h.log.Error("the keeper lost a session", "session", e.s.ID(), "err", err)
-			e.s.Lost()
+			h.log.Error("the keeper lost a session", "session", e.Session.ID(), "err", err)
+			e.Session.Lost()
 			continue
 		}
 		if err != nil { // the connection ended again: there will be another resync
-			h.log.Warn("resync", "session", e.s.ID(), "err", err)
+			h.log.Warn("resync", "session", e.Session.ID(), "err", err)
 		}
-		e.dev.Resume()
-		e.s.Notice()
+		e.device.Resume()
+		e.Session.Notice()
 	}
 }
 
 // start has what is done beside the sessions done: the index and maintenance. stop ends that and waits.
-func (h *hub) start(ctx context.Context) (stop func()) {
+func (h *Registry) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { h.index.run(ctx) })
-	background.Go(func() { (&janitor{h, map[string]uint64{}}).run(ctx) })
+	background.Go(func() { h.Index.run(ctx) })
+	background.Go(func() { (&maintenance{h, map[string]uint64{}}).run(ctx) })
 	return func() {
 		cancel()
 		background.Wait()
-		h.index.close()
+		h.Index.close()
 	}
 }
 
 // stopAll ends every owner after a checkpoint.
-func (h *hub) stopAll() {
-	h.followers.stop()
+func (h *Registry) stopAll() {
+	h.watchers.stop()
 	var wg sync.WaitGroup
-	for _, e := range h.all() {
-		wg.Go(e.s.Stop)
+	for _, e := range h.All() {
+		wg.Go(e.Session.Stop)
 	}
 	wg.Wait()
-	h.commands.Flush(context.Background())
+	h.records.Flush(context.Background())
 	h.writes.Wait()
 }
 
-// killAll ends every running process and waits until all are recorded.
-func (h *hub) killAll() {
+// KillAll ends every running process and waits until all are recorded.
+func (h *Registry) KillAll() {
 	ctx := context.Background() // each ends by itself
 	var wg sync.WaitGroup
-	for _, e := range h.all() {
-		if e.s.Status().State == session.Running {
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
 			wg.Go(func() {
-				if err := h.kill(ctx, e, h.conf.Grace()); err != nil {
-					h.log.Error("kill", "session", e.s.ID(), "err", err)
+				if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
+					h.log.Error("kill", "session", e.Session.ID(), "err", err)
 				}
 			})
 		}
@@ -463,20 +355,9 @@ func (h *hub) killAll() {
 	wg.Wait()
 }
 
-func exitOf(m *wire.Exited) session.Exit {
-	e := session.Exit{
-		Code: int(m.Code), Number: int(m.Signal), Time: time.Unix(0, m.Time),
-		User: time.Duration(m.User), System: time.Duration(m.System), MaxRSS: m.MaxRSS,
-	}
-	if m.Signal != 0 {
-		e.Signal = signalName(int(m.Signal))
-	}
-	return e
-}
-
 // contain runs what reads a session's output beside its owner. A panic there ends that, and
 // not the daemon.
-func (h *hub) contain(what, id string, f func() error) (err error) {
+func (h *Registry) contain(what, id string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			h.log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
@@ -486,28 +367,15 @@ func (h *hub) contain(what, id string, f func() error) (err error) {
 	return f()
 }
 
-// keep makes a temporary session one that stays.
-func (e *entry) keep(h *hub) {
-	if e.temporary() {
-		h.save(e, func(r *store.Session) { r.Temporary = false })
-	}
+func (h *Registry) publishBell(e *Handle, n int) {
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
 }
 
-func (h *hub) publishBell(e *entry, n int) {
-	view := h.describe(e, e.s.Status())
-	h.bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
-}
-
-// PoolLabel is the label of warm shells, with the key of what they were made for.
-const PoolLabel = "longterm.pool"
-
-// pooled says that the session is a warm shell, ready or handed out.
-func (e *entry) pooled() bool { return e.record().Labels[PoolLabel] != "" }
-
-// anyRuns says whether a session has a process.
-func (h *hub) anyRuns() bool {
-	for _, e := range h.all() {
-		if e.s.Status().State == session.Running {
+// AnyRuns says whether a session has a process.
+func (h *Registry) AnyRuns() bool {
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
 			return true
 		}
 	}

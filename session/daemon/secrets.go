@@ -77,7 +77,7 @@ func references(rules []respond.Rule, f func(ref string)) {
 }
 
 // takeSecrets keeps the values that rules need, and says which are missing.
-func (e *entry) takeSecrets(rules []respond.Rule, values map[string]string) (err error) {
+func (e *Handle) takeSecrets(rules []respond.Rule, values map[string]string) (err error) {
 	references(rules, func(ref string) {
 		kind, name, _ := strings.Cut(ref, ":")
 		value, given := values[ref]
@@ -96,8 +96,8 @@ func (e *entry) takeSecrets(rules []respond.Rule, values map[string]string) (err
 }
 
 // pruneSecrets forgets values that no rule refers to any more.
-func (e *entry) pruneSecrets(ctx context.Context) {
-	rules, err := e.s.Rules(ctx)
+func (e *Handle) pruneSecrets(ctx context.Context) {
+	rules, err := e.Session.Rules(ctx)
 	if err != nil {
 		return // it is being closed, and everything is forgotten
 	}
@@ -109,7 +109,7 @@ func (e *entry) pruneSecrets(ctx context.Context) {
 }
 
 // answerer looks secrets up and runs hooks for a session's rules.
-type answerer struct{ e *entry }
+type answerer struct{ e *Handle }
 
 // Secret implements session.SecretResolver.
 func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
@@ -164,7 +164,7 @@ func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 // dir is the directory of the session's own process, as the kernel knows it: what is
 // printed (OSC 7) has no say in where a command is looked for. Else the home directory.
 func (a *answerer) dir() string {
-	if pid := a.e.s.Status().PID; pid > 0 {
+	if pid := a.e.Session.Status().PID; pid > 0 {
 		dir, err := sys.Cwd(pid)
 		if st, statErr := os.Stat(dir); err == nil && statErr == nil && st.IsDir() {
 			return dir

@@ -13,7 +13,7 @@ import (
 )
 
 // List lists jobs, oldest first, without what they printed.
-func (s *jobs) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
+func (s *Set) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
 	recs, err := s.store.Jobs(ctx, q)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ type Look struct {
 }
 
 // Get describes a job, or waits for its end.
-func (s *jobs) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
+func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	r, err := s.jobRecord(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -55,7 +55,7 @@ func (s *jobs) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 			return api.Job{}, noJob(ref, err)
 		}
 		v := s.jobView(&r)
-		if res, err := s.told(ctx, &r, limit); err == nil {
+		if res, err := s.storedResult(ctx, &r, limit); err == nil {
 			v.Result = &res
 		}
 		return v, nil
@@ -81,7 +81,7 @@ func (s *jobs) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	return v, nil
 }
 
-func (s *jobs) liveJob(ctx context.Context, ref string) (*job, error) {
+func (s *Set) liveJob(ctx context.Context, ref string) (*Job, error) {
 	r, err := s.jobRecord(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *jobs) liveJob(ctx context.Context, ref string) (*job, error) {
 }
 
 // Stop ends a job by the kill ladder.
-func (s *jobs) Stop(ctx context.Context, ref string, grace time.Duration) (api.Job, error) {
+func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Job, error) {
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -111,7 +111,7 @@ func (s *jobs) Stop(ctx context.Context, ref string, grace time.Duration) (api.J
 }
 
 // Release lets those who wait for a job come back; it goes on.
-func (s *jobs) Release(ctx context.Context, ref string) (api.Job, error) {
+func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -121,7 +121,7 @@ func (s *jobs) Release(ctx context.Context, ref string) (api.Job, error) {
 }
 
 // Forget forgets a job that ended, and the session it ran in by itself.
-func (s *jobs) Forget(ctx context.Context, ref string) error {
+func (s *Set) Forget(ctx context.Context, ref string) error {
 	r, err := s.jobRecord(ctx, ref)
 	if err != nil {
 		return err
@@ -132,8 +132,8 @@ func (s *jobs) Forget(ctx context.Context, ref string) error {
 	if err := s.store.DeleteJob(ctx, r.ID); err != nil {
 		return noJob(ref, err)
 	}
-	if e := s.hub.byID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.hub.noteLeft(e)) == 0 {
-		return s.hub.remove(ctx, e, false)
+	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.noteLeft(e)) == 0 {
+		return s.reg.Remove(ctx, e, false)
 	}
 	return nil
 }
@@ -151,13 +151,13 @@ func withoutOutput(r *api.Result) *api.Result {
 }
 
 // jobView is a job as its record has it, or as it is when it has not ended.
-func (s *jobs) jobView(r *store.Job) api.Job {
+func (s *Set) jobView(r *store.Job) api.Job {
 	if j := s.byID(r.ID); j != nil {
 		return j.view()
 	}
 	v := api.Job{ID: r.ID, Session: r.Session, Line: r.Line, State: r.State, Started: r.Created, Command: r.N, Background: true}
-	if e := s.hub.byID(r.Session); e != nil {
-		v.Name = e.record().Name
+	if e := s.reg.ByID(r.Session); e != nil {
+		v.Name = e.Record().Name
 	}
 	if !r.Ended.IsZero() {
 		v.Ended, v.DurationMS = &r.Ended, r.Ended.Sub(r.Created).Milliseconds()
@@ -169,11 +169,11 @@ func (s *jobs) jobView(r *store.Job) api.Job {
 }
 
 // view is a job as clients see it.
-func (j *job) view() api.Job {
+func (j *Job) view() api.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := api.Job{
-		ID: j.id, Session: j.e.ID(), Name: j.e.record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
+		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
 		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
 	}
 	switch {
@@ -188,7 +188,7 @@ func (j *job) view() api.Job {
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
 
 // jobRecord finds the record of a job by id or unique prefix.
-func (s *jobs) jobRecord(ctx context.Context, ref string) (store.Job, error) {
+func (s *Set) jobRecord(ctx context.Context, ref string) (store.Job, error) {
 	r, err := s.store.Job(ctx, ref)
 	if err == nil {
 		return r, nil

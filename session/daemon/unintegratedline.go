@@ -28,17 +28,17 @@ const restTime = 150 * time.Millisecond
 //
 // Lines of several callers are typed one after the other: the program tells nothing by which
 // to know whose output is whose.
-func (j *job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
+func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	j.unintegrated.Store(true)
-	if err := j.e.unintegrated.Take(ctx, wait); err != nil {
+	if err := j.e.Unintegrated.Take(ctx, wait); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			j.e.unintegrated.Give()
+			j.e.Unintegrated.Give()
 		}
 	}()
-	st := j.e.s.Status()
+	st := j.e.Session.Status()
 	if st.State != session.Running {
 		return session.ErrEnded
 	}
@@ -54,7 +54,7 @@ func (j *job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	}
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
-	at, err := j.e.s.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
+	at, err := j.e.Session.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
 		if v.Replied { // what the editor made of replies that nobody read is no part of the line
 			dst = append(dst, 'U'-'@')
 		}
@@ -81,20 +81,20 @@ func asksForText(st *session.Status) bool {
 // awaitPrompt waits until the program rests and waits for input. The kernel's word that it is
 // blocked in a read of its terminal is enough: there are programs without a prompt. What only
 // watches its terminal (ssh) has to look as if it asked.
-func (j *job) awaitPrompt(ctx context.Context) error {
+func (j *Job) awaitPrompt(ctx context.Context) error {
 	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: restTime}}
 	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
 	for {
-		w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: quiet})
+		w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: quiet})
 		if err := waitFailed(&w, err); err != nil {
 			return err
 		}
 		rested := w.Cursor
-		if blocked, err := j.e.s.Blocked(ctx); err != nil || blocked {
+		if blocked, err := j.e.Session.Blocked(ctx); err != nil || blocked {
 			return err
 		}
 		short, cancel := context.WithTimeout(ctx, blockedEvery)
-		w, err = j.e.s.Wait(short, session.WaitFor{Conds: asks})
+		w, err = j.e.Session.Wait(short, session.WaitFor{Conds: asks})
 		cancel()
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			continue
@@ -124,18 +124,18 @@ func waitFailed(w *session.Waited, err error) error {
 }
 
 // goUnintegrated gives the line to what the shell turned out to run.
-func (j *job) goUnintegrated(ctx context.Context) {
+func (j *Job) goUnintegrated(ctx context.Context) {
 	if err := j.typeUnintegrated(ctx, true); err != nil {
-		j.lose(err)
+		j.fail(err)
 		return
 	}
 	j.followUnintegrated(ctx)
 }
 
 // lastLine is what stands on the cursor's line: the program's prompt.
-func (j *job) lastLine(ctx context.Context) string {
-	start, end := j.e.s.OutputRange()
-	t, err := excerpt.Plain(ctx, j.e.s, max(start, end-min(end, 4096)), end, excerpt.Limits{Bytes: 8192})
+func (j *Job) lastLine(ctx context.Context) string {
+	start, end := j.e.Session.OutputRange()
+	t, err := excerpt.Plain(ctx, j.e.Session, max(start, end-min(end, 4096)), end, excerpt.Limits{Bytes: 8192})
 	if err != nil {
 		return ""
 	}
@@ -144,11 +144,11 @@ func (j *job) lastLine(ctx context.Context) string {
 }
 
 // followUnintegrated waits until the program waits for the next line.
-func (j *job) followUnintegrated(ctx context.Context) {
+func (j *Job) followUnintegrated(ctx context.Context) {
 	j.mu.Lock()
 	c := j.started
 	j.mu.Unlock()
-	defer j.e.unintegrated.Give()
+	defer j.e.Unintegrated.Give()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a line that was given up makes room for the next one
@@ -163,16 +163,16 @@ func (j *job) followUnintegrated(ctx context.Context) {
 		return
 	}
 	if err != nil && !errors.Is(err, session.ErrEnded) {
-		j.lose(err)
+		j.fail(err)
 		return
 	}
-	st := j.e.s.Status()
+	st := j.e.Session.Status()
 	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), st.Cwd
 	if st.Shell.Phase != "" && st.Cwd == c.CwdBefore {
 		c.CwdAfter = "" // the shell's own, which says nothing of the program that it runs
 	}
-	_, c.End = j.e.s.OutputRange()
-	j.e.unintegrated.Ran(j.line)
+	_, c.End = j.e.Session.OutputRange()
+	j.e.Unintegrated.Ran(j.line)
 	j.ranLine(&c, nil)
 }
 

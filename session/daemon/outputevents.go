@@ -23,7 +23,7 @@ const (
 // outputEvents is what a listener knows of the sessions' output. It looks at all of them
 // from time to time, so that a session pays nothing for those who listen.
 type outputEvents struct {
-	h     *hub
+	reg   *Registry
 	seen  map[string]*seenOutput
 	begun bool // it has looked before
 	buf   []byte
@@ -35,24 +35,24 @@ type seenOutput struct {
 	told                 time.Time // of binary data
 }
 
-func newOutputEvents(h *hub) *outputEvents {
-	return &outputEvents{h: h, seen: map[string]*seenOutput{}}
+func newOutputEvents(h *Registry) *outputEvents {
+	return &outputEvents{reg: h, seen: map[string]*seenOutput{}}
 }
 
 // look tells what is new; false: the listener is gone.
 func (o *outputEvents) look(now time.Time, tell func(api.Event) bool) bool {
 	there := map[string]*seenOutput{}
-	for _, e := range o.h.all() {
+	for _, e := range o.reg.All() {
 		id := e.ID()
-		seen, st := o.seen[id], e.s.Status()
-		_, end := e.s.OutputRange()
+		seen, st := o.seen[id], e.Session.Status()
+		_, end := e.Session.OutputRange()
 		if seen == nil {
 			seen = &seenOutput{end: end, version: st.Version, gate: capture.Gate{W: io.Discard}}
 			if !o.begun { // what is there is no news
 				there[id] = seen
 				continue
 			}
-			seen.end, _ = e.s.OutputRange()
+			seen.end, _ = e.Session.OutputRange()
 		}
 		there[id] = seen
 		if !o.tellOf(e, seen, &st, end, now, tell) {
@@ -63,7 +63,7 @@ func (o *outputEvents) look(now time.Time, tell func(api.Event) bool) bool {
 	return true
 }
 
-func (o *outputEvents) tellOf(e *entry, seen *seenOutput, st *session.Status, end uint64, now time.Time, tell func(api.Event) bool) bool {
+func (o *outputEvents) tellOf(e *Handle, seen *seenOutput, st *session.Status, end uint64, now time.Time, tell func(api.Event) bool) bool {
 	var events []api.Event
 	if end > seen.end {
 		events = append(events, api.Event{Kind: "data", Printed: &api.Range{Start: seen.end, End: end}})
@@ -81,7 +81,7 @@ func (o *outputEvents) tellOf(e *entry, seen *seenOutput, st *session.Status, en
 	if len(events) == 0 {
 		return true
 	}
-	view := o.h.describe(e, *st)
+	view := o.reg.Describe(e, *st)
 	for i := range events {
 		events[i].Session = &view
 		if !tell(events[i]) {
@@ -92,12 +92,12 @@ func (o *outputEvents) tellOf(e *entry, seen *seenOutput, st *session.Status, en
 }
 
 // judge has new output judged: is it text?
-func (o *outputEvents) judge(e *entry, seen *seenOutput, end uint64) {
+func (o *outputEvents) judge(e *Handle, seen *seenOutput, end uint64) {
 	if o.buf == nil {
 		o.buf = make([]byte, gateBytes)
 	}
 	from := max(seen.end, end-min(end, gateBytes)) // of a flood the newest
-	c, err := e.s.Output(from, o.buf[:min(gateBytes, end-from)])
+	c, err := e.Session.Output(from, o.buf[:min(gateBytes, end-from)])
 	if err == nil {
 		_, _ = seen.gate.Write(c.Data)
 	}

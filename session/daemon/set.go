@@ -22,11 +22,11 @@ import (
 // maxJobs bounds the jobs that have not ended.
 const maxJobs = 512
 
-// jobs is the set of jobs that have not ended. Records are written before anything is
+// Set is the set of jobs that have not ended. Records are written before anything is
 // typed or started, so that a daemon that comes after this one goes on with all of them
 // and runs none twice.
-type jobs struct {
-	hub   *hub
+type Set struct {
+	reg   *Registry
 	store *store.Store
 	conf  *settings.Settings
 	log   *slog.Logger
@@ -38,19 +38,19 @@ type jobs struct {
 
 	mu     sync.Mutex
 	closed bool // the daemon leaves
-	live   map[string]*job
+	live   map[string]*Job
 	found  []store.Job // of the daemon before, until resume
 }
 
-func newJobs(h *hub, st *store.Store, conf *settings.Settings, log *slog.Logger) *jobs {
+func newSet(h *Registry, st *store.Store, conf *settings.Settings, log *slog.Logger) *Set {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &jobs{hub: h, store: st, conf: conf, log: log, ctx: ctx, stop: stop, live: map[string]*job{}}
+	s := &Set{reg: h, store: st, conf: conf, log: log, ctx: ctx, stop: stop, live: map[string]*Job{}}
 	s.pool = &pool{jobs: s}
 	return s
 }
 
-// close ends the minding and what the pool makes; what runs goes on.
-func (s *jobs) close() {
+// close ends the clocks and what the pool makes; what runs goes on.
+func (s *Set) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -60,10 +60,10 @@ func (s *jobs) close() {
 }
 
 // leaving says that the daemon ends: what it holds is its successor's.
-func (s *jobs) leaving() bool { return s.ctx.Err() != nil }
+func (s *Set) leaving() bool { return s.ctx.Err() != nil }
 
 // newJob makes a job of a request that has been checked.
-func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*job, error) {
+func (s *Set) newJob(e *Handle, c api.Call, k clocks, line string, req any) (*Job, error) {
 	b, err := json.Marshal(req)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 	if c.Job == "" {
 		c.Job = uuid.NewString()
 	}
-	return &job{
+	return &Job{
 		s: s, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
 		settled: make(chan struct{}),
@@ -80,7 +80,7 @@ func (s *jobs) newJob(e *entry, c api.Call, k clocks, line string, req any) (*jo
 }
 
 // record makes a job known, in memory and on disk: store.ErrJobExists when its id is taken.
-func (s *jobs) record(ctx context.Context, j *job) error {
+func (s *Set) record(ctx context.Context, j *Job) error {
 	s.mu.Lock()
 	switch {
 	case s.closed:
@@ -106,27 +106,27 @@ func (s *jobs) record(ctx context.Context, j *job) error {
 	return err
 }
 
-func (s *jobs) forget(j *job) {
+func (s *Set) forget(j *Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, j.id)
 }
 
-// start has a recorded job minded and followed; when the daemon leaves, its successor
+// start has a recorded job under its clocks and followed; when the daemon leaves, its successor
 // does.
-func (s *jobs) start(j *job, follow func(context.Context)) {
+func (s *Set) start(j *Job, follow func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	closeOnce(j.settled)
 	if !s.closed {
-		s.work.Go(func() { j.mind(s.ctx) })
+		s.work.Go(func() { j.runClocks(s.ctx) })
 		s.work.Go(func() { follow(s.ctx) })
 	}
 }
 
 // await returns the job with an id once whoever asked for it first has started it; nil:
 // there is none, or it could not be started.
-func (s *jobs) await(ctx context.Context, id string) *job {
+func (s *Set) await(ctx context.Context, id string) *Job {
 	s.mu.Lock()
 	j := s.live[id]
 	s.mu.Unlock()
@@ -141,13 +141,13 @@ func (s *jobs) await(ctx context.Context, id string) *job {
 }
 
 // byID finds a job that was started and has not ended, by id or unique prefix.
-func (s *jobs) byID(ref string) *job {
+func (s *Set) byID(ref string) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.live[ref]; j != nil && isClosed(j.settled) {
 		return j
 	}
-	var found *job
+	var found *Job
 	for id, j := range s.live {
 		if ref != "" && strings.HasPrefix(id, ref) && isClosed(j.settled) {
 			if found != nil {
@@ -160,10 +160,10 @@ func (s *jobs) byID(ref string) *job {
 }
 
 // all lists the jobs that were started and have not ended.
-func (s *jobs) all() []*job {
+func (s *Set) all() []*Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*job, 0, len(s.live))
+	list := make([]*Job, 0, len(s.live))
 	for _, j := range s.live {
 		if isClosed(j.settled) {
 			list = append(list, j)
@@ -173,7 +173,7 @@ func (s *jobs) all() []*job {
 }
 
 // ran tells jobs that were given to a shell by the daemon before of a command.
-func (s *jobs) ran(e *entry, c *session.Command) {
+func (s *Set) ran(e *Handle, c *session.Command) {
 	for _, j := range s.all() {
 		if j.e != e || !j.found.Load() || c.Began.Before(j.began.Add(-clockTick)) {
 			continue
@@ -189,7 +189,7 @@ func (s *jobs) ran(e *entry, c *session.Command) {
 }
 
 // later has something done beside, unless the daemon leaves.
-func (s *jobs) later(f func()) {
+func (s *Set) later(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -198,7 +198,7 @@ func (s *jobs) later(f func()) {
 }
 
 // saw is told of a command that is the job's, in any order and more than once.
-func (j *job) saw(c *session.Command) {
+func (j *Job) saw(c *session.Command) {
 	if !c.Running && !isClosed(j.begun) {
 		j.mu.Lock()
 		j.started = *c
@@ -211,7 +211,7 @@ func (j *job) saw(c *session.Command) {
 }
 
 // row is the job's record, as it stands.
-func (j *job) row() store.Job {
+func (j *Job) row() store.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := store.JobWaiting
@@ -238,7 +238,7 @@ func (j *job) row() store.Job {
 
 // save writes the record. Writers come from several goroutines; each writes what is true
 // when its turn has come, so that no write undoes a later one.
-func (j *job) save() {
+func (j *Job) save() {
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -249,7 +249,7 @@ func (j *job) save() {
 }
 
 // finish makes the result stand and tells of it, once.
-func (j *job) finish(ctx context.Context) {
+func (j *Job) finish(ctx context.Context) {
 	j.mu.Lock()
 	stopped := errors.Is(j.err, session.ErrStopped)
 	j.mu.Unlock()
@@ -268,12 +268,12 @@ func (j *job) finish(ctx context.Context) {
 	}
 	close(j.over)
 	view := j.view()
-	s := j.s.hub.describe(j.e, j.e.s.Status())
-	j.s.hub.bus.PublishJob(&view, &s)
+	s := j.s.reg.Describe(j.e, j.e.Session.Status())
+	j.s.reg.Bus.PublishJob(&view, &s)
 }
 
 // followLine waits for a line's beginning and end.
-func (j *job) followLine(ctx context.Context) {
+func (j *Job) followLine(ctx context.Context) {
 	run := j.given()
 	select {
 	case <-run.Begun:
@@ -297,10 +297,10 @@ func (j *job) followLine(ctx context.Context) {
 }
 
 // followCommand waits for the end of the session's own command.
-func (j *job) followCommand(ctx context.Context) {
+func (j *Job) followCommand(ctx context.Context) {
 	closeOnce(j.begun)
 	j.save()
-	w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	switch {
 	case ctx.Err() != nil:
 	case err == nil && len(w.Fired) > 0:
@@ -309,6 +309,6 @@ func (j *job) followCommand(ctx context.Context) {
 		if err == nil {
 			err = session.ErrStopped
 		}
-		j.lose(err)
+		j.fail(err)
 	}
 }

@@ -30,7 +30,7 @@ func removeSessionDir(dir string) error {
 // clearLeftovers removes the directories that killed daemons left: of sessions half removed,
 // and of sessions half made, which have printed nothing. Called once it is known what keepers
 // have; what a silent one may have stays.
-func (h *hub) clearLeftovers() {
+func (h *Registry) clearLeftovers() {
 	root := h.dirs.Sessions()
 	dirs, err := os.ReadDir(root)
 	if err != nil {
@@ -55,8 +55,8 @@ func (h *hub) clearLeftovers() {
 	}
 }
 
-func (h *hub) isHalfMade(id, path string) bool {
-	if h.byID(id) != nil || h.kept[id] {
+func (h *Registry) isHalfMade(id, path string) bool {
+	if h.ByID(id) != nil || h.kept[id] {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); !errors.Is(err, os.ErrNotExist) {
@@ -75,7 +75,7 @@ func (h *hub) isHalfMade(id, path string) bool {
 
 // emptyLog leaves nothing of removed sessions, such as values that were given to them for
 // their environment, in the database's log.
-func (h *hub) emptyLog(ctx context.Context) {
+func (h *Registry) emptyLog(ctx context.Context) {
 	if !h.forgotten.Swap(false) {
 		return
 	}

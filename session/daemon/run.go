@@ -15,18 +15,18 @@ import (
 
 // Every command that is run for somebody, whoever it is, is a job (R1).
 
-// line runs a line in a session's shell.
-func (s *jobs) line(ctx context.Context, e *entry, x api.Exec) (api.Result, error) {
+// Exec runs a line in a session's shell.
+func (s *Set) Exec(ctx context.Context, e *Handle, x api.Exec) (api.Result, error) {
 	return s.lineIn(ctx, e, x, nil)
 }
 
 // lineIn does so; w is the warm shell that e is, if it is one.
-func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.Result, error) {
+func (s *Set) lineIn(ctx context.Context, e *Handle, x api.Exec, w *warm) (api.Result, error) {
 	begun := false
 	defer func() {
 		if w != nil && !begun {
 			s.pool.used(w)
-			s.pool.end(w.entry)
+			s.pool.end(w.Handle)
 		}
 	}()
 	k, err := s.clocksOf(&x.Call, false)
@@ -40,7 +40,7 @@ func (s *jobs) lineIn(ctx context.Context, e *entry, x api.Exec, w *warm) (api.R
 		return api.Result{}, err
 	}
 	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.again(ctx, &x.Call, false)
+		return s.rejoin(ctx, &x.Call, false)
 	} else if err != nil {
 		return api.Result{}, err
 	}
@@ -75,14 +75,14 @@ type lineRecord struct {
 }
 
 // leave lets go of a job that did not begin here.
-func (s *jobs) leave(j *job) {
+func (s *Set) leave(j *Job) {
 	s.forget(j)
 	closeOnce(j.settled)
 }
 
 // drop undoes the record of a job that did not begin. Who asked for it again meanwhile is
 // told so.
-func (s *jobs) drop(j *job) {
+func (s *Set) drop(j *Job) {
 	s.leave(j)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -91,10 +91,10 @@ func (s *jobs) drop(j *job) {
 	}
 }
 
-// command runs a command in a session of its own.
-func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
-	if x.Job != "" && s.known(ctx, x.Job) {
-		return s.again(ctx, &x.Call, x.Start)
+// Run runs a command in a session of its own.
+func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
+	if x.Job != "" && s.exists(ctx, x.Job) {
+		return s.rejoin(ctx, &x.Call, x.Start)
 	}
 	if s.ctx.Err() != nil {
 		return api.Result{}, Replaced()
@@ -116,8 +116,8 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	}
 	stored := x
 	stored.Env = nil // what it was started with is the session's business
-	var j *job
-	e, err := s.hub.createRecorded(ctx, x.NewSession, func(e *entry) error {
+	var j *Job
+	e, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *Handle) error {
 		made, err := s.newJob(e, x.Call, k, text, stored)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 	})
 	switch {
 	case errors.Is(err, store.ErrJobExists): // its caller asked twice at once
-		return s.again(ctx, &x.Call, x.Start)
+		return s.rejoin(ctx, &x.Call, x.Start)
 	case err != nil && j != nil && s.leaving():
 		s.leave(j)
 		if x.Job != "" { // by which it is found again
@@ -149,14 +149,14 @@ func (s *jobs) command(ctx context.Context, x api.Run) (api.Result, error) {
 		return j.answer(ctx, 0), nil
 	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
-	if err == nil && isClosed(j.over) && e.temporary() && !r.Truncated && len(r.Background) == 0 {
-		afterAnswer(ctx, func() { s.hub.removeEnded(e) })
+	if err == nil && isClosed(j.over) && e.Temporary() && !r.Truncated && len(r.Background) == 0 {
+		afterAnswer(ctx, func() { s.reg.RemoveEnded(e) })
 	}
 	return r, err
 }
 
 // warm runs a line in a warm shell of the pool.
-func (s *jobs) warm(ctx context.Context, x api.Run) (api.Result, error) {
+func (s *Set) warm(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Line == "" || len(x.Argv) > 0 || x.Keep || x.Pipe || x.Start || x.Name != "" {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
 			WithHint("use `longterm new` and `longterm exec` for more")
@@ -168,10 +168,10 @@ func (s *jobs) warm(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.OnTimeout == "" {
 		x.OnTimeout = "kill"
 	}
-	return s.lineIn(ctx, w.entry, api.Exec{Call: x.Call, Line: x.Line}, w)
+	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line}, w)
 }
 
-func (s *jobs) known(ctx context.Context, id string) bool {
+func (s *Set) exists(ctx context.Context, id string) bool {
 	if s.await(ctx, id) != nil {
 		return true
 	}
@@ -179,9 +179,9 @@ func (s *jobs) known(ctx context.Context, id string) bool {
 	return err == nil
 }
 
-// again answers a call whose job is there already: its caller lost the connection. start
+// rejoin answers a call whose job is there already: its caller lost the connection. start
 // says that the caller only wants it started, and asks for its end afterwards.
-func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, error) {
+func (s *Set) rejoin(ctx context.Context, c *api.Call, start bool) (api.Result, error) {
 	switch j := s.await(ctx, c.Job); {
 	case j != nil && start:
 		return j.answer(ctx, 0), nil
@@ -197,31 +197,31 @@ func (s *jobs) again(ctx context.Context, c *api.Call, start bool) (api.Result, 
 	case r.State != store.JobDone: // another daemon's, or this one leaves
 		return api.Result{}, Replaced()
 	}
-	res, err := s.told(ctx, &r, c.MaxOutput)
-	if e := s.hub.byID(r.Session); err == nil && !start && e != nil && e.isReady() && !res.Truncated {
+	res, err := s.storedResult(ctx, &r, c.MaxOutput)
+	if e := s.reg.ByID(r.Session); err == nil && !start && e != nil && e.Ready() && !res.Truncated {
 		afterAnswer(ctx, func() { s.doneWith(e) })
 	}
 	return res, err
 }
 
 // doneWith removes what was only there to be read, and was.
-func (s *jobs) doneWith(e *entry) {
+func (s *Set) doneWith(e *Handle) {
 	switch {
-	case e.pooled():
+	case e.Pooled():
 		s.pool.end(e)
-	case e.temporary() && e.s.Status().State != session.Running:
-		s.hub.removeEnded(e)
+	case e.Temporary() && e.Session.Status().State != session.Running:
+		s.reg.RemoveEnded(e)
 	}
 }
 
-// told is the result that a record holds, with what the session still has of its output.
-func (s *jobs) told(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
+// storedResult is the result that a record holds, with what the session still has of its output.
+func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
 	res, err := resultOf(r)
-	e := s.hub.byID(r.Session)
-	if err != nil || e == nil || !e.isReady() || res.Range.End == 0 {
+	e := s.reg.ByID(r.Session)
+	if err != nil || e == nil || !e.Ready() || res.Range.End == 0 {
 		return res, err
 	}
-	j := &job{s: s, e: e}
+	j := &Job{s: s, e: e}
 	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
 	j.fillPrinted(ctx, &res, res.Range, limit)
 	j.parse(ctx, &res, r.Line) // neither is in the record
@@ -251,7 +251,7 @@ func noJob(ref string, err error) error {
 
 // await waits for a job's end, or until its caller is to come back without it. leaves is
 // what it means when the caller breaks off: nothing (endsByItself), or the job's end.
-func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
+func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
 	var yield <-chan time.Time
 	switch {
 	case c.Background:
@@ -293,7 +293,7 @@ func (j *job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 }
 
 // outcome is the result that stands, or why there is none.
-func (j *job) outcome() (api.Result, error) {
+func (j *Job) outcome() (api.Result, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -303,8 +303,8 @@ func (j *job) outcome() (api.Result, error) {
 	return *j.result, j.err
 }
 
-// ask has mind end the job.
-func (j *job) ask(grace time.Duration) {
+// ask has runClocks end the job.
+func (j *Job) ask(grace time.Duration) {
 	select {
 	case j.stops <- grace:
 	default: // it is being ended
@@ -312,13 +312,13 @@ func (j *job) ask(grace time.Duration) {
 }
 
 // watchInput closes asks when the job, once begun, waits for input.
-func (j *job) watchInput(ctx context.Context, asks chan<- struct{}) {
+func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 	select {
 	case <-j.begun:
 	case <-ctx.Done():
 		return
 	}
-	w, err := j.e.s.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
 	if err == nil && len(w.Fired) > 0 {
 		close(asks)
 	}

@@ -24,7 +24,7 @@ func (a *attached) repaint(ctx context.Context) error {
 	var carry []byte
 	var past []vterm.Line
 	a.frame = vterm.Frame{}
-	err := a.e.s.Look(ctx, func(v session.View) {
+	err := a.e.Session.Look(ctx, func(v session.View) {
 		v.Engine.Frame(&a.frame, vterm.Query{})
 		modes, a.offset = v.Modes, v.Offset
 		if a.history > 0 {
@@ -99,11 +99,11 @@ type carrier interface{ AppendCarry(dst []byte) []byte }
 
 // before is the output before the offset, as far as it is kept and matters.
 func (a *attached) before() []byte {
-	start, _ := a.e.s.OutputRange()
+	start, _ := a.e.Session.OutputRange()
 	from := max(start, a.offset-min(a.offset, primeBytes))
 	var all []byte
 	for from < a.offset {
-		c, err := a.e.s.Output(from, a.buf)
+		c, err := a.e.Session.Output(from, a.buf)
 		if err != nil || c.Next <= from {
 			return nil // nothing is known: as if nothing was begun
 		}

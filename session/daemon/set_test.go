@@ -17,7 +17,7 @@ import (
 )
 
 // testJobs are jobs and sessions with a database and nothing else.
-func testJobs(t *testing.T) *jobs {
+func testJobs(t *testing.T) *Set {
 	t.Helper()
 	st, err := store.Open(filepath.Join(t.TempDir(), "longterm.db"))
 	if err != nil {
@@ -29,7 +29,7 @@ func testJobs(t *testing.T) *jobs {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	return newJobs(newHub(registryConfig{Log: log, Store: st}), st, nil, log)
+	return newSet(newRegistry(registryConfig{Log: log, Store: st}), st, nil, log)
 }
 
 // A record that says "running" never replaces one that says "done", however late who wrote
@@ -39,7 +39,7 @@ func testJobs(t *testing.T) *jobs {
 func TestRecordsKeepTheirOrder(t *testing.T) {
 	s := testJobs(t)
 	for n := range 300 {
-		e := &entry{rec: store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"}}
+		e := &Handle{rec: store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"}}
 		if err := s.store.CreateSession(t.Context(), e.rec); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 		var writers sync.WaitGroup
 		for range 3 { // who saw its beginning, who sent it to the background
 			writers.Go(j.save)
-			writers.Go(func() { s.hub.save(e, func(r *store.Session) { r.Cols++ }) })
+			writers.Go(func() { s.reg.Save(e, func(r *store.Session) { r.Cols++ }) })
 		}
 		writers.Go(func() {
 			j.mu.Lock()
@@ -63,7 +63,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 			j.mu.Unlock()
 			j.save()
 		})
-		writers.Go(func() { s.hub.save(e, func(r *store.Session) { r.State = "exited" }) })
+		writers.Go(func() { s.reg.Save(e, func(r *store.Session) { r.State = "exited" }) })
 		writers.Wait()
 		r, err := s.store.Job(t.Context(), j.id)
 		if err != nil || r.State != store.JobDone {
@@ -74,7 +74,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 		}
 		s.forget(j)
 	}
-	s.hub.writes.Wait()
+	s.reg.writes.Wait()
 	list, err := s.store.Sessions(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 //
 // FEATURES: R16
 func TestARunningLineReachesNoPrompt(t *testing.T) {
-	j := &job{}
+	j := &Job{}
 	c := session.Command{}
 	c.Number, c.Start = 3, 100
 	at := func(phase shell.Phase, number, offset uint64) *session.Status {

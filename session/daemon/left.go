@@ -19,8 +19,8 @@ import (
 const leftPoll = 5 * time.Millisecond
 
 // left are the processes that an ended session left behind and that live still.
-func (e *entry) leftover() []int {
-	if e.s.Status().State == session.Running {
+func (e *Handle) leftover() []int {
+	if e.Session.Status().State == session.Running {
 		return nil
 	}
 	e.mu.Lock()
@@ -42,9 +42,9 @@ func (e *entry) leftover() []int {
 
 // noteLeft looks for what an ended session left behind: at all processes only when it is not
 // known where else to look.
-func (h *hub) noteLeft(e *entry) []sys.Process {
+func (h *Registry) noteLeft(e *Handle) []sys.Process {
 	var left []sys.Process
-	if e.dev != nil && (e.dev.cgroup != "" || e.dev.keeperPID > 0) {
+	if e.device != nil && (e.device.cgroup != "" || e.device.keeperPID > 0) {
 		for _, pid := range h.background(e, time.Time{}) {
 			if p, ok := processOf(pid); ok {
 				left = append(left, p)
@@ -60,8 +60,8 @@ func (h *hub) noteLeft(e *entry) []sys.Process {
 }
 
 // seeLeft is noteLeft unless that was done: what is left behind becomes fewer, mostly, and the
-// janitor looks again.
-func (h *hub) seeLeft(e *entry) []sys.Process {
+// maintenance looks again.
+func (h *Registry) seeLeft(e *Handle) []sys.Process {
 	e.mu.Lock()
 	left, looked := e.left, e.looked
 	e.mu.Unlock()
@@ -72,13 +72,13 @@ func (h *hub) seeLeft(e *entry) []sys.Process {
 }
 
 // noteAllLeft does that for all ended sessions, with one look.
-func (h *hub) noteAllLeft() {
+func (h *Registry) noteAllLeft() {
 	var seen *sys.Table
-	for _, e := range h.all() {
-		if e.s.Status().State == session.Running {
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
 			continue
 		}
-		if e.dev != nil && e.dev.cgroup != "" { // which knows better
+		if e.device != nil && e.device.cgroup != "" { // which knows better
 			h.noteLeft(e)
 			continue
 		}
@@ -93,16 +93,16 @@ func (h *hub) noteAllLeft() {
 }
 
 // processesOf are a session's processes, its own among them while it runs.
-func (h *hub) processesOf(e *entry) []sys.Process {
+func (h *Registry) processesOf(e *Handle) []sys.Process {
 	pid := 0
-	if st := e.s.Status(); st.State == session.Running {
+	if st := e.Session.Status(); st.State == session.Running {
 		pid = st.PID
 	}
 	all := h.walker.look().Of(pid, e.rec.ID)
-	if e.dev == nil {
+	if e.device == nil {
 		return all
 	}
-	for _, pid := range inCgroup(e.dev.cgroup) { // who cleared their environment, too
+	for _, pid := range inCgroup(e.device.cgroup) { // who cleared their environment, too
 		if p, ok := processOf(pid); ok && !hasProcess(all, pid) {
 			all = append(all, p)
 		}
@@ -135,7 +135,7 @@ func inCgroup(dir string) []int {
 }
 
 // endLeft has what a session left behind end: it is terminated, and given time.
-func (h *hub) endLeft(e *entry, grace time.Duration, known ...sys.Process) {
+func (h *Registry) endLeft(e *Handle, grace time.Duration, known ...sys.Process) {
 	left := h.noteLeft(e)
 	for _, p := range sys.Living(known) {
 		if !hasProcess(left, p.PID) {
@@ -162,17 +162,17 @@ func awaitEnd(all []sys.Process, within time.Duration) {
 // among them, that started after a time. It asks nobody that takes long: the session's
 // cgroup, else the kernel's lists of children: the session's own, and its keeper's, who gets
 // those whose parents ended.
-func (h *hub) background(e *entry, since time.Time) []int {
-	leader := e.s.Status().PID
+func (h *Registry) background(e *Handle, since time.Time) []int {
+	leader := e.Session.Status().PID
 	var all []int
 	switch {
-	case e.dev == nil:
+	case e.device == nil:
 		return nil
-	case e.dev.cgroup != "":
-		all = inCgroup(e.dev.cgroup)
+	case e.device.cgroup != "":
+		all = inCgroup(e.device.cgroup)
 	default:
 		all = sys.Descendants(leader)
-		adopted, _ := sys.Children(e.dev.keeperPID) // gone: it has none
+		adopted, _ := sys.Children(e.device.keeperPID) // gone: it has none
 		for _, pid := range adopted {
 			if pid != leader && sys.MarkOf(pid, sessionMark) == e.rec.ID {
 				all = append(append(all, pid), sys.Descendants(pid)...)

@@ -12,12 +12,12 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 )
 
-// momentHint says how a moment of a session is written.
-const momentHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+// timerefHint says how a moment of a session is written.
+const timerefHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
 
-// moment is a place in a session's history: an offset, a time if that is not zero, or the
+// timeref is a place in a session's history: an offset, a time if that is not zero, or the
 // beginning of a line of its text.
-type moment struct {
+type timeref struct {
 	off    uint64
 	time   time.Time
 	line   uint64 // 0-based, from the oldest that is kept
@@ -30,14 +30,14 @@ var (
 	dayForms   = []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999"}
 )
 
-// parseMoment reads a moment. A time of day is the latest one that has been.
-func parseMoment(s string, now, started time.Time) (moment, error) {
+// parseTimeref reads a moment. A time of day is the latest one that has been.
+func parseTimeref(s string, now, started time.Time) (timeref, error) {
 	if off, err := strconv.ParseUint(s, 10, 64); err == nil {
-		return moment{off: off}, nil
+		return timeref{off: off}, nil
 	}
 	if text, ok := strings.CutPrefix(s, "line:"); ok {
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-			return moment{line: n, byLine: true}, nil
+			return timeref{line: n, byLine: true}, nil
 		}
 	}
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
@@ -45,17 +45,17 @@ func parseMoment(s string, now, started time.Time) (moment, error) {
 		switch {
 		case err != nil || d < 0:
 		case s[0] == '-':
-			return moment{time: now.Add(-d)}, nil
+			return timeref{time: now.Add(-d)}, nil
 		default:
-			return moment{time: started.Add(d)}, nil
+			return timeref{time: started.Add(d)}, nil
 		}
 	}
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
-		return moment{time: t}, nil
+		return timeref{time: t}, nil
 	}
 	for _, form := range dayForms {
 		if t, err := time.ParseInLocation(form, s, now.Location()); err == nil {
-			return moment{time: t}, nil
+			return timeref{time: t}, nil
 		}
 	}
 	for _, form := range clockForms {
@@ -65,23 +65,23 @@ func parseMoment(s string, now, started time.Time) (moment, error) {
 			if at.After(now) {
 				at = at.AddDate(0, 0, -1)
 			}
-			return moment{time: at}, nil
+			return timeref{time: at}, nil
 		}
 	}
-	return moment{}, api.Errorf(api.CodeInvalid, "moment %q", s).WithHint(momentHint)
+	return timeref{}, api.Errorf(api.CodeInvalid, "moment %q", s).WithHint(timerefHint)
 }
 
 // offsetOf finds the output offset of a moment of a session.
-func offsetOf(ctx context.Context, e *entry, s string) (uint64, error) {
-	m, err := parseMoment(s, time.Now(), e.s.Status().Started)
+func offsetOf(ctx context.Context, e *Handle, s string) (uint64, error) {
+	m, err := parseTimeref(s, time.Now(), e.Session.Status().Started)
 	if err != nil || m.time.IsZero() && !m.byLine {
 		return m.off, err
 	}
 	var off uint64
 	if m.byLine {
-		off, err = excerpt.LineOffset(ctx, e.s, m.line)
+		off, err = excerpt.LineOffset(ctx, e.Session, m.line)
 	} else {
-		off, err = e.s.OffsetAt(m.time)
+		off, err = e.Session.OffsetAt(m.time)
 	}
 	if err != nil {
 		return 0, api.Errorf(api.CodeStorage, "find %s in the history: %v", s, err)
