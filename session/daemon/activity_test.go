@@ -74,7 +74,7 @@ func TestFollowerNotifies(t *testing.T) {
 	}))
 	defer hook.Close()
 	h := &Registry{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}
-	e := &Handle{rec: store.Session{ID: "1", Name: "b"}}
+	e := NewHandle(store.Session{ID: "1", Name: "b"})
 	news, leave := h.Terminals.join()
 	defer leave()
 	begun := time.Now()

@@ -39,7 +39,7 @@ func (h *Registry) load(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, r := range recs {
 		known[r.ID] = true
-		h.mustAdd(&Handle{rec: r})
+		h.mustAdd(NewHandle(r))
 	}
 	return h.loadLost(ctx, known)
 }
@@ -63,7 +63,7 @@ func (h *Registry) loadLost(ctx context.Context, known map[string]bool) error {
 		if err := h.store.CreateSession(ctx, rec); err != nil {
 			h.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		h.mustAdd(&Handle{rec: rec})
+		h.mustAdd(NewHandle(rec))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (h *Registry) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 			Cols: int(s.Cols), Rows: int(s.Rows), PID: int(s.PID), Pipe: s.Pipe, Engine: session.DefaultEngine,
 			State: string(session.Running), Created: time.Unix(0, s.Started),
 		}
-		e = &Handle{rec: rec}
+		e = NewHandle(rec)
 		h.mustAdd(e)
 		h.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
 		if err := h.store.CreateSession(ctx, e.rec); err != nil {

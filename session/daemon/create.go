@@ -54,7 +54,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
 			WithHint("see %s", h.dirs.KeeperLog())
 	}
-	e := &Handle{rec: plan.Record}
+	e := NewHandle(plan.Record)
 	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ type Handle struct {
 	early  []func(*session.Session) // notices that came before s was there
 }
 
+// NewHandle is the handle of a session that only has a record yet.
+func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
+
 // Notify tells the session something, or keeps it until there is a session to tell.
 func (e *Handle) Notify(f func(*session.Session)) {
 	e.mu.Lock()

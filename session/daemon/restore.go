@@ -48,7 +48,7 @@ func (h *Registry) restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if old.device != nil {
 		old.device.released()
 	}
-	e := &Handle{rec: p.Record}
+	e := NewHandle(p.Record)
 	p.base, err = h.divide(p.Record.ID, line)
 	if err == nil && anew { // what could not be looked at is not looked at again
 		err = old.Session.BeginAfter(p.base)
@@ -108,7 +108,7 @@ func (h *Registry) divide(id string, line []byte) (uint64, error) {
 
 // reopen makes a handle's history readable again after a restore that failed.
 func (h *Registry) reopen(old *Handle) error {
-	again := &Handle{rec: old.Record()}
+	again := NewHandle(old.Record())
 	if err := h.begin(again, nil, nil, journal.Options{}); err != nil {
 		return err
 	}
