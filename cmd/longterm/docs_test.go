@@ -21,7 +21,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon"
+	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 )
 
 // Generated documentation: `go test ./cmd/longterm -run TestDocs -update` writes it,
@@ -153,7 +153,7 @@ func checkTree(t *testing.T, from, to string) {
 func TestDocsConfig(t *testing.T) { check(t, "config.md", []byte(config.Markdown())) }
 
 func TestDocsOpenAPI(t *testing.T) {
-	b, err := daemon.OpenAPI("v1")
+	b, err := httpapi.OpenAPI("v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,9 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -48,8 +51,8 @@ type Daemon struct {
 	cfg     Config
 	log     *slog.Logger
 	store   *store.Store
-	reg     *Registry
-	jobs    *Set
+	reg     *registry.Registry
+	jobs    *jobs.Set
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -86,20 +89,20 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer d.store.Close()
-	d.reg.adoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
-	d.jobs.resume()
+	d.reg.AdoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
+	d.jobs.Resume()
 	listener, err := d.listen()
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: newServer(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build).handler(), ConnContext: WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	srv := &http.Server{Handler: httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build).Handler(), ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
 	stopWatching := d.keepPaths(srv)
-	defer d.reg.start(ctx)()
+	defer d.reg.Start(ctx)()
 	restored := make(chan struct{})
-	go func() { defer close(restored); d.reg.restoreLost(ctx) }()
+	go func() { defer close(restored); d.reg.RestoreLost(ctx) }()
 
 	how := api.Stop{}
 	select {
@@ -146,18 +149,18 @@ func (d *Daemon) open(ctx context.Context) error {
 		err = d.load(ctx)
 	}
 	if err == nil {
-		d.reg.openIndex()
+		d.reg.OpenIndex()
 	}
 	return err
 }
 
 // load reads what the daemon before left.
 func (d *Daemon) load(ctx context.Context) error {
-	d.reg = newRegistry(registryConfig{
+	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
-	d.jobs = newSet(d.reg, d.store, d.conf, d.log)
-	return errors.Join(d.reg.load(ctx), d.jobs.load(ctx))
+	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log)
+	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
 }
 
 func (d *Daemon) listen() (net.Listener, error) {
@@ -173,7 +176,7 @@ func (d *Daemon) listen() (net.Listener, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return PeerListener{l, d.log}, nil
+	return httpapi.OwnPeers(l, d.log), nil
 }
 
 // ready tells the keepers that clients are served.
@@ -199,7 +202,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 			d.log.Warn("tell the keeper we leave", "keeper", k.Key(), "err", err)
 		}
 	}
-	d.jobs.close() // before its callers are cut off, which would end their jobs
+	d.jobs.Close() // before its callers are cut off, which would end their jobs
 	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -208,7 +211,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		err = srv.Close() // streams end only when they are cut
 	}
 	_ = os.Remove(d.cfg.Dirs.Socket())
-	d.reg.stopAll()
+	d.reg.StopAll()
 	for _, k := range links {
 		k.close(how.KillSessions)
 	}
@@ -224,10 +227,10 @@ func (d *Daemon) Stop(how api.Stop) {
 }
 
 // Ran implements Host.
-func (d *Daemon) Ran(e *Handle, c *session.Command) { d.jobs.ran(e, c) }
+func (d *Daemon) Ran(e *registry.Handle, c *session.Command) { d.jobs.Ran(e, c) }
 
 // Leaving implements Host.
-func (d *Daemon) Leaving() bool { return d.jobs.leaving() }
+func (d *Daemon) Leaving() bool { return d.jobs.Leaving() }
 
 // Notice records something that was mended at the start and that people should know.
 func (d *Daemon) Notice(format string, args ...any) {

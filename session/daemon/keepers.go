@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -48,7 +49,7 @@ func (k *keeperLink) Output(id string) {
 
 func (k *keeperLink) Exited(m *wire.Exited) {
 	if e := k.d.reg.ByID(m.ID); e != nil {
-		e.Notify(func(s *session.Session) { s.Exited(exitOf(m), m.Head) })
+		e.Notify(func(s *session.Session) { s.Exited(registry.ExitOf(m), m.Head) })
 	}
 }
 
@@ -60,7 +61,7 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 
 // adopt makes the connection to a keeper that the daemon before left; nil: that was killed, and
 // its socket and lock file are left over.
-func (d *Daemon) adopt(key string) (Keeper, error) {
+func (d *Daemon) adopt(key string) (registry.Keeper, error) {
 	if keeperEnded(d.cfg.Dirs, key) {
 		if err := d.clearKeeper(key); err != nil {
 			d.log.Warn("keeper not adopted", "keeper", key, "err", err)
@@ -109,7 +110,7 @@ func (k *keeperLink) watch(l *link.Link) {
 		if err := next.Ready(k.d.cfg.Dirs.Socket()); err != nil {
 			k.d.log.Warn("tell the keeper we are ready", "err", err)
 		}
-		k.d.reg.resync(k)
+		k.d.reg.Resync(k)
 		l = next
 	}
 }
@@ -128,7 +129,7 @@ func (k *keeperLink) dial() (*link.Link, error) {
 }
 
 func (k *keeperLink) redial() (*link.Link, error) {
-	deadline := time.Now().Add(ReconnectTime)
+	deadline := time.Now().Add(registry.ReconnectTime)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
 		if err == nil || k.isGone() || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
@@ -194,7 +195,7 @@ func (k *keeperLink) lost(err error) {
 	k.d.mu.Lock()
 	delete(k.d.keepers, k.key)
 	k.d.mu.Unlock()
-	k.d.reg.keeperLost(k.key)
+	k.d.reg.KeeperLost(k.key)
 }
 
 // close ends the connection on purpose; shutdown ends the keeper as well.
@@ -224,7 +225,7 @@ func (d *Daemon) links() []*keeperLink {
 }
 
 // KeeperFor returns the connection to a keeper, starting the keeper if need be.
-func (d *Daemon) KeeperFor(key string) (Keeper, error) {
+func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 	d.launching.Lock() // two connections to one keeper would fight for its notices
 	defer d.launching.Unlock()
 	d.mu.Lock()

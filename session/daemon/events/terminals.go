@@ -1,0 +1,41 @@
+//go:build unix
+
+package events
+
+import "sync"
+
+// Terminals are those of attached clients, for news that concern no session's screen.
+type Terminals struct {
+	mu  sync.Mutex
+	set map[chan []byte]struct{}
+}
+
+// Join makes a client one of them until it leaves.
+func (t *Terminals) Join() (news <-chan []byte, leave func()) {
+	c := make(chan []byte, 4)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.set == nil {
+		t.set = map[chan []byte]struct{}{}
+	}
+	t.set[c] = struct{}{}
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.set, c)
+	}
+}
+
+// Send writes to all of them and reports how many will show it. One that is behind misses it.
+func (t *Terminals) Send(b []byte) (reached int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := range t.set {
+		select {
+		case c <- b:
+			reached++
+		default:
+		}
+	}
+	return reached
+}

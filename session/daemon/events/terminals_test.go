@@ -1,0 +1,23 @@
+//go:build unix
+
+package events
+
+import "testing"
+
+func TestTerminals(t *testing.T) {
+	var all Terminals
+	if all.Send([]byte("x")) != 0 {
+		t.Error("nobody is there and somebody is reached")
+	}
+	slow, leave := all.Join()
+	for range cap(slow) {
+		all.Send([]byte("x"))
+	}
+	if all.Send([]byte("x")) != 0 {
+		t.Error("one that does not read is reached")
+	}
+	leave()
+	if len(all.set) != 0 {
+		t.Error("who left is still there")
+	}
+}

@@ -1,0 +1,332 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// writeTime bounds one write to a client: one that never reads is cut off.
+const writeTime = 30 * time.Second
+
+// maxLag is how far an attached client may be behind before it gets a fresh drawing
+// instead of everything it missed, in bytes.
+const maxLag = 1 << 20
+
+// maxHistoryLag is the same for a client whose terminal keeps what scrolls by.
+const maxHistoryLag = 64 << 20
+
+// stream is a client's WebSocket and its place at a session.
+type stream struct {
+	srv  *Server
+	e    *registry.Handle
+	ws   *websocket.Conn
+	seat *sizepolicy.Client
+	// readOnly clients may not type, and their size has no say.
+	readOnly bool
+	size     attach.Control // of the client at its start; 0×0: unknown
+}
+
+var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
+
+// openStream upgrades a request to a stream.
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	e, err := s.reg.Resolve(r.PathValue("session"))
+	if err != nil {
+		writeError(w, err)
+		return nil, err
+	}
+	q := r.URL.Query()
+	cols, _ := strconv.Atoi(q.Get("cols"))
+	rows, _ := strconv.Atoi(q.Get("rows"))
+	if (cols != 0 || rows != 0) && !vterm.ValidSize(cols, rows) {
+		err := api.Errorf(api.CodeInvalid, "size %d×%d", cols, rows)
+		writeError(w, err)
+		return nil, err
+	}
+	policy := sizepolicy.Policy(q.Get("size"))
+	if !slices.Contains(sizepolicy.Policies, policy) {
+		err := api.Errorf(api.CodeInvalid, "size policy %q", policy).WithHint("there are latest, largest, smallest, fixed and none")
+		writeError(w, err)
+		return nil, err
+	}
+	inside := q.Get("inside")
+	if err := s.checkNesting(e, inside); err != nil {
+		writeError(w, err)
+		return nil, err
+	}
+	ws, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	ws.SetReadLimit(maxBody)
+	c := &stream{srv: s, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
+	c.size.Cols, c.size.Rows = cols, rows
+	if c.readOnly {
+		policy = sizepolicy.None
+	}
+	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside})
+	return c, nil
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	var e *api.Error
+	if !errors.As(toAPI(err), &e) {
+		e = api.Errorf(api.CodeInternal, "%v", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.GetStatus())
+	_ = json.NewEncoder(w).Encode(e)
+}
+
+// leave gives the place up: others' sizes count again, and a temporary session that
+// ended is removed.
+func (s *stream) leave(ctx context.Context) {
+	empty := s.e.Clients.Leave(s.seat)
+	_ = s.ws.Close()
+	s.fit(context.WithoutCancel(ctx))
+	if empty && s.e.Temporary() && finished(s.e.Session) {
+		s.srv.reg.RemoveEnded(s.e)
+	}
+}
+
+// fit gives the session the size its clients call for.
+func (s *stream) fit(ctx context.Context) {
+	if cols, rows, ok := s.e.Clients.Size(); ok {
+		if err := s.e.Session.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
+			s.srv.log.Warn("resize", "session", s.e.Session.ID(), "err", err)
+		}
+	}
+}
+
+func (s *stream) send(kind int, b []byte) error {
+	if err := s.ws.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return err
+	}
+	return s.ws.WriteMessage(kind, b)
+}
+
+func (s *stream) sendJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.send(websocket.TextMessage, b)
+}
+
+// bye tells the client why its stream ends, if there is something to tell.
+func (s *stream) bye(err error) {
+	code, text := websocket.CloseGoingAway, "the daemon is leaving"
+	switch {
+	case errors.Is(err, errSessionOver):
+		code, text = websocket.CloseNormalClosure, "the session has ended"
+	case !errors.Is(err, session.ErrStopped):
+		return
+	}
+	_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
+}
+
+// serveAttach connects a person's terminal to a session: raw output, after a drawing
+// of the screen as it stands, minus queries.
+func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
+	c, err := s.openStream(w, r)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer c.leave(ctx)
+	c.fit(ctx)
+	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag}
+	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
+		a.lag = maxHistoryLag
+		a.painted = r.URL.Query().Get("again") == "true"
+		a.history, _ = strconv.Atoi(r.URL.Query().Get("history"))
+	}
+	resized := make(chan attach.Control, 1)
+	go func() {
+		defer cancel()
+		c.listen(ctx, resized)
+	}()
+	c.bye(a.draw(ctx, resized))
+}
+
+// listen takes what the client types and its changes of size.
+func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
+	for {
+		kind, b, err := s.ws.ReadMessage()
+		if err != nil {
+			return
+		}
+		if kind == websocket.BinaryMessage {
+			if err := s.typed(ctx, session.Typing{Bytes: b}); err != nil {
+				return
+			}
+			continue
+		}
+		var c attach.Control
+		if json.Unmarshal(b, &c) != nil || !vterm.ValidSize(c.Cols, c.Rows) {
+			continue
+		}
+		if !s.readOnly {
+			s.e.Clients.Active(s.seat, c.Cols, c.Rows)
+			s.fit(ctx)
+		}
+		select { // the newest size counts
+		case <-resized:
+		default:
+		}
+		resized <- c
+	}
+}
+
+// typed types for the client. That a session does not take it is no reason to cut
+// the client off: it sees the state.
+func (s *stream) typed(ctx context.Context, t session.Typing) error {
+	if s.readOnly {
+		return nil
+	}
+	s.e.Clients.Active(s.seat, 0, 0)
+	s.fit(ctx)
+	if _, err := s.e.Session.Type(ctx, t); err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+var errSessionOver = errors.New("the session is over")
+
+// attached is the drawing side of an attached client.
+type attached struct {
+	*stream
+	cols, rows int // of the client's terminal; 0: unknown, taken as fitting
+	offset     uint64
+	lag        uint64         // bytes it may be behind
+	history    int            // lines of the past to print before the first drawing
+	painted    bool           // there was a drawing
+	drawn      attach.Control // size of the session it showed
+	filter     attach.Filter
+	frame      vterm.Frame
+	info       attach.Info
+	buf        []byte
+	out        []byte
+}
+
+// draw sends drawing after drawing until the session or the client is gone. While the
+// client's size is the session's, raw output follows the first drawing; otherwise
+// every frame is drawn anew, cropped.
+func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) error {
+	w := a.e.Session.Watch()
+	defer w.Close()
+	a.buf = make([]byte, 64<<10)
+	news, leave := a.srv.reg.Terminals.Join()
+	defer leave()
+	fresh := true
+	for {
+		over := finished(a.e.Session)
+		var err error
+		if fresh || !a.fits() {
+			err = a.repaint(ctx)
+		} else {
+			fresh, err = a.follow()
+			if fresh && err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if over {
+			return errors.Join(a.tell(true), errSessionOver)
+		}
+		fresh = false
+		output, frames := w.Output, (<-chan struct{})(nil)
+		if !a.fits() {
+			output, frames = nil, w.Frames
+		}
+		select {
+		case <-output:
+		case <-frames:
+		case c := <-resized:
+			a.cols, a.rows = c.Cols, c.Rows
+			fresh = true
+		case b := <-news:
+			if err := a.send(websocket.BinaryMessage, b); err != nil {
+				return err
+			}
+		case <-w.Done:
+			return session.ErrStopped
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		// Another size, or another screen: what lies under a full-screen program was
+		// never drawn on the client's terminal.
+		if st := a.e.Session.Status(); st.Cols != a.drawn.Cols || st.Rows != a.drawn.Rows || st.Alt != a.frame.Alt {
+			fresh = true
+		}
+	}
+}
+
+func (a *attached) fits() bool {
+	st := a.e.Session.Status()
+	return a.cols == 0 || a.cols == st.Cols && a.rows == st.Rows
+}
+
+// follow sends what was printed since. fresh asks for a drawing instead: bytes were
+// lost, or the client is too far behind.
+func (a *attached) follow() (fresh bool, err error) {
+	for {
+		if _, end := a.e.Session.OutputRange(); end-a.offset > a.lag {
+			return true, nil
+		}
+		c, err := a.e.Session.Output(a.offset, a.buf)
+		if err != nil {
+			return false, err
+		}
+		if c.Gap > 0 {
+			return true, nil
+		}
+		if len(c.Data) == 0 {
+			return false, nil
+		}
+		a.offset = c.Next
+		a.out = a.filter.Append(a.out[:0], c.Data)
+		if a.filter.TakeRedraw() {
+			return true, nil
+		}
+		if len(a.out) == 0 {
+			continue
+		}
+		if err := a.send(websocket.BinaryMessage, a.out); err != nil {
+			return false, err
+		}
+	}
+}
+
+// tell sends what the client shows or needs besides the drawing.
+func (a *attached) tell(ended bool) error {
+	st := a.e.Session.Status()
+	a.info = attach.Info{Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended}
+	if st.Exit != nil {
+		a.info.Signal = st.Exit.Signal
+		if st.Exit.Signal == "" {
+			a.info.Code = &st.Exit.Code
+		}
+	}
+	return a.sendJSON(a.info)
+}

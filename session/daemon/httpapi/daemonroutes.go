@@ -1,0 +1,45 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+)
+
+func (s *Server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
+	return s.daemon.Status(ctx), nil
+}
+
+func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (none, error) {
+	s.log.Info("told to stop", "by", peerString(ctx))
+	s.daemon.Stop(in.Body)
+	return none{true}, nil
+}
+
+func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
+	if !filepath.IsAbs(in.Body.Path) {
+		return none{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
+	}
+	s.log.Info("told to upgrade", "by", peerString(ctx), "to", in.Body.Path)
+	var refused *api.Error
+	if err := s.daemon.Upgrade(ctx, in.Body.Path); errors.As(err, &refused) {
+		return none{}, refused
+	} else if err != nil {
+		return none{}, api.Errorf(api.CodeUnavailable, "%v", err).WithHint("everything goes on as before")
+	}
+	return none{true}, nil
+}
+
+func (s *Server) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
+	b := in.Body
+	return s.reg.Tidy(ctx, time.Now(), registry.Budget{
+		SessionBytes: b.SessionBytes, SessionAge: time.Duration(b.SessionAgeMS) * time.Millisecond,
+		TotalBytes: b.TotalBytes, Dead: b.Dead, DeadAge: time.Duration(b.DeadAgeMS) * time.Millisecond,
+	})
+}

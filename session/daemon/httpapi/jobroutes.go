@@ -1,0 +1,127 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// JobPath names a job. It is exported because huma fills embedded fields only then.
+type JobPath struct {
+	Job string `path:"job" doc:"id, or a unique prefix of it"`
+}
+
+type jobsQuery struct {
+	Session string `query:"session" doc:"of one session: id, name, or a unique prefix; default: of all"`
+	Running bool   `query:"running" doc:"only those that have not ended"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"5000" doc:"the newest so many; default 100"`
+}
+
+func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error) {
+	q := store.JobQuery{Open: in.Running, Limit: in.Limit}
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	if in.Session != "" {
+		e, err := s.reg.Resolve(in.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Session = e.ID()
+	}
+	return s.jobs.List(ctx, q)
+}
+
+type jobQuery struct {
+	JobPath
+	AwaitMS   int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait so long for its end; 0: do not"`
+	Abandon   string `query:"abandon" enum:"leave,stop" doc:"what a broken connection means for the job: nothing (default), or its end"`
+	OnInput   string `query:"on_input" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on in the background"`
+	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
+}
+
+func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
+	return s.jobs.Get(ctx, in.Job, jobs.Look{
+		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, MaxOutput: in.MaxOutput,
+	})
+}
+
+func (s *Server) postJobStop(ctx context.Context, in *struct {
+	JobPath
+	Body api.JobStop
+}) (api.Job, error) {
+	grace := s.conf.Grace()
+	if in.Body.GraceMS > 0 {
+		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
+	}
+	return s.jobs.Stop(ctx, in.Job, grace)
+}
+
+func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {
+	return s.jobs.Release(ctx, in.Job)
+}
+
+func (s *Server) deleteJob(ctx context.Context, in *JobPath) (none, error) {
+	return none{true}, s.jobs.Forget(ctx, in.Job)
+}
+
+func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Result{}, err
+	}
+	r, err := s.jobs.Exec(ctx, e, in.Body)
+	return r, refusal(e, err)
+}
+
+// refusal is why a line was not run. A shell that is busy with a program that waits for
+// input is another matter than one that works.
+func refusal(e *registry.Handle, err error) error {
+	st := e.Session.Status()
+	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
+		return err
+	}
+	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
+		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.Record().Name)
+}
+
+func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
+	return s.jobs.Run(ctx, in.Body)
+}
+
+func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api.Batched, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Batched{}, err
+	}
+	b := &in.Body
+	if b.Job != "" || b.Background || b.YieldMS > 0 {
+		return api.Batched{}, api.Errorf(api.CodeInvalid, "a batch has no job of its own and none in the background").WithHint("run its lines one by one")
+	}
+	out := api.Batched{Results: []api.Result{}}
+	for i, line := range b.Lines {
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
+		if err != nil && i == 0 {
+			return out, err
+		}
+		if err != nil { // what was run has been run
+			r.State, r.Error = "lost", toAPI(err).Error()
+		}
+		out.Results = append(out.Results, r)
+		failed := r.ExitCode == nil || *r.ExitCode != 0
+		if r.State != "exited" || b.StopOnError && failed {
+			out.Left = len(b.Lines) - i - 1
+			break
+		}
+	}
+	return out, nil
+}

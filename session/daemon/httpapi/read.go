@@ -1,0 +1,338 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/format"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Bounds of one answer with output, in bytes.
+const (
+	defaultPage = 256 << 10
+	maxPage     = 4 << 20
+)
+
+// outputQuery asks for output from an offset.
+type outputQuery struct {
+	SessionPath
+	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
+	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
+	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
+	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
+
+	Stream string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this; from and next count all output"`
+}
+
+func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Output{}, err
+	}
+	return readOutput(ctx, e, in)
+}
+
+// readOutput reads one page, waiting for the first byte if it was asked to. end says
+// that nothing will ever come after it.
+func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery) (api.Output, error) {
+	read, err := readerOf(e, q.Stream)
+	if err != nil {
+		return api.Output{}, err
+	}
+	c, runs, end, err := readChunk(ctx, e, q, read)
+	if err != nil {
+		return api.Output{}, err
+	}
+	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}
+	o.Streams = streamRuns(runs)
+	if q.Stream != "" {
+		o.Data, o.Streams = only(q.Stream, o.Data, o.Streams), nil
+	}
+	return o, nil
+}
+
+func streamRuns(runs []session.StreamRun) []api.StreamRun {
+	var all []api.StreamRun
+	for _, r := range runs {
+		all = append(all, api.StreamRun{Stream: r.Stream.String(), Bytes: r.Bytes})
+	}
+	return all
+}
+
+// chunkReader reads output from an offset, with what it is where that is known.
+type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
+
+func readerOf(e *registry.Handle, stream string) (chunkReader, error) {
+	switch {
+	case e.Record().Pipe:
+		return e.Session.OutputApart, nil
+	case stream != "":
+		return nil, api.Errorf(api.CodeInvalid, "session %s has a terminal, which merges stdout and stderr", e.Record().Name).
+			WithHint("leave the stream out, or start it with --pipe")
+	}
+	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
+		c, err := e.Session.Output(from, buf)
+		return c, nil, err
+	}, nil
+}
+
+// only is the part of data that is of a stream.
+func only(stream string, data []byte, runs []api.StreamRun) []byte {
+	part := data[:0]
+	for _, r := range runs {
+		if r.Stream == stream {
+			part = append(part, data[:r.Bytes]...)
+		}
+		data = data[r.Bytes:]
+	}
+	return part
+}
+
+func readChunk(ctx context.Context, e *registry.Handle, q *outputQuery, read chunkReader) (c session.Chunk, runs []session.StreamRun, end bool, err error) {
+	s := e.Session
+	if q.At != "" {
+		if q.From, err = offsetOf(ctx, e, q.At); err != nil {
+			return c, nil, false, err
+		}
+	}
+	size := q.Max
+	if size == 0 {
+		size = defaultPage
+	}
+	buf := make([]byte, size)
+	w := s.Watch()
+	defer w.Close()
+	timeout := time.After(time.Duration(q.Await) * time.Millisecond)
+	for {
+		final := finished(s) // before reading: what is read afterwards is all there is
+		c, runs, err = read(q.From, buf)
+		if err != nil || len(c.Data) > 0 || c.Gap > 0 || final || q.Await == 0 {
+			_, last := s.OutputRange()
+			return c, runs, final && c.Next >= last, err
+		}
+		select {
+		case <-w.Output:
+		case <-timeout:
+			return c, runs, false, nil
+		case <-w.Done:
+			return c, runs, false, session.ErrStopped
+		case <-ctx.Done():
+			return c, runs, false, ctx.Err()
+		}
+	}
+}
+
+// textQuery asks for output as text.
+type textQuery struct {
+	SessionPath
+	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
+	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
+	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
+	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
+	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
+	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
+}
+
+// getText reads output as text within a budget.
+func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.OutputText{}, err
+	}
+	if _, err := readerOf(e, in.Stream); err != nil {
+		return api.OutputText{}, err
+	}
+	if in.At != "" {
+		if in.From, err = offsetOf(ctx, e, in.At); err != nil {
+			return api.OutputText{}, err
+		}
+	}
+	over := finished(e.Session) // before the range is asked for
+	start, end := e.Session.OutputRange()
+	from, to := max(in.From, start), end
+	if in.To > 0 {
+		to = min(in.To, end)
+	}
+	from = min(from, to)
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream}
+	out := api.OutputText{From: from, Next: to, End: over && to == end}
+	if from > in.From {
+		out.Gap = from - in.From
+	}
+	var t excerpt.Text
+	if e.Record().Pipe {
+		var r api.Result
+		p := excerpt.NewPiped(limits)
+		err = p.Read(ctx, e.Session, from, to)
+		p.Into(&r)
+		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
+		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
+			t = p.Own[in.Stream]
+		}
+	} else {
+		t, err = excerpt.Plain(ctx, e.Session, from, to, limits)
+		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
+	}
+	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
+	return out, err
+}
+
+// finished reports that a session's child has ended. What descendants print on its
+// terminal later is still kept, but nobody waits for it.
+func finished(s *session.Session) bool { return s.Status().State != session.Running }
+
+// rawOutput is output as it is, with what belongs to it in headers.
+type rawOutput struct {
+	ContentType string `header:"Content-Type"`
+	From        uint64 `header:"Longterm-From" doc:"offset of the first byte"`
+	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
+	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
+	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
+	Streams     string `header:"Longterm-Streams" doc:"of a session on pipes: what the bytes are, in order, as in out=12,err=40; all=N: not kept apart"`
+	Body        []byte
+}
+
+func (s *Server) rawRoutes(a huma.API) {
+	huma.Register(a, huma.Operation{
+		OperationID: "read-raw-output", Method: "GET", Path: api.Version + "/sessions/{session}/output/raw",
+		Summary: "Read output from an offset as bytes",
+	}, func(ctx context.Context, in *outputQuery) (*rawOutput, error) {
+		e, err := s.reg.Resolve(in.Session)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		o, err := readOutput(ctx, e, in)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
+	})
+	huma.Register(a, huma.Operation{
+		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",
+		Summary: "The screen as text, with ANSI sequences, as Markdown, or as a picture",
+	}, func(ctx context.Context, in *pictureQuery) (*picture, error) {
+		body, err := s.screenAs(ctx, in)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &picture{format.MediaType(in.Format), picturePolicy, "nosniff", body}, nil
+	})
+}
+
+// ScreenQuery asks for a screen.
+type ScreenQuery struct {
+	SessionPath
+	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
+	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
+	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
+	NoColor    bool   `query:"no_color" doc:"every colour is the terminal's default; attributes stay"`
+	Trim       bool   `query:"trim" doc:"leave empty rows at the end out, but not the cursor's (JSON, gemini)"`
+	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
+}
+
+func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return render.Screen{}, err
+	}
+	var screen render.Screen
+	err = s.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
+		render.FromFrame(&screen, f)
+		screen.Scrollback = render.Lines(nil, f, history)
+	})
+	if in.NoColor {
+		screen.DropColors()
+	}
+	if in.Trim {
+		screen.Trim()
+	}
+	return screen, err
+}
+
+// look takes a frame, and history lines if any were asked for, at one moment.
+func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
+	var f vterm.Frame
+	var history []vterm.Line
+	var modes vterm.Modes
+	var rangeErr error
+	take := func(engine vterm.Engine) {
+		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
+		modes = engine.Modes()
+		history, rangeErr = historyLines(engine.History(), q.Scrollback)
+	}
+	if err := s.lookAt(ctx, e, q.At, take); err != nil {
+		return err
+	}
+	if rangeErr != nil {
+		return rangeErr
+	}
+	use(&f, history, modes)
+	return nil
+}
+
+// lookAt calls f with the emulator as it is, or as it stood at a moment.
+func (s *Server) lookAt(ctx context.Context, e *registry.Handle, at string, f func(vterm.Engine)) error {
+	if at == "" {
+		return e.Session.Look(ctx, func(v session.View) { f(v.Engine) })
+	}
+	off, err := offsetOf(ctx, e, at)
+	if err != nil {
+		return err
+	}
+	engine, err := e.Session.Past(ctx, off)
+	if err == nil {
+		f(engine)
+	}
+	return err
+}
+
+var screenKinds = map[string]vterm.ScreenKind{
+	"": vterm.ScreenActive, "active": vterm.ScreenActive,
+	"primary": vterm.ScreenPrimary, "alternate": vterm.ScreenAlternate,
+}
+
+// historyLines copies the lines of a range "A:B" (B exclusive; either may be left out,
+// negative numbers count from the end).
+func historyLines(h vterm.History, spec string) ([]vterm.Line, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	a, b, ok := strings.Cut(spec, ":")
+	from, errA := bound(a, 0, h.Len())
+	to, errB := bound(b, h.Len(), h.Len())
+	if !ok || errA != nil || errB != nil {
+		return nil, api.Errorf(api.CodeInvalid, "scrollback range %q", spec).
+			WithHint("give A:B in lines, as in 0:100 or -50: ")
+	}
+	var lines []vterm.Line
+	for i := from; i < to; i++ {
+		var l vterm.Line
+		h.Line(i, &l)
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+func bound(s string, def, n int) (int, error) {
+	if s == "" {
+		return def, nil
+	}
+	v, err := strconv.Atoi(s)
+	if v < 0 {
+		v += n
+	}
+	return min(max(v, 0), n), err
+}

@@ -1,0 +1,183 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// recordsQuery asks for a part of a session's history.
+type recordsQuery struct {
+	SessionPath
+	From string `query:"from" doc:"moment to begin at: offset, time, -5m, +90s; default: the oldest kept"`
+	To   string `query:"to" doc:"moment to end before; default: the end"`
+}
+
+func (s *Server) recordRoute(a huma.API) {
+	huma.Register(a, huma.Operation{
+		OperationID: "read-records", Method: "GET", Path: api.Version + "/sessions/{session}/records",
+		Summary: "History with times and sizes, a JSON object a line; the first is the screen to begin with",
+	}, func(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
+		p, err := s.passage(ctx, in)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			c.SetHeader("Content-Type", "application/x-ndjson")
+			if err := p.write(c.Context(), c.BodyWriter()); err != nil {
+				s.log.Warn("history not read to its end", "session", in.Session, "err", err)
+			}
+		}}, nil
+	})
+}
+
+// passage is a part of a session's history, from a screen to an offset.
+type passage struct {
+	s        *session.Session
+	pipe     bool
+	first    api.Record
+	from, to uint64
+}
+
+// passage finds what a request asks for.
+func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	p := &passage{s: e.Session, pipe: e.Record().Pipe}
+	p.from, p.to = e.Session.OutputRange()
+	if in.From != "" {
+		off, err := offsetOf(ctx, e, in.From)
+		if err != nil {
+			return nil, err
+		}
+		p.from = max(off, p.from) // what is forgotten is before the beginning
+	}
+	if in.To != "" {
+		if p.to, err = offsetOf(ctx, e, in.To); err != nil {
+			return nil, err
+		}
+	}
+	if in.To != "" && p.to < p.from {
+		return nil, api.Errorf(api.CodeInvalid, "%s lies before %s", in.To, in.From).WithHint("give the earlier moment as from")
+	}
+	engine, err := e.Session.Past(ctx, p.from)
+	if err != nil {
+		return nil, err
+	}
+	p.first = p.opening(engine)
+	return p, nil
+}
+
+// opening is the record a passage begins with: the screen as it stood, drawn.
+func (p *passage) opening(engine vterm.Engine) api.Record {
+	var f vterm.Frame
+	engine.Frame(&f, vterm.Query{})
+	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
+	if p.from > 0 {
+		m := engine.Modes()
+		r.Data = render.AppendANSI(nil, &f, render.ANSIOptions{Repaint: true, Exact: true})
+		r.Data = render.AppendModes(r.Data, &m)
+	}
+	return r
+}
+
+// write streams the passage. A stream that ends early lacks its last record, "end".
+func (p *passage) write(ctx context.Context, w io.Writer) error {
+	enc := json.NewEncoder(w)
+	r := p.s.Records(p.from)
+	defer r.Close()
+	opened := false
+	for ctx.Err() == nil {
+		rec, err := r.Next()
+		over := errors.Is(err, io.EOF) || err == nil && (rec.Offset > p.to || rec.Offset == p.to && rec.Kind == journal.KindOutput)
+		if err != nil && !over {
+			return err
+		}
+		if !opened {
+			if opened = true; !over && p.from > 0 && !rec.Time.IsZero() {
+				p.first.Time = rec.Time
+			}
+			if err := enc.Encode(p.first); err != nil {
+				return err
+			}
+		}
+		if over {
+			return enc.Encode(api.Record{Kind: "end", Offset: p.to})
+		}
+		if out, ok := recordOf(&rec, p.to); ok {
+			if rec.Kind == journal.KindOutput {
+				out.Data = p.masked(out.Offset, out.Data)
+			}
+			if p.pipe {
+				if out.Streams, err = p.streams(&out); err != nil {
+					return err
+				}
+			}
+			if err := enc.Encode(out); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// masked is a record's output without the nonce of the shell's marks.
+func (p *passage) masked(at uint64, data []byte) []byte {
+	data = bytes.Clone(data)
+	for n := p.s.Mask(at, data); n < len(data); n++ { // what may become one is not waited for
+		data[n] = '0'
+	}
+	return data
+}
+
+// streams is what a record's output is.
+func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
+	if len(r.Data) == 0 {
+		return nil, nil
+	}
+	runs, err := p.s.Streams(r.Offset, r.Offset+uint64(len(r.Data)))
+	return streamRuns(runs), err
+}
+
+// recordOf is a journal's record as clients see it, cut to end before an offset.
+func recordOf(r *journal.Record, to uint64) (api.Record, bool) {
+	out := api.Record{Kind: r.Kind.String(), Offset: r.Offset, Time: r.Time}
+	switch r.Kind {
+	case journal.KindOutput:
+		out.Data = r.Data[:min(uint64(len(r.Data)), to-r.Offset)]
+	case journal.KindResize:
+		out.Cols, out.Rows = r.Cols, r.Rows
+	case journal.KindExit:
+		out.Exit = exitView(&r.Exit)
+	case journal.KindGap:
+		out.Lost = r.Lost
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+func exitView(x *journal.Exit) *api.Exit {
+	v := &api.Exit{Usage: api.Usage{UserMS: x.User.Milliseconds(), SystemMS: x.System.Milliseconds(), MaxRSS: x.MaxRSS}}
+	if x.Signal != 0 {
+		v.Signal = registry.SignalName(x.Signal)
+	} else {
+		v.ExitCode = &x.Code
+	}
+	return v
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// primeBytes is how much output before a drawing is looked at for what was only begun.
+const primeBytes = 32 << 10
+
+// repaint draws the whole screen and notes the offset it stands at.
+func (a *attached) repaint(ctx context.Context) error {
+	var modes vterm.Modes
+	var carry []byte
+	var past []vterm.Line
+	a.frame = vterm.Frame{}
+	err := a.e.Session.Look(ctx, func(v session.View) {
+		v.Engine.Frame(&a.frame, vterm.Query{})
+		modes, a.offset = v.Modes, v.Offset
+		if a.history > 0 {
+			past, _ = historyLines(v.Engine.History(), fmt.Sprintf("-%d:", a.history))
+		}
+		if c, ok := v.Engine.(carrier); ok {
+			carry = c.AppendCarry(nil)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	a.drawn = attach.Control{Cols: a.frame.Cols, Rows: a.frame.Rows}
+	fits := a.cols == 0 || a.cols == a.drawn.Cols && a.rows == a.drawn.Rows
+	if !fits {
+		crop(&a.frame, a.cols, a.rows)
+	}
+	if err := a.tell(false); err != nil {
+		return err
+	}
+	a.out = append(a.out[:0], endString...)
+	if a.history > 0 {
+		a.out = a.appendPast(a.out, past)
+		a.history = 0
+	}
+	if a.filter.Contain {
+		a.out = render.AppendModesHere(a.out, &modes)
+	} else {
+		a.out = render.AppendModes(a.out, &modes)
+	}
+	n := len(a.out)
+	a.out = render.AppendANSI(a.out, &a.frame, render.ANSIOptions{Repaint: true, Exact: fits})
+	if a.painted && !a.filter.Contain {
+		a.out = append(a.out[:n], bytes.Replace(a.out[n:], clearScreen, clearRows(a.rows), 1)...)
+	}
+	a.painted = true
+	if fits { // raw output follows
+		a.out = append(a.out, carry...)
+		a.out = append(a.out, a.filter.Prime(a.before())...)
+	}
+	return a.send(websocket.BinaryMessage, a.out)
+}
+
+// appendPast prints lines of the past and has them, and what was on the terminal before,
+// scroll off: the drawing that follows clears the screen.
+func (a *attached) appendPast(dst []byte, past []vterm.Line) []byte {
+	f := a.frame
+	f.Lines = past
+	text := render.AppendANSI(nil, &f, render.ANSIOptions{})
+	dst = append(dst, '\r')
+	dst = append(dst, bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))...)
+	return append(dst, bytes.Repeat([]byte("\n"), max(0, a.rows-1))...)
+}
+
+// endString is ST: a daemon before this one may have been killed within a string.
+const endString = "\x1b\\"
+
+// clearScreen is what a drawing begins with. Some terminals put what it clears into their
+// history, where it would stand again; erasing rows is the same without that.
+var clearScreen = []byte("\x1b[H\x1b[2J")
+
+func clearRows(rows int) []byte {
+	var b []byte
+	for row := range rows {
+		b = append(render.AppendCursor(b, row, 0), "\x1b[2K"...)
+	}
+	return append(b, "\x1b[H"...)
+}
+
+// carrier is an engine that tells what output relies on besides the screen.
+type carrier interface{ AppendCarry(dst []byte) []byte }
+
+// before is the output before the offset, as far as it is kept and matters.
+func (a *attached) before() []byte {
+	start, _ := a.e.Session.OutputRange()
+	from := max(start, a.offset-min(a.offset, primeBytes))
+	var all []byte
+	for from < a.offset {
+		c, err := a.e.Session.Output(from, a.buf)
+		if err != nil || c.Next <= from {
+			return nil // nothing is known: as if nothing was begun
+		}
+		if c.Gap > 0 {
+			all = nil
+		}
+		all = append(all, c.Data...)
+		from = c.Next
+	}
+	return all[:len(all)-int(min(from-a.offset, uint64(len(all))))]
+}
+
+// crop cuts a frame to the part that fits a smaller terminal. A cursor outside is
+// hidden.
+func crop(f *vterm.Frame, cols, rows int) {
+	n := 0
+	for _, l := range f.Lines {
+		if l.Row >= rows {
+			break
+		}
+		if len(l.Cells) > cols {
+			l.Cells = l.Cells[:cols:cols]
+			if last := l.Cells[cols-1]; last.Width() == vterm.WidthWide {
+				l.Cells[cols-1] = vterm.NewCell(0, vterm.WidthNarrow, last.Style(), 0)
+			}
+		}
+		f.Lines[n] = l
+		n++
+	}
+	f.Lines = f.Lines[:n]
+	f.Cols, f.Rows = min(f.Cols, cols), min(f.Rows, rows)
+	if f.Cursor.Row >= rows || f.Cursor.Col >= cols {
+		f.Cursor.Visible = false
+		f.Cursor.Row, f.Cursor.Col = min(f.Cursor.Row, rows-1), min(f.Cursor.Col, cols-1)
+	}
+}

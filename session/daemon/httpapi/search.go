@@ -1,0 +1,123 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/search"
+)
+
+// catchUpTime bounds how long a search waits for what was printed a moment ago.
+const catchUpTime = 300 * time.Millisecond
+
+// searchQuery asks for lines of output.
+type searchQuery struct {
+	Text    string   `query:"text" doc:"occurs in the line, anywhere"`
+	Regexp  string   `query:"regexp" doc:"RE2, matches somewhere in the line"`
+	Word    []string `query:"word,explode" doc:"occurs as a whole word"`
+	Case    bool     `query:"case" doc:"letters must match in case"`
+	Session string   `query:"session" doc:"id, name, or unique prefix; default: all sessions, living and dead"`
+	Command int      `query:"command" minimum:"0" doc:"number of the command that printed it"`
+	Since   string   `query:"since" doc:"printed at that time or later: a time, or -2h"`
+	Until   string   `query:"until" doc:"printed before that time"`
+	Limit   int      `query:"limit" minimum:"0" maximum:"10000" doc:"the newest so many; default 50"`
+	Before  string   `query:"before" doc:"go on after the last hit: next of the answer before"`
+}
+
+func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
+	found := api.Found{Hits: []api.Hit{}}
+	q, err := s.searchFor(in)
+	if err != nil {
+		return found, err
+	}
+	x := s.reg.Index
+	if !x.Usable() {
+		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
+	}
+	fresh, cancel := context.WithTimeout(ctx, catchUpTime)
+	x.CatchUp(fresh)
+	cancel()
+	var last search.Cursor
+	for hit, err := range x.Search(ctx, q) {
+		var cut *search.Truncated
+		switch {
+		case errors.As(err, &cut):
+			found.Truncated, found.Next = true, encodeCursor(cut.Before)
+			return found, nil
+		case errors.Is(err, search.ErrQuery):
+			return found, api.Errorf(api.CodeInvalid, "%v", err)
+		case err != nil:
+			return found, err
+		}
+		found.Hits = append(found.Hits, s.hitView(&hit))
+		last = hit.Cursor()
+	}
+	if len(found.Hits) == q.Limit {
+		found.Next = encodeCursor(last)
+	}
+	return found, nil
+}
+
+func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
+	q := search.Query{Text: in.Text, Regexp: in.Regexp, Words: in.Word, CaseSensitive: in.Case, Command: in.Command, Limit: in.Limit}
+	if q.Text == "" && q.Regexp == "" && len(q.Words) == 0 {
+		return q, api.Errorf(api.CodeInvalid, "nothing to search for").WithHint("give text, regexp or word")
+	}
+	if q.Limit == 0 {
+		q.Limit = 50
+	}
+	if in.Session != "" {
+		e, err := s.reg.Resolve(in.Session)
+		if err != nil {
+			return q, err
+		}
+		q.Session = e.ID()
+	}
+	for at, to := range map[string]*time.Time{in.Since: &q.Since, in.Until: &q.Until} {
+		if at == "" {
+			continue
+		}
+		m, err := parseTimeref(at, time.Now(), time.Now())
+		if err != nil || m.time.IsZero() {
+			return q, api.Errorf(api.CodeInvalid, "time %q", at).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
+		}
+		*to = m.time
+	}
+	if in.Before == "" {
+		return q, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(in.Before)
+	if err == nil {
+		err = json.Unmarshal(b, &q.Before)
+	}
+	if err != nil {
+		return q, api.Errorf(api.CodeInvalid, "before %q is not from an answer", in.Before)
+	}
+	return q, nil
+}
+
+func encodeCursor(c search.Cursor) string {
+	b, _ := json.Marshal(c) // numbers and a string
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func (s *Server) hitView(hit *search.Hit) api.Hit {
+	v := api.Hit{
+		Session: hit.Session, From: hit.From, To: hit.To, Time: hit.Time, Command: hit.Command,
+		Text: strings.ToValidUTF8(hit.Text, "\uFFFD"), Start: hit.Start, Cut: hit.Cut, Matches: [][2]int{},
+	}
+	if e := s.reg.ByID(hit.Session); e != nil {
+		v.Name = e.Record().Name
+	}
+	for _, m := range hit.Matches {
+		v.Matches = append(v.Matches, [2]int{m.Start, m.End})
+	}
+	return v
+}

@@ -1,0 +1,147 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Server is the HTTP half of the daemon.
+type Server struct {
+	daemon Daemon
+	reg    *registry.Registry
+	jobs   *jobs.Set
+	store  *store.Store
+	conf   *settings.Settings
+	log    *slog.Logger
+	build  string
+}
+
+// daemonHost is what requests about the daemon itself ask of it.
+type Daemon interface {
+	Status(ctx context.Context) api.Status
+	Stop(how api.Stop)
+	Upgrade(ctx context.Context, path string) error
+}
+
+func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *Server {
+	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build}
+}
+
+// Handler serves the API: operations with typed requests and answers by huma, which
+// checks them and describes them in OpenAPI, and streams by plain handlers.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.routes(humago.New(mux, apiConfig(s.build)))
+	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", s.serveAttach)
+	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/watch", s.serveWatch)
+	return jobs.AfterAnswers(mux)
+}
+
+func apiConfig(build string) huma.Config {
+	c := huma.DefaultConfig("longterm", build)
+	c.Info.Description = "Long-lived terminal sessions: start, watch, drive and read them."
+	c.OpenAPIPath = api.Version + "/openapi"
+	c.DocsPath, c.SchemasPath = "", ""
+	c.CreateHooks = nil // no $schema members in answers
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	return c
+}
+
+// schemaName names a type in the API's description. What is read from output has names that
+// others have too.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.Contains(t.PkgPath(), "/session/output/") {
+		return "Parsed" + name
+	}
+	return name
+}
+
+// OpenAPI is the description of the API in JSON.
+func OpenAPI(build string) ([]byte, error) {
+	s := &Server{}
+	a := humago.New(http.NewServeMux(), apiConfig(build))
+	s.routes(a)
+	return a.OpenAPI().MarshalJSON()
+}
+
+func init() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return requestError(status, msg, errs)
+	}
+}
+
+// requestError is what huma found wrong with a request, in our form.
+func requestError(status int, msg string, errs []error) *api.Error {
+	var parts []string
+	for _, err := range errs {
+		var detail *huma.ErrorDetail
+		switch {
+		case err == nil:
+		case errors.As(err, &detail): // without the value: it may hold an environment
+			parts = append(parts, fmt.Sprintf("%s (%s)", detail.Message, detail.Location))
+		default:
+			parts = append(parts, err.Error())
+		}
+	}
+	if len(parts) > 0 {
+		msg += ": " + strings.Join(parts, "; ")
+	}
+	return api.Errorf(api.CodeOfHTTP(status), "%s", msg)
+}
+
+// out is an answer with a JSON body.
+type out[T any] struct{ Body T }
+
+// op registers an operation. Its handler works on the request's body or parameters
+// and answers with a T.
+func op[I, T any](a huma.API, method, path, id, summary string, handle func(context.Context, *I) (T, error)) {
+	huma.Register(a, huma.Operation{
+		OperationID: id, Method: method, Path: api.Version + path, Summary: summary,
+		MaxBodyBytes: maxBody, BodyReadTimeout: -1,
+	}, func(ctx context.Context, in *I) (*out[T], error) {
+		v, err := handle(ctx, in)
+		if err != nil {
+			return nil, toAPI(err)
+		}
+		return &out[T]{v}, nil
+	})
+}
+
+// maxBody bounds a request: a paste of 16 MiB in base64.
+const maxBody = 32 << 20
+
+// none is an answer without content.
+type none struct {
+	OK bool `json:"ok"`
+}
+
+// SessionPath names a session. It is exported because huma fills embedded fields only then.
+type SessionPath struct {
+	Session string `path:"session" doc:"id, name, or a unique prefix of either"`
+}
+
+// sessionBody is a request about a session.
+type sessionBody[T any] struct {
+	SessionPath
+	Body T
+}

@@ -1,0 +1,140 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+func (s *Server) listSessions(_ context.Context, in *struct {
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
+}) ([]api.Session, error) {
+	list := []api.Session{}
+	for _, e := range s.reg.All() {
+		if e.Pooled() && len(in.Label) == 0 {
+			continue
+		}
+		if matchLabels(e.Record().Labels, in.Label) {
+			st := e.Session.Status()
+			if st.State != session.Running && e.Adopted() {
+				s.reg.SeeLeft(e)
+			}
+			list = append(list, s.reg.Describe(e, st))
+		}
+	}
+	return list, nil
+}
+
+func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
+	e, err := s.reg.Create(ctx, in.Body)
+	if err != nil {
+		return api.Session{}, err
+	}
+	return s.reg.Describe(e, e.Session.Status()), nil
+}
+
+func (s *Server) getSession(_ context.Context, in *SessionPath) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if e.Session.Status().State != session.Running {
+		s.reg.SeeLeft(e)
+	}
+	view := s.reg.Describe(e, e.Session.Status())
+	view.Cgroup = e.Cgroup()
+	return view, nil
+}
+
+func (s *Server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if err := s.reg.Edit(e, in.Body); err != nil {
+		return api.Session{}, err
+	}
+	if in.Body.Size != "" {
+		e.Clients.SetPolicy(sizepolicy.Policy(in.Body.Size))
+		(&stream{srv: s, e: e}).fit(ctx)
+	}
+	view := s.reg.Describe(e, e.Session.Status())
+	s.reg.Bus.Publish("edited", &view)
+	return view, nil
+}
+
+func (s *Server) removeSession(ctx context.Context, in *struct {
+	SessionPath
+	Force bool `query:"force" doc:"end it first when it runs"`
+}) (none, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return none{}, err
+	}
+	return none{true}, s.reg.Remove(ctx, e, in.Force)
+}
+
+func (s *Server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (none, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return none{}, err
+	}
+	if !vterm.ValidSize(in.Body.Cols, in.Body.Rows) {
+		return none{}, api.Errorf(api.CodeInvalid, "size %d×%d", in.Body.Cols, in.Body.Rows).
+			WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	return none{true}, e.Session.Resize(ctx, in.Body.Cols, in.Body.Rows)
+}
+
+func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (none, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return none{}, err
+	}
+	return none{true}, s.reg.Signal(ctx, e, in.Body)
+}
+
+func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	grace := s.conf.Grace()
+	if in.Body.GraceMS > 0 {
+		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
+	}
+	// The client may go away; half a kill ladder helps nobody.
+	if err := s.reg.Kill(context.WithoutCancel(ctx), e, grace); err != nil {
+		return api.Session{}, err
+	}
+	return s.reg.Describe(e, e.Session.Status()), nil
+}
+
+func matchLabels(labels map[string]string, want []string) bool {
+	for _, w := range want {
+		name, value, hasValue := strings.Cut(w, "=")
+		got, ok := labels[name]
+		if !ok || hasValue && got != value {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) (api.Session, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if e, err = s.reg.Restore(ctx, e, in.Body); err != nil {
+		return api.Session{}, err
+	}
+	return s.reg.Describe(e, e.Session.Status()), nil
+}

@@ -1,0 +1,91 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+)
+
+// timerefHint says how a moment of a session is written.
+const timerefHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+
+// timeref is a place in a session's history: an offset, a time if that is not zero, or the
+// beginning of a line of its text.
+type timeref struct {
+	off    uint64
+	time   time.Time
+	line   uint64 // 0-based, from the oldest that is kept
+	byLine bool
+}
+
+// clockForms are times of day, and dayForms times with a date, in the machine's zone.
+var (
+	clockForms = []string{"15:04", "15:04:05", "15:04:05.999999999"}
+	dayForms   = []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999"}
+)
+
+// parseTimeref reads a moment. A time of day is the latest one that has been.
+func parseTimeref(s string, now, started time.Time) (timeref, error) {
+	if off, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return timeref{off: off}, nil
+	}
+	if text, ok := strings.CutPrefix(s, "line:"); ok {
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return timeref{line: n, byLine: true}, nil
+		}
+	}
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		d, err := time.ParseDuration(s[1:])
+		switch {
+		case err != nil || d < 0:
+		case s[0] == '-':
+			return timeref{time: now.Add(-d)}, nil
+		default:
+			return timeref{time: started.Add(d)}, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+		return timeref{time: t}, nil
+	}
+	for _, form := range dayForms {
+		if t, err := time.ParseInLocation(form, s, now.Location()); err == nil {
+			return timeref{time: t}, nil
+		}
+	}
+	for _, form := range clockForms {
+		if t, err := time.ParseInLocation(form, s, now.Location()); err == nil {
+			y, m, d := now.Date()
+			at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return timeref{time: at}, nil
+		}
+	}
+	return timeref{}, api.Errorf(api.CodeInvalid, "moment %q", s).WithHint(timerefHint)
+}
+
+// offsetOf finds the output offset of a moment of a session.
+func offsetOf(ctx context.Context, e *registry.Handle, s string) (uint64, error) {
+	m, err := parseTimeref(s, time.Now(), e.Session.Status().Started)
+	if err != nil || m.time.IsZero() && !m.byLine {
+		return m.off, err
+	}
+	var off uint64
+	if m.byLine {
+		off, err = excerpt.LineOffset(ctx, e.Session, m.line)
+	} else {
+		off, err = e.Session.OffsetAt(m.time)
+	}
+	if err != nil {
+		return 0, api.Errorf(api.CodeStorage, "find %s in the history: %v", s, err)
+	}
+	return off, nil
+}

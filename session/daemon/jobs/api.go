@@ -1,0 +1,206 @@
+//go:build unix
+
+package jobs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// List lists jobs, oldest first, without what they printed.
+func (s *Set) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
+	recs, err := s.store.Jobs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]api.Job, 0, len(recs))
+	for i := range recs {
+		v := s.jobView(&recs[i])
+		v.Result = withoutOutput(v.Result)
+		list = append(list, v)
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// jobBudget is how much output the record of a job has.
+const jobBudget = 4 << 10
+
+// Look says how a job is looked at.
+type Look struct {
+	Await     time.Duration // wait so long for its end; 0: do not
+	Stop      bool          // it ends when the caller goes away meanwhile
+	OnInput   string        // return: do not wait for one that waits for input
+	MaxOutput int           // bytes; 0: as many as were asked for with it
+}
+
+// Get describes a job, or waits for its end.
+func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
+	r, err := s.jobRecord(ctx, ref)
+	if err != nil {
+		return api.Job{}, err
+	}
+	limit := in.MaxOutput
+	if limit == 0 && in.Await == 0 { // a record that is looked at
+		limit = jobBudget
+	}
+	j := s.await(ctx, r.ID)
+	if j == nil {
+		if r, err = s.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
+			return api.Job{}, noJob(ref, err)
+		}
+		v := s.jobView(&r)
+		if res, err := s.storedResult(ctx, &r, limit); err == nil {
+			v.Result = &res
+		}
+		return v, nil
+	}
+	if in.Await > 0 {
+		leaves := endsByItself
+		if in.Stop {
+			leaves = endsByCaller
+		}
+		res, err := j.await(ctx, &api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, leaves)
+		if err != nil && !isClosed(j.over) {
+			return api.Job{}, err
+		}
+		if res.State == "needs_input" && in.OnInput == "return" {
+			j.release()
+		}
+	}
+	v := j.view()
+	if v.Result == nil {
+		res := j.answer(ctx, limit)
+		v.Result = &res
+	}
+	return v, nil
+}
+
+func (s *Set) liveJob(ctx context.Context, ref string) (*Job, error) {
+	r, err := s.jobRecord(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if j := s.byID(r.ID); j != nil {
+		return j, nil
+	}
+	return nil, api.Errorf(api.CodeEnded, "job %s has ended", api.ShortID(r.ID)).WithHint("`longterm jobs show %s` tells how", api.ShortID(r.ID))
+}
+
+// Stop ends a job by the kill ladder.
+func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Job, error) {
+	j, err := s.liveJob(ctx, ref)
+	if err != nil {
+		return api.Job{}, err
+	}
+	j.mark(endsByRequest)
+	j.ask(grace)
+	select {
+	case <-j.over:
+		return j.view(), nil
+	case <-s.ctx.Done():
+		return api.Job{}, session.ErrStopped
+	case <-ctx.Done():
+		return api.Job{}, ctx.Err()
+	}
+}
+
+// Release lets those who wait for a job come back; it goes on.
+func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
+	j, err := s.liveJob(ctx, ref)
+	if err != nil {
+		return api.Job{}, err
+	}
+	j.release()
+	return j.view(), nil
+}
+
+// Forget forgets a job that ended, and the session it ran in by itself.
+func (s *Set) Forget(ctx context.Context, ref string) error {
+	r, err := s.jobRecord(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if s.byID(r.ID) != nil {
+		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
+	}
+	if err := s.store.DeleteJob(ctx, r.ID); err != nil {
+		return noJob(ref, err)
+	}
+	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.NoteLeft(e)) == 0 {
+		return s.reg.Remove(ctx, e, false)
+	}
+	return nil
+}
+
+// withoutOutput is a result for a list: how it ended, and not what it printed.
+func withoutOutput(r *api.Result) *api.Result {
+	if r == nil {
+		return nil
+	}
+	short := *r
+	short.Truncated = r.Truncated || r.Output != ""
+	short.Output, short.Stdout, short.Stderr = "", nil, nil
+	short.Env, short.Guess, short.Parsed, short.Answers = nil, nil, nil, nil
+	return &short
+}
+
+// jobView is a job as its record has it, or as it is when it has not ended.
+func (s *Set) jobView(r *store.Job) api.Job {
+	if j := s.byID(r.ID); j != nil {
+		return j.view()
+	}
+	v := api.Job{ID: r.ID, Session: r.Session, Line: r.Line, State: r.State, Started: r.Created, Command: r.N, Background: true}
+	if e := s.reg.ByID(r.Session); e != nil {
+		v.Name = e.Record().Name
+	}
+	if !r.Ended.IsZero() {
+		v.Ended, v.DurationMS = &r.Ended, r.Ended.Sub(r.Created).Milliseconds()
+	}
+	if res, err := resultOf(r); err == nil {
+		v.Result = &res
+	}
+	return v
+}
+
+// view is a job as clients see it.
+func (j *Job) view() api.Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v := api.Job{
+		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
+		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
+	}
+	switch {
+	case j.result != nil:
+		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
+	case isClosed(j.begun):
+		v.State = store.JobRunning
+	}
+	return v
+}
+
+func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
+
+// jobRecord finds the record of a job by id or unique prefix.
+func (s *Set) jobRecord(ctx context.Context, ref string) (store.Job, error) {
+	r, err := s.store.Job(ctx, ref)
+	if err == nil {
+		return r, nil
+	}
+	list, listErr := s.store.Jobs(ctx, store.JobQuery{Prefix: ref, Limit: 2})
+	switch {
+	case listErr != nil:
+		return r, listErr
+	case len(list) == 1 && ref != "":
+		return list[0], nil
+	case len(list) > 1:
+		return r, api.Errorf(api.CodeAmbiguous, "%q could be several jobs", ref).WithHint("give more of the id")
+	}
+	return r, noJob(ref, err)
+}

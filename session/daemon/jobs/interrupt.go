@@ -1,0 +1,72 @@
+//go:build unix
+
+package jobs
+
+import (
+	"context"
+	"syscall"
+	"time"
+)
+
+// interrupt ends a line by the kill ladder: Ctrl-C to what is in the foreground, then TERM
+// and KILL to every process that began with the line, wherever it moved itself. The shell
+// survives, and what ran before the line does.
+func (j *Job) interrupt(ctx context.Context, grace time.Duration) {
+	h, e, since := j.s.reg, j.e, j.processesSince()
+	if !j.interruptible(ctx, func() {
+		if pg := e.Foreground(); pg > 0 {
+			_ = syscall.Kill(-pg, syscall.SIGINT) // gone already is fine
+		}
+	}) {
+		return // it has ended: what runs now is another's
+	}
+	defer func() { _ = e.Session.Interrupted(ctx) }() // lines after it wait for this
+	for _, step := range []struct {
+		sig  syscall.Signal
+		wait time.Duration
+	}{{0, grace}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, endedTime}} {
+		if step.sig != 0 {
+			h.SignalBegan(e, since, step.sig)
+		}
+		if waitClosed(ctx, j.ended, step.wait) {
+			break
+		}
+	}
+	h.SignalBegan(e, since, syscall.SIGKILL) // what it left behind goes too
+}
+
+// interruptible has the session's owner send the signal, if the line still runs: nothing else
+// can be typed in between.
+func (j *Job) interruptible(ctx context.Context, signal func()) (runs bool) {
+	var err error
+	switch run := j.given(); {
+	case j.unintegrated.Load():
+		signal()
+		return true
+	case run != nil:
+		runs, err = j.e.Session.Interrupt(ctx, run, signal)
+	default:
+		j.mu.Lock()
+		n := j.started.Number
+		j.mu.Unlock()
+		runs, err = j.e.Session.InterruptCommand(ctx, n, signal)
+	}
+	return runs && err == nil
+}
+
+// heardLate is how long after a line began a busy machine tells of it.
+const heardLate = 100 * time.Millisecond
+
+// processesSince is the time from which on processes are the line's. When it began is only
+// known once its mark was read: what it runs may be older than that.
+func (j *Job) processesSince() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.run != nil && isClosed(j.run.Begun) && !j.run.Typed.IsZero():
+		return j.run.Typed
+	case j.started.Began.IsZero():
+		return time.Now()
+	}
+	return j.started.Began.Add(-heardLate)
+}

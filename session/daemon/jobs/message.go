@@ -1,0 +1,77 @@
+//go:build unix
+
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+)
+
+// message is how a job went, in a line that a person or a model reads instead of six
+// fields; empty when it exited with 0 and there is nothing to say.
+func (j *Job) message(r *api.Result) string {
+	switch {
+	case r.State == "needs_input":
+		return fmt.Sprintf("Waits for input (%s)", r.Needs)
+	case r.State == "waiting" && r.TimedOut != "none":
+		return "Not begun: the shell runs something else"
+	case r.State == "waiting":
+		return "Waits for the shell's prompt"
+	case r.State == "killed" && r.TimedOut != "none":
+		return "Killed by timeout (" + j.clock(r.TimedOut) + ")"
+	case r.TimedOut != "none":
+		return "Still running after " + j.clock(r.TimedOut) + "; it goes on in the background"
+	case r.State == "running" && r.InBackground:
+		return "Runs in the background"
+	case r.State == "running":
+		return "Runs"
+	case r.State == "killed" && r.Aborted:
+		return "Ended: its caller went away"
+	case r.State == "killed" && j.why() == endsByRule:
+		return "Ended by a rule: " + r.Error
+	case r.State == "killed":
+		return "Ended by request"
+	case r.State == "lost":
+		return "Its end was not seen"
+	case r.Signal != "":
+		return "Ended by signal " + r.Signal
+	case r.State == "ended":
+		return "Its shell has ended"
+	case r.ExitCode == nil:
+		return "Its exit code is not known"
+	case *r.ExitCode != 0:
+		return fmt.Sprintf("Failed with exit code %d", *r.ExitCode)
+	}
+	return ""
+}
+
+// cdHint says that a directory which a line of its own ends in does not last.
+func cdHint(line string) string {
+	if !diagnostics.EndsInCd(line) {
+		return ""
+	}
+	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"
+}
+
+// screenHint says where to look at what is no output: a picture.
+func screenHint(id string) string {
+	return fmt.Sprintf("a full-screen program: see `longterm screen %s`", api.ShortID(id))
+}
+
+// clock is the time that a clock had, and which one it was if it was not that of the whole.
+func (j *Job) clock(which string) string {
+	k, err := j.s.clocksOf(&j.call, j.command)
+	switch {
+	case err != nil:
+		return which
+	case which == "idle":
+		return seconds(k.idle) + " without output"
+	}
+	return seconds(k.wall)
+}
+
+// seconds is a duration as results tell it: 60s and 1.5s, not 1m0s.
+func seconds(d time.Duration) string { return fmt.Sprintf("%gs", d.Seconds()) }

@@ -1,0 +1,243 @@
+//go:build unix
+
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// answer is what can be told of a job now, with at most limit bytes of output (0: as many
+// as were asked for with it).
+func (j *Job) answer(ctx context.Context, limit int) api.Result {
+	st := j.e.Session.Status()
+	j.mu.Lock()
+	r := api.Result{
+		Job: j.id, Session: j.e.ID(), PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
+		InBackground: j.away && !isClosed(j.ended),
+	}
+	if j.expired != "" && (j.how == endsByClock || !isClosed(j.ended) || !isClosed(j.begun) || j.err != nil) {
+		r.TimedOut = j.expired
+	}
+	r.Aborted = j.how == endsByCaller
+	j.mu.Unlock()
+	if j.e.Record().Pipe {
+		r.Mode, r.ModeReason = "pipe", j.e.ModeReason()
+	}
+	if j.command {
+		j.fillCommand(ctx, &r, &st, limit)
+	} else {
+		j.fillLine(ctx, &r, &st, limit)
+		j.fillAnswers(ctx, &r)
+	}
+	if r.State == "running" && st.Needs.Kind != "" {
+		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
+	}
+	if r.State == "running" || r.State == "needs_input" {
+		r.PGID = cmp.Or(j.e.Foreground(), r.PGID)
+	}
+	r.Message = j.message(&r)
+	if j.command {
+		r.Hint = cmp.Or(r.Hint, cdHint(j.line))
+	}
+	return r
+}
+
+// fillCommand puts in what is known of the session's own command.
+func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
+	view := j.s.reg.Describe(j.e, *st)
+	r.DurationMS, r.Range = view.Duration, view.Output
+	r.ExitCode, r.Signal = view.ExitCode, view.Signal
+	j.fillDirectory(r, st, &view)
+	switch {
+	case st.State == session.Running:
+		r.State = "running"
+	case st.State != session.Exited:
+		r.State = "lost"
+	case r.Signal != "":
+		r.State = "signalled"
+	default:
+		r.State = "exited"
+	}
+	if r.State != "running" && r.State != "lost" && j.why() != endsByItself {
+		r.State = "killed"
+	}
+	j.fillPrinted(ctx, r, view.Output, limit)
+	if r.Truncated {
+		j.e.MarkCut()
+	}
+	j.parse(ctx, r, j.line)
+	if st.State != session.Running {
+		r.Background = j.s.reg.Background(j.e, st.Started)
+	}
+}
+
+// fillDirectory puts in the directory, as far as it is known. Of a process that has ended nothing tells it but what the
+// program said itself; what its line says is a guess.
+func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session) {
+	if r.CwdAfter = view.Cwd; st.Cwd == "" { // else the record has what the program said
+		r.CwdBefore = j.e.Record().Cwd
+	}
+	if st.State == session.Running {
+		return
+	}
+	if r.CwdAfter = st.Cwd; r.CwdAfter != "" || r.ExitCode == nil || *r.ExitCode != 0 {
+		return
+	}
+	if g := (shell.Guess{Cwd: r.CwdBefore}).After(j.line); g.Cwd != "" && g.Cwd != r.CwdBefore {
+		r.Guess = guessOf(g)
+		r.Guess.Env = nil // gone with the process
+	}
+}
+
+func (j *Job) why() ending {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.how
+}
+
+// reached is how far a running line's output is known to be its own: what the terminal shows
+// beyond what the owner has looked at may be the next prompt's already. It never goes back.
+func (j *Job) reached(c *session.Command, st *session.Status) uint64 {
+	at := c.Start
+	switch {
+	case j.unintegrated.Load():
+		_, at = j.e.Session.OutputRange()
+	case st.Shell.Phase == shell.PhaseRunning && st.Shell.Number >= c.Number:
+		at = max(at, st.Offset)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.came = max(j.came, at)
+	return j.came
+}
+
+// fillLine puts in what is known of a line.
+func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, limit int) {
+	j.mu.Lock()
+	c, final, err := j.started, j.final, j.err
+	j.mu.Unlock()
+	r.DurationMS = sinceMS(j.began)
+	r.State = "running"
+	ended := isClosed(j.ended) && err == nil // else it goes on without us
+	if r.Error == "" && ended {
+		r.Error = final.Note
+	}
+	switch {
+	case !isClosed(j.begun), c.Number == 0 && errors.Is(err, context.Canceled):
+		r.State = "waiting"
+		return
+	case ended:
+		c, r.State = final, "exited"
+		if j.unintegrated.Load() && final.Exit == nil { // it rests, and that is all there is to know
+			r.Outcome = "stable"
+		}
+	case err != nil && !errors.Is(err, context.Canceled):
+		r.Error, r.State = err.Error(), "lost"
+	}
+	if c.Number == 0 && c.Text == "" {
+		r.State = "lost"
+		return
+	}
+	r.Command, r.Quality = int(c.Number), string(c.Quality)
+	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
+	if c.End == 0 { // as far as it came: a cursor to go on from
+		r.Range.End = j.reached(&c, st)
+	}
+	if ended {
+		r.ExitCode = c.Exit // a shell tells no more: 137 may be a signal's, or not
+		r.CwdAfter = c.CwdAfter
+		r.DurationMS = c.Command.Ended.Sub(c.Began).Milliseconds()
+		r.Env = registry.CommandRecord("", &c).Env
+		if j.why() != endsByItself {
+			r.State = "killed"
+		}
+	}
+	if st.State != session.Running {
+		r.State = "ended"
+		if errors.Is(err, session.ErrEnded) { // "exit 3", say: the shell itself is gone
+			r.Error = ""
+		}
+	}
+	j.fillOutput(ctx, r, r.Range, limit)
+	if j.unintegrated.Load() && !r.Truncated {
+		r.Output = withoutEcho(r.Output, j.line, j.prompt)
+		if ended && j.told.CompareAndSwap(false, true) {
+			j.e.Unintegrated.Told(j.line, r.Output)
+		}
+	}
+	if j.unintegrated.Load() {
+		r.Guess = guessOf(j.e.Unintegrated.Guess())
+	}
+	if ended {
+		j.parse(ctx, r, c.Text)
+	}
+	r.Background = j.s.reg.Background(j.e, j.began)
+}
+
+// fillAnswers puts in what the rules that came with a line did.
+func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
+	run := j.given()
+	r.Answers = j.e.AnswersOf(ctx, run)
+	if j.why() == endsByRule {
+		r.Error = run.Reason
+	}
+}
+
+// limits are how much of an output its answer has.
+func (j *Job) limits(limit int) excerpt.Limits {
+	return excerpt.Limits{
+		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.ID(),
+	}
+}
+
+// fillOutput puts in what was printed.
+func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	t, err := excerpt.Plain(ctx, j.e.Session, of.Start, of.End, j.limits(limit))
+	if err != nil {
+		r.Error = err.Error()
+	}
+	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
+	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
+	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
+		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
+	}
+}
+
+// fillPrinted puts in what the session's own command printed.
+func (j *Job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	if r.Mode == "pipe" {
+		j.fillStreams(ctx, r, of, limit)
+	} else {
+		j.fillOutput(ctx, r, of, limit)
+	}
+}
+
+// parse puts in what the output of an ended command says, if that was asked for.
+func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
+	if !j.call.Parse || r.State == "running" {
+		return
+	}
+	parsed, _, err := excerpt.Parse(ctx, j.s.conf.Parser(), j.e.Session, text, r.ExitCode, r.Range.Start, r.Range.End)
+	if err != nil {
+		r.Error = err.Error()
+		return
+	}
+	r.Parsed = &parsed
+}
+
+// fillStreams puts in what was printed on pipes, each stream for itself too.
+func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
+	p := excerpt.NewPiped(j.limits(limit))
+	if err := p.Read(ctx, j.e.Session, of.Start, of.End); err != nil {
+		r.Error = err.Error()
+	}
+	p.Into(r)
+}

@@ -1,0 +1,327 @@
+//go:build unix
+
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Every command that is run for somebody, whoever it is, is a job (R1).
+
+// Exec runs a line in a session's shell.
+func (s *Set) Exec(ctx context.Context, e *registry.Handle, x api.Exec) (api.Result, error) {
+	return s.lineIn(ctx, e, x, nil)
+}
+
+// lineIn does so; w is the warm shell that e is, if it is one.
+func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *warm) (api.Result, error) {
+	begun := false
+	defer func() {
+		if w != nil && !begun {
+			s.pool.used(w)
+			s.pool.end(w.Handle)
+		}
+	}()
+	k, err := s.clocksOf(&x.Call, false)
+	if err != nil {
+		return api.Result{}, err
+	}
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil}
+	stored.Respond = nil // there may be secrets in them
+	j, err := s.newJob(e, x.Call, k, x.Line, stored)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
+		return s.rejoin(ctx, &x.Call, false)
+	} else if err != nil {
+		return api.Result{}, err
+	}
+	j.orUnintegrated = x.Foreign
+	follow := j.followLine // unless the program tells nothing of its commands
+	run, err := e.ExecWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.conf.Get().Shells.History}, x.Respond)
+	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
+		run, follow = nil, j.followUnintegrated
+		err = j.typeUnintegrated(ctx, x.Wait)
+	}
+	if err != nil {
+		s.drop(j)
+		if errors.Is(err, session.ErrStopped) { // it was not given to the shell
+			err = registry.Replaced()
+		}
+		return api.Result{}, err
+	}
+	j.give(run)
+	j.warm, begun = w, true
+	s.start(j, follow)
+	r, err := j.await(ctx, &x.Call, endsByCaller)
+	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
+		afterAnswer(ctx, func() { s.pool.end(e) })
+	}
+	return r, err
+}
+
+// lineRecord is what is kept of a request for a line.
+type lineRecord struct {
+	api.Exec
+	Rules bool `json:"rules,omitempty"` // it came with rules
+}
+
+// leave lets go of a job that did not begin here.
+func (s *Set) leave(j *Job) {
+	s.forget(j)
+	closeOnce(j.settled)
+}
+
+// drop undoes the record of a job that did not begin. Who asked for it again meanwhile is
+// told so.
+func (s *Set) drop(j *Job) {
+	s.leave(j)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
+		s.log.Error("forget a job", "job", j.id, "err", err)
+	}
+}
+
+// Run runs a command in a session of its own.
+func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
+	if x.Job != "" && s.exists(ctx, x.Job) {
+		return s.rejoin(ctx, &x.Call, x.Start)
+	}
+	if s.ctx.Err() != nil {
+		return api.Result{}, registry.Replaced()
+	}
+	if x.Warm {
+		return s.warm(ctx, x)
+	}
+	k, err := s.clocksOf(&x.Call, true)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if len(x.Argv) == 0 && x.Line == "" {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("give argv or line")
+	}
+	x.Temporary = !x.Keep && !inBackground(&x.Call)
+	text := x.Line
+	if text == "" {
+		text = spawn.Quote(x.Argv)
+	}
+	stored := x
+	stored.Env = nil // what it was started with is the session's business
+	var j *Job
+	e, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *registry.Handle) error {
+		made, err := s.newJob(e, x.Call, k, text, stored)
+		if err != nil {
+			return err
+		}
+		made.command = true
+		if err := s.record(ctx, made); err != nil {
+			return err
+		}
+		j = made
+		return nil
+	})
+	switch {
+	case errors.Is(err, store.ErrJobExists): // its caller asked twice at once
+		return s.rejoin(ctx, &x.Call, x.Start)
+	case err != nil && j != nil && s.Leaving():
+		s.leave(j)
+		if x.Job != "" { // by which it is found again
+			err = registry.Replaced()
+		}
+		return api.Result{}, err
+	case err != nil && j != nil:
+		s.drop(j)
+		return api.Result{}, err
+	case err != nil:
+		return api.Result{}, err
+	}
+	s.start(j, j.followCommand)
+	if x.Start {
+		return j.answer(ctx, 0), nil
+	}
+	r, err := j.await(ctx, &x.Call, endsByCaller)
+	if err == nil && isClosed(j.over) && e.Temporary() && !r.Truncated && len(r.Background) == 0 {
+		afterAnswer(ctx, func() { s.reg.RemoveEnded(e) })
+	}
+	return r, err
+}
+
+// warm runs a line in a warm shell of the pool.
+func (s *Set) warm(ctx context.Context, x api.Run) (api.Result, error) {
+	if x.Line == "" || len(x.Argv) > 0 || x.Keep || x.Pipe || x.Start || x.Name != "" {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
+			WithHint("use `longterm new` and `longterm exec` for more")
+	}
+	w, err := s.pool.take(ctx, x.NewSession)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if x.OnTimeout == "" {
+		x.OnTimeout = "kill"
+	}
+	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line}, w)
+}
+
+func (s *Set) exists(ctx context.Context, id string) bool {
+	if s.await(ctx, id) != nil {
+		return true
+	}
+	_, err := s.store.Job(ctx, id)
+	return err == nil
+}
+
+// rejoin answers a call whose job is there already: its caller lost the connection. start
+// says that the caller only wants it started, and asks for its end afterwards.
+func (s *Set) rejoin(ctx context.Context, c *api.Call, start bool) (api.Result, error) {
+	switch j := s.await(ctx, c.Job); {
+	case j != nil && start:
+		return j.answer(ctx, 0), nil
+	case j != nil:
+		return j.await(ctx, c, endsByCaller)
+	}
+	r, err := s.store.Job(ctx, c.Job)
+	switch {
+	case errors.Is(err, store.ErrNoJob): // it could not be started after all
+		return api.Result{}, api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", c.Job).WithHint("ask again").AgainSoon()
+	case err != nil:
+		return api.Result{}, err
+	case r.State != store.JobDone: // another daemon's, or this one leaves
+		return api.Result{}, registry.Replaced()
+	}
+	res, err := s.storedResult(ctx, &r, c.MaxOutput)
+	if e := s.reg.ByID(r.Session); err == nil && !start && e != nil && e.Ready() && !res.Truncated {
+		afterAnswer(ctx, func() { s.doneWith(e) })
+	}
+	return res, err
+}
+
+// doneWith removes what was only there to be read, and was.
+func (s *Set) doneWith(e *registry.Handle) {
+	switch {
+	case e.Pooled():
+		s.pool.end(e)
+	case e.Temporary() && e.Session.Status().State != session.Running:
+		s.reg.RemoveEnded(e)
+	}
+}
+
+// storedResult is the result that a record holds, with what the session still has of its output.
+func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
+	res, err := resultOf(r)
+	e := s.reg.ByID(r.Session)
+	if err != nil || e == nil || !e.Ready() || res.Range.End == 0 {
+		return res, err
+	}
+	j := &Job{s: s, e: e}
+	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
+	j.fillPrinted(ctx, &res, res.Range, limit)
+	j.parse(ctx, &res, r.Line) // neither is in the record
+	return res, nil
+}
+
+// keepsSession says that a command's session is to stay when its job is forgotten.
+func keepsSession(r *store.Job) bool {
+	var x api.Run
+	return json.Unmarshal(r.Request, &x) != nil || x.Keep
+}
+
+func resultOf(r *store.Job) (api.Result, error) {
+	var res api.Result
+	if err := json.Unmarshal(r.Result, &res); err != nil {
+		return res, api.Errorf(api.CodeStorage, "the record of job %s cannot be read: %v", r.ID, err)
+	}
+	return res, nil
+}
+
+func noJob(ref string, err error) error {
+	if errors.Is(err, store.ErrNoJob) {
+		return api.Errorf(api.CodeNotFound, "no job %q", ref).WithHint("`longterm jobs` lists them")
+	}
+	return err
+}
+
+// await waits for a job's end, or until its caller is to come back without it. leaves is
+// what it means when the caller breaks off: nothing (endsByItself), or the job's end.
+func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
+	var yield <-chan time.Time
+	switch {
+	case c.Background:
+		return j.answer(ctx, 0), nil
+	case c.YieldMS > 0:
+		t := time.NewTimer(time.Duration(c.YieldMS) * time.Millisecond)
+		defer t.Stop()
+		yield = t.C
+	}
+	asks := make(chan struct{})
+	if c.OnInput == "return" {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go j.watchInput(ctx, asks)
+	}
+	released := j.released
+	if leaves == endsByItself { // somebody who looks on waits for the end
+		released = nil
+	}
+	select {
+	case <-j.over:
+	case <-released:
+	case <-yield:
+	case <-asks:
+	case <-j.s.ctx.Done():
+		err := api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
+		err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
+		return api.Result{}, err
+	case <-ctx.Done():
+		if j.s.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
+			j.mark(endsByCaller)
+			j.ask(j.s.conf.Grace())
+		}
+	}
+	if !isClosed(j.over) {
+		return j.answer(context.WithoutCancel(ctx), 0), nil
+	}
+	return j.outcome()
+}
+
+// outcome is the result that stands, or why there is none.
+func (j *Job) outcome() (api.Result, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.err == nil, errors.Is(j.err, context.Canceled), errors.Is(j.err, session.ErrEnded) && j.started.Number > 0:
+		return *j.result, nil // "exit 3", say, ends its shell too
+	}
+	return *j.result, j.err
+}
+
+// ask has runClocks end the job.
+func (j *Job) ask(grace time.Duration) {
+	select {
+	case j.stops <- grace:
+	default: // it is being ended
+	}
+}
+
+// watchInput closes asks when the job, once begun, waits for input.
+func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
+	select {
+	case <-j.begun:
+	case <-ctx.Done():
+		return
+	}
+	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+	if err == nil && len(w.Fired) > 0 {
+		close(asks)
+	}
+}

@@ -1,0 +1,108 @@
+//go:build unix
+
+package registry
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// FEATURES: R82
+func TestWork(t *testing.T) {
+	var w activity
+	if w.view(Newest) != nil {
+		t.Error("something is known of nothing")
+	}
+	ends := w.begins(1)
+	now := time.Now()
+	w.set(1, progress.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: progress.Progress{Kind: progress.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true)
+	a := w.view(1)
+	if a == nil || !a.Running || a.Errors != 2 || a.Progress.Percent != 45 || a.Progress.Total != 7 {
+		t.Fatalf("%+v", a)
+	}
+	if a.ETAMS == nil || *a.ETAMS > (59*time.Minute).Milliseconds() || a.ElapsedMS < time.Minute.Milliseconds() {
+		t.Errorf("time does not pass: %+v", a)
+	}
+	w.ended(1, outcome{to: 9})
+	if how := <-ends; how.to != 9 {
+		t.Errorf("%+v", how)
+	}
+	second := w.begins(2)
+	if w.view(Newest) != nil {
+		t.Error("the new command inherits from the old one")
+	}
+	w.set(2, progress.State{}, now, true)
+	w.set(1, progress.State{Errors: 9}, now, false) // read late
+	if a := w.view(Newest); a.N != 2 || a.Errors != 0 || w.view(1) != nil {
+		t.Errorf("%+v", a)
+	}
+	third := w.begins(3)
+	if _, ok := <-second; ok {
+		t.Error("the second command's follower is not told that another one runs")
+	}
+	w.ended(2, outcome{}) // nobody listens any more
+	w.ended(3, outcome{to: 1})
+	if how := <-third; how.to != 1 {
+		t.Errorf("%+v", how)
+	}
+	if w.begins(3) != nil {
+		t.Error("a command that is over begins")
+	}
+}
+
+// FEATURES: R82
+func TestFollowerNotifies(t *testing.T) {
+	told := make(chan notify.Finished, 1)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var f notify.Finished
+		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
+			t.Error(err)
+		}
+		told <- f
+	}))
+	defer hook.Close()
+	h := &Registry{log: slog.New(slog.DiscardHandler), conf: settingsOf(t, "[alerts]\nmin_duration = \"1s\"\nunattended_only = true\n[notify]\ndesktop = true\nwebhook = \""+hook.URL+"\"\n")}
+	e := NewHandle(store.Session{ID: "1", Name: "b"})
+	news, leave := h.Terminals.Join()
+	defer leave()
+	begun := time.Now()
+	f := &watcher{reg: h, e: e, task: task{n: 4, command: "make", began: begun}}
+	one := 1
+	f.notify(t.Context(), &progress.State{Errors: 3, First: &progress.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
+	if got := <-told; got.Name != "b" || got.N != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
+		t.Errorf("%+v", got)
+	}
+	if b := <-news; string(b) != "\x1b]9;✗ 1: make (2s), 3 errors\x1b\\\a" {
+		t.Errorf("attached terminals get %q", b)
+	}
+	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Millisecond), exit: &one})
+	e.Clients.Join(&sizepolicy.Client{Cols: 80, Rows: 24})
+	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
+	if len(told) > 0 || len(news) > 0 {
+		t.Error("somebody was told of a short command, or of one that they see")
+	}
+}
+
+// settingsOf are a configuration file's.
+func settingsOf(t *testing.T, file string) *settings.Settings {
+	t.Helper()
+	dir := t.TempDir()
+	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
+	if err := config.Write(dirs.ConfigFile(), []byte(file)); err != nil {
+		t.Fatal(err)
+	}
+	return settings.Open(dirs, slog.New(slog.DiscardHandler))
+}

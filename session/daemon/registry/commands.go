@@ -1,0 +1,66 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// ran records a command that began or ended.
+func (h *Registry) ran(e *Handle, c session.Command) {
+	h.host.Ran(e, &c)
+	h.followCommand(e, &c)
+	if e.Record().Temporary {
+		return
+	}
+	rec := CommandRecord(e.rec.ID, &c)
+	h.records.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_, err := h.store.AddCommand(ctx, rec)
+		if errors.Is(err, store.ErrCommandExists) {
+			err = h.store.UpdateCommand(ctx, rec)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			h.log.Error("record a command", "session", rec.Session, "n", rec.N, "err", err)
+		}
+	})
+}
+
+func CommandRecord(id string, c *session.Command) store.Command {
+	r := store.Command{
+		Session: id, N: int(c.Number), Text: c.Text, Source: string(c.TextSource), State: store.CommandDone, Quality: string(c.Quality),
+		Cwd: c.CwdBefore, CwdAfter: c.CwdAfter, Started: c.Began, Ended: c.Command.Ended, ExitCode: c.Exit, From: c.Start, To: c.End,
+	}
+	switch {
+	case c.Running:
+		r.State = store.CommandRunning
+	case c.Command.Ended.IsZero():
+		r.State = store.CommandLost
+	}
+	for _, ch := range c.Env {
+		if r.Env == nil {
+			r.Env = map[string]*string{}
+		}
+		if ch.Kind == shell.EnvUnset {
+			r.Env[ch.Name] = nil
+			continue
+		}
+		value := ch.Value
+		if ch.Redacted {
+			value = Redacted
+		}
+		r.Env[ch.Name] = &value
+	}
+	return r
+}
+
+// Redacted stands for a secret's value.
+const Redacted = "[redacted]"

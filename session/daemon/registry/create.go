@@ -1,0 +1,181 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Create starts a session: checked first, recorded second, spawned third, so that a
+// daemon killed in between leaves a record without a process, never the reverse.
+func (h *Registry) Create(ctx context.Context, n api.NewSession) (*Handle, error) {
+	return h.CreateRecorded(ctx, n, func(*Handle) error { return nil })
+}
+
+// errReplacedMeanwhile is for who asked for something that the daemon's successor may have.
+func errReplacedMeanwhile() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("look whether it was done before you repeat it")
+}
+
+// Replaced is for who comes while the daemon leaves.
+func Replaced() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
+}
+
+// spawnTime bounds how long a keeper may take to start a process.
+const spawnTime = 30 * time.Second
+
+// CreateRecorded is create for who has something of their own to record before the process
+// is started.
+func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record func(*Handle) error) (*Handle, error) {
+	if h.host.Leaving() {
+		return nil, Replaced()
+	}
+	plan, err := h.spawner.Plan(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.withinLimits(); err != nil {
+		return nil, err
+	}
+	k, err := h.host.KeeperFor(plan.Record.Keeper)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
+			WithHint("see %s", h.dirs.KeeperLog())
+	}
+	e := NewHandle(plan.Record)
+	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
+		return nil, err
+	}
+	if err := record(e); err != nil {
+		h.forget(e)
+		return nil, err
+	}
+	if ctx.Err() != nil { // nobody wants it any more
+		h.forget(e)
+		return nil, ctx.Err()
+	}
+	if err := h.spawn(ctx, e, k, plan); err != nil {
+		if h.host.Leaving() { // the successor finds the record, and the process if there is one
+			return nil, errReplacedMeanwhile()
+		}
+		h.forget(e)
+		return nil, err
+	}
+	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) }) // its pid
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Publish("created", &view)
+	return e, nil
+}
+
+func (h *Registry) withinLimits() error {
+	running := 0
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
+			running++
+		}
+	}
+	if limit := h.conf.Get().Limits.Sessions; running >= limit {
+		return api.Errorf(api.CodeLimit, "%d sessions are running, the limit is %d", running, limit).
+			WithHint("end some with `longterm kill`, or raise limits.sessions (`longterm config set`)")
+	}
+	if descriptorsLeft() < spareDescriptors {
+		return spawn.NoDescriptors(syscall.EMFILE)
+	}
+	return nil
+}
+
+// spareDescriptors are kept for clients' connections and files.
+const spareDescriptors = 16
+
+// descriptorsLeft is how many files this process may still open.
+func descriptorsLeft() int {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	left, err := sys.DescriptorsLeft(f)
+	if err != nil {
+		return spareDescriptors
+	}
+	return left
+}
+
+// reserve takes the name, makes the directory and records the session.
+func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error {
+	base := e.rec.Name
+	if makeName {
+		base = spawn.NameFor(e.rec.Argv)
+		e.rec.Name = base
+	}
+	for i := 2; ; i++ {
+		err := h.add(e)
+		if err == nil {
+			break
+		}
+		if !makeName {
+			return err
+		}
+		e.rec.Name = base + "-" + strconv.Itoa(i)
+	}
+	dir := h.dirs.Session(e.rec.ID)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = h.store.CreateSession(ctx, e.rec)
+	}
+	if err != nil {
+		h.forget(e)
+		return spawn.StorageError(err, h.dirs.State)
+	}
+	return nil
+}
+
+// spawn starts the process and its owner.
+func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) error {
+	// The process may be there once it was asked for, whatever becomes of who wanted it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
+	defer cancel()
+	if err := h.spawner.Start(ctx, k, p); err != nil {
+		return err
+	}
+	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
+	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
+		if h.host.Leaving() {
+			return err
+		}
+		spawn.Unspawn(k, e.rec.ID)
+		if errors.Is(err, syscall.EMFILE) {
+			return spawn.NoDescriptors(err)
+		}
+		return spawn.StorageError(err, h.dirs.State)
+	}
+	return nil
+}
+
+// forget undoes a reservation.
+func (h *Registry) forget(e *Handle) {
+	h.hide(e)
+	defer h.drop(e)
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if err := h.store.DeleteSession(ctx, e.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.log.Error("forget", "session", e.rec.ID, "err", err)
+	}
+	h.spawner.DropState(e.rec.ID)
+	if err := os.RemoveAll(h.dirs.Session(e.rec.ID)); err != nil {
+		h.log.Error("forget", "session", e.rec.ID, "err", err)
+	}
+}

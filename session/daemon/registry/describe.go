@@ -1,0 +1,154 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Describe is a session as clients see it.
+func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
+	r := e.Record()
+	start, end := e.Session.OutputRange()
+	a := api.Session{
+		ID: r.ID, Name: r.Name, State: string(st.State), PID: st.PID,
+		Cwd: e.CurrentDir(st), Command: spawn.Quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
+		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
+		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
+		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
+	}
+	a.Left, a.Started = e.leftover(), st.Started
+	if a.Labels == nil {
+		a.Labels = map[string]string{}
+	}
+	if r.Pipe {
+		a.Mode, a.Why = "pipe", e.ModeReason()
+	}
+	if st.Progress != "" && st.Progress != "none" {
+		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
+	}
+	if a.Activity = e.Activity(Newest); a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
+		a.Progress = a.Activity.Progress
+	}
+	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
+		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation, Program: sh.Program}
+	}
+	if n := st.Needs; n.Kind != "" && st.State == session.Running {
+		a.Needs = &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
+	}
+	if !st.LastOutput.IsZero() {
+		a.LastWrite = &st.LastOutput
+	}
+	until := time.Now()
+	if !st.Ended.IsZero() {
+		until, a.Ended = st.Ended, &st.Ended
+	}
+	a.Duration = until.Sub(st.Started).Milliseconds()
+	if x := st.Exit; x != nil {
+		a.Signal = x.Signal
+		if x.Signal == "" {
+			a.ExitCode = &x.Code
+		}
+		a.Usage = &api.Usage{UserMS: x.User.Milliseconds(), SystemMS: x.System.Milliseconds(), MaxRSS: x.MaxRSS}
+	}
+	return a
+}
+
+// CurrentDir is what the program said (OSC 7), else what the kernel says of the
+// foreground process, else of the session's own, else where it was started.
+func (e *Handle) CurrentDir(st session.Status) string {
+	r := e.Record()
+	if st.State != session.Running || e.device == nil {
+		if st.Cwd != "" {
+			return st.Cwd
+		}
+		return r.Cwd
+	}
+	if st.Cwd != "" {
+		return st.Cwd
+	}
+	for _, pid := range []int{e.device.foreground(), st.PID} {
+		if pid <= 0 {
+			continue
+		}
+		if dir, err := sys.Cwd(pid); err == nil {
+			return strings.TrimSuffix(dir, " (deleted)")
+		}
+	}
+	return r.Cwd
+}
+
+// saveEnd records how a session ended. Owners call it.
+func (h *Registry) saveEnd(e *Handle, st session.Status) {
+	h.saveLater(e, func(r *store.Session) {
+		r.State, r.Ended, r.Title = string(st.State), st.Ended, st.Title
+		if st.Cwd != "" {
+			r.Cwd = st.Cwd
+		}
+		if x := st.Exit; x != nil {
+			r.Signal, r.User, r.System, r.MaxRSS = x.Signal, x.User, x.System, x.MaxRSS
+			if x.Signal == "" {
+				code := x.Code
+				r.ExitCode = &code
+			}
+		}
+	})
+}
+
+// Save changes a session's record in memory and on disk, in the same order. A disk that fails is
+// reported; the session goes on. It waits for the database: owners use saveLater.
+func (h *Registry) Save(e *Handle, change func(*store.Session)) {
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	e.mu.Lock()
+	change(&e.rec)
+	rec := e.rec
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
+		h.log.Error("record a session", "session", rec.ID, "err", err)
+	}
+	h.writes.Go(func() { h.writeManifest(e) })
+}
+
+// writeManifest brings a session's manifest up to date. It waits for the disk, so
+// nothing waits for it: the database knows already.
+func (h *Registry) writeManifest(e *Handle) {
+	e.manifest.Lock()
+	defer e.manifest.Unlock()
+	rec := e.Record()
+	if e.removed || rec.Temporary {
+		return
+	}
+	if err := store.WriteManifest(h.dirs.Session(rec.ID), rec); err != nil {
+		h.log.Error("write a manifest", "session", rec.ID, "err", err)
+	}
+}
+
+func SignalName(n int) string {
+	if name := nameOfSignal(n); name != "" {
+		return name
+	}
+	return strconv.Itoa(n)
+}
+
+// saveLater changes a session's record in memory, and has it written down. Owners call it.
+func (h *Registry) saveLater(e *Handle, change func(*store.Session)) {
+	e.mu.Lock()
+	change(&e.rec)
+	id := e.rec.ID
+	e.mu.Unlock()
+	h.records.Later(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
+}

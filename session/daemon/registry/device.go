@@ -1,0 +1,154 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// device is a session's terminal as the daemon reaches it: input and size through the
+// PTY's descriptor, the rest through the keeper.
+type device struct {
+	id     string
+	keeper Keeper
+	log    *slog.Logger
+	pty    *os.File // or what writes to a pipe session's input; nil when that is gone
+	pipe   bool
+	apart  bool   // stdout and stderr are told apart
+	cgroup string // the session's own, directory; empty: none
+
+	keeperPID int // the parent of what a session's processes left behind; 0: not known
+
+	// recorded returns when the session's record is written: the keeper keeps its exit status
+	// until then.
+	recorded  func(context.Context)
+	release   sync.Once
+	releasing sync.WaitGroup
+}
+
+var errNoInput = errors.New("the session runs on pipes and reads no input")
+
+func (d *device) Write(p []byte) (int, error) {
+	if d.pty == nil {
+		return 0, errNoInput
+	}
+	return d.pty.Write(p)
+}
+
+func (d *device) TryWrite(p []byte) int { return d.TryWriteNoted(p, func() {}) }
+
+// TryWriteNoted is TryWrite; note is called right before it.
+func (d *device) TryWriteNoted(p []byte, note func()) int {
+	n := 0
+	if d.pty == nil {
+		return 0
+	}
+	_ = d.control(func(fd int) (err error) {
+		note()
+		n, err = unix.Write(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
+func (d *device) SetWriteDeadline(t time.Time) error { return d.pty.SetWriteDeadline(t) }
+
+// closeInput ends a pipe session's standard input, here and at the keeper.
+func (d *device) closeInput(ctx context.Context) error {
+	if d.pty != nil {
+		_ = d.pty.Close() // a second time is fine
+	}
+	return d.keeper.Link().CloseInput(ctx, d.id)
+}
+
+func (d *device) Resize(cols, rows int) error {
+	if d.pipe {
+		return nil
+	}
+	return d.control(func(fd int) error { return sys.SetSize(fd, cols, rows) })
+}
+
+// foreground is the terminal's foreground process group; 0 when there is none.
+func (d *device) foreground() int {
+	pgid := 0
+	if d.pipe || d.pty == nil {
+		return 0
+	}
+	_ = d.control(func(fd int) (err error) {
+		pgid, err = sys.ForegroundGroup(fd)
+		return err
+	})
+	return pgid
+}
+
+// Control implements session.Device.
+func (d *device) Control(f func(fd int) error) error {
+	if d.pipe || d.pty == nil {
+		return errNoInput
+	}
+	return d.control(f)
+}
+
+func (d *device) control(f func(fd int) error) error {
+	raw, err := d.pty.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return sys.Control(raw, f)
+}
+
+func (d *device) Resume() {
+	if err := d.keeper.Link().Resume(d.id); err != nil {
+		d.log.Debug("resume", "session", d.id, "err", err) // it asks again when it is back
+	}
+}
+
+// Release runs aside: it must not hold the session's owner up. Only the first call does
+// something: a later one could hit a session that was restored under the same id.
+func (d *device) Release() {
+	d.release.Do(func() { d.releasing.Go(d.letGo) })
+}
+
+// released waits until the keeper has forgotten the session.
+func (d *device) released() {
+	d.Release()
+	d.releasing.Wait()
+}
+
+func (d *device) letGo() {
+	if d.pty != nil {
+		defer d.pty.Close()
+	}
+	if !d.isRecorded() {
+		return // the next daemon is told the exit again
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
+	defer cancel()
+	err := d.keeper.Retry(ctx, func(l *link.Link) error { return l.Release(ctx, d.id) })
+	if err != nil && !errors.Is(err, link.ErrNotFound) && !errors.Is(err, link.ErrLost) {
+		d.log.Warn("release", "session", d.id, "err", err)
+	}
+}
+
+// recordTime bounds how long a session's record may take to be written.
+const recordTime = 30 * time.Second
+
+func (d *device) isRecorded() bool {
+	if d.recorded == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
+	d.recorded(ctx)
+	return ctx.Err() == nil
+}

@@ -1,0 +1,151 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/events"
+	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Handle is a session as the registry knows it: its record, and what runs. Session and device are
+// set once, before ready; a handle that is not ready only holds its name.
+type Handle struct {
+	Session  *session.Session
+	device   *device // nil when the process is gone
+	ready    atomic.Bool
+	Clients  sizepolicy.Clients // clients and whose size counts
+	activity activity           // the newest command, and how it gets on
+
+	secrets      secrets // of rules
+	Unintegrated Unintegrated
+
+	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
+
+	cut atomic.Bool // markCut
+
+	bells events.Bells // rung and not told of
+
+	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
+	removed  bool       // guarded by manifest
+
+	mu     sync.Mutex
+	rec    store.Session
+	left   []sys.Process // what it left behind when it ended, once somebody looked
+	looked bool
+	why    string                   // its mode is not the one asked for
+	early  []func(*session.Session) // notices that came before s was there
+}
+
+// NewHandle is the handle of a session that only has a record yet.
+func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
+
+// Notify tells the session something, or keeps it until there is a session to tell.
+func (e *Handle) Notify(f func(*session.Session)) {
+	e.mu.Lock()
+	if !e.ready.Load() {
+		e.early = append(e.early, f)
+		e.mu.Unlock()
+		return
+	}
+	e.mu.Unlock()
+	f(e.Session)
+}
+
+// begin makes the handle ready with its session.
+func (e *Handle) begin(s *session.Session, dev *device) {
+	e.mu.Lock()
+	e.Session, e.device = s, dev
+	e.ready.Store(true)
+	early := e.early
+	e.early = nil
+	e.mu.Unlock()
+	for _, f := range early {
+		f(s)
+	}
+}
+
+// ID is the session's, for ever.
+func (e *Handle) ID() string { return e.rec.ID }
+
+// Ready says that the session is there; else only its name is taken.
+func (e *Handle) Ready() bool { return e.ready.Load() }
+
+// Adopted says that a keeper had the session's process when this daemon took it up.
+func (e *Handle) Adopted() bool { return e.device != nil }
+
+// OnPipes says that the session has pipes and no terminal.
+func (e *Handle) OnPipes() bool { return e.device != nil && e.device.pipe }
+
+// CloseInput ends a pipe session's standard input.
+func (e *Handle) CloseInput(ctx context.Context) error { return e.device.closeInput(ctx) }
+
+// Foreground is the terminal's foreground process group; 0 when there is none.
+func (e *Handle) Foreground() int {
+	if e.device == nil {
+		return 0
+	}
+	return e.device.foreground()
+}
+
+// Cgroup is what the session's cgroup tells; nil when it has none.
+func (e *Handle) Cgroup() *api.Cgroup {
+	if e.device == nil {
+		return nil
+	}
+	return cgroupOf(e.device.cgroup)
+}
+
+// HasChildren says that the session's process has started others that live.
+func (e *Handle) HasChildren() bool {
+	children, _ := sys.Children(e.Session.Status().PID) // gone: it has none
+	return len(children) > 0
+}
+
+// Activity is how the n-th command gets on, or the newest; nil: nothing is known.
+func (e *Handle) Activity(n int) *api.Activity { return e.activity.view(n) }
+
+// MarkCut notes that an answer had not all of the session's output: whoever got it may read the rest.
+func (e *Handle) MarkCut() { e.cut.Store(true) }
+
+// Record is the session's record, as it stands.
+func (e *Handle) Record() store.Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.rec
+}
+
+func (e *Handle) Temporary() bool { return e.Record().Temporary }
+
+func ExitOf(m *wire.Exited) session.Exit {
+	e := session.Exit{
+		Code: int(m.Code), Number: int(m.Signal), Time: time.Unix(0, m.Time),
+		User: time.Duration(m.User), System: time.Duration(m.System), MaxRSS: m.MaxRSS,
+	}
+	if m.Signal != 0 {
+		e.Signal = SignalName(int(m.Signal))
+	}
+	return e
+}
+
+// Keep makes a temporary session one that stays.
+func (e *Handle) Keep(h *Registry) {
+	if e.Temporary() {
+		h.Save(e, func(r *store.Session) { r.Temporary = false })
+	}
+}
+
+// PoolLabel is the label of warm shells, with the key of what they were made for.
+const PoolLabel = "longterm.pool"
+
+// Pooled says that the session is a warm shell, ready or handed out.
+func (e *Handle) Pooled() bool { return e.Record().Labels[PoolLabel] != "" }

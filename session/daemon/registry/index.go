@@ -1,0 +1,267 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/store/search"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
+)
+
+const (
+	// indexEvery is how often sessions are looked at for output that is not indexed, and
+	// indexAfter how long that must have rested, or
+	indexEvery = 2 * time.Second
+	indexAfter = time.Second
+	// indexBytes how much must have come.
+	indexBytes = 1 << 20
+	// indexShare is the part of a core that indexing in the background takes.
+	indexShare = 0.3
+)
+
+// Indexer feeds the search index with what sessions print, in the background.
+type Indexer struct {
+	reg *Registry
+
+	index   *search.Index // nil: it could not be opened
+	feeding chan struct{} // has room while nobody feeds
+
+	mu   sync.Mutex
+	seen map[string]uint64 // by session: offset up to which lines are in it
+}
+
+// OpenIndex opens the index; search works without it as little as it must.
+func (h *Registry) OpenIndex() {
+	x := &Indexer{reg: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
+	h.Index = x
+	index, err := search.Open(filepath.Join(h.dirs.State, "search.db"))
+	if err != nil {
+		h.host.Notice("nothing can be searched: %v", err)
+		return
+	}
+	x.index = index
+}
+
+// run feeds until ctx ends.
+func (x *Indexer) run(ctx context.Context) {
+	t := time.NewTicker(indexEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			x.sweep(ctx, func(e *Handle, rest uint64) bool {
+				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
+			})
+		}
+	}
+}
+
+// close is called once nothing feeds any more.
+func (x *Indexer) close() {
+	x.feeding <- struct{}{}
+	if x.index != nil {
+		_ = x.index.Close()
+	}
+}
+
+// Usable says whether there is an index.
+func (x *Indexer) Usable() bool { return x.index != nil }
+
+// CatchUp feeds all that was printed until ctx ends.
+func (x *Indexer) CatchUp(ctx context.Context) {
+	x.sweep(ctx, func(*Handle, uint64) bool { return true })
+}
+
+// Search finds lines, newest first.
+func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
+	return x.index.Search(ctx, q)
+}
+
+// sweep feeds what is due of every session.
+func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bool) {
+	for _, e := range x.reg.All() {
+		if ctx.Err() != nil {
+			return
+		}
+		x.mu.Lock()
+		seen := x.seen[e.rec.ID]
+		x.mu.Unlock()
+		_, end := e.Session.OutputRange()
+		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
+			continue
+		}
+		if err := x.reg.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
+			x.reg.log.Error("index for search", "session", e.rec.ID, "err", err)
+		}
+	}
+}
+
+// feed indexes what a session printed since the last time, unless somebody feeds already:
+// that can take long.
+func (x *Indexer) feed(ctx context.Context, e *Handle) error {
+	if x.index == nil {
+		return nil
+	}
+	select {
+	case x.feeding <- struct{}{}:
+		defer func() { <-x.feeding }()
+	default:
+		return nil
+	}
+	from, err := x.index.Indexed(ctx, e.rec.ID)
+	if err != nil {
+		return err
+	}
+	start, end := e.Session.OutputRange()
+	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}}
+	if f.commands, err = x.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
+		return err
+	}
+	if err := f.read(ctx); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.seen[e.rec.ID] = end // with an unfinished line, perhaps: more output brings it up again
+	x.mu.Unlock()
+	return nil
+}
+
+// feeder makes lines of a session's output.
+type feeder struct {
+	x        *Indexer
+	e        *Handle
+	commands []store.Command // by number, and so by offset
+	plain    plaintext.Writer
+	base     uint64 // offset of the plain text's first byte
+	pos      uint64 // offset after the newest byte
+	batch    search.Batch
+	bytes    int // in the batch
+}
+
+func (f *feeder) read(ctx context.Context) error {
+	r := f.e.Session.Records(f.base)
+	defer r.Close()
+	f.pos = f.base
+	for {
+		began := time.Now()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.take(ctx, &rec); err != nil {
+			return err
+		}
+		f.rest(ctx, time.Since(began))
+	}
+	if f.e.Session.Status().State != session.Running { // no more will come to end the line
+		text, from, to := f.plain.Rest(nil)
+		f.add(text, from, to, time.Now())
+	}
+	return f.flush(ctx)
+}
+
+// rest leaves the machine to others for a part of the time.
+func (f *feeder) rest(ctx context.Context, worked time.Duration) {
+	if worked < 5*time.Millisecond {
+		return
+	}
+	select {
+	case <-time.After(time.Duration(float64(worked) * (1 - indexShare) / indexShare)):
+	case <-ctx.Done():
+	}
+}
+
+func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
+	switch rec.Kind {
+	case journal.KindGap:
+		if rec.Lost > 0 { // what comes after it is another text
+			if err := f.flush(ctx); err != nil {
+				return err
+			}
+			f.plain, f.base = plaintext.Writer{}, rec.Offset+rec.Lost
+			f.pos = f.base
+		}
+		return nil
+	case journal.KindOutput:
+	default:
+		return nil
+	}
+	_, _ = f.plain.Write(rec.Data) // never fails
+	f.pos = rec.Offset + uint64(len(rec.Data))
+	f.plain.Lines(func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
+	if f.bytes >= indexBytes {
+		return f.flush(ctx)
+	}
+	return nil
+}
+
+func (f *feeder) add(text []byte, from, to uint64, at time.Time) {
+	if len(text) > 0 {
+		from += f.base
+		f.batch.Lines = append(f.batch.Lines, search.Line{
+			From: from, To: f.base + to, Time: at, Command: f.commandAt(f.base + to - 1), Text: string(text),
+		})
+	}
+	f.batch.To = f.base + to
+	f.bytes += len(text)
+}
+
+// commandAt is the number of the command that printed the byte at an offset; 0: none.
+func (f *feeder) commandAt(off uint64) int {
+	i := sort.Search(len(f.commands), func(i int) bool { return f.commands[i].From > off }) - 1
+	if i < 0 || f.commands[i].To != 0 && f.commands[i].To <= off {
+		return 0
+	}
+	return f.commands[i].N
+}
+
+func (f *feeder) flush(ctx context.Context) error {
+	if len(f.batch.Lines) == 0 && f.batch.To == 0 {
+		return nil
+	}
+	if f.x.reg.ByID(f.e.rec.ID) == nil { // it was removed meanwhile
+		return nil
+	}
+	err := f.x.index.Add(ctx, f.batch)
+	f.batch = search.Batch{Session: f.e.rec.ID}
+	f.bytes = 0
+	return err
+}
+
+// forget drops a session from the index.
+func (x *Indexer) forget(ctx context.Context, id string) error {
+	x.mu.Lock()
+	delete(x.seen, id)
+	x.mu.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	return x.index.Forget(ctx, id)
+}
+
+// forgetBefore drops what a session printed before an offset from the index.
+func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
+	if x.index == nil {
+		return nil
+	}
+	return x.index.ForgetBefore(ctx, id, off)
+}

@@ -1,0 +1,245 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// parseSignal reads a signal's name, with or without SIG, or its number.
+func parseSignal(s string) (syscall.Signal, error) {
+	if n, err := strconv.Atoi(s); err == nil && n > 0 && n < 65 {
+		return syscall.Signal(n), nil
+	}
+	name := strings.ToUpper(s)
+	if !strings.HasPrefix(name, "SIG") {
+		name = "SIG" + name
+	}
+	if n := unix.SignalNum(name); n != 0 {
+		return n, nil
+	}
+	return 0, api.Errorf(api.CodeInvalid, "no signal %q", s).WithHint("use a name such as INT, TERM or KILL, or a number from 1 to 64")
+}
+
+func nameOfSignal(n int) string { return unix.SignalName(syscall.Signal(n)) }
+
+// Signal sends one signal.
+func (h *Registry) Signal(ctx context.Context, e *Handle, req api.Signal) error {
+	sig, err := parseSignal(req.Signal)
+	if err != nil {
+		return err
+	}
+	if e.device == nil || e.Session.Status().State != session.Running {
+		return ended(e)
+	}
+	scope := req.Scope
+	if scope == "" {
+		scope = wire.ScopeForeground
+	}
+	if err := e.device.keeper.Link().Signal(ctx, e.Session.ID(), sig, scope); err != nil {
+		return api.Errorf(api.CodeUnavailable, "signal %s: %v", req.Signal, err)
+	}
+	return nil
+}
+
+func ended(e *Handle) error {
+	return api.Errorf(api.CodeEnded, "session %s has ended", e.Record().Name).
+		WithHint("its screen and output can still be read")
+}
+
+// rung is a step of the kill ladder.
+type rung struct {
+	sig   syscall.Signal
+	scope string
+}
+
+// ladder is Ctrl-C (SIGINT to the foreground), SIGTERM to everything, SIGHUP, which is what a
+// closing terminal says and what ends interactive shells, who ignore SIGTERM, and SIGKILL.
+// Each gets the grace to work, alone, so that who handles SIGTERM can.
+var ladder = []rung{
+	{syscall.SIGINT, wire.ScopeForeground},
+	{syscall.SIGTERM, wire.ScopeAll},
+	{syscall.SIGHUP, wire.ScopeAll},
+	{syscall.SIGKILL, wire.ScopeAll},
+}
+
+// Kill ends a session's process and all its descendants by the kill ladder. It returns
+// once the end is known, which takes up to the grace for each rung that somebody heeds.
+func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
+	defer h.sweep(e)
+	if e.device == nil || e.Session.Status().State != session.Running {
+		h.endLeft(e, grace)
+		return nil
+	}
+	pid, known := e.Session.Status().PID, h.processesOf(e)
+	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
+	for _, r := range ladder {
+		if r.sig == syscall.SIGINT && e.atPrompt() {
+			continue // there is nothing to interrupt
+		}
+		all, err := h.sendAll(ctx, e, r)
+		if errors.Is(err, link.ErrNotFound) {
+			break // it ended by itself, and was let go, before this rung
+		}
+		if err != nil && r.scope != wire.ScopeForeground {
+			return fmt.Errorf("signal: %w", err)
+		}
+		if r.sig == syscall.SIGKILL {
+			break
+		}
+		if len(all) > 0 && !slices.ContainsFunc(all, func(p sys.Process) bool { return !p.Ignores(r.sig) }) {
+			continue
+		}
+		until := time.Now().Add(grace)
+		if h.endsWithin(ctx, e, grace) {
+			if r.sig == syscall.SIGINT {
+				h.endLeft(e, grace, known...)
+			} else { // they were told
+				awaitEnd(all, time.Until(until))
+			}
+			return nil
+		}
+	}
+	if !h.endsWithin(ctx, e, killedTime) {
+		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
+			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
+	}
+	return nil
+}
+
+// killedTime is how long the kernel gets to carry a SIGKILL out and the end to be told.
+const killedTime = 15 * time.Second
+
+// atPrompt says that the session's shell waits for a line.
+func (e *Handle) atPrompt() bool {
+	st := e.Session.Status()
+	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == st.PID
+}
+
+// sendAll sends a rung's signal, and returns who got it, where that is everybody.
+func (h *Registry) sendAll(ctx context.Context, e *Handle, r rung) ([]sys.Process, error) {
+	l := e.device.keeper.Link()
+	if r.scope == wire.ScopeForeground {
+		return nil, l.Signal(ctx, e.Session.ID(), r.sig, r.scope)
+	}
+	all := h.processesOf(e)
+	scope := wire.ScopeAll
+	if len(all) > 0 && e.device.cgroup == "" {
+		scope = wire.ScopeGroup // the keeper would look through all processes, too
+	}
+	err := l.Signal(ctx, e.Session.ID(), r.sig, scope)
+	own := e.Session.Status().PID
+	sys.SignalAll(slices.DeleteFunc(slices.Clone(all), func(p sys.Process) bool { return p.PID == own }), r.sig) // its own got it
+	return all, err
+}
+
+// endsWithin waits for the process's end.
+func (h *Registry) endsWithin(ctx context.Context, e *Handle, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	_, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	return err == nil
+}
+
+// sweepRounds bounds looking for processes that were born while others were killed.
+const sweepRounds = 5
+
+// sweep kills what a session left behind: everybody in its cgroup, and the processes that
+// still carry its mark.
+func (h *Registry) sweep(e *Handle) {
+	killCgroup(e)
+	for range sweepRounds {
+		left := sys.Living(h.walker.look().Of(0, e.Session.ID()))
+		if len(left) == 0 {
+			break
+		}
+		sys.SignalAll(left, syscall.SIGKILL)
+		awaitEnd(left, killedTime)
+	}
+	h.NoteLeft(e)
+}
+
+// SignalBegan signals what began in a session after a time, its own process not among it.
+func (h *Registry) SignalBegan(e *Handle, since time.Time, sig syscall.Signal) {
+	for _, p := range h.began(e, since) {
+		_ = syscall.Kill(p, sig) // gone already is fine
+	}
+}
+
+// Remove forgets a session: process (only with force), record and history.
+func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
+	if e.Session.Status().State == session.Running {
+		if !force {
+			return api.Errorf(api.CodeRunning, "session %s is running", e.Record().Name).
+				WithHint("end it first with `longterm kill`, or remove it with --force")
+		}
+		if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
+			return err
+		}
+	}
+	if len(h.SeeLeft(e)) > 0 { // nobody could find it afterwards
+		h.endLeft(e, h.conf.Grace())
+		h.sweep(e)
+	}
+	view := h.Describe(e, e.Session.Status())
+	h.hide(e)
+	e.Session.Stop()
+	if e.device != nil { // first of all: what a keeper has and nobody knows of comes back
+		e.device.released()
+	}
+	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
+	h.drop(e)
+	h.Bus.Publish("removed", &view)
+	if err != nil {
+		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.Record().Name, err)
+	}
+	return nil
+}
+
+func (h *Registry) removeDir(e *Handle) error {
+	e.manifest.Lock()
+	defer e.manifest.Unlock()
+	e.removed = true
+	h.spawner.DropState(e.Session.ID())
+	h.forgotten.Store(true)
+	return removeSessionDir(h.dirs.Session(e.Session.ID()))
+}
+
+// rereadGrace is how long a temporary session stays for whoever was told how to read what
+// its answer left out.
+const rereadGrace = 15 * time.Minute
+
+// RemoveEnded removes a temporary session that ended with nobody looking.
+func (h *Registry) RemoveEnded(e *Handle) {
+	if h.ByID(e.rec.ID) != e || !e.Temporary() { // removed, or kept, meanwhile
+		return
+	}
+	if e.cut.Swap(false) {
+		time.AfterFunc(rereadGrace, func() { h.RemoveEnded(e) })
+		return
+	}
+	if len(h.NoteLeft(e)) > 0 { // maintenance looks again
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.Remove(ctx, e, false); err != nil {
+		h.log.Error("remove a temporary session", "session", e.Session.ID(), "err", err)
+	}
+}

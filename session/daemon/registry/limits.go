@@ -1,0 +1,98 @@
+//go:build unix
+
+package registry
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func (e *Handle) ModeReason() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.why
+}
+
+// cgroupOf is what a session's cgroup tells; nil when it has none.
+func cgroupOf(dir string) *api.Cgroup {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil // everybody in it ended
+	}
+	c := &api.Cgroup{Path: dir, Memory: cgroupNumber(dir, "memory.current"), PIDs: cgroupNumber(dir, "pids.current")}
+	if c.PIDs == nil {
+		c.PIDs = cgroupMembers(dir)
+	}
+	for line := range strings.Lines(cgroupFile(dir, "cpu.stat")) {
+		if v, ok := strings.CutPrefix(line, "usage_usec "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil {
+				n /= 1000
+				c.CPUMS = &n
+			}
+		}
+	}
+	c.Limits = cgroupLimits(dir)
+	return c
+}
+
+// cgroupLimits are those in force; nil when there are none.
+func cgroupLimits(dir string) *api.Limits {
+	var l api.Limits
+	if n := cgroupNumber(dir, "memory.max"); n != nil {
+		l.Memory = *n
+	}
+	if n := cgroupNumber(dir, "pids.max"); n != nil {
+		l.PIDs = int(*n)
+	}
+	quota, period, _ := strings.Cut(cgroupFile(dir, "cpu.max"), " ")
+	q, errQ := strconv.ParseFloat(quota, 64)
+	per, errP := strconv.ParseFloat(period, 64)
+	if errQ == nil && errP == nil && per > 0 {
+		l.CPU = q / per
+	}
+	if l == (api.Limits{}) {
+		return nil
+	}
+	return &l
+}
+
+func cgroupFile(dir, file string) string {
+	b, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// cgroupNumber is nil for "max" and for what is not there.
+func cgroupNumber(dir, file string) *int64 {
+	n, err := strconv.ParseInt(cgroupFile(dir, file), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// cgroupMembers counts threads where the pids controller does not.
+func cgroupMembers(dir string) *int64 {
+	if _, err := os.Stat(filepath.Join(dir, "cgroup.threads")); err != nil {
+		return nil
+	}
+	n := int64(len(strings.Fields(cgroupFile(dir, "cgroup.threads"))))
+	return &n
+}
+
+// killCgroup ends everybody in a session's cgroup at once, also when the keeper has let go
+// of the session already.
+func killCgroup(e *Handle) {
+	if e.device != nil && e.device.cgroup != "" {
+		_ = os.WriteFile(filepath.Join(e.device.cgroup, "cgroup.kill"), []byte("1"), 0) // it may be gone
+		_ = os.Remove(e.device.cgroup)
+	}
+}

@@ -1,0 +1,201 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Budget is what history may take on disk. Zero fields are no limit.
+type Budget struct {
+	SessionBytes int64         // of one session
+	SessionAge   time.Duration // of what a session printed
+	TotalBytes   int64         // of all sessions
+	Dead         int           // sessions that have ended
+	DeadAge      time.Duration // since they ended
+}
+
+// How often maintenance looks at things.
+const (
+	tidyEvery   = time.Minute // histories over the budget
+	lookEvery   = time.Second // the configuration
+	compactRest = 10 * time.Second
+)
+
+// KeptJobs is how many records of jobs are kept.
+const KeptJobs = 5000
+
+// maintenance looks after histories: syncs them, packs them, drops what is over the budget.
+type maintenance struct {
+	reg    *Registry
+	packed map[string]uint64 // by session: output when it was last packed
+}
+
+func (j *maintenance) run(ctx context.Context) {
+	conf := j.reg.conf
+	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	defer sync.Stop()
+	defer tidy.Stop()
+	defer pack.Stop()
+	j.reg.noteAllLeft() // of sessions that ended under an earlier daemon
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-sync.C:
+			if conf.Get().Sync.Policy != config.SyncNever {
+				j.sync(now)
+			}
+		case now := <-look.C:
+			if conf.Look(now) {
+				sync.Reset(conf.Get().Sync.Interval)
+				j.reg.Bus.Publish("config", nil)
+			}
+		case <-pack.C:
+			j.pack(ctx)
+			j.reg.emptyLog(ctx)
+		case now := <-tidy.C:
+			j.reg.noteAllLeft()
+			if err := j.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
+				j.reg.log.Error("forget old jobs", "err", err)
+			}
+			if _, err := j.reg.Tidy(ctx, now, j.reg.budget()); err != nil {
+				j.reg.log.Error("keep histories within the budget", "err", err)
+			}
+		}
+	}
+}
+
+func (j *maintenance) sync(now time.Time) {
+	for _, e := range j.reg.unordered() {
+		if err := e.Session.Sync(now); err != nil {
+			j.reg.log.Error("sync a history", "session", e.rec.ID, "err", err)
+		}
+	}
+}
+
+// pack compacts the histories of sessions that rest, one after the other.
+func (j *maintenance) pack(ctx context.Context) {
+	packed := false
+	defer func() {
+		if packed { // sessions that rest have given memory up, too
+			debug.FreeOSMemory()
+		}
+	}()
+	all := j.reg.All()
+	maps.DeleteFunc(j.packed, func(id string, _ uint64) bool { return j.reg.ByID(id) == nil })
+	for _, e := range all {
+		_, end := e.Session.OutputRange()
+		if ctx.Err() != nil {
+			return
+		}
+		if j.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactRest || e.Record().Temporary {
+			continue
+		}
+		e.manifest.Lock() // its directory is not removed meanwhile
+		removed := e.removed
+		var err error
+		if !removed {
+			_, err = e.Session.Compact(ctx)
+		}
+		e.manifest.Unlock()
+		if err != nil && ctx.Err() == nil {
+			j.reg.log.Error("pack a history", "session", e.rec.ID, "err", err)
+		}
+		j.packed[e.rec.ID], packed = end, true
+	}
+}
+
+func (h *Registry) budget() Budget {
+	r := h.conf.Get().Retention
+	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
+}
+
+// Tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a
+// whole.
+func (h *Registry) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
+	p := api.Pruned{Removed: []string{}, Cut: []string{}}
+	var usages []journal.Usage
+	entries := map[string]*Handle{}
+	var errs []error
+	for _, e := range h.All() {
+		if e.Record().Temporary {
+			if st := e.Session.Status(); st.State != session.Running && now.Sub(st.Ended) > TemporaryGrace && len(e.leftover()) == 0 {
+				e.Clients.IfEmpty(func() { h.RemoveEnded(e) })
+			}
+			continue
+		}
+		dir := filepath.Join(h.dirs.Session(e.rec.ID), "journal")
+		before, err := journal.Measure(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := e.Session.Retain(now, journal.Retention{MaxAge: b.SessionAge, MaxBytes: b.SessionBytes}); err != nil {
+			errs = append(errs, err)
+		}
+		after, err := journal.Measure(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if after.Bytes < before.Bytes {
+			if start, _ := e.Session.OutputRange(); start > 0 {
+				errs = append(errs, h.Index.forgetBefore(ctx, e.rec.ID, start))
+			}
+			p.Cut, p.Bytes = append(p.Cut, e.Record().Name), p.Bytes+before.Bytes-after.Bytes
+		}
+		after.Live = e.Session.Status().State == session.Running
+		if ended := e.Session.Status().Ended; !after.Live && !ended.IsZero() {
+			after.Last = ended
+		}
+		usages, entries[dir] = append(usages, after), e
+	}
+	for _, drop := range journal.Plan(now, usages, journal.Budget{MaxBytes: b.TotalBytes, MaxDead: b.Dead, MaxDeadAge: b.DeadAge}) {
+		if err := h.carryOut(ctx, now, entries[drop.Dir], drop, &p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// carryOut drops one thing.
+func (h *Registry) carryOut(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
+	before, err := journal.Measure(drop.Dir)
+	if err != nil {
+		return err
+	}
+	name := e.Record().Name
+	if drop.Keep == 0 && len(h.NoteLeft(e)) > 0 { // removing it would end them
+		return nil
+	}
+	if drop.Keep == 0 {
+		h.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
+		if err := h.Remove(ctx, e, false); err != nil {
+			return err
+		}
+		p.Removed, p.Bytes = append(p.Removed, name), p.Bytes+before.Bytes
+		return nil
+	}
+	if err := e.Session.Retain(now, journal.Retention{MaxBytes: drop.Keep}); err != nil {
+		return err
+	}
+	start, _ := e.Session.OutputRange()
+	ferr := h.Index.forgetBefore(ctx, e.rec.ID, start)
+	after, err := journal.Measure(drop.Dir)
+	err = errors.Join(err, ferr)
+	p.Cut, p.Bytes = append(p.Cut, name), p.Bytes+before.Bytes-after.Bytes
+	return err
+}

@@ -1,0 +1,225 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// What a killed keeper leaves behind. Its programs do not end with it as long as the daemon
+// holds their terminals, and some would not end by the hang-up either. A session is called
+// lost, and may be started again, only once nothing of it runs any more.
+
+// orphan is a session without a keeper whose processes may still run.
+type orphan struct {
+	id      string
+	pid     int // of its own process
+	started time.Time
+	cgroups []string // directories
+	live    *Handle  // nil: from the records, nobody holds its terminal
+	found   []sys.Process
+}
+
+// orphanPoll is how often the end of orphans is looked for.
+const orphanPoll = 10 * time.Millisecond
+
+// startTolerance is how far the clocks of a process's start and of our records may be apart.
+const startTolerance = 2 * time.Second
+
+// endOrphans ends all processes of sessions without a keeper, by the kill ladder, while it
+// takes what they print on their terminals, and hangs these up.
+func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
+	if len(list) == 0 {
+		return
+	}
+	defer func() {
+		for _, o := range list {
+			o.salvage(ctx)
+			o.hangUp()
+			o.removeCgroups()
+		}
+	}()
+	for _, r := range ladder {
+		h.find(list)
+		if !anyLeft(list) {
+			return
+		}
+		for _, o := range list {
+			o.signal(r.sig, r.scope)
+		}
+		if r.sig != syscall.SIGKILL {
+			awaitOrphans(ctx, list, h.conf.Grace())
+		}
+	}
+	for range sweepRounds { // who was born while others were killed
+		awaitOrphans(ctx, list, endTime/sweepRounds)
+		if h.find(list); !anyLeft(list) {
+			return
+		}
+		for _, o := range list {
+			o.signal(syscall.SIGKILL, wire.ScopeAll)
+		}
+	}
+	for _, o := range list {
+		for _, p := range o.left() {
+			h.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
+		}
+	}
+}
+
+// awaitOrphans waits until all that were found have ended, d at most, and takes their output.
+func awaitOrphans(ctx context.Context, list []*orphan, d time.Duration) {
+	deadline := time.Now().Add(d)
+	for {
+		for _, o := range list {
+			o.salvage(ctx)
+		}
+		if !anyLeft(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
+			return
+		}
+		time.Sleep(min(orphanPoll, time.Until(deadline)))
+	}
+}
+
+func anyLeft(list []*orphan) bool {
+	return slices.ContainsFunc(list, func(o *orphan) bool { return len(o.left()) > 0 })
+}
+
+// left are the processes found that have not ended.
+func (o *orphan) left() []sys.Process {
+	o.found = sys.Living(o.found)
+	return o.found
+}
+
+func (o *orphan) signal(sig syscall.Signal, scope string) {
+	if scope == wire.ScopeForeground && o.live != nil {
+		if pgid := o.live.device.foreground(); pgid > 0 { // the terminal holds the number
+			_ = syscall.Kill(-pgid, sig) // gone already is fine
+			return
+		}
+	}
+	if sig == syscall.SIGKILL {
+		for _, dir := range o.cgroups {
+			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
+		}
+	}
+	for _, p := range o.left() {
+		if scope == wire.ScopeAll || p.PID == o.pid {
+			_ = syscall.Kill(p.PID, sig)
+		}
+	}
+}
+
+// salvage takes what the programs have printed since the keeper died.
+func (o *orphan) salvage(ctx context.Context) {
+	if o.live == nil {
+		return
+	}
+	_, _ = o.live.Session.Salvage(ctx, o.live.device.readRest) // an ended session has nothing left
+}
+
+// hangUp closes the terminal: whoever still has it open gets a SIGHUP and no more input.
+func (o *orphan) hangUp() {
+	if o.live != nil && o.live.device.pty != nil {
+		_ = o.live.device.pty.Close()
+	}
+}
+
+// removeCgroups removes what nobody else will: the keeper's own goes with its last session.
+func (o *orphan) removeCgroups() {
+	for _, dir := range o.cgroups {
+		_ = os.Remove(dir)
+		_ = os.Remove(filepath.Dir(dir))
+	}
+}
+
+// readRest reads what a terminal holds, without waiting; 0 when that is nothing.
+func (d *device) readRest(p []byte) int {
+	if d.pipe || d.pty == nil {
+		return 0
+	}
+	n := 0
+	_ = d.control(func(fd int) (err error) {
+		n, err = unix.Read(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
+// find adds the processes of all sessions in one walk over the system's: members of the
+// session's cgroup, carriers of its mark, and what belongs to its own process while that
+// lives. Numbers of processes are used again: one that did not start when the session did
+// is another's.
+func (h *Registry) find(list []*orphan) {
+	seen := h.walker.look()
+	for _, o := range list {
+		pid := 0
+		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
+			pid = o.pid
+		}
+		for _, p := range seen.Of(pid, o.id) {
+			o.add(p)
+		}
+		for _, dir := range o.cgroups {
+			for _, pid := range inCgroup(dir) {
+				if p, ok := seen.Process(pid); ok {
+					o.add(p)
+				}
+			}
+		}
+	}
+}
+
+func (o *orphan) add(p sys.Process) {
+	if !slices.Contains(o.found, p) {
+		o.found = append(o.found, p)
+	}
+}
+
+// orphansOf are the sessions that a keeper held when it died. The terminals of those that
+// had ended before are hung up.
+func (h *Registry) orphansOf(key string) (orphans []*orphan, lost []*Handle) {
+	for _, e := range h.All() {
+		if e.device == nil || e.Record().Keeper != key {
+			continue
+		}
+		st := e.Session.Status()
+		o := &orphan{id: e.Session.ID(), pid: st.PID, started: st.Started, live: e}
+		if st.State != session.Running {
+			o.hangUp()
+			continue
+		}
+		if e.device.cgroup != "" {
+			o.cgroups = []string{e.device.cgroup}
+		}
+		orphans, lost = append(orphans, o), append(lost, e)
+	}
+	return orphans, lost
+}
+
+// endLeftBehind ends what sessions have left that ran when their keeper and the daemon died.
+// It returns before any of them is called lost. Those that a keeper has, or may have, are left
+// alone: a later daemon finds them.
+func (h *Registry) endLeftBehind(rest []*Handle) {
+	var orphans []*orphan
+	for _, e := range rest {
+		if e.rec.State == string(session.Running) && !h.kept[e.rec.ID] && !h.silent[e.rec.Keeper] {
+			orphans = append(orphans, &orphan{
+				id: e.rec.ID, pid: e.rec.PID, started: e.rec.Started, cgroups: keeper.CgroupsOf(e.rec.ID),
+			})
+		}
+	}
+	h.endOrphans(context.Background(), orphans)
+}

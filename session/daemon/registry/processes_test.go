@@ -1,0 +1,72 @@
+//go:build linux
+
+package registry
+
+import (
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// Many who ask at once share a look that began after they asked.
+//
+// FAULT: A26
+func TestLooksAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks, answered atomic.Int32
+		gate := make(chan struct{})
+		w := &walker{read: func() *sys.Table { looks.Add(1); <-gate; return &sys.Table{} }}
+		ask := func() { w.look(); answered.Add(1) }
+		go ask()
+		synctest.Wait() // it is being looked for
+		for range 100 {
+			go ask()
+		}
+		synctest.Wait()
+		gate <- struct{}{}
+		synctest.Wait()
+		if answered.Load() != 1 {
+			t.Errorf("%d have an answer from before they asked", answered.Load()-1)
+		}
+		gate <- struct{}{}
+		synctest.Wait()
+		if looks.Load() != 2 || answered.Load() != 101 {
+			t.Errorf("%d looks for %d", looks.Load(), answered.Load())
+		}
+	})
+}
+
+// A session's processes are its descendants, those of its terminal session and those that
+// carry its mark.
+//
+// FAULT: B9, A26
+func TestProcessesOfASession(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	cmd.Env = append(os.Environ(), sessionMark+"=the-id")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Skip("needs sleep: ", err)
+	}
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	seen := lookAtProcesses()
+	if all := seen.Of(0, "the-id"); len(all) != 1 || all[0].PID != cmd.Process.Pid || !all[0].Lives() {
+		t.Errorf("by its mark: %v, it is %d", all, cmd.Process.Pid)
+	}
+	if all := seen.Of(cmd.Process.Pid, "another"); len(all) != 1 {
+		t.Errorf("by its terminal session: %v", all)
+	}
+	p := seen.Of(0, "the-id")[0]
+	if p.Ignores(syscall.SIGTERM) {
+		t.Error("sleep does not ignore SIGTERM")
+	}
+	sys.SignalAll([]sys.Process{p}, syscall.SIGKILL)
+	_ = cmd.Wait()
+	if p.Lives() || len(sys.Living([]sys.Process{p})) != 0 {
+		t.Error("it lives")
+	}
+}

@@ -1,0 +1,384 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/events"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Registry is the set of sessions. Its lock guards the maps; handles have their own.
+type Registry struct {
+	dirs    paths.Dirs
+	build   string
+	log     *slog.Logger
+	store   *store.Store
+	conf    *settings.Settings
+	host    Host
+	crashed bool // the daemon before this one did
+
+	kept   map[string]bool // ids of the sessions that keepers had at the start
+	silent map[string]bool // keys of keepers that ran then and did not answer
+
+	Bus        events.Bus
+	rebuilding chan struct{}
+	suspects   chan struct{}
+	awake      *session.Awake
+	writes     sync.WaitGroup  // records on their way to the disk
+	restoring  sync.Mutex      // one restore at a time; before mu
+	lost       []*Handle       // went down with their keeper or the machine; set while loading
+	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
+	Index      *Indexer
+	spawner    spawn.Spawner
+	walker     walker
+	records    writequeue.Queue // records of commands and sessions
+	watchers   *watchers        // read what commands print
+	Terminals  events.Terminals // of attached clients
+	forgotten  atomic.Bool      // a session was removed since the database's log was emptied
+
+	mu     sync.RWMutex
+	byid   map[string]*Handle
+	byname map[string]*Handle
+}
+
+// endedAwake is how many ended sessions have their screens in memory.
+const endedAwake = 4
+
+// endTime bounds what is done when a session or its keeper has ended.
+const endTime = 2 * time.Second
+
+// ReconnectTime is how long a keeper may be away (it re-executes itself in an
+// upgrade) before its sessions count as lost.
+const ReconnectTime = 5 * time.Second
+
+// Host is what the set of sessions needs of the daemon that it is in.
+type Host interface {
+	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
+	KeeperFor(key string) (Keeper, error)
+	// Ran is told of a command that began or ended, on the session's goroutine.
+	Ran(e *Handle, c *session.Command)
+	// Leaving says that the daemon ends: what it holds is its successor's.
+	Leaving() bool
+	// Notice records something that was mended and that people should know.
+	Notice(format string, args ...any)
+}
+
+// Keeper is the connection to a keeper. It is made anew when the keeper is replaced.
+type Keeper interface {
+	spawn.Keeper
+	Key() string
+}
+
+// registryConfig is what a set of sessions is made with.
+type Config struct {
+	Dirs     paths.Dirs
+	Build    string
+	Log      *slog.Logger
+	Store    *store.Store
+	Settings *settings.Settings
+	Crashed  bool // the daemon before this one did
+	Host     Host
+}
+
+func New(c Config) *Registry {
+	return &Registry{
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
+		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
+		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
+		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
+		awake:   session.NewAwake(endedAwake), watchers: newWatchers(),
+	}
+}
+
+// Flush waits until the records of what has happened are written.
+func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
+
+// WasUnborn says that the daemon before recorded a session and did not come to start it.
+func (h *Registry) WasUnborn(id string) bool { return h.unborn[id] }
+
+func (h *Registry) ByID(id string) *Handle {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.byid[id]
+}
+
+// add makes a handle known. The name must be free.
+func (h *Registry) add(e *Handle) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, taken := h.byname[e.rec.Name]; taken {
+		return nameTaken(e.rec.Name)
+	}
+	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
+	return nil
+}
+
+// hide makes a handle unknown while what is left of it is removed. Its name stays taken
+// until drop: the database has it until then.
+func (h *Registry) hide(e *Handle) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.byid, e.rec.ID)
+}
+
+func (h *Registry) drop(e *Handle) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.byid, e.rec.ID)
+	if h.byname[e.rec.Name] == e {
+		delete(h.byname, e.rec.Name)
+	}
+}
+
+// unordered lists the sessions.
+func (h *Registry) unordered() []*Handle {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	list := make([]*Handle, 0, len(h.byid))
+	for _, e := range h.byid {
+		if e.ready.Load() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// All lists the sessions, oldest first.
+func (h *Registry) All() []*Handle {
+	list := h.unordered()
+	slices.SortFunc(list, func(a, b *Handle) int {
+		// Both are set once, before a handle is known: no lock, no copy of the record.
+		if c := a.rec.Created.Compare(b.rec.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.rec.ID, b.rec.ID)
+	})
+	return list
+}
+
+// Resolve finds a session by id, name or unique prefix of either.
+func (h *Registry) Resolve(ref string) (*Handle, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if e := h.byid[ref]; e != nil && e.ready.Load() {
+		return e, nil
+	}
+	if e := h.byname[ref]; e != nil && e.ready.Load() && h.byid[e.rec.ID] == e {
+		return e, nil
+	}
+	found := map[*Handle]string{}
+	for id, e := range h.byid {
+		if ref != "" && strings.HasPrefix(id, ref) && e.ready.Load() {
+			found[e] = id
+		}
+	}
+	for name, e := range h.byname {
+		if ref != "" && strings.HasPrefix(name, ref) && e.ready.Load() && h.byid[e.rec.ID] == e {
+			found[e] = name
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, api.Errorf(api.CodeNotFound, "no session %q", ref).
+			WithHint("`longterm ls` lists the sessions%s", h.nearLocked(ref))
+	case 1:
+		for e := range found {
+			return e, nil
+		}
+	}
+	var names []string
+	for e, match := range found {
+		if match == e.rec.Name {
+			names = append(names, e.rec.Name)
+		} else {
+			names = append(names, match[:min(len(match), 8)]+" ("+e.rec.Name+")")
+		}
+	}
+	slices.Sort(names)
+	return nil, api.Errorf(api.CodeAmbiguous, "%q could be %s", ref, strings.Join(names, ", ")).
+		WithHint("give more of the name or id")
+}
+
+// nearLocked suggests a name that differs from ref by little.
+func (h *Registry) nearLocked(ref string) string {
+	for name := range h.byname {
+		if strings.EqualFold(name, ref) || strings.Contains(name, ref) && ref != "" {
+			return fmt.Sprintf("; did you mean %q?", name)
+		}
+	}
+	return ""
+}
+
+func nameTaken(name string) error {
+	return api.Errorf(api.CodeNameTaken, "a session named %q exists", name).
+		WithHint("choose another name, or remove that one with `longterm rm %s`", name)
+}
+
+// changed is told of every change of a session's status, on its owner's goroutine.
+func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
+	switch c {
+	case session.ChangeState:
+		h.saveEnd(e, st)
+		h.programEnded(e, st)
+		if st.State != session.Running {
+			h.writes.Go(func() { h.spawner.DropState(e.rec.ID) })
+		}
+	case session.ChangeCwd:
+		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
+	case session.ChangeSize:
+		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
+	}
+	if c == session.ChangeBell {
+		e.bells.Ring(func(n int) { h.publishBell(e, n) })
+		return
+	}
+	view := h.Describe(e, st)
+	h.Bus.Publish(eventKinds[c], &view)
+	if c == session.ChangeState && e.Temporary() {
+		h.removeSoon(e)
+	}
+}
+
+// removeSoon removes a temporary session that has ended when its time has passed.
+func (h *Registry) removeSoon(e *Handle) {
+	time.AfterFunc(TemporaryGrace, func() { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
+}
+
+// TemporaryGrace is how long a temporary session stays after its end for whoever
+// started it to read the result. They remove it themselves when they have.
+const TemporaryGrace = time.Minute
+
+var eventKinds = map[session.Change]string{
+	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
+	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
+	session.ChangeProgress: "progress", session.ChangeHistory: "history", session.ChangeShell: "shell",
+	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeQuarantine: "quarantine",
+}
+
+// KeeperLost ends what a keeper that died left running, and then marks its sessions.
+func (h *Registry) KeeperLost(key string) {
+	orphans, lost := h.orphansOf(key)
+	h.endOrphans(context.Background(), orphans)
+	for _, e := range lost {
+		e.Session.Lost()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	for _, e := range lost {
+		h.endsWithin(ctx, e, endTime)
+	}
+	again, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	h.restoreAll(again, lost)
+}
+
+// Resync goes on with the sessions of a keeper whose connection was made anew: their
+// rings are still mapped, but notices may have been missed.
+func (h *Registry) Resync(k Keeper) {
+	for _, e := range h.All() {
+		if e.device == nil || e.Record().Keeper != k.Key() || e.Session.Status().State != session.Running {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
+		_, ring, pty, err := k.Link().Adopt(ctx, e.Session.ID()) // has exit and close told again
+		cancel()
+		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
+		if errors.Is(err, link.ErrNotFound) {
+			h.log.Error("the keeper lost a session", "session", e.Session.ID(), "err", err)
+			e.Session.Lost()
+			continue
+		}
+		if err != nil { // the connection ended again: there will be another resync
+			h.log.Warn("resync", "session", e.Session.ID(), "err", err)
+		}
+		e.device.Resume()
+		e.Session.Notice()
+	}
+}
+
+// Start has what is done beside the sessions done: the index and maintenance. stop ends that and waits.
+func (h *Registry) Start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { h.Index.run(ctx) })
+	background.Go(func() { (&maintenance{h, map[string]uint64{}}).run(ctx) })
+	return func() {
+		cancel()
+		background.Wait()
+		h.Index.close()
+	}
+}
+
+// StopAll ends every owner after a checkpoint.
+func (h *Registry) StopAll() {
+	h.watchers.stop()
+	var wg sync.WaitGroup
+	for _, e := range h.All() {
+		wg.Go(e.Session.Stop)
+	}
+	wg.Wait()
+	h.records.Flush(context.Background())
+	h.writes.Wait()
+}
+
+// KillAll ends every running process and waits until all are recorded.
+func (h *Registry) KillAll() {
+	ctx := context.Background() // each ends by itself
+	var wg sync.WaitGroup
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
+			wg.Go(func() {
+				if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
+					h.log.Error("kill", "session", e.Session.ID(), "err", err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// contain runs what reads a session's output beside its owner. A panic there ends that, and
+// not the daemon.
+func (h *Registry) contain(what, id string, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	return f()
+}
+
+func (h *Registry) publishBell(e *Handle, n int) {
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
+}
+
+// AnyRuns says whether a session has a process.
+func (h *Registry) AnyRuns() bool {
+	for _, e := range h.All() {
+		if e.Session.Status().State == session.Running {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Policies of sessions whose process went down with the machine.
+const (
+	restoreShell   = "shell"
+	restoreCommand = "command"
+)
+
+// Restore starts a session's process again under the same id. Its output goes on where
+// the old one's ended, below a dated line. The session is another handle from then on:
+// who watches the old one is told that it ended and finds the new one.
+func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*Handle, error) {
+	h.restoring.Lock() // two at once would both write to the journal
+	defer h.restoring.Unlock()
+	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
+		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
+	}
+	p, err := h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, req)
+	if err != nil {
+		return nil, err
+	}
+	k, err := h.host.KeeperFor(p.Record.Keeper)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.dirs.KeeperLog())
+	}
+	line, err := h.divider(ctx, old)
+	anew := errors.Is(err, session.ErrQuarantined)
+	if err != nil && !anew {
+		return nil, err
+	}
+	old.Session.Stop()
+	if old.device != nil {
+		old.device.released()
+	}
+	e := NewHandle(p.Record)
+	p.Base, err = h.divide(p.Record.ID, line)
+	if err == nil && anew { // what could not be looked at is not looked at again
+		err = old.Session.BeginAfter(p.Base)
+	}
+	if err == nil {
+		err = h.spawn(ctx, e, k, p)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.reopen(old))
+	}
+	h.replace(old, e)
+	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) })
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Publish("state", &view)
+	return e, nil
+}
+
+// divider is what stands between the old output and the new: it ends every mode the old
+// programs left set, goes below what they printed and says when.
+func (h *Registry) divider(ctx context.Context, e *Handle) ([]byte, error) {
+	_, end := e.Session.OutputRange()
+	engine, err := e.Session.Past(ctx, end)
+	if err != nil {
+		return dividingLine([]byte("\x1bc")), err
+	}
+	var b []byte
+	if m := engine.Modes(); m.AltScreen { // on the primary screen it would move the cursor
+		b = append(b, "\x1b[?1049l"...)
+		_, _ = engine.Write(b)
+	}
+	var f vterm.Frame
+	engine.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
+	b = render.AppendModesReset(b)
+	b = render.AppendCursor(b, f.Cursor.Row, 0)
+	if f.Cursor.Col > 0 {
+		b = append(b, "\r\n"...)
+	}
+	return dividingLine(b), nil
+}
+
+func dividingLine(b []byte) []byte {
+	return append(b, "\x1b[2m── restored "+time.Now().Format(time.DateTime)+" ──\x1b[m\r\n"...)
+}
+
+// divide appends the line between old and new to a session's journal and returns where
+// the new output begins.
+func (h *Registry) divide(id string, line []byte) (uint64, error) {
+	j, _, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
+	if err != nil {
+		return 0, spawn.StorageError(err, h.dirs.State)
+	}
+	if err = j.AppendOutput(line); err != nil {
+		err = spawn.StorageError(err, h.dirs.State)
+	}
+	return j.End(), errors.Join(err, j.Close())
+}
+
+// reopen makes a handle's history readable again after a restore that failed.
+func (h *Registry) reopen(old *Handle) error {
+	again := NewHandle(old.Record())
+	if err := h.begin(again, nil, nil, journal.Options{}); err != nil {
+		return err
+	}
+	h.replace(old, again)
+	return nil
+}
+
+// replace puts one handle in another's place.
+func (h *Registry) replace(old, e *Handle) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
+}
+
+// RestoreLost starts what was found lost when the daemon started, and is to come back by policy.
+func (h *Registry) RestoreLost(ctx context.Context) { h.restoreAll(ctx, h.lost) }
+
+// restoreAll starts what went down with its keeper or the machine and is to come back by
+// policy.
+func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
+	for _, e := range lost {
+		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
+		if req.Shell == req.Command || ctx.Err() != nil {
+			continue
+		}
+		if _, err := h.Restore(ctx, e, req); err != nil {
+			h.host.Notice("session %s did not come back: %v", e.Record().Name, err)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/session/output/progress"
+	"github.com/longterm-dev/longterm/store"
+)
+
+const (
+	// firstLook is how long a command runs before anybody looks: most are over by then.
+	firstLook = 150 * time.Millisecond
+	// followEvery is how often what it printed is read and told, at most.
+	followEvery = 250 * time.Millisecond
+	// askPast is when its earlier runs are looked up.
+	askPast = 2 * time.Second
+	// followShare is the part of a core that reading one session takes.
+	followShare = 0.25
+	// maxBehind is how far reading may be behind before some is left out, keepBehind what
+	// is read then, in bytes.
+	maxBehind, keepBehind = 64 << 20, 1 << 20
+)
+
+// watcher reads what a task prints. It reads as any client does, ring or journal: the
+// session's owner does nothing for it.
+type watcher struct {
+	reg  *Registry
+	e    *Handle
+	task task
+	ends <-chan outcome
+
+	m        *progress.Machine
+	feed     *progress.Feed
+	pos      uint64
+	told     progress.State // what listeners know
+	reported [2]any         // by OSC 9;4 before it began
+}
+
+func (f *watcher) run(ctx context.Context) {
+	st := f.e.Session.Status()
+	f.reported = reportedOf(&st)
+	f.e.Session.Progresses()
+	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
+	f.pos = f.task.from
+	f.feed = progress.NewFeed(f.m, f.pos)
+	if f.pause(ctx, firstLook) {
+		return
+	}
+	w := f.e.Session.Watch()
+	defer w.Close()
+	past := time.After(max(askPast-time.Since(f.task.began), 0))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Done:
+			return
+		case how, ok := <-f.ends:
+			f.end(ctx, how, ok)
+			return
+		case <-past:
+			f.m.Expect(f.reg.earlier(ctx, f.e, &f.task))
+		case <-w.Output:
+		}
+		if f.read(ctx, f.e.end()) != nil {
+			return
+		}
+		f.show(time.Now())
+		if f.pause(ctx, followEvery) {
+			return
+		}
+	}
+}
+
+// pause waits, and reports if the task ended meanwhile, or ctx.
+func (f *watcher) pause(ctx context.Context, d time.Duration) (over bool) {
+	select {
+	case <-ctx.Done():
+		return true
+	case how, ok := <-f.ends:
+		f.end(ctx, how, ok)
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+func (e *Handle) end() uint64 { _, end := e.Session.OutputRange(); return end }
+
+// buffers are what watchers read into.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// read takes what was printed up to an offset.
+func (f *watcher) read(ctx context.Context, end uint64) error {
+	if end > f.pos+maxBehind {
+		f.skip(end - keepBehind)
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for f.pos < end {
+		began := time.Now()
+		c, err := f.e.Session.Output(f.pos, (*buf)[:min(uint64(len(*buf)), end-f.pos)])
+		if err != nil {
+			return err
+		}
+		if c.Gap > 0 {
+			f.skip(c.From)
+		}
+		if len(c.Data) == 0 && c.Next <= f.pos {
+			break
+		}
+		f.take(c, began)
+		if err := f.rest(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	f.feed.Settle(time.Now())
+	return nil
+}
+
+// take feeds a piece of output.
+func (f *watcher) take(c session.Chunk, now time.Time) {
+	st := f.e.Session.Status()
+	if r := reportedOf(&st); r != f.reported {
+		f.m.Reported(st.Progress, st.Percent)
+	}
+	f.pos = c.Next
+	f.feed.Write(c.Data, now) // which leaves out what a full-screen program draws, however late it is read
+}
+
+func reportedOf(st *session.Status) [2]any { return [2]any{st.Progress, st.Percent} }
+
+func (f *watcher) skip(to uint64) {
+	f.m.Skipped()
+	f.feed.Skip(to, f.e.Session.Status().Alt)
+	f.pos = to
+}
+
+// rest leaves the machine to others for a part of the time.
+func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
+	if worked < 2*time.Millisecond {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(time.Duration(float64(worked) * (1 - followShare) / followShare)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// show makes the state known, and tells listeners if there is news.
+func (f *watcher) show(now time.Time) {
+	s := f.m.State(now)
+	f.e.activity.set(f.task.n, s, now, true)
+	if !news(&f.told, &s) {
+		return
+	}
+	f.told = s
+	f.progressed(&s)
+	view := f.reg.Describe(f.e, f.e.Session.Status())
+	f.reg.Bus.Publish("progress", &view)
+}
+
+// progressed tells who waits for progress of any kind.
+func (f *watcher) progressed(s *progress.State) {
+	if p := &s.Progress; p.Kind != progress.None && p.Kind != progress.Indeterminate {
+		f.e.Session.Progressed(int(p.Fraction*100), f.pos)
+	}
+}
+
+// news reports if a state differs in what people look at.
+func news(old, s *progress.State) bool {
+	a, b := old.Progress, s.Progress
+	return a.Kind != b.Kind || int(a.Fraction*100) != int(b.Fraction*100) || a.Current != b.Current || a.Label != b.Label ||
+		old.Errors != s.Errors || old.Warnings != s.Warnings || (old.First == nil) != (s.First == nil)
+}
+
+// end reads the rest and tells people who want to know.
+func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
+	if !seen || how.at.IsZero() {
+		return
+	}
+	to := f.e.end()
+	if how.to > 0 {
+		to = min(to, how.to)
+	}
+	if f.read(ctx, to) != nil {
+		return
+	}
+	f.feed.End(how.at)
+	s := f.m.State(how.at)
+	f.progressed(&s)
+	f.e.activity.set(f.task.n, s, how.at, false)
+	if news(&f.told, &s) {
+		view := f.reg.Describe(f.e, f.e.Session.Status())
+		f.reg.Bus.Publish("progress", &view)
+	}
+	f.notify(ctx, &s, &how)
+}
+
+func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
+	n := f.reg.conf.Notify()
+	r := f.e.Record()
+	done := notify.Finished{
+		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
+		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.Clients.Count() > 0,
+	}
+	if s.First != nil {
+		done.FirstError = s.First.Message
+	}
+	if !n.Wants(&done) {
+		return
+	}
+	sender := notify.Sender{Terminals: f.reg.Terminals.Send}
+	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
+		f.reg.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
+	}
+}
+
+// earlierRuns bounds how many records are looked at for earlier runs of a command.
+const earlierRuns = 64
+
+// earlier is how long a task took before, newest first: those that succeeded.
+func (h *Registry) earlier(ctx context.Context, e *Handle, j *task) []time.Duration {
+	if j.n == 0 {
+		return h.earlierPrograms(e, j)
+	}
+	list, err := h.store.Commands(ctx, store.CommandQuery{Text: j.command, Newest: true, Limit: earlierRuns})
+	if err != nil {
+		h.log.Warn("look up earlier runs", "session", e.rec.ID, "err", err)
+	}
+	var took []time.Duration
+	for _, c := range list {
+		if c.Text == j.command && c.Cwd == j.cwd && c.ExitCode != nil && *c.ExitCode == 0 && c.Ended.After(c.Started) {
+			took = append(took, c.Ended.Sub(c.Started))
+		}
+	}
+	return took
+}
+
+// earlierPrograms is the same of sessions.
+func (h *Registry) earlierPrograms(e *Handle, j *task) []time.Duration {
+	var took []time.Duration
+	for _, other := range h.All() {
+		r := other.Record()
+		if other != e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == j.cwd && slices.Equal(r.Argv, j.argv) && r.Ended.After(r.Started) {
+			took = append(took, r.Ended.Sub(r.Started))
+		}
+	}
+	slices.Reverse(took)
+	return took
+}

@@ -1,0 +1,137 @@
+//go:build unix
+
+package spawn
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// commandOf is the argv to start: the one given, the user's shell for a line, or the
+// user's shell alone.
+func commandOf(n api.NewSession, env []string) (argv []string, shell bool, err error) {
+	switch {
+	case len(n.Argv) > 0 && n.Line != "":
+		return nil, false, api.Errorf(api.CodeInvalid, "both argv and line are given").WithHint("give one of them")
+	case len(n.Argv) > 0:
+		if strings.TrimSpace(n.Argv[0]) == "" {
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+		}
+		return n.Argv, false, nil
+	case n.Line != "":
+		if strings.TrimSpace(n.Line) == "" {
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+		}
+		return []string{userShell(env), "-c", n.Line}, false, nil
+	default:
+		return []string{userShell(env)}, true, nil
+	}
+}
+
+// userShell is $SHELL, else bash, else sh (R9).
+func userShell(env []string) string {
+	if s := getenv(env, "SHELL"); s != "" {
+		if _, err := os.Stat(s); err == nil {
+			return s
+		}
+	}
+	if p, err := lookPath("bash", env, "/"); err == nil {
+		return p
+	}
+	return "/bin/sh"
+}
+
+func checkCwd(dir string) (string, error) {
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		return home, nil
+	}
+	if !filepath.IsAbs(dir) {
+		return "", api.Errorf(api.CodeInvalid, "working directory %s is not absolute", dir)
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", api.Errorf(api.CodeInvalid, "working directory %s does not exist", dir).WithHint("create it or choose another with --cwd")
+	case err != nil:
+		return "", api.Errorf(api.CodeInvalid, "working directory %s: %v", dir, err)
+	case !st.IsDir():
+		return "", api.Errorf(api.CodeInvalid, "working directory %s is not a directory", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// lookPath finds a program as execvp would with the child's PATH and directory.
+func lookPath(name string, env []string, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		p := name
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		return p, executable(p, name)
+	}
+	path := getenv(env, "PATH")
+	if path == "" {
+		path = "/usr/local/bin:/usr/bin:/bin"
+	}
+	var denied error
+	for _, d := range filepath.SplitList(path) {
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(dir, d)
+		}
+		p := filepath.Join(d, name)
+		err := executable(p, name)
+		if err == nil {
+			return p, nil
+		}
+		var e *api.Error
+		if errors.As(err, &e) && e.Code == api.CodeSpawn {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the name, or PATH, or give a path")
+}
+
+func executable(p, name string) error {
+	st, err := os.Stat(p)
+	switch {
+	case err != nil:
+		return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the path %s", p)
+	case st.IsDir():
+		return api.Errorf(api.CodeSpawn, "%s is a directory", p).WithHint("name a program")
+	case st.Mode()&0o111 == 0:
+		return api.Errorf(api.CodeSpawn, "%s is not executable", p).WithHint("chmod +x it, or run it through its interpreter")
+	}
+	return nil
+}
+
+// Quote writes argv so that a POSIX shell reads it back.
+func Quote(argv []string) string {
+	var b strings.Builder
+	for i, a := range argv {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if a != "" && !strings.ContainsFunc(a, needsQuote) {
+			b.WriteString(a)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(a, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+func needsQuote(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 127 ||
+		strings.ContainsRune("_-./:=@%+,", r))
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package spawn
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// isName reports whether a name has the form of names: letters, digits and _ first,
+// and . : @ + - after that.
+func isName(name string) bool {
+	for i, r := range name {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || i > 0 && strings.ContainsRune(".:@+-", r) {
+			continue
+		}
+		return false
+	}
+	return name != ""
+}
+
+func CheckName(name string) error {
+	if len(name) > 128 || !isName(name) {
+		return api.Errorf(api.CodeInvalid, "session name %q", name).
+			WithHint("use letters, digits and _ . : @ + -, not more than 128 bytes, beginning with a letter, digit or _")
+	}
+	return nil
+}
+
+func CheckLabels(labels map[string]string) error {
+	for k, v := range labels {
+		if !isName(k) || len(k) > 128 || len(v) > 1024 {
+			return api.Errorf(api.CodeInvalid, "label %q", k).
+				WithHint("names use letters, digits and _ . : @ + -; values have at most 1024 bytes")
+		}
+	}
+	return nil
+}
+
+// NameFor makes a name from a command: its program's.
+func NameFor(argv []string) string {
+	base := filepath.Base(argv[0])
+	if len(argv) > 2 && argv[1] == "-c" {
+		if f := strings.Fields(argv[2]); len(f) > 0 {
+			base = filepath.Base(f[0])
+		}
+	}
+	clean := strings.Map(func(r rune) rune {
+		if isName(string(r)) {
+			return r
+		}
+		return -1
+	}, base)
+	if clean == "" {
+		return "session"
+	}
+	return clean[:min(len(clean), 40)]
+}

@@ -1,0 +1,116 @@
+//go:build unix
+
+package spawn
+
+import (
+	"cmp"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Spawner says how a session's process is started, and has a keeper start it.
+type Spawner struct {
+	Dirs paths.Dirs
+	Log  *slog.Logger
+	Conf *settings.Settings
+}
+
+// Default size of a session, in cells.
+const defaultCols, defaultRows = 80, 24
+
+// Plan is what create decided.
+type Plan struct {
+	Record            store.Session
+	path              string // of the executable
+	env               []string
+	pipe              bool
+	input             bool   // with pipe
+	fallback          bool   // pipe, if there is no terminal
+	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
+	umask             uint64 // as the keeper takes it
+	Base              uint64 // offset its output begins at
+	// argv is what is started: the record's, or how a shell loads the integration.
+	argv  []string
+	plain bool   // no integration
+	Why   string // it is on pipes, though that was not asked for
+}
+
+func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
+	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
+	if err := p.limit(n.Limits); err != nil {
+		return nil, err
+	}
+	if mask, err := strconv.ParseUint(n.Umask, 8, 12); err == nil {
+		p.umask = mask&0o777 + 1
+	}
+	if p.env == nil {
+		p.env = os.Environ()
+	}
+	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
+	shells := s.Conf.Get().Shells
+	if shells.Default != "" && len(n.Argv) == 0 {
+		p.env = append(p.env, "SHELL="+shells.Default)
+	}
+	if n.Restore == "" && !n.Temporary && !n.Pipe {
+		n.Restore = shells.Restore
+	}
+	argv, isOne, err := commandOf(n, p.env)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := checkCwd(n.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	cols, rows := n.Cols, n.Rows
+	if cols == 0 {
+		cols = defaultCols
+	}
+	if rows == 0 {
+		rows = defaultRows
+	}
+	if !vterm.ValidSize(cols, rows) {
+		return nil, api.Errorf(api.CodeInvalid, "size %d×%d", cols, rows).
+			WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	if n.Engine != "" {
+		if _, err := session.NewEngine(n.Engine, vterm.Options{Cols: 1, Rows: 1}); err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "%v", err)
+		}
+	}
+	id := uuid.NewString()
+	p.env = childEnv(p.env, id, cwd)
+	if p.path, err = lookPath(argv[0], p.env, cwd); err != nil {
+		return nil, err
+	}
+	key := paths.MainKeeper
+	if n.Isolated {
+		key = id
+	}
+	engine := cmp.Or(n.Engine, shells.Engine)
+	if err := CheckLabels(n.Labels); err != nil {
+		return nil, err
+	}
+	p.argv = argv
+	isOne = isOne || IsShell(argv)
+	p.Record = store.Session{
+		ID: id, Name: n.Name, Argv: argv, Shell: isOne, Cwd: cwd, Env: n.SetEnv, Labels: n.Labels,
+		Cols: cols, Rows: rows, Engine: engine, Keeper: key, Pipe: n.Pipe, Temporary: n.Temporary, Restore: n.Restore,
+		State: string(session.Running), Created: time.Now(),
+	}
+	if n.Name != "" {
+		return p, CheckName(n.Name)
+	}
+	return p, nil
+}

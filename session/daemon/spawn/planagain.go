@@ -1,0 +1,55 @@
+//go:build unix
+
+package spawn
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// PlanAgain says what to start for a session that ended.
+func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Plan, error) {
+	p := &Plan{pipe: rec.Pipe, env: req.Env}
+	if p.env == nil {
+		p.env = os.Environ()
+	}
+	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
+	p.env = append(p.env, s.lastEnv(rec.ID)...)
+	switch {
+	case req.Shell && req.Command:
+		return nil, api.Errorf(api.CodeInvalid, "both shell and command are asked for").WithHint("choose one")
+	case req.Shell && !rec.Shell:
+		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
+	case !rec.Shell && !req.Command:
+		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, Quote(rec.Argv)).
+			WithHint("give --command to run it again, or --shell to have a shell in its directory")
+	}
+	if cwd == "" {
+		cwd = rec.Cwd
+	}
+	rec.Cwd = existing(cwd)
+	p.env = childEnv(p.env, rec.ID, rec.Cwd)
+	var err error
+	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
+		return nil, err
+	}
+	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
+	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
+	p.Record, p.argv = rec, rec.Argv
+	return p, nil
+}
+
+// existing is the directory, or the nearest one above it that is still there.
+func existing(dir string) string {
+	for {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
