@@ -35,9 +35,6 @@ type savedCursor struct {
 	origin   bool
 }
 
-// slot is the index of the active screen in what is kept per screen.
-func (t *Terminal) slot() int { return boolInt(t.scr != t.primary) }
-
 // saveCursor is DECSC (VT510): position, pending wrap, rendition, character sets, origin.
 func (t *Terminal) saveCursor() {
 	t.saved[t.slot()] = savedCursor{

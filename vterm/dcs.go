@@ -65,7 +65,7 @@ func (t *Terminal) setting(name string) (string, bool) {
 		if t.conform.level == 1 {
 			return "61", true
 		}
-		return fmt.Sprintf("%d;%d", 60+t.conform.level, 1-boolInt(t.conform.bit8)), true
+		return fmt.Sprintf("%d;%d", 60+t.conform.level, 1-boolInt(t.bit8)), true
 	case "$|":
 		return fmt.Sprint(t.cols), true
 	case "*|":

@@ -13,8 +13,8 @@ const (
 )
 
 // spares reports whether an erase must look at the protected mark.
-func (t *Terminal) spares(selective bool) bool {
-	return t.conform.guard == guardISO || selective && t.conform.guard == guardDEC
+func (r *rendition) spares(selective bool) bool {
+	return r.guard == guardISO || selective && r.guard == guardDEC
 }
 
 // eraseSpan erases cells [from, to) of a row.
@@ -85,27 +85,27 @@ func (t *Terminal) eraseChars(s *parse.Seq) {
 }
 
 // selectProtection is DECSCA.
-func (t *Terminal) selectProtection(s *parse.Seq) {
-	t.conform.guard = guardDEC
+func (r *rendition) selectProtection(s *parse.Seq) {
+	r.guard = guardDEC
 	if s.Param(0, 0) == 1 {
-		t.protect = CellProtected
+		r.protect = CellProtected
 	} else {
-		t.protect = 0
+		r.protect = 0
 	}
-	t.penChanged()
+	r.penChanged()
 }
 
 // startGuarded is SPA.
-func (t *Terminal) startGuarded() {
-	t.protect = CellProtected | CellISOGuard
-	t.conform.guard = guardISO
-	t.penChanged()
+func (r *rendition) startGuarded() {
+	r.protect = CellProtected | CellISOGuard
+	r.guard = guardISO
+	r.penChanged()
 }
 
 // endGuarded is EPA.
-func (t *Terminal) endGuarded() {
-	t.protect = 0
-	t.penChanged()
+func (r *rendition) endGuarded() {
+	r.protect = 0
+	r.penChanged()
 }
 
 // alignmentTest is DECALN: the screen full of E, margins and origin mode reset.

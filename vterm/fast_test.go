@@ -16,7 +16,7 @@ import (
 func slowly(t *Terminal, data []byte) {
 	for i := range data {
 		_, _ = t.Write(data[i : i+1])
-		for _, s := range t.screens() {
+		for _, s := range t.all() {
 			s.InflateAll()
 		}
 		t.sgrSeen.clear()

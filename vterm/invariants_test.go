@@ -18,7 +18,7 @@ func broken(t *Terminal) string {
 	case t.primary.Cols != t.cols || t.alternate != nil && t.alternate.Cols != t.cols:
 		return "a screen has another width"
 	}
-	for _, s := range t.screens() {
+	for _, s := range t.all() {
 		if what := s.Check(t.rows, len(t.images.Placements)); what != "" {
 			return what
 		}

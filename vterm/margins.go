@@ -2,19 +2,19 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-func (t *Terminal) resetMargins() {
-	t.top, t.bottom, t.left, t.right = 0, t.rows-1, 0, t.cols-1
+func (p *page) resetMargins() {
+	p.top, p.bottom, p.left, p.right = 0, p.rows-1, 0, p.cols-1
 }
 
 // setTopBottom is DECSTBM. Margins that leave fewer than two lines are refused.
-func (t *Terminal) setTopBottom(s *parse.Seq) {
+func (p *page) setTopBottom(s *parse.Seq) {
 	top, bottom := s.Count(0), s.Param(1, 0)
-	if bottom == 0 || bottom > t.rows {
-		bottom = t.rows
+	if bottom == 0 || bottom > p.rows {
+		bottom = p.rows
 	}
 	if top < bottom {
-		t.top, t.bottom = top-1, bottom-1
-		t.home()
+		p.top, p.bottom = top-1, bottom-1
+		p.home()
 	}
 }
 

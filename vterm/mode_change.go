@@ -36,11 +36,11 @@ func exclusive(bit modeBits) modeBits {
 	return 0
 }
 
-func (t *Terminal) setMode(bit modeBits, on bool) {
+func (p *page) setMode(bit modeBits, on bool) {
 	if on {
-		t.modes |= bit
+		p.modes |= bit
 	} else {
-		t.modes &^= bit
+		p.modes &^= bit
 	}
 }
 

@@ -1,47 +1,60 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
+
+// page is where the cursor stands and what bounds and guides its movements.
+type page struct {
+	cols, rows  int
+	cur         grid.Cursor
+	top, bottom int // DECSTBM, inclusive
+	left, right int // DECSLRM, inclusive; the whole width without mode 69
+	tabs        tabStops
+	modes       modeBits
+}
 
 // moveTo places the cursor, clamped to the screen.
-func (t *Terminal) moveTo(row, col int) {
-	t.cur.Row = min(max(row, 0), t.rows-1)
-	t.cur.Col = min(max(col, 0), t.cols-1)
-	t.cur.Pending = false
+func (p *page) moveTo(row, col int) {
+	p.cur.Row = min(max(row, 0), p.rows-1)
+	p.cur.Col = min(max(col, 0), p.cols-1)
+	p.cur.Pending = false
 }
 
 // moveToOrigin places the cursor counted from the home position: the corner of the
 // margins in origin mode (DECOM), which it cannot leave then.
-func (t *Terminal) moveToOrigin(row, col int) {
-	if t.modes&modeOrigin == 0 {
-		t.moveTo(row, col)
+func (p *page) moveToOrigin(row, col int) {
+	if p.modes&modeOrigin == 0 {
+		p.moveTo(row, col)
 		return
 	}
-	t.moveTo(min(max(row, 0)+t.top, t.bottom), min(max(col, 0)+t.left, t.right))
+	p.moveTo(min(max(row, 0)+p.top, p.bottom), min(max(col, 0)+p.left, p.right))
 }
 
 // fromOrigin is the cursor's position as moveToOrigin counts.
-func (t *Terminal) fromOrigin() (row, col int) {
-	if t.modes&modeOrigin == 0 {
-		return t.cur.Row, t.cur.Col
+func (p *page) fromOrigin() (row, col int) {
+	if p.modes&modeOrigin == 0 {
+		return p.cur.Row, p.cur.Col
 	}
-	return t.cur.Row - t.top, t.cur.Col - t.left
+	return p.cur.Row - p.top, p.cur.Col - p.left
 }
 
-func (t *Terminal) home() { t.moveToOrigin(0, 0) }
+func (p *page) home() { p.moveToOrigin(0, 0) }
 
 // cursorPosition is CUP and HVP.
-func (t *Terminal) cursorPosition(s *parse.Seq) {
-	t.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
+func (p *page) cursorPosition(s *parse.Seq) {
+	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
 
 // quickMove is CUP with two numbers, without origin mode: what stands between ESC [ and H,
 // and H, in the bytes of a word, the first one lowest. It returns false for anything else.
-func (t *Terminal) quickMove(w uint64) bool {
+func (p *page) quickMove(w uint64) bool {
 	row, col := 0, 0
 	for ; byte(w)-'0' < 10; w >>= 8 {
 		row = 10*row + int(byte(w)-'0')
 	}
-	if byte(w) != ';' || t.modes&modeOrigin != 0 {
+	if byte(w) != ';' || p.modes&modeOrigin != 0 {
 		return false
 	}
 	for w >>= 8; byte(w)-'0' < 10; w >>= 8 {
@@ -50,96 +63,96 @@ func (t *Terminal) quickMove(w uint64) bool {
 	if byte(w) != 'H' {
 		return false
 	}
-	t.cur.Row = min(max(row, 1), t.rows) - 1
-	t.cur.Col = min(max(col, 1), t.cols) - 1
-	t.cur.Pending = false
+	p.cur.Row = min(max(row, 1), p.rows) - 1
+	p.cur.Col = min(max(col, 1), p.cols) - 1
+	p.cur.Pending = false
 	return true
 }
 
-func (t *Terminal) cursorColumn(s *parse.Seq) {
-	row, _ := t.fromOrigin()
-	t.moveToOrigin(row, s.Count(0)-1)
+func (p *page) cursorColumn(s *parse.Seq) {
+	row, _ := p.fromOrigin()
+	p.moveToOrigin(row, s.Count(0)-1)
 }
 
-func (t *Terminal) cursorRow(s *parse.Seq) {
-	_, col := t.fromOrigin()
-	t.moveToOrigin(s.Count(0)-1, col)
+func (p *page) cursorRow(s *parse.Seq) {
+	_, col := p.fromOrigin()
+	p.moveToOrigin(s.Count(0)-1, col)
 }
 
-func (t *Terminal) columnRelative(s *parse.Seq) {
-	row, col := t.fromOrigin()
-	t.moveToOrigin(row, col+s.Count(0))
+func (p *page) columnRelative(s *parse.Seq) {
+	row, col := p.fromOrigin()
+	p.moveToOrigin(row, col+s.Count(0))
 }
 
-func (t *Terminal) rowRelative(s *parse.Seq) {
-	row, col := t.fromOrigin()
-	t.moveToOrigin(row+s.Count(0), col)
+func (p *page) rowRelative(s *parse.Seq) {
+	row, col := p.fromOrigin()
+	p.moveToOrigin(row+s.Count(0), col)
 }
 
 // up moves within the margins: the top one stops the cursor unless it is above already.
-func (t *Terminal) up(n int) {
+func (p *page) up(n int) {
 	limit := 0
-	if t.cur.Row >= t.top {
-		limit = t.top
+	if p.cur.Row >= p.top {
+		limit = p.top
 	}
-	t.moveTo(max(t.cur.Row-n, limit), t.cur.Col)
+	p.moveTo(max(p.cur.Row-n, limit), p.cur.Col)
 }
 
-func (t *Terminal) down(n int) {
-	limit := t.rows - 1
-	if t.cur.Row <= t.bottom {
-		limit = t.bottom
+func (p *page) down(n int) {
+	limit := p.rows - 1
+	if p.cur.Row <= p.bottom {
+		limit = p.bottom
 	}
-	t.moveTo(min(t.cur.Row+n, limit), t.cur.Col)
+	p.moveTo(min(p.cur.Row+n, limit), p.cur.Col)
 }
 
-func (t *Terminal) forward(n int) {
-	limit := t.cols - 1
-	if t.cur.Col <= t.right {
-		limit = t.right
+func (p *page) forward(n int) {
+	limit := p.cols - 1
+	if p.cur.Col <= p.right {
+		limit = p.right
 	}
-	t.moveTo(t.cur.Row, min(t.cur.Col+n, limit))
+	p.moveTo(p.cur.Row, min(p.cur.Col+n, limit))
 }
 
 // backward is CUB and BS, with reverse wrap (modes 45 and 1045): from the left margin to
 // the right one of the line above, and from the first line to the last. A pending wrap
 // counts as a column then.
-func (t *Terminal) backward(n int) {
-	wrap := t.modes&modeAutowrap != 0 && t.modes&(modeReverseWrap|modeReverseWrap2) != 0
-	if t.cur.Pending && wrap {
+func (p *page) backward(n int) {
+	wrap := p.modes&modeAutowrap != 0 && p.modes&(modeReverseWrap|modeReverseWrap2) != 0
+	if p.cur.Pending && wrap {
 		n--
 	}
-	t.cur.Pending = false
-	left := t.left
-	if t.cur.Col < left {
+	p.cur.Pending = false
+	left := p.left
+	if p.cur.Col < left {
 		left = 0
 	}
 	for n > 0 {
-		step := min(n, t.cur.Col-left)
-		t.cur.Col -= step
+		step := min(n, p.cur.Col-left)
+		p.cur.Col -= step
 		if n -= step; n == 0 || !wrap {
 			return
 		}
-		switch t.cur.Row {
-		case t.top:
-			t.cur.Row = t.bottom
+		switch p.cur.Row {
+		case p.top:
+			p.cur.Row = p.bottom
 		case 0:
-			t.cur.Row = t.rows - 1
+			p.cur.Row = p.rows - 1
 		default:
-			t.cur.Row--
+			p.cur.Row--
 		}
-		t.cur.Col, left = t.right, t.left
+		p.cur.Col, left = p.right, p.left
 		n--
 	}
 }
 
-func (t *Terminal) carriageReturn() {
-	t.cur.Pending = false
-	if t.modes&modeOrigin == 0 && t.cur.Col < t.left {
-		t.cur.Col = 0
+func (p *page) carriageReturn() {
+	p.cur.Pending = false
+	if p.modes&modeOrigin == 0 && p.cur.Col < p.left {
+		p.cur.Col = 0
 		return
 	}
-	t.cur.Col = t.left
+	p.cur.Col = p.left
 }
 
 // index is IND and LF without LNM: down one line, scrolling at the bottom margin.

@@ -38,6 +38,7 @@ var oscTable = []command{
 
 // osc runs an operating system command. Text in it is made valid UTF-8.
 func (t *Terminal) osc(p []byte) {
+	t.bell = t.parser.Bell
 	head, rest, _ := bytes.Cut(p, []byte{';'})
 	n, ok := oscNumber(head)
 	if !ok {

@@ -17,7 +17,7 @@ func (t *Terminal) presentationState(s *parse.Seq) {
 	case 2:
 		var stops []string
 		for col := 1; col < t.cols; col++ { // the first column is none, as in xterm
-			if t.tabAt(col) {
+			if t.tabs.at(col) {
 				stops = append(stops, strconv.Itoa(col+1))
 			}
 		}
@@ -52,7 +52,7 @@ func (t *Terminal) restorePresentation(s *parse.Seq, data []byte) {
 		clear(t.tabs)
 		for _, f := range strings.Split(string(data), "/") {
 			if col, err := strconv.Atoi(f); err == nil && col >= 1 && col <= t.cols {
-				t.tabs[(col-1)/64] |= 1 << ((col - 1) % 64)
+				t.tabs.set(col - 1)
 			}
 		}
 	}
@@ -119,33 +119,33 @@ type savedSGR struct {
 	mask []int // parameters of XTPUSHSGR; empty: everything
 }
 
-func (t *Terminal) pushSGR(s *parse.Seq) {
-	if len(t.sgrStack) == sgrStackMax {
+func (r *rendition) pushSGR(s *parse.Seq) {
+	if len(r.sgrStack) == sgrStackMax {
 		return
 	}
-	e := savedSGR{pen: t.pen}
+	e := savedSGR{pen: r.pen}
 	for i := range s.N {
 		e.mask = append(e.mask, s.Param(i, 0))
 	}
-	t.sgrStack = append(t.sgrStack, e)
+	r.sgrStack = append(r.sgrStack, e)
 }
 
-func (t *Terminal) popSGR(*parse.Seq) {
-	n := len(t.sgrStack)
+func (r *rendition) popSGR(*parse.Seq) {
+	n := len(r.sgrStack)
 	if n == 0 {
 		return
 	}
-	e := t.sgrStack[n-1]
-	t.sgrStack = t.sgrStack[:n-1]
-	t.penChanged()
+	e := r.sgrStack[n-1]
+	r.sgrStack = r.sgrStack[:n-1]
+	r.penChanged()
 	if len(e.mask) == 0 {
-		link := t.pen.Link
-		t.pen = e.pen
-		t.pen.Link = link
+		link := r.pen.Link
+		r.pen = e.pen
+		r.pen.Link = link
 		return
 	}
 	for _, m := range e.mask {
-		restorePart(&t.pen, e.pen, m)
+		restorePart(&r.pen, e.pen, m)
 	}
 }
 

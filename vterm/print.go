@@ -96,8 +96,8 @@ func (t *Terminal) place(r rune, w int) {
 
 // inserts reports whether a character printed at col moves those behind it: in insert mode
 // (IRM) and, like ICH, between the margins only.
-func (t *Terminal) inserts(col int) bool {
-	return t.modes&modeInsert != 0 && t.left <= col && col <= t.right
+func (p *page) inserts(col int) bool {
+	return p.modes&modeInsert != 0 && p.left <= col && col <= p.right
 }
 
 // advance moves the cursor behind what was printed.

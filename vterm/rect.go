@@ -11,13 +11,13 @@ type rect struct{ top, left, bottom, right int }
 // rect reads Pt;Pl;Pb;Pr from parameter i on, counted from the origin in origin mode.
 // Positions off the page are drawn to its edge, as in xterm. It returns false for a
 // rectangle that is upside down (VT510, "DECCRA").
-func (t *Terminal) rect(s *parse.Seq, i int) (rect, bool) {
+func (p *page) rect(s *parse.Seq, i int) (rect, bool) {
 	top, left := s.Count(i)-1, s.Count(i+1)-1
 	bottom, right := s.Param(i+2, 0), s.Param(i+3, 0)
-	maxRow, maxCol := t.rows, t.cols
+	maxRow, maxCol := p.rows, p.cols
 	row0, col0 := 0, 0
-	if t.modes&modeOrigin != 0 {
-		row0, col0, maxRow, maxCol = t.top, t.left, t.bottom+1, t.right+1
+	if p.modes&modeOrigin != 0 {
+		row0, col0, maxRow, maxCol = p.top, p.left, p.bottom+1, p.right+1
 	}
 	if bottom == 0 {
 		bottom = maxRow - row0
@@ -67,7 +67,7 @@ func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
 		return
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.scr.Stamped(row).Blank(r.left, r.right, t.conform.guard == guardDEC, t.cols)
+		t.scr.Stamped(row).Blank(r.left, r.right, t.guard == guardDEC, t.cols)
 	}
 }
 

@@ -103,7 +103,7 @@ func (t *Terminal) setLevel(s *parse.Seq) {
 	}
 	t.softReset()
 	t.conform.level = level
-	t.conform.bit8 = level > 1 && s.Param(1, 0) != 1 && s.N > 1
+	t.bit8 = level > 1 && s.Param(1, 0) != 1 && s.N > 1
 }
 
 // cursorShape is DECSCUSR: odd values blink.

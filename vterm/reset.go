@@ -3,8 +3,6 @@ package vterm
 // conformance is the operating level (DECSCL) and what hangs on it.
 type conformance struct {
 	level    int // 1 to 5
-	bit8     bool
-	guard    guard
 	checksum int // flags of XTCHECKSUM
 }
 
@@ -26,6 +24,7 @@ func (t *Terminal) resetState() {
 	t.savedModes = nil
 	t.saved = [2]savedCursor{}
 	t.conform = conformance{level: levelMax}
+	t.bit8, t.guard = false, guardNone
 	t.kitty = [2]kittyStack{}
 	t.keyFormat = keyFormat{}
 	t.shape = cursorStyle{}
@@ -50,7 +49,7 @@ func (t *Terminal) softReset() {
 	t.modes &^= modeInsert | modeOrigin | modeReverseWrap | modeReverseWrap2 | modeKeyboardLock |
 		modeAppCursor | modeAppKeypad | modeNational | modeMargins
 	t.modes |= modeCursorVisible | modeAutowrap
-	t.conform.guard = guardNone
+	t.guard = guardNone
 	t.saved[t.slot()] = savedCursor{}
 	t.softState()
 }

@@ -36,7 +36,7 @@ func (t *Terminal) resize(cols, rows int) {
 // settleSize brings all that depends on the size in line with it.
 func (t *Terminal) settleSize() {
 	t.resetMargins()
-	t.growTabs()
+	t.tabs.grow(t.cols)
 	for _, c := range []*grid.Cursor{&t.cur, &t.saved[0].cur, &t.saved[1].cur} {
 		c.Pending = c.Pending && c.Col == t.cols-1
 		c.Row, c.Col = min(c.Row, t.rows-1), min(c.Col, t.cols-1)

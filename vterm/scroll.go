@@ -52,8 +52,8 @@ func (t *Terminal) scrollDown(n int) {
 }
 
 // region is what lies between the margins, from row top on.
-func (t *Terminal) region(top int) grid.Region {
-	return grid.Region{Top: top, Bottom: t.bottom, Left: t.left, Right: t.right}
+func (p *page) region(top int) grid.Region {
+	return grid.Region{Top: top, Bottom: p.bottom, Left: p.left, Right: p.right}
 }
 
 // scrollColumns moves the columns from col to the right margin by n, to the right when
@@ -63,8 +63,8 @@ func (t *Terminal) scrollColumns(col, n int) {
 }
 
 // inMargins reports whether the cursor is inside all four margins.
-func (t *Terminal) inMargins() bool {
-	return t.top <= t.cur.Row && t.cur.Row <= t.bottom && t.left <= t.cur.Col && t.cur.Col <= t.right
+func (p *page) inMargins() bool {
+	return p.top <= p.cur.Row && p.cur.Row <= p.bottom && p.left <= p.cur.Col && p.cur.Col <= p.right
 }
 
 // insertLines is IL.

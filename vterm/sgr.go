@@ -5,6 +5,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
+// rendition is how text looks that is printed next, and how its cells are protected.
+type rendition struct {
+	pen      Style
+	cell     Cell // the pen as a cell without content; stale when penStale
+	penStale bool
+	// blank is what erased cells become (xterm's back_color_erase) while the pen's
+	// background is blankBG.
+	blank    Cell
+	blankBG  Color
+	protect  Cell // CellProtected and CellISOGuard in force
+	guard    guard
+	sgrSeen  sgrCache
+	penAt    StyleID // the pen's number in sgrSeen, or styleUnknown
+	sgrStack []savedSGR
+}
+
 // freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
 // that a style is interned once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
@@ -33,9 +49,9 @@ func (t *Terminal) erased() Cell {
 }
 
 // sgr is SGR (ECMA-48 §8.3.117, xterm ctlseqs).
-func (t *Terminal) sgr(s *parse.Seq) {
-	t.penChanged()
-	applySGR(&t.pen, s)
+func (r *rendition) sgr(s *parse.Seq) {
+	r.penChanged()
+	applySGR(&r.pen, s)
 }
 
 // applySGR changes a style as all parameters of a sequence say.

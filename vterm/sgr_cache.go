@@ -163,8 +163,8 @@ func (e *sgrEffect) learn(s *parse.Seq) {
 }
 
 // keptSGR carries out an SGR that the cache knows; false if it does not.
-func (t *Terminal) keptSGR(key sgrKey) bool {
-	c := &t.sgrSeen
+func (r *rendition) keptSGR(key sgrKey) bool {
+	c := &r.sgrSeen
 	if len(c.sets) == 0 {
 		return false
 	}
@@ -178,53 +178,52 @@ func (t *Terminal) keptSGR(key sgrKey) bool {
 	if e.number == 0 {
 		return false
 	}
-	s := c.step(e.number, t.penAt)
-	if s.effect != e.number || s.from != t.penAt || int(s.to) >= len(c.known) {
-		t.takeEffect(e)
+	s := c.step(e.number, r.penAt)
+	if s.effect != e.number || s.from != r.penAt || int(s.to) >= len(c.known) {
+		r.takeEffect(e)
 		return true
 	}
 	pen := &c.known[s.to]
-	t.penAt = s.to
-	t.pen = pen.style
-	t.cell = Cell(pen.id)<<grid.CellStyleShift | t.protect
-	t.penStale = pen.id == styleUnknown
+	r.penAt = s.to
+	r.pen = pen.style
+	r.cell = Cell(pen.id)<<grid.CellStyleShift | r.protect
+	r.penStale = pen.id == styleUnknown
 	return true
 }
 
 // takeEffect changes the pen as a sequence does.
-func (t *Terminal) takeEffect(e *sgrEffect) {
-	c := &t.sgrSeen
-	if c.ready() || t.penAt == styleUnknown {
-		t.penAt = c.pen(&t.pen)
+func (r *rendition) takeEffect(e *sgrEffect) {
+	c := &r.sgrSeen
+	if c.ready() || r.penAt == styleUnknown {
+		r.penAt = c.pen(&r.pen)
 	}
-	p := &t.pen
+	p := &r.pen
 	p.FG = p.FG&e.keep.FG | e.set.FG
 	p.BG = p.BG&e.keep.BG | e.set.BG
 	p.ULColor = p.ULColor&e.keep.ULColor | e.set.ULColor
 	p.Attrs = p.Attrs&e.keep.Attrs | e.set.Attrs
 	p.Underline = p.Underline&e.keep.Underline | e.set.Underline
 	to := c.pen(p)
-	s := c.step(e.number, t.penAt)
-	s.effect, s.from, s.to = e.number, t.penAt, to
-	t.penAt = to
+	s := c.step(e.number, r.penAt)
+	s.effect, s.from, s.to = e.number, r.penAt, to
+	r.penAt = to
 	id := c.known[to].id
-	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
-	t.penStale = id == styleUnknown
+	r.cell = Cell(id)<<grid.CellStyleShift | r.protect
+	r.penStale = id == styleUnknown
 }
 
-// newSGR carries out the SGR that p starts with and that was parsed, and has the cache note
-// it.
-func (t *Terminal) newSGR(p []byte) {
-	if t.sgrSeen.ready() {
-		t.penAt = styleUnknown
+// newSGR carries out the SGR that p starts with, parsed as s, and has the cache note it.
+func (r *rendition) newSGR(p []byte, s *parse.Seq) {
+	if r.sgrSeen.ready() {
+		r.penAt = styleUnknown
 	}
 	if len(p) >= keyReach {
 		if key, n := readKey(p); n > 0 {
-			t.sgrSeen.note(key, &t.parser.Seq)
+			r.sgrSeen.note(key, s)
 		}
 	}
-	t.sgr(&t.parser.Seq)
+	r.sgr(s)
 }
 
 // penChanged notes that the pen, or what protects its cells, is another than it was.
-func (t *Terminal) penChanged() { t.penStale, t.penAt = true, styleUnknown }
+func (r *rendition) penChanged() { r.penStale, r.penAt = true, styleUnknown }

@@ -27,7 +27,7 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 	t.scr.Flush()
 	start := len(dst)
 	c := &codec{w: append(append(dst, snapshotMagic...), snapshotVersion)}
-	t.code(c)
+	c.terminal(t)
 	return binary.LittleEndian.AppendUint32(c.w, crc32.ChecksumIEEE(c.w[start:]))
 }
 
@@ -50,7 +50,7 @@ func (t *Terminal) Restore(b []byte) error {
 		return errSnapshot
 	}
 	c := &codec{r: grid.Reader{B: b[head:n]}, reading: true}
-	t.code(c)
+	c.terminal(t)
 	if c.r.Bad || len(c.r.B) > 0 {
 		t.start()
 		return errSnapshot
@@ -73,21 +73,21 @@ func (t *Terminal) restored() {
 	t.lastModes = t.Modes()
 }
 
-// code writes or reads everything.
-func (t *Terminal) code(c *codec) {
+// terminal writes or reads everything.
+func (c *codec) terminal(t *Terminal) {
 	signed(c, &t.cols, MinCols, MaxCols)
 	signed(c, &t.rows, MinRows, MaxRows)
 	unsigned(c, &t.tables.Version, anyUint/2)
 	unsigned(c, &t.written, anyUint/2)
-	t.codeTables(c)
-	t.codeImages(c)
-	t.codeScreens(c)
-	t.codeHistory(c)
-	t.codeCursor(c)
-	t.codeModes(c)
-	t.codeSettings(c)
-	t.codePalette(c)
-	t.codeParser(c)
+	c.tables(t)
+	c.images(t)
+	c.screens(t)
+	c.scrollback(t)
+	c.cursorState(t)
+	c.modes(t)
+	c.settings(t)
+	c.palette(t)
+	c.parser(t)
 }
 
 func (c *codec) color(v *Color) {
@@ -103,9 +103,9 @@ func (c *codec) style(s *Style, links int) {
 	unsigned(c, &s.Link, uint64(max(links-1, 0)))
 }
 
-// codeTables codes links and the lasting styles; other styles and clusters stand in the
+// tables codes links and the lasting styles; other styles and clusters stand in the
 // rows themselves.
-func (t *Terminal) codeTables(c *codec) {
+func (c *codec) tables(t *Terminal) {
 	links := t.tables.Links.List
 	list(c, &links, 1<<22, func(l *Link) { c.str(&l.ID); c.str(&l.URI) })
 	styles := t.tables.Styles.List[:min(len(t.tables.Styles.List), grid.LastingStyles)]
@@ -126,7 +126,7 @@ func (t *Terminal) codeTables(c *codec) {
 	t.tables.Styles.Grow()
 }
 
-func (c *codec) cursor(p *grid.Cursor, t *Terminal) {
+func (c *codec) position(p *grid.Cursor, t *Terminal) {
 	signed(c, &p.Row, 0, t.rows-1)
 	signed(c, &p.Col, 0, t.cols-1)
 	c.flag(&p.Pending)
@@ -141,16 +141,16 @@ func (c *codec) charsets(s *charsets) {
 	unsigned(c, &s.single, 3)
 }
 
-func (t *Terminal) codeCursor(c *codec) {
+func (c *codec) cursorState(t *Terminal) {
 	links := len(t.tables.Links.List)
-	c.cursor(&t.cur, t)
+	c.position(&t.cur, t)
 	c.style(&t.pen, links)
 	unsigned(c, &t.protect, uint64(CellProtected|CellISOGuard))
 	c.charsets(&t.charsets)
 	for i := range t.saved {
 		s := &t.saved[i]
 		c.flag(&s.set)
-		c.cursor(&s.cur, t)
+		c.position(&s.cur, t)
 		c.style(&s.pen, links)
 		unsigned(c, &s.protect, uint64(CellProtected|CellISOGuard))
 		c.charsets(&s.charsets)
@@ -165,8 +165,8 @@ func (t *Terminal) codeCursor(c *codec) {
 	t.protect &= CellProtected | CellISOGuard
 }
 
-// codeModes codes modes by their numbers, which outlive the order of the bits.
-func (t *Terminal) codeModes(c *codec) {
+// modes codes modes by their numbers, which outlive the order of the bits.
+func (c *codec) modes(t *Terminal) {
 	var set []int
 	for i := range modeTable {
 		if m := &modeTable[i]; m.bit != 0 && t.modes&m.bit != 0 {
@@ -199,7 +199,7 @@ func (t *Terminal) codeModes(c *codec) {
 
 func modeKey(m *mode) int { return m.number<<1 | boolInt(m.ansi) }
 
-func (t *Terminal) codeParser(c *codec) {
+func (c *codec) parser(t *Terminal) {
 	var state []byte
 	if !c.reading {
 		state = t.parser.AppendSnapshot(nil)

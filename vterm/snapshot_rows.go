@@ -2,7 +2,7 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/grid"
 
-func (t *Terminal) codeScreens(c *codec) {
+func (c *codec) screens(t *Terminal) {
 	alt := t.alternate != nil
 	c.flag(&alt)
 	shown := t.scr != t.primary
@@ -17,13 +17,13 @@ func (t *Terminal) codeScreens(c *codec) {
 			t.scr = t.alternate
 		}
 	}
-	t.codeRows(c, t.primary)
+	c.rows(t, t.primary)
 	if alt {
-		t.codeRows(c, t.alternate)
+		c.rows(t, t.alternate)
 	}
 }
 
-func (t *Terminal) codeRows(c *codec, s *grid.Screen) {
+func (c *codec) rows(t *Terminal, s *grid.Screen) {
 	for _, r := range s.Window() {
 		if c.r.Bad {
 			return
@@ -41,7 +41,7 @@ func (t *Terminal) codeRows(c *codec, s *grid.Screen) {
 	}
 }
 
-func (t *Terminal) codeHistory(c *codec) {
+func (c *codec) scrollback(t *Terminal) {
 	h := t.history
 	base := h.FirstID()
 	unsigned(c, &base, anyUint/2)

@@ -5,9 +5,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 )
 
-func (t *Terminal) codeSettings(c *codec) {
+func (c *codec) settings(t *Terminal) {
 	if tabs := len(t.tabs); c.reading || tabs > 0 {
-		list(c, &t.tabs, (MaxCols+63)/64, func(w *uint64) { unsigned(c, w, anyUint) })
+		list(c, (*[]uint64)(&t.tabs), (MaxCols+63)/64, func(w *uint64) { unsigned(c, w, anyUint) })
 	}
 	if c.reading && len(t.tabs) < (t.cols+63)/64 {
 		c.fail()
@@ -31,15 +31,15 @@ func (t *Terminal) codeSettings(c *codec) {
 	unsigned(c, &t.keyFormat.modifyOther, 2)
 	unsigned(c, &t.keyFormat.formatOther, 1)
 	signed(c, &t.conform.level, 1, levelMax)
-	c.flag(&t.conform.bit8)
-	unsigned(c, &t.conform.guard, uint64(guardISO))
+	c.flag(&t.bit8)
+	unsigned(c, &t.guard, uint64(guardISO))
 	signed(c, &t.conform.checksum, 0, 1<<16)
 	signed(c, &t.rectExtent, 0, 1<<16)
 	c.str(&t.clipboard)
-	t.codeTitles(c)
+	c.titles(t)
 }
 
-func (t *Terminal) codeTitles(c *codec) {
+func (c *codec) titles(t *Terminal) {
 	c.str(&t.title.window)
 	c.str(&t.title.icon)
 	list(c, &t.title.stack, titleStackMax, func(s *[2]string) { c.str(&s[0]); c.str(&s[1]) })
@@ -81,7 +81,7 @@ func (c *codec) paletteState(s *color.State) {
 	}
 }
 
-func (t *Terminal) codePalette(c *codec) {
+func (c *codec) palette(t *Terminal) {
 	p := &t.palette
 	now := p.State()
 	c.paletteState(&now)
@@ -91,7 +91,7 @@ func (t *Terminal) codePalette(c *codec) {
 	}
 }
 
-func (t *Terminal) codeImages(c *codec) {
+func (c *codec) images(t *Terminal) {
 	s := &t.images
 	list(c, &s.Images, graphics.ImagesMax, func(p **Image) {
 		if c.reading {
@@ -123,11 +123,11 @@ func (t *Terminal) codeImages(c *codec) {
 		signed(c, &p.Rows, 0, graphics.PlacementCellsMax)
 		signed(c, &p.Z, -1<<31, 1<<31-1)
 	})
-	t.codePending(c)
+	c.pendingImage(t)
 }
 
-// codePending codes an image of which not all chunks have come.
-func (t *Terminal) codePending(c *codec) {
+// pendingImage codes an image of which not all chunks have come.
+func (c *codec) pendingImage(t *Terminal) {
 	g := &t.collector
 	open := g.Control != nil
 	c.flag(&open)

@@ -2,80 +2,89 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// resetTabs sets a stop at every eighth column, for the largest screen there can be.
-func (t *Terminal) resetTabs() {
-	t.tabs = make([]uint64, (t.cols+63)/64)
-	for i := range t.tabs {
-		t.tabs[i] = 0x0101010101010101
+// tabStops is a bit set of columns.
+type tabStops []uint64
+
+// everyEighth are the default stops of 64 columns.
+const everyEighth = 0x0101010101010101
+
+// grow gives the columns that a wider screen added their default stops.
+func (s *tabStops) grow(cols int) {
+	for len(*s) < (cols+63)/64 {
+		*s = append(*s, everyEighth)
 	}
 }
 
-// growTabs gives the columns that a wider screen added their default stops.
-func (t *Terminal) growTabs() {
-	for len(t.tabs) < (t.cols+63)/64 {
-		t.tabs = append(t.tabs, 0x0101010101010101)
-	}
+func (s tabStops) at(col int) bool { return s[col/64]>>(col%64)&1 != 0 }
+func (s tabStops) set(col int)     { s[col/64] |= 1 << (col % 64) }
+func (s tabStops) unset(col int)   { s[col/64] &^= 1 << (col % 64) }
+
+// resetTabs sets a stop at every eighth column.
+func (p *page) resetTabs() {
+	p.tabs = nil
+	p.tabs.grow(p.cols)
 }
 
-func (t *Terminal) tabAt(col int) bool { return t.tabs[col/64]>>(col%64)&1 != 0 }
-
-func (t *Terminal) setTab()   { t.tabs[t.cur.Col/64] |= 1 << (t.cur.Col % 64) }
-func (t *Terminal) unsetTab() { t.tabs[t.cur.Col/64] &^= 1 << (t.cur.Col % 64) }
+func (p *page) setTab() { p.tabs.set(p.cur.Col) }
 
 // tab moves to the nth next stop. The right margin stops a cursor left of it.
 func (t *Terminal) tab(n int) {
 	if t.cur.Pending && t.modes&modeMoreFix != 0 && t.modes&modeAutowrap != 0 {
 		t.wrap()
 	}
-	limit := t.cols - 1
-	if t.cur.Col <= t.right {
-		limit = t.right
+	t.forwardTab(n)
+}
+
+func (p *page) forwardTab(n int) {
+	limit := p.cols - 1
+	if p.cur.Col <= p.right {
+		limit = p.right
 	}
-	for ; n > 0 && t.cur.Col < limit; n-- {
-		t.cur.Col++
-		for t.cur.Col < limit && !t.tabAt(t.cur.Col) {
-			t.cur.Col++
+	for ; n > 0 && p.cur.Col < limit; n-- {
+		p.cur.Col++
+		for p.cur.Col < limit && !p.tabs.at(p.cur.Col) {
+			p.cur.Col++
 		}
 	}
 }
 
 // backTab moves to the nth stop before, or to the start of the line. Like xterm it leaves
 // a pending wrap alone.
-func (t *Terminal) backTab(n int) {
+func (p *page) backTab(n int) {
 	limit := 0
-	if t.modes&modeOrigin != 0 {
-		limit = t.left
+	if p.modes&modeOrigin != 0 {
+		limit = p.left
 	}
-	for ; n > 0 && t.cur.Col > limit; n-- {
-		t.cur.Col--
-		for t.cur.Col > limit && !t.tabAt(t.cur.Col) {
-			t.cur.Col--
+	for ; n > 0 && p.cur.Col > limit; n-- {
+		p.cur.Col--
+		for p.cur.Col > limit && !p.tabs.at(p.cur.Col) {
+			p.cur.Col--
 		}
 	}
 }
 
 // clearTabs is TBC.
-func (t *Terminal) clearTabs(s *parse.Seq) {
+func (p *page) clearTabs(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 0:
-		t.unsetTab()
+		p.tabs.unset(p.cur.Col)
 	case 3:
-		clear(t.tabs)
+		clear(p.tabs)
 	}
 }
 
 // tabControl is CTC and DECST8C.
-func (t *Terminal) tabControl(s *parse.Seq) {
-	switch p := s.Param(0, 0); {
+func (p *page) tabControl(s *parse.Seq) {
+	switch what := s.Param(0, 0); {
 	case s.Prefix == '?':
-		if p == 5 {
-			t.resetTabs()
+		if what == 5 {
+			p.resetTabs()
 		}
-	case p == 0:
-		t.setTab()
-	case p == 2:
-		t.unsetTab()
-	case p == 5:
-		clear(t.tabs)
+	case what == 0:
+		p.setTab()
+	case what == 2:
+		p.tabs.unset(p.cur.Col)
+	case what == 5:
+		clear(p.tabs)
 	}
 }

@@ -11,46 +11,31 @@ import (
 
 // Terminal is the native engine. See Engine for its contract.
 type Terminal struct {
-	opts       Options
-	cols, rows int
+	opts Options
+	page
 
 	parser  parse.Parser
 	decoder scan.Decoder // of UTF-8
 
-	primary, alternate *grid.Screen
-	scr                *grid.Screen // the active one
-	history            *grid.Scrollback
+	screens
+	history *grid.Scrollback
 
-	cur      grid.Cursor
-	pen      Style
-	cell     Cell // the pen as a cell without content; stale when penStale
-	penStale bool
-	// blank is what erased cells become (xterm's back_color_erase) while the pen's
-	// background is blankBG.
-	blank   Cell
-	blankBG Color
-	protect Cell // CellProtected and CellISOGuard in force
-	sgrSeen sgrCache
-	penAt   StyleID // the pen's number in sgrSeen, or styleUnknown
+	rendition
+	answers
 
 	tables grid.Tables
 	images graphics.Store
 	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
 	tablesVersion uint64
 
-	modes       modeBits
-	savedModes  map[int]bool // XTSAVE; the key is the mode's number
-	charsets    charsets
-	saved       [2]savedCursor // DECSC, per screen
-	tabs        []uint64       // bit set of tab stops
-	top, bottom int            // DECSTBM, inclusive
-	left, right int            // DECSLRM, inclusive; the whole width without mode 69
+	savedModes map[int]bool // XTSAVE; the key is the mode's number
+	charsets   charsets
+	saved      [2]savedCursor // DECSC, per screen
 
 	shape      cursorStyle
 	kitty      [2]kittyStack
 	keyFormat  keyFormat
 	conform    conformance
-	sgrStack   []savedSGR
 	clipboard  string
 	title      titles
 	palette    color.Table
@@ -67,7 +52,6 @@ type Terminal struct {
 	at         int    // bytes of this Write consumed
 	events     []Event
 	eventsLost int
-	replies    []byte
 	lastModes  Modes
 	syncing    bool
 	collector  graphics.Command
@@ -102,7 +86,7 @@ func withDefaults(o Options) Options {
 // start sets everything to its first state.
 func (t *Terminal) start() {
 	o := t.opts
-	*t = Terminal{opts: o, cols: o.Cols, rows: o.Rows}
+	*t = Terminal{opts: o, page: page{cols: o.Cols, rows: o.Rows}}
 	t.primary = grid.NewScreen(&t.tables, t.cols, t.rows)
 	t.scr = t.primary
 	t.history = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
@@ -134,15 +118,24 @@ func (t *Terminal) Replies(dst []byte) []byte {
 }
 
 // marginsFull reports whether lines are scrolled over their whole width.
-func (t *Terminal) marginsFull() bool { return t.left == 0 && t.right == t.cols-1 }
+func (p *page) marginsFull() bool { return p.left == 0 && p.right == p.cols-1 }
 
-// screens are those there are.
-func (t *Terminal) screens() []*grid.Screen {
-	if t.alternate == nil {
-		return []*grid.Screen{t.primary}
-	}
-	return []*grid.Screen{t.primary, t.alternate}
+// screens are the two grids; the alternate one is nil until it is needed.
+type screens struct {
+	primary, alternate *grid.Screen
+	scr                *grid.Screen // the active one
 }
+
+// all are the screens there are.
+func (s *screens) all() []*grid.Screen {
+	if s.alternate == nil {
+		return []*grid.Screen{s.primary}
+	}
+	return []*grid.Screen{s.primary, s.alternate}
+}
+
+// slot is the index of the active screen in what is kept per screen.
+func (s *screens) slot() int { return boolInt(s.scr != s.primary) }
 
 // compactTables rebuilds tables that grew too large with what the screens still show.
 // Frames taken before keep the old ones; the next frame is a full one.
@@ -151,7 +144,7 @@ func (t *Terminal) compactTables() {
 		t.compactStyles()
 	}
 	if t.tables.Clusters.Full() {
-		t.tables.CompactClusters(t.screens())
+		t.tables.CompactClusters(t.all())
 		t.tablesVersion = t.tables.Version
 		t.tables.Version++
 	}
@@ -159,7 +152,7 @@ func (t *Terminal) compactTables() {
 
 // compactStyles gives styles new numbers, which all that keeps one forgets.
 func (t *Terminal) compactStyles() {
-	t.tables.CompactStyles(t.screens())
+	t.tables.CompactStyles(t.all())
 	t.penChanged()
 	t.sgrSeen.clear()
 	t.blank, t.blankBG = 0, 0

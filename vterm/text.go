@@ -74,14 +74,14 @@ func (t *Terminal) drafts(r *grid.Row, col int) bool {
 
 // lineEnd is the column after the last that text may take: the right margin unless the
 // cursor stands beyond it; half of it on a line of double width.
-func (t *Terminal) lineEnd(r *grid.Row) int {
-	end := t.cols
-	if t.cur.Col <= t.right {
-		end = t.right + 1
+func (p *page) lineEnd(r *grid.Row) int {
+	end := p.cols
+	if p.cur.Col <= p.right {
+		end = p.right + 1
 	}
 	if r.Size != LineNormal {
-		end = max(1, min(end, t.cols/2))
-		t.cur.Col = min(t.cur.Col, end-1)
+		end = max(1, min(end, p.cols/2))
+		p.cur.Col = min(p.cur.Col, end-1)
 	}
 	return end
 }

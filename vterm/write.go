@@ -103,7 +103,7 @@ func (t *Terminal) quickEscape(p []byte) bool {
 	t.before, t.join = t.join, 0
 	s := &t.parser.Seq
 	if s.Final == 'm' {
-		t.newSGR(p)
+		t.newSGR(p, s)
 	} else if f := csiPlain[s.Final&0x7f]; f != nil {
 		f.run(t, s)
 	}
