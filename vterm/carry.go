@@ -22,7 +22,7 @@ func (t *Terminal) AppendCarry(dst []byte) []byte {
 	}
 	dst = carryCharsets(dst, &t.charsets)
 	if t.pen != (Style{}) {
-		dst = fmt.Appendf(dst, "\x1b[%sm", t.sgrString(t.pen))
+		dst = fmt.Appendf(dst, "\x1b[%sm", sgrString(t.pen))
 	}
 	return dst
 }
@@ -34,7 +34,7 @@ func (t *Terminal) carrySaved(dst []byte) []byte {
 		return dst
 	}
 	dst = carryCharsets(dst, &s.charsets)
-	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.Row+1, s.cur.Col+1, t.sgrString(s.pen))
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.Row+1, s.cur.Col+1, sgrString(s.pen))
 	if s.charsets.g != [4]charset{} || s.charsets.gl != 0 {
 		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
 	}

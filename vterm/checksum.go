@@ -16,8 +16,6 @@ const (
 	sum8Bit                  // do not mask to 8 bits
 )
 
-func (t *Terminal) checksumFlags(s *parse.Seq) { t.conform.checksum = s.Param(0, 0) }
-
 // checksumRect is DECRQCRA: the negated sum of the characters, blanks as spaces.
 func (t *Terminal) checksumRect(s *parse.Seq) {
 	if t.conform.level < 4 {
@@ -26,7 +24,7 @@ func (t *Terminal) checksumRect(s *parse.Seq) {
 	var sum uint32
 	if r, ok := t.rect(s, 2); ok {
 		for row := r.top; row < r.bottom; row++ {
-			sum += t.sumSpan(t.scr.At(row), r.left, r.right)
+			sum += sumSpan(t.scr.At(row), r.left, r.right, &t.tables, t.conform.checksum)
 		}
 	}
 	if t.conform.checksum&sumPositive == 0 {
@@ -35,7 +33,8 @@ func (t *Terminal) checksumRect(s *parse.Seq) {
 	t.replyDCS("%d!~%04X", s.Param(0, 0), sum&0xffff)
 }
 
-func (t *Terminal) sumSpan(line *grid.Row, from, to int) uint32 {
+// sumSpan sums the characters of cells [from, to).
+func sumSpan(line *grid.Row, from, to int, tb *grid.Tables, flags int) uint32 {
 	var sum uint32
 	for col := from; col < to; col++ {
 		c := Cell(0)
@@ -45,11 +44,11 @@ func (t *Terminal) sumSpan(line *grid.Row, from, to int) uint32 {
 		switch {
 		case c.Width() == WidthTail:
 		case c.Blank() || c&CellImage != 0:
-			if t.conform.checksum&sumSkipBlank == 0 {
+			if flags&sumSkipBlank == 0 {
 				sum += ' '
 			}
 		case c&CellCluster != 0:
-			r, _ := utf8.DecodeRuneInString(t.tables.Clusters.List[c.Content()])
+			r, _ := utf8.DecodeRuneInString(tb.Clusters.List[c.Content()])
 			sum += uint32(r)
 		default:
 			sum += uint32(c.Rune())

@@ -50,7 +50,7 @@ func (t *Terminal) requestSetting(_ *parse.Seq, data []byte) {
 func (t *Terminal) setting(name string) (string, bool) {
 	switch name {
 	case "m":
-		return t.sgrString(t.pen), true
+		return sgrString(t.pen), true
 	case "r":
 		return fmt.Sprintf("%d;%d", t.top+1, t.bottom+1), true
 	case "s":
@@ -81,7 +81,7 @@ func (t *Terminal) setting(name string) (string, bool) {
 }
 
 // sgrString is a style as the parameters of SGR that give it, beginning with 0.
-func (t *Terminal) sgrString(st Style) string {
+func sgrString(st Style) string {
 	var b strings.Builder
 	b.WriteByte('0')
 	for i, p := range []string{"1", "2", "3", "5", "6", "7", "8", "9", "53"} {

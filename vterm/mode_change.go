@@ -2,9 +2,7 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-func (t *Terminal) setModes(s *parse.Seq)   { t.changeModes(s, true) }
-func (t *Terminal) resetModes(s *parse.Seq) { t.changeModes(s, false) }
-
+// changeModes is SM and DECSET, RM and DECRST.
 func (t *Terminal) changeModes(s *parse.Seq, on bool) {
 	for i := range s.N {
 		if m := findMode(s.Param(i, 0), s.Prefix == 0); m != nil {
@@ -91,9 +89,6 @@ func (t *Terminal) restoreModes(s *parse.Seq) {
 	}
 }
 
-func (t *Terminal) changedInsert(bool) { t.updateSimple() }
-func (t *Terminal) changedLook(bool)   { t.scr.TouchAll() }
-
 func (t *Terminal) changedANSI(on bool) {
 	t.parser.VT52 = !on
 	if !on {
@@ -101,8 +96,6 @@ func (t *Terminal) changedANSI(on bool) {
 		t.updateSimple()
 	}
 }
-
-func (t *Terminal) changedOrigin(bool) { t.home() }
 
 func (t *Terminal) changedNational(on bool) {
 	if !on {
@@ -153,8 +146,6 @@ func (t *Terminal) changedSaveCursor(on bool) {
 		t.restoreCursor()
 	}
 }
-
-func (t *Terminal) changedAlt47(on bool) { t.showAlternate(on, false) }
 
 // changedAlt1047 clears the alternate screen on leaving it.
 func (t *Terminal) changedAlt1047(on bool) {

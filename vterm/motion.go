@@ -199,9 +199,7 @@ func (t *Terminal) nextLine() {
 func (t *Terminal) forwardIndex() {
 	switch {
 	case t.cur.Col == t.right:
-		if t.top <= t.cur.Row && t.cur.Row <= t.bottom {
-			t.scrollColumns(t.left, -1)
-		}
+		t.scrollColumns(t.left, -1)
 	default:
 		t.moveTo(t.cur.Row, t.cur.Col+1)
 	}
@@ -211,9 +209,7 @@ func (t *Terminal) forwardIndex() {
 func (t *Terminal) backIndex() {
 	switch {
 	case t.cur.Col == t.left:
-		if t.top <= t.cur.Row && t.cur.Row <= t.bottom {
-			t.scrollColumns(t.left, 1)
-		}
+		t.scrollColumns(t.left, 1)
 	default:
 		t.moveTo(t.cur.Row, t.cur.Col-1)
 	}

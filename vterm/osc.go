@@ -19,21 +19,21 @@ var oscTable = []command{
 	{[]int{0, 1, 2}, "icon label and window title", "xterm", (*Terminal).oscTitle},
 	{[]int{4}, "palette colours: set, ask", "xterm", (*Terminal).oscPalette},
 	{[]int{5}, "special colours: set, ask", "xterm", (*Terminal).oscSpecial},
-	{[]int{7}, "working directory", "VTE", (*Terminal).oscCwd},
+	{[]int{7}, "working directory", "VTE", told(oscCwd)},
 	{[]int{8}, "hyperlink", "VTE", (*Terminal).oscLink},
-	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", (*Terminal).oscNotify},
+	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", told(oscNotify)},
 	{[]int{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, "dynamic colours: set, ask", "xterm", (*Terminal).oscDynamic},
 	{[]int{21}, "colours by name: set, ask", "kitty", (*Terminal).oscKittyColor},
 	{[]int{52}, "clipboard", "xterm", (*Terminal).oscClipboard},
-	{[]int{99}, "notification", "kitty", (*Terminal).oscNotifyKitty},
+	{[]int{99}, "notification", "kitty", told(oscNotifyKitty)},
 	{[]int{104}, "reset palette colours", "xterm", (*Terminal).oscResetPalette},
 	{[]int{105}, "reset special colours", "xterm", (*Terminal).oscResetSpecial},
 	{[]int{110, 111, 112, 113, 114, 115, 116, 117, 118, 119}, "reset dynamic colours", "xterm", (*Terminal).oscResetDynamic},
 	{[]int{133}, "prompt and command marks", "FinalTerm", (*Terminal).oscMark},
 	{[]int{633}, "prompt and command marks", "VS Code", (*Terminal).oscMark},
-	{[]int{777}, "notification", "rxvt", (*Terminal).oscNotifyRxvt},
-	{[]int{1337}, "CurrentDir, SetUserVar", "iTerm2", (*Terminal).oscITerm},
-	{[]int{3008}, "context", "systemd", (*Terminal).oscContext},
+	{[]int{777}, "notification", "rxvt", told(oscNotifyRxvt)},
+	{[]int{1337}, "CurrentDir, SetUserVar", "iTerm2", told(oscITerm)},
+	{[]int{3008}, "context", "systemd", told(oscContext)},
 }
 
 // osc runs an operating system command. Text in it is made valid UTF-8.
@@ -69,34 +69,6 @@ func oscNumber(b []byte) (int, bool) {
 		n = n*10 + int(c-'0')
 	}
 	return n, true
-}
-
-// oscSun is the form of dtterm: OSC l title, OSC L icon label.
-func (t *Terminal) oscSun(kind byte, s string) {
-	switch kind {
-	case 'l':
-		t.setTitle(t.titleText(s))
-	case 'L':
-		t.setIcon(t.titleText(s))
-	}
-}
-
-func (t *Terminal) oscTitle(n int, s string) {
-	s = t.titleText(s)
-	if n != 2 {
-		t.setIcon(s)
-	}
-	if n != 1 {
-		t.setTitle(s)
-	}
-}
-
-// titleText decodes, bounds and cleans what becomes a title.
-func (t *Terminal) titleText(s string) string {
-	if t.title.setHex {
-		s = fromHex(s)
-	}
-	return clip(strings.Map(printable, s), titleMax)
 }
 
 // printable drops controls from text that is shown elsewhere.

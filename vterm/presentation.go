@@ -185,7 +185,7 @@ func (t *Terminal) reportSGR(s *parse.Seq) {
 			common = intersect(common, st)
 		}
 	}
-	t.replyCSI("%sm", t.sgrString(common))
+	t.replyCSI("%sm", sgrString(common))
 }
 
 func intersect(a, b Style) Style {

@@ -57,8 +57,11 @@ func (p *page) region(top int) grid.Region {
 }
 
 // scrollColumns moves the columns from col to the right margin by n, to the right when
-// n is positive, in all lines between the margins.
+// n is positive, in all lines between the margins. A cursor outside of them prevents it.
 func (t *Terminal) scrollColumns(col, n int) {
+	if !t.inMargins() {
+		return
+	}
 	t.scr.ShiftColumns(grid.Region{Top: t.top, Bottom: t.bottom, Left: col, Right: t.right}, n, t.erased())
 }
 
@@ -95,8 +98,6 @@ func (t *Terminal) deleteLines(s *parse.Seq) {
 	t.cur.Col, t.cur.Pending = t.left, false
 }
 
-func (t *Terminal) scrollUpBy(s *parse.Seq) { t.scrollUp(s.Count(0)) }
-
 // scrollDownBy is SD. With five parameters it is xterm's highlight tracking, which
 // needs a mouse at hand and is swallowed.
 func (t *Terminal) scrollDownBy(s *parse.Seq) {
@@ -105,42 +106,7 @@ func (t *Terminal) scrollDownBy(s *parse.Seq) {
 	}
 }
 
-func (t *Terminal) scrollLeft(s *parse.Seq) {
-	if t.inMargins() {
-		t.scrollColumns(t.left, -s.Count(0))
-	}
-}
-
-func (t *Terminal) scrollRight(s *parse.Seq) {
-	if t.inMargins() {
-		t.scrollColumns(t.left, s.Count(0))
-	}
-}
-
-// insertColumns is DECIC.
-func (t *Terminal) insertColumns(s *parse.Seq) {
-	if t.inMargins() {
-		t.scrollColumns(t.cur.Col, s.Count(0))
-	}
-}
-
-// deleteColumns is DECDC.
-func (t *Terminal) deleteColumns(s *parse.Seq) {
-	if t.inMargins() {
-		t.scrollColumns(t.cur.Col, -s.Count(0))
-	}
-}
-
-// insertChars is ICH.
-func (t *Terminal) insertChars(s *parse.Seq) {
-	t.shiftCells(s.Count(0))
-}
-
-// deleteChars is DCH.
-func (t *Terminal) deleteChars(s *parse.Seq) {
-	t.shiftCells(-s.Count(0))
-}
-
+// shiftCells is ICH, and DCH when n is negative.
 func (t *Terminal) shiftCells(n int) {
 	t.cur.Pending = false
 	if t.cur.Col < t.left || t.cur.Col > t.right {

@@ -1,22 +1,7 @@
 package vterm
 
 import (
-	"slices"
-
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
-)
-
-// titles are window title and icon label with their stack (CSI 22/23 t).
-type titles struct {
-	window, icon string
-	stack        [][2]string // icon, window
-	// modes of XTSMTITLE: set and query titles in hex. UTF-8 modes are always on.
-	setHex, queryHex bool
-}
-
-const (
-	titleMax      = 4096 // bytes
-	titleStackMax = 10   // as in xterm
 )
 
 // windowOps is XTWINOPS. What needs a window is only told to the owner.
@@ -43,7 +28,7 @@ func (t *Terminal) windowOps(s *parse.Seq) {
 	case 21:
 		t.reportTitle('l', t.title.window)
 	case 22:
-		t.pushTitle(s.Param(1, 0))
+		t.title.push(s.Param(1, 0))
 	case 23:
 		t.popTitle(s.Param(1, 0))
 	case 1, 2, 3, 4, 5, 6, 7, 9, 10:
@@ -78,71 +63,6 @@ func (t *Terminal) requestSize(cols, rows int) {
 	t.emit(Event{Kind: EventResize, Num: cols<<16 | rows})
 	if !t.opts.FixedSize && cols*rows <= requestedCellsMax {
 		t.resize(cols, rows)
-	}
-}
-
-// reportTitle echoes what output chose, so it is off unless Options.ReportTitle is set.
-func (t *Terminal) reportTitle(kind byte, s string) {
-	if !t.opts.ReportTitle {
-		s = ""
-	} else if t.title.queryHex {
-		s = toHex(s)
-	}
-	t.reply(']', string(kind)+s+t.terminator())
-}
-
-// pushTitle is CSI 22 ; which t: 0 both, 1 icon label, 2 window title.
-func (t *Terminal) pushTitle(which int) {
-	if which > 2 {
-		return
-	}
-	if len(t.title.stack) == titleStackMax {
-		t.title.stack = slices.Delete(t.title.stack, 0, 1)
-	}
-	t.title.stack = append(t.title.stack, [2]string{t.title.icon, t.title.window})
-}
-
-// popTitle is CSI 23 ; which t.
-func (t *Terminal) popTitle(which int) {
-	n := len(t.title.stack)
-	if n == 0 || which > 2 {
-		return
-	}
-	top := t.title.stack[n-1]
-	t.title.stack = t.title.stack[:n-1]
-	if which != 2 {
-		t.setIcon(top[0])
-	}
-	if which != 1 {
-		t.setTitle(top[1])
-	}
-}
-
-func (t *Terminal) setTitle(s string) {
-	t.title.window = s
-	t.emit(Event{Kind: EventTitle, Text: s})
-}
-
-func (t *Terminal) setIcon(s string) {
-	t.title.icon = s
-	t.emit(Event{Kind: EventIconLabel, Text: s})
-}
-
-func (t *Terminal) titleModesOn(s *parse.Seq)  { t.titleModes(s, true) }
-func (t *Terminal) titleModesOff(s *parse.Seq) { t.titleModes(s, false) }
-
-// titleModes is XTSMTITLE and XTRMTITLE.
-func (t *Terminal) titleModes(s *parse.Seq, on bool) {
-	if s.N == 0 {
-		t.title.setHex, t.title.queryHex = false, false
-	}
-	for i := range s.N {
-		switch s.Param(i, -1) {
-		case 0:
-			t.title.setHex = on
-		case 1:
-			t.title.queryHex = on
-		}
 	}
 }
 
