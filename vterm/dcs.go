@@ -80,45 +80,6 @@ func (t *Terminal) setting(name string) (string, bool) {
 	return "", false
 }
 
-// sgrString is a style as the parameters of SGR that give it, beginning with 0.
-func sgrString(st Style) string {
-	var b strings.Builder
-	b.WriteByte('0')
-	for i, p := range []string{"1", "2", "3", "5", "6", "7", "8", "9", "53"} {
-		if st.Attrs>>i&1 != 0 {
-			b.WriteString(";" + p)
-		}
-	}
-	switch st.Underline {
-	case UnderlineNone:
-	case UnderlineSingle:
-		b.WriteString(";4")
-	case UnderlineDouble:
-		b.WriteString(";21")
-	default:
-		fmt.Fprintf(&b, ";4:%d", st.Underline)
-	}
-	writeColor(&b, st.FG, 30, 90, 38)
-	writeColor(&b, st.BG, 40, 100, 48)
-	writeColor(&b, st.ULColor, -1, -1, 58)
-	return b.String()
-}
-
-func writeColor(b *strings.Builder, c Color, first, bright, extended int) {
-	switch i := int(c.Index()); {
-	case c.Kind() == ColorDefault:
-	case c.Kind() == ColorRGB:
-		r, g, bl := c.RGB()
-		fmt.Fprintf(b, ";%d:2::%d:%d:%d", extended, r, g, bl)
-	case first >= 0 && i < 8:
-		fmt.Fprintf(b, ";%d", first+i)
-	case first >= 0 && i < 16:
-		fmt.Fprintf(b, ";%d", bright+i-8)
-	default:
-		fmt.Fprintf(b, ";%d:5:%d", extended, i)
-	}
-}
-
 // requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and what is not
 // known is not repeated.
 func (t *Terminal) requestCapability(_ *parse.Seq, data []byte) {

@@ -2,21 +2,6 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// guard is how erasing treats protected cells (xterm's protected_mode): the last of
-// DECSCA and SPA decides, and cells keep their mark when it changes.
-type guard uint8
-
-const (
-	guardNone guard = iota
-	guardDEC        // DECSCA: only selective erases spare protected cells
-	guardISO        // SPA: every erase does
-)
-
-// spares reports whether an erase must look at the protected mark.
-func (r *rendition) spares(selective bool) bool {
-	return r.guard == guardISO || selective && r.guard == guardDEC
-}
-
 // eraseSpan erases cells [from, to) of a row.
 func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
 	if t.spares(selective) {
@@ -82,30 +67,6 @@ func (t *Terminal) eraseLine(s *parse.Seq) {
 func (t *Terminal) eraseChars(s *parse.Seq) {
 	t.eraseSpan(t.cur.Row, t.cur.Col, min(t.cur.Col+s.Count(0), t.cols), false)
 	t.cur.Pending = false
-}
-
-// selectProtection is DECSCA.
-func (r *rendition) selectProtection(s *parse.Seq) {
-	r.guard = guardDEC
-	if s.Param(0, 0) == 1 {
-		r.protect = CellProtected
-	} else {
-		r.protect = 0
-	}
-	r.penChanged()
-}
-
-// startGuarded is SPA.
-func (r *rendition) startGuarded() {
-	r.protect = CellProtected | CellISOGuard
-	r.guard = guardISO
-	r.penChanged()
-}
-
-// endGuarded is EPA.
-func (r *rendition) endGuarded() {
-	r.protect = 0
-	r.penChanged()
 }
 
 // alignmentTest is DECALN: the screen full of E, margins and origin mode reset.

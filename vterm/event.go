@@ -42,3 +42,29 @@ type Event struct {
 	Line uint64
 	Col  int
 }
+
+// emit queues an event with the place where it happened.
+func (t *Terminal) emit(e Event) {
+	if len(t.events) >= EventQueueMax {
+		t.eventsLost++
+		return
+	}
+	e.At = t.written + uint64(t.at)
+	e.Line = t.history.EndID() + uint64(t.cur.Row)
+	e.Col = t.cur.Col
+	t.events = append(t.events, e)
+}
+
+// Events implements Engine.
+func (t *Terminal) Events(dst []Event) []Event {
+	dst = append(dst, t.events...)
+	if t.eventsLost > 0 {
+		dst = append(dst, Event{Kind: EventLost, Num: t.eventsLost, At: t.written})
+	}
+	clear(t.events)
+	t.events, t.eventsLost = t.events[:0], 0
+	return dst
+}
+
+// Written implements Engine.
+func (t *Terminal) Written() uint64 { return t.written }

@@ -5,6 +5,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
+// ImageFormat says how the data of an Image is encoded.
+type ImageFormat = graphics.Format
+
+// Image formats.
+const (
+	ImageSixel = graphics.Sixel // the body of the DCS, as sent
+	ImagePNG   = graphics.PNG
+	ImageRGB   = graphics.RGB  // 3 bytes a pixel
+	ImageRGBA  = graphics.RGBA // 4 bytes a pixel
+)
+
+// Image is a picture that a program sent, undecoded.
+type Image = graphics.Image
+
+// Placement is an image put on the screen. An image cell's content is the index of its
+// placement in Frame.Images.
+type Placement = graphics.Placement
+
 // placeImage covers cells from the cursor on with a placement and leaves the cursor in
 // the last row of it, scrolling as text would.
 func (t *Terminal) placeImage(p Placement, scroll bool) {

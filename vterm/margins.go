@@ -1,6 +1,9 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
+import (
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
 
 func (p *page) resetMargins() {
 	p.top, p.bottom, p.left, p.right = 0, p.rows-1, 0, p.cols-1
@@ -34,4 +37,17 @@ func (t *Terminal) setLeftRight(s *parse.Seq) {
 		t.left, t.right = left-1, right-1
 		t.home()
 	}
+}
+
+// marginsFull reports whether lines are scrolled over their whole width.
+func (p *page) marginsFull() bool { return p.left == 0 && p.right == p.cols-1 }
+
+// inMargins reports whether the cursor is inside all four margins.
+func (p *page) inMargins() bool {
+	return p.top <= p.cur.Row && p.cur.Row <= p.bottom && p.left <= p.cur.Col && p.cur.Col <= p.right
+}
+
+// region is what lies between the margins, from row top on.
+func (p *page) region(top int) grid.Region {
+	return grid.Region{Top: top, Bottom: p.bottom, Left: p.left, Right: p.right}
 }

@@ -58,3 +58,55 @@ type Modes struct {
 
 	CellWidth, CellHeight int // pixels, for MouseEncodingPixel
 }
+
+// noticeModes emits EventModes when what readers may care about changed.
+func (t *Terminal) noticeModes() {
+	if m := t.Modes(); m != t.lastModes {
+		t.lastModes = m
+		t.emit(Event{Kind: EventModes})
+	}
+}
+
+// Modes implements Engine.
+func (t *Terminal) Modes() Modes {
+	on := func(bit modeBits) bool { return t.modes&bit != 0 }
+	m := Modes{
+		AppCursor: on(modeAppCursor), AppKeypad: on(modeAppKeypad),
+		BracketedPaste: on(modeBracketedPaste), FocusEvents: on(modeFocus),
+		ReverseVideo: on(modeReverseVideo), NewLine: on(modeNewLine),
+		BackarrowBS: on(modeBackarrow), AltScreen: t.scr != t.primary,
+		AltScroll: on(modeAltScroll), Sync: on(modeSync),
+		InBandResize: on(modeInBandResize), SchemeReports: on(modeScheme),
+		Kitty: t.kitty[t.slot()].flags(), ModifyOtherKeys: t.keyFormat.modifyOther,
+		FormatOtherKeys: t.keyFormat.formatOther,
+		CellWidth:       t.opts.CellWidth, CellHeight: t.opts.CellHeight,
+	}
+	if t.modes&(mouseTrackings|mouseEncodings) != 0 {
+		m.Mouse, m.MouseEncoding = mouseModes(t.modes)
+	}
+	return m
+}
+
+func mouseModes(b modeBits) (track MouseTracking, enc MouseEncoding) {
+	switch {
+	case b&modeMouseX10 != 0:
+		track = MouseX10
+	case b&modeMouseNormal != 0:
+		track = MouseNormal
+	case b&modeMouseButton != 0:
+		track = MouseButton
+	case b&modeMouseAny != 0:
+		track = MouseAny
+	}
+	switch {
+	case b&modeMouseUTF8 != 0:
+		enc = MouseEncodingUTF8
+	case b&modeMouseSGR != 0:
+		enc = MouseEncodingSGR
+	case b&modeMouseURXVT != 0:
+		enc = MouseEncodingURXVT
+	case b&modeMousePixel != 0:
+		enc = MouseEncodingPixel
+	}
+	return track, enc
+}

@@ -51,11 +51,6 @@ func (t *Terminal) scrollDown(n int) {
 	t.scr.RollDown(t.top, t.bottom, n, t.erased())
 }
 
-// region is what lies between the margins, from row top on.
-func (p *page) region(top int) grid.Region {
-	return grid.Region{Top: top, Bottom: p.bottom, Left: p.left, Right: p.right}
-}
-
 // scrollColumns moves the columns from col to the right margin by n, to the right when
 // n is positive, in all lines between the margins. A cursor outside of them prevents it.
 func (t *Terminal) scrollColumns(col, n int) {
@@ -63,11 +58,6 @@ func (t *Terminal) scrollColumns(col, n int) {
 		return
 	}
 	t.scr.ShiftColumns(grid.Region{Top: t.top, Bottom: t.bottom, Left: col, Right: t.right}, n, t.erased())
-}
-
-// inMargins reports whether the cursor is inside all four margins.
-func (p *page) inMargins() bool {
-	return p.top <= p.cur.Row && p.cur.Row <= p.bottom && p.left <= p.cur.Col && p.cur.Col <= p.right
 }
 
 // insertLines is IL.

@@ -1,52 +1,11 @@
 package vterm
 
 import (
-	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"fmt"
+	"strings"
+
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
-
-// rendition is how text looks that is printed next, and how its cells are protected.
-type rendition struct {
-	pen      Style
-	cell     Cell // the pen as a cell without content; stale when penStale
-	penStale bool
-	// blank is what erased cells become (xterm's back_color_erase) while the pen's
-	// background is blankBG.
-	blank    Cell
-	blankBG  Color
-	protect  Cell // CellProtected and CellISOGuard in force
-	guard    guard
-	sgrSeen  sgrCache
-	penAt    StyleID // the pen's number in sgrSeen, or styleUnknown
-	sgrStack []savedSGR
-}
-
-// freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
-// that a style is interned once per text and not once per parameter.
-func (t *Terminal) freshenPen() {
-	if t.tables.Styles.Full() {
-		t.compactStyles()
-	}
-	t.penStale = false
-	if t.pen.IsZero() {
-		t.cell = t.protect
-		return
-	}
-	id := t.tables.Styles.ID(&t.pen)
-	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
-	if t.penAt != styleUnknown {
-		t.sgrSeen.known[t.penAt].id = id
-	}
-}
-
-// erased is what erased cells become: blank, in the background colour of the pen.
-func (t *Terminal) erased() Cell {
-	if t.pen.BG != t.blankBG {
-		t.blankBG = t.pen.BG
-		t.blank = Cell(t.tables.Styles.ID(&Style{BG: t.pen.BG})) << grid.CellStyleShift
-	}
-	return t.blank
-}
 
 // sgr is SGR (ECMA-48 §8.3.117, xterm ctlseqs).
 func (r *rendition) sgr(s *parse.Seq) {
@@ -221,5 +180,44 @@ func setRGB(c *Color, s *parse.Seq, i int) {
 	r, g, b := s.Param(i, 0), s.Param(i+1, 0), s.Param(i+2, 0)
 	if r <= 255 && g <= 255 && b <= 255 {
 		*c = RGB(uint8(r), uint8(g), uint8(b))
+	}
+}
+
+// sgrString is a style as the parameters of SGR that give it, beginning with 0.
+func sgrString(st Style) string {
+	var b strings.Builder
+	b.WriteByte('0')
+	for i, p := range []string{"1", "2", "3", "5", "6", "7", "8", "9", "53"} {
+		if st.Attrs>>i&1 != 0 {
+			b.WriteString(";" + p)
+		}
+	}
+	switch st.Underline {
+	case UnderlineNone:
+	case UnderlineSingle:
+		b.WriteString(";4")
+	case UnderlineDouble:
+		b.WriteString(";21")
+	default:
+		fmt.Fprintf(&b, ";4:%d", st.Underline)
+	}
+	writeColor(&b, st.FG, 30, 90, 38)
+	writeColor(&b, st.BG, 40, 100, 48)
+	writeColor(&b, st.ULColor, -1, -1, 58)
+	return b.String()
+}
+
+func writeColor(b *strings.Builder, c Color, first, bright, extended int) {
+	switch i := int(c.Index()); {
+	case c.Kind() == ColorDefault:
+	case c.Kind() == ColorRGB:
+		r, g, bl := c.RGB()
+		fmt.Fprintf(b, ";%d:2::%d:%d:%d", extended, r, g, bl)
+	case first >= 0 && i < 8:
+		fmt.Fprintf(b, ";%d", first+i)
+	case first >= 0 && i < 16:
+		fmt.Fprintf(b, ";%d", bright+i-8)
+	default:
+		fmt.Fprintf(b, ";%d:5:%d", extended, i)
 	}
 }

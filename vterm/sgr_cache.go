@@ -224,6 +224,3 @@ func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 	}
 	r.sgr(s)
 }
-
-// penChanged notes that the pen, or what protects its cells, is another than it was.
-func (r *rendition) penChanged() { r.penStale, r.penAt = true, styleUnknown }

@@ -45,3 +45,41 @@ func (t *Terminal) quickText(p []byte) int {
 	t.join = width.Plain
 	return n
 }
+
+// quickLines prints whole lines of printable ASCII, which is what a log is made of, while the
+// cursor stands at the start of the lowest row of the margins and nothing is special about the
+// state. It comes to the same as text, CR and LF one after the other. It returns the bytes
+// taken.
+func (t *Terminal) quickLines(p []byte) int {
+	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.simple || t.penStale || t.protect != 0 ||
+		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.Pending || !t.marginsFull() {
+		return 0
+	}
+	var kept *grid.Scrollback
+	if t.top == 0 && t.scr == t.primary {
+		kept = t.history
+	}
+	at := 0
+	for n := 1; n > 0 && t.cell == 0 && t.pen.BG == 0; at += n {
+		n = t.scr.PassLines(p[at:], t.top, t.bottom, kept)
+	}
+	if t.pen.BG == t.blankBG { // else a line that scrolls the slow way finds out what blank is
+		at += t.scr.AppendLines(p[at:], t.top, t.bottom, t.cell.Style(), t.blank, kept)
+	}
+	if at > 0 {
+		t.scr.Unlink(t.top)
+		t.scr.Touch(t.top, t.bottom+1)
+		t.noteLast(p[:at])
+	}
+	return at
+}
+
+// noteLast notes the last character of whole lines, which may all be empty.
+func (t *Terminal) noteLast(lines []byte) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i] >= ' ' {
+			t.lastRune = rune(lines[i])
+			return
+		}
+	}
+}

@@ -214,3 +214,36 @@ func (t *Terminal) backIndex() {
 		t.moveTo(t.cur.Row, t.cur.Col-1)
 	}
 }
+
+// savedCursor is what DECSC keeps.
+type savedCursor struct {
+	set      bool
+	cur      grid.Cursor
+	pen      Style
+	protect  Cell
+	charsets charsets
+	origin   bool
+}
+
+// saveCursor is DECSC (VT510): position, pending wrap, rendition, character sets, origin.
+func (t *Terminal) saveCursor() {
+	t.saved[t.slot()] = savedCursor{
+		set: true, cur: t.cur, pen: t.pen, protect: t.protect, charsets: t.charsets,
+		origin: t.modes&modeOrigin != 0,
+	}
+}
+
+// restoreCursor is DECRC; with nothing saved it goes home and resets what DECSC saves.
+func (t *Terminal) restoreCursor() {
+	s := t.saved[t.slot()]
+	t.pen, t.protect, t.charsets = s.pen, s.protect, s.charsets
+	t.penChanged()
+	t.setMode(modeOrigin, s.origin)
+	t.updateSimple()
+	t.moveTo(s.cur.Row, s.cur.Col)
+	if s.origin {
+		t.cur.Row = min(max(t.cur.Row, t.top), t.bottom)
+		t.cur.Col = min(max(t.cur.Col, t.left), t.right)
+	}
+	t.cur.Pending = s.cur.Pending && t.cur.Col == s.cur.Col && t.cur.Row == s.cur.Row
+}
