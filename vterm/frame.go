@@ -116,5 +116,5 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]
 	f.Links = t.tables.Links.List[:len(t.tables.Links.List):len(t.tables.Links.List)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
-	f.Palette = t.palette.Palette
+	f.Palette = t.colors.Palette
 }

@@ -40,15 +40,19 @@ func (k *kittyStack) pop(n int) {
 	}
 }
 
-func (t *Terminal) pushKitty(s *parse.Seq) {
-	t.kitty[t.slot()].push(uint8(s.Param(0, 0)) & KittyFlagsAll)
+// kittyFlags adapts what changes the flags of the active screen.
+func kittyFlags(f func(k *kittyStack, s *parse.Seq)) func(*Terminal, *parse.Seq) {
+	return func(t *Terminal, s *parse.Seq) { f(&t.kitty[t.slot()], s) }
 }
 
-func (t *Terminal) popKitty(s *parse.Seq) { t.kitty[t.slot()].pop(s.Count(0)) }
+// pushFlags is CSI > flags u.
+func (k *kittyStack) pushFlags(s *parse.Seq) { k.push(uint8(s.Param(0, 0)) & KittyFlagsAll) }
 
-// setKitty is CSI = flags ; mode u: 1 sets all, 2 adds, 3 removes.
-func (t *Terminal) setKitty(s *parse.Seq) {
-	k := &t.kitty[t.slot()]
+// popFlags is CSI < n u.
+func (k *kittyStack) popFlags(s *parse.Seq) { k.pop(s.Count(0)) }
+
+// setFlags is CSI = flags ; mode u: 1 sets all, 2 adds, 3 removes.
+func (k *kittyStack) setFlags(s *parse.Seq) {
 	flags := uint8(s.Param(0, 0)) & KittyFlagsAll
 	switch s.Param(1, 1) {
 	case 1:
@@ -60,6 +64,7 @@ func (t *Terminal) setKitty(s *parse.Seq) {
 	}
 }
 
+// queryKitty is CSI ? u.
 func (t *Terminal) queryKitty(*parse.Seq) {
 	t.replyCSI("?%du", t.kitty[t.slot()].flags())
 }
@@ -73,22 +78,27 @@ type keyFormat struct {
 
 const modifyOtherKeys = 4 // the resource number
 
-// modifyKeys is XTMODKEYS, CSI > Pp ; Pv m, and its reset CSI > Pp n.
-func (t *Terminal) modifyKeys(s *parse.Seq) {
+// keyFormats adapts what changes the format of keys.
+func keyFormats(f func(k *keyFormat, s *parse.Seq)) func(*Terminal, *parse.Seq) {
+	return func(t *Terminal, s *parse.Seq) { f(&t.keyFormat, s) }
+}
+
+// modify is XTMODKEYS, CSI > Pp ; Pv m, and its reset CSI > Pp n.
+func (k *keyFormat) modify(s *parse.Seq) {
 	if s.N == 0 {
-		t.keyFormat.resources, t.keyFormat.modifyOther = [8]int8{}, 0
+		k.resources, k.modifyOther = [8]int8{}, 0
 		return
 	}
 	p, v := s.Param(0, 0), s.Param(1, -1)
 	if s.Final == 'n' {
 		v = -1
 	}
-	if p >= len(t.keyFormat.resources) || v > 3 {
+	if p >= len(k.resources) || v > 3 {
 		return
 	}
-	t.keyFormat.resources[p] = int8(v + 1)
+	k.resources[p] = int8(v + 1)
 	if p == modifyOtherKeys {
-		t.keyFormat.modifyOther = uint8(min(max(v, 0), 2))
+		k.modifyOther = uint8(min(max(v, 0), 2))
 	}
 }
 
@@ -99,9 +109,9 @@ func (t *Terminal) queryModifyKeys(s *parse.Seq) {
 	}
 }
 
-// formatKeys is XTFMTKEYS.
-func (t *Terminal) formatKeys(s *parse.Seq) {
+// format is XTFMTKEYS.
+func (k *keyFormat) format(s *parse.Seq) {
 	if s.N == 0 || s.Param(0, 0) == modifyOtherKeys {
-		t.keyFormat.formatOther = uint8(s.Param(1, 0) & 1)
+		k.formatOther = uint8(s.Param(1, 0) & 1)
 	}
 }

@@ -5,11 +5,21 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/vterm/internal/color"
-	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// oscPalette is OSC 4 ; index ; spec ; …. Indices above 255 are special colours.
-func (t *Terminal) oscPalette(_ int, s string) {
+// colors are the colours that a program can set and ask for.
+type colors struct {
+	color.Table
+	out *answers
+}
+
+// oscColors adapts an operating system command about colours.
+func oscColors(f func(c *colors, number int, data string)) func(*Terminal, int, string) {
+	return func(t *Terminal, number int, data string) { f(&t.colors, number, data) }
+}
+
+// palette is OSC 4 ; index ; spec ; …. Indices above 255 are special colours.
+func (c *colors) palette(_ int, s string) {
 	f := strings.Split(s, ";")
 	for i := 0; i+1 < len(f); i += 2 {
 		n, err := strconv.Atoi(f[i])
@@ -17,49 +27,50 @@ func (t *Terminal) oscPalette(_ int, s string) {
 			return
 		}
 		if n >= 256 {
-			t.special(4, 256, n-256, f[i+1])
+			c.special(4, 256, n-256, f[i+1])
 			continue
 		}
 		if f[i+1] == "?" {
-			t.replyOSC("4;%d;%s", n, color.Format(t.palette.Palette.Colors[n]))
-		} else if c, ok := color.Parse(f[i+1]); ok {
-			t.palette.Change(func(p *Palette) { p.Colors[n] = c })
+			c.out.replyOSC("4;%d;%s", n, color.Format(c.Palette.Colors[n]))
+		} else if v, ok := color.Parse(f[i+1]); ok {
+			c.Change(func(p *Palette) { p.Colors[n] = v })
 		}
 	}
 }
 
-// oscSpecial is OSC 5 ; index ; spec ; ….
-func (t *Terminal) oscSpecial(_ int, s string) {
+// specials is OSC 5 ; index ; spec ; ….
+func (c *colors) specials(_ int, s string) {
 	f := strings.Split(s, ";")
 	for i := 0; i+1 < len(f); i += 2 {
 		if n, err := strconv.Atoi(f[i]); err == nil && n >= 0 {
-			t.special(5, 0, n, f[i+1])
+			c.special(5, 0, n, f[i+1])
 		}
 	}
 }
 
-func (t *Terminal) special(osc, base, n int, spec string) {
+// special sets or tells special colour n, which the answer counts from base.
+func (c *colors) special(osc, base, n int, spec string) {
 	if n >= color.SpecialCount {
 		return
 	}
 	if spec == "?" {
-		t.replyOSC("%d;%d;%s", osc, base+n, color.Format(t.palette.Special[n]))
-	} else if c, ok := color.Parse(spec); ok {
-		t.palette.Special[n] = c
+		c.out.replyOSC("%d;%d;%s", osc, base+n, color.Format(c.Special[n]))
+	} else if v, ok := color.Parse(spec); ok {
+		c.Special[n] = v
 	}
 }
 
-// oscDynamic is OSC 10 to 19: several specs set consecutive colours.
-func (t *Terminal) oscDynamic(n int, s string) {
+// dynamic is OSC 10 to 19: several specs set consecutive colours.
+func (c *colors) dynamic(n int, s string) {
 	for _, spec := range strings.Split(s, ";") {
 		i := n - 10
 		if i >= color.DynamicCount {
 			return
 		}
 		if spec == "?" {
-			t.replyOSC("%d;%s", n, color.Format(t.palette.Dynamic[i]))
-		} else if c, ok := color.Parse(spec); ok {
-			t.palette.SetDynamic(i, c)
+			c.out.replyOSC("%d;%s", n, color.Format(c.Dynamic[i]))
+		} else if v, ok := color.Parse(spec); ok {
+			c.SetDynamic(i, v)
 		}
 		n++
 	}
@@ -80,30 +91,33 @@ func eachNumber(s string, n int, f func(i int)) {
 	}
 }
 
-func (t *Terminal) oscResetPalette(_ int, s string) {
-	next := *t.palette.Palette
+// resetPalette is OSC 104.
+func (c *colors) resetPalette(_ int, s string) {
+	next := *c.Palette
 	eachNumber(s, 256, func(i int) {
 		if i < 256 {
 			next.Colors[i] = color.Defaults.Colors[i]
 		} else if i < 256+color.SpecialCount {
-			t.palette.Special[i-256] = color.Defaults.Foreground
+			c.Special[i-256] = color.Defaults.Foreground
 		}
 	})
-	t.palette.Palette = &next
+	c.Palette = &next
 }
 
-func (t *Terminal) oscResetSpecial(_ int, s string) {
+// resetSpecials is OSC 105.
+func (c *colors) resetSpecials(_ int, s string) {
 	eachNumber(s, color.SpecialCount, func(i int) {
 		if i < color.SpecialCount {
-			t.palette.Special[i] = color.Defaults.Foreground
+			c.Special[i] = color.Defaults.Foreground
 		}
 	})
 }
 
-func (t *Terminal) oscResetDynamic(n int, _ string) {
+// resetDynamic is OSC 110 to 119.
+func (c *colors) resetDynamic(n int, _ string) {
 	var def color.Table
 	def.Reset()
-	t.palette.SetDynamic(n-110, def.Dynamic[n-110])
+	c.SetDynamic(n-110, def.Dynamic[n-110])
 }
 
 // kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1 for what
@@ -117,39 +131,35 @@ var kittyColors = map[string]int{
 	"transparent_background_color7": -1, "transparent_background_color8": -1,
 }
 
-// oscKittyColor is OSC 21 ; name=spec ; …, the names of the main colours and numbers.
-func (t *Terminal) oscKittyColor(_ int, s string) {
+// byName is OSC 21 ; name=spec ; …, the names of the main colours and numbers.
+func (c *colors) byName(_ int, s string) {
 	var answers []string
 	for _, f := range strings.Split(s, ";") {
 		key, spec, _ := strings.Cut(f, "=")
 		i, known := kittyColors[key]
 		n, err := strconv.Atoi(key)
 		indexed := err == nil && n >= 0 && n < 256
-		c, ok := color.Parse(spec)
+		v, ok := color.Parse(spec)
 		switch {
 		case spec == "?" && known && i < 0:
 			answers = append(answers, key+"=?")
 		case spec == "?" && known:
-			answers = append(answers, key+"="+color.Format(t.palette.Dynamic[i]))
+			answers = append(answers, key+"="+color.Format(c.Dynamic[i]))
 		case spec == "?" && indexed:
-			answers = append(answers, strconv.Itoa(n)+"="+color.Format(t.palette.Palette.Colors[n]))
+			answers = append(answers, strconv.Itoa(n)+"="+color.Format(c.Palette.Colors[n]))
 		case ok && known && i >= 0:
-			t.palette.SetDynamic(i, c)
+			c.SetDynamic(i, v)
 		case ok && indexed:
-			t.palette.Change(func(p *Palette) { p.Colors[n] = c })
+			c.Change(func(p *Palette) { p.Colors[n] = v })
 		}
 	}
 	if len(answers) > 0 {
-		t.replyOSC("21;%s", strings.Join(answers, ";"))
+		c.out.replyOSC("21;%s", strings.Join(answers, ";"))
 	}
 }
 
-// pushColors is XTPUSHCOLORS; a parameter would name a slot, here only the top is used.
-func (t *Terminal) pushColors(*parse.Seq) { t.palette.Push() }
-
-func (t *Terminal) popColors(*parse.Seq) { t.palette.Pop() }
-
-func (t *Terminal) reportColors(*parse.Seq) {
-	n := len(t.palette.Stack)
-	t.replyCSI("?%d;%d#Q", n, n)
+// report is XTREPORTCOLORS.
+func (c *colors) report() {
+	n := len(c.Stack)
+	c.out.replyCSI("?%d;%d#Q", n, n)
 }

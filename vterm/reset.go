@@ -64,7 +64,7 @@ func (t *Terminal) hardReset() {
 	}
 	t.alternate = nil
 	t.resetState()
-	t.palette.Reset()
+	t.colors.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.Clear()
 	t.scr.Clear(t.erased())

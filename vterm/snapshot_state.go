@@ -148,7 +148,7 @@ func (c *codec) paletteState(s *color.State) {
 }
 
 func (c *codec) palette(t *Terminal) {
-	p := &t.palette
+	p := &t.colors
 	now := p.State()
 	c.paletteState(&now)
 	list(c, &p.Stack, color.StackMax, c.paletteState)

@@ -1,7 +1,6 @@
 package vterm
 
 import (
-	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
@@ -38,7 +37,7 @@ type Terminal struct {
 	conform    conformance
 	clipboard  string
 	title      titles
-	palette    color.Table
+	colors     colors
 	rectExtent int // DECSACE: 2 is the rectangle
 
 	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
@@ -91,7 +90,8 @@ func (t *Terminal) start() {
 	t.scr = t.primary
 	t.history = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.tables.Styles.Init()
-	t.palette.Reset()
+	t.colors = colors{out: &t.answers}
+	t.colors.Reset()
 	t.resetState()
 	t.tables.Version = 1
 	t.primary.Moved = 1
