@@ -47,9 +47,9 @@ func (p *page) cursorPosition(s *parse.Seq) {
 	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
 
-// quickMove is CUP with two numbers, without origin mode: what stands between ESC [ and H,
+// fastPosition is CUP with two numbers, without origin mode: what stands between ESC [ and H,
 // and H, in the bytes of a word, the first one lowest. It returns false for anything else.
-func (p *page) quickMove(w uint64) bool {
+func (p *page) fastPosition(w uint64) bool {
 	row, col := 0, 0
 	for ; byte(w)-'0' < 10; w >>= 8 {
 		row = 10*row + int(byte(w)-'0')

@@ -11,8 +11,8 @@ import (
 // Most of the time that is a pen.
 func (t *Terminal) AppendCarry(dst []byte) []byte {
 	n := len(dst)
-	dst = t.carrySaved(dst)
-	dst = t.carryModes(dst)
+	dst = t.appendSavedCursor(dst)
+	dst = t.appendMargins(dst)
 	if len(dst) > n { // margins and the saved cursor moved it
 		row, col := t.cur.Row, t.cur.Col
 		if t.modes&modeOrigin != 0 {
@@ -20,20 +20,20 @@ func (t *Terminal) AppendCarry(dst []byte) []byte {
 		}
 		dst = fmt.Appendf(dst, "\x1b[%d;%dH", row+1, col+1)
 	}
-	dst = carryCharsets(dst, &t.charsets)
+	dst = appendCharsets(dst, &t.charsets)
 	if t.pen != (Style{}) {
 		dst = fmt.Appendf(dst, "\x1b[%sm", sgrString(t.pen))
 	}
 	return dst
 }
 
-// carrySaved has the terminal save the cursor as the program did (DECSC).
-func (t *Terminal) carrySaved(dst []byte) []byte {
+// appendSavedCursor has the terminal save the cursor as the program did (DECSC).
+func (t *Terminal) appendSavedCursor(dst []byte) []byte {
 	s := &t.saved[t.slot()]
 	if !s.set {
 		return dst
 	}
-	dst = carryCharsets(dst, &s.charsets)
+	dst = appendCharsets(dst, &s.charsets)
 	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b[%sm\x1b7\x1b[m", s.cur.Row+1, s.cur.Col+1, sgrString(s.pen))
 	if s.charsets.g != [4]charset{} || s.charsets.gl != 0 {
 		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
@@ -41,7 +41,7 @@ func (t *Terminal) carrySaved(dst []byte) []byte {
 	return dst
 }
 
-func (t *Terminal) carryModes(dst []byte) []byte {
+func (t *Terminal) appendMargins(dst []byte) []byte {
 	if t.modes&modeMargins != 0 {
 		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
 	}
@@ -60,8 +60,8 @@ func (t *Terminal) carryModes(dst []byte) []byte {
 	return dst
 }
 
-// carryCharsets designates and shifts, on a terminal that has ASCII everywhere.
-func carryCharsets(dst []byte, c *charsets) []byte {
+// appendCharsets designates and shifts, on a terminal that has ASCII everywhere.
+func appendCharsets(dst []byte, c *charsets) []byte {
 	for slot, set := range c.g {
 		if set == charsetASCII {
 			continue

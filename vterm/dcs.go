@@ -20,7 +20,7 @@ type deviceString struct {
 var deviceStrings = []deviceString{
 	{"q", "sixel graphics", "DCS Ps ; Ps ; Ps q … ST", "VT340", (*Terminal).sixel},
 	{"$q", "DECRQSS: setting asked", "DCS $ q Pt ST", "VT510", (*Terminal).requestSetting},
-	{"$t", "DECRSPS: restore presentation state", "DCS Ps $ t Pt ST", "VT510", (*Terminal).restorePresentation},
+	{"$t", "DECRSPS: restore presentation state", "DCS Ps $ t Pt ST", "VT510", (*Terminal).restoreState},
 	{"+q", "XTGETTCAP: terminfo capability asked", "DCS + q Pt ST", "xterm", (*Terminal).requestCapability},
 	{"+p", "XTSETTCAP: swallowed", "DCS + p Pt ST", "xterm", func(*Terminal, *parse.Seq, []byte) {}},
 	{"|", "DECUDK: user-defined keys, swallowed", "DCS Ps ; Ps | Pt ST", "VT510", func(*Terminal, *parse.Seq, []byte) {}},

@@ -9,17 +9,21 @@
 // What a person types, points at and pastes becomes bytes in package input, under the Modes
 // that the program asked for. Output without a screen, as lines, is package plaintext.
 //
-// Most rows are only ever appended to and then scrolled away. Such a row is a draft: it is
-// kept in the form the history keeps, and has cells only once somebody wants to see or
-// change them (draft.go). The quick ways (text_quick.go, text_run.go, lines.go,
-// sgr_cache.go, quickEscape) do what the parser and print.go do, for what comes often and
-// when nothing is special about the state; everything else goes the long way.
+// The Terminal knows sequences and modes: its handlers stand in files named after what they
+// keep (cursor.go, margins.go, tabs.go, charset.go, rendition.go, keyboard.go, title.go, …), and
+// the tables of functions say which handler a sequence has. Bytes are cut into sequences by
+// internal/parse; cells, rows and scrollback are internal/grid, colours internal/color,
+// pictures internal/graphics.
+//
+// The fast paths (text_fast.go, sgr_cache.go, fastEscape, and what they call in internal/grid)
+// do what the parser and print.go do, for what comes often and when nothing is special about
+// the state; everything else takes the slow path.
 //
 // # Ownership
 //
 // An Engine is a plain value: no goroutine, clock, I/O or logging inside, and no
-// lock. Its owner calls it from one goroutine. A Frame belongs to whoever passed
-// it in and may be handed to another goroutine once filled: nothing it refers to
+// lock. Its owner calls it from one goroutine. A Frame belongs to the caller
+// that passed it in and may be handed to another goroutine once filled: nothing it refers to
 // is changed by the engine afterwards.
 //
 // # Units

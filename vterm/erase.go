@@ -39,7 +39,7 @@ func (t *Terminal) eraseDisplay(s *parse.Seq) {
 		}
 	case 3:
 		if !selective {
-			t.history.Clear()
+			t.scrollback.Clear()
 		}
 		return
 	default:

@@ -50,7 +50,7 @@ func (t *Terminal) emit(e Event) {
 		return
 	}
 	e.At = t.written + uint64(t.at)
-	e.Line = t.history.EndID() + uint64(t.cur.Row)
+	e.Line = t.scrollback.EndID() + uint64(t.cur.Row)
 	e.Col = t.cur.Col
 	t.events = append(t.events, e)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // slowly writes a byte at a time and keeps every row in cells, so that nothing can go one of
-// the quick ways through lines, runs, whole sequences or drafts.
+// the fast paths through lines, runs, whole sequences or packed rows.
 func slowly(t *Terminal, data []byte) {
 	for i := range data {
 		_, _ = t.Write(data[i : i+1])
@@ -42,7 +42,7 @@ func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
 		t.Fatalf("%.300q: %s", data, what)
 	}
 	if fast.cols*fast.rows > 1<<12 {
-		return // thawing a large screen after every byte takes too long
+		return // inflating a large screen after every byte takes too long
 	}
 	slowly(slow, data)
 	for _, term := range []*Terminal{fast, slow} {

@@ -85,7 +85,7 @@ var csiFunctions = []function{
 	{"CSI", "?u", "kitty keyboard flags asked", "CSI ? u", "kitty", (*Terminal).queryKitty},
 	{"CSI", "&u", "DECRQUPSS: supplemental set asked", "CSI & u", "VT510", func(t *Terminal, _ *parse.Seq) { t.replyDCS("0!u%%5") }},
 	{"CSI", "$v", "DECCRA: copy a rectangle", "CSI Pt ; Pl ; Pb ; Pr ; Pp ; Pt ; Pl ; Pp $ v", "VT510", (*Terminal).copyRect},
-	{"CSI", "$w", "DECRQPSR: presentation state asked", "CSI Ps $ w", "VT510", (*Terminal).presentationState},
+	{"CSI", "$w", "DECRQPSR: presentation state asked", "CSI Ps $ w", "VT510", (*Terminal).reportState},
 	{"CSI", "x", "DECREQTPARM: terminal parameters asked", "CSI Ps x", "VT100", (*Terminal).terminalParameters},
 	{"CSI", "*x", "DECSACE: extent of attribute changes", "CSI Ps * x", "VT510", func(t *Terminal, s *parse.Seq) { t.rectExtent = s.Param(0, 0) }},
 	{"CSI", "$x", "DECFRA: fill a rectangle", "CSI Pc ; Pt ; Pl ; Pb ; Pr $ x", "VT510", (*Terminal).fillRect},

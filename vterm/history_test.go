@@ -81,7 +81,7 @@ func TestHistoryBounds(t *testing.T) {
 	for range 50_000 {
 		feed(small, strings.Repeat("x", 79)+"\r\n")
 	}
-	if n := small.history.BytesKept(); n > 1<<20+128<<10 {
+	if n := small.scrollback.BytesKept(); n > 1<<20+128<<10 {
 		t.Errorf("%d bytes are kept, bound is 1 MiB", n)
 	}
 	none := New(Options{Cols: 20, Rows: 2, ScrollbackLines: -1})

@@ -80,7 +80,7 @@ func (t *Terminal) place(r rune, w int) {
 	}
 	line.Version = t.tables.Version
 	col := t.cur.Col
-	if t.drafts(line, col) && t.modes&modeInsert == 0 {
+	if t.appends(line, col) && t.modes&modeInsert == 0 {
 		line.Begin(&t.tables, col, t.cell.Style())
 		line.AppendRune(r, w)
 		t.advance(line, col+w, end)
@@ -116,7 +116,7 @@ func (t *Terminal) wrapWide(line *grid.Row, end int) bool {
 		return false
 	}
 	line.Version = t.tables.Version
-	if t.drafts(line, t.cur.Col) {
+	if t.appends(line, t.cur.Col) {
 		line.Begin(&t.tables, t.cur.Col, t.erased().Style())
 		for line.Used < end {
 			line.AppendHead()
@@ -132,7 +132,7 @@ func (t *Terminal) wrapWide(line *grid.Row, end int) bool {
 
 // combine adds a character to the cell before the cursor.
 func (t *Terminal) combine(r rune) {
-	if t.combineDraft(t.scr.Raw(t.cur.Row), r) {
+	if t.combinePacked(t.scr.Raw(t.cur.Row), r) {
 		return
 	}
 	line := t.scr.At(t.cur.Row)
@@ -158,9 +158,9 @@ func (t *Terminal) combine(r rune) {
 	t.rewidth(line, col, r)
 }
 
-// combineDraft is combine for the last character of a draft. It returns false when the row
+// combinePacked is combine for the last character of a packed row. It returns false when the row
 // is none, when the character before the cursor is another, or when it takes cells to do it.
-func (t *Terminal) combineDraft(r *grid.Row, c rune) bool {
+func (t *Terminal) combinePacked(r *grid.Row, c rune) bool {
 	end := t.cur.Col + boolInt(t.cur.Pending)
 	if r.Inflated || r.Used == 0 || r.Used != end {
 		return false

@@ -22,7 +22,7 @@ type rendition struct {
 }
 
 // freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
-// that a style is interned once per text and not once per parameter.
+// that a style gets its number once per text and not once per parameter.
 func (t *Terminal) freshenPen() {
 	if t.tables.Styles.Full() {
 		t.compactStyles()

@@ -8,9 +8,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// presentationState is DECRQPSR: 1 asks for the cursor (DECCIR), 2 for the tab stops
+// reportState is DECRQPSR: 1 asks for the cursor (DECCIR), 2 for the tab stops
 // (DECTABSR).
-func (t *Terminal) presentationState(s *parse.Seq) {
+func (t *Terminal) reportState(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 1:
 		t.replyDCS("1$u%s", t.cursorInformation())
@@ -43,8 +43,8 @@ func (t *Terminal) cursorInformation() string {
 		t.charsets.gl, t.charsets.gr, size96, names)
 }
 
-// restorePresentation is DECRSPS, the way back.
-func (t *Terminal) restorePresentation(s *parse.Seq, data []byte) {
+// restoreState is DECRSPS, the way back.
+func (t *Terminal) restoreState(s *parse.Seq, data []byte) {
 	switch s.Param(0, 0) {
 	case 1:
 		t.restoreCursorInformation(strings.SplitN(string(data), ";", 10))

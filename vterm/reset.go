@@ -68,7 +68,7 @@ func (t *Terminal) hardReset() {
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
 	t.images.Clear()
 	t.scr.Clear(t.erased())
-	t.history.Clear()
+	t.scrollback.Clear()
 	t.syncEnded()
 	t.scr.TouchAll()
 	t.emit(Event{Kind: EventReset})

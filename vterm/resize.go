@@ -17,7 +17,7 @@ func (t *Terminal) resize(cols, rows int) {
 	if t.scr == t.primary {
 		primaryCursor = &t.cur
 	}
-	primary := t.primary.Reflow(t.history, primaryCursor, cols, rows)
+	primary := t.primary.Reflow(t.scrollback, primaryCursor, cols, rows)
 	if t.scr == t.primary {
 		t.scr = primary
 	}

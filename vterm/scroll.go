@@ -15,7 +15,7 @@ func (t *Terminal) scrollUp(n int) {
 	}
 	if t.top == 0 && t.scr == t.primary {
 		for i := range n {
-			t.history.Push(t.scr.Raw(i))
+			t.scrollback.Push(t.scr.Raw(i))
 		}
 	}
 	t.scr.RollUp(t.top, t.bottom, n, t.erased())
@@ -31,7 +31,7 @@ func (t *Terminal) scrollLine() {
 	r := s.Raw(top)
 	if top == 0 {
 		if s == t.primary {
-			t.history.Push(r)
+			t.scrollback.Push(r)
 		}
 	} else {
 		s.Raw(top - 1).Wrapped = false

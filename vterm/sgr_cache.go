@@ -13,7 +13,7 @@ import (
 // over and over, and to look one up is cheaper than to read its parameters, apply them one
 // by one and find the style that comes of it.
 //
-// What it holds was put in by the long way, so it cannot know better. Pens have numbers of
+// What it holds was put in by the slow path, so it cannot know better. Pens have numbers of
 // their own here, since many a pen is changed before anything is printed and need not
 // become a style of the terminal.
 type sgrCache struct {
@@ -162,8 +162,8 @@ func (e *sgrEffect) learn(s *parse.Seq) {
 	e.keep.Underline &^= e.set.Underline
 }
 
-// keptSGR carries out an SGR that the cache knows; false if it does not.
-func (r *rendition) keptSGR(key sgrKey) bool {
+// knownSGR carries out an SGR that the cache knows; false if it does not.
+func (r *rendition) knownSGR(key sgrKey) bool {
 	c := &r.sgrSeen
 	if len(c.sets) == 0 {
 		return false
@@ -180,7 +180,7 @@ func (r *rendition) keptSGR(key sgrKey) bool {
 	}
 	s := c.step(e.number, r.penAt)
 	if s.effect != e.number || s.from != r.penAt || int(s.to) >= len(c.known) {
-		r.takeEffect(e)
+		r.applyEffect(e)
 		return true
 	}
 	pen := &c.known[s.to]
@@ -191,8 +191,8 @@ func (r *rendition) keptSGR(key sgrKey) bool {
 	return true
 }
 
-// takeEffect changes the pen as a sequence does.
-func (r *rendition) takeEffect(e *sgrEffect) {
+// applyEffect changes the pen as a sequence does.
+func (r *rendition) applyEffect(e *sgrEffect) {
 	c := &r.sgrSeen
 	if c.ready() || r.penAt == styleUnknown {
 		r.penAt = c.pen(&r.pen)

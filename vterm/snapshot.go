@@ -13,7 +13,7 @@ import (
 //	magic "LTVT" · version, one byte · body · CRC-32 of all before, little endian
 //
 // where the body is the fields below in order. Numbers are varints. Rows are records as
-// in the history (pack.go). What the owner has not yet drained, events and replies, is
+// in the scrollback. What the owner has not yet drained, events and replies, is
 // not part of it.
 const (
 	snapshotMagic   = "LTVT"
@@ -34,9 +34,9 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 // AppendScreenSnapshot implements Engine. Lines that scroll off later get the ids they
 // would have had.
 func (t *Terminal) AppendScreenSnapshot(dst []byte) []byte {
-	full := t.history
-	defer func() { t.history = full }()
-	t.history = full.Emptied()
+	full := t.scrollback
+	defer func() { t.scrollback = full }()
+	t.scrollback = full.Emptied()
 	return t.AppendSnapshot(dst)
 }
 

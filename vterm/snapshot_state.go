@@ -46,7 +46,7 @@ func (c *codec) rows(t *Terminal, s *grid.Screen) {
 }
 
 func (c *codec) scrollback(t *Terminal) {
-	h := t.history
+	h := t.scrollback
 	base := h.FirstID()
 	unsigned(c, &base, anyUint/2)
 	c.flag(&h.Stale)

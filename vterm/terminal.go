@@ -17,7 +17,7 @@ type Terminal struct {
 	decoder scan.Decoder // of UTF-8
 
 	screens
-	history *grid.Scrollback
+	scrollback *grid.Scrollback
 
 	rendition
 	answers
@@ -88,7 +88,7 @@ func (t *Terminal) start() {
 	*t = Terminal{opts: o, page: page{cols: o.Cols, rows: o.Rows}}
 	t.primary = grid.NewScreen(&t.tables, t.cols, t.rows)
 	t.scr = t.primary
-	t.history = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
+	t.scrollback = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.tables.Styles.Init()
 	t.colors = colors{out: &t.answers}
 	t.colors.Reset()
@@ -103,12 +103,12 @@ func (t *Terminal) Version() uint64 { return t.tables.Version }
 
 // History implements Engine.
 func (t *Terminal) History() History {
-	t.history.Reflow(t.cols)
-	return t.history
+	t.scrollback.Reflow(t.cols)
+	return t.scrollback
 }
 
 // Pack implements Engine.
-func (t *Terminal) Pack() { t.history.Pack() }
+func (t *Terminal) Pack() { t.scrollback.Pack() }
 
 // Replies implements Engine.
 func (t *Terminal) Replies(dst []byte) []byte {

@@ -46,7 +46,7 @@ func (t *Terminal) printSome(s []byte) int {
 	end := t.lineEnd(r)
 	col := t.cur.Col
 	n := min(len(s), end-col)
-	if t.drafts(r, col) {
+	if t.appends(r, col) {
 		r.Begin(&t.tables, col, t.cell.Style())
 		r.Packed.Reserve(end - col)
 		r.AppendASCII(s[:n])
@@ -70,8 +70,8 @@ func (t *Terminal) printSome(s []byte) int {
 	return n
 }
 
-// drafts reports whether what the pen prints at col of a row can be appended to its draft.
-func (t *Terminal) drafts(r *grid.Row, col int) bool {
+// appends reports whether what the pen prints at col of a row can be appended to it packed.
+func (t *Terminal) appends(r *grid.Row, col int) bool {
 	return !r.Inflated && col >= r.Used && t.protect == 0
 }
 
@@ -138,7 +138,7 @@ func (t *Terminal) printUTF8(p []byte) bool {
 
 // printRun prints characters that fit on the cursor's row and that neither join the one
 // before nor have no width; p begins above ASCII. It returns the bytes taken; what stopped
-// it is for the long way.
+// it is for the slow path.
 func (t *Terminal) printRun(p []byte) int {
 	if t.penStale {
 		t.freshenPen()
@@ -150,7 +150,7 @@ func (t *Terminal) printRun(p []byte) int {
 	line := t.scr.Raw(t.cur.Row)
 	end, col := t.lineEnd(line), t.cur.Col
 	var run grid.Run
-	if !t.drafts(line, col) {
+	if !t.appends(line, col) {
 		run = t.scr.At(t.cur.Row).PutRun(p, col, end, t.cell, t.odd(), t.cols)
 	} else if col == line.Used {
 		run = line.AppendRun(&t.tables, p, col, end, t.cell.Style(), t.odd())
@@ -166,7 +166,7 @@ func (t *Terminal) printRun(p []byte) int {
 	return run.Bytes
 }
 
-// joinRun joins the characters at the start of p that go on with the last one of a draft.
+// joinRun joins the characters at the start of p that go on with the last one of a packed row.
 // It returns the bytes taken.
 func (t *Terminal) joinRun(p []byte) int {
 	line := t.scr.Raw(t.cur.Row)
@@ -180,7 +180,7 @@ func (t *Terminal) joinRun(p []byte) int {
 			break
 		}
 		join, joined := width.Step(t.join, width.Of(r))
-		if !joined || !t.combineDraft(line, r) {
+		if !joined || !t.combinePacked(line, r) {
 			break
 		}
 		t.join = join
@@ -189,7 +189,7 @@ func (t *Terminal) joinRun(p []byte) int {
 	return n
 }
 
-// odd is the mark of classes that the quick ways leave alone.
+// odd is the mark of classes that the fast paths leave alone.
 func (t *Terminal) odd() width.Class {
 	if t.opts.AmbiguousWide {
 		return width.SomeAmbiguous

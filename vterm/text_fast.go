@@ -5,16 +5,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// quickText prints the printable ASCII at the start of p when nothing is special about the
-// state. It returns the bytes taken, 0 for the long way. It calls nothing, so that what it
+// fastText prints the printable ASCII at the start of p when nothing is special about the
+// state. It returns the bytes taken, 0 for the slow path. It calls nothing, so that what it
 // works with stays in registers.
-func (t *Terminal) quickText(p []byte) int {
+func (t *Terminal) fastText(p []byte) int {
 	if t.penStale || t.cur.Pending || !t.simple || t.join != 0 && t.join != width.Plain {
 		return 0
 	}
 	r := t.scr.Raw(t.cur.Row)
 	col := t.cur.Col
-	room := t.right - col // one column less: a row that becomes full is for the long way
+	room := t.right - col // one column less: a row that becomes full is for the slow path
 	if r.Size != LineNormal || room <= 0 {
 		return 0
 	}
@@ -46,18 +46,18 @@ func (t *Terminal) quickText(p []byte) int {
 	return n
 }
 
-// quickLines prints whole lines of printable ASCII, which is what a log is made of, while the
+// fastLines prints whole lines of printable ASCII, which is what a log is made of, while the
 // cursor stands at the start of the lowest row of the margins and nothing is special about the
 // state. It comes to the same as text, CR and LF one after the other. It returns the bytes
 // taken.
-func (t *Terminal) quickLines(p []byte) int {
+func (t *Terminal) fastLines(p []byte) int {
 	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.simple || t.penStale || t.protect != 0 ||
 		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.Pending || !t.marginsFull() {
 		return 0
 	}
 	var kept *grid.Scrollback
 	if t.top == 0 && t.scr == t.primary {
-		kept = t.history
+		kept = t.scrollback
 	}
 	at := 0
 	for n := 1; n > 0 && t.cell == 0 && t.pen.BG == 0; at += n {

@@ -41,12 +41,12 @@ func (t *Terminal) ground(p []byte) {
 		switch c := p[at]; {
 		case c-0x20 < 0x5f:
 			if at == 0 || p[at-1] == '\n' {
-				if n := t.quickLines(p[at:]); n > 0 {
+				if n := t.fastLines(p[at:]); n > 0 {
 					at += n
 					continue
 				}
 			}
-			n := t.quickText(p[at:])
+			n := t.fastText(p[at:])
 			if n == 0 {
 				n = scan.ASCII(p[at:])
 				t.printASCII(p[at : at+n])
@@ -60,7 +60,7 @@ func (t *Terminal) ground(p []byte) {
 			at = t.at
 		case c == 0x1b:
 			t.at = at
-			if !t.quickEscape(p[at:]) {
+			if !t.fastEscape(p[at:]) {
 				return
 			}
 			at = t.at
@@ -82,20 +82,20 @@ func (t *Terminal) ground(p []byte) {
 	t.at = len(p)
 }
 
-// quickEscape runs a control sequence of the common kind; false leaves it to the parser.
-func (t *Terminal) quickEscape(p []byte) bool {
+// fastEscape runs a control sequence of the common kind; false leaves it to the parser.
+func (t *Terminal) fastEscape(p []byte) bool {
 	if t.parser.VT52 || len(p) < 3 || p[1] != '[' {
 		return false
 	}
 	if len(p) >= keyReach {
 		key, n := readKey(p)
-		if n > 0 && (p[n-1] == 'm' && t.keptSGR(key) || p[n-1] == 'H' && key.b == 0 && t.quickMove(key.a)) {
+		if n > 0 && (p[n-1] == 'm' && t.knownSGR(key) || p[n-1] == 'H' && key.b == 0 && t.fastPosition(key.a)) {
 			t.at += n
 			t.join = 0
 			return true
 		}
 	}
-	n := t.parser.QuickCsi(p)
+	n := t.parser.FastCsi(p)
 	if n == 0 {
 		return false
 	}

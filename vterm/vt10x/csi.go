@@ -37,7 +37,7 @@ func (p *params) count(i int) int { return max(p.get(i, 1), 1) }
 func (p *params) isSub(i int) bool { return p.sub>>i&1 != 0 }
 
 // parse reads what stands between CSI and the final byte. It fails on bytes out of
-// order, which make a sequence that nobody defined.
+// order, which make a sequence that is not defined.
 func (p *params) parse(s []byte) bool {
 	if len(s) > 0 && s[0] >= '<' && s[0] <= '?' {
 		p.prefix, s = s[0], s[1:]

@@ -3,9 +3,9 @@ package vt10x
 import "github.com/longterm-dev/longterm/vterm"
 
 const (
-	// maxEventBytes bounds the text held in events that nobody drains.
+	// maxEventBytes bounds the text held in events that are not drained.
 	maxEventBytes = 4 << 20
-	// maxReplyBytes bounds the answers that nobody fetches.
+	// maxReplyBytes bounds the answers that are not fetched.
 	maxReplyBytes = 64 << 10
 )
 

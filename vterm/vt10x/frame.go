@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// versions know when what was last shown. Rows are compared when somebody asks (Frame,
-// Version), not for each Write: output that nobody looks at costs nothing here.
+// versions know when what was last shown. Rows are compared when asked for (Frame,
+// Version), not for each Write: output that is not looked at costs nothing here.
 type versions struct {
 	version     uint64
 	full        uint64 // version since when a delta would not do

@@ -132,7 +132,7 @@ func (e *Engine) reportMode(p *params) {
 }
 
 // runDCS answers the requests among device control strings: DECRQSS and XTGETTCAP are
-// told that nothing is known, so that nobody waits.
+// told that nothing is known, so that no program waits.
 func (e *Engine) runDCS(s []byte) {
 	switch {
 	case len(s) >= 2 && string(s[:2]) == "$q":

@@ -15,7 +15,7 @@ import (
 //	"LTVX" | format (1 byte) | fields, in the order of Engine.code | CRC-32C of all before
 //
 // Numbers are unsigned varints, signed ones zigzag; texts are a length and bytes; each row
-// of a screen is its age and runs of equal glyphs. Events and replies that nobody fetched
+// of a screen is its age and runs of equal glyphs. Events and replies not fetched yet
 // are not part of it.
 const (
 	snapshotMagic  = "LTVX"

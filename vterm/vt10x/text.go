@@ -125,7 +125,7 @@ func (e *Engine) print(r rune) {
 
 // putText prints narrow text. What fits before the last column is stored here, in the way
 // the library would (its setChar and moveTo): for each character it formats a log line
-// that nobody reads. The rest, which may wrap and scroll, is the library's.
+// that is not read. The rest, which may wrap and scroll, is the library's.
 func (e *Engine) putText(p []byte) {
 	e.flush()
 	cur := e.grid.cur

@@ -35,7 +35,7 @@ const (
 	cellStyleMask   = 1<<24 - 1
 )
 
-// StyleID names an interned Style in a Frame's table.
+// StyleID is the index of a Style in a StyleTable.
 type StyleID uint32
 
 // NewCell packs a code point (or cluster index, with CellCluster among flags).

@@ -63,18 +63,18 @@ func (s *Screen) checkRow(r *Row, placements int) string {
 func (s *Screen) checkPacked(r *Row) string {
 	for i, c := range r.Cells {
 		if c != 0 {
-			return fmt.Sprintf("cell %d of a draft is %x", i, c)
+			return fmt.Sprintf("cell %d of a packed row is %x", i, c)
 		}
 	}
 	rec := s.tables.EncodeRow(nil, r)
 	var l Line
 	s.tables.decodeLine(&l, rec)
 	if len(l.Cells) != r.Used {
-		return fmt.Sprintf("draft of %d cells has %d", r.Used, len(l.Cells))
+		return fmt.Sprintf("packed row of %d cells has %d", r.Used, len(l.Cells))
 	}
 	again := s.tables.EncodeRow(nil, &Row{Cells: l.Cells, Used: r.Used, Marks: Marks{Inflated: true, Wrapped: r.Wrapped, Size: r.Size}})
 	if !bytes.Equal(rec, again) {
-		return fmt.Sprintf("draft is %q, its cells are %q", rec, again)
+		return fmt.Sprintf("packed row is %q, its cells are %q", rec, again)
 	}
 	return ""
 }

@@ -53,7 +53,7 @@ func (tb *Tables) CompactClusters(screens []*Screen) {
 	tb.Clusters = next
 }
 
-// eachRow calls f for every row, thawed.
+// eachRow calls f for every row, inflated.
 func eachRow(screens []*Screen, f func(*Row)) {
 	for _, s := range screens {
 		s.InflateAll()

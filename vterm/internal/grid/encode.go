@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A line of the history is a record:
+// A line of the scrollback is a record:
 //
 //	flags  1 wrapped · 2, 4 line size · 8 ascii · 16 styled
 //	cells  uvarint
-//	text   ascii: a byte a cell, 0 for blank; else cell by cell, see packCell
+//	text   ascii: a byte a cell, 0 for blank; else cell by cell, see encodeCells
 //	styles if styled: runs of (cells uvarint, style) until all cells are covered
 //
 // A style is its id plus 1 when the id is a lasting one, else 0 and the style itself, so
-// that tables can be rebuilt without a look at the history.
+// that tables can be rebuilt without a look at the scrollback.
 const (
 	recWrapped   = 1
 	recSizeShift = 1
@@ -103,7 +103,7 @@ func encodeBytes(dst []byte, cells []Cell) []byte {
 }
 
 // encodeCells appends cells one by one: a narrow character is its UTF-8, a wide one has
-// packWide before it.
+// markWide before it.
 func (tb *Tables) encodeCells(dst []byte, cells []Cell) []byte {
 	const odd = CellCluster | CellImage | FlagsMask
 	dst = slices.Grow(dst, 4*len(cells))

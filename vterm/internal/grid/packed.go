@@ -8,13 +8,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// Packed is a row that was only ever appended to, which is what most lines of most output
-// are. It is kept as the record that the history will keep (pack.go), so printing and
-// scrolling are copies of bytes, and no cell is made that nobody looks at. Whoever wants
-// cells takes the row with screen.at, which thaws it: from then on, until it is cleared,
-// the row consists of cells.
+// Packed is the content of a row that was only ever appended to, which is what most lines of
+// most output are. It is kept as the record that the scrollback will keep (encode.go), so that
+// printing and scrolling are copies of bytes, and cells are made only when they are looked at
+// or changed: Screen.At inflates the row, which consists of cells from then on until it is
+// cleared.
 //
-// The styles of closed runs stand in styles, encoded; the open run goes from column from
+// The styles of closed runs stand in Styles, encoded; the open run goes from column from
 // to the row's end.
 type Packed struct {
 	Text   []byte
@@ -22,7 +22,7 @@ type Packed struct {
 	packedEnd
 }
 
-// packedEnd is what is known of the end of a draft.
+// packedEnd is what is known of the end of a packed row.
 type packedEnd struct {
 	from  int32   // first column of the open run
 	Last  int32   // where in text the last character begins
@@ -49,7 +49,7 @@ func (d *Packed) Reserve(n int) {
 	}
 }
 
-// Begin readies the draft for characters of a style at col, which is not before the end.
+// Begin readies a packed row for characters of a style at col, which is not before the end.
 func (r *Row) Begin(tb *Tables, col int, id StyleID) {
 	if col > r.Used {
 		r.pad(tb, col)
@@ -124,7 +124,7 @@ func (r *Row) AppendHead() {
 	r.Used++
 }
 
-// packedClusterMax bounds clusters in drafts: their length is one byte of the record.
+// packedClusterMax bounds clusters in packed rows: their length is one byte of the record.
 const packedClusterMax = 0x7f
 
 // Extend joins a character to the last one. It returns false when that is for cells.
@@ -196,7 +196,7 @@ func (r *Row) flags() byte {
 	return flags
 }
 
-// encodePacked appends the record of a row that is a draft.
+// encodePacked appends the record of a packed row.
 func (tb *Tables) encodePacked(dst []byte, r *Row) []byte {
 	d := &r.Packed
 	flags := r.flags()
@@ -210,7 +210,7 @@ func (tb *Tables) encodePacked(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// Inflate makes cells of a draft.
+// Inflate makes cells of a packed row.
 func (s *Screen) Inflate(r *Row) {
 	d := &r.Packed
 	h := recordHeader{flags: r.flags(), cells: r.Used}

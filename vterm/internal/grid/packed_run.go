@@ -56,11 +56,11 @@ func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd widt
 	return Run{i, col, last}
 }
 
-// wideRun packs the run at the start of p of wide characters of three and four bytes, Han,
+// wideRun encodes the run at the start of p of wide characters of three and four bytes, Han,
 // kana, Hangul and emoji for the most part, into at most limit columns. It returns what they
 // take in out, in p and on the screen.
 //
-//go:noinline // inside draftRun the loop would keep its variables on the stack
+//go:noinline // inside AppendRun the loop would keep its variables on the stack
 func wideRun(out, p []byte, limit int) (size, n, cols int) {
 	for cols+2 <= limit && len(p)-n >= 4 && len(out)-size >= 5 {
 		v := binary.LittleEndian.Uint32(p[n:])

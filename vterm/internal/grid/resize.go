@@ -31,7 +31,7 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	return fitRows(h, out, cur, cols, rows)
 }
 
-// feed gives a row to the flow.
+// feed gives a row to the reflow.
 func (f *reflow) feed(r *Row, cols int) {
 	if r.Wrapped {
 		f.line = append(f.line, r.Ensure(cols)[:cols]...)

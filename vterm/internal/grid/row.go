@@ -1,10 +1,10 @@
 package grid
 
-// Row is one line of a screen. It begins as a draft (draft.go) and has cells once somebody
-// needs them. They are allocated then, so an empty screen costs nothing; all cells from
-// used on are zero, and all are zero in a draft, so clearing is cheap.
+// Row is one line of a screen. It begins packed (packed.go) and has cells once
+// they are needed. They are allocated then, so an empty screen costs nothing; all cells from
+// used on are zero, and all are zero in a packed row, so clearing is cheap.
 type Row struct {
-	Packed  Packed // its content, unless thawed
+	Packed  Packed // its content, unless inflated
 	Cells   []Cell // length 0 or the screen's width
 	Used    int    // cells that may not be blank
 	Version uint64 // when it last changed
@@ -20,7 +20,7 @@ type Marks struct {
 	Size     LineSize
 }
 
-// Ensure gives a row that is empty or thawed its cells.
+// Ensure gives a row that is empty or inflated its cells.
 func (r *Row) Ensure(cols int) []Cell {
 	r.Inflated = true
 	if len(r.Cells) < cols {
@@ -44,7 +44,7 @@ func (r *Row) Clear(blank Cell, cols int) {
 	r.Used = cols
 }
 
-// reset makes an empty draft of a row whose cells are blank.
+// reset makes an empty packed row of a row whose cells are blank.
 func (r *Row) reset() {
 	r.Packed.reset()
 	r.Used = 0

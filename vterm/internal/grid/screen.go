@@ -10,7 +10,7 @@ type Screen struct {
 	base int
 	rows int
 	Cols int
-	// tables are what the styles of drafts refer to.
+	// tables are what the styles of packed rows refer to.
 	tables *Tables
 	// Moved is the version at which every row last moved or changed.
 	Moved uint64
@@ -45,7 +45,7 @@ func (s *Screen) setRows(rows []*Row) {
 // Raw is row i as it is. Its cells are not to be looked at.
 func (s *Screen) Raw(i int) *Row { return s.ring[s.base+i] }
 
-// At is row i, thawed.
+// At is row i, inflated.
 func (s *Screen) At(i int) *Row {
 	r := s.ring[s.base+i]
 	if !r.Inflated {
@@ -54,7 +54,7 @@ func (s *Screen) At(i int) *Row {
 	return r
 }
 
-// Stamped is row i, thawed and stamped as changed.
+// Stamped is row i, inflated and stamped as changed.
 func (s *Screen) Stamped(i int) *Row {
 	r := s.At(i)
 	r.Version = s.tables.Version
@@ -86,7 +86,7 @@ func (s *Screen) Clear(blank Cell) {
 	}
 }
 
-// InflateAll thaws every row.
+// InflateAll inflates every row.
 func (s *Screen) InflateAll() {
 	for i := range s.rows {
 		s.At(i)

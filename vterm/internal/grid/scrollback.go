@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/arena"
 )
 
-// Scrollback is the scrollback: packed rows (pack.go) in an arena. Lines are kept as they
+// Scrollback is the scrollback: encoded rows (encode.go) in an arena. Lines are kept as they
 // stood when they left the screen; after a change of width they are reflowed when they are
 // asked for (settle), so a storm of resizes costs nothing.
 type Scrollback struct {
@@ -45,7 +45,7 @@ func (h *Scrollback) Push(r *Row) {
 	h.Wrapped = h.Wrapped || r.Wrapped
 }
 
-// pushPacked copies a draft into the arena, where it is a record.
+// pushPacked copies a packed row into the arena, where it is a record.
 func (h *Scrollback) pushPacked(r *Row) {
 	d := &r.Packed
 	flags := r.flags()

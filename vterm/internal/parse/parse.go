@@ -243,10 +243,10 @@ func (s *Seq) param(c byte) {
 	s.Params[s.N-1] = min(v, MaxParam)
 }
 
-// QuickCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
+// FastCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
 // consists of digits and semicolons only: nearly all of them. It returns 0 when Next has
 // to do it. The parser must be in the ground state.
-func (p *Parser) QuickCsi(b []byte) int {
+func (p *Parser) FastCsi(b []byte) int {
 	if len(b) < 3 || b[1] != '[' || p.VT52 {
 		return 0
 	}
@@ -282,7 +282,7 @@ func (p *Parser) QuickCsi(b []byte) int {
 	return 0
 }
 
-// maxDigits is how many digits of a number QuickCsi adds up; v cannot overflow then, and
+// maxDigits is how many digits of a number FastCsi adds up; v cannot overflow then, and
 // what it is in longer ones does not matter.
 const maxDigits = 5
 

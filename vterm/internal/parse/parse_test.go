@@ -73,11 +73,11 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestQuickCsi agrees with the table wherever it takes a sequence.
-func TestQuickCsi(t *testing.T) {
+// TestFastCsi agrees with the table wherever it takes a sequence.
+func TestFastCsi(t *testing.T) {
 	for _, in := range []string{"\x1b[m", "\x1b[0m", "\x1b[;m", "\x1b[1;;3H", "\x1b[12;345r", "\x1b[1;2;3;4;5;6t", "\x1b[;5H", "\x1b[1;m", "\x1b[65535;00012A"} {
 		var quick, slow Parser
-		if n := quick.QuickCsi([]byte(in)); n != len(in) {
+		if n := quick.FastCsi([]byte(in)); n != len(in) {
 			t.Errorf("%q: %d bytes taken", in, n)
 		}
 		_, e := slow.Next([]byte(in))
@@ -87,7 +87,7 @@ func TestQuickCsi(t *testing.T) {
 	}
 	for _, in := range []string{"\x1b[", "\x1b[1", "\x1b[?1h", "\x1b[1:2m", "\x1b[1 q", "\x1b[99999A", "\x1b[000001m", "\x1b[12345678901;1m", "\x1b[1\x18m", "\x1bD  "} {
 		var p Parser
-		if n := p.QuickCsi([]byte(in)); n != 0 {
+		if n := p.FastCsi([]byte(in)); n != 0 {
 			t.Errorf("%q: %d bytes taken", in, n)
 		}
 	}
