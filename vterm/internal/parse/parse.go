@@ -349,6 +349,9 @@ func (p *Parser) afterEscape(c byte) (int, Event) {
 }
 
 func (p *Parser) put(b []byte) {
+	if len(b) == 0 {
+		return // what lastByte needs stays
+	}
 	limit := MaxDcs
 	switch p.State {
 	case Osc:
