@@ -74,5 +74,5 @@ func (h *Scrollback) Restore(rec []byte, placements int) bool {
 	return true
 }
 
-// Record is line i as restoreLine takes it.
+// Record is line i as Restore takes it.
 func (h *Scrollback) Record(i int) []byte { return h.log.At(i) }

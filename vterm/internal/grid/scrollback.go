@@ -76,7 +76,7 @@ func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 // BytesKept is about what the lines take in memory.
 func (h *Scrollback) BytesKept() int { return h.log.Bytes() }
 
-// FirstID is the stable id of line 0, endID that of the screen's first row.
+// FirstID is the stable id of line 0, EndID that of the screen's first row.
 func (h *Scrollback) FirstID() uint64 { return h.Base + h.log.Dropped() }
 func (h *Scrollback) EndID() uint64   { return h.FirstID() + uint64(h.Len()) }
 
@@ -122,7 +122,7 @@ func (h *Scrollback) Reflow(cols int) {
 	h.Base = end - uint64(h.Len()) - h.log.Dropped()
 }
 
-// Emptied is a history without lines whose first line gets the id that the next one of h
+// Emptied is a scrollback without lines whose first line gets the id that the next one of h
 // would get.
 func (h *Scrollback) Emptied() *Scrollback {
 	e := NewScrollback(h.tables, h.lines, h.bytes)
@@ -133,7 +133,7 @@ func (h *Scrollback) Emptied() *Scrollback {
 // Len is the number of lines kept.
 func (h *Scrollback) Len() int { return h.log.Len() }
 
-// Line fills l with line i. Its lines must be settled.
+// Line fills l with line i. The lines must have the width of the screen (Reflow).
 func (h *Scrollback) Line(i int, l *Line) {
 	h.tables.decodeLine(l, h.log.At(i))
 	l.Row = i
