@@ -43,6 +43,14 @@ type Event struct {
 	Col  int
 }
 
+// eventQueue holds events until the owner takes them, and counts bytes.
+type eventQueue struct {
+	written    uint64 // bytes of all Writes before this one
+	at         int    // bytes of this Write consumed
+	events     []Event
+	eventsLost int
+}
+
 // emit queues an event with the place where it happened.
 func (t *Terminal) emit(e Event) {
 	if len(t.events) >= EventQueueMax {

@@ -2,6 +2,12 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
+// keyboard is what programs chose about the bytes that keys send, but for modes.
+type keyboard struct {
+	kitty     [2]kittyStack // per screen
+	keyFormat keyFormat
+}
+
 // kittyStack holds the flags of the kitty keyboard protocol for one screen; the last
 // entry is in force. A push onto a full stack drops the oldest, as the protocol says.
 type kittyStack struct {

@@ -7,6 +7,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
+// textState is what is known of the text right before the cursor.
+type textState struct {
+	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
+	// character set but ASCII.
+	simple   bool
+	lastRune rune        // for REP
+	join     width.State // grapheme state of the character left of the cursor, 0 unknown
+	before   width.State // join as the sequence that is carried out found it
+}
+
 // printMapped prints a character after the character set in use has had its say.
 func (t *Terminal) printMapped(r rune) {
 	if t.penStale {

@@ -5,55 +5,45 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
-	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
 // Terminal is the native engine. See Engine for its contract.
+//
+// Its state is made of parts that are types of their own, each in the file of its name; what a
+// part can do by itself is a method of the part.
 type Terminal struct {
 	opts Options
-	page
 
 	parser  parse.Parser
 	decoder scan.Decoder // of UTF-8
 
-	screens
+	page       // cursor, margins, tab stops, modes
+	rendition  // pen and protection
+	textState  // what printing has to know of the character before
+	screens    // primary and alternate
+	keyboard   // what keys send
+	eventQueue // what the owner is to hear
+	answers    // what is to be typed back
+
 	scrollback *grid.Scrollback
-
-	rendition
-	answers
-
-	tables grid.Tables
-	images graphics.Store
+	tables     grid.Tables
 	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
 	tablesVersion uint64
 
-	savedModes map[int]bool // XTSAVE; the key is the mode's number
 	charsets   charsets
 	saved      [2]savedCursor // DECSC, per screen
-
-	shape      cursorStyle
-	kitty      [2]kittyStack
-	keyFormat  keyFormat
+	savedModes map[int]bool   // XTSAVE; the key is the mode's number
 	conform    conformance
-	clipboard  string
+	shape      cursorStyle
 	title      titles
 	colors     colors
+	clipboard  string
 	rectExtent int // DECSACE: 2 is the rectangle
+	images     graphics.Store
+	collector  graphics.Command // an image of which not all chunks have come
 
-	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
-	// character set but ASCII.
-	simple   bool
-	lastRune rune        // for REP
-	join     width.State // grapheme state of the character left of the cursor, 0 unknown
-	before   width.State // join as the sequence that is carried out found it
-
-	written    uint64 // bytes of all Writes before this one
-	at         int    // bytes of this Write consumed
-	events     []Event
-	eventsLost int
-	lastModes  Modes
-	syncing    bool
-	collector  graphics.Command
+	lastModes Modes
+	syncing   bool
 }
 
 var _ Engine = (*Terminal)(nil)

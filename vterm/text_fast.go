@@ -75,10 +75,10 @@ func (t *Terminal) fastLines(p []byte) int {
 }
 
 // noteLast notes the last character of whole lines, which may all be empty.
-func (t *Terminal) noteLast(lines []byte) {
+func (x *textState) noteLast(lines []byte) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i] >= ' ' {
-			t.lastRune = rune(lines[i])
+			x.lastRune = rune(lines[i])
 			return
 		}
 	}
