@@ -31,11 +31,11 @@ var stringsCases = []struct{ name, in, want string }{
 	{"DCS given up in its header", "\x1bP1\x18\x1bP;\x1b[2A", "18 3:A[2]/0"},
 	{"DCS with a private mark in the wrong place", "\x1bP1?qx\x1b\\", ""},
 	{"APC", "\x1b_Ga=1\x1b\\\x1b_Gb\u009c", `6:"Ga=1"/false 6:"Gb"/false`},
-	{"SOS and PM tell nothing", "\x1bXa\x1b\\\x1b^b\x1b\\\x1bXc\u009c\x1b^d\u009c\x1b[1A", "3:A[1]/0"},
-	{"SOS with ST in 8 bits", "\x1bXabc\u009c\x1b[1A", "3:A[1]/0"},
-	{"SOS that is empty", "\x1bX\u009c\x1b[1A", "3:A[1]/0"},
-	{"PM with the lead byte of ST twice", "\x1b^\xc2\u009c\x1b[1A", "3:A[1]/0"},
-	{"SOS with BEL in it", "\x1bXa\x07b\x1b\\\x1b[1A", "3:A[1]/0"},
+	{"SOS and PM tell nothing", "\x1bXa\x1b\\\x1b^b\x1b\\\x1bXc\u009c\x1b^d\u009c\n", "0a"},
+	{"SOS with ST in 8 bits", "\x1bXabc\u009c\n", "0a"},
+	{"SOS that is empty", "\x1bX\u009c\n", "0a"},
+	{"PM with the lead byte of ST twice", "\x1b^\xc2\u009c\n", "0a"},
+	{"SOS with BEL in it", "\x1bXa\x07b\x1b\\\n", "0a"},
 	{"a string within a sequence", "\x1b[1\x1b]2;t\x07m", `4:"2;t"/true`},
 }
 
