@@ -150,11 +150,11 @@ func textOf(f *vterm.Frame, l *vterm.Line) string {
 func historyOf(t *vterm.Terminal) []string {
 	h := t.History()
 	var f vterm.Frame
-	t.Frame(&f, vterm.Query{})
 	var l vterm.Line
 	lines := []string{}
 	for i := range h.Len() {
 		h.Line(i, &l)
+		t.Frame(&f, vterm.Query{}) // after the line: it may bring a cluster that no frame had
 		lines = append(lines, textOf(&f, &l))
 	}
 	return lines
@@ -199,6 +199,7 @@ func everything(t *vterm.Terminal) string {
 	var l vterm.Line
 	for i := range h.Len() {
 		h.Line(i, &l)
+		t.Frame(&f, vterm.Query{})
 		fmt.Fprintf(&b, "line %d: %s\n", i, lineState(&f, &l))
 	}
 	fmt.Fprintf(&b, "first %d\ncursor %+v\ntitle %q\nmodes %+v\npalette %x %x %x %x\n",
@@ -269,6 +270,7 @@ func unsound(t *vterm.Terminal) string {
 	var l vterm.Line
 	for i := range h.Len() {
 		h.Line(i, &l)
+		t.Frame(&f, vterm.Query{})
 		if what := unsoundCells(&f, l.Cells, 1<<20); what != "" {
 			return fmt.Sprintf("line %d of the history: %s", i, what)
 		}
