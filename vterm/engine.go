@@ -92,7 +92,8 @@ type History interface {
 	// FirstID is the id of line 0. Dropped lines make it grow.
 	FirstID() uint64
 	// Line fills l with line i, 0 ≤ i < Len. Styles, clusters and links refer to the
-	// tables of a Frame taken at the same version.
+	// tables of a Frame taken afterwards, at the same version: the line may have a
+	// cluster that was in none before.
 	Line(i int, l *Line)
 }
 

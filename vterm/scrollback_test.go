@@ -133,6 +133,23 @@ func TestScrollbackKeepsLooks(t *testing.T) {
 	}
 }
 
+// A frame taken after lines of the history has the clusters in them, though none were on the
+// screen when anybody looked.
+func TestScrollbackClusters(t *testing.T) {
+	for _, in := range []string{"e\u0301 x", "\U0001F469\u200d\U0001F4BB", "\u1100\u1161\u11a8", "\u2764\ufe0f"} {
+		term := (&example{}).terminal()
+		var f vterm.Frame
+		term.Frame(&f, vterm.Query{})
+		write(term, in+"\r\n\n\n\n")
+		var l vterm.Line
+		term.History().Line(0, &l)
+		term.Frame(&f, vterm.Query{Since: f.Version})
+		if got := textOf(&f, &l); got != in {
+			t.Errorf("%q comes back as %q", in, got)
+		}
+	}
+}
+
 // A change of width is seen by the history when it is read, however often it changed between.
 //
 // FEATURES: R10

@@ -81,13 +81,14 @@ func renderOne(r *renderFlags, line []byte) batchOutput {
 	var replies []byte
 	screen.feed(e, in.Data, &replies)
 	screen.Replies = base64.StdEncoding.EncodeToString(replies)
-	var f vterm.Frame
-	e.Frame(&f, vterm.Query{})
 	want := e.History().Len()
 	if in.Scrollback != nil {
 		want = *in.Scrollback
 	}
+	history := lastLines(e.History(), want)
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{}) // after the lines, with what they refer to
 	render.FromFrame(&screen.Screen, &f)
-	screen.Scrollback = render.Lines(screen.Scrollback, &f, lastLines(e.History(), want))
+	screen.Scrollback = render.Lines(screen.Scrollback, &f, history)
 	return batchOutput{ID: in.ID, Screen: screen}
 }

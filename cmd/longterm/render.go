@@ -156,9 +156,9 @@ var eventNames = map[vterm.EventKind]string{
 }
 
 func (a *app) printRendered(r *renderFlags, e vterm.Engine, out *rendered) error {
-	var f vterm.Frame
-	e.Frame(&f, vterm.Query{})
 	history := lastLines(e.History(), r.wanted(e))
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{}) // after the lines, with what they refer to
 	if r.Format != "json" {
 		o := r.Look
 		o.Reversed = e.Modes().ReverseVideo

@@ -269,9 +269,10 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	var modes vterm.Modes
 	var rangeErr error
 	take := func(engine vterm.Engine) {
-		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
 		modes = engine.Modes()
 		history, rangeErr = historyLines(engine.History(), q.Scrollback)
+		// After the lines, with what they refer to.
+		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
 	}
 	if err := s.lookAt(ctx, e, q.At, take); err != nil {
 		return err

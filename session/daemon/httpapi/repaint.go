@@ -25,11 +25,11 @@ func (a *attached) repaint(ctx context.Context) error {
 	var past []vterm.Line
 	a.frame = vterm.Frame{}
 	err := a.e.Session.Look(ctx, func(v session.View) {
-		v.Engine.Frame(&a.frame, vterm.Query{})
 		modes, a.offset = v.Modes, v.Offset
 		if a.history > 0 {
 			past, _ = historyLines(v.Engine.History(), fmt.Sprintf("-%d:", a.history))
 		}
+		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
 			carry = c.AppendCarry(nil)
 		}
