@@ -74,13 +74,7 @@ func (d Desk) SetTheme(name string) bool {
 func (d Desk) Layouts() []string { return d.v.layouts.names }
 
 // SetLayout loads a layout; what goes wrong is said in the bar.
-func (d Desk) SetLayout(name string) {
-	if d.v.o.Layouts == nil {
-		d.v.message = "layouts are not kept here"
-		return
-	}
-	d.v.useLayout(name)
-}
+func (d Desk) SetLayout(name string) { d.v.layouts.use(name) }
 
 // Chord are the keys of an action, for people.
 func (d Desk) Chord(a keymap.Action) string { return d.v.keys.Chord(a) }

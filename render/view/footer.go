@@ -74,7 +74,7 @@ func (v *viewer) footerInput(in FooterInput) bool {
 	return at.H > 0 && v.o.Footer.Input(in, v.m.Session(v.m.Focus))
 }
 
-func (v *viewer) openFooter(as keymap.Action) {
+func openFooter(v *viewer, as keymap.Action) {
 	if v.o.Footer == nil {
 		v.message = "there is no prompt here"
 		return

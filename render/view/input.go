@@ -76,7 +76,7 @@ func (v *viewer) endPrefix() {
 func (v *viewer) typeKey(k input.Key) {
 	s := v.m.Session(v.m.Focus)
 	if s != nil && s.State != model.StateRunning && k.Code == input.KeyEnter && k.Mods == 0 {
-		v.closePane()
+		closePane(v)
 		return
 	}
 	v.act(panes.Input{Key: &k})

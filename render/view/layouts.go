@@ -14,8 +14,21 @@ import (
 // lastLayout is the name of the layout that the viewer keeps by itself.
 const lastLayout = "last"
 
-// layoutKeeper saves what is on the screen as it changes.
+// layoutHost is what the keeper of layouts needs of the viewer.
+type layoutHost interface {
+	// beside runs work beside the viewer's loop, and then on the loop what it returns.
+	beside(work func(ctx context.Context) (then func()))
+	say(text string)
+	// chosenTheme is the theme that the person chose; empty: none.
+	chosenTheme() string
+}
+
+// layoutKeeper loads layouts, and saves what is on the screen as it changes.
 type layoutKeeper struct {
+	store Layouts // nil: layouts are not kept
+	host  layoutHost
+	m     *model.Model
+	begin string   // the layout to begin with; empty: the last one
 	names []string // that can be loaded
 	first []byte   // to begin with
 	ready bool     // first was used, or there is none
@@ -23,62 +36,65 @@ type layoutKeeper struct {
 	busy  bool
 }
 
-// loadLayouts fetches what to begin with.
-func (v *viewer) loadLayouts() {
-	if v.o.Layouts == nil {
-		v.layouts.ready = true
+// load fetches what to begin with.
+func (k *layoutKeeper) load(ctx context.Context) {
+	if k.store == nil {
+		k.ready = true
 		return
 	}
-	name := v.o.Layout
+	name := k.begin
 	if name == "" {
 		name = lastLayout
 	}
-	if v.o.Layout != "" || len(v.m.Only) == 0 {
-		b, err := v.o.Layouts.Load(v.ctx, name)
+	if k.begin != "" || len(k.m.Only) == 0 {
+		b, err := k.store.Load(ctx, name)
 		switch {
 		case err != nil:
-			v.message = "layout " + name + ": " + err.Error()
-		case b == nil && v.o.Layout != "":
-			v.message = "there is no layout " + name
+			k.host.say("layout " + name + ": " + err.Error())
+		case b == nil && k.begin != "":
+			k.host.say("there is no layout " + name)
 		}
-		v.layouts.first = b
+		k.first = b
 	}
-	v.nameLayouts()
+	k.list(ctx)
 }
 
-func (v *viewer) nameLayouts() {
-	names, err := v.o.Layouts.Names(v.ctx)
+// list fetches the names of layouts.
+func (k *layoutKeeper) list(ctx context.Context) {
+	names, err := k.store.Names(ctx)
 	if err != nil {
-		v.message = "layouts: " + err.Error()
+		k.host.say("layouts: " + err.Error())
 	}
-	v.layouts.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout })
+	k.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout })
 }
 
-// restoreLayout uses what was loaded, once the sessions are known.
-func (v *viewer) restoreLayout() {
-	b := v.layouts.first
-	v.layouts.first, v.layouts.ready = nil, true
+// restore uses what was loaded, once the sessions are known; it returns the theme that goes
+// with it.
+func (k *layoutKeeper) restore() (theme string) {
+	b := k.first
+	k.first, k.ready = nil, true
 	if b == nil {
+		return ""
+	}
+	f, err := model.ParseLayout(b)
+	if err != nil {
+		k.host.say(err.Error())
+		return ""
+	}
+	f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return k.begin == "" && !k.m.AnyRuns(t.Tree) && !t.Auto })
+	k.m.UseLayout(f)
+	return f.Theme
+}
+
+// use loads a layout by name.
+func (k *layoutKeeper) use(name string) {
+	if k.store == nil {
+		k.host.say("layouts are not kept here")
 		return
 	}
-	if f, err := model.ParseLayout(b); err != nil {
-		v.message = err.Error()
-	} else {
-		f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return v.o.Layout == "" && !v.m.AnyRuns(t.Tree) && !t.Auto })
-		v.m.UseLayout(f)
-		for _, t := range v.themes() {
-			if t.Name == f.Theme && v.o.Theme == nil && !v.o.NoColor {
-				v.theme, v.chosen, v.fresh = t, t.Name, true
-			}
-		}
-	}
-}
-
-// useLayout loads a layout by name.
-func (v *viewer) useLayout(name string) {
-	v.spawn(func() {
-		b, err := v.o.Layouts.Load(v.ctx, name)
-		v.later(func() {
+	k.host.beside(func(ctx context.Context) func() {
+		b, err := k.store.Load(ctx, name)
+		return func() {
 			if err == nil && b == nil {
 				err = fmt.Errorf("there is no layout %s", name)
 			}
@@ -88,76 +104,78 @@ func (v *viewer) useLayout(name string) {
 			}
 			switch {
 			case err != nil:
-				v.message = err.Error()
-			case !v.m.UseLayout(f):
-				v.message = "none of its sessions is there any more"
+				k.host.say(err.Error())
+			case !k.m.UseLayout(f):
+				k.host.say("none of its sessions is there any more")
 			}
-		})
+		}
 	})
 }
 
-func (v *viewer) layoutBytes() ([]byte, error) {
-	f := v.m.Layout()
-	f.Theme = v.chosen
+func (k *layoutKeeper) bytes() ([]byte, error) {
+	f := k.m.Layout()
+	f.Theme = k.host.chosenTheme()
 	return json.MarshalIndent(f, "", "  ")
 }
 
-func (v *viewer) saveAs(name string) {
-	b, err := v.layoutBytes()
+// saveAs saves what is on the screen under a name.
+func (k *layoutKeeper) saveAs(name string) {
+	b, err := k.bytes()
 	if err != nil {
-		v.message = "not saved: " + err.Error()
+		k.host.say("not saved: " + err.Error())
 		return
 	}
-	v.spawn(func() {
-		err := v.o.Layouts.Save(v.ctx, name, b)
-		v.later(func() {
+	k.host.beside(func(ctx context.Context) func() {
+		err := k.store.Save(ctx, name, b)
+		return func() {
 			if err != nil {
-				v.message = "not saved: " + err.Error()
+				k.host.say("not saved: " + err.Error())
 				return
 			}
-			v.message = "saved as " + name
-			v.nameLayouts()
-		})
+			k.host.say("saved as " + name)
+			k.list(ctx)
+		}
 	})
 }
 
 // unsaved is the layout if it is not what was saved last.
-func (v *viewer) unsaved() []byte {
-	if v.o.Layouts == nil || !v.layouts.ready || !v.m.Loaded || len(v.m.Only) > 0 {
+func (k *layoutKeeper) unsaved() []byte {
+	if k.store == nil || !k.ready || !k.m.Loaded || len(k.m.Only) > 0 {
 		return nil
 	}
-	b, err := v.layoutBytes()
-	if err != nil || bytes.Equal(b, v.layouts.saved) {
+	b, err := k.bytes()
+	if err != nil || bytes.Equal(b, k.saved) {
 		return nil
 	}
 	return b
 }
 
-// saveLayout keeps the layout, at most once a second.
-func (v *viewer) saveLayout() {
-	b := v.unsaved()
-	if b == nil || v.layouts.busy {
+// save keeps the layout, at most once a second.
+func (k *layoutKeeper) save() {
+	b := k.unsaved()
+	if b == nil || k.busy {
 		return
 	}
-	v.layouts.busy, v.layouts.saved = true, b
-	v.spawn(func() {
-		err := v.o.Layouts.Save(v.ctx, lastLayout, b)
-		v.later(func() {
-			v.layouts.busy = false
+	k.busy, k.saved = true, b
+	k.host.beside(func(ctx context.Context) func() {
+		err := k.store.Save(ctx, lastLayout, b)
+		return func() {
+			k.busy = false
 			if err != nil {
-				v.message = "the layout is not being kept: " + err.Error()
+				k.host.say("the layout is not being kept: " + err.Error())
 			}
-		})
+		}
 	})
 }
 
 // saveTime bounds saving at the end.
 const saveTime = 2 * time.Second
 
-func (v *viewer) saveAtEnd() {
-	if b := v.unsaved(); b != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), saveTime)
+// saveAtEnd keeps the layout when ctx has ended, or is about to.
+func (k *layoutKeeper) saveAtEnd(ctx context.Context) {
+	if b := k.unsaved(); b != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
-		_ = v.o.Layouts.Save(ctx, lastLayout, b) // nobody is left to tell
+		_ = k.store.Save(ctx, lastLayout, b) // there is no screen left to tell of an error
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/events"
-	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -19,9 +18,7 @@ type pointer struct {
 	grab  string           // the session on whose screen they went down, whose program has them
 	flags tcell.MouseFlags // what the terminal was asked to report
 
-	border  *layout.Divider // being dragged
-	tree    *layout.Node    // that it belongs to
-	from    int             // where its drag began, row or column
+	border  border          // being dragged
 	text    panes.Selection // being selected
 	clicks  int             // one after another at the same place
 	clicked time.Time
@@ -42,8 +39,8 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 		v.message = ""
 	}
 	if pressed {
-		v.click(x, y)
-		if v.clickBar(x, y) || v.clickFooter(e, x, y) || v.grabBorder(x, y) {
+		v.pointer.click(v.o.Now(), x, y)
+		if v.clickBar(x, y) || v.clickFooter(e, x, y) || v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
 			return
 		}
 	}
@@ -74,8 +71,11 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 			v.endPrefix()
 		}
 		v.pointer.grab = ""
-	case v.pointer.border != nil:
-		v.dragBorder(x, y)
+	case v.pointer.border.on():
+		stacked := v.pointer.border.drag(&v.m, x, y, v.pointer.held != 0)
+		if stacked && v.pointer.held == 0 && v.pointer.clicks == 2 { // a double click on a title
+			v.m.Zoomed = true
+		}
 	case v.pointer.text.On():
 		v.pointer.text.Drag(x, y, v.pointer.held != 0)
 	default:
@@ -136,9 +136,8 @@ func (v *viewer) wheel(p *panes.Pane, by int) {
 // clickTime is how soon a click must follow another one to count as its second.
 const clickTime = 400 * time.Millisecond
 
-func (v *viewer) click(x, y int) {
-	c := &v.pointer
-	now := v.o.Now()
+// click counts clicks, one after another at the same place.
+func (c *pointer) click(now time.Time, x, y int) {
 	if c.x != x || c.y != y || now.Sub(c.clicked) > clickTime {
 		c.clicks = 0
 	}
@@ -156,63 +155,14 @@ func (v *viewer) clickBar(x, y int) bool {
 		return true
 	}
 	if v.m.NextAlert() != "" && x > w/2 {
-		v.goToAlert()
+		goToAlert(v)
 		return true
 	}
-	v.openPalette()
+	openPalette(v)
 	return true
 }
 
 func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {
 	_, at := v.areas()
 	return at.H > 0 && at.Contains(x, y) && v.footerInput(FooterInput{Mouse: e, X: x - at.X, Y: y - at.Y})
-}
-
-// grabBorder begins to move a border: a column between panes, or the first row of a pane
-// that has another one above.
-func (v *viewer) grabBorder(x, y int) bool {
-	if v.m.Zoomed || len(v.panes.All()) < 2 {
-		return false
-	}
-	t := v.m.Tab()
-	tree := t.Tree
-	if t.Auto {
-		tree = layout.Tiles(v.paneArea(), v.m.Visible())
-	}
-	_, dividers, fits := tree.Arrange(v.paneArea())
-	for i := range dividers {
-		d := &dividers[i]
-		if !fits || !d.Area.Contains(x, y) {
-			continue
-		}
-		v.pointer.border, v.pointer.tree, v.pointer.from = d, tree, x
-		if d.Stacked {
-			v.pointer.from = y
-			if p := v.panes.At(x, y); p != nil {
-				v.m.Focus = p.ID
-			}
-		}
-		return true
-	}
-	return false
-}
-
-func (v *viewer) dragBorder(x, y int) {
-	d := v.pointer.border
-	at := x
-	if d.Stacked {
-		at = y
-	}
-	if t := v.m.Tab(); at != v.pointer.from && t.Auto { // a mere click leaves the grid as it is
-		t.Auto, t.Tree = false, v.pointer.tree
-	}
-	before := d.Before()
-	d.Move(at - v.pointer.from)
-	v.pointer.from += d.Before() - before
-	if v.pointer.held == 0 {
-		v.pointer.border = nil
-		if v.pointer.clicks == 2 && d.Stacked { // a double click on a title
-			v.m.Zoomed = true
-		}
-	}
 }

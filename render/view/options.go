@@ -122,6 +122,18 @@ func (v *viewer) heed() {
 	})
 }
 
+// restoreTheme uses the theme that was chosen last, unless another one was asked for.
+func (v *viewer) restoreTheme(name string) {
+	for _, t := range v.themes() {
+		if t.Name == name && v.o.Theme == nil && !v.o.NoColor {
+			v.theme, v.chosen, v.fresh = t, t.Name, true
+		}
+	}
+}
+
+// chosenTheme is the theme that the person chose; empty: none.
+func (v *viewer) chosenTheme() string { return v.chosen }
+
 // themes are those to choose from.
 func (v *viewer) themes() []*theme.Theme {
 	return append(slices.Clone(theme.Themes), v.o.Themes...)
@@ -144,4 +156,15 @@ func (o *Options) defaults() error {
 		o.Tick = time.Tick(time.Second)
 	}
 	return nil
+}
+
+func (v *viewer) setTheme(t *theme.Theme) {
+	v.theme, v.chosen, v.fresh = t, t.Name, true
+	v.message = "theme: " + t.Name
+}
+
+func nextTheme(v *viewer) {
+	all := v.themes()
+	i := slices.IndexFunc(all, func(t *theme.Theme) bool { return t.Name == v.theme.Name })
+	v.setTheme(all[(i+1)%len(all)])
 }

@@ -239,7 +239,7 @@ func TestLayoutsAreKept(t *testing.T) {
 		if len(kept.kept) == 0 {
 			b.theme = theme.Dark
 		}
-		b.loadLayouts()
+		b.viewer.layouts.load(b.ctx)
 		return b
 	}
 	b := open()
@@ -252,7 +252,7 @@ func TestLayoutsAreKept(t *testing.T) {
 	b.call()
 	b.shows("saved as mine/1")
 	b.keys("^T")
-	b.saveAtEnd()
+	b.viewer.layouts.saveAtEnd(b.ctx)
 
 	b = open()
 	b.list(running("a"), running("b"), running("c"), running("d"))
@@ -291,7 +291,7 @@ func TestLayoutsAreKept(t *testing.T) {
 		}
 	}
 	kept.fail = true
-	b.saveLayout()
+	b.viewer.layouts.save()
 	b.call()
 	b.shows("not being kept: disk full")
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -22,7 +20,7 @@ import (
 
 // viewer is the event loop and what belongs to it.
 type viewer struct {
-	ctx     context.Context
+	loop
 	src     Source
 	o       Options
 	keys    *keymap.Map
@@ -35,8 +33,6 @@ type viewer struct {
 	over    overlays.Overlay // nil: none
 	hints   bool             // what can follow the prefix is shown
 	canvas  canvas.Canvas
-	calls   chan func()
-	tasks   sync.WaitGroup
 	quit    bool
 
 	layout  placed
@@ -49,8 +45,7 @@ type viewer struct {
 	typedTo map[string]bool // sessions that keys were sent to
 	mute    map[string]bool // sessions whose size the viewer does not ask for
 	layouts layoutKeeper
-	alarm   func(time.Duration, func()) // instead of real time, in tests
-	pace    pace
+	pacer   framePacer
 }
 
 // Run shows sessions until the person quits or ctx ends. The terminal is given back on
@@ -73,18 +68,18 @@ func Run(ctx context.Context, src Source, o Options) error {
 	defer cancel()
 	o.Screen.EnablePaste()
 	o.Screen.EnableFocus()
-	return v.loop()
+	return v.run()
 }
 
 func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
 	v := &viewer{
-		ctx: ctx, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
+		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
-		calls:   make(chan func(), 16),
 		typedTo: map[string]bool{}, mute: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
+	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
 	if v.theme == nil {
 		v.theme = o.fitting()
@@ -100,20 +95,20 @@ var errSourceEnded = errors.New("the sessions' source has ended")
 // maxBatch bounds the events handled before the screen is drawn.
 const maxBatch = 256
 
-func (v *viewer) loop() error {
+func (v *viewer) run() error {
 	defer v.panes.Close()
-	defer v.saveAtEnd()
+	defer v.layouts.saveAtEnd(v.ctx)
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
-	v.loadLayouts()
+	v.layouts.load(v.ctx)
 	v.heed()
 	v.refresh()
 	for {
 		if err := v.wait(&in); err != nil || v.quit || v.ctx.Err() != nil {
 			return err
 		}
-		if v.pasting == nil && v.due() {
-			v.refresh()
+		if v.pasting == nil {
+			v.pace()
 		}
 	}
 }
@@ -133,14 +128,15 @@ func (v *viewer) wait(in *inputs) error {
 	case <-v.o.Tick: // durations
 		v.tick()
 	case e, ok := <-in.events:
-		v.pace.urgent = true
+		v.pacer.urgent = true
 		return v.event(e, ok, in)
 	case u, ok := <-in.sessions:
-		v.pace.urgent = true
+		v.pacer.urgent = true
 		return v.update(u, ok)
 	case f := <-v.panes.Arriving():
 		f.Apply()
 	case f := <-v.calls:
+		v.pacer.urgent = true
 		f()
 	}
 	for range maxBatch {
@@ -155,9 +151,9 @@ func (v *viewer) wait(in *inputs) error {
 }
 
 func (v *viewer) tick() {
-	v.pace.urgent = true
+	v.pacer.urgent = true
 	v.m.Tick(v.o.Now())
-	v.saveLayout()
+	v.layouts.save()
 }
 
 // event handles what the terminal sent, and what it sent since.
@@ -208,7 +204,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 	bells := v.rung()
 	v.m.Update(u, v.o.Now())
 	if first && v.m.Loaded {
-		v.restoreLayout()
+		v.restoreTheme(v.layouts.restore())
 	}
 	v.closeLeft()
 	if v.rung() > bells && !first && !v.m.Quiet.NoBell {
@@ -240,6 +236,17 @@ func (v *viewer) closeLeft() {
 	}
 }
 
+// pace draws, or has that done when the time has come.
+func (v *viewer) pace() {
+	draw, wait := v.pacer.due(time.Now())
+	if draw {
+		v.refresh()
+	}
+	if wait > 0 {
+		v.after(wait, func() { v.pacer.rung(time.Now()) })
+	}
+}
+
 // refresh brings panes and screen in line with the model.
 func (v *viewer) refresh() {
 	begin := time.Now()
@@ -249,62 +256,11 @@ func (v *viewer) refresh() {
 		delete(v.m.Alerts, v.m.Focus)
 	}
 	v.draw()
-	v.pace.cost = time.Since(begin)
+	v.pacer.cost = time.Since(begin)
 	if v.o.Drawn != nil {
-		v.o.Drawn(v.pace.cost)
+		v.o.Drawn(v.pacer.cost)
 	}
 }
-
-// spawn runs f beside the loop. Its panic becomes the loop's, so that the terminal is
-// given back.
-func (v *viewer) spawn(f func()) {
-	v.tasks.Go(func() {
-		defer func() {
-			if r := recover(); r != nil {
-				text := fmt.Sprintf("%v\n\n%s", r, debug.Stack())
-				v.later(func() { panic(text) })
-			}
-		}()
-		f()
-	})
-}
-
-// later runs f on the viewer's goroutine.
-func (v *viewer) later(f func()) {
-	g := func() { v.pace.urgent = true; f() }
-	select {
-	case v.calls <- g:
-	case <-v.ctx.Done():
-	}
-}
-
-// after runs f on the viewer's goroutine in some time.
-func (v *viewer) after(d time.Duration, f func()) {
-	if v.alarm != nil {
-		v.alarm(d, f)
-		return
-	}
-	v.spawn(func() {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			v.later(f)
-		case <-v.ctx.Done():
-		}
-	})
-}
-
-// paneHost is what panes may do with the viewer.
-type paneHost struct{ v *viewer }
-
-func (h paneHost) Now() time.Time { return h.v.o.Now() }
-
-func (h paneHost) Watch(session string, cols, rows int) panes.Stream {
-	return h.v.src.Watch(h.v.ctx, session, cols, rows)
-}
-
-func (h paneHost) Spawn(f func(ctx context.Context)) { h.v.spawn(func() { f(h.v.ctx) }) }
 
 // focused is the focused session's pane; nil: it is not on the screen.
 func (v *viewer) focused() *panes.Pane { return v.panes.Get(v.m.Focus) }

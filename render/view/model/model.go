@@ -132,6 +132,16 @@ func (m *Model) onScreen(id string) bool {
 	return slices.ContainsFunc(m.Places, func(p layout.Place) bool { return p.Session == id })
 }
 
+// SessionAt is the session at a position on the screen; empty: none.
+func (m *Model) SessionAt(x, y int) string {
+	for _, p := range m.Places {
+		if p.Area.Contains(x, y) {
+			return p.Session
+		}
+	}
+	return ""
+}
+
 // Running reports whether a session takes input.
 func (m *Model) Running(id string) bool {
 	s := m.Session(id)

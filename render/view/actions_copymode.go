@@ -1,28 +1,10 @@
 package view
 
 import (
-	"context"
-
 	"github.com/longterm-dev/longterm/render/view/copymode"
-	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
-
-// copyHost is what copy mode may do with the viewer.
-type copyHost struct{ v *viewer }
-
-func (h copyHost) Beside(work func(ctx context.Context) func()) {
-	h.v.spawn(func() {
-		if then := work(h.v.ctx); then != nil {
-			h.v.later(then)
-		}
-	})
-}
-
-func (h copyHost) Say(text string)        { h.v.message = text }
-func (h copyHost) Ask(p *overlays.Prompt) { h.v.open(p) }
-func (h copyHost) Copy(text string)       { h.v.copy(text) }
 
 // copyMode has a pane in copy mode, with a cursor for the keyboard.
 func copyMode(p *panes.Pane) *copymode.Mode {
@@ -32,7 +14,7 @@ func copyMode(p *panes.Pane) *copymode.Mode {
 }
 
 // startScroll begins copy mode: with PageUp a page up.
-func (v *viewer) startScroll(k input.Key) {
+func startScroll(v *viewer, k input.Key) {
 	p := v.focused()
 	if p == nil {
 		return
@@ -47,19 +29,19 @@ func (v *viewer) startScroll(k input.Key) {
 	}
 }
 
-func (v *viewer) startSearch() {
+func startSearch(v *viewer) {
 	if p := v.focused(); p != nil {
 		copyMode(p).Search()
 	}
 }
 
-func (v *viewer) lastCommand() {
+func lastCommand(v *viewer) {
 	if p := v.focused(); p != nil {
 		copyMode(p).StepCommand(-1)
 	}
 }
 
-func (v *viewer) copyLast() {
+func copyLast(v *viewer) {
 	p := v.focused()
 	if p == nil {
 		return

@@ -13,18 +13,18 @@ import (
 )
 
 // openPicker lists the sessions: those that run first, the newest before older ones.
-func (v *viewer) openPicker() {
+func openPicker(v *viewer) {
 	v.open(&overlays.List{Title: "Sessions", Preview: true, Items: func() []overlays.Item {
 		return overlays.Sessions(&v.m, v.theme, v.o.Home, v.o.Now(), v.m.GoTo)
 	}})
 }
 
 // openPalette lists everything that can be done.
-func (v *viewer) openPalette() {
-	v.open(&overlays.List{Title: "What to do", Items: v.paletteItems})
+func openPalette(v *viewer) {
+	v.open(&overlays.List{Title: "What to do", Items: func() []overlays.Item { return paletteItems(v) }})
 }
 
-func (v *viewer) paletteItems() []overlays.Item {
+func paletteItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	for i := range v.keys.Prefix {
 		r := &v.keys.Prefix[i]
@@ -54,9 +54,9 @@ func (v *viewer) paletteItems() []overlays.Item {
 		out = append(out, overlays.Item{Text: "theme: " + t.Name, Do: func() { v.setTheme(t) }})
 	}
 	for _, name := range v.layouts.names {
-		out = append(out, overlays.Item{Text: "layout: load " + name, Do: func() { v.useLayout(name) }})
+		out = append(out, overlays.Item{Text: "layout: load " + name, Do: func() { v.layouts.use(name) }})
 	}
-	return append(out, v.sizeItems()...)
+	return append(out, sizeItems(v)...)
 }
 
 // sizes are whose size a session may take.
@@ -68,17 +68,17 @@ var sizes = []struct{ name, help string }{
 	{"none", "this viewer has no say; others may"},
 }
 
-func (v *viewer) openSizes() {
+func openSizes(v *viewer) {
 	if v.m.Session(v.m.Focus) == nil {
 		return
 	}
-	v.open(&overlays.List{Title: "Size of the session", Items: v.sizeItems})
+	v.open(&overlays.List{Title: "Size of the session", Items: func() []overlays.Item { return sizeItems(v) }})
 }
 
-func (v *viewer) sizeItems() []overlays.Item {
+func sizeItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	for _, size := range sizes {
-		it := overlays.Item{Text: "size: " + size.name + ": " + size.help, Do: func() { v.setSize(size.name) }}
+		it := overlays.Item{Text: "size: " + size.name + ": " + size.help, Do: func() { setSize(v, size.name) }}
 		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
 			it.Sign, it.Color = "✓", v.theme.Good
@@ -89,7 +89,7 @@ func (v *viewer) sizeItems() []overlays.Item {
 }
 
 // setSize says whose size the focused session takes.
-func (v *viewer) setSize(policy string) {
+func setSize(v *viewer, policy string) {
 	id := v.m.Focus
 	if v.m.Session(id) == nil {
 		return
@@ -106,7 +106,7 @@ func (v *viewer) setSize(policy string) {
 	})
 }
 
-func (v *viewer) openLayouts() {
+func openLayouts(v *viewer) {
 	if len(v.layouts.names) == 0 {
 		v.message = "no layout was saved; " + v.keys.Chord("layout-save") + " saves one"
 		return
@@ -114,20 +114,20 @@ func (v *viewer) openLayouts() {
 	v.open(&overlays.List{Title: "Layouts", Items: func() []overlays.Item {
 		var out []overlays.Item
 		for _, name := range v.layouts.names {
-			out = append(out, overlays.Item{Text: name, Color: tcell.ColorDefault, Do: func() { v.useLayout(name) }})
+			out = append(out, overlays.Item{Text: name, Color: tcell.ColorDefault, Do: func() { v.layouts.use(name) }})
 		}
 		return out
 	}})
 }
 
-func (v *viewer) askLayoutName() {
+func askLayoutName(v *viewer) {
 	if v.o.Layouts == nil {
 		v.message = "layouts are not kept here"
 		return
 	}
 	v.open(overlays.NewPrompt("save the layout as: ", "", func(name string) {
 		if name = strings.TrimSpace(name); name != "" {
-			v.saveAs(name)
+			v.layouts.saveAs(name)
 		}
 	}))
 }

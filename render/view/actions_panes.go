@@ -1,0 +1,33 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/view/overlays"
+)
+
+// moveToTab gives the pane a tab of its own.
+func moveToTab(v *viewer) {
+	if !v.m.MoveToTab() {
+		v.message = "it has a tab of its own"
+	}
+}
+
+func grow(v *viewer, stacked bool, by int) {
+	if !v.m.Grow(v.paneArea(), stacked, by) {
+		v.message = "there is no border to move"
+	}
+}
+
+func rearrange(v *viewer) {
+	if name := v.m.Rearrange(v.paneArea()); name != "" {
+		v.message = name
+	}
+}
+
+func askTabName(v *viewer) {
+	t := v.m.Tab()
+	v.open(overlays.NewPrompt("name of the tab: ", t.Name, func(name string) {
+		t.Name = strings.TrimSpace(name)
+	}))
+}

@@ -1,0 +1,129 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
+)
+
+// create starts a session beside the focused one, and places it once it is there.
+func create(v *viewer, place func(id string)) {
+	beside := v.m.Focus
+	v.spawn(func() {
+		id, err := v.src.New(v.ctx, beside)
+		v.later(func() {
+			if err != nil {
+				v.message = "no new session: " + err.Error()
+				return
+			}
+			v.m.Expect(id)
+			place(id)
+			v.m.Focus, v.m.Zoomed = id, false
+		})
+	})
+}
+
+// newHere starts a session in the current tab: in the grid, or beside the focused pane
+// where it has more room.
+func newHere(v *viewer) {
+	t, at := v.m.Tab(), v.m.Focus
+	create(v, func(id string) { v.m.Insert(t, at, id) })
+}
+
+// split starts a session to the right of the focused one, or below it.
+func split(v *viewer, stacked bool) {
+	if v.m.Focus == "" {
+		newHere(v)
+		return
+	}
+	p := v.focused()
+	if p != nil && (stacked && p.Area.H < 2*layout.MinHeight || !stacked && p.Area.W < 2*layout.MinWidth+1) {
+		v.message = "the pane is too small to be split; " + v.keys.Chord("tab-new") + " opens a tab"
+		return
+	}
+	t, at := v.m.Manual(v.paneArea()), v.m.Focus
+	create(v, func(id string) { t.Tree = t.Tree.Split(at, id, stacked) })
+}
+
+func newTab(v *viewer) {
+	create(v, func(id string) { v.m.AddTab(&model.Tab{Tree: layout.Leaf(id), Focus: id}) })
+}
+
+func goToAlert(v *viewer) {
+	if id := v.m.NextAlert(); id != "" {
+		v.m.GoTo(id)
+		return
+	}
+	v.message = "nothing wants attention"
+}
+
+func askKill(v *viewer) {
+	s := v.m.Session(v.m.Focus)
+	switch {
+	case s == nil:
+	case s.State != model.StateRunning:
+		closePane(v)
+	default:
+		id := s.ID
+		v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
+	}
+}
+
+func kill(v *viewer, id string) {
+	v.spawn(func() {
+		if err := v.src.Kill(v.ctx, id); err != nil {
+			v.later(func() { v.message = "not killed: " + err.Error() })
+		}
+	})
+}
+
+// closePane takes the focused session off the screen; it stays in the history, and goes
+// on if it runs.
+func closePane(v *viewer) {
+	id := v.m.Focus
+	switch {
+	case v.m.Session(id) == nil:
+	case v.m.Running(id) && len(v.m.Shown()) == 1 && len(v.m.Tabs) == 1:
+		v.message = "it runs; " + v.keys.Chord("kill") + " kills it"
+	case v.m.Running(id):
+		v.m.Manual(v.paneArea())
+		v.m.Leave(id)
+	default:
+		v.m.Leave(id)
+	}
+}
+
+func restart(v *viewer) {
+	id := v.m.Focus
+	switch {
+	case v.m.Running(id):
+		v.message = "it runs"
+	case v.o.Steward != nil && v.m.Session(id) != nil:
+		v.spawn(func() {
+			if err := v.o.Steward.Restart(v.ctx, id); err != nil {
+				v.later(func() { v.message = "not started again: " + err.Error() })
+			}
+		})
+	}
+}
+
+func askRename(v *viewer) {
+	s := v.m.Session(v.m.Focus)
+	if s == nil || v.o.Steward == nil {
+		return
+	}
+	id := s.ID
+	v.open(overlays.NewPrompt("new name: ", s.Name, func(name string) {
+		if name = strings.TrimSpace(name); name == "" {
+			return
+		}
+		v.spawn(func() {
+			if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
+				v.later(func() { v.message = "not renamed: " + err.Error() })
+			}
+		})
+	}))
+}

@@ -1,0 +1,31 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/panes"
+)
+
+// paneHost is what panes may do with the viewer.
+type paneHost struct{ v *viewer }
+
+func (h paneHost) Now() time.Time { return h.v.o.Now() }
+
+func (h paneHost) Watch(session string, cols, rows int) panes.Stream {
+	return h.v.src.Watch(h.v.ctx, session, cols, rows)
+}
+
+func (h paneHost) Spawn(f func(ctx context.Context)) { h.v.spawn(func() { f(h.v.ctx) }) }
+
+// copyHost is what copy mode may do with the viewer.
+type copyHost struct{ v *viewer }
+
+func (h copyHost) Beside(work func(ctx context.Context) func()) { h.v.beside(work) }
+func (h copyHost) Say(text string)                              { h.v.message = text }
+func (h copyHost) Ask(p *overlays.Prompt)                       { h.v.open(p) }
+func (h copyHost) Copy(text string)                             { h.v.copy(text) }
+
+// say shows a text in the bar, until the next key.
+func (v *viewer) say(text string) { v.message = text }
