@@ -15,7 +15,7 @@ import (
 // are called on the viewer's goroutine.
 type Footer interface {
 	// Open shows it, as the person asked for by an action: prompt or shell.
-	Open(d Desk, as keymap.Action)
+	Open(h FooterHost, as keymap.Action)
 	// Height is how many rows it wants of a terminal's; 0 hides it.
 	Height(cols, rows int) int
 	// Draw is told of the focused session; nil: none.
@@ -79,7 +79,7 @@ func openFooter(v *viewer, as keymap.Action) {
 		v.message = "there is no prompt here"
 		return
 	}
-	v.o.Footer.Open(Desk{v}, as)
+	v.o.Footer.Open(FooterHost{v}, as)
 }
 
 func (v *viewer) drawFooter() {

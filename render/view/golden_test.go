@@ -92,7 +92,7 @@ func situation() []model.Session {
 
 // FEATURES: R76
 func TestGoldenScreens(t *testing.T) {
-	b := newBench(t, 110, 30, Options{Home: "/home/ann", Looks: Looks{Theme: theme.Dark}})
+	b := newBench(t, 110, 30, Options{Home: "/home/ann", LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.golden("looking")
 	b.list()
 	b.golden("empty")
@@ -137,7 +137,7 @@ func TestGoldenScreens(t *testing.T) {
 // FEATURES: R76
 func TestLookBackAtLittle(t *testing.T) {
 	h := printed(80, 3, "one", "two", "three")
-	b := newBench(t, 60, 20, Options{History: h, Looks: Looks{Theme: theme.Dark}})
+	b := newBench(t, 60, 20, Options{History: h, LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"))
 	b.print("a", "one\r\ntwo\r\nthree")
 	b.keys("^s")
@@ -158,7 +158,7 @@ func TestLookBack(t *testing.T) {
 	h := printed(80, 18, text...)
 	h.commands = []page.Command{{N: 1, Text: "make"}, {N: 2, Text: "ls"}}
 	h.output[1] = "what make said\n"
-	b := newBench(t, 60, 20, Options{History: h, Looks: Looks{Theme: theme.Dark}})
+	b := newBench(t, 60, 20, Options{History: h, LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"))
 	var rows []string
 	for _, l := range h.lines[len(h.lines)-18:] {

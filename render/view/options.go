@@ -18,13 +18,13 @@ import (
 // Options configure the viewer. The zero value is the default; what is nil cannot be
 // done.
 type Options struct {
-	Looks
-	Changed   <-chan Looks // when the person's wishes change; nil: never
-	Screen    tcell.Screen // default: this process's terminal
-	Only      []string     // ids of the sessions to show; default: all that run
-	Layout    string       // name of the layout to begin with; default: the last one
-	NoColor   bool         // attributes only; NO_COLOR in the environment does the same
-	Light     bool         // the terminal said that its background is light; else COLORFGBG may say so
+	LiveOptions
+	Changed   <-chan LiveOptions // changed options, as they come; nil: never
+	Screen    tcell.Screen       // default: this process's terminal
+	Only      []string           // ids of the sessions to show; default: all that run
+	Layout    string             // name of the layout to begin with; default: the last one
+	NoColor   bool               // attributes only; NO_COLOR in the environment does the same
+	Light     bool               // the terminal said that its background is light; else COLORFGBG may say so
 	Home      string
 	History   copymode.History
 	Steward   Steward
@@ -36,8 +36,8 @@ type Options struct {
 	Drawn     func(d time.Duration) // told of every frame: how long it took
 }
 
-// Looks are a person's wishes that may change while the viewer runs.
-type Looks struct {
+// LiveOptions are the options that may change while the viewer runs.
+type LiveOptions struct {
 	Prefix  input.Key           // default Ctrl-Space
 	Keys    map[string][]string // of actions, instead of the table's
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
@@ -47,7 +47,7 @@ type Looks struct {
 	Alerts  model.Alerts
 }
 
-func (l *Looks) defaults() {
+func (l *LiveOptions) defaults() {
 	if l.Prefix.Code == 0 {
 		l.Prefix = input.Key{Code: ' ', Mods: input.Ctrl}
 	}
@@ -60,7 +60,7 @@ func (l *Looks) defaults() {
 }
 
 // keymap is the map of keys with the person's own ones.
-func (l *Looks) keymap() (*keymap.Map, error) {
+func (l *LiveOptions) keymap() (*keymap.Map, error) {
 	m, err := keymap.New(l.Keys)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (l *Looks) keymap() (*keymap.Map, error) {
 	return m, nil
 }
 
-// wear takes other looks.
-func (v *viewer) wear(l Looks) error {
+// reconfigure takes other options.
+func (v *viewer) reconfigure(l LiveOptions) error {
 	l.defaults()
 	keys, err := l.keymap()
 	if err != nil {
@@ -81,7 +81,7 @@ func (v *viewer) wear(l Looks) error {
 			v.theme = v.o.fitting()
 		}
 	}
-	v.o.Looks, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
+	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}
@@ -98,8 +98,8 @@ func (o *Options) fitting() *theme.Theme {
 	})
 }
 
-// heed takes changed wishes as they come.
-func (v *viewer) heed() {
+// watchOptions takes changed options as they come.
+func (v *viewer) watchOptions() {
 	if v.o.Changed == nil {
 		return
 	}
@@ -113,7 +113,7 @@ func (v *viewer) heed() {
 					return
 				}
 				v.later(func() {
-					if err := v.wear(l); err != nil {
+					if err := v.reconfigure(l); err != nil {
 						v.message = err.Error()
 					}
 				})
@@ -140,7 +140,7 @@ func (v *viewer) themes() []*theme.Theme {
 }
 
 func (o *Options) defaults() error {
-	o.Looks.defaults()
+	o.LiveOptions.defaults()
 	o.NoColor = o.NoColor || canvas.NoColor()
 	var err error
 	if o.Screen, err = canvas.Terminal(o.Screen); err != nil {

@@ -1,17 +1,3 @@
-// Package view shows sessions in panes on a person's terminal (tcell).
-//
-//	Source ─▶ model (sessions, tabs, panes, focus) ─▶ draw ─▶ tcell screen
-//	tcell events ─▶ keys, mouse ─▶ overlay, action (keymap), look (scrollback), or session
-//
-// What needs no terminal stands in packages of its own: layout (trees of panes), keymap
-// (the table of actions), page (rows looked back at), fuzzy, theme.
-//
-// One goroutine, Run's, owns the model and the screen. Others only fetch: one per stream
-// hands its frames over, one reads the terminal, and New and Kill run beside. The viewer
-// knows nothing of daemons: a Source is where sessions come from, and reconnecting is the
-// Source's business.
-//
-// Positions are cells of the person's terminal, x and y, 0-based.
 package view
 
 import (

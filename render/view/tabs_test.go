@@ -298,7 +298,7 @@ func TestLayoutsAreKept(t *testing.T) {
 
 // FEATURES: R76
 func TestPalette(t *testing.T) {
-	b := newBench(t, 100, 30, Options{Looks: Looks{Theme: theme.Dark}})
+	b := newBench(t, 100, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"), running("b"))
 	b.keys("^:")
 	b.keys("theme lig")
@@ -346,7 +346,7 @@ func (f *footer) Draw(s Surface, session *model.Session) {
 	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", canvas.Plain)
 	s.Text(0, 5, 3, "outside", canvas.Plain)
 }
-func (f *footer) Open(d Desk, as keymap.Action) { d.Say("opened as " + string(as)) }
+func (f *footer) Open(h FooterHost, as keymap.Action) { h.Say("opened as " + string(as)) }
 func (f *footer) Input(in FooterInput, _ *model.Session) bool {
 	switch {
 	case in.Key != nil:
@@ -416,7 +416,7 @@ func FuzzLayout(f *testing.F) {
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"stacked":true,"kids":[{"session":"a"},{"session":"b","share":2}]},"focus":"b","zoom":true},{"auto":true}],"current":1,"names":{"gone":"a"}}`))
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"kids":[{"session":"gone"},{"session":"a"}]},"focus":"zz"}],"current":-9,"names":{"gone":"a"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := newBench(t, 60, 20, Options{Looks: Looks{Theme: theme.Mono}})
+		b := newBench(t, 60, 20, Options{LiveOptions: LiveOptions{Theme: theme.Mono}})
 		b.list(running("a"), running("b"))
 		file, err := model.ParseLayout(data)
 		if err != nil {

@@ -101,7 +101,7 @@ func (v *viewer) run() error {
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
 	v.layouts.load(v.ctx)
-	v.heed()
+	v.watchOptions()
 	v.refresh()
 	for {
 		if err := v.wait(&in); err != nil || v.quit || v.ctx.Err() != nil {

@@ -178,7 +178,7 @@ func TestOnly(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	b := newBench(t, 80, 24, Options{Looks: Looks{Prefix: input.Key{Code: 'b', Mods: input.Ctrl}}})
+	b := newBench(t, 80, 24, Options{LiveOptions: LiveOptions{Prefix: input.Key{Code: 'b', Mods: input.Ctrl}}})
 	b.list(running("a"))
 	b.print("a", strings.Repeat("text under the help ", 100))
 	before := b.term.Text()

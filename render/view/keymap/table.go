@@ -20,7 +20,7 @@ const (
 	Sessions = "Sessions"
 	Panes    = "Panes"
 	Tabs     = "Tabs"
-	Look     = "Look back"
+	CopyMode = "Look back"
 	Typing   = "Typing"
 	Viewer   = "Viewer"
 )
@@ -63,10 +63,10 @@ var Prefix = []Row{
 	{"layout-save", []string{"w"}, Tabs, "save layout", "save tabs and panes under a name", ""},
 	{"layout-load", []string{"W"}, Tabs, "load layout", "load tabs and panes that were saved", ""},
 
-	{"scroll", []string{"s", "PageUp"}, Look, "scroll", "look back: scroll, select, copy", ""},
-	{"search", []string{"/"}, Look, "search", "search what was printed", ""},
-	{"command-previous", []string{"C-Up"}, Look, "last command", "look at the command before", ""},
-	{"copy-output", []string{"o"}, Look, "copy output", "copy what the last command printed", ""},
+	{"scroll", []string{"s", "PageUp"}, CopyMode, "scroll", "look back: scroll, select, copy", ""},
+	{"search", []string{"/"}, CopyMode, "search", "search what was printed", ""},
+	{"command-previous", []string{"C-Up"}, CopyMode, "last command", "look at the command before", ""},
+	{"copy-output", []string{"o"}, CopyMode, "copy output", "copy what the last command printed", ""},
 
 	{"shell", []string{"!"}, Typing, "run a line", "type a shell command below the panes; its output comes there", ""},
 	{"prompt", []string{";"}, Typing, "prompt", "type a line for the session, or a /command", ""},
@@ -83,29 +83,29 @@ var Prefix = []Row{
 
 // Scroll are the keys while looking back.
 var Scroll = []Row{
-	{"scroll-up", []string{"Up", "k"}, Look, "", "a row up", ""},
-	{"scroll-down", []string{"Down", "j"}, Look, "", "a row down", ""},
-	{"scroll-left", []string{"Left", "h"}, Look, "", "a column left", ""},
-	{"scroll-right", []string{"Right", "l"}, Look, "", "a column right", ""},
-	{"scroll-word", []string{"w"}, Look, "", "next word", ""},
-	{"scroll-word-back", []string{"b"}, Look, "", "word before", ""},
-	{"scroll-home", []string{"Home", "0"}, Look, "", "beginning of the row", ""},
-	{"scroll-line-end", []string{"End", "$"}, Look, "", "end of the row", ""},
-	{"scroll-page-up", []string{"PageUp", "C-b"}, Look, "", "a page up", ""},
-	{"scroll-page-down", []string{"PageDown", "C-f"}, Look, "", "a page down", ""},
-	{"scroll-half-up", []string{"C-u"}, Look, "", "half a page up", ""},
-	{"scroll-half-down", []string{"C-d"}, Look, "", "half a page down", ""},
-	{"scroll-top", []string{"g", "C-Home"}, Look, "", "oldest row", ""},
-	{"scroll-bottom", []string{"G", "C-End"}, Look, "", "newest row", ""},
-	{"scroll-search", []string{"/"}, Look, "search", "search as you type; Ctrl-R: as a regular expression", ""},
-	{"scroll-match-up", []string{"n"}, Look, "next", "match before (older)", ""},
-	{"scroll-match-down", []string{"N"}, Look, "", "match after (newer)", ""},
-	{"scroll-command-up", []string{"{", "[", "C-Up"}, Look, "command", "command before", ""},
-	{"scroll-command-down", []string{"}", "]", "C-Down"}, Look, "", "command after", ""},
-	{"scroll-select", []string{"v", "Space"}, Look, "select", "select characters", ""},
-	{"scroll-select-rows", []string{"V"}, Look, "rows", "select rows", ""},
-	{"scroll-select-block", []string{"C-v"}, Look, "block", "select a rectangle", ""},
-	{"scroll-copy", []string{"y", "Enter"}, Look, "copy", "copy the selection and go back", ""},
-	{"scroll-copy-output", []string{"o"}, Look, "copy output", "copy what the command at the cursor printed", ""},
-	{"scroll-leave", []string{"q", "Escape", "i"}, Look, "back", "back to the present", ""},
+	{"scroll-up", []string{"Up", "k"}, CopyMode, "", "a row up", ""},
+	{"scroll-down", []string{"Down", "j"}, CopyMode, "", "a row down", ""},
+	{"scroll-left", []string{"Left", "h"}, CopyMode, "", "a column left", ""},
+	{"scroll-right", []string{"Right", "l"}, CopyMode, "", "a column right", ""},
+	{"scroll-word", []string{"w"}, CopyMode, "", "next word", ""},
+	{"scroll-word-back", []string{"b"}, CopyMode, "", "word before", ""},
+	{"scroll-home", []string{"Home", "0"}, CopyMode, "", "beginning of the row", ""},
+	{"scroll-line-end", []string{"End", "$"}, CopyMode, "", "end of the row", ""},
+	{"scroll-page-up", []string{"PageUp", "C-b"}, CopyMode, "", "a page up", ""},
+	{"scroll-page-down", []string{"PageDown", "C-f"}, CopyMode, "", "a page down", ""},
+	{"scroll-half-up", []string{"C-u"}, CopyMode, "", "half a page up", ""},
+	{"scroll-half-down", []string{"C-d"}, CopyMode, "", "half a page down", ""},
+	{"scroll-top", []string{"g", "C-Home"}, CopyMode, "", "oldest row", ""},
+	{"scroll-bottom", []string{"G", "C-End"}, CopyMode, "", "newest row", ""},
+	{"scroll-search", []string{"/"}, CopyMode, "search", "search as you type; Ctrl-R: as a regular expression", ""},
+	{"scroll-match-up", []string{"n"}, CopyMode, "next", "match before (older)", ""},
+	{"scroll-match-down", []string{"N"}, CopyMode, "", "match after (newer)", ""},
+	{"scroll-command-up", []string{"{", "[", "C-Up"}, CopyMode, "command", "command before", ""},
+	{"scroll-command-down", []string{"}", "]", "C-Down"}, CopyMode, "", "command after", ""},
+	{"scroll-select", []string{"v", "Space"}, CopyMode, "select", "select characters", ""},
+	{"scroll-select-rows", []string{"V"}, CopyMode, "rows", "select rows", ""},
+	{"scroll-select-block", []string{"C-v"}, CopyMode, "block", "select a rectangle", ""},
+	{"scroll-copy", []string{"y", "Enter"}, CopyMode, "copy", "copy the selection and go back", ""},
+	{"scroll-copy-output", []string{"o"}, CopyMode, "copy output", "copy what the command at the cursor printed", ""},
+	{"scroll-leave", []string{"q", "Escape", "i"}, CopyMode, "back", "back to the present", ""},
 }

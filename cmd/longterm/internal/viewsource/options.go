@@ -21,22 +21,22 @@ import (
 type Options struct {
 	flags    Flags
 	settings *config.Settings // as they were at the beginning
-	begin    view.Looks       // of these settings
+	begin    view.LiveOptions // of these settings
 	load     func() (*config.File, error)
-	changed  chan view.Looks // the newest; it has one reader
+	changed  chan view.LiveOptions // the newest; it has one reader
 }
 
 // NewOptions are the options that flags and settings make together; load reads the configuration anew.
 func NewOptions(f Flags, s *config.Settings, load func() (*config.File, error)) (*Options, error) {
-	w := &Options{flags: f, settings: s, load: load, changed: make(chan view.Looks, 1)}
+	w := &Options{flags: f, settings: s, load: load, changed: make(chan view.LiveOptions, 1)}
 	var err error
 	w.begin, err = w.looks(s)
 	return w, err
 }
 
 // looks are the options that may change while the viewer runs.
-func (o *Options) looks(s *config.Settings) (view.Looks, error) {
-	l := view.Looks{Keys: s.Chords(), NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
+func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
+	l := view.LiveOptions{Keys: s.Chords(), NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
 		NoBell: !s.Alerts.Bell, NoCommand: !s.Alerts.Command, NoInput: !s.Alerts.Input, Long: s.Alerts.MinDuration,
 	}}
 	for _, name := range slices.Sorted(maps.Keys(s.Themes)) {
@@ -87,10 +87,10 @@ func either(given, configured string) string {
 }
 
 // read reads the configuration anew. With mistakes in it, all stays as it is.
-func (o *Options) read() (view.Looks, error) {
+func (o *Options) read() (view.LiveOptions, error) {
 	f, err := o.load()
 	if err != nil {
-		return view.Looks{}, err
+		return view.LiveOptions{}, err
 	}
 	return o.looks(f.Settings)
 }

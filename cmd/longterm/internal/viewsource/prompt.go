@@ -20,7 +20,7 @@ import (
 // goroutine but for what promptJobs do beside it.
 type promptLine struct {
 	src  source
-	desk view.Desk
+	desk view.FooterHost
 	p    *prompt.Prompt
 	open bool
 	dir  string // whose history and files it has
@@ -37,7 +37,7 @@ func newPromptLine(src source) *promptLine {
 	}
 }
 
-func (v *promptLine) Open(d view.Desk, as keymap.Action) {
+func (v *promptLine) Open(d view.FooterHost, as keymap.Action) {
 	v.desk, v.open = d, true
 	v.p.Begin(as == "shell")
 }
@@ -217,7 +217,7 @@ func (v *promptLine) sessions(name string) {
 func (v *promptLine) reload() {
 	l, err := v.src.options.read()
 	if err == nil {
-		err = v.desk.Wear(l)
+		err = v.desk.Reconfigure(l)
 	}
 	if err != nil {
 		v.p.Show("✗ the configuration is not taken:\n" + err.Error())

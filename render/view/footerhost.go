@@ -12,72 +12,74 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Desk is what a footer may do with the viewer. Later, Beside and Context may be called
+// FooterHost is what a footer may do with the viewer. Later, Beside and Context may be called
 // from any goroutine, the others only on the viewer's.
-type Desk struct{ v *viewer }
+type FooterHost struct{ v *viewer }
 
 // Later runs f on the viewer's goroutine and draws.
-func (d Desk) Later(f func()) { d.v.later(f) }
+func (h FooterHost) Later(f func()) { h.v.later(f) }
 
 // Beside runs f on a goroutine that the viewer waits for at its end. The context has
 // ended then.
-func (d Desk) Beside(f func()) { d.v.spawn(f) }
+func (h FooterHost) Beside(f func()) { h.v.spawn(f) }
 
 // Context ends with the viewer.
-func (d Desk) Context() context.Context { return d.v.ctx }
+func (h FooterHost) Context() context.Context { return h.v.ctx }
 
 // After runs f on the viewer's goroutine in some time.
-func (d Desk) After(t time.Duration, f func()) { d.v.after(t, f) }
+func (h FooterHost) After(t time.Duration, f func()) { h.v.after(t, f) }
 
 // Say shows a text in the bar, until the next key.
-func (d Desk) Say(text string) { d.v.message = text }
+func (h FooterHost) Say(text string) { h.v.message = text }
 
 // Sessions are all sessions that are known, and the focused one's id.
-func (d Desk) Sessions() (all []model.Session, focus string) { return d.v.m.Sessions, d.v.m.Focus }
+func (h FooterHost) Sessions() (all []model.Session, focus string) {
+	return h.v.m.Sessions, h.v.m.Focus
+}
 
 // Go focuses a session, wherever it is.
-func (d Desk) Go(id string) { d.v.m.GoTo(id) }
+func (h FooterHost) Go(id string) { h.v.m.GoTo(id) }
 
 // Type types a text and Enter into the focused session, or into all of the tab. It
 // reports whether there is one that could take it.
-func (d Desk) Type(text string) bool {
-	if !d.v.m.Running(d.v.m.Focus) || d.v.m.ReadOnly {
+func (h FooterHost) Type(text string) bool {
+	if !h.v.m.Running(h.v.m.Focus) || h.v.m.ReadOnly {
 		return false
 	}
-	if p := d.v.focused(); p != nil {
+	if p := h.v.focused(); p != nil {
 		p.Present()
 	}
-	d.v.act(panes.Input{Paste: &text})
-	d.v.act(panes.Input{Key: &input.Key{Code: input.KeyEnter}})
+	h.v.act(panes.Input{Paste: &text})
+	h.v.act(panes.Input{Key: &input.Key{Code: input.KeyEnter}})
 	return true
 }
 
 // Themes are the names of themes, and that of the one in use.
-func (d Desk) Themes() (names []string, now string) {
-	for _, t := range d.v.themes() {
+func (h FooterHost) Themes() (names []string, now string) {
+	for _, t := range h.v.themes() {
 		names = append(names, t.Name)
 	}
-	return names, d.v.theme.Name
+	return names, h.v.theme.Name
 }
 
 // SetTheme reports whether there is a theme of that name.
-func (d Desk) SetTheme(name string) bool {
-	all := d.v.themes()
+func (h FooterHost) SetTheme(name string) bool {
+	all := h.v.themes()
 	i := slices.IndexFunc(all, func(t *theme.Theme) bool { return t.Name == name })
 	if i >= 0 {
-		d.v.setTheme(all[i])
+		h.v.setTheme(all[i])
 	}
 	return i >= 0
 }
 
 // Layouts are the names of layouts that were saved.
-func (d Desk) Layouts() []string { return d.v.layouts.names }
+func (h FooterHost) Layouts() []string { return h.v.layouts.names }
 
 // SetLayout loads a layout; what goes wrong is said in the bar.
-func (d Desk) SetLayout(name string) { d.v.layouts.use(name) }
+func (h FooterHost) SetLayout(name string) { h.v.layouts.use(name) }
 
 // Chord are the keys of an action, for people.
-func (d Desk) Chord(a keymap.Action) string { return d.v.keys.Chord(a) }
+func (h FooterHost) Chord(a keymap.Action) string { return h.v.keys.Chord(a) }
 
-// Wear takes other looks, as when the configuration changed.
-func (d Desk) Wear(l Looks) error { return d.v.wear(l) }
+// Reconfigure takes other options, as when the configuration changed.
+func (h FooterHost) Reconfigure(l LiveOptions) error { return h.v.reconfigure(l) }
