@@ -89,9 +89,9 @@ func (p *Prompt) approvalKey(name, text string) []Action {
 	case "!":
 		p.shell = true // to look at something before one answers
 	case "PageUp":
-		p.scrollBy(10)
+		p.out.scrollBy(10)
 	case "PageDown":
-		p.scrollBy(-10)
+		p.out.scrollBy(-10)
 	}
 	return nil
 }

@@ -37,13 +37,13 @@ func (c onScreen) Text(x, y, w int, text string, style tcell.Style) {
 	}
 }
 
-// look is how a mode looks.
-type look struct {
+// appearance is how a mode looks.
+type appearance struct {
 	badge, prompt, hint string
 	color               tcell.Color
 }
 
-var looks = [...]look{
+var modes = [...]appearance{
 	Normal:    {"", "> ", "Enter: send  !: shell  /: commands  Esc: leave", tcell.ColorDefault},
 	Approving: {"APPROVAL", "? ", "1-4, or arrows and Enter  Esc: no", tcell.ColorPurple},
 	Shell:     {"SHELL", "[SHELL] $ ", "Enter: run  Tab: complete  Esc: leave", tcell.ColorOlive},
@@ -65,27 +65,33 @@ var (
 	reverse = plain.Reverse(true)
 )
 
-// coloured is a style with a colour, where colours are wanted.
-func (p *Prompt) coloured(st tcell.Style, c tcell.Color) tcell.Style {
-	if p.o.NoColor || c == tcell.ColorDefault {
+// colors are the colours of the modes, where colours are wanted.
+type colors struct {
+	none bool
+	tint func(Mode) tcell.Color // a theme's; nil: the sixteen colours'
+}
+
+// on is a style with a colour, where colours are wanted.
+func (t *colors) on(st tcell.Style, c tcell.Color) tcell.Style {
+	if t.none || c == tcell.ColorDefault {
 		return st
 	}
 	return st.Foreground(c)
 }
 
 // accent is the colour of a mode: one that the theme has for it, which can be read on the terminal's background.
-func (p *Prompt) accent(l Look) tcell.Color {
-	if l != Normal && p.tint != nil {
-		return p.tint(l)
+func (t *colors) accent(m Mode) tcell.Color {
+	if m != Normal && t.tint != nil {
+		return t.tint(m)
 	}
-	return looks[l].color
+	return modes[m].color
 }
 
 // badge is how the name of the mode stands out: on its colour, in black or white, whichever is further from it. The
 // terminal's own background, which reversed colours would write in, may be as light as the colour is.
-func (p *Prompt) badge() tcell.Style {
-	c := p.accent(p.Look())
-	if p.o.NoColor || c == tcell.ColorDefault {
+func (t *colors) badge(m Mode) tcell.Style {
+	c := t.accent(m)
+	if t.none || c == tcell.ColorDefault {
 		return reverse.Bold(true)
 	}
 	r, g, b := c.RGB()
@@ -107,7 +113,7 @@ func luminance(r, g, b int32) float64 {
 // Height is how many rows it would like to have, at most so many.
 func (p *Prompt) Height(width, most int) int {
 	in, _, _ := p.inputRows(width)
-	n := 1 + len(in) + len(p.panelRows()) + len(p.choiceRows(width)) + len(p.blockRows(width))
+	n := 1 + len(in) + len(p.panelRows()) + len(p.choice.rows(width)) + len(p.out.rows(width, &p.colors))
 	return max(min(n, most), min(2, most))
 }
 
@@ -122,12 +128,12 @@ func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 		from := min(max(cy-len(in)+over+1, 0), over)
 		in, cy = in[from:from+len(in)-over], cy-from
 	}
-	above := append(p.panelRows(), p.choiceRows(w)...)
+	above := append(p.panelRows(), p.choice.rows(w)...)
 	above = above[:max(min(len(above), h-1-len(in)), 0)]
 	free := max(h-1-len(in)-len(above), 0)
-	blocks := p.blockRows(w)
-	p.scroll = min(p.scroll, max(len(blocks)-free, 0))
-	end := len(blocks) - p.scroll
+	blocks := p.out.rows(w, &p.colors)
+	p.out.scroll = min(p.out.scroll, max(len(blocks)-free, 0))
+	end := len(blocks) - p.out.scroll
 	blocks = blocks[max(end-free, 0):end]
 
 	var rows []row
@@ -149,10 +155,10 @@ func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 
 // bar is the first row: badge, what there is to say, keys.
 func (p *Prompt) bar(w int) row {
-	l := looks[p.Look()]
+	l := modes[p.Mode()]
 	var r row
 	if l.badge != "" {
-		r = append(r, span{" " + l.badge + " ", p.badge()})
+		r = append(r, span{" " + l.badge + " ", p.colors.badge(p.Mode())})
 	}
 	text := " " + l.hint
 	if to := p.aimed(p.aim.To, p.aim.In); to != "" {
@@ -169,11 +175,11 @@ func (p *Prompt) bar(w int) row {
 		text = " an approval waits: Ctrl-X shows it "
 	case len(p.approvals) > 0 && !p.answering():
 		text = " Alt-A: answer it  Enter: send the line first"
-	case p.running() != nil:
+	case p.out.running() != nil:
 		text = " Ctrl-C: end the command " + text
 	}
-	if p.scroll > 0 {
-		text = fmt.Sprintf(" %d rows below ", p.scroll) + text
+	if p.out.scroll > 0 {
+		text = fmt.Sprintf(" %d rows below ", p.out.scroll) + text
 	}
 	used := 0
 	for _, s := range r {
@@ -196,10 +202,10 @@ func (p *Prompt) aimed(plain, shell string) string {
 
 // inputRows are the rows of the line and where the cursor is in them.
 func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
-	l, prompt, st := p.editing(), looks[p.Look()].prompt, p.coloured(bold, p.accent(p.Look()))
+	l, prompt, st := p.editing(), modes[p.Mode()].prompt, p.colors.on(bold, p.colors.accent(p.Mode()))
 	switch {
-	case p.Look() == Approving && !p.answering():
-		prompt = looks[Normal].prompt
+	case p.Mode() == Approving && !p.answering():
+		prompt = modes[Normal].prompt
 	case p.answering() && p.approvals[0].reason != nil:
 		prompt = "why not? "
 	case p.answering():
@@ -222,7 +228,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 			b.newRow()
 			b.add("… ", dim)
 		case l.pastes.endingAfter(l.text, at) > 0:
-			b.add(cluster, p.coloured(dim, tcell.ColorTeal))
+			b.add(cluster, p.colors.on(dim, tcell.ColorTeal))
 		default:
 			b.add(cluster, plain)
 		}
@@ -283,7 +289,7 @@ func (p *Prompt) panelRows() []row {
 	if n := len(p.approvals); n > 1 {
 		title += fmt.Sprintf("  (1 of %d)", n)
 	}
-	rows := []row{{{title, p.coloured(bold, p.accent(Approving))}}}
+	rows := []row{{{title, p.colors.on(bold, p.colors.accent(Approving))}}}
 	for _, d := range a.Details {
 		for _, l := range strings.Split(clean(d), "\n") {
 			rows = append(rows, row{{"  " + l, plain}})
@@ -302,9 +308,8 @@ func (p *Prompt) panelRows() []row {
 // maxChoiceRows bounds the rows of candidates.
 const maxChoiceRows = 4
 
-// choiceRows are the candidates of a completion, in columns.
-func (p *Prompt) choiceRows(w int) []row {
-	c := p.choice
+// rows are the candidates of a completion, in columns.
+func (c *choice) rows(w int) []row {
 	if c == nil {
 		return nil
 	}
@@ -336,20 +341,19 @@ func (p *Prompt) choiceRows(w int) []row {
 	return rows
 }
 
-// blockRows are what commands printed, each command echoed before it.
-func (p *Prompt) blockRows(w int) []row {
+func (t *transcript) rows(w int, c *colors) []row {
 	var rows []row
-	for _, b := range p.blocks {
-		rows = append(rows, p.rowsOf(b, w)...)
+	for _, b := range t.blocks {
+		rows = append(rows, b.rows(w, c)...)
 	}
 	return rows
 }
 
-func (p *Prompt) rowsOf(b *block, w int) []row {
+func (b *block) rows(w int, c *colors) []row {
 	out := builder{width: w}
 	if b.id > 0 {
 		out.newRow()
-		out.add("$ ", p.coloured(bold, p.accent(Shell)))
+		out.add("$ ", c.on(bold, c.accent(Shell)))
 		for i, l := range strings.Split(b.command, "\n") {
 			if i > 0 {
 				out.newRow()
@@ -374,9 +378,9 @@ func (p *Prompt) rowsOf(b *block, w int) []row {
 		st := dim
 		switch {
 		case strings.HasPrefix(end, "✓"):
-			st = p.coloured(plain, tcell.ColorGreen)
+			st = c.on(plain, tcell.ColorGreen)
 		case strings.HasPrefix(end, "✗"):
-			st = p.coloured(bold, tcell.ColorMaroon)
+			st = c.on(bold, tcell.ColorMaroon)
 		}
 		out.newRow()
 		out.add(end, st)

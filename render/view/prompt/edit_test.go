@@ -117,7 +117,7 @@ func FuzzEditing(f *testing.F) {
 			case r == 3 && i%2 == 0:
 				p.Ask(Approval{ID: i, Title: keys, Details: []string{keys}})
 			case r == 4 && i%2 == 0:
-				p.Output(p.ids, keys)
+				p.Output(p.out.ids, keys)
 			default:
 				p.Event(tcell.NewEventKey(tcell.Key(r), r, tcell.ModNone))
 			}

@@ -31,12 +31,12 @@ const (
 	Warn                         // tell Text: something of the prompt's own failed
 )
 
-// Look is how the prompt looks; the greater one wins.
-type Look uint8
+// Mode is what keys mean; the greater one wins.
+type Mode uint8
 
-// Looks.
+// Modes.
 const (
-	Normal Look = iota
+	Normal Mode = iota
 	Approving
 	Shell
 )
@@ -57,15 +57,13 @@ type Prompt struct {
 	walk      walk
 	search    *search
 	choice    *choice // completion under way
-	blocks    []*block
-	scroll    int // rows of blocks below those that are shown
-	ids       int
+	out       transcript
 	approvals []*asked
 	pasting   *strings.Builder // a bracketed paste under way
 	message   string           // until the next key
 	aim       Aim
 	ground    tcell.Style // of the bar
-	tint      func(Look) tcell.Color
+	colors    colors
 }
 
 // New makes a prompt.
@@ -76,7 +74,7 @@ func New(o Options) *Prompt {
 	if o.Slashes == nil {
 		o.Slashes = Slashes
 	}
-	return &Prompt{o: o, ground: dim.Reverse(true)}
+	return &Prompt{o: o, ground: dim.Reverse(true), colors: colors{none: o.NoColor}}
 }
 
 // Move goes on in another place, with its history and its completion.
@@ -100,7 +98,7 @@ func (p *Prompt) Aim(a Aim) { p.aim = a }
 func (p *Prompt) Wear(ground tcell.Style) { p.ground = ground }
 
 // Tint gives the modes colours of a theme, which may be the terminal's default; nil: the sixteen colours'.
-func (p *Prompt) Tint(colour func(Look) tcell.Color) { p.tint = colour }
+func (p *Prompt) Tint(color func(Mode) tcell.Color) { p.colors.tint = color }
 
 // Begin makes an empty line a shell command's or a plain one.
 func (p *Prompt) Begin(shell bool) {
@@ -110,10 +108,10 @@ func (p *Prompt) Begin(shell bool) {
 }
 
 // Busy says that a command runs.
-func (p *Prompt) Busy() bool { return p.running() != nil }
+func (p *Prompt) Busy() bool { return p.out.running() != nil }
 
-// Look is how it looks now.
-func (p *Prompt) Look() Look {
+// Mode is what keys mean now.
+func (p *Prompt) Mode() Mode {
 	switch {
 	case p.shell:
 		return Shell
@@ -124,7 +122,7 @@ func (p *Prompt) Look() Look {
 }
 
 // Badge is the mode in a word, for a bar; empty: nothing special.
-func (p *Prompt) Badge() string { return looks[p.Look()].badge }
+func (p *Prompt) Badge() string { return modes[p.Mode()].badge }
 
 // Text is the line as it would be sent.
 func (p *Prompt) Text() string { return p.line.pastes.expand(p.line.text) }
@@ -183,9 +181,9 @@ func (p *Prompt) Paste(text string) {
 func (p *Prompt) Mouse(e *tcell.EventMouse) {
 	switch b := e.Buttons(); {
 	case b&tcell.WheelUp != 0:
-		p.scrollBy(3)
+		p.out.scrollBy(3)
 	case b&tcell.WheelDown != 0:
-		p.scrollBy(-3)
+		p.out.scrollBy(-3)
 	}
 }
 
@@ -243,8 +241,8 @@ func init() { // the table and what it calls refer to each other
 		"C-r":    quietly((*Prompt).beginSearch),
 		"C-d":    (*Prompt).endOrDelete,
 		"M-a":    quietly((*Prompt).turn),
-		"C-l":    quietly((*Prompt).clearBlocks),
-		"PageUp": quietly(func(p *Prompt) { p.scrollBy(10) }), "PageDown": quietly(func(p *Prompt) { p.scrollBy(-10) }),
+		"C-l":    quietly(func(p *Prompt) { p.out.clear() }),
+		"PageUp": quietly(func(p *Prompt) { p.out.scrollBy(10) }), "PageDown": quietly(func(p *Prompt) { p.out.scrollBy(-10) }),
 	}
 }
 
@@ -282,7 +280,7 @@ func (p *Prompt) toggle() {
 func (p *Prompt) interrupt() []Action {
 	p.search = nil
 	p.endCompletion()
-	if b := p.running(); b != nil {
+	if b := p.out.running(); b != nil {
 		b.cancelled = true
 		return []Action{{Kind: Cancel, ID: b.id}}
 	}
@@ -365,11 +363,11 @@ func (p *Prompt) enter() []Action {
 	if err := p.o.History.Add(p.remembered(text)); err != nil {
 		actions = append(actions, Action{Kind: Warn, Text: err.Error()})
 	}
-	p.walk.on, p.scroll = false, 0
+	p.walk.on, p.out.scroll = false, 0
 	p.line = line{killed: p.line.killed}
 	switch {
 	case p.shell:
-		return append(actions, p.begin(text))
+		return append(actions, p.out.begin(text))
 	case strings.HasPrefix(text, "/"):
 		return append(actions, p.slash(text)...)
 	}

@@ -16,43 +16,43 @@ func exit(n int) *int { return &n }
 // FEATURES: R77
 func TestShellMode(t *testing.T) {
 	p := New(Options{})
-	if p.Look() != Normal || p.Badge() != "" {
+	if p.Mode() != Normal || p.Badge() != "" {
 		t.Fatal("it begins in another mode")
 	}
 	press(t, p, "!")
-	if p.Look() != Shell || p.Badge() != "SHELL" || p.Text() != "" {
-		t.Errorf("after a !: %v %q", p.Look(), p.Text())
+	if p.Mode() != Shell || p.Badge() != "SHELL" || p.Text() != "" {
+		t.Errorf("after a !: %v %q", p.Mode(), p.Text())
 	}
 	press(t, p, "<Backspace>")
-	if p.Look() != Normal {
+	if p.Mode() != Normal {
 		t.Error("deleting the ! leaves shell mode on")
 	}
 	press(t, p, "a!b")
-	if p.Look() != Normal || p.Text() != "a!b" {
+	if p.Mode() != Normal || p.Text() != "a!b" {
 		t.Errorf("a ! within: %q", p.Text())
 	}
 	press(t, p, "<C-a>!")
-	if p.Look() != Shell || p.Text() != "a!b" {
+	if p.Mode() != Shell || p.Text() != "a!b" {
 		t.Error("a ! at the beginning of a text does nothing")
 	}
 	press(t, p, "<C-x>")
-	if p.Look() != Normal {
+	if p.Mode() != Normal {
 		t.Error("Ctrl-X does not toggle")
 	}
 	press(t, p, "<C-x><Esc>")
-	if p.Look() != Shell || p.Text() != "" {
+	if p.Mode() != Shell || p.Text() != "" {
 		t.Error("Esc does not only clear")
 	}
 	press(t, p, "<Esc>")
-	if p.Look() != Normal {
+	if p.Mode() != Normal {
 		t.Error("Esc on an empty line does not leave shell mode")
 	}
 	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
 		t.Errorf("Esc in the end: %v", got)
 	}
 	p.Paste("!ls -l")
-	if p.Look() != Shell || p.Text() != "ls -l" {
-		t.Errorf("a pasted command: %v %q", p.Look(), p.Text())
+	if p.Mode() != Shell || p.Text() != "ls -l" {
+		t.Errorf("a pasted command: %v %q", p.Mode(), p.Text())
 	}
 }
 
@@ -112,7 +112,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		p := New(Options{})
 		p.Ask(ask)
-		if p.Look() != Approving {
+		if p.Mode() != Approving {
 			t.Error("it does not look like an approval")
 		}
 		if got := press(t, p, c.keys); !slices.Equal(got, c.want) {
@@ -132,13 +132,13 @@ func TestApprovals(t *testing.T) {
 	press(t, p, "4because")
 	s += screen(t, p, 50, 12)
 	press(t, p, "<Esc><C-x>")
-	if p.Look() != Shell {
+	if p.Mode() != Shell {
 		t.Error("shell mode does not come before an approval")
 	}
 	s += screen(t, p, 50, 12)
 	press(t, p, "<C-x>1")
 	p.Settled(8)
-	if p.Text() != "half a message" || p.Look() != Normal {
+	if p.Text() != "half a message" || p.Mode() != Normal {
 		t.Errorf("afterwards: %q", p.Text())
 	}
 	s += screen(t, p, 50, 12)
@@ -205,7 +205,7 @@ func TestHistory(t *testing.T) {
 	press(t, p, "typed<Home>")
 	for _, c := range []struct {
 		keys, text string
-		look       Look
+		mode       Mode
 	}{
 		{"<C-u><C-e><C-u><Up>", "make again", Shell}, {"<Up>", "make", Shell}, {"<Up>", "one", Normal}, {"<Up>", "one", Normal},
 		{"<Down>", "make", Shell}, {"<Down><Down>", "", Normal}, {"on<Up>", "one", Normal}, {"<Down>", "on", Normal}, {"<C-u>zzz<Up>", "zzz", Normal},
@@ -213,8 +213,8 @@ func TestHistory(t *testing.T) {
 		{"<C-r>one<C-e>!", "one!", Normal}, {"<C-r>o<Backspace><C-g>", "one!", Normal},
 	} {
 		press(t, p, c.keys)
-		if p.Text() != c.text || p.Look() != c.look {
-			t.Errorf("%s: %q in mode %d, want %q in %d", c.keys, p.Text(), p.Look(), c.text, c.look)
+		if p.Text() != c.text || p.Mode() != c.mode {
+			t.Errorf("%s: %q in mode %d, want %q in %d", c.keys, p.Text(), p.Mode(), c.text, c.mode)
 		}
 	}
 	press(t, p, "<C-u><C-r>mak")
@@ -260,7 +260,7 @@ func TestCompletion(t *testing.T) {
 	local := &Local{Dir: dir, Path: bin + ":/absent", Others: map[Subject]func() []string{Sessions: func() []string { return []string{"build", "shell"} }}}
 	for _, c := range []struct {
 		keys, want string
-		look       Look
+		mode       Mode
 	}{
 		{"!frob<Tab>", "frobnicate ", Shell},
 		{"!cat mai<Tab>", "cat main", Shell},
@@ -282,7 +282,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		p := New(Options{Completer: local})
 		press(t, p, c.keys)
-		if p.Text() != c.want || p.Look() != c.look {
+		if p.Text() != c.want || p.Mode() != c.mode {
 			t.Errorf("%s: %q, want %q", c.keys, p.Text(), c.want)
 		}
 	}
@@ -359,7 +359,7 @@ func TestStyles(t *testing.T) {
 	}
 	// FAULT: B21
 	for _, c := range []tcell.Color{tcell.ColorOlive, tcell.NewHexColor(0x8a5a00), tcell.NewHexColor(0xf0c060), tcell.ColorPurple} {
-		p.Tint(func(Look) tcell.Color { return c })
+		p.Tint(func(Mode) tcell.Color { return c })
 		p.Draw(On(scr, 0, 0), 40, 3)
 		scr.Show()
 		_, st, _ := scr.Get(1, 0)
@@ -371,7 +371,7 @@ func TestStyles(t *testing.T) {
 			t.Errorf("the prompt does not take the theme's colour: %v", st)
 		}
 	}
-	p.Tint(func(Look) tcell.Color { return tcell.ColorDefault })
+	p.Tint(func(Mode) tcell.Color { return tcell.ColorDefault })
 	p.Draw(On(scr, 0, 0), 40, 3)
 	if _, st, _ := scr.Get(1, 0); st != tcell.StyleDefault.Bold(true).Reverse(true) {
 		t.Errorf("without a colour the badge is %v", st)

@@ -32,23 +32,30 @@ type Result struct {
 	Duration time.Duration
 }
 
-// begin echoes a command and has it run.
-func (p *Prompt) begin(text string) Action {
-	p.ids++
-	p.addBlock(&block{id: p.ids, command: text})
-	return Action{Kind: Run, ID: p.ids, Text: text}
+// transcript is what commands printed, each command echoed before it.
+type transcript struct {
+	blocks []*block
+	scroll int // rows below those that are shown
+	ids    int
 }
 
-func (p *Prompt) addBlock(b *block) {
-	p.blocks = append(p.blocks, b)
-	if len(p.blocks) > maxBlocks {
-		p.blocks = p.blocks[1:]
+// begin echoes a command and has it run.
+func (t *transcript) begin(text string) Action {
+	t.ids++
+	t.add(&block{id: t.ids, command: text})
+	return Action{Kind: Run, ID: t.ids, Text: text}
+}
+
+func (t *transcript) add(b *block) {
+	t.blocks = append(t.blocks, b)
+	if len(t.blocks) > maxBlocks {
+		t.blocks = t.blocks[1:]
 	}
 }
 
 // Output shows what a command printed: plain text, cut anywhere.
 func (p *Prompt) Output(id int, text string) {
-	if b := p.block(id); b != nil {
+	if b := p.out.block(id); b != nil {
 		b.write(clean(text))
 	}
 }
@@ -72,7 +79,7 @@ func (b *block) write(text string) {
 
 // Finished shows how a command went.
 func (p *Prompt) Finished(id int, r Result) {
-	if b := p.block(id); b != nil {
+	if b := p.out.block(id); b != nil {
 		b.done, b.result = true, r
 		if b.open != "" {
 			b.write("\n")
@@ -80,8 +87,9 @@ func (p *Prompt) Finished(id int, r Result) {
 	}
 }
 
-func (p *Prompt) block(id int) *block {
-	for _, b := range p.blocks {
+// block is a command that has not ended; nil: there is none of that number.
+func (t *transcript) block(id int) *block {
+	for _, b := range t.blocks {
 		if b.id == id && id > 0 && !b.done {
 			return b
 		}
@@ -90,27 +98,27 @@ func (p *Prompt) block(id int) *block {
 }
 
 // running is the newest command that runs and was not ended yet; nil: none.
-func (p *Prompt) running() *block {
-	for i := len(p.blocks) - 1; i >= 0; i-- {
-		if b := p.blocks[i]; b.id > 0 && !b.done && !b.cancelled {
+func (t *transcript) running() *block {
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		if b := t.blocks[i]; b.id > 0 && !b.done && !b.cancelled {
 			return b
 		}
 	}
 	return nil
 }
 
-// clearBlocks takes away all but what runs.
-func (p *Prompt) clearBlocks() {
+// clear takes away all but what runs.
+func (t *transcript) clear() {
 	var left []*block
-	for _, b := range p.blocks {
+	for _, b := range t.blocks {
 		if b.id > 0 && !b.done {
 			left = append(left, b)
 		}
 	}
-	p.blocks, p.scroll = left, 0
+	t.blocks, t.scroll = left, 0
 }
 
-func (p *Prompt) scrollBy(rows int) { p.scroll = max(p.scroll+rows, 0) }
+func (t *transcript) scrollBy(rows int) { t.scroll = max(t.scroll+rows, 0) }
 
 // end is a block's last row: how the command went, or that it runs.
 func (b *block) end() string {

@@ -44,7 +44,7 @@ func (p *Prompt) slash(text string) []Action {
 		return nil
 	}
 	if found[0].Name == "help" {
-		p.addBlock(&block{lines: p.help()})
+		p.out.add(&block{lines: p.help()})
 		return nil
 	}
 	return []Action{{Kind: Slash, Slash: found[0].Name, Text: strings.TrimSpace(args)}}
@@ -52,7 +52,7 @@ func (p *Prompt) slash(text string) []Action {
 
 // Show shows a text above the line, as the answer to a slash command.
 func (p *Prompt) Show(text string) {
-	p.addBlock(&block{lines: strings.Split(strings.TrimRight(clean(text), "\n"), "\n")})
+	p.out.add(&block{lines: strings.Split(strings.TrimRight(clean(text), "\n"), "\n")})
 }
 
 // help ends with what is wanted most: the end of a long text is what is seen first.

@@ -54,7 +54,7 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	v.follow(session)
 	th := s.Theme()
 	v.p.Wear(th.Bar)
-	v.p.Tint(func(l prompt.Look) tcell.Color {
+	v.p.Tint(func(l prompt.Mode) tcell.Color {
 		if l == prompt.Approving {
 			return th.Wants
 		}
