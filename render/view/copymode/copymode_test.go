@@ -1,0 +1,297 @@
+package copymode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/page"
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// Sizes of the pane and of what the session printed.
+const (
+	cols   = 20
+	height = 4
+	total  = 30
+)
+
+// text is what the session printed, a row a number; some rows are commands.
+func text() []string {
+	rows := make([]string, total)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("row %d of it", i)
+	}
+	rows[3], rows[12], rows[24] = "$ make", "$ make test", "$ ls"
+	return rows
+}
+
+func lines(rows []string) []render.Line {
+	out := make([]render.Line, len(rows))
+	for i, t := range rows {
+		out[i] = render.Line{Row: i, Text: t, Spans: []render.Span{{Text: t, Width: len(t)}}}
+	}
+	return out
+}
+
+// past is a session's history, of which the tail has some rows.
+type past struct {
+	lines []render.Line
+	tail  int
+	err   error
+}
+
+func (h *past) Tail(context.Context, string, int) (page.Page, error) {
+	return page.Page{First: len(h.lines) - h.tail, Lines: h.lines[len(h.lines)-h.tail:], Cols: cols}, h.err
+}
+
+func (h *past) Older(_ context.Context, _ string, before, _ int) ([]render.Line, error) {
+	return h.lines[max(0, before-8):before], h.err
+}
+
+func (h *past) Commands(context.Context, string) ([]page.Command, error) {
+	return []page.Command{{N: 1, Text: "make"}, {N: 2, Text: "make test"}, {N: 3, Text: "ls"}}, h.err
+}
+
+func (h *past) Output(_ context.Context, _ string, command int) (string, error) {
+	return fmt.Sprintf("output of %d", command), h.err
+}
+
+// stage is copy mode of a pane that shows the last rows, with what the viewer does for it.
+type stage struct {
+	t *testing.T
+	*Mode
+	keymap *keymap.Map
+	tasks  []func() // what has arrived and is not yet told
+	said   string
+	copied string
+	asked  *overlays.Prompt
+}
+
+func (s *stage) Beside(work func(context.Context) func()) {
+	s.tasks = append(s.tasks, work(s.t.Context()))
+}
+func (s *stage) Say(text string)        { s.said = text }
+func (s *stage) Ask(p *overlays.Prompt) { s.asked = p }
+func (s *stage) Copy(text string)       { s.copied = text }
+
+func start(t *testing.T, h History) *stage {
+	t.Helper()
+	keys, err := keymap.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.PrefixName = "Ctrl-Space"
+	s := &stage{t: t, keymap: keys}
+	rows := text()[total-height:]
+	s.Mode = New(s, h, "a", &render.Screen{Cols: cols, Rows: height, Lines: lines(rows), Cursor: render.Cursor{Y: height - 1}}, 0, height)
+	return s
+}
+
+// arrive tells all that was fetched, and what is fetched then.
+func (s *stage) arrive() {
+	for len(s.tasks) > 0 {
+		task := s.tasks[0]
+		s.tasks = s.tasks[1:]
+		task()
+	}
+}
+
+// press presses keys by name; everything that is fetched arrives between them.
+func (s *stage) press(names ...string) {
+	s.t.Helper()
+	for _, n := range names {
+		k, err := input.ParseKey(n)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if len([]rune(n)) == 1 {
+			k.Text = n
+		}
+		if s.asked != nil {
+			r := s.asked.Key(k)
+			if r.Close {
+				s.asked = nil
+			}
+			if r.Do != nil {
+				r.Do()
+			}
+		} else {
+			s.Key(s.keymap, k)
+		}
+		s.arrive()
+	}
+}
+
+// where is the cursor's row and column, with the rows that are shown.
+func (s *stage) where() string {
+	return fmt.Sprintf("%d,%d of %d-%d", s.cursor.Row, s.cursor.Col, s.top, s.top+s.height-1)
+}
+
+func TestKeys(t *testing.T) {
+	for _, c := range []struct{ keys, where, said, copied string }{
+		{"Up", "28,0 of 26-29", "", ""},
+		{"Up Up Up Up", "25,0 of 25-28", "", ""},
+		{"PageUp", "21,0 of 21-24", "", ""},
+		{"C-u C-d", "28,0 of 26-29", "", ""},
+		{"k l l h w", "28,4 of 26-29", "", ""},
+		{"$", "29,11 of 26-29", "", ""},
+		{"$ 0", "29,0 of 26-29", "", ""},
+		{"g", "0,0 of 0-3", "", ""},
+		{"g G", "29,0 of 26-29", "", ""},
+		{"{", "24,0 of 23-26", "", ""},
+		{"{ {", "12,0 of 11-14", "", ""},
+		{"{ { { {", "3,0 of 2-5", "no command before this one is known", ""},
+		{"{ { }", "24,0 of 23-26", "", ""},
+		{"{ { o", "12,0 of 11-14", "", "output of 2"},
+		{"y", "29,0 of 26-29", "nothing is selected; v selects", ""},
+		{"v l l y", "29,2 of 26-29", "", "row"},
+		{"v k y", "28,0 of 26-29", "", "row 28 of it\nr"},
+		{"V y", "29,0 of 26-29", "", "row 29 of it\n"},
+		{"k C-v j l l y", "29,2 of 26-29", "", "row\nrow"},
+		{"v v y", "29,0 of 26-29", "nothing is selected; v selects", ""},
+		{"/ 1 7 Enter", "17,4 of 16-19", "", ""},
+		{"/ r o w Space 2 Enter n n", "27,0 of 26-29", "", ""},
+		{"/ m a k e Enter n", "3,2 of 2-5", "", ""},
+		{"/ x y z Enter", "29,0 of 26-29", "not found: xyz", ""},
+		{"/ 1 7 Escape", "29,0 of 26-29", "", ""},
+		{"F5", "29,0 of 26-29", "looking back: q goes back to the present, Ctrl-Space ? lists the keys", ""},
+	} {
+		s := start(t, &past{lines: lines(text()), tail: 12})
+		s.UseKeys()
+		s.Fetch(nil)
+		s.arrive()
+		s.press(strings.Fields(c.keys)...)
+		if got := s.where(); got != c.where || s.said != c.said || s.copied != c.copied {
+			t.Errorf("%s: %s, said %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
+		}
+	}
+}
+
+// Without a cursor keys that scroll scroll, and others lead back to the live screen.
+func TestScrolling(t *testing.T) {
+	for _, c := range []struct {
+		keys    string
+		top     int
+		left    bool
+		handled bool // the last key
+	}{
+		{"", 23, false, true},
+		{"PageUp", 19, false, true},
+		{"PageUp PageDown", 23, false, true},
+		{"PageDown", 26, true, true},
+		{"Escape", 23, true, true},
+		{"x", 23, true, false},
+	} {
+		s := start(t, &past{lines: lines(text()), tail: 12})
+		s.Scroll(-3)
+		s.arrive()
+		handled := true
+		for _, n := range strings.Fields(c.keys) {
+			k, _ := input.ParseKey(n)
+			handled = s.Key(s.keymap, k)
+			s.arrive()
+		}
+		if s.top != c.top || s.Left() != c.left || handled != c.handled {
+			t.Errorf("%s: rows from %d, left %v, handled %v", c.keys, s.top, s.Left(), handled)
+		}
+	}
+}
+
+// Rows keep their places though the session printed before its history came.
+func TestHistoryFits(t *testing.T) {
+	s := start(t, nil)
+	s.history = &past{lines: append(lines(text()), lines([]string{"new", "newer"})...), tail: 20}
+	s.UseKeys()
+	s.Fetch(nil)
+	s.arrive()
+	if got := s.Line(0).Text; got != "row 26 of it" || s.where() != "29,0 of 26-29" {
+		t.Errorf("%s is shown first; %s", got, s.where())
+	}
+}
+
+// What arrives after the person left is dropped, and what cannot be fetched is told.
+func TestArrivesLate(t *testing.T) {
+	s := start(t, &past{lines: lines(text()), tail: 12})
+	s.UseKeys()
+	s.Fetch(nil)
+	s.Leave()
+	s.arrive()
+	if s.Loaded() || s.page.First != 0 {
+		t.Error("history was taken in after the end")
+	}
+	s = start(t, &past{lines: lines(text()), tail: 12, err: errors.New("gone")})
+	s.UseKeys()
+	s.Fetch(nil)
+	s.arrive()
+	if s.said != "no history: gone" || s.Loaded() {
+		t.Errorf("said %q", s.said)
+	}
+	CopyOutput(s, s.history, "a", 0)
+	s.arrive()
+	if s.said != "not copied: gone" {
+		t.Errorf("said %q", s.said)
+	}
+}
+
+// Without history what is on the screen can be looked at.
+func TestWithoutHistory(t *testing.T) {
+	s := start(t, nil)
+	s.UseKeys()
+	s.press("g", "v", "$", "y")
+	if s.copied != "row 26 of it" || !s.Left() {
+		t.Errorf("copied %q", s.copied)
+	}
+	s = start(t, nil)
+	if s.Scroll(-1); !s.Left() {
+		t.Error("it stays though there is nothing above")
+	}
+}
+
+// What is found, selected, and where commands were typed can be seen.
+func TestDrawn(t *testing.T) {
+	s := start(t, &past{lines: lines(text()), tail: 12})
+	s.UseKeys()
+	s.Fetch(nil)
+	s.arrive()
+	s.press("{", "/", "r", "o", "w", "Enter", "j", "v", "l")
+	term := screentest.Started(t, cols, height)
+	c := canvas.New(term, false)
+	for i := range height {
+		s.DrawRow(&c, theme.Dark, layout.Rect{Y: i, W: cols, H: 1}, i, false)
+	}
+	c.Show()
+	marks := func(y int) string {
+		var b strings.Builder
+		for x := range 8 {
+			_, st, _ := term.Get(x, y)
+			b.WriteByte(map[tcell.Style]byte{canvas.Plain: '.', theme.Dark.Found: 'f', theme.Dark.FoundNow: 'F', theme.Dark.Selected: 's'}[st])
+		}
+		return strings.ReplaceAll(b.String(), "\x00", "c")
+	}
+	var got []string
+	for y := range height {
+		got = append(got, term.Row(y)+" "+marks(y))
+	}
+	want := []string{"row 23 of it FFF.....", "$ ls cs......", "row 25 of it fff.....", "row 26 of it fff....."} // c: where a command was typed
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if row, col, shown := s.Cursor(); row != 1 || col != 1 || !shown {
+		t.Errorf("the cursor is at row %d, column %d, shown %v", row, col, shown)
+	}
+	if p := s.Position(); p.Below != 3 || p.Above != 26 {
+		t.Errorf("%+v", p)
+	}
+}
