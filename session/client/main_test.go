@@ -10,5 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	beKeeper()
 	os.Exit(isolate.Run(m))
 }

@@ -22,15 +22,24 @@ import (
 // startTime bounds how long a daemon may take to start.
 const startTime = 20 * time.Second
 
-// Ensure returns once a daemon serves, starting keeper and daemon if need be.
+// Ensure returns once a daemon serves, starting keeper and daemon if need be. It ends with ctx,
+// whatever it waits for.
 func (c *Client) Ensure(ctx context.Context) error {
+	err := c.ensure(ctx)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (c *Client) ensure(ctx context.Context) error {
 	if c.o.KeeperArgv == nil {
 		return api.Errorf(api.CodeUnavailable, "no daemon is running").WithHint("start it with `longterm daemon start`")
 	}
 	if err := c.o.Dirs.Make(); err != nil {
 		return api.Errorf(api.CodeStorage, "%v", err)
 	}
-	unlock, err := lockFile(c.o.Dirs.StartLock())
+	unlock, err := lockFile(ctx, c.o.Dirs.StartLock())
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "start lock: %v", err)
 	}
@@ -40,14 +49,14 @@ func (c *Client) Ensure(ctx context.Context) error {
 	} else if errors.Is(err, wire.ErrForeign) {
 		return foreign(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	l, err := c.mainKeeper()
 	if err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("see %s", c.o.Dirs.KeeperLog())
 	}
 	defer l.Close()
-	if err := l.StartDaemon(ctx); err != nil {
+	if err := l.StartDaemon(starting); err != nil {
 		return api.Errorf(api.CodeUnavailable, "the daemon did not start: %v", lastWords(err, c.o.Dirs)).
 			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
 	}
@@ -116,21 +125,35 @@ func (c *Client) dialRunning(socket string) (*link.Link, error) {
 	}
 }
 
-// lockFile holds a lock among the clients that start things.
-func lockFile(path string) (unlock func(), err error) {
+// lockFile holds a lock among the clients that start things. It waits for whoever holds it until
+// ctx ends.
+func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
+	locked := make(chan error, 1)
+	go func() { locked <- flock(f) }()
+	select {
+	case err = <-locked:
+	case <-ctx.Done():
+		go func() {
+			<-locked // what is locked then is given up
+			_ = f.Close()
+		}()
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+func flock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }
