@@ -44,8 +44,9 @@ const shortPatience = 3 * time.Second
 func (c *Client) again(ctx context.Context, p *patience, err error) bool {
 	limit := shortPatience
 	var cut *cutError
+	var foreign *foreignError
 	switch {
-	case !isUnavailable(err):
+	case !isUnavailable(err), errors.As(err, &foreign):
 		return false
 	case errors.As(err, &cut), mayRepeat(err):
 		limit = longPatience

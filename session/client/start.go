@@ -63,9 +63,15 @@ func (c *Client) ensure(ctx context.Context) error {
 	return c.waitForSocket(ctx)
 }
 
+// foreignError is a socket that another user serves. To ask again changes nothing.
+type foreignError struct{ err *api.Error }
+
+func (e *foreignError) Error() string { return e.err.Error() }
+func (e *foreignError) Unwrap() error { return e.err }
+
 func foreign(err error) error {
-	return api.Errorf(api.CodeUnavailable, "%v", err).
-		WithHint("set %s to a directory of yours; whoever made this one can read what you do in it", paths.EnvDir)
+	return &foreignError{api.Errorf(api.CodeUnavailable, "%v", err).
+		WithHint("set %s to a directory of yours; whoever made this one can read what you do in it", paths.EnvDir)}
 }
 
 // lastWords adds the daemon's own complaint to what the keeper says of its end.

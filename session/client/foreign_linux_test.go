@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// A socket that another user serves is told nothing, whatever is called, and no daemon is
+// started beside it.
+//
+// FAULT: A17
+func TestAnotherUsersDaemon(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs to be root, to be another user as well")
+	}
+	dirs := newDirs(t)
+	for _, dir := range []string{dirs.Config, dirs.Run} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := listenAs(dirs.Socket(), 65534)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard atomic.Int64
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			n, _ := io.Copy(io.Discard, c)
+			heard.Add(n)
+		}
+	}()
+	c := New(Options{Dirs: dirs, KeeperArgv: noKeeper(t), Build: func() string { return "test" }})
+	ctx := testContext(t)
+	for name, call := range map[string]func(context.Context) error{
+		"list": func(ctx context.Context) error { return drop(c.List(ctx)) },
+		"type": func(ctx context.Context) error { return drop(c.Session("s").Type(ctx, api.Input{Text: "x", ID: "i"})) },
+		"run":  func(ctx context.Context) error { return drop(c.Run(ctx, api.Run{})) },
+		"attach": func(ctx context.Context) error {
+			_, err := c.Session("s").Attach(ctx, StreamOptions{})
+			return err
+		},
+	} {
+		began := time.Now()
+		if err := call(ctx); codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "served by another user") || !strings.Contains(err.Error(), paths.EnvDir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(began); took > shortPatience {
+			t.Errorf("%s: refused after %v", name, took)
+		}
+	}
+	_ = l.Close()
+	<-served
+	if n := heard.Load(); n != 0 {
+		t.Errorf("he was sent %d bytes", n)
+	}
+}
+
+// listenAs listens as another user: the kernel asks the thread that begins to listen. The
+// thread ends with its goroutine.
+func listenAs(path string, uid int) (l *net.UnixListener, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, uintptr(uid), uintptr(uid), uintptr(uid)); errno != 0 {
+			err = errno
+			return
+		}
+		l, err = wire.Listen(path)
+	}()
+	<-done
+	return l, err
+}
