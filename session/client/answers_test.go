@@ -21,7 +21,7 @@ import (
 // FAULT: A23
 func TestBadAnswers(t *testing.T) {
 	const good = `{"name":"s"}`
-	page := "<html>" + strings.Repeat("\x1b]0;x\a rubbish ", 1<<19) + "</html>"
+	page := "<html>" + strings.Repeat("\x1b]0;x\a rubbish ", 1<<17) + "</html>"
 	for _, c := range []struct {
 		name      string
 		answer    http.HandlerFunc
