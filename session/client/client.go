@@ -2,6 +2,21 @@
 
 // Package client is the typed Go client of the daemon's API. It starts the daemon when
 // none runs and finds it again when it was restarted under it.
+//
+//	Client, Session ── get, send, do (client.go) ──→ HTTP at the daemon's socket
+//	Run, Exec, AwaitJob ── call, again (jobs.go) ──→ the same, over restarts
+//	Attach, Watch (stream.go) ──→ a WebSocket; Events, Records ──→ an answer that goes on
+//	Ensure (start.go) ──→ the daemon runs; else the main keeper starts it, else it is started
+//
+// # What is asked again
+//
+// A call of which nothing was done, as there was no daemon, or one that says so (Retry), is
+// asked again whatever it is. One whose answer broke off may have been done: it is asked again
+// if it changes nothing, or if it says which call it is (Run and Exec by the job's id, Type by
+// the input's, Remove); the error of all others says to look first. patience.go bounds that in
+// time, not in tries.
+//
+// A call ends with its context. Nothing is sent to a socket that another user serves.
 package client
 
 import (
@@ -237,7 +252,7 @@ func mayRepeat(err error) bool {
 	return errors.As(err, &e) && e.Retry
 }
 
-// notThere says that nobody serves the socket, so nothing was done.
+// notThere says that no process serves the socket, so nothing was done.
 func notThere(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
@@ -275,8 +290,8 @@ func inLine(b []byte) string {
 	return string(runes)
 }
 
-// socketTime bounds how long a daemon that serves may take to make its socket again when
-// somebody has removed it.
+// socketTime bounds how long a daemon that serves may take to make its socket again when it was
+// removed.
 const socketTime = 5 * time.Second
 
 // waitForSocket waits until the daemon, which serves, is there to be asked.

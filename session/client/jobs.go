@@ -153,7 +153,7 @@ func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Jo
 	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
 }
 
-// BackgroundJob lets whoever waits for a job come back while it goes on.
+// BackgroundJob lets the callers that wait for a job come back while it goes on.
 func (c *Client) BackgroundJob(ctx context.Context, ref string) (api.Job, error) {
 	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/background", nil, nil)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is for who asks again: a daemon may be killed, restarted and upgraded several
+// patience paces requests that are asked again: a daemon may be killed, restarted and upgraded several
 // times while a request is on its way. It has an end in time, not in tries: a daemon that
 // leaves says so as often as it is asked.
 type patience struct {

@@ -220,7 +220,7 @@ func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, err
 }
 
 // offsets are where output stands, as the headers of an answer say. An answer without them is
-// none to go on from: who follows would begin anew for ever.
+// none to go on from: Follow would begin anew for ever.
 func offsets(h http.Header) (from, next, gap uint64, err error) {
 	from, fromErr := strconv.ParseUint(h.Get("Longterm-From"), 10, 64)
 	next, nextErr := strconv.ParseUint(h.Get("Longterm-Next"), 10, 64)

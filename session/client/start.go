@@ -85,7 +85,7 @@ func lastWords(err error, dirs paths.Dirs) error {
 // dyingTime bounds how long a process that was killed may hold its socket.
 const dyingTime = 2 * time.Second
 
-// isDying says that somebody took the connection and then was gone: who was killed, most
+// isDying says that the connection was taken and then lost: by a process that was killed, most
 // likely, and whose socket is not closed yet.
 func isDying(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
@@ -131,8 +131,8 @@ func (c *Client) dialRunning(socket string) (*link.Link, error) {
 	}
 }
 
-// lockFile holds a lock among the clients that start things. It waits for whoever holds it until
-// ctx ends.
+// lockFile holds a lock among the clients that start things. It waits until it is free, or ctx
+// ends.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Recorder writes a script of a session that somebody types in. It is a machine: tell
+// Recorder writes a script of a session that a person types in. It is a machine: tell
 // it what happens, in order, and take the Script at the end. What was typed up to an
 // Enter becomes one step, after an expect of the prompt that stood there. What was
-// typed while nobody echoed becomes a reference to a secret; it is not even kept.
+// typed while nothing was echoed becomes a reference to a secret; it is not even kept.
 type Recorder struct {
 	steps   []*yaml.Node
 	plain   plaintext.Writer
@@ -58,7 +58,7 @@ func (r *Recorder) Output(p []byte) {
 	}
 }
 
-// Echo takes note of who shows what is typed from now on.
+// Echo takes note of how what is typed from now on is echoed.
 func (r *Recorder) Echo(s respond.EchoState) { r.echo = s }
 
 // Typed takes what was typed.

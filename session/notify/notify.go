@@ -9,11 +9,11 @@ import (
 )
 
 // Options say when and how people are told that a command has finished (R82). The zero
-// value tells nobody. It is plain data, made to be part of a configuration.
+// value notifies of nothing. It is plain data, made to be part of a configuration.
 type Options struct {
 	// After: only commands that ran at least so long.
 	After time.Duration
-	// Attended: also when somebody is attached to the session or watches it. A command
+	// Attended: also when clients are attached to the session or watch it. A command
 	// that ran for Always or longer is told of in any case; 0: no such time.
 	Attended bool
 	Always   time.Duration
@@ -48,10 +48,10 @@ type Finished struct {
 	Errors     int       `json:"errors"`
 	Warnings   int       `json:"warnings"`
 	FirstError string    `json:"first_error,omitempty"`
-	Attended   bool      `json:"attended"` // somebody was attached or watched
+	Attended   bool      `json:"attended"` // clients were attached or watched
 }
 
-// Any reports if there is a way to tell anybody.
+// Any reports if any way to notify is set.
 func (n *Options) Any() bool {
 	return n.Bell || n.Desktop || len(n.Command) > 0 || n.Webhook != ""
 }

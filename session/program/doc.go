@@ -18,7 +18,7 @@
 //
 // # Goroutines
 //
-// The session's owner; one that gathers output; one that reaps the process, or runs the
+// The session's owner; one that pumps output; one that reaps the process, or runs the
 // function; one that feeds Expect. Close ends the process tree and waits for them all.
 //
 // Sizes are in cells; offsets count the bytes the program ever printed.

@@ -134,7 +134,7 @@ func (p *Program) feedLocked(buf []byte) bool {
 }
 
 // catchUp takes what was printed so far, so that a call with no time left still finds it, or shows it:
-// who waited for it in another way (on the screen, say) may be ahead of follow.
+// a caller that waited for it in another way (on the screen, say) may be ahead of follow.
 func (p *Program) catchUp() {
 	r := &p.reading
 	_, end := p.s.OutputRange()

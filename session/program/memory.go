@@ -18,8 +18,8 @@ import (
 // time.
 const historyParts = 8
 
-// retention forgets a journal's oldest output as newer comes, and holds who prints back while
-// Expect has not taken what is about to be forgotten.
+// retention forgets a journal's oldest output as newer comes, and blocks the writer while Expect
+// has not read what is about to be forgotten.
 type retention struct {
 	journal *journal.Journal
 	bytes   int64
@@ -27,7 +27,7 @@ type retention struct {
 
 	taken atomic.Uint64 // offset up to which the output was taken
 	more  chan struct{} // it was
-	over  chan struct{} // closed: nobody takes any more
+	over  chan struct{} // closed: nothing is read any more
 }
 
 func newRetention(j *journal.Journal, bytes int64) *retention {

@@ -52,7 +52,7 @@ type Cmd struct {
 	// Main is instead of Argv and Line: a function that is the program. It runs on no PTY,
 	// so that a test in a testing/synctest bubble has time to itself.
 	Main func(*Terminal) int
-	Log  *slog.Logger // of what goes wrong inside; nil: nobody is told
+	Log  *slog.Logger // of what goes wrong inside; may be nil
 }
 
 const (
@@ -94,7 +94,7 @@ type host interface {
 	// idle reports that the program waits for input and that everything it printed before
 	// is in the ring. Not known is false.
 	idle() bool
-	// echo says who shows what is typed.
+	// echo says whether the terminal, the program or neither shows what is typed.
 	echo() respond.EchoState
 	signal(sig os.Signal) error
 	// end ends the process tree, giving each rung of the ladder its time, and waits.
@@ -339,7 +339,7 @@ func (p *Program) Resize(cols, rows int) error {
 // Signal sends a signal to what runs in the terminal's foreground.
 func (p *Program) Signal(sig os.Signal) error { return p.host.signal(sig) }
 
-// wake tells who waits on c, which has room for one word.
+// wake wakes the receiver of c, a channel with room for one value.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

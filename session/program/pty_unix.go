@@ -27,8 +27,8 @@ import (
 
 // ptyHost is a process on a PTY of this process.
 //
-//	PTY master ─ gather ─▶ ring ─▶ Session        gather waits for room, never drops
-//	cmd.Wait ─▶ reaped ─▶ gather drains, reports the end
+//	PTY master ─ pump ─▶ ring ─▶ Session        pump waits for room, never drops
+//	cmd.Wait ─▶ reaped ─▶ pump drains, reports the end
 type ptyHost struct {
 	cmd    *exec.Cmd
 	mark   string // programMark of everything it starts
@@ -92,19 +92,19 @@ func openPTY(cols, rows int) (master, slave *os.File, err error) {
 
 func (h *ptyHost) begin(s *session.Session) {
 	h.tasks.Go(func() {
-		h.gather(s)
+		h.pump(s)
 		s.Closed()
 	})
 	h.tasks.Go(h.reap)
 }
 
-// reap waits for the process's end and has gather drain what it left.
+// reap waits for the process's end and has pump drain what it left.
 func (h *ptyHost) reap() {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
 	h.exit = exitOf(h.cmd.ProcessState)
 	h.reaped.Store(true)
 	close(h.gone)
-	_ = h.master.SetReadDeadline(time.Unix(1, 0)) // wakes gather
+	_ = h.master.SetReadDeadline(time.Unix(1, 0)) // wakes pump
 }
 
 func exitOf(ps *os.ProcessState) session.Exit {
@@ -123,15 +123,15 @@ const (
 	movedAll  = iota // nothing more to read now
 	movedSome        // there may be more
 	noRoom
-	hungUp // nobody has the terminal open
+	hungUp // no process has the terminal open
 )
 
-// reopenCheck is how often a terminal that nobody has open is looked at while the process
+// reopenCheck is how often a terminal that no process has open is polled while the process
 // lives: it may open /dev/tty again.
 const reopenCheck = 50 * time.Millisecond
 
-// gather moves output from the PTY to the ring until the terminal is closed.
-func (h *ptyHost) gather(s *session.Session) {
+// pump moves output from the PTY to the ring until the terminal is closed.
+func (h *ptyHost) pump(s *session.Session) {
 	raw, err := h.master.SyscallConn()
 	if err != nil {
 		return
@@ -191,7 +191,7 @@ func (h *ptyHost) move(s *session.Session, fd int) int {
 	return movedSome
 }
 
-// afterMove waits for what a move has to wait for; false ends gather.
+// afterMove waits for what a move has to wait for; false ends pump.
 func (h *ptyHost) afterMove(why int, reaped bool) bool {
 	switch why {
 	case noRoom:
@@ -253,7 +253,7 @@ func (h *ptyHost) Resume() { wake(h.room) }
 // Release implements Device: end closes the terminal.
 func (h *ptyHost) Release() {}
 
-// echo is who shows what is typed.
+// echo is whether the terminal, the program or neither shows what is typed.
 func (h *ptyHost) echo() respond.EchoState { return session.EchoOf(h) }
 
 // idle asks the kernel. A program blocked in a read of the terminal has written all it has
@@ -332,7 +332,7 @@ const killTime = 5 * time.Second
 
 func (h *ptyHost) end(grace time.Duration) error {
 	err := h.endTree(grace)
-	err = errors.Join(err, h.master.Close()) // wakes gather if anything still holds the terminal
+	err = errors.Join(err, h.master.Close()) // wakes pump if anything still holds the terminal
 	close(h.keep.over)
 	wake(h.room)
 	h.tasks.Wait()

@@ -116,7 +116,7 @@ func (t *Terminal) Read(p []byte) (int, error) {
 	}
 }
 
-// Raw has what is typed arrive key by key, and echoed by nobody.
+// Raw has what is typed arrive key by key, without an echo.
 func (t *Terminal) Raw() { t.h.set(respond.EchoApp) }
 
 // Hide stops the echo, as for a password; lines are still lines.

@@ -283,7 +283,7 @@ func Exit(ctx context.Context, s *client.Session) (expect.View, error) {
 	case info.ExitCode != nil:
 		v.ExitCode = *info.ExitCode
 	case v.Exited:
-		v.ExitCode = -1 // nobody saw it
+		v.ExitCode = -1 // it was not seen
 	}
 	return v, err
 }

@@ -3,8 +3,8 @@ package diagnostics
 import "strings"
 
 // Stream finds problems in output while it comes, as Parse does afterwards. Its memory is
-// bounded; time is linear in the text without an end to it, so that a caller who reads a
-// flood has to pace himself.
+// bounded; time is linear in the text without an end to it, so that a caller that reads a
+// flood has to pace itself.
 type Stream struct {
 	probs *problems // nil: the command repeats what others said
 	sum   summarizer

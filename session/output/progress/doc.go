@@ -2,8 +2,8 @@
 // and what went wrong first.
 //
 //	bytes ── Feed (plaintext.Writer) ──→ lines and unfinished lines ─┐
-//	OSC 9;4 ────────────────────────────────────────────────────┼─→ Machine ──→ State
-//	how long it took before ────────────────────────────────────┘
+//	OSC 9;4 ─────────────────────────────────────────────────────────┼─→ Machine ──→ State
+//	how long it took before ─────────────────────────────────────────┘
 //
 // A Machine is pure: it has no clock, and the same lines at the same times give the same
 // State. Its memory is bounded.

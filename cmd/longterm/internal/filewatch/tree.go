@@ -59,7 +59,7 @@ func Open(o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Changes yields the paths that changed, a batch at a time. While nobody takes a batch,
+// Changes yields the paths that changed, a batch at a time. While a batch is not received,
 // later changes join it.
 func (t *Tree) Changes() <-chan []string { return t.changes }
 
