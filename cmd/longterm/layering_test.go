@@ -22,6 +22,8 @@ var layers = []struct {
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/api", []string{"/session/output/diagnostics", "/session/output/internal"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", []string{"/session/output/internal"}, "it reads text, and knows neither sessions nor terminals"},
+	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},
+	{"/session/notify", nil, "a leaf: it is told what there is to tell"},
 	{"/session/spelling", nil, "a leaf"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},

@@ -1,6 +1,6 @@
 //go:build unix
 
-package expect
+package local
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/program"
 )
 
 // newLocal is a driver whose programs end with the test.
-func newLocal(t *testing.T, dir string) *Local {
+func newLocal(t *testing.T, dir string) *Driver {
 	t.Helper()
-	l := &Local{Cmd: program.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
+	l := &Driver{Cmd: program.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
 		if ref == "env:PW" {
 			return []byte("hunter2"), nil
 		}
@@ -147,8 +148,11 @@ steps:
 			}
 			dir := t.TempDir()
 			vars := map[string]string{"ssh": sshStub, "home": dir}
-			s := load(t, tt.src, LoadOptions{Vars: vars})
-			rep := Run(t.Context(), s, newLocal(t, dir), Options{Vars: vars, StepTimeout: 20 * time.Second})
+			s, problems := expect.Load([]byte(tt.src), expect.LoadOptions{Vars: vars})
+			if s == nil {
+				t.Fatalf("problems: %v", problems)
+			}
+			rep := expect.Run(t.Context(), s, newLocal(t, dir), expect.Options{Vars: vars, StepTimeout: 20 * time.Second})
 			if rep.OK != (tt.fails == "") || !strings.Contains(rep.Error, tt.fails) {
 				t.Errorf("%q instead of %q\n%s", rep.Error, tt.fails, rep.Screen)
 			}
@@ -164,14 +168,14 @@ steps:
 // FEATURES: R55
 func TestLocalBeforeSpawn(t *testing.T) {
 	l := newLocal(t, "")
-	_, expectErr := l.Expect(t.Context(), []Pattern{{Text: "x"}})
+	_, expectErr := l.Expect(t.Context(), []expect.Pattern{{Text: "x"}})
 	_, lookErr := l.Look(t.Context())
-	for _, err := range []error{l.Type(t.Context(), Input{Kind: InputText, Value: "x"}), expectErr, lookErr} {
+	for _, err := range []error{l.Type(t.Context(), expect.Input{Kind: expect.InputText, Value: "x"}), expectErr, lookErr} {
 		if !errors.Is(err, errNotStarted) {
 			t.Error(err)
 		}
 	}
-	if err := l.Spawn(t.Context(), Spawn{Argv: []string{"/no/such/program"}}); err == nil {
+	if err := l.Spawn(t.Context(), expect.Spawn{Argv: []string{"/no/such/program"}}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -1,4 +1,6 @@
-package expect
+// Package local drives programs of this process for scripts: no daemon, no keeper. A Driver has
+// one program at a time; what a script spawns ends the one before.
+package local
 
 import (
 	"cmp"
@@ -9,12 +11,13 @@ import (
 	"slices"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/program"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Local is a Driver whose programs run inside this process (program.Start).
-type Local struct {
+// Driver is an expect.Driver whose programs run inside this process (program.Start).
+type Driver struct {
 	// Cmd is what a Spawn begins with: directory, environment, size, engine.
 	Cmd program.Cmd
 	// Secret fetches the value of a reference; nil: there are no secrets.
@@ -23,27 +26,27 @@ type Local struct {
 	p *program.Program
 }
 
-var _ Driver = (*Local)(nil)
+var _ expect.Driver = (*Driver)(nil)
 
 var errNotStarted = errors.New("nothing was started; a script begins with spawn")
 
 // Program is the one that was started last; nil: none was.
-func (l *Local) Program() *program.Program { return l.p }
+func (d *Driver) Program() *program.Program { return d.p }
 
 // Close ends the program.
-func (l *Local) Close() error {
-	if l.p == nil {
+func (d *Driver) Close() error {
+	if d.p == nil {
 		return nil
 	}
-	return l.p.Close()
+	return d.p.Close()
 }
 
 // Spawn implements Driver. The program before is ended.
-func (l *Local) Spawn(ctx context.Context, s Spawn) error {
-	if err := l.Close(); err != nil {
+func (d *Driver) Spawn(ctx context.Context, s expect.Spawn) error {
+	if err := d.Close(); err != nil {
 		return err
 	}
-	c := l.Cmd
+	c := d.Cmd
 	c.Argv, c.Line, c.Dir = s.Argv, s.Line, cmp.Or(s.Cwd, c.Dir)
 	c.Cols, c.Rows = cmp.Or(s.Cols, c.Cols), cmp.Or(s.Rows, c.Rows)
 	c.SetEnv = slices.Clone(c.SetEnv)
@@ -52,69 +55,69 @@ func (l *Local) Spawn(ctx context.Context, s Spawn) error {
 	}
 	p, err := program.Start(context.WithoutCancel(ctx), c) // a step's deadline is not the program's
 	if err == nil {
-		l.p = p
+		d.p = p
 	}
 	return err
 }
 
 // Type implements Driver.
-func (l *Local) Type(ctx context.Context, in Input) error {
-	if l.p == nil {
+func (d *Driver) Type(ctx context.Context, in expect.Input) error {
+	if d.p == nil {
 		return errNotStarted
 	}
 	switch in.Kind {
-	case InputKeys:
-		return l.p.Keys(in.Value)
-	case InputPaste:
-		return l.p.Paste(in.Value)
-	case InputSecret:
-		return l.typeSecret(ctx, in)
+	case expect.InputKeys:
+		return d.p.Keys(in.Value)
+	case expect.InputPaste:
+		return d.p.Paste(in.Value)
+	case expect.InputSecret:
+		return d.typeSecret(ctx, in)
 	}
-	return l.p.Send(in.Value)
+	return d.p.Send(in.Value)
 }
 
-func (l *Local) typeSecret(ctx context.Context, in Input) error {
-	if l.Secret == nil {
+func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
+	if d.Secret == nil {
 		return fmt.Errorf("the secret %s is not there", in.Value)
 	}
-	secret, err := l.Secret(ctx, in.Value)
+	secret, err := d.Secret(ctx, in.Value)
 	if err != nil {
 		return fmt.Errorf("the secret %s: %w", in.Value, err)
 	}
 	if in.Force {
-		return l.p.Send(string(secret))
+		return d.p.Send(string(secret))
 	}
-	return l.p.Secret(ctx, secret)
+	return d.p.Secret(ctx, secret)
 }
 
 // Expect implements Driver.
-func (l *Local) Expect(ctx context.Context, patterns []Pattern) (Match, error) {
-	if l.p == nil {
-		return Match{}, errNotStarted
+func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.Match, error) {
+	if d.p == nil {
+		return expect.Match{}, errNotStarted
 	}
 	var list []program.Pattern
 	for _, p := range patterns {
 		list = append(list, program.Pattern(p))
 	}
-	m, err := l.p.Expect(ctx, list...)
+	m, err := d.p.Expect(ctx, list...)
 	var unmet *program.ExpectError
 	switch {
 	case errors.Is(err, session.ErrEnded):
-		err = ErrExited
+		err = expect.ErrExited
 	case errors.As(err, &unmet): // a report shows the screen in its own place
 		err = unmet.Err
 	}
-	return Match(m), err
+	return expect.Match(m), err
 }
 
 // Look implements Driver.
-func (l *Local) Look(context.Context) (View, error) {
-	if l.p == nil {
-		return View{}, errNotStarted
+func (d *Driver) Look(context.Context) (expect.View, error) {
+	if d.p == nil {
+		return expect.View{}, errNotStarted
 	}
-	screen := l.p.Screen()
-	st := l.p.Session().Status()
-	v := View{Screen: trimLast(screen.Text()), Cwd: cwd(&st), Exited: st.State != session.Running}
+	screen := d.p.Screen()
+	st := d.p.Session().Status()
+	v := expect.View{Screen: trimLast(screen.Text()), Cwd: cwd(&st), Exited: st.State != session.Running}
 	if st.Exit != nil {
 		v.ExitCode = st.Exit.Code
 		if st.Exit.Number > 0 {
