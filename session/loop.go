@@ -80,7 +80,7 @@ func (s *Session) drain() (more bool) {
 	if s.ring == nil {
 		return false
 	}
-	s.ring.Look() // from here on a new byte makes a new notice
+	s.ring.ArmNotice() // from here on a new byte makes a new notice
 	if n := s.ring.Missed(s.off); n > 0 {
 		s.skipTo(s.off + n)
 	}

@@ -171,7 +171,7 @@ func TestPanicAtEachReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r2 := ring.Local(ring.DefaultSize)
-	r2.Begin(f.end())
+	r2.SetBase(f.end())
 	again := withEngine(t, dir, r2, "poisoned", false)
 	again.print(again.Session, "anew\r\n")
 	waitText(t, again.Session, "anew")

@@ -68,7 +68,7 @@ type streams struct {
 }
 
 func (st *streams) begin(r *ring.Ring) {
-	st.ring, st.apart = r, r != nil && r.Apart()
+	st.ring, st.apart = r, r != nil && r.Separated()
 }
 
 // beginAt is called when it is known where the journal ends.

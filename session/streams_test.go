@@ -63,7 +63,7 @@ func readApart(t *testing.T, s *Session, from uint64) (apart [3]string, end uint
 
 func apartRing() *ring.Ring {
 	r := ring.Local(ring.DefaultSize)
-	r.KeepApart()
+	r.Separate()
 	return r
 }
 

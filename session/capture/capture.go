@@ -4,10 +4,10 @@ import "io"
 
 // Output collects both streams of a program.
 type Output struct {
-	streams map[string]*stream
-	merged  *Window
-	apart   bool // every piece was of stdout or stderr
-	seen    bool
+	streams  map[string]*stream
+	merged   *Window
+	separate bool // every piece was of stdout or stderr
+	seen     bool
 }
 
 // stream is one of them on its way to text.
@@ -20,7 +20,7 @@ type stream struct {
 
 // NewOutput keeps up to n bytes of each stream, and of both together.
 func NewOutput(e Encoding, n int) *Output {
-	o := &Output{streams: map[string]*stream{}, merged: NewWindow(n), apart: true}
+	o := &Output{streams: map[string]*stream{}, merged: NewWindow(n), separate: true}
 	for _, name := range []string{"stdout", "stderr", "merged"} {
 		s := &stream{window: NewWindow(n)}
 		o.streams[name] = s
@@ -50,14 +50,14 @@ func (o *Output) Write(name string, p []byte) {
 	if !ok {
 		s = o.streams["merged"]
 	}
-	o.seen, o.apart = true, o.apart && (name == "stdout" || name == "stderr")
+	o.seen, o.separate = true, o.separate && (name == "stdout" || name == "stderr")
 	_, _ = s.in.Write(p) // windows and decoders that replace never fail
 }
 
 // Text is what was collected.
 type Text struct {
 	Stdout, Stderr, Merged string
-	Apart                  bool // the first two are all there was
+	Separate               bool // the first two are all there was
 	Truncated              bool
 	Binary                 bool
 	BinaryBytes            uint64 // held back
@@ -65,7 +65,7 @@ type Text struct {
 
 // Finish ends the collection.
 func (o *Output) Finish() Text {
-	t := Text{Apart: o.apart, Truncated: o.merged.Cut() > 0}
+	t := Text{Separate: o.separate, Truncated: o.merged.Cut() > 0}
 	for _, s := range o.streams {
 		_ = s.flush.Close()
 		t.BinaryBytes += s.gate.Held()

@@ -59,7 +59,7 @@ func TestEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := collect(e, []byte(c.in)); got.Stdout != c.want || got.Merged != c.want || got.Binary || !got.Apart {
+		if got := collect(e, []byte(c.in)); got.Stdout != c.want || got.Merged != c.want || got.Binary || !got.Separate {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
 		}
 	}
@@ -74,12 +74,12 @@ func TestOutputIsInTheOrderItCame(t *testing.T) {
 	o.Write("stdout", []byte("a\n"))
 	o.Write("stderr", []byte("b\n"))
 	o.Write("stdout", []byte("c\n"))
-	if got := o.Finish(); got != (Text{Stdout: "a\nc\n", Stderr: "b\n", Merged: "a\nb\nc\n", Apart: true}) {
+	if got := o.Finish(); got != (Text{Stdout: "a\nc\n", Stderr: "b\n", Merged: "a\nb\nc\n", Separate: true}) {
 		t.Errorf("%+v", got)
 	}
 	o = NewOutput(Encoding{}, WindowBytes)
 	o.Write("merged", []byte("both"))
-	if got := o.Finish(); got.Apart || got.Merged != "both" {
+	if got := o.Finish(); got.Separate || got.Merged != "both" {
 		t.Errorf("%+v", got)
 	}
 }

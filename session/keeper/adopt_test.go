@@ -83,7 +83,7 @@ func TestAdoptionOutcomes(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.m.ID, got, c.want)
 		}
-		if s.Pipe != c.m.Pipe || s.Apart != c.m.Apart || s.Input != c.m.Input || s.PID <= 0 || s.Started <= 0 {
+		if s.Pipe != c.m.Pipe || s.Separate != c.m.Separate || s.Input != c.m.Input || s.PID <= 0 || s.Started <= 0 {
 			t.Errorf("%s is described as %+v", c.m.ID, s)
 		}
 		if !s.Pipe && (s.Cols != 80 || s.Rows != 24) {

@@ -61,9 +61,9 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Begin(m.Base)
-	if m.Pipe && m.Apart {
-		r.KeepApart()
+	r.SetBase(m.Base)
+	if m.Pipe && m.Separate {
+		r.Separate()
 	}
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,

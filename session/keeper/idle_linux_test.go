@@ -26,7 +26,7 @@ func TestKeeperSleepsWhileADescendantHoldsThePipe(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := sh("a", "(read x < "+fifo+"; echo late) & exit 3")
-			m.Pipe, m.Apart = true, apart
+			m.Pipe, m.Separate = true, apart
 			if _, err := l.Spawn(ctx(t), m); err != nil {
 				t.Fatal(err)
 			}

@@ -172,7 +172,7 @@ func readAll(t *testing.T, l *link.Link, n notices, s session, want uint64) stri
 	var b strings.Builder
 	off := s.ring.Tail()
 	for off < want {
-		s.ring.Look()
+		s.ring.ArmNotice()
 		for {
 			p := s.ring.Unread(off, 1<<20)
 			if len(p) == 0 {

@@ -285,7 +285,7 @@ func TestOutputIsToldOfOnce(t *testing.T) {
 	if len(n.output) > 0 {
 		t.Errorf("told %d times more", len(n.output))
 	}
-	s.ring.Look()
+	s.ring.ArmNotice()
 	if _, err := s.pty.WriteString("\n"); err != nil {
 		t.Fatal(err)
 	}

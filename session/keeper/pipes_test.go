@@ -19,7 +19,7 @@ import (
 // onPipes is sh on three pipes.
 func onPipes(id, script string) wire.Spawn {
 	m := sh(id, script)
-	m.Pipe, m.Apart = true, true
+	m.Pipe, m.Separate = true, true
 	return m
 }
 
@@ -33,7 +33,7 @@ type streams struct {
 func (st *streams) take(t *testing.T, l *link.Link, n notices, s session, until uint64) {
 	t.Helper()
 	for st.off < until {
-		s.ring.Look()
+		s.ring.ArmNotice()
 		for p := s.ring.Unread(st.off, 1<<20); len(p) > 0; p = s.ring.Unread(st.off, 1<<20) {
 			runs, ok := s.ring.Runs(nil, st.off, st.off+uint64(len(p)))
 			if !ok {
@@ -65,7 +65,7 @@ func TestStreamsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := adopt(t, l, "a")
-	if !s.Pipe || !s.Apart || s.Input {
+	if !s.Pipe || !s.Separate || s.Input {
 		t.Errorf("%+v", s.Session)
 	}
 	ex := receive(t, n.exited, "exit")

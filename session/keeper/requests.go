@@ -130,7 +130,7 @@ func (c *child) describe(req uint64) *wire.Session {
 		Req: req, ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
 		Exited: c.reported, Closed: c.closed,
-		Apart: c.ring.Apart(), Input: c.input != nil, Cgroup: c.cgroup,
+		Separate: c.ring.Separated(), Input: c.input != nil, Cgroup: c.cgroup,
 	}
 }
 

@@ -99,7 +99,7 @@ func TestSpawnFailures(t *testing.T) {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				before := descriptors(pid)
 				m := sh("s", "true")
-				m.Pipe, m.Apart, m.Input = pipes[0], pipes[1], pipes[1]
+				m.Pipe, m.Separate, m.Input = pipes[0], pipes[1], pipes[1]
 				c.change(&m)
 				_, err := l.Spawn(ctx(t), m)
 				var failed *link.SpawnError

@@ -114,7 +114,7 @@ func (s *stdio) openPipes(m *wire.Spawn) (err error) {
 		return err
 	}
 	for _, stream := range []ring.Stream{ring.Stdout, ring.Stderr} {
-		if stream == ring.Stderr && !m.Apart {
+		if stream == ring.Stderr && !m.Separate {
 			s.child[2] = s.child[1]
 			break
 		}

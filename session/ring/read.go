@@ -37,8 +37,8 @@ func (r *Ring) Ack(off uint64) (wake bool) {
 	return r.hdr.stalled.Load() == 1 && r.hdr.stalled.Swap(0) == 1
 }
 
-// Look is called before reading: from here on the writer sends a new notice.
-func (r *Ring) Look() { r.hdr.noticed.Store(0) }
+// ArmNotice is called before reading: from here on the writer sends a new notice.
+func (r *Ring) ArmNotice() { r.hdr.noticed.Store(0) }
 
 // CopyAt copies bytes from off into dst even when they were acknowledged, as long as
 // they were not overwritten. ok is false when they are gone (read the journal) or

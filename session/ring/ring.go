@@ -9,7 +9,7 @@
 //	192  noticed: a notice is out and the reader has not looked yet
 //	196  stalled: the writer found no room and waits to be told
 //	200  floor: acknowledged bytes before it were released (Trim)
-//	256  apart: 1 when the writer keeps two streams apart (streams.go)
+//	256  separate: 1 when the writer keeps two streams separate (streams.go)
 //	264  switches: switches ever logged (writer stores, after the entry)
 //	320  typing: the reader's note of the input it types (typing.go); nothing to the writer
 //	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448
@@ -59,7 +59,7 @@ type header struct {
 	stalled  atomic.Uint32
 	floor    atomic.Uint64
 	_        [48]byte
-	apart    atomic.Uint32
+	separate atomic.Uint32
 	switches atomic.Uint64
 	_        [48]byte
 	typing   struct {
@@ -97,9 +97,9 @@ func Create(size int) (*Ring, *os.File, error) {
 	return r, f, nil
 }
 
-// Begin makes the next byte written number off of the stream. It may be called only before
+// SetBase makes the next byte written number off of the stream. It may be called only before
 // anything was written or the ring was passed on.
-func (r *Ring) Begin(off uint64) {
+func (r *Ring) SetBase(off uint64) {
 	r.hdr.floor.Store(off)
 	r.hdr.tail.Store(off)
 	r.hdr.head.Store(off)

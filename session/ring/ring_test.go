@@ -130,7 +130,7 @@ func TestUnbelievableTails(t *testing.T) {
 	for _, tail := range []uint64{0, 499, 1001, 1 << 60} {
 		r.hdr.tail.Store(tail)
 		w.Room()
-		if got := w.believedTail(w.Head()); got != 500 {
+		if got := w.validTail(w.Head()); got != 500 {
 			t.Errorf("tail %d was believed: %d", tail, got)
 		}
 	}
@@ -145,7 +145,7 @@ func TestNotices(t *testing.T) {
 	if !w.Notice() || w.Notice() || w.Notice() {
 		t.Error("notices are not coalesced")
 	}
-	r.Look()
+	r.ArmNotice()
 	if !w.Notice() {
 		t.Error("no notice after the reader looked")
 	}
@@ -245,7 +245,7 @@ func TestConcurrent(t *testing.T) {
 		}
 	})
 	for off := uint64(0); off < total; {
-		r.Look()
+		r.ArmNotice()
 		p := r.Unread(off, 1<<20)
 		if len(p) == 0 {
 			<-noticed

@@ -30,12 +30,12 @@ type Run struct {
 	Bytes  int
 }
 
-// KeepApart makes the ring one of two streams. It may be called only after Begin and
+// Separate makes the ring one of two streams. It may be called only after SetBase and
 // before anything was written or the ring was passed on.
-func (r *Ring) KeepApart() { r.hdr.apart.Store(1) }
+func (r *Ring) Separate() { r.hdr.separate.Store(1) }
 
-// Apart reports whether the ring keeps two streams apart.
-func (r *Ring) Apart() bool { return r.hdr.apart.Load() == 1 }
+// Separated reports whether the ring keeps two streams separate.
+func (r *Ring) Separated() bool { return r.hdr.separate.Load() == 1 }
 
 // RoomFor is Room for bytes of a stream: empty as well when they need a switch and the log
 // has no room for it. The bytes are published by PublishAs.
@@ -67,7 +67,7 @@ func (r *Ring) StallFor(s Stream) (room bool) {
 }
 
 func (r *Ring) needsSwitch(s Stream) bool {
-	if !r.Apart() {
+	if !r.Separated() {
 		return false
 	}
 	k := r.hdr.switches.Load()
@@ -80,7 +80,7 @@ func (r *Ring) canSwitch(s Stream) bool {
 		return true
 	}
 	// The oldest entry may go once the tail has reached the one after it.
-	return r.hdr.log[(k+1)%logEntries].Load()>>1 <= r.believedTail(r.hdr.head.Load())
+	return r.hdr.log[(k+1)%logEntries].Load()>>1 <= r.validTail(r.hdr.head.Load())
 }
 
 // LogUsed is how much of the log holds switches that were not acknowledged, in percent:
@@ -95,10 +95,10 @@ func (r *Ring) LogUsed() int {
 }
 
 // Runs appends what the bytes in [from, to) are, in order; they must not be acknowledged
-// yet. ok is false when the ring keeps no streams apart, or its log makes no sense.
+// yet. ok is false when the ring keeps no streams separate, or its log makes no sense.
 func (r *Ring) Runs(dst []Run, from, to uint64) (runs []Run, ok bool) {
 	k := r.hdr.switches.Load()
-	if !r.Apart() || k == 0 || from >= to {
+	if !r.Separated() || k == 0 || from >= to {
 		return dst, false
 	}
 	// Backwards to the switch that from stands after, then forwards.

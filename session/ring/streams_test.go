@@ -46,8 +46,8 @@ func TestHeaderFillsItsPage(t *testing.T) {
 // FEATURES: R4
 func TestStreamsAreSplitAsTheyWereWritten(t *testing.T) {
 	w, r := newPair(t)
-	w.Begin(12345)
-	w.KeepApart()
+	w.SetBase(12345)
+	w.Separate()
 	rng := rand.New(rand.NewPCG(3, 4))
 	var want, got [2]*bytes.Buffer
 	for i := range want {
@@ -92,7 +92,7 @@ func TestStreamsAreSplitAsTheyWereWritten(t *testing.T) {
 // room for it (K3).
 func TestFullLogStalls(t *testing.T) {
 	w, r := newPair(t)
-	w.KeepApart()
+	w.Separate()
 	for i := range logEntries {
 		if put(w, Stream(i%2), []byte("x")) != 1 {
 			t.Fatalf("no room for switch %d", i)
@@ -123,7 +123,7 @@ func TestFullLogStalls(t *testing.T) {
 // stream; so does one that begins where everything is acknowledged.
 func TestRunsFromAnyOffset(t *testing.T) {
 	w, r := newPair(t)
-	w.KeepApart()
+	w.Separate()
 	for i := range 6 {
 		put(w, Stream(i%2), bytes.Repeat([]byte("x"), 10))
 	}
@@ -157,13 +157,13 @@ func FuzzLog(f *testing.F) {
 	f.Add(uint64(logEntries+3), bytes.Repeat([]byte{7, 0, 0, 0, 0, 0, 0, 0}, logEntries), uint64(0), uint64(100))
 	f.Fuzz(func(t *testing.T, count uint64, log []byte, from, n uint64) {
 		r := Local(MinSize)
-		r.KeepApart()
+		r.Separate()
 		for i := 0; i < logEntries && len(log) >= 8; i, log = i+1, log[8:] {
 			r.hdr.log[i].Store(binary.LittleEndian.Uint64(log))
 		}
 		r.hdr.switches.Store(count)
 		from, n = from>>1, n%MinSize
-		r.Begin(from)
+		r.SetBase(from)
 		r.hdr.head.Store(from + n)
 		runs, ok := r.Runs(nil, from, from+n)
 		total := 0

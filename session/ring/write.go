@@ -4,7 +4,7 @@ package ring
 // ring is full. The writer fills a prefix of it and calls Publish.
 func (r *Ring) Room() []byte {
 	head := r.hdr.head.Load()
-	free := uint64(len(r.data)) - (head - r.believedTail(head))
+	free := uint64(len(r.data)) - (head - r.validTail(head))
 	if free == 0 {
 		return nil
 	}
@@ -13,9 +13,9 @@ func (r *Ring) Room() []byte {
 	return r.data[at : at+int(n)]
 }
 
-// believedTail guards the writer against a reader gone mad: a tail that runs
+// validTail guards the writer against a reader gone mad: a tail that runs
 // backwards or past head would let unread bytes be overwritten.
-func (r *Ring) believedTail(head uint64) uint64 {
+func (r *Ring) validTail(head uint64) uint64 {
 	if t := r.hdr.tail.Load(); t >= r.lastTail && t <= head {
 		r.lastTail = t
 	}

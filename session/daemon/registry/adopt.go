@@ -162,7 +162,7 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, apart: s.Apart, cgroup: s.Cgroup, recorded: h.records.Flush}
+	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
 	dev.keeperPID = int(k.Link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
 		closeFile(dev.pty)

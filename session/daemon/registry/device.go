@@ -19,13 +19,13 @@ import (
 // device is a session's terminal as the daemon reaches it: input and size through the
 // PTY's descriptor, the rest through the keeper.
 type device struct {
-	id     string
-	keeper Keeper
-	log    *slog.Logger
-	pty    *os.File // or what writes to a pipe session's input; nil when that is gone
-	pipe   bool
-	apart  bool   // stdout and stderr are told apart
-	cgroup string // the session's own, directory; empty: none
+	id       string
+	keeper   Keeper
+	log      *slog.Logger
+	pty      *os.File // or what writes to a pipe session's input; nil when that is gone
+	pipe     bool
+	separate bool   // stdout and stderr are told apart
+	cgroup   string // the session's own, directory; empty: none
 
 	keeperPID int // the parent of what a session's processes left behind; 0: not known
 

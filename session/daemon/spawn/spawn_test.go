@@ -33,11 +33,11 @@ func TestNoTerminalIsToldFromOtherErrors(t *testing.T) {
 // What is asked for on pipes keeps the streams apart; input is for pipes only.
 func TestSpawnRequest(t *testing.T) {
 	p := &Plan{input: true, fallback: true}
-	if m := p.request(); m.Pipe || m.Apart || m.Input {
+	if m := p.request(); m.Pipe || m.Separate || m.Input {
 		t.Errorf("on a terminal: %+v", m)
 	}
 	p.pipe = true
-	if m := p.request(); !m.Pipe || !m.Apart || !m.Input {
+	if m := p.request(); !m.Pipe || !m.Separate || !m.Input {
 		t.Errorf("on pipes: %+v", m)
 	}
 }

@@ -41,7 +41,7 @@ type Spawn struct {
 	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
 	Path      string   `wire:"10"` // the executable; Argv[0] is only what it is told
 	Base      uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
-	Apart     bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, told apart in the ring
+	Separate  bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, kept separate in the ring
 	Input     bool     `wire:"13"` // with Pipe: standard input is a pipe as well, not empty
 	Memory    uint64   `wire:"14"` // limit of a cgroup of its own, bytes; 0: none
 	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
@@ -69,18 +69,18 @@ type List struct {
 // Session describes a session kept. It answers List and, with the ring's and the
 // PTY's descriptors, Adopt.
 type Session struct {
-	Req     uint64 `wire:"1"`
-	ID      string `wire:"2"`
-	PID     int64  `wire:"3"`
-	Started int64  `wire:"4"`
-	Cols    uint64 `wire:"5"`
-	Rows    uint64 `wire:"6"`
-	Pipe    bool   `wire:"7"`
-	Exited  bool   `wire:"8"`
-	Closed  bool   `wire:"9"`  // no more output can come
-	Apart   bool   `wire:"10"` // the ring tells stdout and stderr apart
-	Input   bool   `wire:"11"` // the second descriptor is the writing end of standard input
-	Cgroup  string `wire:"12"` // directory of the session's cgroup; empty: it has none
+	Req      uint64 `wire:"1"`
+	ID       string `wire:"2"`
+	PID      int64  `wire:"3"`
+	Started  int64  `wire:"4"`
+	Cols     uint64 `wire:"5"`
+	Rows     uint64 `wire:"6"`
+	Pipe     bool   `wire:"7"`
+	Exited   bool   `wire:"8"`
+	Closed   bool   `wire:"9"`  // no more output can come
+	Separate bool   `wire:"10"` // the ring keeps stdout and stderr separate
+	Input    bool   `wire:"11"` // the second descriptor is the writing end of standard input
+	Cgroup   string `wire:"12"` // directory of the session's cgroup; empty: it has none
 }
 
 // Adopt asks for a session's descriptors: ring, then the PTY's, or standard input's of a

@@ -32,14 +32,14 @@ var golden = []struct {
 	{"done", &Done{Req: 1, Error: "no", Code: CodeBusy},
 		"200000000700000001000800000001000000000000000200020000006e6f03000400000062757379"},
 	{"leave", &Leave{Restart: true}, "0e0000000f0000000100080000000100000000000000"},
-	{"spawn on three pipes", &Spawn{Req: 2, ID: "a", Argv: []string{"sh"}, Pipe: true, Path: "/bin/sh", Apart: true, Input: true},
+	{"spawn on three pipes", &Spawn{Req: 2, ID: "a", Argv: []string{"sh"}, Pipe: true, Path: "/bin/sh", Separate: true, Input: true},
 		"5400000002000000" +
 			"0100080000000200000000000000" + "02000100000061" + "0300020000007368" + "0900080000000100000000000000" +
 			"0a00070000002f62696e2f7368" + "0c00080000000100000000000000" + "0d00080000000100000000000000"},
 	{"spawn with limits", &Spawn{ID: "a", Memory: 1 << 20, CPU: 1500, PIDs: 9},
 		"3100000002000000" +
 			"02000100000061" + "0e00080000000000100000000000" + "0f0008000000dc05000000000000" + "1000080000000900000000000000"},
-	{"session on three pipes", &Session{Req: 1, ID: "a", Pipe: true, Apart: true, Input: true, Cgroup: "/c"},
+	{"session on three pipes", &Session{Req: 1, ID: "a", Pipe: true, Separate: true, Input: true, Cgroup: "/c"},
 		"4700000005000000" +
 			"0100080000000100000000000000" + "02000100000061" + "0700080000000100000000000000" +
 			"0a00080000000100000000000000" + "0b00080000000100000000000000" + "0c00020000002f63"},

@@ -36,8 +36,8 @@ func (c *PipeCollector) Flush() error { return nil }
 // Report puts what was collected into a result.
 func (c *PipeCollector) Report(res *api.Result) {
 	t := c.out.Finish()
-	res.Output, res.Truncated, res.Merged = t.Merged, t.Truncated, !t.Apart
-	if t.Apart {
+	res.Output, res.Truncated, res.Merged = t.Merged, t.Truncated, !t.Separate
+	if t.Separate {
 		res.Stdout, res.Stderr = &t.Stdout, &t.Stderr
 	}
 	if t.Binary {
