@@ -56,7 +56,7 @@ func (a *Awake) removeLocked(s *Session) {
 
 // over says that nothing will be printed any more and all that was is in the journal.
 func (s *Session) over() bool {
-	return s.ring == nil && s.Status().State != Running && !s.journalBad && s.off == s.cfg.Journal.End()
+	return s.ring == nil && s.Status().State != Running && !s.record.Failing() && s.off == s.cfg.Journal.End()
 }
 
 // mayRest lets an ended session become dormant.
@@ -94,8 +94,9 @@ func (s *Session) revive() (vterm.Engine, error) {
 	}
 	ctx, cancel := s.untilStop()
 	defer cancel()
-	from, _ := s.restoreInto(engine, s.off)
-	_, err = replay(ctx, s.cfg.Journal.NewReader(from), engine, s.off, func(*journal.Record, uint64) { engine.Events(nil) })
+	past := s.past()
+	from, _ := past.Restore(engine, s.off)
+	_, err = past.Replay(ctx, engine, from, s.off, func(*journal.Record, uint64) { engine.Events(nil) })
 	return engine, err
 }
 
@@ -105,7 +106,8 @@ func (s *Session) rest() {
 		return
 	}
 	s.checkpoint()
-	s.check.timer, s.events = nil, nil
+	s.check.Stop()
+	s.events = nil
 	s.inputwait = newInputWait(s)
 	s.waits.Forget()
 	s.engine = nil
@@ -114,8 +116,9 @@ func (s *Session) rest() {
 // forgetRing unmaps the ring once nobody reads it.
 func (s *Session) forgetRing() {
 	r := s.ring
-	s.tap.close()
-	s.ring, s.streams.ring = nil, nil
+	s.followers.Close()
+	s.ring = nil
+	s.record.Detach()
 	if r == nil {
 		return
 	}

@@ -101,11 +101,11 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		noted := len(data)
 		if t.Secret {
 			noted = 0 // its length is nobody's business either
-		} else if !s.streams.apart { // pipes echo nothing
+		} else if !s.record.Apart() { // pipes echo nothing
 			s.rememberTyped(data)
 		}
 		s.rules.typed(data, t.Secret)
-		if !s.streams.apart {
+		if !s.record.Apart() {
 			s.typedSomething()
 		}
 		if len(data) > 0 {
@@ -145,7 +145,7 @@ func (s *Session) rememberTyped(data []byte) {
 
 // typedAhead says whether input that was typed may still wait to be read.
 func (s *Session) typedAhead() bool {
-	if s.cfg.Device == nil || s.streams.apart { // pipes show nothing
+	if s.cfg.Device == nil || s.record.Apart() { // pipes show nothing
 		return false
 	}
 	return s.ahead.Waits(s.inputs, func() (n int) {

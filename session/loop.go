@@ -68,7 +68,7 @@ func (s *Session) turn() (over bool) {
 
 // retry fires while the journal is failing, to find out when it works again.
 func (s *Session) retry() <-chan time.Time {
-	if !s.journalBad {
+	if !s.record.Failing() {
 		return nil
 	}
 	return time.After(journalRetry)
@@ -88,12 +88,12 @@ func (s *Session) drain() (more bool) {
 	if told != s.off {
 		s.watch.output() // of bytes that came without a notice, after the followers looked
 	}
-	if s.journalBad {
+	if s.record.Failing() {
 		s.saveBacklog()
 	}
 	taken := 0
 	for taken < drainBytes {
-		p := s.ring.Unread(s.off, s.streams.piece(drainBytes-taken))
+		p := s.ring.Unread(s.off, s.record.Piece(drainBytes-taken))
 		if len(p) == 0 {
 			break
 		}
@@ -113,20 +113,15 @@ func (s *Session) drain() (more bool) {
 // take journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
 // stays valid because it is acknowledged last.
 func (s *Session) take(p []byte) {
-	if !s.journalBad {
-		if err := s.journalOutput(s.off, p); err != nil {
-			s.journalFails(err)
-		} else {
-			s.journalled = s.off + uint64(len(p))
-		}
+	if err := s.record.Output(s.off, p); err != nil {
+		s.journalFails(err)
 	}
-	s.streams.took(s.off, len(p))
 	if s.quarantined {
 		s.off += uint64(len(p))
 	} else {
 		s.ingest(p)
 	}
-	s.makeRoom()
+	s.record.MakeRoom(s.off)
 	s.ack()
 }
 
@@ -140,42 +135,26 @@ func (s *Session) ingest(p []byte) {
 }
 
 func (s *Session) ack() {
-	if s.ring.Ack(s.journalled) {
+	if s.ring.Ack(s.record.Done()) {
 		s.cfg.Device.Resume()
 	}
 }
 
-// makeRoom keeps the child going while the journal fails: once what could not be
-// journalled fills three quarters of the ring, it is given up and counted as a gap.
-func (s *Session) makeRoom() {
-	if s.off-s.journalled > uint64(s.ring.Cap())/4*3 || s.off > s.journalled && s.ring.LogUsed() > 75 {
-		s.journalled = s.off
-	}
-}
-
+// journalFails tells that the journal cannot be written.
 func (s *Session) journalFails(err error) {
-	s.journalBad = true
+	s.record.Fail()
 	s.log.Error("history is not being written; the session goes on", "session", s.cfg.ID, "err", err)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err.Error() })
 }
 
-// saveBacklog tries to journal what could not be: first the gap, if bytes were given
-// up, then what the ring still holds.
+// saveBacklog tries to journal what could not be.
 func (s *Session) saveBacklog() {
-	end := s.cfg.Journal.End()
-	if err := s.reach(s.journalled); err != nil {
+	gap, ok := s.record.Retry(s.off)
+	if !ok {
 		return
 	}
-	for s.journalled < s.off {
-		p := s.ring.Unread(s.journalled, s.streams.piece(int(s.off-s.journalled)))
-		if err := s.journalOutput(s.journalled, p); err != nil {
-			return
-		}
-		s.journalled += uint64(len(p))
-	}
-	s.journalBad = false
 	s.ack()
-	s.log.Warn("history is being written again", "session", s.cfg.ID, "gap_bytes", s.journalled-end)
+	s.log.Warn("history is being written again", "session", s.cfg.ID, "gap_bytes", gap)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
 }
 
@@ -188,7 +167,7 @@ func (s *Session) digest() {
 		return
 	}
 	s.answer()
-	if s.streams.apart {
+	if s.record.Apart() {
 		defer s.watch.output() // the streams of what was taken are known from here on
 	}
 	now := time.Now()
@@ -198,7 +177,7 @@ func (s *Session) digest() {
 	if changed && s.clock.due(now) {
 		s.watch.frames()
 	}
-	s.check.grew(s.off)
+	s.check.Grew(s.off)
 	s.keepScreen()
 	s.inputwait.output(now)
 	s.waits.Changed()
@@ -253,7 +232,7 @@ func (s *Session) settle() {
 }
 
 func (s *Session) drained() bool {
-	return s.ring == nil || s.ring.Head() == s.off && s.journalled == s.off
+	return s.ring == nil || s.ring.Head() == s.off && s.record.Done() == s.off
 }
 
 // detach gives ring and PTY up: history is all there is now.
@@ -302,7 +281,9 @@ func (s *Session) finish() {
 	s.rules.save()
 	s.rules.end()
 	s.endWaits()
-	s.leaveStreams()
+	if err := s.record.Leave(); err != nil {
+		s.log.Warn("journal", "session", s.cfg.ID, "err", err)
+	}
 }
 
 // leave ends what depends on nothing that can panic.

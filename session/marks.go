@@ -16,10 +16,10 @@ type typedMark struct {
 
 // note puts a mark into the journal. A journal that fails says so by itself.
 func (s *Session) note(mark []byte) {
-	if s.journalBad || s.quiet {
+	if s.quiet {
 		return
 	}
-	if err := s.cfg.Journal.AppendMark(mark); err != nil {
+	if err := s.record.Mark(mark); err != nil {
 		s.journalFails(err)
 	}
 }

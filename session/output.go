@@ -3,9 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
-	"sync"
 
-	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/internal/history"
 )
 
 // ErrFuture is returned for offsets that have not been printed yet.
@@ -19,48 +18,15 @@ type Chunk struct {
 	Gap  uint64 // bytes lost between the offset asked for and From
 }
 
-// tap lets followers read the ring beside the owner. The lock keeps the mapping alive
-// while it is read.
-type tap struct {
-	mu   sync.RWMutex
-	ring *ring.Ring
-}
-
-func (t *tap) read(off uint64, dst []byte) (n int, head uint64, ok bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.ring == nil {
-		return 0, 0, false
-	}
-	n, ok = t.ring.CopyAt(off, dst)
-	return n, t.ring.Head(), ok
-}
-
-func (t *tap) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ring = nil
-}
-
 // ErrNoRoom is returned by Fill for a ring that is full.
-var ErrNoRoom = errors.New("the ring is full")
+var ErrNoRoom = history.ErrNoRoom
 
 // Fill is for a ring that is written in the session's own process: f writes into a prefix of
 // room and returns how long that is, and it is published. Followers are kept out of the ring
 // meanwhile. A keeper's ring they may read while it is written, as they check afterwards, but
 // in one process that is a data race. f must not block, nor keep room.
 func (s *Session) Fill(f func(room []byte) (int, error)) (int, error) {
-	s.tap.mu.Lock()
-	defer s.tap.mu.Unlock()
-	room := s.cfg.Ring.Room()
-	if room == nil {
-		return 0, ErrNoRoom
-	}
-	n, err := f(room)
-	if n > 0 {
-		s.cfg.Ring.Publish(n)
-	}
-	return n, err
+	return s.followers.Fill(s.cfg.Ring, f)
 }
 
 // Output reads up to len(buf) bytes from an offset: what was printed a moment ago from
@@ -79,7 +45,7 @@ func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 
 // raw is Output as it came.
 func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
-	if n, _, ok := s.tap.read(from, buf); ok {
+	if n, _, ok := s.followers.Read(from, buf); ok {
 		return Chunk{Data: buf[:n], From: from, Next: from + uint64(n)}, nil
 	}
 	if end := s.end(); from > end {
@@ -94,9 +60,55 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 
 // end is the offset after the newest byte there is.
 func (s *Session) end() uint64 {
-	_, head, _ := s.tap.read(0, nil)
+	_, head, _ := s.followers.Read(0, nil)
 	return max(head, s.Status().Offset, s.cfg.Journal.End())
 }
 
 // OutputRange is the range of offsets that can be read.
 func (s *Session) OutputRange() (start, end uint64) { return s.cfg.Journal.Start(), s.end() }
+
+// What output is, under the session's name.
+type (
+	// Stream is where output came from.
+	Stream = history.Stream
+	// StreamRun is a number of output bytes of one stream.
+	StreamRun = history.StreamRun
+)
+
+// Streams.
+const (
+	Merged = history.Merged // a terminal, or one pipe for both
+	Stdout = history.Stdout
+	Stderr = history.Stderr
+)
+
+// Streams is what the output in [from, to) is, in order: one run of Merged when that is
+// not known. It may be called from any goroutine.
+func (s *Session) Streams(from, to uint64) ([]StreamRun, error) {
+	return s.record.Runs(s.cfg.Journal, from, to)
+}
+
+// OutputApart is Output with what its bytes are. It may give less than there is: what its
+// owner has not seen yet, and more than so many runs, come next time.
+func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, error) {
+	if end, ok := s.record.Known(); ok {
+		buf = buf[:min(uint64(len(buf)), max(end, from)-from)]
+	}
+	c, err := s.Output(from, buf)
+	if err != nil || len(c.Data) == 0 {
+		return c, nil, err
+	}
+	runs, err := s.Streams(c.From, c.Next)
+	if err != nil {
+		return Chunk{}, nil, err
+	}
+	if len(runs) > history.MaxRuns {
+		runs = runs[:history.MaxRuns]
+		n := 0
+		for _, r := range runs {
+			n += r.Bytes
+		}
+		c.Data, c.Next = c.Data[:n], c.From+uint64(n)
+	}
+	return c, runs, nil
+}

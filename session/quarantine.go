@@ -59,11 +59,11 @@ func (s *Session) quarantine(why string) {
 		s.rules.cancel()
 		s.rules = nil
 	}
-	s.off = max(s.off, s.journalled) // it was journalled, and then shown
-	if s.ring != nil && s.journalled > 0 {
+	s.off = max(s.off, s.record.Done()) // it was journalled, and then shown
+	if s.ring != nil && s.record.Done() > 0 {
 		s.ack()
 	}
-	s.streams.beginAt(s.off)
+	s.record.Forget(s.off)
 	s.inputwait, s.execTimer = newInputWait(s), nil
 	s.engine = s.placeholder(why)
 	func() {

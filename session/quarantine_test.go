@@ -111,7 +111,7 @@ func (f *fixture) goesOn(t *testing.T, want string) {
 		t.Errorf("its end: %+v, %v", w, err)
 	}
 	f.Session.Stop()
-	if got, gap := history(t, f.dir); string(got) != want || gap != 0 {
+	if got, gap := kept(t, f.dir); string(got) != want || gap != 0 {
 		t.Errorf("the history has %d bytes and a gap of %d, want %d", len(got), gap, len(want))
 	}
 }

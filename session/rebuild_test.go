@@ -32,8 +32,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return m
 }
 
-// history is all output that a session's directory has.
-func history(t *testing.T, dir string) (data []byte, gap uint64) {
+// kept is all output that a session's directory has.
+func kept(t *testing.T, dir string) (data []byte, gap uint64) {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestStoppedBeforeItWasRebuilt(t *testing.T) {
 	last := reopen(t, s.dir, s.fake.ring, journal.Options{})
 	waitText(t, last.Session, "and on it goes")
 	last.Stop()
-	if got, gap := history(t, s.dir); !bytes.Equal(got, want) || gap != 0 {
+	if got, gap := kept(t, s.dir); !bytes.Equal(got, want) || gap != 0 {
 		t.Errorf("%d bytes with a gap of %d, want %d", len(got), gap, len(want))
 	}
 }
@@ -137,7 +137,7 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 		{16, "ghijklmnop"}, // on
 	} {
 		if err := s.do(testContext(t), func() {
-			if err := s.journalOutput(c.off, []byte(c.data)); err != nil {
+			if err := s.record.Append(c.off, []byte(c.data)); err != nil {
 				t.Error(err)
 			}
 		}); err != nil {
@@ -145,7 +145,7 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 		}
 	}
 	s.Stop()
-	if got, gap := history(t, s.dir); string(got) != "0123456789abfghijklmnop" || gap != 3 {
+	if got, gap := kept(t, s.dir); string(got) != "0123456789abfghijklmnop" || gap != 3 {
 		t.Errorf("%q with a gap of %d", got, gap)
 	}
 }
@@ -176,7 +176,7 @@ func TestJournalPastTheRing(t *testing.T) {
 		t.Error("nobody is told")
 	}
 	again.Stop()
-	if got, _ := history(t, s.dir); uint64(len(got)) != end {
+	if got, _ := kept(t, s.dir); uint64(len(got)) != end {
 		t.Errorf("the history has %d bytes, before %d", len(got), end)
 	}
 }

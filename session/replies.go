@@ -32,7 +32,7 @@ func (s *Session) emulate(p []byte) {
 func (s *Session) answer() {
 	s.replies.Add(s.off, s.engine.Replies(nil))
 	for _, r := range s.replies.Take() {
-		if s.streams.apart || s.shell != nil && s.askerEnded(r.At) {
+		if s.record.Apart() || s.shell != nil && s.askerEnded(r.At) {
 			continue
 		}
 		s.inputs.Reply(r.Data)

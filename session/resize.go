@@ -24,7 +24,7 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		if err = s.cfg.Device.Resize(cols, rows); err != nil {
 			return
 		}
-		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.journalBad {
+		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.record.Failing() {
 			s.journalFails(jerr)
 		}
 		s.engine.Resize(cols, rows)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -103,10 +103,9 @@ type Session struct {
 	start   sync.Once
 
 	// The owner's.
-	off         uint64 // bytes the emulator has seen
-	journalled  uint64 // bytes in the journal and acknowledged; ≤ off
-	journalBad  bool   // the last append failed
-	exit        *Exit  // reported by the keeper, not reached yet
+	off         uint64           // bytes the emulator has seen
+	record      history.Recorder // writes the journal
+	exit        *Exit            // reported by the keeper, not reached yet
 	exitAt      uint64
 	closed      bool // no more output can come
 	released    bool
@@ -132,19 +131,18 @@ type Session struct {
 	lastCommand Command         // of the shell, begun or ended
 	rules       *rulesHost      // nil: there are no rules
 	clock       frameClock
-	check       checkpoints
-	sparse      sparse
-	streams     streams
+	check       history.Checkpoints
+	screens     *history.Screens
 	saidSaved   said // what is in its file
 	quarantined bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk
 
-	watch  watchers
-	read   wait.Progress
-	inputs *typing.Queue
-	ahead  typing.Ahead
-	tap    tap
+	watch     watchers
+	read      wait.Progress
+	inputs    *typing.Queue
+	ahead     typing.Ahead
+	followers history.RingReader
 
 	mu     sync.Mutex
 	status Status
@@ -167,11 +165,11 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Shell != nil {
 		s.shell = newTracking(cfg.Shell, cfg.Dir)
 	}
-	s.sparse.series = checkpoint.NewSeries(cfg.Dir, checkpoint.SeriesOptions{})
+	s.screens = history.NewScreens(cfg.Dir)
 	s.inputs = typing.NewQueue(cfg.Device)
 	s.clock.interval = cfg.FrameInterval
-	s.tap.ring = cfg.Ring
-	s.streams.begin(cfg.Ring)
+	s.followers.Open(cfg.Ring)
+	s.record.Begin(cfg.Journal, cfg.Ring)
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -31,7 +32,7 @@ func (p *printed) print(r *ring.Ring, pieces int) {
 		}
 		r.PublishAs(s, n)
 		p.all.WriteString(text[:n])
-		p.apart[streamOf(s)].WriteString(text[:n])
+		p.apart[Stdout+Stream(s)].WriteString(text[:n])
 	}
 }
 
@@ -166,11 +167,12 @@ func TestMarkWithoutItsOutput(t *testing.T) {
 	r.PublishAs(ring.Stderr, copy(r.RoomFor(ring.Stderr), "error"))
 	s.Notice()
 	awaitOffset(t, s.Session, 8)
-	changes, err := s.pastChanges(0, 8)
+	var asked history.Streams // which remembers nothing
+	runs, err := asked.Runs(s.cfg.Journal, 0, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(runsOf(changes, 0, 8)); got != "[{stdout 3} {stderr 5}]" {
+	if got := fmt.Sprint(runs); got != "[{stdout 3} {stderr 5}]" {
 		t.Error(got)
 	}
 }
@@ -205,15 +207,16 @@ func TestLongStream(t *testing.T) {
 			marks++
 		}
 	}
-	if least := total / markReach; marks < least || marks > 2*total/markBytes {
+	if least := total / history.MarkReach; marks < least || marks > 2*total/history.MarkBytes {
 		t.Errorf("%d marks in %d bytes", marks, total)
 	}
 	for off := uint64(0); off < uint64(total); off += 7777 {
-		changes, err := s.pastChanges(off, off+1)
+		var asked history.Streams // which remembers nothing
+		runs, err := asked.Runs(s.cfg.Journal, off, off+1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if runs := runsOf(changes, off, off+1); runs[0].Stream != Stderr {
+		if runs[0].Stream != Stderr {
 			t.Fatalf("at %d: %v", off, runs)
 		}
 	}

@@ -1,4 +1,4 @@
-package session
+package history
 
 import (
 	"errors"
@@ -33,15 +33,15 @@ type StreamRun struct {
 }
 
 const (
-	// markBytes is how much output there is at most between two marks, as far as they are
+	// MarkBytes is how much output there is at most between two marks, as far as they are
 	// written, and in a piece.
-	markBytes = 64 << 10
-	// markReach is how far before a byte the mark that speaks of it can be.
-	markReach = 2 * markBytes
+	MarkBytes = 64 << 10
+	// MarkReach is how far before a byte the mark that speaks of it can be.
+	MarkReach = 2 * MarkBytes
 	// maxChanges bounds what is kept in memory for those who follow; others ask the journal.
 	maxChanges = 4096
-	// maxRuns bounds the runs of one answer.
-	maxRuns = 1024
+	// MaxRuns bounds the runs of one answer.
+	MaxRuns = 1024
 )
 
 // change says that the output from at on is of a stream.
@@ -50,8 +50,8 @@ type change struct {
 	stream Stream
 }
 
-// streams is what a session knows of its streams.
-type streams struct {
+// Streams is what is known of the streams of a session's output.
+type Streams struct {
 	ring  *ring.Ring
 	apart bool // the ring tells them apart
 
@@ -67,33 +67,32 @@ type streams struct {
 	end     uint64
 }
 
-func (st *streams) begin(r *ring.Ring) {
-	st.ring, st.apart = r, r != nil && r.Separated()
-}
+// Apart says that stdout and stderr are told apart.
+func (st *Streams) Apart() bool { return st.apart }
 
-// beginAt is called when it is known where the journal ends.
-func (st *streams) beginAt(off uint64) {
+// Forget gives up what is known of the output before an offset, where more of it begins.
+func (st *Streams) Forget(off uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.since, st.end, st.changes = off, off, nil
 }
 
-// piece bounds what is taken at once, so that each piece can have its mark.
-func (st *streams) piece(n int) int {
+// Piece bounds what is taken at once, so that each piece can have its mark.
+func (st *Streams) Piece(n int) int {
 	if st.apart {
-		return min(n, markBytes)
+		return min(n, MarkBytes)
 	}
 	return n
 }
 
 // of is what the n bytes at off are. They must be in the ring.
-func (st *streams) of(off uint64, n int) (runs []ring.Run, known bool) {
+func (st *Streams) of(off uint64, n int) (runs []ring.Run, known bool) {
 	st.runs, known = st.ring.Runs(st.runs[:0], off, off+uint64(n))
 	return st.runs, known
 }
 
 // took is told of output in the order it comes, and remembers what it is.
-func (st *streams) took(off uint64, n int) {
+func (st *Streams) took(off uint64, n int) {
 	if !st.apart {
 		return
 	}
@@ -119,89 +118,47 @@ func (st *streams) took(off uint64, n int) {
 
 func streamOf(s ring.Stream) Stream { return Stdout + Stream(s) }
 
-func (st *streams) changeTo(off uint64, s Stream) {
+func (st *Streams) changeTo(off uint64, s Stream) {
 	if n := len(st.changes); n == 0 || st.changes[n-1].stream != s {
 		st.changes = append(st.changes, change{off, s})
 	}
 }
 
-// journalOutput appends p, the bytes at off, after what is to be said of their streams. The
-// journal has each byte once and at its own offset, whatever its owner believes: what it has
-// is left out, what it does not reach is a counted gap.
-func (s *Session) journalOutput(off uint64, p []byte) error {
-	if end := s.cfg.Journal.End(); end > off {
-		have := min(end-off, uint64(len(p)))
-		off, p = off+have, p[have:]
-	}
-	if len(p) == 0 {
-		return nil
-	}
-	if err := s.reach(off); err != nil {
-		return err
-	}
-	if s.streams.apart {
-		if err := s.markStreams(off, len(p)); err != nil {
-			return err
-		}
-	}
-	return s.cfg.Journal.AppendOutput(p)
-}
-
-// reach makes what the journal lacks before off a gap.
-func (s *Session) reach(off uint64) error {
-	end := s.cfg.Journal.End()
-	if end >= off {
-		return nil
-	}
-	return s.cfg.Journal.AppendGap(off - end)
-}
-
-// markStreams writes a mark where the newest one does not say what the n bytes at off are,
+// mark writes a mark where the newest one does not say what the n bytes at off are,
 // or is too far back to be found.
-func (s *Session) markStreams(off uint64, n int) error {
-	st := &s.streams
+func (r *Recorder) mark(off uint64, n int) error {
+	st := &r.Streams
 	runs, known := st.of(off, n)
 	m, last := journal.Streams{Unknown: !known}, Merged
 	for _, r := range runs {
 		m.Runs = append(m.Runs, journal.StreamRun{Stream: journal.Stream(r.Stream), Bytes: r.Bytes})
 		last = streamOf(r.Stream)
 	}
-	if st.marked && len(m.Runs) <= 1 && st.current == last && off-st.at < markBytes {
+	if st.marked && len(m.Runs) <= 1 && st.current == last && off-st.at < MarkBytes {
 		return nil
 	}
-	if err := s.cfg.Journal.AppendMark(m.AppendTo(nil)); err != nil {
+	if err := r.journal.AppendMark(m.AppendTo(nil)); err != nil {
 		return err
 	}
 	st.marked, st.at, st.current = true, off, last
 	return nil
 }
 
-// leaveStreams ends what the newest mark says: the next owner may be of a version that
-// writes none.
-func (s *Session) leaveStreams() {
-	if st := &s.streams; st.marked && !s.journalBad && s.ring != nil {
-		if err := s.cfg.Journal.AppendMark(journal.Streams{Unknown: true}.AppendTo(nil)); err != nil {
-			s.log.Warn("journal", "session", s.cfg.ID, "err", err)
-		}
-		st.marked = false
-	}
-}
-
-// Streams is what the output in [from, to) is, in order: one run of Merged when that is
-// not known. It may be called from any goroutine.
-func (s *Session) Streams(from, to uint64) ([]StreamRun, error) {
-	if runs, ok := s.streams.recent(from, to); ok {
+// Runs is what the output in [from, to) is, in order: one run of Merged when that is
+// not known. What is not remembered is read from a journal.
+func (st *Streams) Runs(j *journal.Journal, from, to uint64) ([]StreamRun, error) {
+	if runs, ok := st.recent(from, to); ok {
 		return runs, nil
 	}
-	changes, err := s.pastChanges(from, to)
+	changes, err := pastChanges(j, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("streams of the output at %d: %w", from, err)
 	}
 	return runsOf(changes, from, to), nil
 }
 
-// recent is Streams for what is remembered.
-func (st *streams) recent(from, to uint64) ([]StreamRun, bool) {
+// recent is Runs for what is remembered.
+func (st *Streams) recent(from, to uint64) ([]StreamRun, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if !st.apart || from < st.since || to > st.end {
@@ -211,8 +168,8 @@ func (st *streams) recent(from, to uint64) ([]StreamRun, bool) {
 }
 
 // pastChanges reads changes from the journal's marks.
-func (s *Session) pastChanges(from, to uint64) ([]change, error) {
-	r := s.Records(from - min(from, markReach))
+func pastChanges(j *journal.Journal, from, to uint64) ([]change, error) {
+	r := j.NewReader(from - min(from, MarkReach))
 	defer r.Close()
 	var changes []change
 	for {
@@ -278,33 +235,8 @@ func runsOf(changes []change, from, to uint64) []StreamRun {
 	return runs
 }
 
-// OutputApart is Output with what its bytes are. It may give less than there is: what its
-// owner has not seen yet, and more than so many runs, come next time.
-func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, error) {
-	if end, ok := s.streams.known(); ok {
-		buf = buf[:min(uint64(len(buf)), max(end, from)-from)]
-	}
-	c, err := s.Output(from, buf)
-	if err != nil || len(c.Data) == 0 {
-		return c, nil, err
-	}
-	runs, err := s.Streams(c.From, c.Next)
-	if err != nil {
-		return Chunk{}, nil, err
-	}
-	if len(runs) > maxRuns {
-		runs = runs[:maxRuns]
-		n := 0
-		for _, r := range runs {
-			n += r.Bytes
-		}
-		c.Data, c.Next = c.Data[:n], c.From+uint64(n)
-	}
-	return c, runs, nil
-}
-
-// known is the end of the output whose streams can be told.
-func (st *streams) known() (uint64, bool) {
+// Known is the end of the output whose streams can be told.
+func (st *Streams) Known() (uint64, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.end, st.apart

@@ -2,103 +2,34 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
-const (
-	// A checkpoint is due after this much output, or once output rests this long.
-	checkpointBytes = 8 << 20
-	checkpointQuiet = 2 * time.Second
-)
-
-// checkpoints says when the next checkpoint is due. A snapshot holds the scrollback, so
-// it can be much larger than the output since the last one: what is written stays in
-// proportion to what was printed, and so does what a restart has to replay.
-type checkpoints struct {
-	at    uint64 // offset of the newest one
-	size  uint64 // of the newest one, bytes
-	timer *time.Timer
-}
-
-// worth reports whether so much was printed since the newest checkpoint that another
-// is worth its size: a sixteenth of it at rest, as much again in a flood.
-func (c *checkpoints) worth(off uint64, flood bool) bool {
-	grown := off - c.at
-	if flood {
-		return grown >= max(checkpointBytes, c.size)
+// past is what is kept, to make emulators of back then from.
+func (s *Session) past() *history.Past {
+	return &history.Past{
+		Journal: s.cfg.Journal, Dir: s.cfg.Dir, Engine: s.engineName(), Screens: s.screens,
+		Log: s.log.With("session", s.cfg.ID),
 	}
-	return grown > 0 && grown >= c.size/16
-}
-
-func (c *checkpoints) grew(off uint64) {
-	wait := checkpointQuiet
-	switch {
-	case c.worth(off, true):
-		wait = 0
-	case !c.worth(off, false):
-		return
-	}
-	if c.timer == nil {
-		c.timer = time.NewTimer(wait)
-	} else {
-		c.timer.Reset(wait)
-	}
-}
-
-// C fires when a checkpoint is due.
-func (c *checkpoints) C() <-chan time.Time {
-	if c.timer == nil {
-		return nil
-	}
-	return c.timer.C
-}
-
-// sparse keeps the screen, without scrollback, every so often: what looking back begins
-// with.
-type sparse struct {
-	mu     sync.Mutex // Past reads on other goroutines
-	series *checkpoint.Series
-	at     uint64 // offset of the newest one
 }
 
 // keepScreen adds the screen to the series when enough was printed since the last time.
 func (s *Session) keepScreen() {
-	sp := &s.sparse
-	if s.off-sp.at < checkpointBytes || s.journalBad || s.cfg.Dir == "" {
+	if !s.screens.Due(s.off) || s.record.Failing() || s.cfg.Dir == "" {
 		return
 	}
-	sp.at = s.off
-	c := checkpoint.Checkpoint{
+	err := s.screens.Keep(checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
-	}
-	sp.mu.Lock()
-	defer sp.mu.Unlock()
-	if err := errors.Join(sp.series.Add(c), sp.series.Thin(s.off)); err != nil {
+	})
+	if err != nil {
 		s.log.Warn("keep a screen for looking back", "session", s.cfg.ID, "err", err)
 	}
-}
-
-// nearestScreen restores the newest kept screen that is after have and not after until. It
-// comes without scrollback: where a full checkpoint is near that is better.
-func (s *Session) nearestScreen(engine vterm.Engine, until, have uint64) (from uint64, ok bool) {
-	if s.cfg.Dir == "" {
-		return 0, false
-	}
-	s.sparse.mu.Lock()
-	c, err := s.sparse.series.Nearest(until)
-	s.sparse.mu.Unlock()
-	if err != nil || c.Engine != s.engineName() || c.Offset <= have || c.Offset < s.cfg.Journal.Start() || engine.Restore(c.Snapshot) != nil {
-		return 0, false
-	}
-	return c.Offset, true
 }
 
 // snapshots are buffers for snapshots with all their scrollback, which many sessions write
@@ -108,12 +39,12 @@ var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 // checkpoint writes the emulator's state down. A failure costs only time at the next
 // start, and a full disk is reported by the journal.
 func (s *Session) checkpoint() {
-	s.check.timer = nil
-	if s.engine == nil || !s.check.worth(s.off, false) || s.journalBad || s.quarantined {
+	s.check.Stop()
+	if s.engine == nil || !s.check.Worth(s.off, false) || s.record.Failing() || s.quarantined {
 		return
 	}
 	if s.cfg.Dir == "" { // nobody will go on from it
-		s.check.at = s.off
+		s.check.Wrote(s.off, s.check.Size())
 		return
 	}
 	s.saveTracking()
@@ -123,14 +54,14 @@ func (s *Session) checkpoint() {
 	defer snapshots.Put(buf)
 	snapshot := s.engine.AppendSnapshot((*buf)[:0])
 	*buf = snapshot
-	s.check.at, s.check.size = s.off, uint64(len(snapshot))
+	s.check.Wrote(s.off, uint64(len(snapshot)))
 	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: snapshot,
 	})
 	if err != nil {
 		s.log.Warn("checkpoint", "session", s.cfg.ID, "err", err)
 	}
-	if time.Since(s.Status().LastOutput) >= checkpointQuiet {
+	if time.Since(s.Status().LastOutput) >= history.CheckpointQuiet {
 		s.engine.Pack()
 	}
 }
@@ -173,14 +104,15 @@ func (s *Session) rebuild() bool {
 	ctx, cancel := s.untilStop()
 	defer cancel()
 	end := s.cfg.Journal.End()
-	from, size := s.restoreInto(s.engine, end)
-	s.check.at, s.check.size = from, size
+	past := s.past()
+	from, size := past.Restore(s.engine, end)
+	s.check.Wrote(from, size)
 	s.resumeTracking(from)
 	s.resumeDedup()
 	s.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
 	s.statusOfScreen()
-	if _, err := replay(ctx, s.cfg.Journal.NewReader(from), s.engine, end, s.replayed); ctx.Err() != nil {
+	if _, err := past.Replay(ctx, s.engine, from, end, s.replayed); ctx.Err() != nil {
 		return false
 	} else if err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
@@ -231,29 +163,6 @@ func (s *Session) recordSize() {
 	}
 }
 
-// restoreInto loads the newest checkpoint that is not after until, and returns the offset
-// to replay from and the checkpoint's size in bytes.
-func (s *Session) restoreInto(engine vterm.Engine, until uint64) (from, size uint64) {
-	if s.cfg.Dir == "" {
-		return s.cfg.Journal.Start(), 0
-	}
-	c, err := checkpoint.Read(s.cfg.Dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return s.cfg.Journal.Start(), 0
-	case err != nil, c.Engine != s.engineName(), c.Offset > s.cfg.Journal.End():
-		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", c.Engine, "err", err)
-		return s.cfg.Journal.Start(), 0
-	case c.Offset > until:
-		return s.cfg.Journal.Start(), 0
-	}
-	if err := engine.Restore(c.Snapshot); err != nil {
-		s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "err", err)
-		return s.cfg.Journal.Start(), 0
-	}
-	return c.Offset, uint64(len(c.Snapshot))
-}
-
 // begin makes everything stand where the journal ends.
 func (s *Session) begin() {
 	s.stand()
@@ -266,7 +175,6 @@ func (s *Session) stand() {
 	if s.ring != nil && s.ring.Head() < s.off {
 		s.stepBack(s.ring.Head())
 	}
-	s.journalled = s.off
 	if s.ring != nil {
 		s.ring.Ack(s.off) // journalled by an earlier owner who died before saying so
 		s.cfg.Device.Resume()
@@ -274,7 +182,7 @@ func (s *Session) stand() {
 			s.skipTo(tail)
 		}
 	}
-	s.streams.beginAt(s.off)
+	s.record.StandAt(s.off)
 	s.watch.output()
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
 		s.inputwait.lookAt(s.inputwait.machine.Restart(time.Now()))
@@ -287,10 +195,10 @@ func (s *Session) stand() {
 // older directory was put back, say). The gap is recorded, not hidden.
 func (s *Session) skipTo(off uint64) {
 	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
-	if err := s.reach(off); err != nil {
+	if err := s.record.Skip(off); err != nil {
 		s.journalFails(err)
 	}
-	s.off, s.journalled = off, off
+	s.off = off
 }
 
 // stepBack goes on at the ring's head when the journal reaches past it (it is another

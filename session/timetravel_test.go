@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -32,7 +33,7 @@ func picture(e vterm.Engine) string {
 func TestPast(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	var all []byte
-	for i := 0; len(all) < 2*checkpointBytes+1<<20; {
+	for i := 0; len(all) < 2*history.CheckpointBytes+1<<20; {
 		begin := len(all)
 		for len(all)-begin < 256<<10 {
 			all = fmt.Appendf(all, "\x1b[3%dmline %d of the log, and some more text to fill it\x1b[m\r\n", i%8, i)
@@ -45,7 +46,7 @@ func TestPast(t *testing.T) {
 	if err != nil || len(kept) < 2 {
 		t.Fatalf("%d screens kept of %d MiB: %v", len(kept), len(all)>>20, err)
 	}
-	offsets := []int{0, 1, 1000, checkpointBytes, checkpointBytes + 12345, len(all)}
+	offsets := []int{0, 1, 1000, history.CheckpointBytes, history.CheckpointBytes + 12345, len(all)}
 	for _, k := range kept { // right behind a kept screen nothing may be missing or double
 		offsets = append(offsets, int(k.Offset), int(k.Offset)+30)
 	}

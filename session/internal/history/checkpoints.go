@@ -1,0 +1,155 @@
+package history
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/checkpoint"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+const (
+	// CheckpointBytes is the output after which a checkpoint is due, and a screen is kept.
+	CheckpointBytes = 8 << 20
+	// CheckpointQuiet is how long output rests before a checkpoint is due.
+	CheckpointQuiet = 2 * time.Second
+)
+
+// Checkpoints says when the next checkpoint is due. A snapshot holds the scrollback, so
+// it can be much larger than the output since the last one: what is written stays in
+// proportion to what was printed, and so does what a restart has to replay.
+type Checkpoints struct {
+	at    uint64 // offset of the newest one
+	size  uint64 // of the newest one, bytes
+	timer *time.Timer
+}
+
+// Wrote notes the newest checkpoint.
+func (c *Checkpoints) Wrote(at, size uint64) { c.at, c.size = at, size }
+
+// Size is the size of the newest one.
+func (c *Checkpoints) Size() uint64 { return c.size }
+
+// Worth reports whether so much was printed since the newest checkpoint that another
+// is worth its size: a sixteenth of it at rest, as much again in a flood.
+func (c *Checkpoints) Worth(off uint64, flood bool) bool {
+	grown := off - c.at
+	if flood {
+		return grown >= max(CheckpointBytes, c.size)
+	}
+	return grown > 0 && grown >= c.size/16
+}
+
+// Grew sets the clock after output up to an offset.
+func (c *Checkpoints) Grew(off uint64) {
+	wait := CheckpointQuiet
+	switch {
+	case c.Worth(off, true):
+		wait = 0
+	case !c.Worth(off, false):
+		return
+	}
+	if c.timer == nil {
+		c.timer = time.NewTimer(wait)
+	} else {
+		c.timer.Reset(wait)
+	}
+}
+
+// C fires when a checkpoint is due; call Stop then.
+func (c *Checkpoints) C() <-chan time.Time {
+	if c.timer == nil {
+		return nil
+	}
+	return c.timer.C
+}
+
+// Stop has no checkpoint be due until more is printed.
+func (c *Checkpoints) Stop() { c.timer = nil }
+
+// Screens keeps the screen, without scrollback, every so often: what looking back begins
+// with.
+type Screens struct {
+	mu     sync.Mutex // readers are on other goroutines
+	series *checkpoint.Series
+	at     uint64 // offset of the newest one; the owner's
+}
+
+// NewScreens is the series of screens in a session's directory.
+func NewScreens(dir string) *Screens {
+	return &Screens{series: checkpoint.NewSeries(dir, checkpoint.SeriesOptions{})}
+}
+
+// Due says that enough was printed since the newest one.
+func (sc *Screens) Due(off uint64) bool { return off-sc.at >= CheckpointBytes }
+
+// Keep adds a screen.
+func (sc *Screens) Keep(c checkpoint.Checkpoint) error {
+	sc.at = c.Offset
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	return errors.Join(sc.series.Add(c), sc.series.Thin(c.Offset))
+}
+
+// DropBefore drops the screens of output that is not kept any more.
+func (sc *Screens) DropBefore(off uint64) error {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	return sc.series.DropBefore(off)
+}
+
+func (sc *Screens) nearest(until uint64) (checkpoint.Checkpoint, error) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	return sc.series.Nearest(until)
+}
+
+// Past makes emulators stand where they stood.
+type Past struct {
+	Journal *journal.Journal
+	Dir     string // of checkpoint and screens; empty: there are none
+	Engine  string // name of the emulator
+	Screens *Screens
+	Log     *slog.Logger
+}
+
+// Restore loads the newest checkpoint that is not after until, and returns the offset
+// to replay from and the checkpoint's size in bytes.
+func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
+	start := p.Journal.Start()
+	if p.Dir == "" {
+		return start, 0
+	}
+	c, err := checkpoint.Read(p.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return start, 0
+	case err != nil, c.Engine != p.Engine, c.Offset > p.Journal.End():
+		p.Log.Warn("checkpoint not used; replaying from the start", "engine", c.Engine, "err", err)
+		return start, 0
+	case c.Offset > until:
+		return start, 0
+	}
+	if err := engine.Restore(c.Snapshot); err != nil {
+		p.Log.Warn("checkpoint not used; replaying from the start", "err", err)
+		return start, 0
+	}
+	return c.Offset, uint64(len(c.Snapshot))
+}
+
+// nearestScreen restores the newest kept screen that is after have and not after until. It
+// comes without scrollback: where a full checkpoint is near that is better.
+func (p *Past) nearestScreen(engine vterm.Engine, until, have uint64) (from uint64, ok bool) {
+	if p.Dir == "" {
+		return 0, false
+	}
+	c, err := p.Screens.nearest(until)
+	if err != nil || c.Engine != p.Engine || c.Offset <= have || c.Offset < p.Journal.Start() || engine.Restore(c.Snapshot) != nil {
+		return 0, false
+	}
+	return c.Offset, true
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// At makes an emulator stand as one stood after off bytes of output, from the nearest checkpoint or
+// screen and the journal. read reads output that is not in the journal yet, from an offset on; nothing:
+// there is no more.
+func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) ([]byte, error)) error {
+	from, size := p.Restore(engine, off)
+	if at, ok := p.nearestScreen(engine, off, from+CheckpointBytes); ok {
+		from = at
+	} else if size == 0 { // nothing to begin with: the size is the journal's to tell
+		if cols, rows, err := p.Journal.SizeAt(from); err == nil && cols > 0 {
+			engine.Resize(cols, rows)
+		}
+	}
+	at, err := p.Replay(ctx, engine, from, off, func(*journal.Record, uint64) { engine.Events(nil) })
+	if err != nil {
+		return fmt.Errorf("replay history: %w", err)
+	}
+	return replayRest(ctx, engine, max(from, at), off, read)
+}
+
+// replayRest feeds what is not in the journal yet.
+func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) ([]byte, error)) error {
+	buf := make([]byte, 64<<10)
+	for from < until {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := read(from, buf[:min(uint64(len(buf)), until-from)])
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		_, _ = engine.Write(b) // never fails
+		from += uint64(len(b))
+	}
+	return nil
+}
+
+// Replay feeds an emulator the output and the sizes that the journal has between two offsets,
+// and returns the offset it came to. Answers to queries are dropped: what programs asked
+// back then was answered back then. each is called after each piece of output, when
+// there may be events to take, and with each mark.
+func (p *Past) Replay(ctx context.Context, engine vterm.Engine, from, until uint64, each func(rec *journal.Record, at uint64)) (at uint64, err error) {
+	r := p.Journal.NewReader(from)
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return at, err
+		case ctx.Err() != nil:
+			return at, ctx.Err()
+		case rec.Offset > until, rec.Offset == until && rec.Kind == journal.KindOutput:
+			return at, nil
+		}
+		switch rec.Kind {
+		case journal.KindOutput:
+			rec.Data = rec.Data[:min(uint64(len(rec.Data)), until-rec.Offset)]
+			_, _ = engine.Write(rec.Data) // never fails
+			at = rec.Offset + uint64(len(rec.Data))
+			each(&rec, at)
+			engine.Replies(nil)
+		case journal.KindMark:
+			each(&rec, rec.Offset)
+		case journal.KindGap:
+			at = min(rec.Offset+rec.Lost, until)
+		case journal.KindResize:
+			engine.Resize(rec.Cols, rec.Rows)
+		}
+	}
+}
