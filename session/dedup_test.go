@@ -104,7 +104,7 @@ func TestLineKilledBeforeItWasTyped(t *testing.T) {
 		killed := t.TempDir()
 		if err := s.do(testContext(t), func() {
 			s.markLine("a-job")
-			s.tellTyped(&Line{Text: "make", ID: "a-job"})
+			s.lines.tellTyped(&Line{Text: "make", ID: "a-job"})
 			if typed {
 				s.lineNote("a-job")()
 			}

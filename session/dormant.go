@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/longterm-dev/longterm/store/journal"
@@ -35,8 +36,18 @@ func (a *Awake) touch(s *Session) {
 	if len(a.list) > a.max {
 		last := a.list[a.max]
 		a.list = a.list[:a.max]
-		last.hand(last.rest)
+		last.hand(func() {
+			if !a.has(last) { // else it was used again meanwhile
+				last.rest()
+			}
+		})
 	}
+}
+
+func (a *Awake) has(s *Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.list, s)
 }
 
 func (a *Awake) remove(s *Session) {

@@ -8,7 +8,8 @@ import (
 
 // echoed says that a command's output begins with some echo of its line: not where the shell's
 // editor writes to nowhere.
-func (s *Session) echoed(c *shell.Command) bool {
+func (h *lineHost) echoed(c *shell.Command) bool {
+	s := h.s
 	word := bytes.Fields([]byte(c.Text))
 	if len(word) == 0 {
 		return true

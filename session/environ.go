@@ -15,14 +15,14 @@ import (
 // known.
 func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 	err = s.do(ctx, func() {
-		if s.shell == nil {
+		if s.lines.shell == nil {
 			return
 		}
-		if now, _, readErr := shell.ReadEnv(s.shell.stateDir); readErr == nil {
+		if now, _, readErr := shell.ReadEnv(s.lines.shell.stateDir); readErr == nil {
 			env = now
 			return
 		}
-		env = maps.Clone(s.shell.env) // it is being written, or the shell has ended
+		env = maps.Clone(s.lines.shell.env) // it is being written, or the shell has ended
 	})
 	return env, err
 }
@@ -32,11 +32,12 @@ func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 const changedFile = "environ.json"
 
 // keepChanges adds up what changed.
-func (s *Session) keepChanges(changes []shell.EnvChange) {
+func (h *lineHost) keepChanges(changes []shell.EnvChange) {
+	s := h.s
 	if len(changes) == 0 || s.cfg.Dir == "" || s.quiet {
 		return
 	}
-	t := s.shell
+	t := h.shell
 	if t.changed == nil {
 		t.changed = LastEnv(s.cfg.Dir)
 	}

@@ -71,7 +71,7 @@ func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Call: rules.Call{Failed: make(chan struct{})}}
 	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n"), Keeps: readsItself(l.Text)}
 	var err error
-	opErr := s.do(ctx, func() { err = s.addRun(r) })
+	opErr := s.do(ctx, func() { err = s.lines.addRun(r) })
 	return r, errors.Join(opErr, err)
 }
 
@@ -97,17 +97,18 @@ func checkLine(text string) error {
 	return nil
 }
 
-func (s *Session) addRun(r *Run) error {
+func (h *lineHost) addRun(r *Run) error {
+	s := h.s
 	switch st := s.Status(); {
 	case st.State != Running || s.ring == nil:
 		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
-	case !s.followed():
+	case !h.followed():
 		return ErrNoShell
 	}
-	s.execs = append(s.execs, r)
-	err := s.lines().Give(&r.exec, s.busyWith)
+	h.runs = append(h.runs, r)
+	err := h.machine.Give(&r.exec, h.busyWith)
 	if err != nil {
-		s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
+		h.runs = slices.DeleteFunc(h.runs, func(x *Run) bool { return x == r })
 	}
 	if errors.Is(err, lineexec.ErrForeign) {
 		return ErrNoShell
@@ -115,14 +116,14 @@ func (s *Session) addRun(r *Run) error {
 	return err
 }
 
-func (s *Session) noteEntered(data []byte) {
-	if s.followed() {
-		s.lines().Typed(data)
+func (h *lineHost) noteEntered(data []byte) {
+	if h.followed() {
+		h.machine.Typed(data)
 	}
 }
 
-func (s *Session) busyWith() string {
-	st := s.shell.State()
+func (h *lineHost) busyWith() string {
+	st := h.shell.State()
 	switch {
 	case st.Running != nil && st.Running.Text != "":
 		return "it runs " + st.Running.Text
@@ -133,11 +134,12 @@ func (s *Session) busyWith() string {
 }
 
 // typeLine types a line whose turn it is.
-func (s *Session) typeLine(r *Run) error {
-	if wait := s.pasteSoon(r.Text); wait > 0 {
+func (h *lineHost) typeLine(r *Run) error {
+	s := h.s
+	if wait := h.pasteSoon(r.Text); wait > 0 {
 		return &lineexec.Later{After: wait}
 	}
-	data, err := s.typedLine(&r.Line)
+	data, err := h.typedLine(&r.Line)
 	if err == nil && len(r.Rules) > 0 {
 		_, err = s.addRules(r.Rules, &r.Call)
 	}
@@ -145,37 +147,38 @@ func (s *Session) typeLine(r *Run) error {
 		return err
 	}
 	r.Typed = time.Now()
-	if s.wraps(r.Text) {
+	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}
-	m := s.lineModes()
+	m := h.lineModes()
 	r.unseen = m.Canonical && !m.Echo
 	r.prompt = s.inputwait.machine.CursorLine()
-	s.noteTyped(data)
+	h.noteTyped(data)
 	s.markLine(r.ID)
-	s.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
+	h.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
 	_, err = s.inputs.AddNoted(context.Background(), data, s.lineNote(r.ID))
 	return err
 }
 
 // typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
 // text and no keys whatever is in it; a line that the editor kept is cleared.
-func (s *Session) typedLine(l *Line) ([]byte, error) {
+func (h *lineHost) typedLine(l *Line) ([]byte, error) {
+	s := h.s
 	var b []byte
-	st, text := s.shell.State(), l.Text
+	st, text := h.shell.State(), l.Text
 	if st.Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
-		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(s.lastCommand.Text, "\n"))...)
+		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
 	}
-	b = append(b, st.Prelude(s.shell.kind, l.Record)...)
-	if s.wraps(text) {
+	b = append(b, st.Prelude(h.shell.kind, l.Record)...)
+	if h.wraps(text) {
 		var err error
-		if text, err = s.wrapLine(text); err != nil {
+		if text, err = h.wrapLine(text); err != nil {
 			return nil, err
 		}
 	}
 	m := s.engine.Modes()
 	switch {
-	case s.pastes():
+	case h.pastes():
 		b = input.AppendPaste(b, []byte(text), &m)
 	case strings.Contains(text, "\n"):
 		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
@@ -189,19 +192,20 @@ func (s *Session) typedLine(l *Line) ([]byte, error) {
 
 // pastes says that the shell's editor takes pastes. Where it knows none, the mode was left
 // on by some program.
-func (s *Session) pastes() bool {
-	return s.engine.Modes().BracketedPaste && s.shell.kind.Pastes()
+func (h *lineHost) pastes() bool {
+	s := h.s
+	return s.engine.Modes().BracketedPaste && h.shell.kind.Pastes()
 }
 
 // wraps says that a text has to be made one line by wrapLine.
-func (s *Session) wraps(text string) bool {
-	if st := s.shell.State(); strings.Contains(text, "!") && st.Expands(s.shell.kind) {
+func (h *lineHost) wraps(text string) bool {
+	if st := h.shell.State(); strings.Contains(text, "!") && st.Expands(h.shell.kind) {
 		return true
 	}
-	if !s.pastes() {
+	if !h.pastes() {
 		return strings.ContainsAny(text, "\n\t")
 	}
-	return s.shell.kind == shell.Fish && strings.Contains(text, "\t") // it drops them
+	return h.shell.kind == shell.Fish && strings.Contains(text, "\t") // it drops them
 }
 
 // promptTime is how long zsh gets after its prompt to ask for pastes.
@@ -209,11 +213,11 @@ const promptTime = 20 * time.Millisecond
 
 // pasteSoon is how much longer the editor may take to ask for pastes: zsh does so after its
 // prompt.
-func (s *Session) pasteSoon(text string) time.Duration {
-	if s.pastes() || !s.shell.kind.Pastes() || !s.wraps(text) {
+func (h *lineHost) pasteSoon(text string) time.Duration {
+	if h.pastes() || !h.shell.kind.Pastes() || !h.wraps(text) {
 		return 0
 	}
-	return promptTime - time.Since(s.shell.State().Since)
+	return promptTime - time.Since(h.shell.State().Since)
 }
 
 // maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less
@@ -222,27 +226,29 @@ const maxCanonical = 4095
 
 // wrapLine makes one line of several for a shell whose editor knows no paste: one that
 // tells by marks of its own where the output begins.
-func (s *Session) wrapLine(text string) (string, error) {
+func (h *lineHost) wrapLine(text string) (string, error) {
+	s := h.s
 	token := shell.NewNonce()
-	line := shell.Wrap(s.shell.kind, text, token)
+	line := shell.Wrap(h.shell.kind, text, token)
 	if line == "" {
 		return "", fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		if len(part) > maxCanonical && !s.pastes() {
+		if len(part) > maxCanonical && !h.pastes() {
 			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
 		}
 	}
-	if strings.Contains(line, "\t") && !s.lineModes().Canonical {
+	if strings.Contains(line, "\t") && !h.lineModes().Canonical {
 		return "", fmt.Errorf("%w: this shell's editor would take its tabs for keys; put it into a file", ErrLine)
 	}
-	s.tell(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
+	h.tell(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
 	return line, nil
 }
 
 // lineModes are the terminal's settings. One that is canonical is its shell's line editor
 // itself, to which a tab is text.
-func (s *Session) lineModes() (m sys.Modes) {
+func (h *lineHost) lineModes() (m sys.Modes) {
+	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) (err error) {
 			m, err = sys.ReadModes(fd)
@@ -253,18 +259,19 @@ func (s *Session) lineModes() (m sys.Modes) {
 }
 
 // noteTyped moves the anchor of waits: what comes now answers what was typed now.
-func (s *Session) noteTyped(data []byte) {
+func (h *lineHost) noteTyped(data []byte) {
+	s := h.s
 	s.rememberTyped(data)
 	s.rules.typed(data, false)
 	s.typedSomething()
 	s.typedAt = s.moment(s.off)
-	s.typedByExec = true
 }
 
 // tellTyped tells the tracker of a line, and the journal, from which a restart tells it
 // again.
-func (s *Session) tellTyped(l *Line) {
-	s.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
+func (h *lineHost) tellTyped(l *Line) {
+	s := h.s
+	h.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
 	s.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
 	s.dedup.RememberLine(l.ID)
 }
@@ -277,32 +284,34 @@ func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) 
 }
 
 // advanceExec moves the line under way on.
-func (s *Session) advanceExec(c *shell.Change, goesOn bool) {
+func (h *lineHost) advanceExec(c *shell.Change, goesOn bool) {
+	s := h.s
 	if c.Kind == shell.ChangePrompt {
-		s.rememberShell()
+		h.rememberShell()
 	}
 	if !s.quiet {
-		s.lines().Changed(c.Kind, goesOn)
+		h.machine.Changed(c.Kind, goesOn)
 	}
 }
 
 // execDue does what execTimer was set for.
-func (s *Session) execDue() {
-	s.execTimer = nil
-	if s.shell != nil {
-		s.lines().Due()
+func (h *lineHost) execDue() {
+	h.timer = nil
+	if h.shell != nil {
+		h.machine.Due()
 	}
 }
 
 // Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
 // that are incomplete, without a word (fish), has to be told to drop it.
 func (s *Session) Stuck(ctx context.Context, r *Run) error {
-	return s.do(ctx, func() { s.lines().Stuck(&r.exec) })
+	return s.do(ctx, func() { s.lines.machine.Stuck(&r.exec) })
 }
 
 // afterEcho is where a command's output begins when the shell does not say: behind the
 // echo of its lines.
-func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
+func (h *lineHost) afterEcho(c *shell.Command, lines int) uint64 {
+	s := h.s
 	buf := make([]byte, 64<<10)
 	at := c.Start
 	for at < c.End && lines > 0 {
@@ -321,8 +330,9 @@ func (s *Session) afterEcho(c *shell.Command, lines int) uint64 {
 }
 
 // endRun tells of a line's end.
-func (s *Session) endRun(r *Run, err error) {
-	s.execs = slices.DeleteFunc(s.execs, func(x *Run) bool { return x == r })
+func (h *lineHost) endRun(r *Run, err error) {
+	s := h.s
+	h.runs = slices.DeleteFunc(h.runs, func(x *Run) bool { return x == r })
 	s.endRules(r)
 	select {
 	case <-r.Begun:
@@ -334,33 +344,33 @@ func (s *Session) endRun(r *Run, err error) {
 }
 
 // endRuns ends all: no more is coming.
-func (s *Session) endRuns(err error) {
-	if s.shell != nil {
-		s.lines().EndAll(err)
+func (h *lineHost) endRuns(err error) {
+	if h.shell != nil {
+		h.machine.EndAll(err)
 	}
 }
 
 // Drop takes a line back that has not begun, and leaves one that has to itself.
 func (s *Session) Drop(ctx context.Context, r *Run) error {
-	return s.do(ctx, func() { s.lines().Drop(&r.exec) })
+	return s.do(ctx, func() { s.lines.machine.Drop(&r.exec) })
 }
 
 // Interrupt begins to end a line that runs: signal is called, unless the line has ended
 // meanwhile and the signal would be another's. Until Interrupted no line is typed.
 func (s *Session) Interrupt(ctx context.Context, r *Run, signal func()) (runs bool, err error) {
-	err = s.do(ctx, func() { runs = s.lines().Interrupt(&r.exec, signal) })
+	err = s.do(ctx, func() { runs = s.lines.machine.Interrupt(&r.exec, signal) })
 	return runs, err
 }
 
 // InterruptCommand is Interrupt for a command of the shell, by its number.
 func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func()) (runs bool, err error) {
 	err = s.do(ctx, func() {
-		if s.shell == nil {
+		if s.lines.shell == nil {
 			return
 		}
-		st := s.shell.State()
+		st := s.lines.shell.State()
 		if runs = st.Running != nil && !st.Done && (n == 0 || st.Running.Number == n); runs {
-			s.lines().HoldFor(signal)
+			s.lines.machine.HoldFor(signal)
 		}
 	})
 	return runs, err
@@ -369,8 +379,8 @@ func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func())
 // Interrupted ends what Interrupt or InterruptCommand began.
 func (s *Session) Interrupted(ctx context.Context) error {
 	return s.do(ctx, func() {
-		if s.shell != nil {
-			s.lines().Interrupted()
+		if s.lines.shell != nil {
+			s.lines.machine.Interrupted()
 		}
 	})
 }

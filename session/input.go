@@ -96,8 +96,8 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
 		r.Cursor = s.off
-		s.typedAt, s.typedByExec = s.moment(s.off), false
-		s.noteEntered(data)
+		s.typedAt = s.moment(s.off)
+		s.lines.noteEntered(data)
 		noted := len(data)
 		if t.Secret {
 			noted = 0 // its length is nobody's business either
@@ -131,7 +131,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 
 // rememberTyped notes what is being typed, for those who look for its answer.
 func (s *Session) rememberTyped(data []byte) {
-	if s.shell != nil && s.shell.Phase() == shell.PhasePrompt {
+	if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
 		s.input.Typed(s.off)
 	}
 	lines := echo.Lines(data)

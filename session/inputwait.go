@@ -59,14 +59,14 @@ func (h *inputWait) View() inputwait.View {
 	v := inputwait.View{
 		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: st.PID,
 		Offset: s.off, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
-		Followed: s.followed(), Phase: st.Shell.Phase,
+		Followed: s.lines.followed(), Phase: st.Shell.Phase,
 	}
 	if v.Followed {
-		v.Shell = s.shell.State()
-		l := s.lines().Current()
+		v.Shell = s.lines.shell.State()
+		l := s.lines.machine.Current()
 		v.Waits = l != nil && !l.Keeps
 		r := v.Shell.Running
-		v.ReadsBriefly = s.shell.kind == shell.Ksh && r != nil && shell.ReadsBriefly(r.Text)
+		v.ReadsBriefly = s.lines.shell.kind == shell.Ksh && r != nil && shell.ReadsBriefly(r.Text)
 	}
 	return v
 }
@@ -116,14 +116,14 @@ func (s *Session) typedSomething() {
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
 // its prompt.
 func (s *Session) guessPrompt(is bool) {
-	if s.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
+	if s.lines.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
 		return
 	}
 	var v ShellStatus
 	if is {
-		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.otherProgram()}
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.otherProgram()}
 	}
-	if other := s.otherProgram(); other != "" && !is {
+	if other := s.lines.otherProgram(); other != "" && !is {
 		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other}
 	}
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
@@ -137,21 +137,21 @@ func (s *Session) look() {
 	case !ok:
 	case f.AtPrompt:
 		s.needs(evidence.Verdict{})
-		s.lines().Drawn() // what it prints next, or what is typed, begins anew
+		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
 	default:
 		s.guessPrompt(f.Verdict.Kind == evidence.Prompt)
 		s.needs(f.Verdict)
-		if s.followed() && f.Later {
-			s.lines().Look()
+		if s.lines.followed() && f.Later {
+			s.lines.machine.Look()
 		}
-		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.AwaitsInput(s.followed())))
+		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.AwaitsInput(s.lines.followed())))
 	}
 }
 
 // needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
 // but waits for a person: it has a kind of its own.
 func (s *Session) needs(v evidence.Verdict) {
-	if nested := v.Kind == evidence.Prompt && s.followed(); !v.Needs && !nested {
+	if nested := v.Kind == evidence.Prompt && s.lines.followed(); !v.Needs && !nested {
 		v = evidence.Verdict{}
 	}
 	if v.Kind == s.Status().Needs.Kind {

@@ -8,66 +8,77 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// lineHostOf is the session as the machine that runs lines sees it (lineexec.Host). All of it
-// happens on the owner's goroutine.
-type lineHostOf struct{ s *Session }
+// lineHost is the session as the machine that runs lines sees it (lineexec.Host), with what is known of
+// the shell. All of it happens on the owner's goroutine.
+type lineHost struct {
+	s       *Session
+	machine *lineexec.Machine
+	shell   *tracking        // nil: the program is no shell that can be followed
+	runs    []*Run           // lines to run, oldest first; the first one may be under way
+	timer   <-chan time.Time // see ActWake
+	prober  evidence.Prober  // its own: what ran since is asked between its looks
+	argv    string           // the shell's process as it was started
+	last    Command          // of the shell, begun or ended
+}
 
-// lines is the machine that runs lines.
-func (s *Session) lines() *lineexec.Machine {
-	if s.lineExec == nil {
-		s.lineExec = lineexec.New(lineHostOf{s})
+func newLineHost(s *Session) *lineHost {
+	h := &lineHost{s: s}
+	if s.cfg.Shell != nil {
+		h.shell = newTracking(s.cfg.Shell, s.cfg.Dir)
 	}
-	return s.lineExec
+	h.machine = lineexec.New(h)
+	return h
 }
 
 // View implements lineexec.Host.
-func (h lineHostOf) View() lineexec.View {
+func (h *lineHost) View() lineexec.View {
 	s := h.s
 	return lineexec.View{
 		Now: time.Now(), LastOutput: s.Status().LastOutput, Offset: s.off,
-		Kind: s.shell.kind, State: s.shell.State(),
+		Kind: h.shell.kind, State: h.shell.State(),
 	}
 }
 
 // Do implements lineexec.Host.
-func (h lineHostOf) Do(a lineexec.Action) error {
+func (h *lineHost) Do(a lineexec.Action) error {
 	s := h.s
 	switch a.Kind {
 	case lineexec.ActKeys:
 		_, _ = s.inputs.Add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
 	case lineexec.ActType:
-		return s.typeLine(s.runOf(a.Line))
+		return h.typeLine(h.runOf(a.Line))
 	case lineexec.ActWake:
-		s.execTimer = time.After(a.After)
+		h.timer = time.After(a.After)
 	case lineexec.ActFlush:
-		s.takeBackReplies()
+		h.takeBackReplies()
 	case lineexec.ActSane:
-		s.saneTerminal()
+		h.saneTerminal()
 	case lineexec.ActBegun:
-		r := s.runOf(a.Line)
-		r.Started = s.lastCommand
+		r := h.runOf(a.Line)
+		r.Started = h.last
 		close(r.Begun)
 	case lineexec.ActOver:
-		s.runOver(&a)
+		h.runOver(&a)
 	case lineexec.ActReads, lineexec.ActLost:
-		s.lostMarks(&a)
+		h.lostMarks(&a)
 	case lineexec.ActRepair:
-		return s.repairMarks(s.runOf(a.Line))
+		return h.repairMarks(h.runOf(a.Line))
 	case lineexec.ActFollow:
-		return s.followAnother(&a)
+		return h.followAnother(&a)
 	}
 	return nil
 }
 
 // runOf is the run that a line of the machine is.
-func (s *Session) runOf(l *lineexec.Line) *Run {
-	for _, r := range s.execs {
+func (h *lineHost) runOf(l *lineexec.Line) *Run {
+	for _, r := range h.runs {
 		if &r.exec == l {
 			return r
 		}
@@ -76,8 +87,9 @@ func (s *Session) runOf(l *lineexec.Line) *Run {
 }
 
 // runOver makes the record of a line that has ended.
-func (s *Session) runOver(a *lineexec.Action) {
-	r := s.runOf(a.Line)
+func (h *lineHost) runOver(a *lineexec.Action) {
+	s := h.s
+	r := h.runOf(a.Line)
 	if r == nil {
 		return
 	}
@@ -90,18 +102,18 @@ func (s *Session) runOver(a *lineexec.Action) {
 			Text: r.Text, TextSource: shell.TextTyped, Start: s.off, End: s.off, Began: now, Ended: now,
 			Exit: &zero, CwdBefore: s.Status().Cwd, CwdAfter: s.Status().Cwd, Quality: shell.Basic,
 		}}
-	case s.lastCommand.Running || s.lastCommand.Number < first.Number: // its command goes on: another shell
+	case h.last.Running || h.last.Number < first.Number: // its command goes on: another shell
 		r.Command = *first
 		r.Command.Running, r.Command.Ended, r.Command.End, r.Command.Quality = false, now, s.off, shell.None
 		r.Command.CwdAfter = s.Status().Cwd
 	default:
-		r.Command = s.lastCommand
+		r.Command = h.last
 		if a.Several {
 			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
 		}
 	}
 	if a.Err == nil && r.lostAt > 0 {
-		r.Command.End = s.beforePrompt(r, r.Command.Start, min(r.Command.End, r.lostAt))
+		r.Command.End = h.beforePrompt(r, r.Command.Start, min(r.Command.End, r.lostAt))
 	}
 	if a.Err == nil && r.Command.Exit == nil {
 		r.Command.Note = r.note
@@ -109,21 +121,22 @@ func (s *Session) runOver(a *lineexec.Action) {
 	if errors.Is(a.Err, lineexec.ErrForeign) {
 		a.Err = ErrNoShell
 	}
-	s.endRun(r, a.Err)
+	h.endRun(r, a.Err)
 }
 
 // lostMarks takes the kernel's word that the shell is at its prompt.
-func (s *Session) lostMarks(a *lineexec.Action) {
-	if r := s.current(); r != nil {
+func (h *lineHost) lostMarks(a *lineexec.Action) {
+	s := h.s
+	if r := h.current(); r != nil {
 		r.note = a.Reason
 	}
-	lost := a.Kind == lineexec.ActReads && !s.shell.State().Drawing
-	if r := s.current(); r != nil && lost && r.lostAt == 0 {
+	lost := a.Kind == lineexec.ActReads && !h.shell.State().Drawing
+	if r := h.current(); r != nil && lost && r.lostAt == 0 {
 		r.lostAt = s.off
 	}
-	s.tell(shell.Event{Kind: shell.EventReads, At: s.off})
-	if lost && s.repairMarks(nil) == nil {
-		s.lines().Repairs()
+	h.tell(shell.Event{Kind: shell.EventReads, At: s.off})
+	if lost && h.repairMarks(nil) == nil {
+		h.machine.Repairs()
 	}
 }
 
@@ -131,8 +144,9 @@ var errNoRepair = errors.New("the marks of this shell cannot be put back")
 
 // repairMarks types a line of our own that puts the shell's marks back. The status of the line
 // before it is kept, and the next mark tells it.
-func (s *Session) repairMarks(r *Run) error {
-	line := shell.Repair(s.shell.kind)
+func (h *lineHost) repairMarks(r *Run) error {
+	s := h.s
+	line := shell.Repair(h.shell.kind)
 	if line == "" {
 		return errNoRepair
 	}
@@ -141,14 +155,15 @@ func (s *Session) repairMarks(r *Run) error {
 	}
 	s.log.Info("the shell's marks are gone; they are put back", "session", s.cfg.ID)
 	data := []byte(line + "\r")
-	s.noteTyped(data)
+	h.noteTyped(data)
 	_, err := s.inputs.Add(context.Background(), data)
 	return err
 }
 
 // beforePrompt is where the output of a line ended whose end no mark told, but a prompt at an
 // offset. That prompt is known if it is the one that the line was typed at.
-func (s *Session) beforePrompt(r *Run, start, end uint64) uint64 {
+func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
+	s := h.s
 	if end <= start {
 		return start
 	}
@@ -170,9 +185,9 @@ func (s *Session) beforePrompt(r *Run, start, end uint64) uint64 {
 	return end
 }
 
-func (s *Session) current() *Run {
-	if l := s.lines().Current(); l != nil {
-		return s.runOf(l)
+func (h *lineHost) current() *Run {
+	if l := h.machine.Current(); l != nil {
+		return h.runOf(l)
 	}
 	return nil
 }
@@ -187,55 +202,58 @@ var errForeign = errors.New("its commands are not followed")
 
 // followAnother notes that another shell reads the terminal. One that is in the place of the
 // session's own is prepared to tell of itself, where it can be.
-func (s *Session) followAnother(a *lineexec.Action) error {
-	if r := s.runOf(a.Line); r != nil {
+func (h *lineHost) followAnother(a *lineexec.Action) error {
+	s := h.s
+	if r := h.runOf(a.Line); r != nil {
 		r.note = a.Reason + ": how this line ends is not known"
 	}
-	if st := s.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
-		s.tell(shell.Event{Kind: shell.EventLost, At: s.off})
+	if st := h.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
+		h.tell(shell.Event{Kind: shell.EventLost, At: s.off})
 	}
-	prepared := a.Replaced && a.Again && s.prepareAgain(a.Argv)
+	prepared := a.Replaced && a.Again && h.prepareAgain(a.Argv)
 	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced, "prepared", prepared)
 	if prepared {
-		s.showShell()
+		h.showShell()
 		return nil
 	}
-	s.shell.other = &otherShell{a.Program, a.Replaced}
+	h.shell.other = &otherShell{a.Program, a.Replaced}
 	s.guessPrompt(true)
 	return errForeign
 }
 
 // prepareAgain has a shell that replaced the session's read the integration, and follows it
 // from here. Its marks carry the same nonce; commands are counted on.
-func (s *Session) prepareAgain(argv []string) bool {
-	t, st := s.shell, s.shell.State()
+func (h *lineHost) prepareAgain(argv []string) bool {
+	s := h.s
+	t, st := h.shell, h.shell.State()
 	host, _ := os.Hostname()
 	line, l, err := shell.Again(argv, t.stateDir, st.Nonce, host)
 	if err != nil {
 		s.log.Info("the shell's commands will not be followed", "session", s.cfg.ID, "err", err)
 		return false
 	}
-	t.kind, t.env, s.shellArgv = l.Kind, nil, ""
+	t.kind, t.env, h.argv = l.Kind, nil, ""
 	t.Tracker = shell.Resume(shell.State{
 		Nonce: st.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, Numbers: st.Numbers,
 	})
 	data := []byte(line + "\r")
-	s.noteTyped(data)
+	h.noteTyped(data)
 	_, err = s.inputs.Add(context.Background(), data)
 	return err == nil
 }
 
 // shellIsBack notes that the shell that is followed told of itself again.
-func (s *Session) shellIsBack() {
-	if s.shell.other != nil {
-		s.shell.other = nil
-		s.showShell()
+func (h *lineHost) shellIsBack() {
+	if h.shell.other != nil {
+		h.shell.other = nil
+		h.showShell()
 	}
 }
 
 // takeBackReplies takes back what was typed and not read: the machine knows that it is
 // replies to queries only.
-func (s *Session) takeBackReplies() {
+func (h *lineHost) takeBackReplies() {
+	s := h.s
 	s.inputs.DropReplies()
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(sys.FlushUnread) // where it cannot be had, the editor is cleared
@@ -244,10 +262,11 @@ func (s *Session) takeBackReplies() {
 
 // saneTerminal undoes what a program that crashed did to the terminal, for a shell that does
 // not do so itself. ksh93 has an editor, but uses it only where it finds echo on.
-func (s *Session) saneTerminal() {
+func (h *lineHost) saneTerminal() {
+	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
-			if s.shell.kind.Edits() && !sys.RawOutput(fd) {
+			if h.shell.kind.Edits() && !sys.RawOutput(fd) {
 				return nil // it is the editor's mode
 			}
 			_, err := sys.Sane(fd)
@@ -257,9 +276,9 @@ func (s *Session) saneTerminal() {
 }
 
 // otherProgram is the shell that took the terminal from the one that is followed.
-func (s *Session) otherProgram() string {
-	if s.shell == nil || s.shell.other == nil {
+func (h *lineHost) otherProgram() string {
+	if h.shell == nil || h.shell.other == nil {
 		return ""
 	}
-	return s.shell.other.Program
+	return h.shell.other.Program
 }

@@ -12,7 +12,7 @@ import (
 
 // Probe implements lineexec.Host: what the kernel tells of who reads the terminal. While output is on
 // its way nothing is known: a mark may be among it, and whoever reads now has printed it before.
-func (h lineHostOf) Probe() (p lineexec.Probe) {
+func (h *lineHost) Probe() (p lineexec.Probe) {
 	s := h.s
 	if s.cfg.Device == nil || s.ring != nil && s.ring.Head() != s.off {
 		return p
@@ -29,7 +29,7 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 			return err
 		}
 		t.Leader = s.Status().PID
-		r = s.lineProber.Probe(t)
+		r = h.prober.Probe(t)
 		p.Canonical = m.Canonical
 		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
 		onItsWay = sys.OutputPending(fd)
@@ -43,9 +43,9 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle
 	p.Program, p.Argv = r.Program, argvOf(r.PID)
 	p.Shell, p.Pastes = r.PID == s.Status().PID, s.engine.Modes().BracketedPaste
-	if p.Shell && len(p.Argv) > 0 && s.shell != nil {
+	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
-		p.Replaced = s.shellArgv != "" && s.shellArgv != joinArgv(p.Argv) || kind != shell.Unknown && kind != s.shell.kind
+		p.Replaced = h.argv != "" && h.argv != joinArgv(p.Argv) || kind != shell.Unknown && kind != h.shell.kind
 	}
 	if p.Blocked = r.State == evidence.Reading; p.Blocked {
 		p.Bytes = evidence.ReadSize(r.PID, r.TID)
@@ -54,9 +54,10 @@ func (h lineHostOf) Probe() (p lineexec.Probe) {
 }
 
 // rememberShell notes how the shell's process was started, at its first prompt.
-func (s *Session) rememberShell() {
-	if s.shellArgv == "" && s.Status().PID > 0 {
-		s.shellArgv = joinArgv(argvOf(s.Status().PID))
+func (h *lineHost) rememberShell() {
+	s := h.s
+	if h.argv == "" && s.Status().PID > 0 {
+		h.argv = joinArgv(argvOf(s.Status().PID))
 	}
 }
 
@@ -73,7 +74,7 @@ func argvOf(pid int) []string {
 func (s *Session) Blocked(ctx context.Context) (blocked bool, err error) {
 	err = s.do(ctx, func() {
 		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.inputs.Empty() {
-			p := lineHostOf{s}.Probe()
+			p := s.lines.Probe()
 			blocked = p.Known && p.Blocked && p.Unread == 0
 		}
 	})

@@ -16,8 +16,8 @@ const (
 	journalRetry = time.Second
 )
 
-// own is the owner's goroutine.
-func (s *Session) own() {
+// run is the owner's goroutine.
+func (s *Session) run() {
 	defer close(s.stopped)
 	built := false
 	s.takeLeftTyping()
@@ -41,7 +41,7 @@ func (s *Session) turn() (over bool) {
 		if s.drain() {
 			signal(s.output) // more is there; operations first
 		}
-		s.settle()
+		s.afterDrain()
 		select {
 		case <-s.stop:
 			over = true
@@ -55,8 +55,8 @@ func (s *Session) turn() (over bool) {
 			s.checkpoint()
 		case <-s.inputwait.C():
 			s.look()
-		case <-s.execTimer:
-			s.execDue()
+		case <-s.lines.timer:
+			s.lines.execDue()
 		case <-s.nextWait():
 		case <-s.retry():
 		case <-s.rules.C():
@@ -98,7 +98,7 @@ func (s *Session) drain() (more bool) {
 			break
 		}
 		taken += len(p)
-		s.take(p)
+		s.ingest(p)
 	}
 	if taken == 0 {
 		return false
@@ -106,30 +106,30 @@ func (s *Session) drain() (more bool) {
 	if s.off > told { // bytes that came meanwhile, the last of them maybe without a notice
 		s.watch.output()
 	}
-	s.digest()
+	s.publish()
 	return taken >= drainBytes
 }
 
-// take journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
+// ingest journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
 // stays valid because it is acknowledged last.
-func (s *Session) take(p []byte) {
+func (s *Session) ingest(p []byte) {
 	if err := s.record.Output(s.off, p); err != nil {
 		s.journalFails(err)
 	}
 	if s.quarantined {
 		s.off += uint64(len(p))
 	} else {
-		s.ingest(p)
+		s.showNew(p)
 	}
 	s.record.MakeRoom(s.off)
 	s.ack()
 }
 
-// ingest gives p to everything that looks at output.
-func (s *Session) ingest(p []byte) {
+// showNew gives p to everything that looks at output.
+func (s *Session) showNew(p []byte) {
 	s.emulate(p)
 	s.off += uint64(len(p))
-	s.happened(s.off)
+	s.applyEvents(s.off)
 	s.waits.Output(p, s.off-uint64(len(p)))
 	s.rules.output(p)
 }
@@ -158,8 +158,8 @@ func (s *Session) saveBacklog() {
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
 }
 
-// digest does what new output asks for besides showing it.
-func (s *Session) digest() {
+// publish does what new output asks for besides showing it.
+func (s *Session) publish() {
 	if s.quarantined {
 		now := time.Now()
 		s.update(ChangeOutput, func(st *Status) { st.Offset, st.LastOutput = s.off, now })
@@ -183,21 +183,21 @@ func (s *Session) digest() {
 	s.waits.Changed()
 }
 
-// happened turns the emulator's events into status. The emulator has seen the output up
+// applyEvents turns the emulator's events into status. The emulator has seen the output up
 // to off.
-func (s *Session) happened(off uint64) {
+func (s *Session) applyEvents(off uint64) {
 	s.events = s.engine.Events(s.events[:0])
 	before := off - s.engine.Written() // of what the engine has not seen; wraps around
 	for i := range s.events {
 		s.events[i].At += before
-		s.apply(&s.events[i])
+		s.applyEvent(&s.events[i])
 	}
 	if cap(s.events) > 64 {
 		s.events = nil // a burst must not cost an idle session memory
 	}
 }
 
-func (s *Session) apply(e *vterm.Event) {
+func (s *Session) applyEvent(e *vterm.Event) {
 	switch e.Kind {
 	case vterm.EventBell:
 		s.bells, s.bellAt = s.bells+1, e.At
@@ -205,7 +205,7 @@ func (s *Session) apply(e *vterm.Event) {
 	case vterm.EventTitle:
 		s.update(ChangeTitle, func(st *Status) { st.Title = e.Text })
 	case vterm.EventCwd:
-		if dir := shell.ParseCwd(e.Name, e.Text).Path; dir != "" && dir != s.Status().Cwd && !s.tracksCwd() {
+		if dir := shell.ParseCwd(e.Name, e.Text).Path; dir != "" && dir != s.Status().Cwd && !s.lines.tracksCwd() {
 			s.update(ChangeCwd, func(st *Status) { st.Cwd = dir })
 		}
 	case vterm.EventAltScreen:
@@ -214,11 +214,11 @@ func (s *Session) apply(e *vterm.Event) {
 	case vterm.EventProgress:
 		s.update(ChangeProgress, func(st *Status) { st.Progress, st.Percent = e.Name, e.Num })
 	}
-	s.track(e)
+	s.lines.track(e)
 }
 
-// settle does what depends on everything so far having been taken.
-func (s *Session) settle() {
+// afterDrain does what depends on everything so far having been taken.
+func (s *Session) afterDrain() {
 	if s.exit != nil && s.off >= s.exitAt {
 		s.ended()
 	}
@@ -259,10 +259,10 @@ func (s *Session) ended() {
 			s.log.Error("sync the history of an ended session", "session", s.cfg.ID, "err", err)
 		}
 	})
-	s.shellEnded(&e)
+	s.lines.shellEnded(&e)
 	s.rules.ended()
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
-	s.endRuns(ErrEnded)
+	s.lines.endRuns(ErrEnded)
 	s.watch.frames()
 	s.watch.output()
 }

@@ -54,7 +54,7 @@ func (s *Session) guard(f func()) (err error) {
 func (s *Session) quarantine(why string) {
 	again := s.quarantined
 	s.quarantined, s.quiet, s.replaying = true, false, time.Time{}
-	s.shell, s.bells = nil, 0
+	s.lines.shell, s.bells = nil, 0
 	if s.rules != nil {
 		s.rules.cancel()
 		s.rules = nil
@@ -64,15 +64,15 @@ func (s *Session) quarantine(why string) {
 		s.ack()
 	}
 	s.record.Forget(s.off)
-	s.inputwait, s.execTimer = newInputWait(s), nil
+	s.inputwait, s.lines.timer = newInputWait(s), nil
 	s.engine = s.placeholder(why)
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
-				s.execs = nil
+				s.lines.runs = nil
 			}
 		}()
-		s.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
+		s.lines.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
 	s.waits.GiveUp(again) // an end can be waited for still
 	if !again {

@@ -126,7 +126,7 @@ func TestPanicQuarantinesTheSession(t *testing.T) {
 		break_       func(*Session)
 	}{
 		{"emulator", poison + "\r\n", func(*Session) {}},
-		{"tracker", "\x1b]133;A\a\r\n", func(s *Session) { s.shell.Tracker = nil }},
+		{"tracker", "\x1b]133;A\a\r\n", func(s *Session) { s.lines.shell.Tracker = nil }},
 		{"rules", "Password:", func(s *Session) { s.rules = s.newRules() }},
 		{"operation", "x\r\n", func(*Session) { panic("asked the wrong thing") }},
 	} {

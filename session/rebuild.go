@@ -47,7 +47,7 @@ func (s *Session) checkpoint() {
 		s.check.Wrote(s.off, s.check.Size())
 		return
 	}
-	s.saveTracking()
+	s.lines.saveTracking()
 	s.saveDedup()
 	s.saveSaid()
 	buf := snapshots.Get().(*[]byte)
@@ -107,7 +107,7 @@ func (s *Session) rebuild() bool {
 	past := s.past()
 	from, size := past.Restore(s.engine, end)
 	s.check.Wrote(from, size)
-	s.resumeTracking(from)
+	s.lines.resumeTracking(from)
 	s.resumeDedup()
 	s.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
@@ -149,10 +149,10 @@ func (s *Session) untilStop() (context.Context, context.CancelFunc) {
 func (s *Session) replayed(rec *journal.Record, at uint64) {
 	s.replaying = rec.Time
 	if rec.Kind == journal.KindMark {
-		s.retell(rec)
+		s.replayMark(rec)
 		return
 	}
-	s.happened(at)
+	s.applyEvents(at)
 }
 
 // recordSize makes the size a replay has to begin with the journal's first record.

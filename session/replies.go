@@ -12,7 +12,7 @@ const maxParts = 64
 // emulate gives the emulator the bytes at s.off. Those of a shell are given in parts that end at
 // its marks, so that it is known on which side of one a program asked.
 func (s *Session) emulate(p []byte) {
-	if s.shell == nil {
+	if s.lines.shell == nil {
 		_, _ = s.engine.Write(p) // never fails
 		return
 	}
@@ -32,25 +32,25 @@ func (s *Session) emulate(p []byte) {
 func (s *Session) answer() {
 	s.replies.Add(s.off, s.engine.Replies(nil))
 	for _, r := range s.replies.Take() {
-		if s.record.Apart() || s.shell != nil && s.askerEnded(r.At) {
+		if s.record.Apart() || s.lines.shell != nil && s.lines.askerEnded(r.At) {
 			continue
 		}
 		s.inputs.Reply(r.Data)
 		s.replies.Unread = true
-		if s.shell != nil {
-			s.lines().Replied()
+		if s.lines.shell != nil {
+			s.lines.machine.Replied()
 		}
 	}
 }
 
 // askerEnded says that the command that printed what stands before an offset has ended.
-func (s *Session) askerEnded(at uint64) bool {
-	st := s.shell.State()
+func (h *lineHost) askerEnded(at uint64) bool {
+	st := h.shell.State()
 	switch {
 	case st.Running != nil && st.Done:
 		return at <= st.Running.End
-	case st.Running == nil && s.lastCommand.Number > 0 && !s.lastCommand.Running:
-		return at <= s.lastCommand.End
+	case st.Running == nil && h.last.Number > 0 && !h.last.Running:
+		return at <= h.last.End
 	}
 	return false
 }

@@ -7,10 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/history"
-	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -114,22 +112,15 @@ type Session struct {
 	waits       *wait.Set
 	waiting     map[*wait.Waiter]chan Waited // of waits
 	inputwait   *inputWait
-	execTimer   <-chan time.Time // see startSoon
+	lines       *lineHost // runs lines in the shell, and knows it
 	bells       int
 	bellAt      uint64      // offset after the newest one
 	typed       echo.Texts  // newest last
 	input       echo.Region // of the shell's newest prompt
 	dedup       typing.Dedup
-	typedByExec bool              // the newest thing typed was a whole line, by Exec
-	typedAt     wait.Anchor       // where output and screen stood when something was last typed
-	shell       *tracking         // nil: the program is no shell that can be followed
-	execs       []*Run            // lines to run, oldest first; the first one may be under way
-	lineExec    *lineexec.Machine // see lines
+	typedAt     wait.Anchor // where output and screen stood when something was last typed
 	replies     typing.Replies
-	lineProber  evidence.Prober // its own: what ran since is asked between its looks
-	shellArgv   string          // the shell's process as it was started
-	lastCommand Command         // of the shell, begun or ended
-	rules       *rulesHost      // nil: there are no rules
+	rules       *rulesHost // nil: there are no rules
 	clock       frameClock
 	check       history.Checkpoints
 	screens     *history.Screens
@@ -161,10 +152,8 @@ func New(cfg Config) (*Session, error) {
 		waiting: map[*wait.Waiter]chan Waited{},
 	}
 	s.inputwait = newInputWait(s)
+	s.lines = newLineHost(s)
 	s.waits = wait.NewSet(waitHost{s}, &s.input, &s.typed)
-	if cfg.Shell != nil {
-		s.shell = newTracking(cfg.Shell, cfg.Dir)
-	}
 	s.screens = history.NewScreens(cfg.Dir)
 	s.inputs = typing.NewQueue(cfg.Device)
 	s.clock.interval = cfg.FrameInterval
@@ -174,7 +163,7 @@ func New(cfg Config) (*Session, error) {
 }
 
 // Start begins the owner's goroutine; later calls do nothing.
-func (s *Session) Start() { s.start.Do(func() { go s.own() }) }
+func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
 
 // Stop ends the owner's goroutine after a checkpoint and waits for it. The child and
 // the keeper are not touched. Watchers and waiters end.

@@ -60,8 +60,9 @@ func newTracking(l *shell.Launch, dir string) *tracking {
 
 // resumeTracking goes on with the state that was written down; a replay from an offset
 // brings the events after it.
-func (s *Session) resumeTracking(from uint64) {
-	t := s.shell
+func (h *lineHost) resumeTracking(from uint64) {
+	s := h.s
+	t := h.shell
 	if t == nil {
 		return
 	}
@@ -78,29 +79,30 @@ func (s *Session) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	t.other, s.shellArgv = st.Other, st.Argv
+	t.other, h.argv = st.Other, st.Argv
 	s.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
 	}
 	if st.Offset < from {
-		s.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
+		h.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
-	s.showShell()
+	h.showShell()
 }
 
 // saveTracking writes the tracker's state down.
-func (s *Session) saveTracking() {
-	if s.shell == nil {
+func (h *lineHost) saveTracking() {
+	s := h.s
+	if h.shell == nil {
 		return
 	}
 	b, err := json.Marshal(trackingState{
-		Offset: s.off, Shell: s.shell.State(), Typed: s.dedup.Lines(),
-		Other: s.shell.other, Kind: s.shell.kind, Argv: s.shellArgv,
+		Offset: s.off, Shell: h.shell.State(), Typed: s.dedup.Lines(),
+		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv,
 	})
 	if err == nil {
-		err = atomicfile.Write(s.shell.file, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
+		err = atomicfile.Write(h.shell.file, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
 	}
 	if err != nil {
 		s.log.Warn("write down what the shell is doing", "session", s.cfg.ID, "err", err)
@@ -108,8 +110,9 @@ func (s *Session) saveTracking() {
 }
 
 // track tells the tracker what the emulator has seen.
-func (s *Session) track(e *vterm.Event) {
-	if s.shell == nil {
+func (h *lineHost) track(e *vterm.Event) {
+	s := h.s
+	if h.shell == nil {
 		return
 	}
 	ev, ok := shell.FromVterm(e)
@@ -117,21 +120,22 @@ func (s *Session) track(e *vterm.Event) {
 		return
 	}
 	if ev.Kind == shell.EventMark {
-		replayed := e.At < s.shell.seen
-		taken := !replayed && s.shell.Takes(&ev.Mark)
+		replayed := e.At < h.shell.seen
+		taken := !replayed && h.shell.Takes(&ev.Mark)
 		if taken {
-			s.shellIsBack()
+			h.shellIsBack()
 		}
-		if (replayed || taken) && s.shell.State().Offered == shell.Full {
+		if (replayed || taken) && h.shell.State().Offered == shell.Full {
 			s.input.Note(ev.Mark.Kind, e.At, e.Line)
 		}
 	}
-	s.tell(ev)
+	h.tell(ev)
 }
 
 // tell gives the tracker an event, unless it knows it from before a restart.
-func (s *Session) tell(e shell.Event) {
-	if s.shell == nil || e.At < s.shell.seen {
+func (h *lineHost) tell(e shell.Event) {
+	s := h.s
+	if h.shell == nil || e.At < h.shell.seen {
 		return
 	}
 	switch {
@@ -141,74 +145,77 @@ func (s *Session) tell(e shell.Event) {
 	default:
 		e.Time = time.Now()
 	}
-	s.shell.seen = e.At
-	s.ran(s.shell.Apply(e))
+	h.shell.seen = e.At
+	h.ran(h.shell.Apply(e))
 }
 
 // ran acts on what the tracker found out.
-func (s *Session) ran(changes []shell.Change) {
+func (h *lineHost) ran(changes []shell.Change) {
 	if len(changes) == 0 {
 		return
 	}
-	s.showShell()
+	h.showShell()
 	for i := range changes {
 		// A line of several commands: the next one has begun already.
 		goesOn := i+1 < len(changes) && changes[i+1].Kind == shell.ChangeStarted
-		s.shellChanged(&changes[i], goesOn)
+		h.shellChanged(&changes[i], goesOn)
 	}
 }
 
-func (s *Session) shellChanged(c *shell.Change, goesOn bool) {
+func (h *lineHost) shellChanged(c *shell.Change, goesOn bool) {
+	s := h.s
 	switch c.Kind {
 	case shell.ChangePrompt:
-		if s.shell.env == nil { // the first one: what commands change counts from here
-			s.envChanges()
+		if h.shell.env == nil { // the first one: what commands change counts from here
+			h.envChanges()
 		}
 	case shell.ChangeCwd:
-		cwd := s.shell.State().Cwd.Path
+		cwd := h.shell.State().Cwd.Path
 		if cwd != s.Status().Cwd {
 			s.update(ChangeCwd, func(st *Status) { st.Cwd = cwd })
 		}
 	case shell.ChangeStarted:
-		s.report(Command{Command: c.Command, Running: true})
+		h.report(Command{Command: c.Command, Running: true})
 	case shell.ChangeFinished:
-		if c.Command.Quality == shell.Basic && s.shell.State().Offered == shell.Basic {
+		if c.Command.Quality == shell.Basic && h.shell.State().Offered == shell.Basic {
 			lines := 1
-			if len(s.execs) > 0 && s.execs[0].exec.Step() == lineexec.Runs && (s.execs[0].exec.Wrapped > 0 || s.execs[0].unseen) {
+			if len(h.runs) > 0 && h.runs[0].exec.Step() == lineexec.Runs && (h.runs[0].exec.Wrapped > 0 || h.runs[0].unseen) {
 				lines = 0 // it was wrapped: a mark told; or there is no echo
 			}
-			c.Command.Start = s.afterEcho(&c.Command, lines)
-		} else if c.Command.Echoed && s.echoed(&c.Command) {
-			c.Command.Start = s.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
+			c.Command.Start = h.afterEcho(&c.Command, lines)
+		} else if c.Command.Echoed && h.echoed(&c.Command) {
+			c.Command.Start = h.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
-		s.report(Command{Command: c.Command, Env: s.envChanges()})
+		h.report(Command{Command: c.Command, Env: h.envChanges()})
 	}
-	s.advanceExec(c, goesOn)
+	h.advanceExec(c, goesOn)
 }
 
 // followed says that the program is a shell that tells of itself.
-func (s *Session) followed() bool {
-	return s.shell != nil && s.shell.other == nil && s.shell.State().Offered != shell.None
+func (h *lineHost) followed() bool {
+	return h.shell != nil && h.shell.other == nil && h.shell.State().Offered != shell.None
 }
 
 // shellEnded tells the tracker that its shell has ended.
-func (s *Session) shellEnded(x *Exit) {
+func (h *lineHost) shellEnded(x *Exit) {
+	s := h.s
 	var code *int
 	if x.Signal == "" {
 		code = &x.Code
 	}
-	s.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
+	h.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
 }
 
 // tracksCwd says that the shell itself tells its directory: what programs say is not it.
-func (s *Session) tracksCwd() bool { return s.shell != nil && s.shell.State().Quality == shell.Full }
+func (h *lineHost) tracksCwd() bool { return h.shell != nil && h.shell.State().Quality == shell.Full }
 
 // report tells of a command.
-func (s *Session) report(c Command) {
+func (h *lineHost) report(c Command) {
+	s := h.s
 	if s.cfg.Ran != nil {
 		s.cfg.Ran(c)
 	}
-	s.lastCommand = c
+	h.last = c
 	phase := journal.PhaseDone
 	if c.Running {
 		phase = journal.PhaseRunning
@@ -218,29 +225,30 @@ func (s *Session) report(c Command) {
 }
 
 // envChanges is what changed in the shell's environment since the prompt before.
-func (s *Session) envChanges() []shell.EnvChange {
-	env, _, err := shell.ReadEnv(s.shell.stateDir)
+func (h *lineHost) envChanges() []shell.EnvChange {
+	env, _, err := shell.ReadEnv(h.shell.stateDir)
 	if err != nil {
 		return nil // no side channel, or it is being written: the next prompt will tell
 	}
-	before := s.shell.env
-	s.shell.env = env
+	before := h.shell.env
+	h.shell.env = env
 	if before == nil {
 		return nil
 	}
 	changes := shell.DiffEnv(before, env)
-	s.keepChanges(changes)
+	h.keepChanges(changes)
 	return changes
 }
 
 // showShell puts the tracker's state into the status.
-func (s *Session) showShell() {
-	st := s.shell.State()
+func (h *lineHost) showShell() {
+	s := h.s
+	st := h.shell.State()
 	v := ShellStatus{Phase: st.Phase, Quality: st.Quality, Since: st.Since, Continuation: st.Continuation}
 	if st.Running != nil && st.Phase == shell.PhaseRunning {
 		v.Command, v.Number = st.Running.Text, st.Running.Number
 	}
-	if s.shell.other == nil && v != s.Status().Shell {
+	if h.shell.other == nil && v != s.Status().Shell {
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
 }

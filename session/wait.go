@@ -81,7 +81,7 @@ func (s *Session) addWait(w *wait.Waiter, done chan Waited) error {
 		return err
 	}
 	s.waiting[w] = done
-	if s.waits.AwaitsInput(s.followed()) {
+	if s.waits.AwaitsInput(s.lines.followed()) {
 		s.inputwait.lookAt(time.Now())
 	}
 	s.waits.Check()
@@ -117,7 +117,7 @@ func (s *Session) endWaits() {
 	if s.Status().State == Running { // only its owner ends
 		why = ErrStopped
 	}
-	s.endRuns(why)
+	s.lines.endRuns(why)
 	s.waits.End()
 }
 
@@ -131,14 +131,14 @@ func (h waitHost) View() wait.View {
 	v := wait.View{
 		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typedAt,
 		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
-		Needs: string(st.Needs.Kind), Phase: st.Shell.Phase, Followed: s.followed(),
-		Command: s.lastCommand.Text, CommandEnd: s.lastCommand.End,
-		HasCommand: s.lastCommand.Number > 0 && !s.lastCommand.Running,
+		Needs: string(st.Needs.Kind), Phase: st.Shell.Phase, Followed: s.lines.followed(),
+		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
+		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
 		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: s.read,
 	}
 	if v.Followed {
-		v.PromptAt = s.shell.State().PromptAt
+		v.PromptAt = s.lines.shell.State().PromptAt
 	}
 	return v
 }

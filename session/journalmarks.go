@@ -38,21 +38,21 @@ func (s *Session) noteCommand(p journal.Phase, v any) {
 	s.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
 }
 
-// retell does after a restart what a mark says: what was typed is where waits begin.
-func (s *Session) retell(rec *journal.Record) {
+// replayMark does after a restart what a mark says: what was typed is where waits begin.
+func (s *Session) replayMark(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
 		s.typedAt = s.moment(rec.Offset)
 	case journal.MarkCommand:
-		s.retellCommand(rec)
+		s.replayCommand(rec)
 	case typing.MarkID:
 		s.dedup.Replay(rec.Data, rec.Offset)
 	}
 }
 
-// retellCommand tells the tracker of a line that was given to the shell.
-func (s *Session) retellCommand(rec *journal.Record) {
-	if s.shell == nil {
+// replayCommand tells the tracker of a line that was given to the shell.
+func (s *Session) replayCommand(rec *journal.Record) {
+	if s.lines.shell == nil {
 		return
 	}
 	c, err := journal.DecodeCommand(rec.Data)
@@ -60,7 +60,7 @@ func (s *Session) retellCommand(rec *journal.Record) {
 	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.dedup.NeverTyped(typed.ID) {
 		return
 	}
-	s.typedAt, s.typedByExec = s.moment(rec.Offset), true
-	s.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
+	s.typedAt = s.moment(rec.Offset)
+	s.lines.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 	s.dedup.RememberLine(typed.ID)
 }
