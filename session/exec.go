@@ -194,7 +194,7 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 // on by some program.
 func (h *lineHost) pastes() bool {
 	s := h.s
-	return s.engine.Modes().BracketedPaste && h.shell.kind.Pastes()
+	return s.engine.Modes().BracketedPaste && h.shell.kind.Spec().Pastes
 }
 
 // wraps says that a text has to be made one line by wrapLine.
@@ -205,7 +205,7 @@ func (h *lineHost) wraps(text string) bool {
 	if !h.pastes() {
 		return strings.ContainsAny(text, "\n\t")
 	}
-	return h.shell.kind == shell.Fish && strings.Contains(text, "\t") // it drops them
+	return h.shell.kind.Spec().DropsTabs && strings.Contains(text, "\t")
 }
 
 // promptTime is how long zsh gets after its prompt to ask for pastes.
@@ -214,7 +214,7 @@ const promptTime = 20 * time.Millisecond
 // pasteSoon is how much longer the editor may take to ask for pastes: zsh does so after its
 // prompt.
 func (h *lineHost) pasteSoon(text string) time.Duration {
-	if h.pastes() || !h.shell.kind.Pastes() || !h.wraps(text) {
+	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) {
 		return 0
 	}
 	return promptTime - time.Since(h.shell.State().Since)

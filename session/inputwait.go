@@ -66,7 +66,7 @@ func (h *inputWait) View() inputwait.View {
 		l := s.lines.machine.Current()
 		v.Waits = l != nil && !l.Keeps
 		r := v.Shell.Running
-		v.ReadsBriefly = s.lines.shell.kind == shell.Ksh && r != nil && shell.ReadsBriefly(r.Text)
+		v.ReadsBriefly = s.lines.shell.kind.Spec().ReadsBriefly && r != nil && shell.ReadsBriefly(r.Text)
 	}
 	return v
 }

@@ -266,7 +266,7 @@ func (h *lineHost) saneTerminal() {
 	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
-			if h.shell.kind.Edits() && !sys.RawOutput(fd) {
+			if h.shell.kind.Spec().Edits && !sys.RawOutput(fd) {
 				return nil // it is the editor's mode
 			}
 			_, err := sys.Sane(fd)

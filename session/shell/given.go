@@ -19,12 +19,12 @@ func (s *State) Prelude(k Kind, record bool) string {
 		return GivenKey
 	case s.Given:
 		return HiddenKey
-	case k == Fish && !record:
-		return " " // such lines are not saved
+	case !record:
+		return k.Spec().unsaved
 	}
 	return ""
 }
 
 // Expands says that the shell would expand exclamation marks in a line, and that Prelude
 // does not keep it from that: the line has to be quoted (Wrap).
-func (s *State) Expands(k Kind) bool { return (k == Bash || k == Zsh) && !s.Given }
+func (s *State) Expands(k Kind) bool { return k.Spec().expands && !s.Given }

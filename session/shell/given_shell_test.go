@@ -20,7 +20,7 @@ func (r *rig) give(line string, record bool) Command {
 	st := r.tracker.State()
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Text: line})
 	text := st.Prelude(r.launch.Kind, record)
-	if r.launch.Kind.Pastes() {
+	if r.launch.Kind.Spec().Pastes {
 		r.until("an editor that takes pastes", func() bool { return r.engine.Modes().BracketedPaste })
 		text += "\x1b[200~" + line + "\x1b[201~"
 	} else {
@@ -52,7 +52,7 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 			{"cat <<EOF\n!! and !x\nEOF", "!! and !x"},
 		} {
 			several := strings.Contains(c.line, "\n")
-			if several && (!r.launch.Kind.Pastes() || shell == "fish" && strings.Contains(c.line, "EOF")) {
+			if several && (!r.launch.Kind.Spec().Pastes || shell == "fish" && strings.Contains(c.line, "EOF")) {
 				continue
 			}
 			if shell == "zsh" {

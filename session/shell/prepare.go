@@ -48,13 +48,13 @@ type Launch struct {
 // came, with Quality None and the reason: that is no error.
 func Prepare(s Setup) (Launch, error) {
 	l := Launch{Argv: slices.Clone(s.Argv), Env: slices.Clone(s.Env), Kind: Detect(s.Argv), Quality: None, Cwd: s.Cwd}
-	method, ok := methods[l.Kind]
-	if !ok {
+	spec := l.Kind.Spec()
+	if spec.plan == nil {
 		l.Reason = reasonUnknown
 		return l, nil
 	}
-	opts := method.parse(s.Argv[1:])
-	if reason := method.refuse(opts); reason != "" {
+	opts := spec.parse(s.Argv[1:])
+	if reason := spec.refuse(opts); reason != "" {
 		l.Reason = reason
 		return l, nil
 	}
@@ -67,7 +67,7 @@ func Prepare(s Setup) (Launch, error) {
 	if s.Nonce == "" {
 		s.Nonce = NewNonce()
 	}
-	if err := errors.Join(install(s.Dir, method.files), handOver(s.State, s.Nonce)); err != nil {
+	if err := errors.Join(install(s.Dir, spec.files), handOver(s.State, s.Nonce)); err != nil {
 		return l, fmt.Errorf("shell integration: %w", err)
 	}
 	if s.Host == "" {
@@ -76,8 +76,8 @@ func Prepare(s Setup) (Launch, error) {
 	p := &plan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
 	p.env.set("LONGTERM_STATE", s.State)
 	p.env.set("LONGTERM_HOST", s.Host)
-	l.Argv = method.plan(p)
-	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, method.quality, s.State
+	l.Argv = spec.plan(p)
+	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, spec.quality, s.State
 	return l, nil
 }
 
@@ -137,34 +137,14 @@ func (p *plan) argv(args ...string) []string {
 	return append(append([]string{p.argv0}, args...), p.opts.rest...)
 }
 
-// method is how shells of one kind are integrated.
-type method struct {
-	quality Quality
-	files   [][2]string
-	parse   func(args []string) options
-	refusal func(options) string // nil: only what is not interactive
-	plan    func(*plan) []string
-}
-
-func (m *method) refuse(o options) string {
+func (s *Spec) refuse(o options) string {
 	if !o.interactive {
 		return o.reason
 	}
-	if m.refusal != nil {
-		return m.refusal(o)
+	if s.refusal != nil {
+		return s.refusal(o)
 	}
 	return ""
-}
-
-var methods = map[Kind]*method{
-	Bash: {Full, [][2]string{{"longterm.bash", "longterm.bash"}}, shOptions.parse, nil, (*plan).bash},
-	Zsh: {Full, [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}}, shOptions.parse,
-		zshRefusal, (*plan).zsh},
-	Fish: {Full, [][2]string{{"longterm.fish", "longterm.fish"}}, fishOptions.parse, nil, (*plan).fish},
-	Ksh:  {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
-	Mksh: {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
-	Dash: {Basic, [][2]string{{"longterm.sh", "longterm.sh"}}, shOptions.parse, nil, (*plan).sh},
-	Pwsh: {Full, [][2]string{{"longterm.ps1", "longterm.ps1"}}, pwshOptions, nil, (*plan).pwsh},
 }
 
 // bash reads our file as its init file. A login shell reads no init file, and --norc

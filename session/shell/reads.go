@@ -29,14 +29,8 @@ func (t *Tracker) reads(e Event) []Change {
 // while its functions are still there; empty: there is none. It keeps the status of the line
 // before it, so that the mark that follows tells that.
 func Repair(k Kind) string {
-	const status = "; (exit $__longterm_was)"
-	switch k {
-	case Bash:
-		return " __longterm_was=$?; __longterm_keep 2>/dev/null; __longterm_prompts 2>/dev/null" + status
-	case Zsh:
-		return " __longterm_was=$?; _longterm_hooks 2>/dev/null" + status
-	case Dash, Mksh, Ksh:
-		return " __longterm_was=$?; PS1='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt $?; } 2>/dev/null)'$PS1" + status
+	if k.Spec().repair == "" {
+		return ""
 	}
-	return ""
+	return " __longterm_was=$?; " + k.Spec().repair + "; (exit $__longterm_was)"
 }

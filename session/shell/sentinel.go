@@ -17,20 +17,32 @@ import "strings"
 // mark then.
 func Wrap(k Kind, line, token string) string {
 	first, second := token[:len(token)/2], token[len(token)/2:]
-	switch k {
-	case Bash, Dash, Ksh:
-		// Without "command" an error in eval would end the whole line in sh.
-		return wrapPosix("command eval", quoteLine(k, line), first, second)
-	case Mksh: // where "command" does not help: the line is read once without running it
-		quoted := quoteLine(k, line)
-		check := "__longterm_s=$?; (set -n; eval " + quoted + ") && { (exit $__longterm_s); eval"
-		return strings.Replace(wrapPosix(check, quoted, first, second), quoted+"; (s=", quoted+"; }; (s=", 1)
-	case Zsh: // where "command" means a program
-		return wrapPosix("eval", quoteLine(k, line), first, second)
-	case Fish:
-		return wrapFish(line, first, second)
+	if wrap := k.Spec().wrap; wrap != nil {
+		return wrap(line, first, second)
 	}
 	return ""
+}
+
+// wrapSh is for shells in which an error in eval would end the whole line without "command".
+func wrapSh(line, first, second string) string {
+	return wrapPosix("command eval", quoteLine(line), first, second)
+}
+
+// wrapDash is wrapSh for a shell that has no editor, and no other way to write tabs.
+func wrapDash(line, first, second string) string {
+	return wrapPosix("command eval", quotePosix(line), first, second)
+}
+
+// wrapMksh is for mksh, where "command" does not help: the line is read once without running it.
+func wrapMksh(line, first, second string) string {
+	quoted := quoteLine(line)
+	check := "__longterm_s=$?; (set -n; eval " + quoted + ") && { (exit $__longterm_s); eval"
+	return strings.Replace(wrapPosix(check, quoted, first, second), quoted+"; (s=", quoted+"; }; (s=", 1)
+}
+
+// wrapZsh is for zsh, where "command" means a program.
+func wrapZsh(line, first, second string) string {
+	return wrapPosix("eval", quoteLine(line), first, second)
 }
 
 // The subshells keep $?: of the line before for line, and line's for the next.
@@ -40,14 +52,9 @@ func wrapPosix(eval, quoted, first, second string) string {
 		`(s=$?; printf '\033]133;D;%d;lt=%s%s\007' $s ` + first + " " + second + `; exit $s)`
 }
 
-// quoteLine quotes a line, without the tabs that line editors take for keys. A plain sh
-// has no editor, and no other way to write them.
-func quoteLine(k Kind, s string) string {
-	s = quotePosix(s)
-	if k != Dash {
-		s = strings.ReplaceAll(s, "\t", `'$'\t''`)
-	}
-	return s
+// quoteLine quotes a line, without the tabs that line editors take for keys.
+func quoteLine(s string) string {
+	return strings.ReplaceAll(quotePosix(s), "\t", `'$'\t''`)
 }
 
 func quotePosix(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -134,9 +134,9 @@ func (e *editor) clear(k shell.Kind) (clearing, []byte) {
 	switch {
 	case e.left == leftKeys:
 		return clearByInterrupt, nil
-	case e.leaked && k == shell.Bash: // ESC P begins a search there
+	case e.leaked && k.Spec().EscSearches:
 		return clearByKeys, []byte{abort, killLine}
-	case e.left == leftAhead && k == shell.Bash && !ended: // it rings when there is nothing to kill
+	case e.left == leftAhead && k.Spec().RingsWhenEmpty && !ended:
 		return clearByKeys, []byte{' ', killLine}
 	case e.left != leftNothing || e.leaked || ended:
 		return clearByKeys, []byte{killLine}

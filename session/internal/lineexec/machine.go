@@ -106,7 +106,7 @@ func (m *Machine) next(v *View) {
 	if m.editor.replied {
 		_ = m.host.Do(Action{Kind: ActFlush})
 	}
-	if !v.Kind.Edits() || v.Kind == shell.Ksh {
+	if v.Kind.Spec().NeedsSane {
 		_ = m.host.Do(Action{Kind: ActSane})
 	}
 	if len(keys) > 0 {
@@ -215,7 +215,7 @@ func (m *Machine) drop(l *Line, cause error) {
 // Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
 // that are incomplete, without a word (fish), has to be told to drop it.
 func (m *Machine) Stuck(l *Line) {
-	if l.step == Typed && m.host.View().Kind == shell.Fish {
+	if l.step == Typed && m.host.View().Kind.Spec().KeepsIncomplete {
 		m.drop(l, ErrIncomplete)
 	}
 }

@@ -111,9 +111,9 @@ func judge(l *Line, v *View, p *Probe) finding {
 // than its line).
 func prompts(k shell.Kind, p *Probe) bool {
 	if !p.Canonical {
-		return k == shell.Mksh || k == shell.Ksh || p.Pastes || k == shell.Fish
+		return k.Spec().RawAtPrompt || p.Pastes
 	}
-	return !k.Pastes() && p.Bytes > 1
+	return !k.Spec().Pastes && p.Bytes > 1
 }
 
 // Interactive says that a shell was started without a command or script.
@@ -133,7 +133,7 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 		_ = m.host.Do(Action{Kind: ActReads})
 	case kept:
 		err := ErrRefused
-		if m.host.View().Kind == shell.Fish {
+		if m.host.View().Kind.Spec().KeepsIncomplete {
 			err = ErrIncomplete
 		}
 		m.drop(l, err)
