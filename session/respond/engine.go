@@ -3,6 +3,8 @@ package respond
 import (
 	"slices"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/echo"
 )
 
 // Engine watches a session and answers it. Its methods take an event each and return
@@ -19,7 +21,7 @@ type Engine struct {
 	text    *text
 	match   matcher
 	echo    EchoState
-	echoes  echoes
+	echoes  echo.Finder
 	redraws redraws
 	screen  screens
 	cols    int
@@ -116,8 +118,8 @@ func (e *Engine) completed(w *window, m move) int {
 	read := len(w.text)
 	if !e.skipping {
 		read = e.matchWindow(w)
-	} else if e.echoes.pending() {
-		e.echoes.mask(w.line(e.cols, e.echo))
+	} else if e.echoes.Pending() {
+		e.echoes.Mask(w.line(e.cols, e.echo))
 	}
 	if w.complete {
 		e.redraws.newline()
@@ -166,8 +168,8 @@ func (e *Engine) Typed(now time.Time, in Input) []Action {
 	}
 	w := e.text.current()
 	if e.echo != EchoOff {
-		e.echoes.follow(w.text)
-		e.echoes.typed(in.Data, e.echo, len(w.text), w.number, e.text.end, in.Secret)
+		e.echoes.Follow(w.text)
+		e.echoes.Type(in.Data, e.echo.shown(), len(w.text), w.number, e.text.end, in.Secret)
 		e.screen.echo.typed(in, e.echo, e.screen.last)
 	}
 	if !in.Reply && hasEnter(in.Data) {

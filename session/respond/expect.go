@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/echo"
 )
 
 // Expecter reads a session's output as a script does: it is asked again and again for
@@ -16,7 +18,7 @@ type Expecter struct {
 	settle   time.Duration
 	text     *text
 	echo     EchoState
-	echoes   echoes
+	echoes   echo.Finder
 	redraws  redraws
 	lines    []unread // complete lines, or windows of them, with something to read
 	looked   int      // how many of them the patterns last looked for are not in
@@ -32,7 +34,7 @@ type Expecter struct {
 // unread is a window that is kept until it is read.
 type unread struct {
 	window
-	masked []span
+	masked []echo.Span
 	move   move
 	passed bool // its end was made known
 }
@@ -132,11 +134,11 @@ func (x *Expecter) pop(n int) {
 	x.looked = max(0, x.looked-n)
 }
 
-func (x *Expecter) mask(w *window) []span {
-	if !x.echoes.pending() {
+func (x *Expecter) mask(w *window) []echo.Span {
+	if !x.echoes.Pending() {
 		return nil
 	}
-	return x.echoes.mask(w.line(x.cols, x.echo))
+	return x.echoes.Mask(w.line(x.cols, x.echo))
 }
 
 // Typed takes note of what was typed.
@@ -148,8 +150,8 @@ func (x *Expecter) Typed(in Input) {
 		return
 	}
 	w := x.text.current()
-	x.echoes.follow(w.text)
-	x.echoes.typed(in.Data, x.echo, len(w.text), w.number, x.text.end, in.Secret)
+	x.echoes.Follow(w.text)
+	x.echoes.Type(in.Data, x.echo.shown(), len(w.text), w.number, x.text.end, in.Secret)
 }
 
 // Echo takes note of who shows what is typed from now on.
@@ -242,7 +244,7 @@ func (x *Expecter) findCurrent(now time.Time, ps Patterns, final bool) (Found, b
 }
 
 // findIn looks at a window.
-func (x *Expecter) findIn(w *window, masked []span, ps Patterns) (found Found, end int, ok bool) {
+func (x *Expecter) findIn(w *window, masked []echo.Span, ps Patterns) (found Found, end int, ok bool) {
 	eachGap(masked, w.from, len(w.text), func(from, to int) {
 		for at := from; !ok && at < to; {
 			i, loc := first(ps, w.text[at:to], w.ends(at, to))

@@ -2,6 +2,8 @@ package respond
 
 import (
 	"strconv"
+
+	"github.com/longterm-dev/longterm/session/internal/echo"
 )
 
 // matcher is the scratch of matching a window.
@@ -12,9 +14,9 @@ type matcher struct {
 // matchWindow fires what matches in the unread part of a window, and returns where the
 // unread part begins then.
 func (e *Engine) matchWindow(w *window) int {
-	var masked []span
-	if e.echoes.pending() {
-		masked = e.echoes.mask(w.line(e.cols, e.echo))
+	var masked []echo.Span
+	if e.echoes.Pending() {
+		masked = e.echoes.Mask(w.line(e.cols, e.echo))
 	}
 	rules := e.set.filter.candidates(w.text[w.from:])
 	if len(rules) == 0 {
@@ -33,12 +35,12 @@ func (e *Engine) matchWindow(w *window) int {
 }
 
 // eachGap calls f for the stretches from from to to between the spans.
-func eachGap(masked []span, from, to int, f func(from, to int)) {
+func eachGap(masked []echo.Span, from, to int, f func(from, to int)) {
 	for _, m := range masked {
-		if m.from > from {
-			f(from, m.from)
+		if m.From > from {
+			f(from, m.From)
 		}
-		from = max(from, m.to)
+		from = max(from, m.To)
 	}
 	if from < to {
 		f(from, to)

@@ -1,10 +1,12 @@
 package respond
 
+import "github.com/longterm-dev/longterm/session/internal/echo"
+
 // screenEcho finds typed lines on screens. A line once found stays where it is, with
 // its row; one that is no longer there is forgotten.
 type screenEcho struct {
-	typedIn echoes
-	places  []place // of typedIn.lines
+	typedIn echo.Finder
+	places  []place // of typedIn.Lines
 }
 
 // place is where on the screen a typed line is.
@@ -34,25 +36,25 @@ func (e *screenEcho) typed(in Input, state EchoState, last *Screen) {
 			}
 		}
 	}
-	e.typedIn.typed(in.Data, state, at, row, 0, in.Secret)
-	for len(e.places) < len(e.typedIn.lines) {
+	e.typedIn.Type(in.Data, state.shown(), at, row, 0, in.Secret)
+	for len(e.places) < len(e.typedIn.Lines) {
 		e.places = append(e.places, p)
 	}
 	if over := len(e.places) - maxPlaces; over > 0 {
-		e.typedIn.forget(over)
+		e.typedIn.Forget(over)
 		e.places = append(e.places[:0], e.places[over:]...)
 	}
 }
 
 // find is where typed text stands on a screen, by number of the logical line.
-func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]span {
+func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echo.Span {
 	if len(e.places) == 0 {
 		return nil
 	}
-	masked := make(map[uint64][]span)
+	masked := make(map[uint64][]echo.Span)
 	var after place // the line before is never below this one
 	for i := 0; i < len(e.places); i++ {
-		p, t := &e.places[i], &e.typedIn.lines[i]
+		p, t := &e.places[i], &e.typedIn.Lines[i]
 		if p.Alt != s.Alt {
 			continue
 		}
@@ -69,7 +71,7 @@ func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]span {
 }
 
 // locate finds one typed line, where it was or else from where the one before ends.
-func (e *screenEcho) locate(t *typedLine, p *place, after place, lines []screenLine, masked map[uint64][]span) bool {
+func (e *screenEcho) locate(t *echo.TypedLine, p *place, after place, lines []screenLine, masked map[uint64][]echo.Span) bool {
 	for i := range lines {
 		l := &lines[i]
 		from := 0
@@ -82,14 +84,14 @@ func (e *screenEcho) locate(t *typedLine, p *place, after place, lines []screenL
 			from = t.At
 		}
 		if had := masked[l.number]; len(had) > 0 {
-			from = max(from, had[len(had)-1].to)
+			from = max(from, had[len(had)-1].To)
 		}
 		from = min(from, len(l.text))
-		spans, _ := t.find(outputLine{text: l.text, number: l.number, complete: l.cursor < 0}, from)
-		if len(spans) == 0 || p.Found && spans[0].from != p.Col {
+		spans, _ := t.Find(echo.Line{Text: l.text, Number: l.number, Complete: l.cursor < 0}, from)
+		if len(spans) == 0 || p.Found && spans[0].From != p.Col {
 			continue
 		}
-		p.Found, p.Row, p.Col, p.Missed = true, l.number, spans[0].from, 0
+		p.Found, p.Row, p.Col, p.Missed = true, l.number, spans[0].From, 0
 		masked[l.number] = append(masked[l.number], spans...)
 		return true
 	}
@@ -98,7 +100,5 @@ func (e *screenEcho) locate(t *typedLine, p *place, after place, lines []screenL
 
 func (e *screenEcho) drop(i int) {
 	e.places = append(e.places[:i], e.places[i+1:]...)
-	l := e.typedIn.lines
-	e.typedIn.bytes = max(0, e.typedIn.bytes-l[i].size())
-	e.typedIn.lines = append(l[:i], l[i+1:]...)
+	e.typedIn.Drop(i)
 }

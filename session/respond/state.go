@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"slices"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/echo"
 )
 
 // state is what an engine knows apart from its rules. It holds no secret.
@@ -31,35 +33,35 @@ type state struct {
 	Changed  time.Time `json:"changed,omitzero"`
 	LastRead time.Time `json:"last_read,omitzero"`
 
-	Line  uint64      `json:"line"`
-	Cut   bool        `json:"cut,omitempty"`
-	Carry []byte      `json:"carry,omitempty"`
-	Read  []byte      `json:"read,omitempty"`
-	Rows  int         `json:"rows,omitempty"`  // moves that the redraws were not told of
-	Moved bool        `json:"moved,omitempty"` // absolute ones
-	Typed []typedLine `json:"typed,omitempty"`
-	Again []typedLine `json:"again,omitempty"`
-	Drawn []drawn     `json:"drawn,omitempty"`
-	Row   int         `json:"row,omitempty"`
-	Ended int         `json:"ended,omitempty"` // lines
+	Line  uint64           `json:"line"`
+	Cut   bool             `json:"cut,omitempty"`
+	Carry []byte           `json:"carry,omitempty"`
+	Read  []byte           `json:"read,omitempty"`
+	Rows  int              `json:"rows,omitempty"`  // moves that the redraws were not told of
+	Moved bool             `json:"moved,omitempty"` // absolute ones
+	Typed []echo.TypedLine `json:"typed,omitempty"`
+	Again []echo.TypedLine `json:"again,omitempty"`
+	Drawn []drawn          `json:"drawn,omitempty"`
+	Row   int              `json:"row,omitempty"`
+	Ended int              `json:"ended,omitempty"` // lines
 
-	Shown  []shown     `json:"shown,omitempty"`
-	OnRows []typedLine `json:"on_rows,omitempty"`
-	Places []place     `json:"places,omitempty"`
+	Shown  []shown          `json:"shown,omitempty"`
+	OnRows []echo.TypedLine `json:"on_rows,omitempty"`
+	Places []place          `json:"places,omitempty"`
 }
 
 // State is what the engine knows apart from its rules, as JSON.
 func (e *Engine) State() ([]byte, error) {
-	return e.state(func(l *typedLine) bool { return !l.Secret })
+	return e.state(func(l *echo.TypedLine) bool { return !l.Secret })
 }
 
 // DurableState is a State to be written down: of what was typed it has only what the
 // terminal itself showed. A program that reads raw may have been given a password.
 func (e *Engine) DurableState() ([]byte, error) {
-	return e.state(func(l *typedLine) bool { return !l.Secret && l.Tty })
+	return e.state(func(l *echo.TypedLine) bool { return !l.Secret && l.Tty })
 }
 
-func (e *Engine) state(keep func(*typedLine) bool) ([]byte, error) {
+func (e *Engine) state(keep func(*echo.TypedLine) bool) ([]byte, error) {
 	s := state{
 		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Exited: e.exited, Echo: e.echo,
 		Cols: e.cols, Uses: e.uses, Turn: e.turn, Firings: e.firings, Queue: e.queue,
@@ -74,17 +76,17 @@ func (e *Engine) state(keep func(*typedLine) bool) ([]byte, error) {
 			s.Moved = s.Moved || m.absolute
 		}
 	}
-	for _, l := range e.echoes.lines {
+	for _, l := range e.echoes.Lines {
 		if keep(&l) {
 			s.Typed = append(s.Typed, l)
 		}
 	}
-	for _, l := range e.echoes.again {
+	for _, l := range e.echoes.Again {
 		if keep(&l) {
 			s.Again = append(s.Again, l)
 		}
 	}
-	for i, l := range e.screen.echo.typedIn.lines {
+	for i, l := range e.screen.echo.typedIn.Lines {
 		if keep(&l) {
 			s.OnRows = append(s.OnRows, l)
 			s.Places = append(s.Places, e.screen.echo.places[i])
@@ -147,9 +149,9 @@ func (e *Engine) restore(s *state) {
 	copy(e.uses, s.Uses)
 	e.redraws = redraws{s.Drawn, s.Row, s.Ended}
 	e.screen.shown = s.Shown
-	e.echoes.take(s.Typed)
-	e.echoes.again = s.Again
-	e.screen.echo.typedIn.take(s.OnRows)
+	e.echoes.Take(s.Typed)
+	e.echoes.Again = s.Again
+	e.screen.echo.typedIn.Take(s.OnRows)
 	e.screen.echo.places = s.Places
 	if !s.Begun {
 		return
@@ -161,13 +163,6 @@ func (e *Engine) restore(s *state) {
 		t.moves.found = append(t.moves.found, move{at: s.Resume, rows: s.Rows, absolute: s.Moved})
 	}
 	e.text, e.replay = t, s.Seen
-}
-
-func (e *echoes) take(lines []typedLine) {
-	e.lines = lines
-	for i := range lines {
-		e.bytes += lines[i].size()
-	}
 }
 
 // fingerprint tells sets apart.

@@ -3,6 +3,7 @@ package respond
 import (
 	"bytes"
 
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -42,8 +43,8 @@ type window struct {
 }
 
 // line is what echo is looked for in.
-func (w *window) line(cols int, echo EchoState) outputLine {
-	return outputLine{w.text, w.number, w.offset, w.complete, cols, echo == EchoApp}
+func (w *window) line(cols int, by EchoState) echo.Line {
+	return echo.Line{Text: w.text, Number: w.number, Offset: w.offset, Complete: w.complete, Cols: cols, Editor: by == EchoApp}
 }
 
 func newText(off uint64) *text {

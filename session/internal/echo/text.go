@@ -55,17 +55,19 @@ func Lines(data []byte) []string {
 	if len(data) == 0 || len(data) > 1<<16 || bytes.IndexByte(data, 0x1b) >= 0 || !utf8.Valid(data) {
 		return nil
 	}
-	var b strings.Builder
+	b := make([]byte, 0, len(data))
 	for _, c := range data {
 		switch {
 		case c == '\r' || c == '\n':
-			b.WriteByte('\n')
+			b = append(b, '\n')
 		case c == '\t', c >= ' ' && c != 0x7f:
-			b.WriteByte(c)
-		default: // ECHOCTL
-			b.WriteByte('^')
-			b.WriteByte(c ^ 0x40)
+			b = append(b, c)
+		default:
+			b = appendCaret(b, c)
 		}
 	}
-	return strings.Split(b.String(), "\n")
+	return strings.Split(string(b), "\n")
 }
+
+// appendCaret adds a control character as a terminal echoes it (ECHOCTL): ^C.
+func appendCaret(b []byte, c byte) []byte { return append(b, '^', c^0x40) }
