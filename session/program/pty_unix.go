@@ -20,6 +20,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/ladder"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -323,13 +324,6 @@ func (h *ptyHost) signal(sig os.Signal) error {
 	return nil
 }
 
-// rungs are the ladder of end: what the closing of a terminal says, a polite word for those
-// that do not mind, and the last word.
-var rungs = []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGKILL}
-
-// killTime is how long the kernel gets to carry out a SIGKILL.
-const killTime = 5 * time.Second
-
 func (h *ptyHost) end(grace time.Duration) error {
 	err := h.endTree(grace)
 	err = errors.Join(err, h.master.Close()) // wakes pump if anything still holds the terminal
@@ -339,43 +333,46 @@ func (h *ptyHost) end(grace time.Duration) error {
 	return err
 }
 
-// endTree signals whatever lives of the tree, rung by rung.
+// endTree ends whatever lives of the tree by the kill ladder.
 func (h *ptyHost) endTree(grace time.Duration) error {
-	for i, sig := range rungs {
-		tree := h.tree()
-		if len(tree) == 0 && h.reaped.Load() {
-			return nil
-		}
-		for _, pid := range tree {
-			_ = syscall.Kill(pid, sig) // gone already is fine
-			if i == 0 {
-				_ = syscall.Kill(pid, syscall.SIGCONT) // what is stopped hears nothing
-			}
-		}
-		if sig == syscall.SIGKILL {
-			grace = killTime
-		}
-		if h.treeEnds(grace, sig) {
-			return nil
-		}
+	if ended, _ := ladder.Climb(context.Background(), ladder.Tree(grace), tree{h}); ended {
+		return nil
 	}
 	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.tree())
 }
 
-// treeEnds waits for the end of the whole tree.
-func (h *ptyHost) treeEnds(within time.Duration, sig syscall.Signal) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+// tree is all that runs of the program, for the kill ladder.
+type tree struct{ h *ptyHost }
+
+// Send implements ladder.Target.
+func (t tree) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
+	left := t.h.tree()
+	if len(left) == 0 && t.h.reaped.Load() {
+		return ladder.Ended, nil
+	}
+	for _, pid := range left {
+		_ = syscall.Kill(pid, s.Signal) // gone already is fine
+		if s.Signal == syscall.SIGHUP {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // what is stopped hears nothing
+		}
+	}
+	return ladder.Heard, nil
+}
+
+// Await implements ladder.Target: the whole tree has to end.
+func (t tree) Await(ctx context.Context, s ladder.Step) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.Grace)
 	defer cancel()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
 		select {
-		case <-h.gone:
-			left := h.tree()
+		case <-t.h.gone:
+			left := t.h.tree()
 			if len(left) == 0 {
 				return true
 			}
-			if sig == syscall.SIGKILL { // forked meanwhile
+			if s.Last() { // forked meanwhile
 				for _, pid := range left {
-					_ = syscall.Kill(pid, sig)
+					_ = syscall.Kill(pid, s.Signal)
 				}
 			}
 		case <-ctx.Done():

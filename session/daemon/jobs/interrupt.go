@@ -6,6 +6,8 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/ladder"
 )
 
 // interrupt ends a line by the kill ladder: Ctrl-C to what is in the foreground, then TERM
@@ -21,18 +23,27 @@ func (j *Job) interrupt(ctx context.Context, grace time.Duration) {
 		return // it has ended: what runs now is another's
 	}
 	defer func() { _ = e.Session.Interrupted(ctx) }() // lines after it wait for this
-	for _, step := range []struct {
-		sig  syscall.Signal
-		wait time.Duration
-	}{{0, grace}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, endedTime}} {
-		if step.sig != 0 {
-			h.SignalBegan(e, since, step.sig)
-		}
-		if waitClosed(ctx, j.ended, step.wait) {
-			break
-		}
-	}
+	_, _ = ladder.Climb(ctx, ladder.Line(grace), lineTarget{j, since})
 	h.SignalBegan(e, since, syscall.SIGKILL) // what it left behind goes too
+}
+
+// lineTarget is what runs of a job's line, for the kill ladder.
+type lineTarget struct {
+	j     *Job
+	since time.Time
+}
+
+// Send implements ladder.Target.
+func (t lineTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
+	if s.Signal != 0 {
+		t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal)
+	}
+	return ladder.Heard, nil
+}
+
+// Await implements ladder.Target.
+func (t lineTarget) Await(ctx context.Context, s ladder.Step) bool {
+	return waitClosed(ctx, t.j.ended, s.Grace)
 }
 
 // interruptible has the session's owner send the signal, if the line still runs: nothing else

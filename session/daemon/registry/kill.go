@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/ladder"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -63,24 +64,8 @@ func ended(e *Handle) error {
 		WithHint("its screen and output can still be read")
 }
 
-// rung is a step of the kill ladder.
-type rung struct {
-	sig   syscall.Signal
-	scope string
-}
-
-// ladder is Ctrl-C (SIGINT to the foreground), SIGTERM to everything, SIGHUP, which is what a
-// closing terminal says and what ends interactive shells, who ignore SIGTERM, and SIGKILL.
-// Each gets the grace to work, alone, so that who handles SIGTERM can.
-var ladder = []rung{
-	{syscall.SIGINT, wire.ScopeForeground},
-	{syscall.SIGTERM, wire.ScopeAll},
-	{syscall.SIGHUP, wire.ScopeAll},
-	{syscall.SIGKILL, wire.ScopeAll},
-}
-
 // Kill ends a session's process and all its descendants by the kill ladder. It returns
-// once the end is known, which takes up to the grace for each rung that somebody heeds.
+// once the end is known, which takes up to the grace for each step that somebody heeds.
 func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
 	defer h.sweep(e)
 	if e.device == nil || e.Session.Status().State != session.Running {
@@ -89,41 +74,57 @@ func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) err
 	}
 	pid, known := e.Session.Status().PID, h.processesOf(e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
-	for _, r := range ladder {
-		if r.sig == syscall.SIGINT && e.atPrompt() {
-			continue // there is nothing to interrupt
-		}
-		all, err := h.sendAll(ctx, e, r)
-		if errors.Is(err, link.ErrNotFound) {
-			break // it ended by itself, and was let go, before this rung
-		}
-		if err != nil && r.scope != wire.ScopeForeground {
-			return fmt.Errorf("signal: %w", err)
-		}
-		if r.sig == syscall.SIGKILL {
-			break
-		}
-		if len(all) > 0 && !slices.ContainsFunc(all, func(p sys.Process) bool { return !p.Ignores(r.sig) }) {
-			continue
-		}
-		until := time.Now().Add(grace)
-		if h.endsWithin(ctx, e, grace) {
-			if r.sig == syscall.SIGINT {
-				h.endLeft(e, grace, known...)
-			} else { // they were told
-				awaitEnd(all, time.Until(until))
-			}
-			return nil
-		}
-	}
-	if !h.endsWithin(ctx, e, killedTime) {
+	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known})
+	if err == nil && !ended {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
 	}
-	return nil
+	return err
 }
 
-// killedTime is how long the kernel gets to carry a SIGKILL out and the end to be told.
+// sessionTarget is all that runs of a session, for the kill ladder.
+type sessionTarget struct {
+	h     *Registry
+	e     *Handle
+	known []sys.Process // before the first step
+	told  []sys.Process // who got the last step's signal, where that is everybody
+}
+
+// Send implements ladder.Target.
+func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, error) {
+	if s.Signal == syscall.SIGINT && t.e.atPrompt() {
+		return ladder.Unheard, nil // there is nothing to interrupt
+	}
+	var err error
+	t.told, err = t.h.sendAll(ctx, t.e, s)
+	switch {
+	case errors.Is(err, link.ErrNotFound):
+		return ladder.Leaving, nil // it ended by itself, and was let go, before this step
+	case err != nil && !s.Foreground:
+		return ladder.Heard, fmt.Errorf("signal: %w", err)
+	case len(t.told) > 0 && !slices.ContainsFunc(t.told, func(p sys.Process) bool { return !p.Ignores(s.Signal) }):
+		return ladder.Unheard, nil
+	}
+	return ladder.Heard, nil
+}
+
+// Await implements ladder.Target. What the process left when it ended is told, or was, and gets the
+// grace, too; what is killed is not waited for here.
+func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
+	until := time.Now().Add(s.Grace)
+	if !t.h.endsWithin(ctx, t.e, s.Grace) {
+		return false
+	}
+	switch {
+	case s.Signal == syscall.SIGINT:
+		t.h.endLeft(t.e, s.Grace, t.known...)
+	case !s.Last():
+		awaitEnd(t.told, time.Until(until))
+	}
+	return true
+}
+
+// killedTime is how long the kernel gets to carry a SIGKILL out.
 const killedTime = 15 * time.Second
 
 // atPrompt says that the session's shell waits for a line.
@@ -132,20 +133,20 @@ func (e *Handle) atPrompt() bool {
 	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == st.PID
 }
 
-// sendAll sends a rung's signal, and returns who got it, where that is everybody.
-func (h *Registry) sendAll(ctx context.Context, e *Handle, r rung) ([]sys.Process, error) {
+// sendAll sends a step's signal, and returns who got it, where that is everybody.
+func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step) ([]sys.Process, error) {
 	l := e.device.keeper.Link()
-	if r.scope == wire.ScopeForeground {
-		return nil, l.Signal(ctx, e.Session.ID(), r.sig, r.scope)
+	if step.Foreground {
+		return nil, l.Signal(ctx, e.Session.ID(), step.Signal, wire.ScopeForeground)
 	}
 	all := h.processesOf(e)
 	scope := wire.ScopeAll
 	if len(all) > 0 && e.device.cgroup == "" {
 		scope = wire.ScopeGroup // the keeper would look through all processes, too
 	}
-	err := l.Signal(ctx, e.Session.ID(), r.sig, scope)
+	err := l.Signal(ctx, e.Session.ID(), step.Signal, scope)
 	own := e.Session.Status().PID
-	sys.SignalAll(slices.DeleteFunc(slices.Clone(all), func(p sys.Process) bool { return p.PID == own }), r.sig) // its own got it
+	sys.SignalAll(slices.DeleteFunc(slices.Clone(all), func(p sys.Process) bool { return p.PID == own }), step.Signal) // its own got it
 	return all, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/internal/ladder"
 	"github.com/longterm-dev/longterm/session/keeper"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -51,32 +51,38 @@ func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 			o.removeCgroups()
 		}
 	}()
-	for _, r := range ladder {
-		h.find(list)
-		if !anyLeft(list) {
-			return
-		}
-		for _, o := range list {
-			o.signal(r.sig, r.scope)
-		}
-		if r.sig != syscall.SIGKILL {
-			awaitOrphans(ctx, list, h.conf.Grace())
-		}
+	if h.find(list); !anyLeft(list) {
+		return
 	}
-	for range sweepRounds { // who was born while others were killed
-		awaitOrphans(ctx, list, endTime/sweepRounds)
-		if h.find(list); !anyLeft(list) {
-			return
-		}
-		for _, o := range list {
-			o.signal(syscall.SIGKILL, wire.ScopeAll)
-		}
+	if ended, _ := ladder.Climb(ctx, ladder.Lost(h.conf.Grace()), lostTarget{h, list}); ended {
+		return
 	}
 	for _, o := range list {
 		for _, p := range o.left() {
 			h.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
 		}
 	}
+}
+
+// lostTarget is all that runs of sessions without a keeper, for the kill ladder.
+type lostTarget struct {
+	h    *Registry
+	list []*orphan
+}
+
+// Send implements ladder.Target.
+func (t lostTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
+	for _, o := range t.list {
+		o.signal(s)
+	}
+	return ladder.Heard, nil
+}
+
+// Await implements ladder.Target: who was born meanwhile has not ended.
+func (t lostTarget) Await(ctx context.Context, s ladder.Step) bool {
+	awaitOrphans(ctx, t.list, s.Grace)
+	t.h.find(t.list)
+	return !anyLeft(t.list)
 }
 
 // awaitOrphans waits until all that were found have ended, d at most, and takes their output.
@@ -103,21 +109,21 @@ func (o *orphan) left() []sys.Process {
 	return o.found
 }
 
-func (o *orphan) signal(sig syscall.Signal, scope string) {
-	if scope == wire.ScopeForeground && o.live != nil {
+func (o *orphan) signal(s ladder.Step) {
+	if s.Foreground && o.live != nil {
 		if pgid := o.live.device.foreground(); pgid > 0 { // the terminal holds the number
-			_ = syscall.Kill(-pgid, sig) // gone already is fine
+			_ = syscall.Kill(-pgid, s.Signal) // gone already is fine
 			return
 		}
 	}
-	if sig == syscall.SIGKILL {
+	if s.Last() {
 		for _, dir := range o.cgroups {
 			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 		}
 	}
 	for _, p := range o.left() {
-		if scope == wire.ScopeAll || p.PID == o.pid {
-			_ = syscall.Kill(p.PID, sig)
+		if !s.Foreground || p.PID == o.pid {
+			_ = syscall.Kill(p.PID, s.Signal)
 		}
 	}
 }
