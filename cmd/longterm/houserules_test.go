@@ -1,0 +1,217 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// There is one way of each thing. What stands in one of these lists beside its room says why.
+var oneWay = []struct {
+	what string
+	in   string            // the room, from the top
+	not  func(source) bool // what gives another way away
+	but  map[string]string // files, and why they do it all the same
+}{
+	{
+		"/proc is read by session/sys", "session/sys",
+		func(s source) bool {
+			return s.literal(func(text string) bool { return text == "/proc" || strings.HasPrefix(text, "/proc/") })
+		},
+		nil,
+	},
+	{
+		"terminals are asked and told by session/sys", "session/sys",
+		func(s source) bool { return s.calls("unix", "Ioctl") || s.calls("pty", "Getsize") },
+		nil,
+	},
+	{
+		"who is at the other end of a socket is asked by session/sys", "session/sys",
+		func(s source) bool { return s.calls("unix", "GetsockoptUcred") },
+		nil,
+	},
+	{
+		"limits of this process are asked and raised by session/sys", "session/sys",
+		func(s source) bool { return s.calls("unix", "Getrlimit") || s.calls("unix", "Setrlimit") },
+		nil,
+	},
+	{
+		"files are replaced by store/atomicfile", "store/atomicfile",
+		func(s source) bool { return s.calls("os", "Rename") },
+		map[string]string{
+			"session/daemon/crash.go":     "sets a log aside",
+			"session/daemon/leftovers.go": "names a directory that is being removed",
+			"store/store.go":              "sets a damaged file aside",
+			"store/search/damage.go":      "sets a damaged file aside",
+			"store/journal/fs.go":         "the journal's own file system, which its tests replace",
+		},
+	},
+	{
+		"temporary files of what is replaced are store/atomicfile's", "store/atomicfile",
+		func(s source) bool { return s.calls("os", "CreateTemp") },
+		map[string]string{
+			"session/ring/shm_other.go":            "memory without a name, where there is no memfd",
+			"cmd/longterm/internal/export/film.go": "a picture that another program draws",
+		},
+	},
+	{
+		"processes are ended step by step by session/internal/ladder", "session/internal/ladder",
+		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
+		map[string]string{
+			"cmd/longterm/attach.go": "signals that end an attached client",
+		},
+	},
+}
+
+// source is a file that is built into something, tests excepted: these look at the system in ways of
+// their own, so that they see what the product does not.
+type source struct {
+	path string // from the top, with slashes
+	file *ast.File
+}
+
+func (s source) literal(is func(string) bool) (found bool) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, err := strconv.Unquote(lit.Value)
+			found = found || err == nil && is(text)
+		}
+		return !found
+	})
+	return found
+}
+
+// mentions says whether a name of a package is used, one that begins so.
+func (s source) mentions(pkg, prefix string) (found bool) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			x, ok := sel.X.(*ast.Ident)
+			found = found || ok && x.Name == pkg && x.Obj == nil && strings.HasPrefix(sel.Sel.Name, prefix)
+		}
+		return !found
+	})
+	return found
+}
+
+func (s source) calls(pkg, prefix string) bool { return s.mentions(pkg, prefix) }
+
+func sources(t *testing.T) (all []source) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		name := e.Name()
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".") && name != ".." && name != "."):
+			return fs.SkipDir
+		case e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel("../..", path)
+		all = append(all, source{filepath.ToSlash(rel), f})
+		return err
+	})
+	if err != nil || len(all) < 100 {
+		t.Fatalf("%d files, %v", len(all), err)
+	}
+	return all
+}
+
+func TestOneWayOfEachThing(t *testing.T) {
+	all := sources(t)
+	for _, rule := range oneWay {
+		inRoom, excepted := false, map[string]bool{}
+		for _, s := range all {
+			if !rule.not(s) {
+				continue
+			}
+			dir := s.path[:strings.LastIndexByte(s.path, '/')]
+			switch _, ok := rule.but[s.path]; {
+			case dir == rule.in:
+				inRoom = true
+			case ok:
+				excepted[s.path] = true
+			default:
+				t.Errorf("%s: %s", s.path, rule.what)
+			}
+		}
+		if !inRoom {
+			t.Errorf("%s, but it does not", rule.what)
+		}
+		for path := range rule.but {
+			if !excepted[path] {
+				t.Errorf("%s is no exception any more: %s", path, rule.what)
+			}
+		}
+	}
+}
+
+// machineMayNot is what no pure machine imports: it is told what happened, and says what to do.
+var machineMayNot = []string{
+	"net", "net/http", "os", "os/exec", "os/signal", "io/fs", "syscall", "database/sql", "golang.org/x/sys/unix", "log/slog",
+	module + "/session", module + "/session/sys", module + "/session/daemon", module + "/store", module + "/store/atomicfile",
+}
+
+// machineMay are the exceptions, and why.
+var machineMay = map[string]map[string]string{
+	"/session/internal/ladder": {"syscall": "the numbers of signals"},
+	"/session/internal/rules": {
+		"os":                         "it knows the format of its state's file",
+		module + "/store/atomicfile": "it knows the format of its state's file",
+	},
+}
+
+func TestMachinesArePure(t *testing.T) {
+	h := theHouse(t)
+	for _, pkg := range h.under(t, "/session/internal") {
+		may := machineMay[strings.TrimPrefix(pkg, module)]
+		for _, no := range machineMayNot {
+			if _, ok := may[no]; !ok && slices.Contains(h.imports[pkg], no) {
+				t.Errorf("%s imports %s: a machine has no file, socket, process or clock of its own", pkg, no)
+			}
+		}
+		for imp := range may {
+			if !slices.Contains(h.imports[pkg], imp) {
+				t.Errorf("%s imports no %s any more", pkg, imp)
+			}
+		}
+	}
+}
+
+// A folder past some 35 files is usually two things. Those that are larger may only become smaller.
+const manyFiles = 35
+
+var largeFolders = map[string]int{
+	"cmd/longterm":   42, // a file a verb
+	"session/daemon": 77, // handlers, the set of sessions and jobs are still one
+	"vterm":          55, // a terminal has that many functions
+}
+
+func TestFoldersAreRooms(t *testing.T) {
+	count := map[string]int{}
+	for _, s := range sources(t) {
+		count[s.path[:strings.LastIndexByte(s.path, '/')]]++
+	}
+	for _, dir := range slices.Sorted(maps.Keys(count)) {
+		most := max(manyFiles, largeFolders[dir])
+		if count[dir] > most {
+			t.Errorf("%s has %d files, %d are many: find what stands on its own", dir, count[dir], most)
+		}
+		switch base := dir[strings.LastIndexByte(dir, '/')+1:]; base {
+		case "util", "utils", "common", "helpers", "helper", "misc", "base", "lib", "shared":
+			t.Errorf("%s: a room is named after what is in it", dir)
+		}
+	}
+}
