@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -125,7 +126,9 @@ func (s *Session) attemptReplay() (done func(), ok bool) {
 		}
 	}
 	if b, err = json.Marshal(a); err == nil {
-		err = os.WriteFile(path, b, 0o600)
+		// Whole, whatever happens: half a count would be none. Not synced: it counts crashes of
+		// daemons, not of the machine.
+		err = atomicfile.Write(path, atomicfile.Options{}, b)
 	}
 	if err != nil {
 		s.log.Warn("note that a replay begins", "session", s.cfg.ID, "err", err)

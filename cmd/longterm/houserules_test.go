@@ -65,7 +65,7 @@ var oneWay = []struct {
 		"processes are ended step by step by session/internal/ladder", "session/internal/ladder",
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
-			"cmd/longterm/attach.go": "signals that end an attached client",
+			"cmd/longterm/internal/attachclient/attachclient.go": "signals that end an attached client",
 		},
 	},
 }
@@ -166,7 +166,8 @@ var machineMayNot = []string{
 
 // machineMay are the exceptions, and why.
 var machineMay = map[string]map[string]string{
-	"/session/internal/ladder": {"syscall": "the numbers of signals"},
+	"/session/internal/ladder":    {"syscall": "the numbers of signals"},
+	"/session/internal/inputwait": {module + "/session/sys": "the settings of a terminal, a value that its host reads"},
 	"/session/internal/rules": {
 		"os":                         "it knows the format of its state's file",
 		module + "/store/atomicfile": "it knows the format of its state's file",
