@@ -140,6 +140,10 @@ var mayNot = []struct{ pkg, dep, why string }{
 	{"/session/client", "database/sql", "a client reads no records"},
 	{"/session/keeper/launch", module + "/session/keeper/wire", "to start a keeper is not to speak with it"},
 	{"/session/attach", module + "/session/client", "messages and filters know no connection"},
+	{"/session/daemon/spawn", module + "/session/daemon/registry", "how a process is started is told what it needs of the set of sessions"},
+	{"/session/daemon/registry", module + "/session/daemon/jobs", "sessions are there without jobs"},
+	{"/session/daemon/registry", module + "/session/daemon/httpapi", "sessions do not know who asks for them"},
+	{"/session/daemon/jobs", module + "/session/daemon/httpapi", "jobs do not know who asks for them"},
 	{"/cmd/longterm/internal", module + "/session/keeper", "only the verb that is a keeper links one"},
 }
 
