@@ -3,50 +3,100 @@
 package httpapi
 
 import (
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/sse"
-
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// routes registers every operation: the table of the API.
-func (s *Server) routes(a huma.API) {
-	op(a, "GET", "/status", "status", "Describe daemon and keepers", s.getStatus)
-	op(a, "POST", "/stop", "stop", "End the daemon; sessions go on", s.postStop)
-	op(a, "POST", "/upgrade", "upgrade", "Replace keepers and daemon by another executable", s.postUpgrade)
-	op(a, "GET", "/sessions", "list-sessions", "List sessions", s.listSessions)
-	op(a, "POST", "/sessions", "new-session", "Start a session", s.newSession)
-	op(a, "GET", "/sessions/{session}", "get-session", "Describe a session", s.getSession)
-	op(a, "GET", "/sessions/{session}/env", "get-env", "Tell a session's environment", s.getEnv)
-	op(a, "PATCH", "/sessions/{session}", "edit-session", "Change name and labels", s.editSession)
-	op(a, "DELETE", "/sessions/{session}", "remove-session", "Forget a session and its history", s.removeSession)
-	op(a, "POST", "/sessions/{session}/input", "type", "Type text, keys, a paste or bytes", s.postInput)
-	op(a, "POST", "/sessions/{session}/resize", "resize", "Change the size", s.postResize)
-	op(a, "POST", "/sessions/{session}/signal", "signal", "Signal processes", s.postSignal)
-	op(a, "POST", "/sessions/{session}/kill", "kill", "End the process and all its descendants", s.postKill)
-	op(a, "POST", "/sessions/{session}/restore", "restore", "Start the process of an ended session again", s.postRestore)
-	op(a, "POST", "/prune", "prune", "Drop history that is over a budget", s.postPrune)
-	op(a, "GET", "/search", "search", "Search what sessions printed", s.searchOutput)
-	op(a, "GET", "/commands", "list-commands", "List commands that shells ran", s.listCommands)
-	op(a, "GET", "/sessions/{session}/commands/{n}", "get-command", "Describe a command", s.getCommand)
-	op(a, "GET", "/sessions/{session}/commands/{n}/parsed", "parse-command", "Read a command's output: problems, tests, listings", s.getParsed)
-	op(a, "GET", "/sessions/{session}/commands/{n}/suggestions", "suggest", "What one might do after a command; nothing is run", s.getSuggestions)
-	op(a, "POST", "/sessions/{session}/exec", "exec", "Run a line in the session's shell", s.postExec)
-	op(a, "POST", "/sessions/{session}/batch", "batch", "Run lines one after the other in the session's shell", s.postBatch)
-	op(a, "POST", "/run", "run", "Run a command in a session of its own", s.postRun)
-	op(a, "GET", "/jobs", "list-jobs", "List lines and commands that were asked for", s.listJobs)
-	op(a, "GET", "/jobs/{job}", "get-job", "Describe a job, or wait for its end", s.getJob)
-	op(a, "POST", "/jobs/{job}/stop", "stop-job", "End a job by the kill ladder", s.postJobStop)
-	op(a, "POST", "/jobs/{job}/background", "background-job", "Let whoever waits for a job come back; it goes on", s.postJobBackground)
-	op(a, "DELETE", "/jobs/{job}", "forget-job", "Forget a job that ended, and the session it ran in by itself", s.deleteJob)
-	op(a, "POST", "/sessions/{session}/wait", "wait", "Wait for conditions", s.postWait)
-	op(a, "GET", "/sessions/{session}/output", "read-output", "Read output from an offset", s.getOutput)
-	op(a, "GET", "/sessions/{session}/output/text", "read-output-text", "Read output as text within a budget", s.getText)
-	op(a, "GET", "/sessions/{session}/screen", "screen", "The screen as lines of spans", s.getScreen)
-	s.respondRoutes(a)
-	s.rawRoutes(a)
-	s.recordRoute(a)
-	sse.Register(a, huma.Operation{
-		OperationID: "events", Method: "GET", Path: api.Version + "/events", Summary: "What happens to sessions, as a stream",
-	}, map[string]any{"message": api.Event{}}, s.streamEvents)
+// Errors that routes give besides those of any request (anyRequest), by what they are about.
+var (
+	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
+	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
+	ofStarting = []api.Code{api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
+	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeTimeout)
+	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
+)
+
+// anyRequest are the errors that any route may give.
+var anyRequest = []api.Code{api.CodeInvalid, api.CodeUnavailable, api.CodeStorage, api.CodeInternal}
+
+// Routes is the table of the API, the only one: what is served, what OpenAPI says of it and what is
+// tested are made from it. A row has the method, the path below api.Version, the operation's id, the
+// verb of the command line that asks for it (empty: none by itself), what it does, its handler, which
+// names the types of its request and answer, and the errors it gives besides those of any request.
+var Routes = []Route{
+	op("GET", "/status", "status", "daemon status", "Describe daemon and keepers", (*Server).getStatus, nil),
+	op("POST", "/stop", "stop", "daemon stop", "End the daemon; sessions go on", (*Server).postStop, nil),
+	op("POST", "/upgrade", "upgrade", "daemon upgrade", "Replace keepers and daemon by another executable",
+		(*Server).postUpgrade, nil),
+	op("GET", "/sessions", "list-sessions", "ls", "List sessions", (*Server).listSessions, nil),
+	op("POST", "/sessions", "new-session", "new", "Start a session", (*Server).newSession, ofStarting),
+	op("GET", "/sessions/{session}", "get-session", "info", "Describe a session", (*Server).getSession, ofSession),
+	op("GET", "/sessions/{session}/env", "get-env", "info", "Tell a session's environment",
+		(*Server).getEnv, ofSession),
+	op("PATCH", "/sessions/{session}", "edit-session", "rename", "Change name and labels",
+		(*Server).editSession, append(ofSession, api.CodeNameTaken)),
+	op("DELETE", "/sessions/{session}", "remove-session", "rm", "Forget a session and its history",
+		(*Server).removeSession, append(ofSession, api.CodeRunning)),
+	op("POST", "/sessions/{session}/input", "type", "send", "Type text, keys, a paste or bytes",
+		(*Server).postInput, ofTyping),
+	op("POST", "/sessions/{session}/resize", "resize", "resize", "Change the size",
+		(*Server).postResize, append(ofSession, api.CodeEnded)),
+	op("POST", "/sessions/{session}/signal", "signal", "signal", "Signal processes",
+		(*Server).postSignal, append(ofSession, api.CodeEnded)),
+	op("POST", "/sessions/{session}/kill", "kill", "kill", "End the process and all its descendants",
+		(*Server).postKill, append(ofSession, api.CodeTimeout)),
+	op("POST", "/sessions/{session}/restore", "restore", "restore", "Start the process of an ended session again",
+		(*Server).postRestore, append(append(ofStarting, ofSession...), api.CodeRunning)),
+	op("POST", "/prune", "prune", "prune", "Drop history that is over a budget", (*Server).postPrune, nil),
+	op("GET", "/search", "search", "search", "Search what sessions printed", (*Server).searchOutput, ofSession),
+	op("GET", "/commands", "list-commands", "commands", "List commands that shells ran",
+		(*Server).listCommands, ofSession),
+	op("GET", "/sessions/{session}/commands/{n}", "get-command", "commands", "Describe a command",
+		(*Server).getCommand, ofSession),
+	op("GET", "/sessions/{session}/commands/{n}/parsed", "parse-command", "output",
+		"Read a command's output: problems, tests, listings", (*Server).getParsed, ofSession),
+	op("GET", "/sessions/{session}/commands/{n}/suggestions", "suggest", "suggest",
+		"What one might do after a command; nothing is run", (*Server).getSuggestions, append(ofSession, api.CodeRunning)),
+	op("POST", "/sessions/{session}/exec", "exec", "exec", "Run a line in the session's shell",
+		(*Server).postExec, ofLines),
+	op("POST", "/sessions/{session}/batch", "batch", "exec", "Run lines one after the other in the session's shell",
+		(*Server).postBatch, ofLines),
+	op("POST", "/run", "run", "run", "Run a command in a session of its own",
+		(*Server).postRun, append(ofStarting, api.CodeEnded, api.CodeTimeout)),
+	op("GET", "/jobs", "list-jobs", "jobs", "List lines and commands that were asked for",
+		(*Server).listJobs, ofSession),
+	op("GET", "/jobs/{job}", "get-job", "jobs show", "Describe a job, or wait for its end",
+		(*Server).getJob, ofJob),
+	op("POST", "/jobs/{job}/stop", "stop-job", "jobs stop", "End a job by the kill ladder",
+		(*Server).postJobStop, append(ofJob, api.CodeEnded)),
+	op("POST", "/jobs/{job}/background", "background-job", "jobs background",
+		"Let whoever waits for a job come back; it goes on", (*Server).postJobBackground, append(ofJob, api.CodeEnded)),
+	op("DELETE", "/jobs/{job}", "forget-job", "jobs rm", "Forget a job that ended, and the session it ran in by itself",
+		(*Server).deleteJob, append(ofJob, api.CodeRunning)),
+	op("POST", "/sessions/{session}/wait", "wait", "wait", "Wait for conditions", (*Server).postWait, ofTyping),
+	op("GET", "/sessions/{session}/output", "read-output", "output", "Read output from an offset",
+		(*Server).getOutput, ofSession),
+	op("GET", "/sessions/{session}/output/text", "read-output-text", "output", "Read output as text within a budget",
+		(*Server).getText, ofSession),
+	op("GET", "/sessions/{session}/screen", "screen", "screen", "The screen as lines of spans",
+		(*Server).getScreen, ofSession),
+	op("POST", "/sessions/{session}/respond", "add-rules", "respond", "Attach rules that answer what the program asks",
+		(*Server).postRules, append(ofSession, api.CodeNameTaken, api.CodeEnded)),
+	op("GET", "/sessions/{session}/respond", "list-rules", "respond",
+		"List a session's rules, in the order they are looked at", (*Server).getRules, ofSession),
+	op("DELETE", "/sessions/{session}/respond", "remove-rules", "respond", "Take rules away",
+		(*Server).deleteRules, ofSession),
+	op("GET", "/sessions/{session}/respond/log", "list-firings", "respond", "What a session's rules did, oldest first",
+		(*Server).getFirings, ofSession),
+	raw("GET", "/sessions/{session}/output/raw", "read-raw-output", "output", "Read output from an offset as bytes",
+		(*Server).getRawOutput, ofSession),
+	raw("GET", "/sessions/{session}/screen/{format}", "screen-text", "screen",
+		"The screen as text, with ANSI sequences, as Markdown, or as a picture", (*Server).getPicture, ofSession),
+	raw("GET", "/sessions/{session}/records", "read-records", "export",
+		"History with times and sizes, a JSON object a line; the first is the screen to begin with",
+		(*Server).getRecords, ofSession),
+	events("GET", "/events", "events", "watch", "What happens to sessions, as a stream", (*Server).streamEvents),
+	socket("GET", "/sessions/{session}/attach", "attach", "attach",
+		"A person's terminal: raw output after a drawing of the screen", (*Server).serveAttach, ofSession),
+	socket("GET", "/sessions/{session}/watch", "watch", "view", "The rows that change, as spans",
+		(*Server).serveWatch, ofSession),
 }

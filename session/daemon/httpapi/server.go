@@ -1,5 +1,11 @@
 //go:build unix
 
+// Package httpapi is the daemon's HTTP half: the table of routes, their handlers and the streams of
+// attached clients. It turns requests into what registry and jobs are asked, and their answers and
+// errors into those of session/api; it decides nothing about a session itself.
+//
+// Handlers run on the goroutines of their requests. Rows, columns and offsets are 0-based, times are
+// in the machine's zone or RFC 3339.
 package httpapi
 
 import (
@@ -12,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
@@ -47,9 +52,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 // checks them and describes them in OpenAPI, and streams by plain handlers.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	s.routes(humago.New(mux, apiConfig(s.build)))
-	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/attach", s.serveAttach)
-	mux.HandleFunc("GET "+api.Version+"/sessions/{session}/watch", s.serveWatch)
+	s.register(mux, apiConfig(s.build))
 	return jobs.AfterAnswers(mux)
 }
 
@@ -79,9 +82,7 @@ func schemaName(t reflect.Type, hint string) string {
 // OpenAPI is the description of the API in JSON.
 func OpenAPI(build string) ([]byte, error) {
 	s := &Server{}
-	a := humago.New(http.NewServeMux(), apiConfig(build))
-	s.routes(a)
-	return a.OpenAPI().MarshalJSON()
+	return s.register(http.NewServeMux(), apiConfig(build)).OpenAPI().MarshalJSON()
 }
 
 func init() {
@@ -107,24 +108,6 @@ func requestError(status int, msg string, errs []error) *api.Error {
 		msg += ": " + strings.Join(parts, "; ")
 	}
 	return api.Errorf(api.CodeOfHTTP(status), "%s", msg)
-}
-
-// out is an answer with a JSON body.
-type out[T any] struct{ Body T }
-
-// op registers an operation. Its handler works on the request's body or parameters
-// and answers with a T.
-func op[I, T any](a huma.API, method, path, id, summary string, handle func(context.Context, *I) (T, error)) {
-	huma.Register(a, huma.Operation{
-		OperationID: id, Method: method, Path: api.Version + path, Summary: summary,
-		MaxBodyBytes: maxBody, BodyReadTimeout: -1,
-	}, func(ctx context.Context, in *I) (*out[T], error) {
-		v, err := handle(ctx, in)
-		if err != nil {
-			return nil, toAPI(err)
-		}
-		return &out[T]{v}, nil
-	})
 }
 
 // maxBody bounds a request: a paste of 16 MiB in base64.

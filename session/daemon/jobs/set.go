@@ -1,5 +1,14 @@
 //go:build unix
 
+// Package jobs runs lines and commands for those who ask, each as a job: recorded before anything is
+// typed or started, under clocks, ended by the kill ladder, answered with one result.
+//
+//	Exec, Run → job: record → start → runClocks beside follow… → finish: result, record, event
+//
+// A job has two goroutines: one owns its clocks, the other sees its end. Callers come and go, and a
+// daemon that comes after this one goes on with all jobs and runs none twice (jobresume.go). The pool
+// has warm shells for lines that need no session of their own. It knows sessions by their handles,
+// and no request.
 package jobs
 
 import (

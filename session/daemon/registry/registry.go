@@ -1,5 +1,14 @@
 //go:build unix
 
+// Package registry is the set of sessions: their records, what runs, and what is done beside them.
+//
+//	create, restore → spawn → adopt → begin: a Handle with a session (package session) and its device
+//	a change of a session → record, event, activity; maintenance and the index look at all of them
+//
+// Everything about one session is done by that session's owner; what is called on an owner's
+// goroutine (changed, ran, fired) queues its writes and does not wait. The registry's lock guards its
+// maps and is never held while a session is asked; a handle's locks are saving or manifest, then mu.
+// It knows its daemon by four methods (Host), keepers by three (Keeper), and no request.
 package registry
 
 import (

@@ -1,5 +1,7 @@
 //go:build unix
 
+// Package sizepolicy says which size a session should have, of the clients that look at it (R96). It
+// is a pure machine behind a lock: it knows sizes and turns, and sets none. Sizes are in cells.
 package sizepolicy
 
 import "sync"

@@ -1,5 +1,12 @@
 //go:build unix
 
+// Package spawn says how a session's process is started, and has a keeper start it: the program, its
+// environment, directory, limits and size, and how a shell is made to tell of its commands.
+//
+//	request or record → Plan → integrated shell → keeper
+//
+// It knows directories, the configuration and the keeper's protocol, and neither the set of sessions
+// nor a running one. Memory is in bytes, CPU in thousandths of a core, sizes are in cells.
 package spawn
 
 import (

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/longterm-dev/longterm/render"
-	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
@@ -205,31 +202,12 @@ type rawOutput struct {
 	Body        []byte
 }
 
-func (s *Server) rawRoutes(a huma.API) {
-	huma.Register(a, huma.Operation{
-		OperationID: "read-raw-output", Method: "GET", Path: api.Version + "/sessions/{session}/output/raw",
-		Summary: "Read output from an offset as bytes",
-	}, func(ctx context.Context, in *outputQuery) (*rawOutput, error) {
-		e, err := s.reg.Resolve(in.Session)
-		if err != nil {
-			return nil, toAPI(err)
-		}
-		o, err := readOutput(ctx, e, in)
-		if err != nil {
-			return nil, toAPI(err)
-		}
-		return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
-	})
-	huma.Register(a, huma.Operation{
-		OperationID: "screen-text", Method: "GET", Path: api.Version + "/sessions/{session}/screen/{format}",
-		Summary: "The screen as text, with ANSI sequences, as Markdown, or as a picture",
-	}, func(ctx context.Context, in *pictureQuery) (*picture, error) {
-		body, err := s.screenAs(ctx, in)
-		if err != nil {
-			return nil, toAPI(err)
-		}
-		return &picture{format.MediaType(in.Format), picturePolicy, "nosniff", body}, nil
-	})
+func (s *Server) getRawOutput(ctx context.Context, in *outputQuery) (*rawOutput, error) {
+	o, err := s.getOutput(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
 }
 
 // ScreenQuery asks for a screen.

@@ -77,6 +77,14 @@ const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src da
 // painting bounds how many pictures are made at a time: one may take 128 MiB.
 var painting = make(chan struct{}, 2)
 
+func (s *Server) getPicture(ctx context.Context, in *pictureQuery) (*picture, error) {
+	body, err := s.screenAs(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &picture{format.MediaType(in.Format), picturePolicy, "nosniff", body}, nil
+}
+
 func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {

@@ -26,22 +26,17 @@ type recordsQuery struct {
 	To   string `query:"to" doc:"moment to end before; default: the end"`
 }
 
-func (s *Server) recordRoute(a huma.API) {
-	huma.Register(a, huma.Operation{
-		OperationID: "read-records", Method: "GET", Path: api.Version + "/sessions/{session}/records",
-		Summary: "History with times and sizes, a JSON object a line; the first is the screen to begin with",
-	}, func(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
-		p, err := s.passage(ctx, in)
-		if err != nil {
-			return nil, toAPI(err)
+func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
+	p, err := s.passage(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		c.SetHeader("Content-Type", "application/x-ndjson")
+		if err := p.write(c.Context(), c.BodyWriter()); err != nil {
+			s.log.Warn("history not read to its end", "session", in.Session, "err", err)
 		}
-		return &huma.StreamResponse{Body: func(c huma.Context) {
-			c.SetHeader("Content-Type", "application/x-ndjson")
-			if err := p.write(c.Context(), c.BodyWriter()); err != nil {
-				s.log.Warn("history not read to its end", "session", in.Session, "err", err)
-			}
-		}}, nil
-	})
+	}}, nil
 }
 
 // passage is a part of a session's history, from a screen to an offset.

@@ -1,0 +1,89 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/sse"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Route is a row of the table of routes.
+type Route struct {
+	Method, Path string // below api.Version
+	ID, Verb     string
+	Summary      string
+	Errors       []api.Code   // besides those of any request
+	Request      reflect.Type // parameters and body
+	Answer       reflect.Type // nil: of no type
+	Stream       bool         // the answer goes on
+
+	register func(s *Server, a huma.API, o huma.Operation)
+	serve    func(s *Server, w http.ResponseWriter, r *http.Request) // instead of register: not described in OpenAPI
+}
+
+// out is an answer with a JSON body.
+type out[T any] struct{ Body T }
+
+// op is a route whose handler works on the request's body or parameters and answers with a T.
+func op[I, T any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (T, error), gives []api.Code) Route {
+	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[T]()}
+	r.register = func(s *Server, a huma.API, o huma.Operation) {
+		o.MaxBodyBytes, o.BodyReadTimeout = maxBody, -1
+		huma.Register(a, o, func(ctx context.Context, in *I) (*out[T], error) {
+			v, err := handle(s, ctx, in)
+			if err != nil {
+				return nil, toAPI(err)
+			}
+			return &out[T]{v}, nil
+		})
+	}
+	return r
+}
+
+// raw is a route whose handler answers with headers and a body of its own.
+func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (*O, error), gives []api.Code) Route {
+	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[O]()}
+	r.Stream = r.Answer == reflect.TypeFor[huma.StreamResponse]()
+	r.register = func(s *Server, a huma.API, o huma.Operation) {
+		huma.Register(a, o, func(ctx context.Context, in *I) (*O, error) {
+			v, err := handle(s, ctx, in)
+			return v, toAPI(err)
+		})
+	}
+	return r
+}
+
+// events is a route whose handler sends events for as long as somebody listens.
+func events[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
+	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[api.Event](), Stream: true}
+	r.register = func(s *Server, a huma.API, o huma.Operation) {
+		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) { handle(s, ctx, in, send) })
+	}
+	return r
+}
+
+// socket is a route that becomes a WebSocket.
+func socket(method, path, id, verb, summary string, serve func(*Server, http.ResponseWriter, *http.Request), gives []api.Code) Route {
+	return Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Stream: true, serve: serve}
+}
+
+// register has a mux serve the table of routes.
+func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
+	a := humago.New(mux, c)
+	for i := range Routes {
+		r := &Routes[i]
+		if r.serve != nil {
+			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) { r.serve(s, w, req) })
+			continue
+		}
+		r.register(s, a, huma.Operation{OperationID: r.ID, Method: r.Method, Path: api.Version + r.Path, Summary: r.Summary})
+	}
+	return a
+}
