@@ -5,8 +5,12 @@ package main
 import (
 	"log/slog"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/client"
@@ -75,4 +79,38 @@ func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stder
 // caller is for verbs that wait for the ends of what they run.
 func (a *app) caller(b *backend) *foreground.Caller {
 	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client}
+}
+
+// on makes a verb whose first argument is a session.
+func (a *app) on(use, short string, args cobra.PositionalArgs, do func(*cobra.Command, *client.Session, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args, ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.session(args[0])
+			if err != nil {
+				return err
+			}
+			return do(cmd, s, args[1:])
+		},
+	}
+}
+
+// completeSession completes the first argument with sessions' names. It starts nothing:
+// a press of Tab is no wish for a daemon.
+func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	b, err := a.connect()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	list, err := b.quiet.List(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, s := range list {
+		if strings.HasPrefix(s.Name, toComplete) {
+			names = append(names, s.Name+"\t"+output.StateText(&s)+" "+output.Printable(output.Shorten(s.Command, 40)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

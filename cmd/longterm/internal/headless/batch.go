@@ -1,4 +1,4 @@
-package main
+package headless
 
 import (
 	"bufio"
@@ -30,14 +30,14 @@ type batchOutput struct {
 
 // renderBatch renders one input a line. A line that makes no sense gets an error in its
 // answer; those after it are rendered all the same.
-func (a *app) renderBatch(r *renderFlags, args []string) error {
-	in, err := a.openInput(args)
+func (r *Renderer) renderBatch(args []string) error {
+	in, err := r.openInput(args)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	lines := bufio.NewReaderSize(in, 1<<20)
-	out := bufio.NewWriter(a.Stdout)
+	out := bufio.NewWriter(r.Stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for {
@@ -61,7 +61,7 @@ func (a *app) renderBatch(r *renderFlags, args []string) error {
 	}
 }
 
-func renderOne(r *renderFlags, line []byte) batchOutput {
+func renderOne(r *Renderer, line []byte) batchOutput {
 	in := batchInput{Cols: r.cols, Rows: r.rows}
 	if err := json.Unmarshal(line, &in); err != nil {
 		return batchOutput{Error: "not a batch input: " + err.Error()}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func pasteCommand(a *app) *cobra.Command {
+	var in api.Input
+	c := a.on("paste S [FILE]", "Paste a file, or standard input", cobra.RangeArgs(1, 2),
+		func(cmd *cobra.Command, s *client.Session, args []string) error {
+			text, err := a.input().Read(args)
+			if err != nil {
+				return err
+			}
+			p := string(text)
+			in.Paste = &p
+			return a.typeIn(cmd, s, in)
+		})
+	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
+	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
+	expectFlag(c, &in)
+	return a.JSONFlag(c)
+}
