@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,32 +17,13 @@ import (
 type app struct {
 	output.Printer
 	stdin    *os.File
+	starts   bool             // the verb called may start the daemon
 	config   *config.Settings // read on first use
 	platform                  // what only some systems have
 }
 
 func newApp() *app {
 	return &app{stdin: os.Stdin, Printer: output.Printer{Stdout: os.Stdout, Stderr: os.Stderr}}
-}
-
-// verb is a command and the words that call it.
-type verb struct {
-	words string
-	make  func(*app) *cobra.Command
-}
-
-// addVerbs adds the verb that is called, or all of them for help and completion:
-// making two dozen commands takes longer than most of them run.
-func addVerbs(a *app, root *cobra.Command, called string) {
-	for _, v := range verbs {
-		if slices.Contains(strings.Fields(v.words), called) {
-			root.AddCommand(v.make(a))
-			return
-		}
-	}
-	for _, v := range verbs {
-		root.AddCommand(v.make(a))
-	}
 }
 
 func rootCommand(a *app, args []string) *cobra.Command {
@@ -77,6 +57,7 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.starts = true } // of no verb; each verb has its own
 	called := ""
 	if len(args) > 0 {
 		called = args[0]

@@ -20,33 +20,32 @@ type attachFlags struct {
 	readOnly, scrollback bool
 }
 
-func attachCommand(a *app) *cobra.Command {
+func attachVerb(a *app, c *cobra.Command) {
 	var given attachFlags
-	c := a.on("attach S", "Put a session on this terminal", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			conf := a.settings().Attach
-			given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
-			if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
-				given.size = "" // what others ask for counts
-			}
-			var chords attach.Chords
-			err := errors.Join(
-				chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
-				chords.Bind(conf.NextKey, attach.Next),
-				chords.Bind(conf.PreviousKey, attach.Previous),
-			)
-			if err != nil {
-				return exit.Usage(err)
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			return attachclient.Run(cmd.Context(), s, attachclient.Options{
-				Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
-				Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
-			})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		conf := a.settings().Attach
+		given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
+		if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
+			given.size = "" // what others ask for counts
+		}
+		var chords attach.Chords
+		err := errors.Join(
+			chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
+			chords.Bind(conf.NextKey, attach.Next),
+			chords.Bind(conf.PreviousKey, attach.Previous),
+		)
+		if err != nil {
+			return exit.Usage(err)
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		return attachclient.Run(cmd.Context(), s, attachclient.Options{
+			Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
+			Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
 		})
+	})
 	c.Long = `Put a session on this terminal, with full fidelity. The detach key leaves it running; two others go to
 the next session and to the one before. If the daemon is restarted meanwhile the session comes back by
 itself. The keys are attach.detach_key, next_key and previous_key of the configuration.
@@ -65,5 +64,4 @@ machine it was used over, say, ` + "`longterm doctor --terminal`" + ` resets it.
 	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
 	f.BoolVar(&given.readOnly, "read-only", false, "only look")
-	return c
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/bench"
 )
 
-func benchCommand(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "bench", Short: "Measure longterm on this machine"}
+func benchVerb(a *app, c *cobra.Command) {
+
 	for _, b := range bench.Benches {
 		c.AddCommand(b(&bench.Program{Printer: &a.Printer, Version: version, KeeperArgv: keeperArgv}))
 	}
-	return c
 }

@@ -18,29 +18,25 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func commandsCommand(a *app) *cobra.Command {
+func commandsVerb(a *app, c *cobra.Command) {
 	var q client.CommandQuery
 	var raw, parse bool
-	c := &cobra.Command{
-		Use: "commands [S [N]]", Short: "List the commands that shells ran, or print what one printed", Args: cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				return a.commandOutput(cmd.Context(), args[0], args[1], raw, parse)
-			}
-			if len(args) == 1 {
-				q.Session = args[0]
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			list, err := b.client.Commands(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
-		},
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 {
+			return a.commandOutput(cmd.Context(), args[0], args[1], raw, parse)
+		}
+		if len(args) == 1 {
+			q.Session = args[0]
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		list, err := b.client.Commands(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		return a.Print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
 	}
 	c.Long = `List the commands that sessions' shells ran, living sessions and dead ones: number, when, how long,
 exit status, directory, line. With a session and a number, print what that command printed, however long
@@ -52,7 +48,6 @@ ago; 0 is the newest.`
 	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
 	f.BoolVar(&raw, "raw", false, "print a command's output as it was printed")
 	f.BoolVar(&parse, "parse", false, "print what a command's output says, as JSON: problems, tests, listings, a summary")
-	return a.JSONFlag(c)
 }
 
 func commandTable(w io.Writer, list []api.Command, sessions bool) {

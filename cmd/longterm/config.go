@@ -18,15 +18,11 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-func configCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use: "config", Short: "Show, check and change the configuration", Args: cobra.NoArgs,
-		Long: "Without a verb of its own it prints every value in effect and where it comes from: the default, a line of\n" +
-			"the file, or a variable. The keys are described in docs/config.md and, with --json, here.",
-		RunE: func(*cobra.Command, []string) error { return a.showConfig() },
-	}
+func configVerb(a *app, c *cobra.Command) {
+	c.Long = "Without a verb of its own it prints every value in effect and where it comes from: the default, a line of\n" +
+		"the file, or a variable. The keys are described in docs/config.md and, with --json, here."
+	c.RunE = func(*cobra.Command, []string) error { return a.showConfig() }
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
-	return a.JSONFlag(c)
 }
 
 // readConfig is the file in effect for this process, variables included. With mistakes in

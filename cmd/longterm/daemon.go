@@ -19,15 +19,12 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-func daemonCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use: "daemon", Short: "Start, stop and look after the daemon",
-		Long: "The daemon starts by itself when a verb needs it. Stopping, restarting and upgrading it leaves the\nsessions running: a keeper process holds them.",
-	}
+func daemonVerb(a *app, c *cobra.Command) {
+	c.Long = "The daemon starts by itself when a verb needs it. Stopping, restarting and upgrading it leaves the\nsessions running: a keeper process holds them."
+
 	c.AddCommand(
 		daemonStart(a), daemonStop(a), daemonRestart(a), daemonStatus(a), daemonUpgrade(a), daemonServe(),
 	)
-	return c
 }
 
 func daemonStart(a *app) *cobra.Command {

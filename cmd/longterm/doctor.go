@@ -11,27 +11,23 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 )
 
-func doctorCommand(a *app) *cobra.Command {
+func doctorVerb(a *app, c *cobra.Command) {
 	var journals, repair, terminal bool
-	c := &cobra.Command{
-		Use: "doctor", Short: "Say what is wrong and how to mend it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if terminal {
-				return termio.Reset(a.stdin, os.Stdout)
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			d := &doctor.Doctor{Printer: &a.Printer, Dirs: b.dirs, Quiet: b.quiet, Version: version}
-			if journals || repair {
-				return d.Journals(cmd.Context(), repair)
-			}
-			return d.Examine(cmd.Context())
-		},
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if terminal {
+			return termio.Reset(a.stdin, os.Stdout)
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		d := &doctor.Doctor{Printer: &a.Printer, Dirs: b.dirs, Quiet: b.quiet, Version: version}
+		if journals || repair {
+			return d.Journals(cmd.Context(), repair)
+		}
+		return d.Examine(cmd.Context())
 	}
 	c.Flags().BoolVar(&journals, "journal", false, "read every session's history and say what is damaged")
 	c.Flags().BoolVar(&repair, "repair", false, "mend damaged histories; the daemon must be stopped (`longterm daemon stop`; sessions go on)")
 	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours, and how it takes keys")
-	return a.JSONFlag(c)
 }

@@ -13,37 +13,36 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func execCommand(a *app) *cobra.Command {
+func execVerb(a *app, c *cobra.Command) {
 	var x api.Exec
 	var flags request.CallFlags
 	var answers request.RespondFlags
 	var kill, each, stop bool
-	c := a.on("exec S [flags] LINE…", "Run a line in a session's shell and exit with its status", cobra.MinimumNArgs(2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			var err error
-			if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
-				return err
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		var err error
+		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
+			return err
+		}
+		if kill {
+			x.OnTimeout = "kill"
+		}
+		if x.Respond, err = answers.Request(a.input()); err != nil {
+			return err
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		c := a.caller(b)
+		if each {
+			if x.Respond != nil {
+				return exit.Usagef("rules are given with one line; --each has several")
 			}
-			if kill {
-				x.OnTimeout = "kill"
-			}
-			if x.Respond, err = answers.Request(a.input()); err != nil {
-				return err
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			c := a.caller(b)
-			if each {
-				if x.Respond != nil {
-					return exit.Usagef("rules are given with one line; --each has several")
-				}
-				return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop})
-			}
-			x.Line = strings.Join(args, " ")
-			return c.Exec(cmd.Context(), s, &flags, x)
-		})
+			return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop})
+		}
+		x.Line = strings.Join(args, " ")
+		return c.Exec(cmd.Context(), s, &flags, x)
+	})
 	c.Long = `Flags stand before LINE, before or after S. All after LINE's first word belongs to LINE; a flag of exec's own
 there is refused, unless -- stands before LINE.
 
@@ -65,9 +64,7 @@ with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and ex
 	answers.Register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.SetInterspersed(false) // what follows belongs to LINE
-	c.Args = cobra.ArbitraryArgs
 	c.RunE = execArgs(c.RunE)
-	return a.JSONFlag(c)
 }
 
 // misplaced refuses a flag of exec's own that stands after LINE's first word: whether it is

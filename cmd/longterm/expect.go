@@ -11,14 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 )
 
-func expectCommand(a *app) *cobra.Command {
+func expectVerb(a *app, c *cobra.Command) {
 	x := expectrun.Runner{Printer: &a.Printer, Stdin: a.stdin}
 	var vars []string
 	var schema bool
-	c := &cobra.Command{
-		Use:   "expect (SCRIPT [flags] | --record OUT -- CMD…)",
-		Short: "Run a dialogue with a program from a script, or record one",
-		Long: `Run a script (YAML, docs/expect.md) that starts programs, waits for what they ask, answers, and checks.
+	c.Long = `Run a script (YAML, docs/expect.md) that starts programs, waits for what they ask, answers, and checks.
 Each step is shown as it is done. The program runs in a session of its own, which can be watched
 meanwhile (longterm attach) and is removed at the end unless --keep is given; or the script talks to a
 session that lives (--session).
@@ -27,14 +24,13 @@ With --record, work in the program as usual: what you do becomes a script. What 
 terminal does not echo is not recorded; the script refers to a variable of the environment instead.
 
 Exit status: 0 the script ran to its end, 1 it failed, 2 it has errors or the command line has,
-3 no such session, 5 the daemon cannot be reached, 130 interrupted.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if schema {
-				_, err := a.Stdout.Write(expect.Schema())
-				return err
-			}
-			return a.expect(cmd, &x, vars, args)
-		},
+3 no such session, 5 the daemon cannot be reached, 130 interrupted.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if schema {
+			_, err := a.Stdout.Write(expect.Schema())
+			return err
+		}
+		return a.expect(cmd, &x, vars, args)
 	}
 	f := c.Flags()
 	f.StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable, repeatable")
@@ -47,7 +43,6 @@ Exit status: 0 the script ran to its end, 1 it failed, 2 it has errors or the co
 	f.BoolVar(&x.Keep, "keep", false, "keep the session")
 	c.MarkFlagsMutuallyExclusive("check", "schema", "record")
 	c.MarkFlagsMutuallyExclusive("session", "record")
-	return a.JSONFlag(c)
 }
 
 func (a *app) expect(cmd *cobra.Command, x *expectrun.Runner, vars, args []string) error {

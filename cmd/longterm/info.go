@@ -17,31 +17,27 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func infoCommand(a *app) *cobra.Command {
+func infoVerb(a *app, c *cobra.Command) {
 	env := false
-	c := a.JSONFlag(&cobra.Command{
-		Use: "info S", Short: "Describe a session", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.session(args[0])
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		s, err := a.session(args[0])
+		if err != nil {
+			return err
+		}
+		if env {
+			e, err := s.Env(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if env {
-				e, err := s.Env(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return a.Print(e, func(w io.Writer) { writeEnv(w, &e) })
-			}
-			info, err := s.Info(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Print(info, func(w io.Writer) { writeInfo(w, &info) })
-		},
-	})
+			return a.Print(e, func(w io.Writer) { writeEnv(w, &e) })
+		}
+		info, err := s.Info(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return a.Print(info, func(w io.Writer) { writeInfo(w, &info) })
+	}
 	c.Flags().BoolVar(&env, "env", false, "its environment instead, as NAME=value; values of secrets are left out")
-	return c
 }
 
 func writeEnv(w io.Writer, e *api.Environment) {

@@ -21,25 +21,21 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func jobsCommand(a *app) *cobra.Command {
+func jobsVerb(a *app, c *cobra.Command) {
 	var q client.JobQuery
-	c := &cobra.Command{
-		Use: "jobs [S]", Short: "List lines and commands that were run, and those in the background", Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				q.Session = args[0]
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			list, err := b.client.Jobs(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Print(list, func(w io.Writer) { jobTable(w, list) })
-		},
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			q.Session = args[0]
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		list, err := b.client.Jobs(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		return a.Print(list, func(w io.Writer) { jobTable(w, list) })
 	}
 	c.Long = `List what was run by run and exec: those that have not ended and the newest of those that have, oldest
 first. A job is named by its id or a unique prefix of it. Its clocks and its record are the daemon's: a
@@ -48,7 +44,6 @@ client that is gone, or a daemon that is replaced, changes nothing.`
 	f.BoolVar(&q.Running, "running", false, "only those that have not ended")
 	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
 	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
-	return a.JSONFlag(c)
 }
 
 func jobTable(w io.Writer, list []api.Job) {

@@ -9,15 +9,13 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func keysCommand(a *app) *cobra.Command {
+func keysVerb(a *app, c *cobra.Command) {
 	var in api.Input
-	c := a.on("keys S KEY…", "Press keys", cobra.MinimumNArgs(2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			in.Keys = args
-			return a.typeIn(cmd, s, in)
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		in.Keys = args
+		return a.typeIn(cmd, s, in)
+	})
 	c.Long = "Press keys, one after the other: single characters, or names such as Enter, Escape, Tab, BSpace, Up,\n" +
 		"PageUp, F5, with modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes."
 	expectFlag(c, &in)
-	return a.JSONFlag(c)
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func labelCommand(a *app) *cobra.Command {
-	return a.JSONFlag(a.on("label S NAME=VALUE…", "Label a session; an empty VALUE removes the label", cobra.MinimumNArgs(2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			labels, err := values.Pairs(args, "label")
-			if err != nil {
-				return err
-			}
-			info, err := s.Edit(cmd.Context(), api.Edit{Labels: labels})
-			if err != nil {
-				return err
-			}
-			return a.Print(info, nil)
-		}))
+func labelVerb(a *app, c *cobra.Command) {
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		labels, err := values.Pairs(args, "label")
+		if err != nil {
+			return err
+		}
+		info, err := s.Edit(cmd.Context(), api.Edit{Labels: labels})
+		if err != nil {
+			return err
+		}
+		return a.Print(info, nil)
+	})
 }

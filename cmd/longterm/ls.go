@@ -13,24 +13,20 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func listCommand(a *app) *cobra.Command {
+func lsVerb(a *app, c *cobra.Command) {
 	var labels []string
-	c := &cobra.Command{
-		Use: "ls", Aliases: []string{"list"}, Short: "List sessions", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			list, err := b.client.List(cmd.Context(), labels...)
-			if err != nil {
-				return err
-			}
-			return a.Print(list, func(w io.Writer) { writeTable(w, list) })
-		},
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		list, err := b.client.List(cmd.Context(), labels...)
+		if err != nil {
+			return err
+		}
+		return a.Print(list, func(w io.Writer) { writeTable(w, list) })
 	}
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
-	return a.JSONFlag(c)
 }
 
 func writeTable(w io.Writer, list []api.Session) {

@@ -11,30 +11,25 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 )
 
-func newCommand(a *app) *cobra.Command {
+func newVerb(a *app, c *cobra.Command) {
 	var start request.StartFlags
-	c := &cobra.Command{
-		Use:   "new [flags] [-- CMD…]",
-		Short: "Start a session and print its id",
-		Long:  "Start CMD, or the user's shell, in a session that outlives this terminal, and print the session's id.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := start.Request(cmd, args)
-			if err != nil {
-				return err
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			s, err := b.client.NewSession(cmd.Context(), n)
-			if err != nil {
-				return err
-			}
-			return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
-		},
+	c.Long = "Start CMD, or the user's shell, in a session that outlives this terminal, and print the session's id."
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		n, err := start.Request(cmd, args)
+		if err != nil {
+			return err
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		s, err := b.client.NewSession(cmd.Context(), n)
+		if err != nil {
+			return err
+		}
+		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 	}
 	start.Register(c)
 	c.Flags().BoolVar(&start.Stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
 	c.Flags().StringVar(&start.Restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
-	return a.JSONFlag(c)
 }

@@ -17,28 +17,27 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func outputCommand(a *app) *cobra.Command {
+func outputVerb(a *app, c *cobra.Command) {
 	var o outputFlags
-	c := a.on("output S", "Print what a session printed", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			switch o.stream {
-			case "stdout", "stderr":
-				s = s.Stream(o.stream)
-			case "":
-			default:
-				return exit.Usagef("--stream %q: give stdout or stderr", o.stream)
-			}
-			if err := o.budget.Check(); err != nil {
-				return err
-			}
-			if o.follow && o.to != "" {
-				return exit.Usagef("--follow has no end, --to is one; give one of them")
-			}
-			if a.JSON && o.budget.Given() {
-				return a.outputText(cmd.Context(), s, &o)
-			}
-			return a.output(cmd.Context(), s, &o)
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		switch o.stream {
+		case "stdout", "stderr":
+			s = s.Stream(o.stream)
+		case "":
+		default:
+			return exit.Usagef("--stream %q: give stdout or stderr", o.stream)
+		}
+		if err := o.budget.Check(); err != nil {
+			return err
+		}
+		if o.follow && o.to != "" {
+			return exit.Usagef("--follow has no end, --to is one; give one of them")
+		}
+		if a.JSON && o.budget.Given() {
+			return a.outputText(cmd.Context(), s, &o)
+		}
+		return a.output(cmd.Context(), s, &o)
+	})
 	c.Long = `Print what a session printed, from a moment (an offset in bytes since its beginning, or a time) to another, or
 to the end of what is there. Text without escape sequences by default, without binary data and what full-screen
 programs drew (longterm screen has that); --raw prints the bytes as they were. With
@@ -51,7 +50,6 @@ programs drew (longterm screen has that); --raw prints the bytes as they were. W
 	f.BoolVar(&o.raw, "raw", false, "bytes as they were printed")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the session ends")
 	o.budget.Register(c)
-	return a.JSONFlag(c)
 }
 
 // outputFlags say what is to be printed of a session's output, and how.

@@ -9,20 +9,18 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func pasteCommand(a *app) *cobra.Command {
+func pasteVerb(a *app, c *cobra.Command) {
 	var in api.Input
-	c := a.on("paste S [FILE]", "Paste a file, or standard input", cobra.RangeArgs(1, 2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			text, err := a.input().Read(args)
-			if err != nil {
-				return err
-			}
-			p := string(text)
-			in.Paste = &p
-			return a.typeIn(cmd, s, in)
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		text, err := a.input().Read(args)
+		if err != nil {
+			return err
+		}
+		p := string(text)
+		in.Paste = &p
+		return a.typeIn(cmd, s, in)
+	})
 	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	expectFlag(c, &in)
-	return a.JSONFlag(c)
 }

@@ -18,35 +18,31 @@ import (
 	"github.com/longterm-dev/longterm/render/view/player"
 )
 
-func playCommand(a *app) *cobra.Command {
+func playVerb(a *app, c *cobra.Command) {
 	var o player.Options
 	var from string
-	c := &cobra.Command{
-		Use: "play S|FILE", Short: "Play what a session printed, or a recording", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSession,
-		Long: `Play what a session printed, living or dead, at the pace it was printed; or a recording in a FILE
+	c.Long = `Play what a session printed, living or dead, at the pace it was printed; or a recording in a FILE
 (asciicast 2 or 3; a name with a slash or ending in .cast is a file).
 
 Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and End to the ends,
-+ and - change the speed, . shows the next piece of output, / searches, n searches on, q quits.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !term.IsTerminal(int(a.stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
-				return fmt.Errorf("%w; `longterm export` writes a file", termio.ErrNoTerminal)
-			}
-			rec, err := a.recording(cmd.Context(), args[0], &o)
-			if err != nil {
-				return err
-			}
-			if o.From, err = startOf(rec, from); err != nil {
-				return err
-			}
-			return player.Play(cmd.Context(), rec, o)
-		},
++ and - change the speed, . shows the next piece of output, / searches, n searches on, q quits.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if !term.IsTerminal(int(a.stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
+			return fmt.Errorf("%w; `longterm export` writes a file", termio.ErrNoTerminal)
+		}
+		rec, err := a.recording(cmd.Context(), args[0], &o)
+		if err != nil {
+			return err
+		}
+		if o.From, err = startOf(rec, from); err != nil {
+			return err
+		}
+		return player.Play(cmd.Context(), rec, o)
 	}
 	f := c.Flags()
 	f.Float64Var(&o.Speed, "speed", 1, "how much faster than it was")
 	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "shorten longer pauses to this")
 	f.StringVar(&from, "from", "", "where to begin: how long after the start (90s), or how long before the end (-5m)")
-	return c
 }
 
 // startOf reads where to begin.

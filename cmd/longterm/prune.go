@@ -14,39 +14,36 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func pruneCommand(a *app) *cobra.Command {
+func pruneVerb(a *app, c *cobra.Command) {
 	var perSession, total string
 	var age, deadAge time.Duration
 	var dead int
-	c := &cobra.Command{
-		Use: "prune", Short: "Drop old history", Args: cobra.NoArgs,
-		Long: `Drop the history that is over the limits given; without any nothing is dropped. Running sessions keep
+	c.Long = `Drop the history that is over the limits given; without any nothing is dropped. Running sessions keep
 running, and readers of what goes are told of the gap. The daemon does the same by itself, each minute:
-2 GiB a session, 32 GiB in all, 2000 ended sessions.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := api.Prune{Dead: dead, SessionAgeMS: age.Milliseconds(), DeadAgeMS: deadAge.Milliseconds()}
-			var err error
-			if p.SessionBytes, err = values.Bytes(perSession); err != nil {
-				return err
-			}
-			if p.TotalBytes, err = values.Bytes(total); err != nil {
-				return err
-			}
-			if p == (api.Prune{}) {
-				return exit.Usagef("nothing to drop; give a limit, as in --dead-age 720h or --total 1GiB")
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			r, err := b.client.Prune(cmd.Context(), p)
-			if err != nil {
-				return err
-			}
-			return a.Print(r, func(w io.Writer) {
-				fmt.Fprintf(w, "%d sessions removed, %d cut, %d bytes freed\n", len(r.Removed), len(r.Cut), r.Bytes)
-			})
-		},
+2 GiB a session, 32 GiB in all, 2000 ended sessions.`
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		p := api.Prune{Dead: dead, SessionAgeMS: age.Milliseconds(), DeadAgeMS: deadAge.Milliseconds()}
+		var err error
+		if p.SessionBytes, err = values.Bytes(perSession); err != nil {
+			return err
+		}
+		if p.TotalBytes, err = values.Bytes(total); err != nil {
+			return err
+		}
+		if p == (api.Prune{}) {
+			return exit.Usagef("nothing to drop; give a limit, as in --dead-age 720h or --total 1GiB")
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		r, err := b.client.Prune(cmd.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.Print(r, func(w io.Writer) {
+			fmt.Fprintf(w, "%d sessions removed, %d cut, %d bytes freed\n", len(r.Removed), len(r.Cut), r.Bytes)
+		})
 	}
 	f := c.Flags()
 	f.StringVar(&perSession, "session", "", "most bytes on disk of one session, as in 500MB or 1GiB: its oldest output goes")
@@ -54,5 +51,4 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 	f.StringVar(&total, "total", "", "most bytes on disk of all sessions: ended ones go first, the oldest first")
 	f.IntVar(&dead, "dead", 0, "most sessions that have ended")
 	f.DurationVar(&deadAge, "dead-age", 0, "longest time since a session ended")
-	return a.JSONFlag(c)
 }

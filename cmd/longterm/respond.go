@@ -19,37 +19,36 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func respondCommand(a *app) *cobra.Command {
+func respondVerb(a *app, c *cobra.Command) {
 	var r request.RuleFlags
-	c := a.on("respond S (add | ls | rm RULE… | log) [flags]", "Have a session answer what its program asks", cobra.MinimumNArgs(2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			ctx, action, rest := cmd.Context(), args[0], args[1:]
-			if len(rest) > 0 && action != "rm" {
-				return exit.Usagef("%q is too much; see `longterm respond --help`", rest[0])
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		ctx, action, rest := cmd.Context(), args[0], args[1:]
+		if len(rest) > 0 && action != "rm" {
+			return exit.Usagef("%q is too much; see `longterm respond --help`", rest[0])
+		}
+		switch action {
+		case "add":
+			return a.addRules(cmd, s, &r)
+		case "ls", "list":
+			list, err := s.Rules(ctx)
+			if err != nil {
+				return err
 			}
-			switch action {
-			case "add":
-				return a.addRules(cmd, s, &r)
-			case "ls", "list":
-				list, err := s.Rules(ctx)
-				if err != nil {
-					return err
-				}
-				return a.Print(list, func(w io.Writer) { ruleTable(w, list) })
-			case "rm", "remove":
-				if r.All == (len(rest) > 0) {
-					return exit.Usagef("name rules to remove, or give --all")
-				}
-				removed, err := s.RemoveRules(ctx, rest...)
-				if err != nil {
-					return err
-				}
-				return a.Print(removed, func(io.Writer) {})
-			case "log":
-				return a.printFirings(ctx, s)
+			return a.Print(list, func(w io.Writer) { ruleTable(w, list) })
+		case "rm", "remove":
+			if r.All == (len(rest) > 0) {
+				return exit.Usagef("name rules to remove, or give --all")
 			}
-			return exit.Usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
-		})
+			removed, err := s.RemoveRules(ctx, rest...)
+			if err != nil {
+				return err
+			}
+			return a.Print(removed, func(io.Writer) {})
+		case "log":
+			return a.printFirings(ctx, s)
+		}
+		return exit.Usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
+	})
 	c.Long = `Attach rules to a session: when a pattern appears, something is typed, next to whoever else uses
 the session. Rules stay until they are removed, also over a restart of the daemon.
 
@@ -70,7 +69,6 @@ A hook is a command line for sh with the match on its standard input and the gro
 prints is typed. Give rules that send secrets a --max: a password that is refused is asked for again.
 See docs/expect.md.`
 	r.Register(c)
-	return a.JSONFlag(c)
 }
 
 func (a *app) addRules(cmd *cobra.Command, s *client.Session, r *request.RuleFlags) error {

@@ -12,21 +12,19 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func restoreCommand(a *app) *cobra.Command {
+func restoreVerb(a *app, c *cobra.Command) {
 	var r api.Restore
-	c := a.on("restore S", "Start the process of an ended session again, below its history",
-		cobra.ExactArgs(1), func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			r.Env = os.Environ()
-			info, err := s.Restore(cmd.Context(), r)
-			if err != nil {
-				return err
-			}
-			return a.Print(info, func(io.Writer) {})
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
+		r.Env = os.Environ()
+		info, err := s.Restore(cmd.Context(), r)
+		if err != nil {
+			return err
+		}
+		return a.Print(info, func(io.Writer) {})
+	})
 	c.Long = `Start an ended session again under the same id: a shell in the directory it was in, with what
 it had exported over the caller's environment; its old screen and history stand above
 a dated line. A session that ran a command needs --command or --shell.`
 	c.Flags().BoolVar(&r.Command, "command", false, "run the session's command again")
 	c.Flags().BoolVar(&r.Shell, "shell", false, "start a shell, whatever ran before")
-	return a.JSONFlag(c)
 }

@@ -36,12 +36,9 @@ type runFlags struct {
 	encoding  string
 }
 
-func runCommand(a *app) *cobra.Command {
+func runVerb(a *app, c *cobra.Command) {
 	var r runFlags
-	c := &cobra.Command{
-		Use:   "run [flags] (-c LINE | -- CMD…)",
-		Short: "Run a command in a session of its own and exit with its status",
-		Long: `Run a command in a session of its own, print what it prints as it comes, and exit with its status.
+	c.Long = `Run a command in a session of its own, print what it prints as it comes, and exit with its status.
 On a terminal the command has it: keys go to it, colours come through. Otherwise its output is
 printed as plain text (--raw: as it is) and standard input is not read. The session is removed
 at the end unless --keep is given. With --background, or when it is left there, the session stays until
@@ -49,9 +46,8 @@ at the end unless --keep is given. With --background, or when it is left there, 
 
 With --pipe, with run.mode = "pipe" in the configuration, or when the system has no terminal left, the command runs on pipes: it reads our
 standard input (unless that is a terminal), and stdout and stderr stay apart. Pipes and files get
-its bytes as they are; a terminal gets text, and how much there was of what is no text.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) },
-	}
+its bytes as they are; a terminal gets text, and how much there was of what is no text.`
+	c.RunE = func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) }
 	r.StartFlags.Register(c)
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
@@ -63,7 +59,6 @@ its bytes as they are; a terminal gets text, and how much there was of what is n
 	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
 	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
-	return a.JSONFlag(c)
 }
 
 func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {

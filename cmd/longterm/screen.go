@@ -11,32 +11,31 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func screenCommand(a *app) *cobra.Command {
+func screenVerb(a *app, c *cobra.Command) {
 	var q client.ScreenQuery
 	var o output.ScreenFlags
-	c := a.on("screen S", "Print a session's screen, or a picture of it", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			if err := o.Check(&a.Printer); err != nil {
-				return err
-			}
-			if err := values.OneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
-				return err
-			}
-			if q.MaxOutput < 0 || q.MaxOutput > output.MaxBudget {
-				return exit.Usagef("--max-output is 1 to %d bytes; 0: all", output.MaxBudget)
-			}
-			l := &o.Look
-			q.Picture = client.Picture{
-				Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
-				Fonts: l.Fonts, Styles: l.Styles,
-			}
-			q.NoColor, q.Trim = l.NoColor, l.Trim
-			b, err := s.ScreenAs(cmd.Context(), q, o.Format)
-			if err != nil {
-				return err
-			}
-			return a.PrintScreen(b, &o)
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
+		if err := o.Check(&a.Printer); err != nil {
+			return err
+		}
+		if err := values.OneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
+			return err
+		}
+		if q.MaxOutput < 0 || q.MaxOutput > output.MaxBudget {
+			return exit.Usagef("--max-output is 1 to %d bytes; 0: all", output.MaxBudget)
+		}
+		l := &o.Look
+		q.Picture = client.Picture{
+			Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
+			Fonts: l.Fonts, Styles: l.Styles,
+		}
+		q.NoColor, q.Trim = l.NoColor, l.Trim
+		b, err := s.ScreenAs(cmd.Context(), q, o.Format)
+		if err != nil {
+			return err
+		}
+		return a.PrintScreen(b, &o)
+	})
 	f := c.Flags()
 	o.Add(f)
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
@@ -44,5 +43,4 @@ func screenCommand(a *app) *cobra.Command {
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
 	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+values.MomentForms)
 	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
-	return a.JSONFlag(c)
 }

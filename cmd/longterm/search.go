@@ -15,45 +15,42 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func searchCommand(a *app) *cobra.Command {
+func searchVerb(a *app, c *cobra.Command) {
 	var q client.SearchQuery
 	var regex, words bool
-	c := &cobra.Command{
-		Use: "search QUERY…", Short: "Search what all sessions ever printed", Args: cobra.MinimumNArgs(1),
-		Long: `Search the lines that sessions printed, living and dead ones, newest first. QUERY is a text, found anywhere
+	c.Long = `Search the lines that sessions printed, living and dead ones, newest first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
 order. Each hit is printed as session:offset, time and line; the offset is one for
-` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case regex && words:
-				return exit.Usagef("--regex and --word do not go together")
-			case regex:
-				q.Regexp = strings.Join(args, " ")
-			case words:
-				q.Words = args
-			default:
-				q.Text = strings.Join(args, " ")
-			}
-			b, err := a.connect()
-			if err != nil {
-				return err
-			}
-			found, err := b.client.Search(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			if err := a.Print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
-				return err
-			}
-			switch {
-			case found.Truncated:
-				return fmt.Errorf("the search stopped early: the pattern needs no fixed text; narrow it, or go on with --before %s", found.Next)
-			case len(found.Hits) == 0:
-				return exit.Silent(api.ExitFailure)
-			}
-			return nil
-		},
+` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case regex && words:
+			return exit.Usagef("--regex and --word do not go together")
+		case regex:
+			q.Regexp = strings.Join(args, " ")
+		case words:
+			q.Words = args
+		default:
+			q.Text = strings.Join(args, " ")
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		found, err := b.client.Search(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		if err := a.Print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
+			return err
+		}
+		switch {
+		case found.Truncated:
+			return fmt.Errorf("the search stopped early: the pattern needs no fixed text; narrow it, or go on with --before %s", found.Next)
+		case len(found.Hits) == 0:
+			return exit.Silent(api.ExitFailure)
+		}
+		return nil
 	}
 	f := c.Flags()
 	f.BoolVarP(&regex, "regex", "E", false, "QUERY is a regular expression (RE2)")
@@ -64,7 +61,6 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 	f.StringVar(&q.Until, "until", "", "printed before this time")
 	f.IntVarP(&q.Limit, "limit", "n", 50, "the newest so many")
 	f.StringVar(&q.Before, "before", "", "go on where the answer before ended (its next)")
-	return a.JSONFlag(c)
 }
 
 func writeHits(w io.Writer, found *api.Found) {

@@ -22,15 +22,13 @@ func expectFlag(c *cobra.Command, in *api.Input) {
 	c.Flags().Uint64Var(&in.ExpectVersion, "expect-version", 0, "refuse when the screen is not at this version any more")
 }
 
-func sendCommand(a *app) *cobra.Command {
+func sendVerb(a *app, c *cobra.Command) {
 	var in api.Input
-	c := a.on("send S TEXT", "Type text as it is", cobra.ExactArgs(2),
-		func(cmd *cobra.Command, s *client.Session, args []string) error {
-			in.Text = args[0]
-			return a.typeIn(cmd, s, in)
-		})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+		in.Text = args[0]
+		return a.typeIn(cmd, s, in)
+	})
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	c.Flags().BoolVar(&in.EOF, "eof", false, "afterwards close the standard input of a session on pipes (new --pipe --stdin)")
 	expectFlag(c, &in)
-	return a.JSONFlag(c)
 }

@@ -10,17 +10,141 @@ import (
 
 func init() { probeLine = daemon.ProbeLine }
 
-// verbs are the commands, in the order help lists them, by the words that call them.
-var verbs = []verb{
-	{"new", newCommand}, {"run", runCommand}, {"watch", watchCommand}, {"ls list", listCommand}, {"info", infoCommand},
-	{"attach", attachCommand}, {"view", viewCommand}, {"exec", execCommand}, {"jobs", jobsCommand}, {"commands", commandsCommand}, {"suggest", suggestCommand}, {"send", sendCommand}, {"keys", keysCommand},
-	{"respond", respondCommand}, {"expect", expectCommand},
-	{"paste", pasteCommand}, {"wait", waitCommand}, {"screen", screenCommand}, {"output", outputCommand},
-	{"play", playCommand}, {"export", exportCommand},
-	{"search", searchCommand}, {"resize", resizeCommand}, {"rename", renameCommand}, {"label", labelCommand}, {"signal", signalCommand},
-	{"kill", killCommand}, {"restore", restoreCommand}, {"rm", removeCommand}, {"prune", pruneCommand}, {"render", renderCommand}, {"bench", benchCommand},
-	{"config", configCommand}, {"daemon", daemonCommand}, {"doctor", doctorCommand}, {"version", versionCommand}, {"keeper", keeperCommand},
-}
+// verbs are all verbs of this system.
+var verbs = append([]verb{
+	{
+		name: "new", group: groupSessions, args: "[flags] [-- CMD…]", json: true, starts: true,
+		short: "Start a session and print its id", build: newVerb,
+	},
+	{
+		name: "ls", alias: "list", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
+		short: "List sessions", build: lsVerb,
+	},
+	{
+		name: "info", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Describe a session", build: infoVerb,
+	},
+	{
+		name: "attach", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, starts: true,
+		short: "Put a session on this terminal", build: attachVerb,
+	},
+	{
+		name: "view", group: groupSessions, args: "[S…]", count: cobra.ArbitraryArgs, session: true, starts: true,
+		short: "Show sessions in panes", build: viewVerb,
+	},
+	{
+		name: "rename", group: groupSessions, args: "S NAME", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
+		short: "Give a session another name", build: renameVerb,
+	},
+	{
+		name: "label", group: groupSessions, args: "S NAME=VALUE…", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
+		short: "Label a session; an empty VALUE removes the label", build: labelVerb,
+	},
+	{
+		name: "resize", group: groupSessions, args: "S COLSxROWS", count: cobra.ExactArgs(2), session: true, starts: true,
+		short: "Change a session's size in cells", build: resizeVerb,
+	},
+	{
+		name: "signal", group: groupSessions, args: "S SIGNAL", count: cobra.ExactArgs(2), session: true, starts: true,
+		short: "Send a signal to a session's processes", build: signalVerb,
+	},
+	{
+		name: "kill", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "End a session's process and all its descendants", build: killVerb,
+	},
+	{
+		name: "restore", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Start the process of an ended session again, below its history", build: restoreVerb,
+	},
+	{
+		name: "rm", group: groupSessions, args: "S…", count: cobra.MinimumNArgs(1), session: true, starts: true,
+		short: "Forget sessions and their history", build: rmVerb,
+	},
+	{
+		name: "run", group: groupCommands, args: "[flags] (-c LINE | -- CMD…)", json: true, starts: true,
+		short: "Run a command in a session of its own and exit with its status", build: runVerb,
+	},
+	{
+		name: "exec", group: groupCommands, args: "S [flags] LINE…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true,
+		short: "Run a line in a session's shell and exit with its status", build: execVerb,
+	},
+	{
+		name: "jobs", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
+		short: "List lines and commands that were run, and those in the background", build: jobsVerb,
+	},
+	{
+		name: "commands", group: groupCommands, args: "[S [N]]", count: cobra.MaximumNArgs(2), session: true, json: true, starts: true,
+		short: "List the commands that shells ran, or print what one printed", build: commandsVerb,
+	},
+	{
+		name: "suggest", group: groupCommands, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Suggest what to do after a session's newest command", build: suggestVerb,
+	},
+	{
+		name: "watch", group: groupCommands, args: "[flags] (-c LINE | [--] CMD…)", json: true, starts: true,
+		short: "Run a command again whenever files change", build: watchVerb,
+	},
+	{
+		name: "respond", group: groupCommands, args: "S (add | ls | rm RULE… | log) [flags]", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
+		short: "Have a session answer what its program asks", build: respondVerb,
+	},
+	{
+		name: "expect", group: groupCommands, args: "(SCRIPT [flags] | --record OUT -- CMD…)", json: true, starts: true,
+		short: "Run a dialogue with a program from a script, or record one", build: expectVerb,
+	},
+	{
+		name: "send", group: groupInput, args: "S TEXT", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
+		short: "Type text as it is", build: sendVerb,
+	},
+	{
+		name: "keys", group: groupInput, args: "S KEY…", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
+		short: "Press keys", build: keysVerb,
+	},
+	{
+		name: "paste", group: groupInput, args: "S [FILE]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true,
+		short: "Paste a file, or standard input", build: pasteVerb,
+	},
+	{
+		name: "wait", group: groupInput, args: "S --for COND…", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Wait until something is so", build: waitVerb,
+	},
+	{
+		name: "screen", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Print a session's screen, or a picture of it", build: screenVerb,
+	},
+	{
+		name: "output", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Print what a session printed", build: outputVerb,
+	},
+	{
+		name: "search", group: groupOutput, args: "QUERY…", count: cobra.MinimumNArgs(1), json: true, starts: true,
+		short: "Search what all sessions ever printed", build: searchVerb,
+	},
+	{
+		name: "play", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
+		short: "Play what a session printed, or a recording", build: playVerb,
+	},
+	{
+		name: "export", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
+		short: "Write what a session printed to a file, as a recording, text or moving picture", build: exportVerb,
+	},
+	{
+		name: "prune", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
+		short: "Drop old history", build: pruneVerb,
+	},
+	{
+		name: "daemon", group: groupUpkeep, starts: true,
+		short: "Start, stop and look after the daemon", build: daemonVerb,
+	},
+	{
+		name: "doctor", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		short: "Say what is wrong and how to mend it", build: doctorVerb,
+	},
+	{
+		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,
+		short: "Hold sessions (started by itself)", build: keeperVerb,
+	},
+}, portable...)
 
 // platform is what the verbs share on systems with keepers.
 type platform struct {

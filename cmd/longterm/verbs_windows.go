@@ -8,7 +8,7 @@ import (
 
 // verbs are what works on Windows. Sessions need a keeper, which needs descriptors
 // that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
-var verbs = []verb{{"render", renderCommand}, {"bench", benchCommand}, {"config", configCommand}, {"version", versionCommand}}
+var verbs = portable
 
 type platform struct{}
 
@@ -16,4 +16,8 @@ func (platform) close() {}
 
 func noVerb(*app, *cobra.Command) error {
 	return errors.New("sessions are not supported on Windows yet; `longterm render` is")
+}
+
+func (*app) completeSession(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp // there are none
 }

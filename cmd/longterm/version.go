@@ -43,27 +43,23 @@ func version() string {
 // takes none's.
 var probeLine func() string
 
-func versionCommand(a *app) *cobra.Command {
+func versionVerb(a *app, c *cobra.Command) {
 	probe := false
-	c := a.JSONFlag(&cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if probe && probeLine != nil {
-				_, err := fmt.Fprintln(a.Stdout, probeLine())
-				return err
-			}
-			v := struct {
-				Version string `json:"version"`
-				Go      string `json:"go"`
-				OS      string `json:"os"`
-				Arch    string `json:"arch"`
-			}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
-			return a.Print(v, func(w io.Writer) {
-				fmt.Fprintf(w, "longterm %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
-			})
-		},
-	})
+	c.RunE = func(*cobra.Command, []string) error {
+		if probe && probeLine != nil {
+			_, err := fmt.Fprintln(a.Stdout, probeLine())
+			return err
+		}
+		v := struct {
+			Version string `json:"version"`
+			Go      string `json:"go"`
+			OS      string `json:"os"`
+			Arch    string `json:"arch"`
+		}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+		return a.Print(v, func(w io.Writer) {
+			fmt.Fprintf(w, "longterm %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+		})
+	}
 	c.Flags().BoolVar(&probe, "probe", false, "say what an upgrade asks")
 	_ = c.Flags().MarkHidden("probe") // it is there
-	return c
 }

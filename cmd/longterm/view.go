@@ -16,33 +16,28 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-func viewCommand(a *app) *cobra.Command {
+func viewVerb(a *app, c *cobra.Command) {
 	f := viewsource.Flags{}
-	c := &cobra.Command{
-		Use: "view [S…]", Short: "Show sessions in panes",
-		Long: "Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.\n" +
-			"Ctrl-Space, then ?, lists the keys; docs/viewer.md tells the rest.",
-		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := a.connect()
+	c.Long = "Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.\n" +
+		"Ctrl-Space, then ?, lists the keys; docs/viewer.md tells the rest."
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		var only []string
+		for _, ref := range args {
+			info, err := b.client.Session(ref).Info(cmd.Context())
 			if err != nil {
 				return err
 			}
-			var only []string
-			for _, ref := range args {
-				info, err := b.client.Session(ref).Info(cmd.Context())
-				if err != nil {
-					return err
-				}
-				only = append(only, info.ID)
-			}
-			return a.view(cmd.Context(), only, f)
-		},
+			only = append(only, info.ID)
+		}
+		return a.view(cmd.Context(), only, f)
 	}
 	c.Flags().StringVar(&f.Theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
 	c.Flags().StringVar(&f.Prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
 	c.Flags().StringVar(&f.Layout, "layout", "", "layout to begin with; default: as it was last")
-	return c
 }
 
 // viewDefault is longterm without a verb: the viewer, with a shell to begin with.

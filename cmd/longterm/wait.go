@@ -18,37 +18,36 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-func waitCommand(a *app) *cobra.Command {
+func waitVerb(a *app, c *cobra.Command) {
 	var conds []string
 	var all, anyOf bool
 	var since string
 	var timeout time.Duration
-	c := a.on("wait S --for COND…", "Wait until something is so", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, s *client.Session, _ []string) error {
-			w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
-			for _, c := range conds {
-				cond, err := request.Condition(c)
-				if err != nil {
-					return err
-				}
-				w.Conds = append(w.Conds, cond)
-			}
-			if len(w.Conds) == 0 {
-				return exit.Usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
-			}
-			if since != "" {
-				n, err := strconv.ParseUint(since, 10, 64)
-				if err != nil {
-					return exit.Usagef("--since %q is not an output offset", since)
-				}
-				w.Since = &n
-			}
-			r, err := s.Wait(cmd.Context(), w)
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
+		w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
+		for _, c := range conds {
+			cond, err := request.Condition(c)
 			if err != nil {
 				return err
 			}
-			return a.waited(&r, timeout)
-		})
+			w.Conds = append(w.Conds, cond)
+		}
+		if len(w.Conds) == 0 {
+			return exit.Usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
+		}
+		if since != "" {
+			n, err := strconv.ParseUint(since, 10, 64)
+			if err != nil {
+				return exit.Usagef("--since %q is not an output offset", since)
+			}
+			w.Since = &n
+		}
+		r, err := s.Wait(cmd.Context(), w)
+		if err != nil {
+			return err
+		}
+		return a.waited(&r, timeout)
+	})
 	c.Long = `Wait until a condition holds, and print which one did. Conditions:
 
   text=TEXT     TEXT appears in new output or on a changed row
@@ -76,7 +75,6 @@ once when the session has ended and what is waited for can be no more.`
 	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
 	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
 	c.MarkFlagsMutuallyExclusive("all", "any")
-	return a.JSONFlag(c)
 }
 
 // goesOn says what a session does that did not do what was waited for.

@@ -43,21 +43,17 @@ func (n *notifyFlags) register(c *cobra.Command) {
 	c.Flags().DurationVar(&n.after, "notify-after", 0, "notify only if it ran so long")
 }
 
-func watchCommand(a *app) *cobra.Command {
+func watchVerb(a *app, c *cobra.Command) {
 	var f watchFlags
-	c := &cobra.Command{
-		Use:   "watch [flags] (-c LINE | [--] CMD…)",
-		Short: "Run a command again whenever files change",
-		Long: `Run a command in a session, and again whenever a file in the working directory changes.
+	c.Long = `Run a command in a session, and again whenever a file in the working directory changes.
 While it runs, progress, time left and errors are shown; afterwards what changed since the run
 before: new and fixed errors, tests that began or ceased to fail, exit status and time.
 
 A change ends the run under way and begins another one (--wait: lets it finish first). What git
 ignores, and what the command itself writes, is no change. On a terminal Enter runs the command
 now, and q or Ctrl-C ends the watch. Elsewhere output is printed as plain text; --json prints
-one object for each run instead.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) },
-	}
+one object for each run instead.`
+	c.RunE = func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) }
 	f.StartFlags.Register(c)
 	f.notifyFlags.register(c)
 	fl := c.Flags()
@@ -68,7 +64,6 @@ one object for each run instead.`,
 	fl.BoolVar(&f.clear, "clear", false, "clear the terminal before each run")
 	fl.BoolVar(&f.wait, "wait", false, "let a run finish before the next one begins")
 	fl.IntVar(&f.runs, "runs", 0, "end after so many runs with the last one's status; 0: never")
-	return a.JSONFlag(c)
 }
 
 func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {

@@ -20,7 +20,7 @@ import (
 // backend is how the verbs reach the daemon.
 type backend struct {
 	dirs   paths.Dirs
-	client *client.Client
+	client *client.Client // starts the daemon where the verb may
 	quiet  *client.Client // never starts anything
 }
 
@@ -38,10 +38,12 @@ func (a *app) connect() (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{Dirs: dirs, Build: version, KeeperArgv: func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }}
-	quiet := o
-	quiet.KeeperArgv = nil
-	a.backend = &backend{dirs, client.New(o), client.New(quiet)}
+	o := client.Options{Dirs: dirs, Build: version}
+	quiet := client.New(o)
+	if a.starts {
+		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
+	}
+	a.backend = &backend{dirs, client.New(o), quiet}
 	return a.backend, nil
 }
 
@@ -81,20 +83,6 @@ func (a *app) caller(b *backend) *foreground.Caller {
 	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client}
 }
 
-// on makes a verb whose first argument is a session.
-func (a *app) on(use, short string, args cobra.PositionalArgs, do func(*cobra.Command, *client.Session, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: args, ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.session(args[0])
-			if err != nil {
-				return err
-			}
-			return do(cmd, s, args[1:])
-		},
-	}
-}
-
 // completeSession completes the first argument with sessions' names. It starts nothing:
 // a press of Tab is no wish for a daemon.
 func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -113,4 +101,15 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete stri
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// onSession makes what a verb does of what it does with the session that its first argument names.
+func (a *app) onSession(do func(*cobra.Command, *client.Session, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.session(args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd, s, args[1:])
+	}
 }

@@ -1,0 +1,118 @@
+//go:build unix
+
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// shared are the files of package main that are no verb's.
+var shared = []string{"app.go", "main.go", "verbs.go", "verbs_unix.go", "verbs_windows.go", "wire.go"}
+
+// A verb is a row in the table, a file of its own name, a script that drives it and a page of documentation. What has
+// only some of them is not finished.
+func TestVerbs(t *testing.T) {
+	scripts := ""
+	paths, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		scripts += readText(t, path)
+	}
+	files := map[string]bool{}
+	for i := range verbs {
+		v := &verbs[i]
+		if files[v.name+".go"] {
+			t.Errorf("%s has two rows", v.name)
+		}
+		files[v.name+".go"] = true
+		if v.build == nil || v.short == "" || strings.HasSuffix(v.short, ".") || !slices.Contains(groups, v.group) {
+			t.Errorf("the row of %s is not complete", v.name)
+		}
+		src, err := os.ReadFile(v.name + ".go")
+		if err != nil {
+			t.Errorf("%s has no file of its own: %v", v.name, err)
+		} else if !strings.Contains(string(src), "\nfunc "+v.name+"Verb(a *app, c *cobra.Command) {") {
+			t.Errorf("%s.go does not begin with func %sVerb", v.name, v.name)
+		}
+		if v.hidden {
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^[!? ]*exec longterm ` + v.name + `\b`).MatchString(scripts) {
+			t.Errorf("no script in testdata/script runs longterm %s", v.name)
+		}
+		if _, err := os.Stat(filepath.Join(docs, "cli", "longterm_"+v.name+".md")); err != nil {
+			t.Errorf("%s has no page (go test ./cmd/longterm -run TestDocs -update): %v", v.name, err)
+		}
+	}
+	have, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range have {
+		if !strings.HasSuffix(f, "_test.go") && !files[f] && !slices.Contains(shared, f) {
+			t.Errorf("%s is no verb of the table: what verbs share has a room below internal", f)
+		}
+	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// What a row says is what its command does.
+func TestVerbsAreAsTheirRows(t *testing.T) {
+	root := rootCommand(newApp(), nil)
+	commands := map[string]*cobra.Command{}
+	for _, c := range root.Commands() {
+		commands[c.Name()] = c
+	}
+	for i := range verbs {
+		v := &verbs[i]
+		c := commands[v.name]
+		if c == nil {
+			t.Errorf("%s is not registered", v.name)
+			continue
+		}
+		if v.json != (c.Flags().Lookup("json") != nil) || v.session != (c.ValidArgsFunction != nil) || v.hidden != c.Hidden || c.RunE == nil {
+			t.Errorf("%s: --json %v, completion %v, hidden %v", v.name, c.Flags().Lookup("json") != nil, c.ValidArgsFunction != nil, c.Hidden)
+		}
+		delete(commands, v.name)
+	}
+	if len(commands) > 0 {
+		t.Errorf("commands without a row: %q", slices.Sorted(maps.Keys(commands)))
+	}
+	for _, called := range []string{"ls", "list"} { // only the one that is called is made
+		if some := rootCommand(newApp(), []string{called}).Commands(); len(some) != 1 || some[0].Name() != "ls" {
+			t.Errorf("%s: %d commands", called, len(some))
+		}
+	}
+}
+
+// A verb whose row does not say so starts no daemon.
+func TestVerbsThatStartNothing(t *testing.T) {
+	i := newInstance(t)
+	for v := range slices.Values(verbs) {
+		if v.starts || v.hidden || v.name == "bench" { // a bench has an instance of its own
+			continue
+		}
+		i.try(v.name, "--json")
+		if entries, err := os.ReadDir(filepath.Join(i.dir, "run")); err == nil && len(entries) > 0 {
+			t.Fatalf("%s started something: %v", v.name, entries)
+		}
+	}
+}
