@@ -165,16 +165,32 @@ func TestDocsOpenAPI(t *testing.T) {
 	check(t, "openapi.json", out.Bytes())
 }
 
-// allRows are the rows of the behaviour list the project is held to.
-var allRows = func() []int {
-	var rows []int
-	for _, r := range [][2]int{{1, 35}, {36, 38}, {40, 49}, {50, 55}, {60, 67}, {72, 72}, {75, 83}, {85, 98}, {100, 123}} {
-		for n := r[0]; n <= r[1]; n++ {
-			rows = append(rows, n)
+// rowsFile says what each row of the behaviour list means; it is the list of them, too.
+const rowsFile = docs + "/features.txt"
+
+// featureRow is a row of the behaviour list the project is held to.
+type featureRow struct {
+	n    int
+	text string
+}
+
+// featureRows are the rows of the list, in order.
+func featureRows(t *testing.T) []featureRow {
+	t.Helper()
+	var rows []featureRow
+	for i, line := range strings.Split(readText(t, rowsFile), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
 		}
+		number, text, _ := strings.Cut(line, " ")
+		n, err := strconv.Atoi(strings.TrimPrefix(number, "R"))
+		if err != nil || text == "" || strings.HasSuffix(text, ".") || len(rows) > 0 && n <= rows[len(rows)-1].n {
+			t.Fatalf("%s:%d: %q is no row with a phrase, or not in its place", rowsFile, i+1, line)
+		}
+		rows = append(rows, featureRow{n, text})
 	}
 	return rows
-}()
+}
 
 var (
 	rowComment = regexp.MustCompile(`FEATURES: *((?:R\d+[, ]*)+)`)
@@ -206,15 +222,20 @@ func TestDocsFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	b.WriteString("# Rows and their tests\n\nGenerated from the `FEATURES:` comments of tests. A row without tests is not proven.\n\n| row | tests |\n|---|---|\n")
-	for _, n := range allRows {
-		tests := proofs[n]
+	b.WriteString("# Rows and their tests\n\nGenerated from docs/features.txt and the `FEATURES:` comments of tests. A row without tests is not proven.\n\n" +
+		"| row | meaning | tests |\n|---|---|---|\n")
+	for _, row := range featureRows(t) {
+		tests := proofs[row.n]
+		delete(proofs, row.n)
 		slices.Sort(tests)
 		text := strings.Join(slices.Compact(tests), "<br>")
 		if text == "" {
 			text = "—"
 		}
-		fmt.Fprintf(&b, "| R%d | %s |\n", n, text)
+		fmt.Fprintf(&b, "| R%d | %s | %s |\n", row.n, row.text, text)
+	}
+	for n, tests := range proofs {
+		t.Errorf("%s has no phrase for R%d, which %s proves", rowsFile, n, tests[0])
 	}
 	check(t, "features.md", b.Bytes())
 }
