@@ -46,22 +46,22 @@ func attachVerb(a *app, c *cobra.Command) {
 			Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
 		})
 	})
-	c.Long = `Put a session on this terminal, with full fidelity. The detach key leaves it running; two others go to
-the next session and to the one before. If the daemon is restarted meanwhile the session comes back by
-itself. The keys are attach.detach_key, next_key and previous_key of the configuration.
+	c.Long = `Attach this terminal to a session, with full fidelity. The detach key leaves the session running; two other
+keys switch to the next and to the previous session. If the daemon is restarted meanwhile the terminal is
+attached again by itself. The keys are attach.detach_key, next_key and previous_key of the configuration.
 
-The session is shown on the terminal's alternate screen, and what was there is back afterwards. With
---scrollback it is shown on the primary one: its history is printed first, and what scrolls by is kept by the
-terminal itself.
+The session is shown on the terminal's alternate screen, and the primary one is restored afterwards. With
+--scrollback it is shown on the primary screen: its history is printed first, and the terminal itself keeps
+what scrolls off.
 
 --size says whose size the session takes: latest, of the client that was active last; largest or smallest,
 of all; fixed, its own; none, not this client's. A terminal of another size shows what fits.
 
-However it ends, the terminal gets back what it had set. Should it be left in disorder, by a crash of the
-machine it was used over, say, ` + "`longterm doctor --terminal`" + ` resets it.`
+The terminal's modes are restored at the end. If they are not, for example after a crash of the machine
+between, ` + "`longterm doctor --terminal`" + ` resets them.`
 	f := c.Flags()
-	f.StringVar(&given.detachKey, "detach-key", "", "control key and a second key that leave the session ($LONGTERM_DETACH_KEY; default: the configuration's, `C-\\ d`)")
+	f.StringVar(&given.detachKey, "detach-key", "", "control key and a second key that detach ($LONGTERM_DETACH_KEY; default: the configuration's, C-\\ d)")
 	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
-	f.BoolVar(&given.readOnly, "read-only", false, "only look")
+	f.BoolVar(&given.readOnly, "read-only", false, "send no input")
 }

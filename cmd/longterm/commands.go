@@ -38,16 +38,16 @@ func commandsVerb(a *app, c *cobra.Command) {
 		}
 		return a.Print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
 	}
-	c.Long = `List the commands that sessions' shells ran, living sessions and dead ones: number, when, how long,
+	c.Long = `List the commands that shells ran, in running and ended sessions: number, start, duration,
 exit status, directory, line. With a session and a number, print what that command printed, however long
 ago; 0 is the newest.`
 	f := c.Flags()
 	f.StringVar(&q.Text, "text", "", "only commands that contain this")
 	f.BoolVar(&q.Failed, "failed", false, "only commands that failed")
-	f.BoolVar(&q.Running, "running", false, "only commands that run")
-	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
-	f.BoolVar(&raw, "raw", false, "print a command's output as it was printed")
-	f.BoolVar(&parse, "parse", false, "print what a command's output says, as JSON: problems, tests, listings, a summary")
+	f.BoolVar(&q.Running, "running", false, "only commands that are running")
+	f.IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
+	f.BoolVar(&raw, "raw", false, "print a command's output bytes unchanged")
+	f.BoolVar(&parse, "parse", false, "parse a command's output and print it as JSON: problems, tests, listings, a summary")
 }
 
 func commandTable(w io.Writer, list []api.Command, sessions bool) {

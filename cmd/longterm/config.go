@@ -19,7 +19,7 @@ import (
 )
 
 func configVerb(a *app, c *cobra.Command) {
-	c.Long = "Without a verb of its own it prints every value in effect and where it comes from: the default, a line of\n" +
+	c.Long = "Without a subcommand it prints every value in effect and where it comes from: the default, a line of\n" +
 		"the file, or a variable. The keys are described in docs/config.md and, with --json, here."
 	c.RunE = func(*cobra.Command, []string) error { return a.showConfig() }
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
@@ -271,7 +271,7 @@ func (a *app) changeConfig(key string, change func(path string, src []byte) ([]b
 	switch {
 	case errors.As(err, &wrong):
 		a.complain(err)
-		return exit.With(1, errors.New("the file is not in order, nothing was changed; mend it with `longterm config edit`"))
+		return exit.With(1, errors.New("the file is not in order, nothing was changed; fix it with `longterm config edit`"))
 	case err != nil:
 		return exit.Usage(err)
 	}

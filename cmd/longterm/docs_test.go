@@ -68,7 +68,7 @@ a hint, which says what to do. Over HTTP they are the body ` + "`{\"code\", \"me
 are a line on standard error, and with --json the same object, also on standard error: standard output has results only.
 
 run and exec exit with the status of what they ran. Where it was not run they have statuses of their own, 112 to 122, which
-programs seldom have; 125 is kept for faults of longterm, and for statuses that are not known.
+programs seldom use; 125 is for failures of longterm itself, and for statuses that are not known.
 
 `
 
@@ -82,10 +82,10 @@ const errorsAfter = `
 | a program of its own (run), by itself | exited | its code | | the code |
 | one, by a signal that the kernel told | signalled | null | its name | 128 and its number |
 | a line in a shell (exec) | exited | the shell's ` + "`$?`" + ` | | the code |
-| either, by a clock or by request | killed | as above | as above | 124 by a clock, else as above |
+| either, by a timeout or by request | killed | as above | as above | 124 by a timeout, else as above |
 | nothing yet | running, needs_input, waiting | null | | 124; 118 where it waits for input |
 | the shell itself, under a line | ended | null, or the code | | 125, or the code |
-| nobody saw it | lost | null | | 125 |
+| its end was not seen | lost | null | | 125 |
 
 A shell tells only a code: 137 is what it says of a program that SIGKILL ended, and of ` + "`exit 137`" + ` too. Only where the kernel
 told of a signal, as of run's own program, is there a signal.
@@ -95,8 +95,8 @@ told of a signal, as of run's own program, is there a signal.
 | outcome | exit status of ` + "`wait`" + ` | meaning |
 |---|---|---|
 | fired | 0 | a condition holds (with ` + "`--all`" + `: all do) |
-| timeout | 124 | time ran out, and it may hold yet |
-| ended | 4 | the session has ended, and what has not held never will: said at once |
+| timeout | 124 | it did not hold in time, but may later |
+| ended | 4 | the session has ended and the condition can no longer hold; reported at once |
 `
 
 func TestDocsErrors(t *testing.T) {

@@ -27,7 +27,7 @@ func doctorVerb(a *app, c *cobra.Command) {
 		}
 		return d.Examine(cmd.Context())
 	}
-	c.Flags().BoolVar(&journals, "journal", false, "read every session's history and say what is damaged")
-	c.Flags().BoolVar(&repair, "repair", false, "mend damaged histories; the daemon must be stopped (`longterm daemon stop`; sessions go on)")
-	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours, and how it takes keys")
+	c.Flags().BoolVar(&journals, "journal", false, "check every session's history for damage")
+	c.Flags().BoolVar(&repair, "repair", false, "repair damaged histories; the daemon must be stopped (longterm daemon stop; sessions keep running)")
+	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours and keyboard")
 }

@@ -43,26 +43,26 @@ func execVerb(a *app, c *cobra.Command) {
 		x.Line = strings.Join(args, " ")
 		return c.Exec(cmd.Context(), s, &flags, x)
 	})
-	c.Long = `Flags stand before LINE, before or after S. All after LINE's first word belongs to LINE; a flag of exec's own
-there is refused, unless -- stands before LINE.
+	c.Long = `Flags stand before LINE, before or after S. Everything after LINE's first word belongs to LINE; one of exec's
+own flags there is refused, unless -- stands before LINE.
 
-Run LINE in a session's shell, where directory, variables, functions and jobs live on, and print what
-it printed. The exit status is LINE's own. A shell that runs something else refuses, unless --wait is
-given. When a clock runs out the line goes on in the background, unless --kill is given; the exit status
-is 124 then, and the output so far is printed. With --each every argument is a line of its own, and the
-exit status is that of the last one that ran. When LINE was refused the exit status says why: 113 no such
-session, 115 it has ended, 116 the shell is busy, 117 it is no shell, 118 it waits for input (with --on-input
-return also while LINE runs), 112 a line that is none; 125 when longterm failed, or the status is not known, as
-with --foreign. Interrupted (Ctrl-C), it ends LINE, prints what there is, and exits with 130.`
+Run LINE in a session's shell, whose directory, variables, functions and jobs persist, and print its output.
+The exit status is LINE's own. A shell that is running something else refuses, unless --wait is given. When
+a timeout expires the line continues in the background, unless --kill is given; the exit status is 124 then,
+and the output so far is printed. With --each every argument is a separate line, and the exit status is that
+of the last one that ran. When LINE was refused the exit status says why: 113 no such session, 115 the
+session has ended, 116 the shell is busy, 117 the program is not a shell, 118 it waits for input (with
+--on-input return also while LINE runs), 112 invalid line; 125 when longterm failed, or the status is not
+known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
 	flags.Register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
-	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs something, give LINE to that program where it waits for input (a REPL, ssh); its exit status is not known")
-	f.BoolVar(&x.History, "history", false, "have the shell record LINE in its history, as what is typed (shells.history)")
-	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own clocks")
+	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs a program that waits for input (a REPL, ssh), give LINE to that program; its exit status is not known")
+	f.BoolVar(&x.History, "history", false, "record LINE in the shell's history, like typed lines (shells.history)")
+	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own timeouts")
 	answers.Register(c)
-	f.BoolVar(&stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
+	f.BoolVar(&stop, "stop-on-error", false, "with --each, stop after a line that fails")
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.RunE = execArgs(c.RunE)
 }

@@ -15,10 +15,10 @@ func expectVerb(a *app, c *cobra.Command) {
 	x := expectrun.Runner{Printer: &a.Printer, Stdin: a.stdin}
 	var vars []string
 	var schema bool
-	c.Long = `Run a script (YAML, docs/expect.md) that starts programs, waits for what they ask, answers, and checks.
+	c.Long = `Run a script (YAML, docs/expect.md) that starts programs, waits for their questions, answers, and checks.
 Each step is shown as it is done. The program runs in a session of its own, which can be watched
-meanwhile (longterm attach) and is removed at the end unless --keep is given; or the script talks to a
-session that lives (--session).
+meanwhile (longterm attach) and is removed at the end unless --keep is given; or the script uses an
+existing session (--session).
 
 With --record, work in the program as usual: what you do becomes a script. What is typed while the
 terminal does not echo is not recorded; the script refers to a variable of the environment instead.
@@ -34,11 +34,11 @@ Exit status: 0 the script ran to its end, 1 it failed, 2 it has errors or the co
 	}
 	f := c.Flags()
 	f.StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable, repeatable")
-	f.StringVarP(&x.Session, "session", "s", "", "talk to this session instead of a new one")
+	f.StringVarP(&x.Session, "session", "s", "", "use this session instead of a new one")
 	f.StringVarP(&x.Name, "name", "n", "", "name of the new session")
 	f.StringVar(&x.JUnit, "junit", "", "write a report as JUnit XML to this file")
 	f.StringVar(&x.Recording, "record", "", "record a script to this file")
-	f.BoolVar(&x.Check, "check", false, "only say what is wrong with the script")
+	f.BoolVar(&x.Check, "check", false, "only check the script")
 	f.BoolVar(&schema, "schema", false, "print the JSON Schema of scripts, for editors")
 	f.BoolVar(&x.Keep, "keep", false, "keep the session")
 	c.MarkFlagsMutuallyExclusive("check", "schema", "record")

@@ -37,12 +37,12 @@ func jobsVerb(a *app, c *cobra.Command) {
 		}
 		return a.Print(list, func(w io.Writer) { jobTable(w, list) })
 	}
-	c.Long = `List what was run by run and exec: those that have not ended and the newest of those that have, oldest
-first. A job is named by its id or a unique prefix of it. Its clocks and its record are the daemon's: a
-client that is gone, or a daemon that is replaced, changes nothing.`
+	c.Long = `List what run and exec started: the unfinished jobs and the newest finished ones, oldest first. A job is
+named by its id or a unique prefix of it. The daemon keeps its timeouts and its record: a client that exits,
+or a daemon that is replaced, changes nothing.`
 	f := c.Flags()
-	f.BoolVar(&q.Running, "running", false, "only those that have not ended")
-	f.IntVar(&q.Limit, "limit", 100, "the newest so many")
+	f.BoolVar(&q.Running, "running", false, "only unfinished jobs")
+	f.IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
 	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
 }
 
@@ -142,7 +142,7 @@ func (a *app) jobsRead() *cobra.Command {
 		return a.readJob(cmd.Context(), c, &j, from, tail)
 	})
 	c.Flags().StringVar(&from, "from", "", "from this offset on (default: the job's beginning)")
-	c.Flags().IntVar(&tail, "tail", 0, "only the last so many lines")
+	c.Flags().IntVar(&tail, "tail", 0, "only this many lines, the last")
 	return c
 }
 
@@ -162,8 +162,8 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	info, err := s.Info(ctx)
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNotFound {
-		return api.Errorf(api.CodeNotFound, "what job %s printed went with its session", j.ID[:min(8, len(j.ID))]).
-			WithHint("give `run` --keep or --background to have it stay")
+		return api.Errorf(api.CodeNotFound, "the output of job %s was removed with its session", j.ID[:min(8, len(j.ID))]).
+			WithHint("give `run` --keep or --background to keep it")
 	}
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func tailOf(text string, n int) string {
 
 func (a *app) jobsWait() *cobra.Command {
 	var timeout time.Duration
-	c := a.onJobs("wait JOB…", "Wait for the ends of jobs and exit as the last one did", func(cmd *cobra.Command, c *client.Client, id string) error {
+	c := a.onJobs("wait JOB…", "Wait for jobs to end and exit with the last one's status", func(cmd *cobra.Command, c *client.Client, id string) error {
 		ctx := cmd.Context()
 		if timeout > 0 {
 			var cancel context.CancelFunc
@@ -228,7 +228,7 @@ func (a *app) jobsWait() *cobra.Command {
 
 func (a *app) jobsStop() *cobra.Command {
 	var grace time.Duration
-	c := a.onJobs("stop JOB…", "End jobs and all they started: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
+	c := a.onJobs("stop JOB…", "End jobs and all their descendants: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
 		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: request.GraceMS(cmd, grace)})
 		if err != nil {
 			return err
@@ -240,7 +240,7 @@ func (a *app) jobsStop() *cobra.Command {
 }
 
 func (a *app) jobsBackground() *cobra.Command {
-	return a.onJobs("background JOB…", "Let whoever waits for jobs come back; they go on", func(cmd *cobra.Command, c *client.Client, id string) error {
+	return a.onJobs("background JOB…", "Let the callers that wait for jobs return; the jobs continue", func(cmd *cobra.Command, c *client.Client, id string) error {
 		j, err := c.BackgroundJob(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -250,7 +250,7 @@ func (a *app) jobsBackground() *cobra.Command {
 }
 
 func (a *app) jobsRemove() *cobra.Command {
-	return a.onJobs("rm JOB…", "Forget jobs that ended, and the sessions that were theirs alone", func(cmd *cobra.Command, c *client.Client, id string) error {
+	return a.onJobs("rm JOB…", "Forget finished jobs, and the sessions that were made for them", func(cmd *cobra.Command, c *client.Client, id string) error {
 		return c.ForgetJob(cmd.Context(), id)
 	})
 }

@@ -126,7 +126,7 @@ func TestRunYields(t *testing.T) {
 	i := newInstance(t)
 	gate := fifo(t)
 	out, errOut, code := i.try("run", "--yield", "200ms", "-n", "slow", "--", "sh", "-c", "echo begun; read x <"+gate)
-	if out != "begun\n" || code != api.ExitTimeout || !strings.Contains(errOut, "it goes on in the session") {
+	if out != "begun\n" || code != api.ExitTimeout || !strings.Contains(errOut, "it continues in the session") {
 		t.Errorf("%d %q %s", code, out, errOut)
 	}
 	if out := i.run("jobs", "--running"); !strings.Contains(out, "background") {
@@ -237,7 +237,7 @@ func TestClockBounds(t *testing.T) {
 		t.Errorf("a limit under a second by HTTP: %d %s", code, out)
 	}
 	out, errOut, code := i.try("run", "--timeout", "1s", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
-	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it goes on in the session") {
+	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it continues in the session") {
 		t.Errorf("left in the background: %d %q %s", code, out, errOut)
 	}
 	i.run("send", "left", "-e", "x")
@@ -549,7 +549,7 @@ func TestWaitBrokenOff(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
 		t.Errorf("interrupted: exit status %d, %s", code, &errOut)
 	}
-	if _, errOut, code := i.try("wait", "b", "--for", "text=never", "--timeout", "20ms"); code != api.ExitTimeout || !strings.Contains(errOut, "the session goes on") {
+	if _, errOut, code := i.try("wait", "b", "--for", "text=never", "--timeout", "20ms"); code != api.ExitTimeout || !strings.Contains(errOut, "the session is still running") {
 		t.Errorf("a wait that ran out: %d %s", code, errOut)
 	}
 	if out := i.run("exec", "b", "echo lives"); out != "lives\n" {
@@ -621,7 +621,7 @@ func TestRecordsHoldNoOutput(t *testing.T) {
 			t.Errorf("%s: %v", filepath.Base(f), err)
 		}
 	}
-	if _, errOut, code := i.try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "went with its session") {
+	if _, errOut, code := i.try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "was removed with its session") {
 		t.Errorf("read: %d %s", code, errOut)
 	}
 }

@@ -38,17 +38,17 @@ func outputVerb(a *app, c *cobra.Command) {
 		}
 		return a.output(cmd.Context(), s, &o)
 	})
-	c.Long = `Print what a session printed, from a moment (an offset in bytes since its beginning, or a time) to another, or
-to the end of what is there. Text without escape sequences by default, without binary data and what full-screen
-programs drew (longterm screen has that); --raw prints the bytes as they were. With
---json each piece is a line {"data" (base64), "from", "next", "gap_bytes", "end"}; go on from the last "next". With
---json and --max-output it is one object with "text", "next" and what is "omitted".`
+	c.Long = `Print a session's output, from one point (an offset in bytes from its beginning, or a time) to another, or to
+the end of the output so far. By default this is text without escape sequences, binary data and the output of
+full-screen programs (see longterm screen); --raw prints the bytes unchanged. With --json each piece is a line
+{"data" (base64), "from", "next", "gap_bytes", "end"}; continue from the last "next". With --json and
+--max-output it is one object with "text", "next" and "omitted".`
 	f := c.Flags()
-	f.StringVar(&o.from, "from", "0", "moment to begin at: "+values.MomentForms)
-	f.StringVar(&o.to, "to", "", "moment to end at (default: what is there)")
+	f.StringVar(&o.from, "from", "0", "where to begin: "+values.MomentForms)
+	f.StringVar(&o.to, "to", "", "where to end (default: the end of the output so far)")
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
-	f.BoolVar(&o.raw, "raw", false, "bytes as they were printed")
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the session ends")
+	f.BoolVar(&o.raw, "raw", false, "bytes, unchanged")
+	f.BoolVarP(&o.follow, "follow", "f", false, "keep printing until the session ends")
 	o.budget.Register(c)
 }
 

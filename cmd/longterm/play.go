@@ -21,7 +21,7 @@ import (
 func playVerb(a *app, c *cobra.Command) {
 	var o player.Options
 	var from string
-	c.Long = `Play what a session printed, living or dead, at the pace it was printed; or a recording in a FILE
+	c.Long = `Play the output of a running or ended session at its original pace; or a recording in a FILE
 (asciicast 2 or 3; a name with a slash or ending in .cast is a file).
 
 Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and End to the ends,
@@ -40,7 +40,7 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 		return player.Play(cmd.Context(), rec, o)
 	}
 	f := c.Flags()
-	f.Float64Var(&o.Speed, "speed", 1, "how much faster than it was")
+	f.Float64Var(&o.Speed, "speed", 1, "playback speed, 2 being twice as fast")
 	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "shorten longer pauses to this")
 	f.StringVar(&from, "from", "", "where to begin: how long after the start (90s), or how long before the end (-5m)")
 }

@@ -18,8 +18,8 @@ func pruneVerb(a *app, c *cobra.Command) {
 	var perSession, total string
 	var age, deadAge time.Duration
 	var dead int
-	c.Long = `Drop the history that is over the limits given; without any nothing is dropped. Running sessions keep
-running, and readers of what goes are told of the gap. The daemon does the same by itself, each minute:
+	c.Long = `Drop history that exceeds the given limits; without a limit nothing is dropped. Running sessions keep
+running, and readers of dropped output are told of the gap. The daemon does the same by itself every minute:
 2 GiB a session, 32 GiB in all, 2000 ended sessions.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		p := api.Prune{Dead: dead, SessionAgeMS: age.Milliseconds(), DeadAgeMS: deadAge.Milliseconds()}
@@ -46,9 +46,9 @@ running, and readers of what goes are told of the gap. The daemon does the same 
 		})
 	}
 	f := c.Flags()
-	f.StringVar(&perSession, "session", "", "most bytes on disk of one session, as in 500MB or 1GiB: its oldest output goes")
-	f.DurationVar(&age, "age", 0, "greatest age of output")
-	f.StringVar(&total, "total", "", "most bytes on disk of all sessions: ended ones go first, the oldest first")
-	f.IntVar(&dead, "dead", 0, "most sessions that have ended")
-	f.DurationVar(&deadAge, "dead-age", 0, "longest time since a session ended")
+	f.StringVar(&perSession, "session", "", "maximum bytes on disk of one session, as in 500MB or 1GiB: its oldest output is dropped")
+	f.DurationVar(&age, "age", 0, "maximum age of output")
+	f.StringVar(&total, "total", "", "maximum bytes on disk of all sessions: ended ones are dropped first, the oldest first")
+	f.IntVar(&dead, "dead", 0, "maximum number of ended sessions")
+	f.DurationVar(&deadAge, "dead-age", 0, "maximum time since a session ended")
 }

@@ -49,8 +49,8 @@ func respondVerb(a *app, c *cobra.Command) {
 		}
 		return exit.Usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
 	})
-	c.Long = `Attach rules to a session: when a pattern appears, something is typed, next to whoever else uses
-the session. Rules stay until they are removed, also over a restart of the daemon.
+	c.Long = `Attach rules to a session: when a pattern appears, a reply is typed, while others go on using the
+session. Rules stay until they are removed, even when the daemon is restarted.
 
   longterm respond S add --on 'Continue? [y/N]' --line y
   longterm respond S add --regexp '^\[sudo\] password for \w+: $' --secret keyring:sudo/bob --max 1
@@ -60,9 +60,9 @@ the session. Rules stay until they are removed, also over a restart of the daemo
   longterm respond S rm 1
   longterm respond S log
 
-Text is matched in lines of output that nothing has answered yet, never in the echo of what was typed.
+Text is matched in lines of output that no rule has answered yet, never in the echo of input.
 Replies are made in the order they are given. In --text, --line, --keys and --fail, $1 and ${name} are
-what groups of --regexp matched. A secret is named, env:NAME, file:PATH, cmd:COMMAND or
+what groups of --regexp matched. A secret is referred to as env:NAME, file:PATH, cmd:COMMAND or
 keyring:SERVICE/ACCOUNT, and typed only while the terminal does not echo. env: is this command's
 environment, whose value the daemon keeps in memory only; the others are looked up when they are typed.
 A hook is a command line for sh with the match on its standard input and the groups as "$1"…; what it

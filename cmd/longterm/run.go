@@ -38,27 +38,28 @@ type runFlags struct {
 
 func runVerb(a *app, c *cobra.Command) {
 	var r runFlags
-	c.Long = `Run a command in a session of its own, print what it prints as it comes, and exit with its status.
-On a terminal the command has it: keys go to it, colours come through. Otherwise its output is
-printed as plain text (--raw: as it is) and standard input is not read. The session is removed
-at the end unless --keep is given. With --background, or when it is left there, the session stays until
+	c.Long = `Run a command in a session of its own, print its output as it comes, and exit with its status.
+On a terminal the command gets the terminal: keys go to it, colours come through. Otherwise its output is
+printed as plain text (--raw: unchanged) and standard input is not read. The session is removed at the
+end unless --keep is given. In the background (--background, or after a timeout) the session stays until
 ` + "`longterm jobs rm`" + `.
 
-With --pipe, with run.mode = "pipe" in the configuration, or when the system has no terminal left, the command runs on pipes: it reads our
-standard input (unless that is a terminal), and stdout and stderr stay apart. Pipes and files get
-its bytes as they are; a terminal gets text, and how much there was of what is no text.`
+With --pipe, with run.mode = "pipe" in the configuration, or when the system has no free terminal, the
+command runs on pipes: it reads our standard input (unless that is a terminal), and stdout and stderr stay
+separate. Pipes and files get its bytes unchanged; a terminal gets text, and the number of bytes that were
+not text.`
 	c.RunE = func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) }
 	r.StartFlags.Register(c)
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
-	f.BoolVar(&r.raw, "raw", false, "print bytes as they come")
+	f.BoolVar(&r.raw, "raw", false, "print output bytes unchanged")
 	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
-	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a shell of their own")
-	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, leave the rest out after a line that failed")
+	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a new shell")
+	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, stop after a line that fails")
 	f.BoolVar(&r.keep, "keep", false, "keep the session")
-	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started before, for this directory and environment")
+	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started in advance, for this directory and environment")
 }
 
 func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {
@@ -68,7 +69,7 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 	case r.line != "" && len(args) > 0:
 		return api.Run{}, exit.Usagef("both -c LINE and a command are given; give one of them")
 	case r.Background && len(r.ways) > 0:
-		return api.Run{}, exit.Usagef("--notify is for who waits for the end, --background does not; `longterm jobs wait` does, and notify.command of the configuration")
+		return api.Run{}, exit.Usagef("--notify needs a caller who waits for the end, and --background does not wait; use `longterm jobs wait`, or notify.command of the configuration")
 	case r.encoding != "" && !r.Pipe:
 		return api.Run{}, exit.Usagef("--encoding is for a command on pipes; give --pipe as well")
 	}
@@ -155,7 +156,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	case len(args) == 0 || r.line != "":
 		return exit.Usagef("--each is given lines: run --each LINE…")
 	case r.Pipe || r.warm || r.Background:
-		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; leave --pipe, --warm and --background out")
+		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; remove --pipe, --warm and --background")
 	}
 	call, err := r.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON)
 	if err != nil {

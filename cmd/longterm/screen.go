@@ -41,6 +41,6 @@ func screenVerb(a *app, c *cobra.Command) {
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
 	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
-	f.StringVar(&q.At, "at", "", "the screen as it stood at a moment: "+values.MomentForms)
+	f.StringVar(&q.At, "at", "", "the screen at a point in the past: "+values.MomentForms)
 	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
 }

@@ -18,9 +18,9 @@ import (
 func searchVerb(a *app, c *cobra.Command) {
 	var q client.SearchQuery
 	var regex, words bool
-	c.Long = `Search the lines that sessions printed, living and dead ones, newest first. QUERY is a text, found anywhere
+	c.Long = `Search the output of all sessions, running and ended ones, newest lines first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
-order. Each hit is printed as session:offset, time and line; the offset is one for
+order. Each hit is printed as session:offset, time and line; use the offset with
 ` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -46,7 +46,7 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 		}
 		switch {
 		case found.Truncated:
-			return fmt.Errorf("the search stopped early: the pattern needs no fixed text; narrow it, or go on with --before %s", found.Next)
+			return fmt.Errorf("the search stopped early: the pattern contains no fixed text; narrow it, or continue with --before %s", found.Next)
 		case len(found.Hits) == 0:
 			return exit.Silent(api.ExitFailure)
 		}
@@ -55,12 +55,12 @@ order. Each hit is printed as session:offset, time and line; the offset is one f
 	f := c.Flags()
 	f.BoolVarP(&regex, "regex", "E", false, "QUERY is a regular expression (RE2)")
 	f.BoolVarP(&words, "word", "w", false, "QUERY is words, each of which occurs as a whole word")
-	f.BoolVar(&q.CaseSensitive, "case", false, "letters must match in case")
+	f.BoolVar(&q.CaseSensitive, "case", false, "match case")
 	f.StringVar(&q.Session, "session", "", "only in this session")
 	f.StringVar(&q.Since, "since", "", "printed at this time or later: 15:04, 2026-01-31, -2h")
 	f.StringVar(&q.Until, "until", "", "printed before this time")
-	f.IntVarP(&q.Limit, "limit", "n", 50, "the newest so many")
-	f.StringVar(&q.Before, "before", "", "go on where the answer before ended (its next)")
+	f.IntVarP(&q.Limit, "limit", "n", 50, "at most this many, the newest")
+	f.StringVar(&q.Before, "before", "", "continue an earlier search at its next value")
 }
 
 func writeHits(w io.Writer, found *api.Found) {

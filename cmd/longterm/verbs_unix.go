@@ -26,7 +26,7 @@ var verbs = append([]verb{
 	},
 	{
 		name: "attach", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, starts: true,
-		short: "Put a session on this terminal", build: attachVerb,
+		short: "Attach this terminal to a session", build: attachVerb,
 	},
 	{
 		name: "view", group: groupSessions, args: "[S…]", count: cobra.ArbitraryArgs, session: true, starts: true,
@@ -70,7 +70,7 @@ var verbs = append([]verb{
 	},
 	{
 		name: "jobs", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
-		short: "List lines and commands that were run, and those in the background", build: jobsVerb,
+		short: "List commands and lines that were run, in the background too", build: jobsVerb,
 	},
 	{
 		name: "commands", group: groupCommands, args: "[S [N]]", count: cobra.MaximumNArgs(2), session: true, json: true, starts: true,
@@ -86,7 +86,7 @@ var verbs = append([]verb{
 	},
 	{
 		name: "respond", group: groupCommands, args: "S (add | ls | rm RULE… | log) [flags]", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
-		short: "Have a session answer what its program asks", build: respondVerb,
+		short: "Answer the questions of a session's program by rules", build: respondVerb,
 	},
 	{
 		name: "expect", group: groupCommands, args: "(SCRIPT [flags] | --record OUT -- CMD…)", json: true, starts: true,
@@ -106,7 +106,7 @@ var verbs = append([]verb{
 	},
 	{
 		name: "wait", group: groupInput, args: "S --for COND…", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Wait until something is so", build: waitVerb,
+		short: "Wait for conditions", build: waitVerb,
 	},
 	{
 		name: "screen", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
@@ -114,19 +114,19 @@ var verbs = append([]verb{
 	},
 	{
 		name: "output", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Print what a session printed", build: outputVerb,
+		short: "Print a session's output", build: outputVerb,
 	},
 	{
 		name: "search", group: groupOutput, args: "QUERY…", count: cobra.MinimumNArgs(1), json: true, starts: true,
-		short: "Search what all sessions ever printed", build: searchVerb,
+		short: "Search the output of all sessions", build: searchVerb,
 	},
 	{
 		name: "play", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
-		short: "Play what a session printed, or a recording", build: playVerb,
+		short: "Play a session's output, or a recording", build: playVerb,
 	},
 	{
 		name: "export", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
-		short: "Write what a session printed to a file, as a recording, text or moving picture", build: exportVerb,
+		short: "Export a session's output as a recording, text or animation", build: exportVerb,
 	},
 	{
 		name: "prune", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
@@ -134,11 +134,11 @@ var verbs = append([]verb{
 	},
 	{
 		name: "daemon", group: groupUpkeep, starts: true,
-		short: "Start, stop and look after the daemon", build: daemonVerb,
+		short: "Start, stop and inspect the daemon", build: daemonVerb,
 	},
 	{
 		name: "doctor", group: groupUpkeep, count: cobra.NoArgs, json: true,
-		short: "Say what is wrong and how to mend it", build: doctorVerb,
+		short: "Say what is wrong and how to fix it", build: doctorVerb,
 	},
 	{
 		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,

@@ -48,7 +48,7 @@ func waitVerb(a *app, c *cobra.Command) {
 		}
 		return a.waited(&r, timeout)
 	})
-	c.Long = `Wait until a condition holds, and print which one did. Conditions:
+	c.Long = `Wait until a condition holds, and print which one. Conditions:
 
   text=TEXT     TEXT appears in new output or on a changed row
   regexp=RE     RE (RE2) matches a line of either; also re=RE
@@ -56,18 +56,17 @@ func waitVerb(a *app, c *cobra.Command) {
   prompt        the shell waits for a line
   command       a command of the shell ends
   exit          the session's process ends
-  quiet=1s      nothing new is printed for that long: spinners, clocks and progress bars are not new
+  quiet=1s      no new output for that long; spinners, clocks and progress bars do not count as new
   input         the program waits for input; input=password, =confirm, =menu, =text or =screen: of that kind
-  fullscreen    a full-screen program is up (=off: none is)
+  fullscreen    a full-screen program runs (=off: none does)
   title=TEXT    the window title contains TEXT
   bell          the bell rings
-  progress=50   the program is so many percent on, as it reports (OSC 9;4) or prints ([16/40], 40%)
+  progress=50   the program reports (OSC 9;4) or prints ([16/40], 40%) at least this percentage
   cursor=R,C    the cursor is at row R, column C, from 0; either may be left out
 
-Text counts since something was last typed into the session (or since --since): what
-came before the call counts, what was there before and the echo of what was typed do not.
-The same holds for prompt, command and bell. Exit status 124 when time runs out, 4 at
-once when the session has ended and what is waited for can be no more.`
+Text counts from the last input to the session (or from --since): what was printed since then counts, even
+before the call; older text and the echo of the input do not. The same holds for prompt, command and bell.
+Exit status 124 on timeout; 4, at once, when the session has ended and the condition can no longer hold.`
 	f := c.Flags()
 	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
 	f.BoolVar(&all, "all", false, "wait for all conditions")
@@ -77,12 +76,12 @@ once when the session has ended and what is waited for can be no more.`
 	c.MarkFlagsMutuallyExclusive("all", "any")
 }
 
-// goesOn says what a session does that did not do what was waited for.
+// goesOn says what a session is doing in which the condition did not hold.
 func goesOn(s *api.Session) string {
 	if s.State == "running" {
-		return "goes on"
+		return "is still running"
 	}
-	return "has ended (" + output.StateText(s) + "), and what it left holds its terminal"
+	return "has ended (" + output.StateText(s) + "), but processes that it left hold its terminal"
 }
 
 func (a *app) waited(r *api.Waited, timeout time.Duration) error {
@@ -98,7 +97,7 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	case "timeout":
 		return exit.With(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
 	case "ended":
-		return api.Errorf(api.CodeEnded, "session %s has ended (%s): what is waited for can be no more", r.Session.Name, output.StateText(&r.Session)).
+		return api.Errorf(api.CodeEnded, "session %s has ended (%s): the condition can no longer hold", r.Session.Name, output.StateText(&r.Session)).
 			WithHint("its screen and output can still be read")
 	}
 	return nil

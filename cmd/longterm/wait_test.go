@@ -34,7 +34,7 @@ func TestWaitOnAnEndedSession(t *testing.T) {
 				t.Errorf("%s: it was waited for", cond)
 			case holds && code != 0:
 				t.Errorf("%s: %d %s", cond, code, errOut)
-			case !holds && (code != api.ExitConflict || !strings.Contains(errOut, "has ended (exited(3)): what is waited for can be no more")):
+			case !holds && (code != api.ExitConflict || !strings.Contains(errOut, "has ended (exited(3)): the condition can no longer hold")):
 				t.Errorf("%s: %d %s%s", cond, code, out, errOut)
 			}
 		}

@@ -39,18 +39,18 @@ type notifyFlags struct {
 }
 
 func (n *notifyFlags) register(c *cobra.Command) {
-	c.Flags().StringArrayVar(&n.ways, "notify", nil, "when it finished: bell, desktop, command=LINE or webhook=URL; with failed only then; repeatable")
-	c.Flags().DurationVar(&n.after, "notify-after", 0, "notify only if it ran so long")
+	c.Flags().StringArrayVar(&n.ways, "notify", nil, "how to notify when the command finishes: bell, desktop, command=LINE or webhook=URL; failed: only when it fails; repeatable")
+	c.Flags().DurationVar(&n.after, "notify-after", 0, "notify only if it ran at least this long")
 }
 
 func watchVerb(a *app, c *cobra.Command) {
 	var f watchFlags
 	c.Long = `Run a command in a session, and again whenever a file in the working directory changes.
 While it runs, progress, time left and errors are shown; afterwards what changed since the run
-before: new and fixed errors, tests that began or ceased to fail, exit status and time.
+before: new and fixed errors, tests that started or stopped failing, exit status and time.
 
-A change ends the run under way and begins another one (--wait: lets it finish first). What git
-ignores, and what the command itself writes, is no change. On a terminal Enter runs the command
+A change ends the current run and starts another one (--wait: lets it finish first). Files that git
+ignores, and files that the command itself writes, do not count. On a terminal Enter runs the command
 now, and q or Ctrl-C ends the watch. Elsewhere output is printed as plain text; --json prints
 one object for each run instead.`
 	c.RunE = func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) }
@@ -58,12 +58,12 @@ one object for each run instead.`
 	f.notifyFlags.register(c)
 	fl := c.Flags()
 	fl.StringVarP(&f.line, "command", "c", "", "command line for the shell")
-	fl.StringArrayVar(&f.onChange, "on-change", nil, "only files like this pattern, as in '*.go' or 'src/**/*.c', repeatable (default: all)")
-	fl.StringArrayVar(&f.ignore, "ignore", nil, "no files like this pattern, repeatable")
-	fl.DurationVar(&f.debounce, "debounce", 200*time.Millisecond, "how long files must rest before a change counts")
+	fl.StringArrayVar(&f.onChange, "on-change", nil, "only files that match this pattern, as in '*.go' or 'src/**/*.c', repeatable (default: all)")
+	fl.StringArrayVar(&f.ignore, "ignore", nil, "ignore files that match this pattern, repeatable")
+	fl.DurationVar(&f.debounce, "debounce", 200*time.Millisecond, "how long files must stay unchanged before a change counts")
 	fl.BoolVar(&f.clear, "clear", false, "clear the terminal before each run")
-	fl.BoolVar(&f.wait, "wait", false, "let a run finish before the next one begins")
-	fl.IntVar(&f.runs, "runs", 0, "end after so many runs with the last one's status; 0: never")
+	fl.BoolVar(&f.wait, "wait", false, "let a run finish before the next one starts")
+	fl.IntVar(&f.runs, "runs", 0, "stop after this many runs, with the last one's status; 0: never")
 }
 
 func (f *watchFlags) request(cmd *cobra.Command, args []string) (api.NewSession, error) {

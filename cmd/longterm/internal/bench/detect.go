@@ -56,11 +56,11 @@ type detectOptions struct {
 func detectCommand(e *Program) *cobra.Command {
 	var o detectOptions
 	c := &cobra.Command{
-		Use: "detect [FILE]", Short: "Run a corpus of commands in living shells and compare with the truth", Args: cobra.MaximumNArgs(1),
+		Use: "detect [FILE]", Short: "Run a corpus of commands in live shells and compare the results with what is true", Args: cobra.MaximumNArgs(1),
 		Long: `Run a corpus of situations in bash, zsh, fish, dash, mksh and ksh, as far as they are installed, in an
-instance of its own, and compare status, moment, output and requests for input with the truth. FILE is another
-corpus of the same form (see cmd/longterm/internal/bench/corpus/detect.txt). Several sessions run at a time; for figures of
-how soon input is recognised use --parallel 1 on a machine that does nothing else.`,
+instance of its own, and compare status, time, output and requests for input with what the corpus says. FILE
+is another corpus of the same form (see cmd/longterm/internal/bench/corpus/detect.txt). Several sessions run
+at a time; to measure how soon input is recognised use --parallel 1 on an idle machine.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := detectCorpus
 			if len(args) == 1 {

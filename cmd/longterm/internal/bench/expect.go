@@ -24,7 +24,7 @@ func expectCommand(e *Program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "expect", Short: "Hold dialogues side by side with pexpect and expect", Args: cobra.NoArgs,
 		Long: "Hold the same dialogues with programs in a terminal by longterm's Go library, by pexpect and by expect, in\n" +
-			"turn, and print how long each takes, to the program's exit status. Every run is checked: all that is expected\n" +
+			"turn, and print how long each takes, up to the program's exit status. Every run is checked: all expected text\n" +
 			"comes, and the exit status is right. pexpect pauses 50 ms before it sends unless it is told not to; eager is\n" +
 			"pexpect without that pause. Then a stream is read to a text at its end. Medians; what is not installed is left out.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,7 +20,7 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 		for i := range list {
 			texts[i] = list[i].Error()
 		}
-		return fail("mend it with `longterm config edit`; until then the last good values, or the defaults, are in effect", "%s", strings.Join(texts, "; "))
+		return fail("fix it with `longterm config edit`; until then the last good values, or the defaults, are in effect", "%s", strings.Join(texts, "; "))
 	}
 	if err := f.ApplyEnv(os.Getenv); err != nil {
 		return warn("unset the variable or give it another value", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -150,7 +150,7 @@ func checkDaemon(ctx context.Context, d *Doctor) finding {
 	st, err := d.Quiet.Status(ctx)
 	switch {
 	case err == nil && len(st.Notices) > 0:
-		return warn("look at "+d.Dirs.DaemonLog(), "daemon %d serves, after mending: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
+		return warn("look at "+d.Dirs.DaemonLog(), "daemon %d is running, after repairs: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
 	case err == nil:
 		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, output.HowMany(st.Restarts, "time", "times"))
 	case processes.AnyKeeper(d.Dirs):

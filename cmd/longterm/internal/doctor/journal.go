@@ -29,7 +29,7 @@ type journalFinding struct {
 	Repaired bool     `json:"repaired,omitempty"`
 }
 
-// Journals reads all histories, without the daemon's help, and mends them if asked to.
+// Journals reads all histories, without the daemon's help, and repairs them if asked to.
 func (d *Doctor) Journals(ctx context.Context, repair bool) error {
 	if repair {
 		if _, err := d.Quiet.Status(ctx); err == nil {
@@ -63,7 +63,7 @@ func (d *Doctor) Journals(ctx context.Context, repair bool) error {
 		return err
 	}
 	if damaged > 0 {
-		return exit.With(api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` mends the files", damaged))
+		return exit.With(api.ExitFailure, fmt.Errorf("%d histories are damaged; what is lost reads as a gap; `longterm doctor --repair` repairs the files", damaged))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func writeJournals(w io.Writer, found []journalFinding) {
 		state := "sound"
 		switch {
 		case f.Repaired:
-			state = "mended"
+			state = "repaired"
 		case len(f.Problems) > 0:
 			state = "DAMAGED"
 		}

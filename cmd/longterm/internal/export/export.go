@@ -49,13 +49,13 @@ type format struct {
 var formats = []format{
 	{"cast", "asciicast 3, for asciinema 3 and its player", castExporter(cast.V3), false},
 	{"cast2", "asciicast 2, for everything else that plays recordings", castExporter(cast.V2), false},
-	{"raw", "the bytes as they were printed", func(e *exporting) (exporter, error) { return rawExport{e.w}, nil }, false},
-	{"text", "text without escape sequences, lines as they were printed", func(e *exporting) (exporter, error) {
+	{"raw", "the bytes, unchanged", func(e *exporting) (exporter, error) { return rawExport{e.w}, nil }, false},
+	{"text", "text without escape sequences", func(e *exporting) (exporter, error) {
 		return textExport{output.NewTextWriter(e.w)}, nil
 	}, false},
-	{"gif", "moving picture for everything that shows pictures", filmExporter(newGIF), true},
-	{"apng", "moving PNG: all colours", filmExporter(newAPNG), true},
-	{"svg", "moving picture as SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
+	{"gif", "animation for everything that shows pictures", filmExporter(newGIF), true},
+	{"apng", "animated PNG: all colours", filmExporter(newAPNG), true},
+	{"svg", "animated SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
 }
 
 func formatNames() string {
@@ -152,9 +152,9 @@ type Flags struct {
 // Add registers the flags.
 func (o *Flags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "format: "+formatNames()+" (default: by the name of the output file, or cast)")
-	f.StringVar(&o.from, "from", "", "moment to begin at: "+values.MomentForms+"; of a FILE: +90s or -5m")
-	f.StringVar(&o.to, "to", "", "moment to end before")
-	f.IntVar(&o.command, "command", 0, "only what this command of the session's shell printed (its number, see `longterm commands`)")
+	f.StringVar(&o.from, "from", "", "where to begin: "+values.MomentForms+"; of a FILE: +90s or -5m")
+	f.StringVar(&o.to, "to", "", "where to end")
+	f.IntVar(&o.command, "command", 0, "only the output of this command of the session's shell (its number, see longterm commands)")
 	output.AddOutput(f, &o.output)
 	o.film.add(f)
 }
@@ -165,9 +165,9 @@ func Help() string {
 	for _, f := range formats {
 		fmt.Fprintf(&b, "  %-6s  %s\n", f.name, f.text)
 	}
-	return "Write what a session printed, living or dead, whole or from one moment to another; or turn a recording\n" +
-		"in a FILE (asciicast 2 or 3; a name with a slash or ending in .cast is a file) into something else. Formats:\n\n" + b.String() +
-		"\nA recording of a part begins with the screen as it stood then."
+	return "Export the output of a running or ended session, all or a part of it; or convert a recording in a FILE\n" +
+		"(asciicast 2 or 3; a name with a slash or ending in .cast is a file). Formats:\n\n" + b.String() +
+		"\nA recording of a part begins with the screen at that point."
 }
 
 // Run reads the history once, or twice for formats that have to know the largest size.
@@ -180,7 +180,7 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 		if err := o.film.check(); err != nil {
 			return err
 		}
-		if err := p.RefuseTerminal(o.output, "a moving picture"); err != nil {
+		if err := p.RefuseTerminal(o.output, "an animation"); err != nil {
 			return err
 		}
 	}

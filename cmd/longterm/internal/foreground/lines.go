@@ -92,7 +92,7 @@ func (c *Caller) interruption(r *api.Result) error {
 	if !output.IsOpen(r.State) {
 		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
 	}
-	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line goes on: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
+	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line continues: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
 }
 
 // Batch runs lines one after the other and exits as the last one that was run. Each one's

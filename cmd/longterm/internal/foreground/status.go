@@ -17,10 +17,10 @@ import (
 // Status is the exit status of what was run: its own, or ours where it has none. wall and idle are the timeouts
 // it was given.
 func Status(r *api.Result, wall, idle time.Duration) error {
-	what := "it goes on in the session"
+	what := "it continues in the session"
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
-		what = "it was not begun: the shell runs something else"
+		what = "it was not started: the shell is running something else"
 	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":
@@ -56,7 +56,7 @@ func EndStatus(r *api.Result) error {
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
 	}
 	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
-		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; it was given to a program that tells none: judge by what it printed"))
+		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; the program it was given to reports none: judge by its output"))
 	}
 	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))
 }

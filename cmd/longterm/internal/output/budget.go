@@ -22,7 +22,7 @@ import (
 type BudgetFlags struct{ Bytes, Line int }
 
 func (b *BudgetFlags) Register(c *cobra.Command) {
-	c.Flags().IntVar(&b.Bytes, "max-output", 0, "bytes to print, head and tail; what reads the rest stands between them (default: all)")
+	c.Flags().IntVar(&b.Bytes, "max-output", 0, "bytes to print: head and tail, and between them the command that prints the rest (default: all)")
 	c.Flags().IntVar(&b.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 

@@ -26,7 +26,7 @@ type Printer struct {
 
 // JSONFlag gives a verb --json.
 func (p *Printer) JSONFlag(c *cobra.Command) *cobra.Command {
-	f := c.Flags().VarPF(jsonMode{p}, "json", "", "print JSON; --json=brief: in few bytes, without what is null, usual or known to whoever asks")
+	f := c.Flags().VarPF(jsonMode{p}, "json", "", "print JSON; --json=brief: compact, without fields that are null, defaults or known to the caller")
 	f.NoOptDefVal = "true"
 	return c
 }

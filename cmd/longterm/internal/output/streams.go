@@ -182,7 +182,7 @@ func (s *terminalSink) Flush() error {
 
 // BinaryProgress tells how many bytes are not shown because they are no text.
 func (p *Printer) BinaryProgress(bytes uint64) {
-	fmt.Fprintf(p.Stderr, "longterm: %d bytes that are no text are not shown (--raw shows them)\n", bytes)
+	fmt.Fprintf(p.Stderr, "longterm: %d bytes that are not text are not shown (--raw shows them)\n", bytes)
 }
 
 type writerFunc func([]byte) (int, error)
@@ -239,7 +239,7 @@ func (w sinkWriter) Put(o api.Output) error {
 // TellLeftOut says on the standard error what of a line's output is no text, and where to look at it.
 func (p *Printer) TellLeftOut(r *api.Result) {
 	if r.BinaryBytes > 0 {
-		fmt.Fprintf(p.Stderr, "longterm: binary: %d bytes of it are no text; `longterm output %s --raw --from %d --to %d` has them\n",
+		fmt.Fprintf(p.Stderr, "longterm: binary: %d bytes are not text; `longterm output %s --raw --from %d --to %d` prints them\n",
 			r.BinaryBytes, r.Session[:min(8, len(r.Session))], r.Range.Start, r.Range.End)
 	}
 	if r.Hint != "" {

@@ -66,8 +66,8 @@ func (r *RuleFlags) Register(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.rule.Text, "on", "", "text to look for")
 	f.StringVar(&r.rule.Regexp, "regexp", "", "regular expression (RE2) to look for, within one line")
-	f.BoolVar(&r.prompt, "prompt", false, "only in the line that is not complete")
-	f.BoolVar(&r.screen, "screen", false, "on the screen instead of in the output")
+	f.BoolVar(&r.prompt, "prompt", false, "only in the last, incomplete line")
+	f.BoolVar(&r.screen, "screen", false, "match on the screen instead of in the output")
 	f.StringVar(&r.region, "region", "", "of the screen: rows A:B, or A:B,C:D with columns, from 0, ends exclusive")
 	f.BoolVar(&r.cursorLine, "cursor-line", false, "only in the screen's line with the cursor")
 	for _, x := range []struct{ kind, usage string }{
@@ -76,17 +76,17 @@ func (r *RuleFlags) Register(c *cobra.Command) {
 		{"keys", "press keys: yes<Enter>, <C-c>, <Up>"},
 		{"secret", "type the secret that this refers to, and press Enter"},
 		{"hook", "run this command and type what it prints"},
-		{"fail", "have all rules of the session end, with this reason"},
+		{"fail", "end all rules of the session, with this reason"},
 		{"wait", "pause before what follows"},
 	} {
 		f.Var(replyFlag{r, x.kind}, x.kind, x.usage)
 	}
-	f.BoolVar(&r.noEnter, "no-enter", false, "press no Enter after secrets, which are followed by it otherwise")
-	f.IntVar(&r.rule.Max, "max", 0, "use the rule at most so many times (default: no limit)")
-	f.BoolVar(&r.rule.After, "order", false, "wait until the rule before was used as often as its --max says, or once")
-	f.DurationVar(&r.timeout, "timeout", 0, "have it fail when the rule was not used within this time")
-	f.DurationVar(&r.cooldown, "cooldown", 0, "let the rule rest so long after each use")
-	f.BoolVar(&r.rule.Force, "force", false, "type secrets even while they are shown")
+	f.BoolVar(&r.noEnter, "no-enter", false, "do not press Enter after secrets")
+	f.IntVar(&r.rule.Max, "max", 0, "use the rule at most this many times (default: no limit)")
+	f.BoolVar(&r.rule.After, "order", false, "wait until the previous rule was used as often as its --max says, or once")
+	f.DurationVar(&r.timeout, "timeout", 0, "fail when the rule was not used within this time")
+	f.DurationVar(&r.cooldown, "cooldown", 0, "do not use the rule again for this long after each use")
+	f.BoolVar(&r.rule.Force, "force", false, "type secrets even while the terminal echoes")
 	f.StringVarP(&r.rule.Name, "name", "n", "", "name of the rule")
 	f.StringVar(&r.file, "file", "", "file of rules (YAML) instead of one by flags; - is standard input")
 	f.BoolVar(&r.All, "all", false, "with rm: all rules")
@@ -98,7 +98,7 @@ func (r *RuleFlags) Request(in Input) (api.RespondRules, error) {
 	var rules api.RespondRules
 	if r.file != "" {
 		if r.rule.Text != "" || r.rule.Regexp != "" || len(r.rule.Reply) > 0 {
-			return rules, exit.Usagef("--file has the rules; a pattern or reply beside it makes no sense")
+			return rules, exit.Usagef("--file contains the rules; remove the pattern or reply")
 		}
 		return in.rulesFile(r.file)
 	}

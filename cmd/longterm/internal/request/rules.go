@@ -44,7 +44,7 @@ func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
 		return &rules, err
 	}
 	if r.file == "-" {
-		return nil, exit.Usagef("--respond-file - makes no sense; name a file")
+		return nil, exit.Usagef("--respond-file cannot be standard input; name a file")
 	}
 	more, err := in.rulesFile(r.file)
 	if err != nil {
