@@ -368,13 +368,13 @@ func TestForeign(t *testing.T) {
 	python := lookPath(t, "python3")
 	i := newInstance(t)
 	i.run("new", "-n", "py", "--", python, "-q")
-	for _, c := range []struct{ Line, want string }{
+	for _, c := range []struct{ line, want string }{
 		{"print(1+1)", "2\n"}, {"x = 5", ""}, {"print(x)", "5\n"}, {"1/0", "ZeroDivisionError"},
 	} {
-		out, _, _ := i.try("exec", "--json", "--wait", "py", c.Line)
+		out, _, _ := i.try("exec", "--json", "--wait", "py", c.line)
 		r := decode[api.Result](t, out)
 		if r.State != "exited" || r.ExitCode != nil || r.Quality != "none" || !strings.Contains(r.Output, c.want) || c.want == "" && r.Output != "" {
-			t.Errorf("%s: %+v", c.Line, r)
+			t.Errorf("%s: %+v", c.line, r)
 		}
 	}
 	i.run("new", "-n", "b", "--", "bash", "--norc")
@@ -454,7 +454,7 @@ func TestRefusedLines(t *testing.T) {
 // What a program or the user left behind does not get into the next line.
 // FEATURES: R6, R7
 func TestLinesAfterLeftovers(t *testing.T) {
-	tests := []struct{ shells, Line, next, want string }{
+	tests := []struct{ shells, line, next, want string }{
 		{"bash zsh fish dash ksh mksh", `printf '\033[?2004h'`, "echo fine", "fine\n"},
 		{"dash ksh mksh", `printf '\033[?2004h'`, "echo 'a\nb'", "a\nb\n"},
 		{"bash zsh fish dash ksh mksh", "stty -echo", "echo fine", "fine\n"},
@@ -471,9 +471,9 @@ func TestLinesAfterLeftovers(t *testing.T) {
 					continue
 				}
 				i.run("new", "-n", "s", "--", shell)
-				i.run("exec", "s", tt.Line)
+				i.run("exec", "s", tt.line)
 				if out := i.run("exec", "s", tt.next); out != tt.want {
-					t.Errorf("after %q: %q printed %q, want %q", tt.Line, tt.next, out, tt.want)
+					t.Errorf("after %q: %q printed %q, want %q", tt.line, tt.next, out, tt.want)
 				}
 				i.run("rm", "--force", "s")
 			}

@@ -130,7 +130,7 @@ func TestExitCodeIsNoSignal(t *testing.T) {
 	i := newInstance(t)
 	i.run("new", "-n", "b", "--", "bash", "--norc")
 	for _, c := range []struct {
-		Line   string
+		line   string
 		code   int // of exec; -1: null
 		run    int
 		signal string // of run
@@ -138,25 +138,25 @@ func TestExitCodeIsNoSignal(t *testing.T) {
 		{"(exit 0)", 0, 0, ""}, {"(exit 3)", 3, 3, ""}, {"(exit 137)", 137, 137, ""}, {"(exit 255)", 255, 255, ""},
 		{"bash -c 'kill -9 $$'", 137, -1, "SIGKILL"},
 	} {
-		out, _, _ := i.try("exec", "--json", "b", c.Line)
+		out, _, _ := i.try("exec", "--json", "b", c.line)
 		r := decode[api.Result](t, out)
 		if r.ExitCode == nil || *r.ExitCode != c.code || r.Signal != "" || r.State != "exited" || r.PGID == 0 {
-			t.Errorf("exec %s: %s", c.Line, out)
+			t.Errorf("exec %s: %s", c.line, out)
 		}
-		body, _ := post(t, i, "/sessions/b/exec", `{"line":"`+c.Line+`"}`)
+		body, _ := post(t, i, "/sessions/b/exec", `{"line":"`+c.line+`"}`)
 		if r := decode[api.Result](t, body); r.ExitCode == nil || *r.ExitCode != c.code || r.Signal != "" {
-			t.Errorf("POST exec %s: %s", c.Line, body)
+			t.Errorf("POST exec %s: %s", c.line, body)
 		}
-		out, _, status := i.try("run", "--json", "-c", "exec "+strings.Trim(c.Line, "()"))
-		if strings.HasPrefix(c.Line, "(") {
-			out, _, status = i.try("run", "--json", "-c", strings.Trim(c.Line, "()"))
+		out, _, status := i.try("run", "--json", "-c", "exec "+strings.Trim(c.line, "()"))
+		if strings.HasPrefix(c.line, "(") {
+			out, _, status = i.try("run", "--json", "-c", strings.Trim(c.line, "()"))
 		}
 		r = decode[api.Result](t, out)
 		switch {
 		case c.run < 0 && (r.ExitCode != nil || r.Signal != c.signal || r.State != "signalled" || status != 137):
-			t.Errorf("run %s: %d %s", c.Line, status, out)
+			t.Errorf("run %s: %d %s", c.line, status, out)
 		case c.run >= 0 && (r.ExitCode == nil || *r.ExitCode != c.run || r.Signal != "" || r.State != "exited" || status != c.run || r.PGID != r.PID):
-			t.Errorf("run %s: %d %s", c.Line, status, out)
+			t.Errorf("run %s: %d %s", c.line, status, out)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // step is a command of the tour and what it is said to print.
 type step struct {
-	Line    int
+	line    int
 	command string
 	prints  []string
 }
@@ -37,7 +37,7 @@ func tourSteps(page string) []step {
 				until = ""
 			}
 		case isCommand:
-			steps = append(steps, step{Line: n + 1, command: command})
+			steps = append(steps, step{line: n + 1, command: command})
 			if strings.HasSuffix(command, "<<'END'") {
 				until = "END"
 			}
@@ -97,7 +97,7 @@ func TestTour(t *testing.T) {
 		out, _ := cmd.CombinedOutput() // its status is the next one's $?
 		status = cmd.ProcessState.ExitCode()
 		if !loosely(s.prints).Match(out) {
-			t.Fatalf("tour.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.command, status, out, strings.Join(s.prints, "\n"))
+			t.Fatalf("tour.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.line, s.command, status, out, strings.Join(s.prints, "\n"))
 		}
 	}
 	for _, m := range regexp.MustCompile(`\]\((pictures/[^)]+)\)`).FindAllStringSubmatch(string(page), -1) {
