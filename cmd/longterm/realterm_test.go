@@ -255,7 +255,7 @@ func agree(t *testing.T, list []shown, until ...string) string {
 //
 // FAULT: B16
 func TestWatchInRealTerminals(t *testing.T) {
-	for _, tt := range []struct{ name, Line, want string }{
+	for _, tt := range []struct{ name, line, want string }{
 		{"plain", "longterm watch --runs 1 -- seq 5", "── run 1: seq 5\n1\n2\n3\n4\n5\n\n── ✓ done in T\nSTATUS=0"},
 		{"after a full-screen program", `printf '\033[?1049hA\033[?1049l'; seq 3; longterm watch --runs 1 -- seq 5`,
 			"1\n2\n3\n── run 1: seq 5\n1\n2\n3\n4\n5\n\n── ✓ done in T\nSTATUS=0"},
@@ -263,7 +263,7 @@ func TestWatchInRealTerminals(t *testing.T) {
 		{"a program on the other alternate screen", `longterm watch --runs 1 -- sh -c 'seq 3; printf "\033[?47h\033[5;5Hleft"'`, "── ✓ done in T\nSTATUS=0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			list := judges(t, newInstance(t), 80, 20, "cd "+t.TempDir()+"; "+tt.Line)
+			list := judges(t, newInstance(t), 80, 20, "cd "+t.TempDir()+"; "+tt.line)
 			if got := agree(t, list, "STATUS="); !strings.Contains(got, tt.want) {
 				t.Errorf("the screen is\n%s\nand lacks\n%s", got, tt.want)
 			}
@@ -277,7 +277,7 @@ func TestWatchInRealTerminals(t *testing.T) {
 // FEATURES: R1, R75
 func TestGivenBackInRealTerminals(t *testing.T) {
 	const left = `sh -c 'seq 3; printf "\033[?1049h\033[5;5Hleft"'`
-	for _, tt := range []struct{ name, Line, want string }{
+	for _, tt := range []struct{ name, line, want string }{
 		{"run", "longterm run -- seq 3", "1\n2\n3\nSTATUS=0"},
 		{"run of a progress bar", `longterm run -- printf '10%%\r50%%\r100%%\ndone\n'`, "100%\ndone\nSTATUS=0"},
 		{"run of a program that stays on the alternate screen", "seq 2; longterm run -- " + left, "1\n2\n1\n2\n3\nSTATUS=0"},
@@ -291,7 +291,7 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 			"29\n30\n\n[NAME exited with 0]\nSTATUS=0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			list := judges(t, newInstance(t), 80, 20, "cd "+t.TempDir()+"; "+tt.Line)
+			list := judges(t, newInstance(t), 80, 20, "cd "+t.TempDir()+"; "+tt.line)
 			if got := agree(t, list, "STATUS="); !strings.Contains(got, tt.want) {
 				t.Errorf("the screen is\n%s\nand lacks\n%s", got, tt.want)
 			}
@@ -304,7 +304,7 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 // FEATURES: R76, R80
 func TestShownInRealTerminals(t *testing.T) {
 	for _, tt := range []struct {
-		name, Line string
+		name, line string
 		until      []string
 	}{
 		{"viewer", "longterm", []string{"I am one", "I am two", "你好 é ✓", "Ctrl-Space"}},
@@ -319,7 +319,7 @@ func TestShownInRealTerminals(t *testing.T) {
 			file := filepath.Join(i.dir, "one.cast")
 			i.run("export", "one", "-o", file)
 			pids := filepath.Join(i.dir, "pid-")
-			line := strings.ReplaceAll(tt.Line, "FILE.cast", file)
+			line := strings.ReplaceAll(tt.line, "FILE.cast", file)
 			list := judges(t, i, 100, 24, "seq 3; sh -c 'echo $$ >"+pids+"$0; exec "+line+"' $JUDGE")
 			agree(t, list, tt.until...)
 			for _, name := range []string{"emulator", "tmux", "xterm"} {

@@ -78,11 +78,11 @@ func TestViewerPrompt(t *testing.T) {
 	o.shows("to bash")
 
 	// Slash commands.
-	for _, c := range []struct{ Line, shows string }{
+	for _, c := range []struct{ line, shows string }{
 		{"/version", "longterm " + strings.TrimSpace(strings.Fields(i.run("version"))[1])}, {"/sessions", "▸ bash"}, {"/mcp", "MCP yet"},
 		{"/theme light", "theme: light"}, {"/theme nothing", "no theme is called nothing"}, {"/layout", "no layout was saved"}, {"/help", "/theme [NAME]"},
 	} {
-		o.line(c.Line)
+		o.line(c.line)
 		o.shows(c.shows)
 	}
 	o.keys("C-l")
