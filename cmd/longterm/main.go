@@ -1,7 +1,8 @@
 // Command longterm keeps terminals alive and makes them usable by programs.
 //
-// Each verb has a file of its own. wire.go is the only place that knows every
-// package; verbs get what they need from app.
+// verbs.go has the table of verbs; each verb has a file of its own, which reads flags and
+// hands over to a room below internal. wire.go reaches the daemon; verbs get what they
+// need from app.
 package main
 
 import (
@@ -12,6 +13,9 @@ import (
 	"syscall"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -20,7 +24,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	context.AfterFunc(ctx, stop) // whoever asks twice is obeyed at once
+	context.AfterFunc(ctx, stop) // whoever asks interrupts twice ends it at once
 	a := newApp()
 	defer a.close()
 	root := rootCommand(a, args)
@@ -43,4 +47,28 @@ func asksJSON(args []string) bool {
 		}
 	}
 	return false
+}
+
+// app is what the verbs share.
+type app struct {
+	output.Printer
+	stdin    *os.File
+	starts   bool             // the verb called may start the daemon
+	config   *config.Settings // read on first use
+	platform                  // what only some systems have
+}
+
+func newApp() *app {
+	return &app{stdin: os.Stdin, Printer: output.Printer{Stdout: os.Stdout, Stderr: os.Stderr}}
+}
+
+// keeperArgv is the command line of a keeper; with daemon it keeps one running.
+func keeperArgv(dirs paths.Dirs, key string, daemon bool) []string {
+	argv := []string{
+		"longterm", "keeper", "--socket", dirs.KeeperSocket(key), "--lock", dirs.KeeperLock(key), "--key", key,
+	}
+	if daemon {
+		argv = append(argv, "--daemon")
+	}
+	return argv
 }
