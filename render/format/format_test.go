@@ -30,6 +30,12 @@ func TestFormats(t *testing.T) {
 	want := map[string]string{
 		"text": "one\ntwo\nthree red\n", "json": `"scrollback":[{"row":0,"text":"one"`, "ansi": "one\ntwo\nthree \x1b[31mred\x1b[m\n",
 		"html": "one\ntwo\nthree <span", "svg": `>one</text>`, "png": "\x89PNG", "md": "one\ntwo\nthree red\n",
+		"gemini": `"text":"`,
+	}
+	for _, name := range Names() {
+		if want[name] == "" {
+			t.Errorf("%s has no case here", name)
+		}
 	}
 	for name, e := range map[string]vterm.Engine{
 		"native": vterm.New(vterm.Options{Cols: 20, Rows: 2}), "vt10x": vt10x.New(vterm.Options{Cols: 20, Rows: 2}),
