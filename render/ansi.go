@@ -15,7 +15,7 @@ type ANSIOptions struct {
 	NoColor bool
 }
 
-// AppendANSI appends a frame's text and looks as they would have to be printed. The text
+// AppendANSI appends a frame's text and styles as they would have to be printed. The text
 // comes from cells, never from the program's own sequences, and control characters in it
 // are replaced: nothing hostile reaches the terminal.
 func AppendANSI(dst []byte, f *vterm.Frame, o ANSIOptions) []byte {

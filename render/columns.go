@@ -3,8 +3,8 @@ package render
 import "unicode/utf8"
 
 // Characters calls f for each character of a span, joined code points together, with its
-// first column and the columns it covers. It ends when f returns false. Spans of foreign
-// make, whose widths do not fit their text, give what they can inside their columns.
+// first column and the columns it covers. It ends when f returns false. Spans that were
+// not made here, whose widths do not fit their text, give what they can inside their columns.
 func (s *Span) Characters(f func(text string, col, width int) bool) {
 	col, end := s.Col, s.Col+s.Width
 	for text, i := s.Text, 0; text != "" && col < end; {

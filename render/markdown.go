@@ -9,7 +9,7 @@ import (
 type MarkdownOptions struct {
 	// State is a few words on the session, as "running" or "exited with status 1".
 	State string
-	// Style marks what stands out by its looks: a list of pieces that are bold, inverse or
+	// Style marks what stands out by its style: a list of pieces that are bold, inverse or
 	// coloured follows the text.
 	Style bool
 }
@@ -142,22 +142,22 @@ func appendLinks(dst []byte, s *Screen) []byte {
 func appendStyled(dst []byte, s *Screen) []byte {
 	n := 0
 	s.eachSpan(func(row int, span *Span) {
-		looks := lookWords(span)
+		style := styleWords(span)
 		text := strings.TrimSpace(span.Text)
-		if looks == "" || text == "" || row < 0 || n == maxListed {
+		if style == "" || text == "" || row < 0 || n == maxListed {
 			return
 		}
 		if n == 0 {
 			dst = append(dst, "\nStyles:\n\n"...)
 		}
 		n++
-		dst = fmt.Appendf(dst, "- row %d, column %d: %s: %s\n", row, span.Col, codeSpan(text), looks)
+		dst = fmt.Appendf(dst, "- row %d, column %d: %s: %s\n", row, span.Col, codeSpan(text), style)
 	})
 	return dst
 }
 
-// lookWords are a span's looks in words.
-func lookWords(s *Span) string {
+// styleWords are a span's style in words.
+func styleWords(s *Span) string {
 	var words []string
 	for _, a := range []struct {
 		on   bool

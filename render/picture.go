@@ -97,7 +97,7 @@ func (o *PictureOptions) chunks(l *Line, cols, cursorCol int, shape string, f fu
 	for i := range l.Spans {
 		s := &l.Spans[i]
 		if s.Col < end || s.Width < 1 || s.Col >= cols {
-			continue // of foreign make
+			continue // it was not made here
 		}
 		end = s.Col + s.Width
 		if !drawn && s.Col > cursorCol {

@@ -18,12 +18,12 @@ const (
 
 func appendRepaint(dst []byte, f *vterm.Frame, p *pen, exact bool) []byte {
 	dst = append(dst, repaintBegin...)
-	flows := false // the row above runs into this one by itself
+	wraps := false // the row above runs into this one by itself
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		flowed := flows
-		flows = exact && i+1 < len(f.Lines) && flowsOn(l, &f.Lines[i+1], f.Cols)
-		dst = p.row(dst, l, flowed)
+		wrapped := wraps
+		wraps = exact && i+1 < len(f.Lines) && wrapsOn(l, &f.Lines[i+1], f.Cols)
+		dst = p.row(dst, l, wrapped)
 	}
 	dst = p.change(dst, vterm.Style{})
 	dst = p.cursor(dst, exact)
@@ -38,9 +38,9 @@ func appendRepaint(dst []byte, f *vterm.Frame, p *pen, exact bool) []byte {
 	return append(dst, repaintEnd...)
 }
 
-// flowsOn reports whether a terminal of that width, having printed l, goes on to next by
-// itself. What is loose is left out: it may shift the end.
-func flowsOn(l, next *vterm.Line, cols int) bool {
+// wrapsOn reports whether a terminal of that width, having printed l, goes on to next by
+// itself. Rows with unstable characters are left out: those may shift the end.
+func wrapsOn(l, next *vterm.Line, cols int) bool {
 	if !l.Wrapped || l.Size != vterm.LineNormal || next.Size != vterm.LineNormal || next.Row != l.Row+1 ||
 		len(l.Cells) != cols || len(next.Cells) == 0 || padding(next.Cells, 0) {
 		return false
@@ -49,7 +49,7 @@ func flowsOn(l, next *vterm.Line, cols int) bool {
 	if l.Cells[last].Width() == vterm.WidthHead && next.Cells[0].Width() == vterm.WidthWide {
 		last-- // the next character did not fit there
 	}
-	return last >= 0 && !padding(l.Cells, last) && !slices.ContainsFunc(l.Cells, loose) && !loose(next.Cells[0])
+	return last >= 0 && !padding(l.Cells, last) && !slices.ContainsFunc(l.Cells, unstable) && !unstable(next.Cells[0])
 }
 
 // DECDWL and DECDHL.
@@ -60,38 +60,38 @@ var sizeSequences = [...]string{
 
 // row paints a row on a cleared screen. What is blank there is skipped. Around what a
 // terminal may measure otherwise, or join with its neighbour, the column is said, so that
-// nothing shifts. A row that flowed from the one above starts where that one left the
+// nothing shifts. A row that wrapped from the one above starts where that one left the
 // cursor.
-func (p *pen) row(dst []byte, l *vterm.Line, flowed bool) []byte {
+func (p *pen) row(dst []byte, l *vterm.Line, wrapped bool) []byte {
 	cells := trimPadding(l.Cells)
 	if size := nameOf(sizeSequences[:], int(l.Size)); size != "" {
 		dst = append(appendCUP(dst, l.Row, 0), size...)
 	}
 	at := -1 // column of the terminal's cursor
-	if flowed {
+	if wrapped {
 		at = 0
 	}
 	for i, c := range cells {
 		if c == 0 || isTail(cells, i) {
 			continue
 		}
-		if at != i || i > 0 && loose(c) {
+		if at != i || i > 0 && unstable(c) {
 			dst = appendCUP(dst, l.Row, i)
 		}
 		dst = p.cell(dst, cells, i)
 		if at = i + 1; isTail(cells, i+1) {
 			at++
 		}
-		if loose(c) {
+		if unstable(c) {
 			at = -1
 		}
 	}
 	return dst
 }
 
-// loose reports a character whose width terminals disagree on, or that joins what stands
+// unstable reports a character whose width terminals disagree on, or that joins what stands
 // beside it although it has a cell of its own here.
-func loose(c vterm.Cell) bool {
+func unstable(c vterm.Cell) bool {
 	r := c.Rune()
 	return c&vterm.CellCluster != 0 || r >= 0x300 && unicode.In(r, unicode.M, unicode.Cf, joiners)
 }

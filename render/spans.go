@@ -47,9 +47,9 @@ func Lines(dst []Line, f *vterm.Frame, lines []vterm.Line) []Line {
 	if dst == nil {
 		dst = make([]Line, 0, len(lines)) // a screen without rows is [] in JSON, not null
 	}
-	s := spanner{f: f, looks: looks{f: f, palette: f.Palette}}
-	if s.looks.palette == nil {
-		s.looks.palette = defaultPalette
+	s := spanner{f: f, styles: spanStyles{f: f, palette: f.Palette}}
+	if s.styles.palette == nil {
+		s.styles.palette = defaultPalette
 	}
 	for i := range lines {
 		dst = append(dst, s.line(&lines[i]))
@@ -62,10 +62,10 @@ var defaultPalette = vterm.DefaultPalette()
 // spanner turns rows of cells into spans. A line costs one allocation for its text,
 // which its spans share, and one for the spans.
 type spanner struct {
-	f     *vterm.Frame
-	looks looks
-	text  []byte // scratch: the text of a line
-	ends  []int  // scratch: where in text each cell ends
+	f      *vterm.Frame
+	styles spanStyles
+	text   []byte // scratch: the text of a line
+	ends   []int  // scratch: where in text each cell ends
 }
 
 func (s *spanner) line(l *vterm.Line) Line {
@@ -86,7 +86,7 @@ func (s *spanner) line(l *vterm.Line) Line {
 	}
 	for col := 0; col < len(cells); {
 		end := runEnd(cells, col)
-		span := s.looks.of(cells[col])
+		span := s.styles.of(cells[col])
 		span.Text = text[s.end(col):s.end(end)]
 		span.Col, span.Width = col, end-col
 		span.Widths = s.widths(cells, text, col, end)
@@ -148,7 +148,7 @@ func isTail(cells []vterm.Cell, i int) bool {
 	return i > 0 && i < len(cells) && cells[i].Width() == vterm.WidthTail && cells[i-1].Width() == vterm.WidthWide
 }
 
-// trimPadding drops cells at the end that nobody can see: never written, default style.
+// trimPadding drops cells at the end that cannot be seen: never written, default style.
 func trimPadding(cells []vterm.Cell) []vterm.Cell {
 	n := len(cells)
 	for n > 0 && cells[n-1].Style() == 0 && padding(cells, n-1) {

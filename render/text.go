@@ -25,7 +25,7 @@ func Text(dst []byte, s *Screen, o TextOptions) []byte {
 			}
 		}
 	}
-	if open { // the last line goes on where nobody asked
+	if open { // the last line goes on below the rows that were asked for
 		dst = append(dst, '\n')
 	}
 	return dst

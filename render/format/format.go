@@ -25,7 +25,7 @@ type Options struct {
 	// Fonts is "system" (or empty) to use fonts of the machine where the embedded ones
 	// lack a character, "embedded" for pictures that are the same everywhere.
 	Fonts    string
-	Styles   bool   // Markdown: list what stands out by its looks
+	Styles   bool   // Markdown: list what stands out by its style
 	State    string // Markdown: of the session, in a few words
 	Reversed bool   // DECSCNM is set
 	NoColor  bool   // every colour is the terminal's default; attributes stay
@@ -190,8 +190,8 @@ func (o *Options) Pixels(p *vterm.Palette) (pixel.Options, error) {
 // MaxCells bounds a picture in HTML or SVG: each cell may be an element of its own.
 const MaxCells = 2 << 20
 
-// drawing is what the options say to renderers of HTML and SVG.
-func (o *Options) drawing(f *vterm.Frame, history []vterm.Line) (render.PictureOptions, error) {
+// picture is what the options say to renderers of HTML and SVG.
+func (o *Options) picture(f *vterm.Frame, history []vterm.Line) (render.PictureOptions, error) {
 	if lines := f.Rows + len(history); lines*f.Cols > MaxCells {
 		return render.PictureOptions{}, fmt.Errorf("a picture of %d×%d cells is too large (%d million at most): take fewer lines",
 			f.Cols, lines, MaxCells>>20)
@@ -200,7 +200,7 @@ func (o *Options) drawing(f *vterm.Frame, history []vterm.Line) (render.PictureO
 }
 
 func appendHTML(dst []byte, f *vterm.Frame, history []vterm.Line, o *Options) ([]byte, error) {
-	p, err := o.drawing(f, history)
+	p, err := o.picture(f, history)
 	if err != nil {
 		return dst, err
 	}
@@ -208,7 +208,7 @@ func appendHTML(dst []byte, f *vterm.Frame, history []vterm.Line, o *Options) ([
 }
 
 func appendSVG(dst []byte, f *vterm.Frame, history []vterm.Line, o *Options) ([]byte, error) {
-	p, err := o.drawing(f, history)
+	p, err := o.picture(f, history)
 	if err != nil {
 		return dst, err
 	}

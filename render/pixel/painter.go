@@ -3,7 +3,7 @@
 // A cell is a whole number of pixels; the font is scaled so that its advance is exactly
 // a cell. Characters that must join (package boxdraw) are drawn, others are looked for in
 // the embedded font (DejaVu Sans Mono), then in fonts of the machine if wanted, then in an
-// embedded bitmap font that has Chinese, Japanese and Korean; what nobody has is a box
+// embedded bitmap font that has Chinese, Japanese and Korean; what no font has is a box
 // with the code point in it.
 package pixel
 

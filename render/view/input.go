@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// mode is what the keyboard does, unless an overlay or a look back has it.
+// mode is what the keyboard does, unless it belongs to an overlay or to copy mode.
 type mode uint8
 
 const (

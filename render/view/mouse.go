@@ -59,7 +59,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	}
 }
 
-// mouseTaken hands the mouse to what has it: an overlay, the prefix, or a drag.
+// mouseTaken hands the mouse to what it belongs to: an overlay, the prefix, or a drag.
 func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	x, y := e.Position()
 	switch {

@@ -7,7 +7,7 @@ import "time"
 const minGap = 8 * time.Millisecond
 
 // framePacer spaces drawings out: under floods of output most of what is printed is never
-// looked at.
+// seen.
 type framePacer struct {
 	urgent bool // something else than output happened
 	armed  bool // a timer runs that ends the wait

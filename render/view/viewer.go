@@ -40,7 +40,7 @@ type viewer struct {
 	bar     bars.Bar
 	pointer pointer
 	pasting *strings.Builder
-	away    bool            // the person looks at another window
+	away    bool            // another window has the focus
 	told    string          // the session that was told it has the focus
 	typedTo map[string]bool // sessions that keys were sent to
 	mute    map[string]bool // sessions whose size the viewer does not ask for
@@ -213,7 +213,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 	return nil
 }
 
-// rung counts the bells of sessions that are not looked at.
+// rung counts the bells of sessions without the focus.
 func (v *viewer) rung() (n int) {
 	for i := range v.m.Sessions {
 		if v.away || v.m.Sessions[i].ID != v.m.Focus {

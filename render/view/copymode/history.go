@@ -67,7 +67,7 @@ func (m *Mode) arrived(err error, take, then func()) func() {
 		}
 		take()
 		m.changed = true
-		if m.idle() && then == nil { // there is nothing to look back at
+		if m.idle() && then == nil { // there is no history
 			m.Leave()
 			return
 		}

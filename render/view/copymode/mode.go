@@ -96,7 +96,7 @@ func (m *Mode) bottom() int { return max(m.page.First, m.page.End()-m.height) }
 // atEnd reports that the newest row is in sight.
 func (m *Mode) atEnd() bool { return m.top >= m.bottom() }
 
-// idle reports that the person looks at nothing but the newest rows.
+// idle reports that only the newest rows are shown, without a cursor or a selection.
 func (m *Mode) idle() bool { return m.atEnd() && !m.keys && m.sel == nil }
 
 // scroll moves what is shown by some rows; what cannot be shown yet is owed.

@@ -81,7 +81,7 @@ var Prefix = []Row{
 	{"quit", []string{"q", "d"}, Viewer, "quit", "quit; the sessions go on", ""},
 }
 
-// Scroll are the keys while looking back.
+// Scroll are the keys in copy mode.
 var Scroll = []Row{
 	{"scroll-up", []string{"Up", "k"}, CopyMode, "", "a row up", ""},
 	{"scroll-down", []string{"Down", "j"}, CopyMode, "", "a row down", ""},

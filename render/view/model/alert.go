@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// Alert is something a person may want to know of a session they do not look at.
+// Alert is something a person may want to know of a session that is not in sight.
 type Alert struct {
 	Kind  AlertKind
 	since time.Time
@@ -51,7 +51,7 @@ func (m *Model) notice(now []Session, at time.Time) {
 				m.GoTo(s.ID)
 			}
 		}
-		if a := m.Alerts[s.ID]; a.Kind == AlertNeeds && !s.Wants() { // somebody else answered
+		if a := m.Alerts[s.ID]; a.Kind == AlertNeeds && !s.Wants() { // it was answered elsewhere
 			delete(m.Alerts, s.ID)
 		}
 	}

@@ -26,7 +26,7 @@ type Session struct {
 	Errors     int       // counted in what it prints
 	Warnings   int
 	FirstError string // with its place
-	Bells      int    // rung since the viewer looks
+	Bells      int    // rung since the viewer began
 }
 
 // Phase is what a session's shell is doing.

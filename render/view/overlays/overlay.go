@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Overlay is something that has keyboard and mouse until it closes.
+// Overlay is something that takes keyboard and mouse until it closes.
 type Overlay interface {
 	Draw(s *Screen)
 	Key(k input.Key) Result

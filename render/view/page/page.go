@@ -1,5 +1,5 @@
-// Package page is what a person looks back at: rows of history and screen that stand
-// still, with search, selection and the places where commands began.
+// Package page is what copy mode shows: rows of history and screen that stand still, with
+// search, selection and the places where commands began.
 //
 // Rows are numbered from the session's oldest kept line, so that a number stays what it
 // is while older rows are loaded. Columns are cells. Both are 0-based.

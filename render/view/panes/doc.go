@@ -2,7 +2,7 @@
 // or, in copy mode, rows that stand still; a Set is all panes there are, in reading order.
 //
 //	places (layout) ──Place──→ Set ──open──→ Pane ←──frames── Stream (one goroutine each)
-//	                            └─Arriving─→ the viewer's loop ──Apply──→ Pane ──Draw──→ canvas
+//	                            └─Arriving─→ loop ──Apply──→ Pane ──Draw──→ canvas
 //
 // Only rows that changed are drawn. A pane follows the cursor of a screen that is larger than
 // it, and marks what a smaller one does not reach. Everything but the goroutines that hand

@@ -8,7 +8,7 @@ import (
 
 // Stream is a session being shown. Its methods do not block.
 type Stream interface {
-	// Frames sends what changed. The newest counts: what nobody fetched in time is merged
+	// Frames sends what changed. The newest counts: what was not fetched in time is merged
 	// or made up for by a whole screen. It is closed after Close.
 	Frames() <-chan Frame
 	Act(Input)

@@ -57,7 +57,7 @@ func (p *player) drawBar(w, h int) {
 		sign = "⏸"
 	}
 	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Duration(p.at.Sub(p.start)), bars.Duration(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
-	if p.start.Unix() > 0 { // else nobody knows when it was made
+	if p.start.Unix() > 0 { // else it is not known when it was made
 		left += p.at.Local().Format("  " + time.DateTime)
 	}
 	right := hint

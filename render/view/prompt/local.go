@@ -62,7 +62,7 @@ func (l *Local) files(word string) []string {
 
 func (l *Local) programs(word string) []string {
 	if word == "" {
-		return nil // all programs there are help nobody
+		return nil // a list of all programs is of no help
 	}
 	var list []string
 	for _, dir := range filepath.SplitList(l.Path) {

@@ -24,7 +24,7 @@ type ActionKind uint8
 const (
 	Run    ActionKind = iota + 1 // run Text in a shell; tell Output and Finished with ID
 	Cancel                       // end command ID now
-	Send                         // hand Text to whoever listens
+	Send                         // hand Text to the listeners
 	Slash                        // do a slash command
 	Reply                        // answer approval ID
 	Leave                        // give the keys back to the sessions

@@ -6,14 +6,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// looks makes spans without text out of styles, each style once.
-type looks struct {
+// spanStyles makes spans without text out of styles, each style once.
+type spanStyles struct {
 	f       *vterm.Frame
 	palette *vterm.Palette
 	known   map[vterm.StyleID]Span
 }
 
-func (k *looks) of(c vterm.Cell) Span {
+func (k *spanStyles) of(c vterm.Cell) Span {
 	id := c.Style()
 	if id == 0 {
 		return Span{}
@@ -29,7 +29,7 @@ func (k *looks) of(c vterm.Cell) Span {
 	return s
 }
 
-func (k *looks) span(st vterm.Style) Span {
+func (k *spanStyles) span(st vterm.Style) Span {
 	has := func(a vterm.Attrs) bool { return st.Attrs&a != 0 }
 	s := Span{
 		Bold: has(vterm.Bold), Dim: has(vterm.Faint), Italic: has(vterm.Italic),
@@ -45,7 +45,7 @@ func (k *looks) span(st vterm.Style) Span {
 }
 
 // color is a colour's hex form, and its index if it came from the palette (R31).
-func (k *looks) color(c vterm.Color) (text string, index *uint8) {
+func (k *spanStyles) color(c vterm.Color) (text string, index *uint8) {
 	switch c.Kind() {
 	case vterm.ColorIndex:
 		i := c.Index()

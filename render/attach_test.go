@@ -10,7 +10,7 @@ import (
 // A client that joins in the middle goes on as one that was there from the beginning.
 //
 // FEATURES: R75, R90
-func TestCarry(t *testing.T) {
+func TestJoinsInTheMiddle(t *testing.T) {
 	for _, c := range []struct{ before, after string }{
 		{"plain", " more"},
 		{"\x1b[1;31;48;5;100mred", " still\r\n\x1b[mnot"},
