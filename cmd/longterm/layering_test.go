@@ -41,6 +41,13 @@ var layers = []struct {
 	{"/vterm/internal/grid", []string{"/vterm/internal/arena", "/vterm/internal/color", "/vterm/internal/scan", "/vterm/internal/width"}, "cells and history know no sequence, no parser and no terminal"},
 	{"/vterm/plaintext", []string{"/vterm/internal/width"}, "output as lines is read without a screen"},
 
+	// The floors inside the viewer.
+	{"/render/view/layout", nil, "trees of panes are areas and ids"},
+	{"/render/view/model", []string{"/render/view/layout"}, "what is shown is known without frames, keys and a screen"},
+	{"/render/view/fuzzy", nil, "a leaf"},
+	{"/render/view/theme", nil, "colours know not what they are for"},
+	{"/render/view/events", []string{"/vterm"}, "a leaf: keys and mouse of two terminals"},
+
 	// The floors inside a session and its daemon.
 	{"/session/internal/ladder", nil, "who is signalled is its callers'"},
 	{"/session/internal/lineexec", []string{"/session/shell", "/vterm"}, "when a line is typed and has ended is decided without a session"},
@@ -144,6 +151,14 @@ var mayNot = []struct{ pkg, dep, why string }{
 	{"/session/daemon/registry", module + "/session/daemon/jobs", "sessions are there without jobs"},
 	{"/session/daemon/registry", module + "/session/daemon/httpapi", "sessions do not know who asks for them"},
 	{"/session/daemon/jobs", module + "/session/daemon/httpapi", "jobs do not know who asks for them"},
+	{"/render/view/model", "github.com/gdamore/tcell/v2", "what is shown is known without a terminal"},
+	{"/render/view/page", "github.com/gdamore/tcell/v2", "what copy mode shows is known without a terminal"},
+	{"/render/view/keymap", "github.com/gdamore/tcell/v2", "the configuration's keys are checked without a terminal"},
+	{"/render/view/bars", module + "/render/view/overlays", "a bar is told what it says"},
+	{"/render/view/overlays", module + "/render/view/panes", "what lies over panes knows none"},
+	{"/render/view/copymode", module + "/render/view/panes", "copy mode is handed what a pane shows"},
+	{"/render/view/prompt", module + "/render/view", "the prompt is a machine; what feeds the viewer joins the two"},
+	{"/render/view/player", module + "/render/view", "a recording is played without sessions"},
 	{"/cmd/longterm/internal", module + "/session/keeper", "only the verb that is a keeper links one"},
 }
 
