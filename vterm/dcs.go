@@ -80,8 +80,8 @@ func (t *Terminal) setting(name string) (string, bool) {
 	return "", false
 }
 
-// requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and what is not
-// known is not repeated.
+// requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and
+// what is not known is not repeated.
 func (t *Terminal) requestCapability(_ *parse.Seq, data []byte) {
 	for _, h := range strings.Split(string(data), ";") {
 		name, err := hex.DecodeString(h)

@@ -64,7 +64,10 @@ func (t *Terminal) sixel(s *parse.Seq, data []byte) {
 		return
 	}
 	t.images.Add(img)
-	p := Placement{Image: img, Cols: graphics.CellsFor(wide, t.opts.CellWidth), Rows: graphics.CellsFor(high, t.opts.CellHeight)}
+	p := Placement{
+		Image: img,
+		Cols:  graphics.CellsFor(wide, t.opts.CellWidth), Rows: graphics.CellsFor(high, t.opts.CellHeight),
+	}
 	at := t.cur
 	if t.modes&modeSixelDisplay != 0 { // DECSDM: at the top left, cursor unmoved
 		t.moveTo(0, 0)

@@ -120,9 +120,9 @@ func (c *colors) resetDynamic(n int, _ string) {
 	c.SetDynamic(n-110, def.Dynamic[n-110])
 }
 
-// kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1 for what
-// this terminal does not have. An answer takes its names from here: what is not known gets none, where kitty echoes it,
-// because an answer that is not read is read by the shell as typed text.
+// kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1
+// for what this terminal does not have. An answer takes its names from here: what is not known gets none,
+// where kitty echoes it, because an answer that is not read is read by the shell as typed text.
 var kittyColors = map[string]int{
 	"foreground": 0, "background": 1, "cursor": 2,
 	"cursor_text": -1, "visual_bell": -1, "selection_foreground": -1, "selection_background": -1,

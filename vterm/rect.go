@@ -86,7 +86,8 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 	}
 	top, left = min(top, maxRow-1), min(left, maxCol-1)
 	height, width := min(r.bottom-r.top, maxRow-top), min(r.right-r.left, maxCol-left)
-	t.scr.CopyBox(grid.Region{Top: r.top, Bottom: r.top + height - 1, Left: r.left, Right: r.left + width - 1}, top, left)
+	from := grid.Region{Top: r.top, Bottom: r.top + height - 1, Left: r.left, Right: r.left + width - 1}
+	t.scr.CopyBox(from, top, left)
 }
 
 // changeAttrs is DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent

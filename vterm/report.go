@@ -17,8 +17,9 @@ type answers struct {
 	bell    bool // the command that is answered by replyOSC ended in BEL
 }
 
-// reply queues an answer, one of the forms of internal/replyform: nothing in it may be chosen by what is printed but
-// numbers. It begins with a C1 control, given by its 7-bit form's second byte, in the form that S7C1T/S8C1T chose.
+// reply queues an answer, one of the forms of internal/replyform: nothing in it may be chosen by what is
+// printed but numbers. It begins with a C1 control, given by its 7-bit form's second byte, in the form that
+// S7C1T/S8C1T chose.
 func (a *answers) reply(c1 byte, body string) {
 	if len(a.replies)+len(body) > repliesMax {
 		return

@@ -70,8 +70,8 @@ func (e *editor) appendCells(dst []byte, cells []cell) []byte {
 	return dst
 }
 
-// settle makes the older half of a full window final.
-func (e *editor) settle() {
+// finalize makes the older half of a full window final.
+func (e *editor) finalize() {
 	n := window
 	for n < len(e.cells) && e.cells[n]&(tail|skip) != 0 {
 		n++
@@ -98,7 +98,7 @@ func (e *editor) keepClusters() {
 	e.clusters = kept
 }
 
-// full reports whether the window must be settled.
+// full reports whether the window must be made smaller (finalize).
 func (e *editor) full() bool { return len(e.cells) >= 2*window }
 
 // ascii writes printable ASCII, at most as much as fills the window, and says how much.
@@ -165,8 +165,8 @@ func (e *editor) halve(col int) {
 	}
 }
 
-// tab is HT. At the end of the text it is text: who reads a Makefile back wants the tab that was printed. Over text that
-// is there already it only moves, as on a screen.
+// tab is HT. At the end of the text it is text: who reads a Makefile back wants the tab that was printed.
+// Over text that is there already it only moves, as on a screen.
 func (e *editor) tab() {
 	stop := ((e.before+e.col)/tabColumns+1)*tabColumns - e.before
 	if e.col < len(e.cells) || stop > 2*window {
@@ -180,7 +180,8 @@ func (e *editor) tab() {
 	}
 }
 
-// blankTab makes blanks of the tab that passed col. Behind the text it leaves none after col: nothing was printed there.
+// blankTab makes blanks of the tab that passed col. Behind the text it leaves none after col: nothing was
+// printed there.
 func (e *editor) blankTab(col int) {
 	from, to := col, col
 	for e.cells[from]&skip != 0 {

@@ -1,5 +1,5 @@
-// Package plaintext turns the output of a program into logical lines of plain text, as a reader of its log wants them,
-// without a screen.
+// Package plaintext turns the output of a program into logical lines of plain text, as a reader of its log
+// wants them, without a screen.
 //
 //	bytes → scanner (escape sequences, UTF-8) → editor (the line being written) → complete lines
 //

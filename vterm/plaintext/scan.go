@@ -68,13 +68,14 @@ func (p *Writer) takeText(b []byte) int {
 	}
 	n = p.line.ascii(b[:n])
 	p.read += uint64(n)
-	p.settle()
+	p.finalize()
 	return n
 }
 
-func (p *Writer) settle() {
+// finalize keeps the line within its window.
+func (p *Writer) finalize() {
 	if p.line.full() {
-		p.line.settle()
+		p.line.finalize()
 		p.spill()
 	}
 }
@@ -122,7 +123,7 @@ func (p *Writer) rune(r rune) {
 		return
 	}
 	p.line.print(r)
-	p.settle()
+	p.finalize()
 }
 
 // control runs a C0 control.
@@ -138,7 +139,7 @@ func (p *Writer) control(b byte) {
 		p.line.move(p.line.col - 1)
 	case '\t':
 		p.line.tab()
-		p.settle()
+		p.finalize()
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package color is what a terminal knows of colours: how they are meant (default, palette, 24-bit), how they are
-// written (XParseColor's forms, with Xlib's device-independent spaces), and the table of those that a program can set.
+// Package color is what a terminal knows of colours: how they are meant (default, palette, 24-bit), how they
+// are written (XParseColor's forms, with Xlib's device-independent spaces), and the table of those that a
+// program can set.
 //
 // It knows no control sequence. Values are 0xRRGGBB unless a Color says otherwise.
 package color

@@ -1,5 +1,5 @@
-// Package graphics is what a terminal knows of pictures: images as programs sent them, undecoded, and where they are
-// placed; the size of a sixel picture; commands of the kitty graphics protocol and their answers.
+// Package graphics is what a terminal knows of pictures: images as programs sent them, undecoded, and where
+// they are placed; the size of a sixel picture; commands of the kitty graphics protocol and their answers.
 //
 // It knows pixels, bytes and counts of cells, but no screen: the terminal covers cells with a placement's index.
 package graphics

@@ -72,7 +72,8 @@ func (s *Screen) checkPacked(r *Row) string {
 	if len(l.Cells) != r.Used {
 		return fmt.Sprintf("packed row of %d cells has %d", r.Used, len(l.Cells))
 	}
-	again := s.tables.EncodeRow(nil, &Row{Cells: l.Cells, Used: r.Used, Marks: Marks{Inflated: true, Wrapped: r.Wrapped, Size: r.Size}})
+	marks := Marks{Inflated: true, Wrapped: r.Wrapped, Size: r.Size}
+	again := s.tables.EncodeRow(nil, &Row{Cells: l.Cells, Used: r.Used, Marks: marks})
 	if !bytes.Equal(rec, again) {
 		return fmt.Sprintf("packed row is %q, its cells are %q", rec, again)
 	}

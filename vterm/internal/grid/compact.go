@@ -1,6 +1,7 @@
 package grid
 
-// Sizes at which the side tables are rebuilt, and what they may never exceed: a cell has
+// StyleLimit, ClusterLimit and clusterBytes are sizes at which the side tables are rebuilt; the
+// others are what they may never exceed: a cell has
 // 24 bits for a style and 21 for a cluster.
 const (
 	StyleLimit   = 1 << 16

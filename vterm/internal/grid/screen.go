@@ -10,7 +10,7 @@ type Screen struct {
 	base int
 	rows int
 	Cols int
-	// tables are what the styles of packed rows refer to.
+	// The tables are what the styles of packed rows refer to.
 	tables *Tables
 	// Moved is the version at which every row last moved or changed.
 	Moved uint64
@@ -18,6 +18,7 @@ type Screen struct {
 	dirtyLo, dirtyHi int
 }
 
+// NewScreen is a blank screen.
 func NewScreen(tb *Tables, cols, rows int) *Screen {
 	s := &Screen{Cols: cols, tables: tb}
 	s.setRows(makeRows(rows))

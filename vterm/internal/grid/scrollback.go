@@ -7,9 +7,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/arena"
 )
 
-// Scrollback is the scrollback: encoded rows (encode.go) in an arena. Lines are kept as they
+// Scrollback is the lines that left the top of a screen: encoded rows (encode.go) in an arena. Lines are kept as they
 // stood when they left the screen; after a change of width they are reflowed when they are
-// asked for (settle), so a storm of resizes costs nothing.
+// asked for (Reflow), so a storm of resizes costs nothing.
 type Scrollback struct {
 	log     *arena.Log
 	tables  *Tables
@@ -18,17 +18,19 @@ type Scrollback struct {
 	Base  uint64
 	lines int // the bound
 	bytes int // the bound
-	// unsettled is set when lines may not fit the width they should have.
+	// Stale is set when lines may not fit the width they should have.
 	Stale bool
-	// Widest and wrapped tell whether a change of width can matter at all.
+	// Widest and Wrapped tell whether a change of width can matter at all.
 	Widest  int
 	Wrapped bool
 }
 
+// NewScrollback keeps at most so many lines and about so many bytes; none when lines is below 1.
 func NewScrollback(tb *Tables, lines, bytes int) *Scrollback {
 	return &Scrollback{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0), bytes: bytes}
 }
 
+// Push copies a row, the newest line from then on.
 func (h *Scrollback) Push(r *Row) {
 	if r.Inflated {
 		if r.Size != LineNormal { // what is not shown does not come along

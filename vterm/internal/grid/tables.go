@@ -5,6 +5,7 @@ import "unicode/utf8"
 // maxCluster bounds the bytes of one grapheme cluster; marks beyond are dropped.
 const maxCluster = 128
 
+// The variation selectors that ask for text or emoji.
 const (
 	TextVariation  = 0xfe0e // VS15
 	EmojiVariation = 0xfe0f // VS16
@@ -27,6 +28,7 @@ type StyleTable struct {
 	limit int      // size at which it is rebuilt, when above styleLimit
 }
 
+// Init makes the table hold the default style only.
 func (s *StyleTable) Init() {
 	s.List = append(make([]Style, 0, 8), Style{})
 	s.slots = nil
@@ -62,10 +64,12 @@ func (s *Style) equal(o *Style) bool {
 		s.Underline == o.Underline && s.Link == o.Link
 }
 
+// IsZero reports whether the style is the default one.
 func (s *Style) IsZero() bool {
 	return uint32(s.FG|s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Underline)|uint32(s.Link) == 0
 }
 
+// Grow makes room for more styles and finds those in List again.
 func (s *StyleTable) Grow() {
 	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.List))))
 	mask := uint64(len(s.slots) - 1)

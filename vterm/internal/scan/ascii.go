@@ -1,5 +1,5 @@
-// Package scan finds text in bytes: runs of printable ASCII, eight bytes at a time, and characters of UTF-8, which may
-// be cut anywhere between two writes. It allocates nothing.
+// Package scan finds text in bytes: runs of printable ASCII, eight bytes at a time, and characters of UTF-8,
+// which may be cut anywhere between two writes. It allocates nothing.
 package scan
 
 import (
