@@ -13,6 +13,8 @@ type page struct {
 	left, right int // DECSLRM, inclusive; the whole width without mode 69
 	tabs        tabStops
 	modes       modeBits
+	savedModes  map[int]bool // XTSAVE; the key is the mode's number
+	shape       cursorStyle
 }
 
 // moveTo places the cursor, clamped to the screen.

@@ -41,20 +41,20 @@ func (t *Terminal) appendSavedCursor(dst []byte) []byte {
 	return dst
 }
 
-func (t *Terminal) appendMargins(dst []byte) []byte {
-	if t.modes&modeMargins != 0 {
-		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
+func (p *page) appendMargins(dst []byte) []byte {
+	if p.modes&modeMargins != 0 {
+		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", p.left+1, p.right+1)
 	}
-	if t.top > 0 || t.bottom < t.rows-1 {
-		dst = fmt.Appendf(dst, "\x1b[%d;%dr", t.top+1, t.bottom+1)
+	if p.top > 0 || p.bottom < p.rows-1 {
+		dst = fmt.Appendf(dst, "\x1b[%d;%dr", p.top+1, p.bottom+1)
 	}
-	if t.modes&modeOrigin != 0 {
+	if p.modes&modeOrigin != 0 {
 		dst = append(dst, "\x1b[?6h"...)
 	}
-	if t.modes&modeInsert != 0 {
+	if p.modes&modeInsert != 0 {
 		dst = append(dst, "\x1b[4h"...)
 	}
-	if t.modes&modeAutowrap == 0 {
+	if p.modes&modeAutowrap == 0 {
 		dst = append(dst, "\x1b[?7l"...)
 	}
 	return dst

@@ -82,15 +82,15 @@ func (t *Terminal) setting(name string) (string, bool) {
 
 // requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and
 // what is not known is not repeated.
-func (t *Terminal) requestCapability(_ *parse.Seq, data []byte) {
+func (a *answers) requestCapability(_ *parse.Seq, data []byte) {
 	for _, h := range strings.Split(string(data), ";") {
 		name, err := hex.DecodeString(h)
 		v, ok := capabilities[string(name)]
 		if err != nil || !ok {
-			t.replyDCS("0+r")
+			a.replyDCS("0+r")
 			return
 		}
-		t.replyDCS("1+r%s=%s", toHex(string(name)), toHex(v))
+		a.replyDCS("1+r%s=%s", toHex(string(name)), toHex(v))
 	}
 }
 

@@ -247,8 +247,8 @@ func (t *Terminal) covering(x, y int, match func(*Placement) bool) func(*Placeme
 	return func(p *Placement, _, _ int) bool { return found[p] }
 }
 
-func (t *Terminal) answerKitty(g *graphics.Command, err string) {
+func (a *answers) answerKitty(g *graphics.Command, err string) {
 	if body, wanted := g.Answer(err); wanted {
-		t.reply('_', body+t.terminator())
+		a.reply('_', body+a.terminator())
 	}
 }

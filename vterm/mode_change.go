@@ -66,13 +66,13 @@ func (t *Terminal) requestMode(s *parse.Seq) {
 }
 
 // saveModes is XTSAVE, restoreModes XTRESTORE.
-func (t *Terminal) saveModes(s *parse.Seq) {
-	if t.savedModes == nil {
-		t.savedModes = make(map[int]bool)
+func (p *page) saveModes(s *parse.Seq) {
+	if p.savedModes == nil {
+		p.savedModes = make(map[int]bool)
 	}
 	for i := range s.N {
 		if m := findMode(s.Param(i, 0), false); m != nil {
-			t.savedModes[m.number] = t.modes&m.bit != 0
+			p.savedModes[m.number] = p.modes&m.bit != 0
 		}
 	}
 }

@@ -111,10 +111,10 @@ func (p *page) inserts(col int) bool {
 }
 
 // advance moves the cursor behind what was printed.
-func (t *Terminal) advance(line *grid.Row, col, end int) {
-	t.cur.Pending = col >= end
-	t.cur.Col = min(col, end-1)
-	if t.cur.Pending {
+func (p *page) advance(line *grid.Row, col, end int) {
+	p.cur.Pending = col >= end
+	p.cur.Col = min(col, end-1)
+	if p.cur.Pending {
 		line.Wrapped = false
 	}
 }

@@ -84,15 +84,15 @@ func (t *Terminal) secondaryAttributes(s *parse.Seq) {
 }
 
 // tertiaryAttributes is DA3: the unit id, zero as in xterm.
-func (t *Terminal) tertiaryAttributes(s *parse.Seq) {
+func (a *answers) tertiaryAttributes(s *parse.Seq) {
 	if s.Param(0, 0) == 0 {
-		t.replyDCS("!|00000000")
+		a.replyDCS("!|00000000")
 	}
 }
 
-func (t *Terminal) reportVersion(s *parse.Seq) {
+func (a *answers) reportVersion(s *parse.Seq) {
 	if s.Param(0, 0) == 0 {
-		t.replyDCS(">|%s", versionName)
+		a.replyDCS(">|%s", versionName)
 	}
 }
 
@@ -141,9 +141,9 @@ func (t *Terminal) privateStatusReport(s *parse.Seq) {
 func (t *Terminal) scheme() int { return 1 + boolInt(t.opts.LightScheme) }
 
 // terminalParameters is DECREQTPARM.
-func (t *Terminal) terminalParameters(s *parse.Seq) {
+func (a *answers) terminalParameters(s *parse.Seq) {
 	if p := s.Param(0, 0); p <= 1 {
-		t.replyCSI("%d;1;1;128;128;1;0x", p+2)
+		a.replyCSI("%d;1;1;128;128;1;0x", p+2)
 	}
 }
 
@@ -160,19 +160,19 @@ func (t *Terminal) setLevel(s *parse.Seq) {
 }
 
 // cursorShape is DECSCUSR: odd values blink.
-func (t *Terminal) cursorShape(s *parse.Seq) {
-	p := s.Param(0, 1)
-	if p > 6 {
+func (p *page) cursorShape(s *parse.Seq) {
+	n := s.Param(0, 1)
+	if n > 6 {
 		return
 	}
-	p = max(p, 1)
-	t.shape.shape = CursorShape((p - 1) / 2)
-	t.setMode(modeCursorBlink, p%2 == 1)
+	n = max(n, 1)
+	p.shape.shape = CursorShape((n - 1) / 2)
+	p.setMode(modeCursorBlink, n%2 == 1)
 }
 
 // shapeNumber is the parameter of DECSCUSR that gives the present shape.
-func (t *Terminal) shapeNumber() int {
-	return 2*int(t.shape.shape) + 2 - boolInt(t.modes&modeCursorBlink != 0)
+func (p *page) shapeNumber() int {
+	return 2*int(p.shape.shape) + 2 - boolInt(p.modes&modeCursorBlink != 0)
 }
 
 // repeat is REP: the character printed right before it once more, no further than a

@@ -32,9 +32,7 @@ type Terminal struct {
 
 	charsets   charsets
 	saved      [2]savedCursor // DECSC, per screen
-	savedModes map[int]bool   // XTSAVE; the key is the mode's number
 	conform    conformance
-	shape      cursorStyle
 	title      titles
 	colors     colors
 	clipboard  string

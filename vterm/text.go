@@ -71,8 +71,8 @@ func (t *Terminal) printSome(s []byte) int {
 }
 
 // appends reports whether what the pen prints at col of a row can be appended to it packed.
-func (t *Terminal) appends(r *grid.Row, col int) bool {
-	return !r.Inflated && col >= r.Used && t.protect == 0
+func (d *rendition) appends(r *grid.Row, col int) bool {
+	return !r.Inflated && col >= r.Used && d.protect == 0
 }
 
 // lineEnd is the column after the last that text may take: the right margin unless the
