@@ -27,12 +27,12 @@ type child struct {
 
 	ring     *ring.Ring
 	ringFile *os.File
-	outs     []*outlet
-	moving   sync.Mutex // held by the one outlet that writes to the ring
-	order    order      // which of two outlets is first
+	outs     []*stream
+	moving   sync.Mutex // held by the one stream that writes to the ring
+	order    order      // which of two streams is first
 
-	gathering atomic.Int32  // goroutines that gather
-	done      chan struct{} // closed when the last of them has ended
+	pumping atomic.Int32  // goroutines that pump
+	done    chan struct{} // closed when the last of them has ended
 
 	reaped atomic.Bool // the process is gone; exit is set
 	// Guarded by Keeper.mu.
@@ -73,30 +73,30 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	if err := k.startProcess(c, m); err != nil {
 		return nil, errors.Join(err, r.Close(), rf.Close())
 	}
-	k.gatherAll(c)
+	k.pumpAll(c)
 	return c, nil
 }
 
-// gatherAll starts a goroutine for each outlet that is open.
-func (k *Keeper) gatherAll(c *child) {
+// pumpAll starts a goroutine for each stream that is open.
+func (k *Keeper) pumpAll(c *child) {
 	for _, o := range c.outs {
 		if !o.closed {
-			c.gathering.Add(1)
+			c.pumping.Add(1)
 		}
 	}
-	if c.gathering.Load() == 0 {
+	if c.pumping.Load() == 0 {
 		c.closed = true
 		close(c.done)
 		return
 	}
 	for _, o := range c.outs {
 		if !o.closed {
-			go k.gather(c, o)
+			go k.pump(c, o)
 		}
 	}
 }
 
-// wakeAll wakes all outlets that wait for room.
+// wakeAll wakes all streams that wait for room.
 func (c *child) wakeAll() {
 	for _, o := range c.outs {
 		wake(o.resume)
@@ -181,7 +181,7 @@ func (k *Keeper) release(c *child) {
 	c.closeInput()
 	k.mu.Unlock()
 	for _, o := range c.outs {
-		_ = o.file.Close() // wakes the gathering goroutine if it waits for output,
+		_ = o.file.Close() // wakes the pumping goroutine if it waits for output,
 	}
 	c.wakeAll() // or for room
 	go func() {

@@ -13,8 +13,8 @@ import (
 // it from the first write that was not asked about yet. It is only asked, never waited on.
 type order struct{ epoll int }
 
-func newOrder(outs []*outlet) order {
-	if len(outs) < 2 || slices.ContainsFunc(outs, func(o *outlet) bool { return o.closed }) {
+func newOrder(outs []*stream) order {
+	if len(outs) < 2 || slices.ContainsFunc(outs, func(o *stream) bool { return o.closed }) {
 		return order{-1}
 	}
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
@@ -25,7 +25,7 @@ func newOrder(outs []*outlet) order {
 		if raw, err := o.file.SyscallConn(); err == nil {
 			_ = raw.Control(func(out uintptr) {
 				_ = unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, int(out), &unix.EpollEvent{
-					Events: unix.EPOLLIN | unix.EPOLLET&0xffffffff, Fd: int32(o.stream),
+					Events: unix.EPOLLIN | unix.EPOLLET&0xffffffff, Fd: int32(o.id),
 				})
 			})
 		}

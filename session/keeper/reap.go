@@ -43,7 +43,7 @@ func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusag
 		if c.pid == pid && !c.reaped.Load() {
 			c.exit = exitOf(c.id, status, usage)
 			c.reaped.Store(true)
-			// Wakes the gathering goroutines, which drain and report.
+			// Wakes the pumping goroutines, which drain and report.
 			open := false
 			for _, o := range c.outs {
 				open = o.file.SetReadDeadline(time.Unix(1, 0)) == nil && !o.closed || open
@@ -76,16 +76,16 @@ func wake(c chan struct{}) {
 }
 
 // reportDrained tells the daemon of an exit, once all that was printed, through all
-// outlets, is in the ring.
-func (k *Keeper) reportDrained(c *child, o *outlet) {
+// streams, is in the ring.
+func (k *Keeper) reportDrained(c *child, o *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o.drained = true
 	k.reportEndLocked(c)
 }
 
-// reportClosed tells the daemon once the last outlet is closed.
-func (k *Keeper) reportClosed(c *child, o *outlet) {
+// reportClosed tells the daemon once the last stream is closed.
+func (k *Keeper) reportClosed(c *child, o *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o.closed = true

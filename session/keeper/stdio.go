@@ -14,24 +14,24 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// outlet is where a child's output comes out: the PTY's master, or the reading end of a
-// pipe. A session that keeps stdout and stderr apart has two.
-type outlet struct {
+// stream is where a child's output comes out: the PTY's master, or the reading end of a
+// pipe. A session that keeps stdout and stderr separate has two.
+type stream struct {
 	file   *os.File
-	stream ring.Stream
+	id     ring.Stream
 	resume chan struct{} // the daemon made room in the ring
 	// Guarded by Keeper.mu.
 	drained bool // read until empty since the process was reaped
 	closed  bool // nothing more can come out
 }
 
-func newOutlet(f *os.File, s ring.Stream) *outlet {
-	return &outlet{file: f, stream: s, resume: make(chan struct{}, 1)}
+func newStream(f *os.File, id ring.Stream) *stream {
+	return &stream{file: f, id: id, resume: make(chan struct{}, 1)}
 }
 
 // stdio is what a child is started with: its three standard files, and our ends of them.
 type stdio struct {
-	outs  []*outlet
+	outs  []*stream
 	input *os.File // writing end of standard input; nil: empty, or the PTY
 	child [3]*os.File
 }
@@ -77,7 +77,7 @@ func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
 		s.abandon()
 		return nil, err
 	}
-	s.outs = []*outlet{newOutlet(polled, ring.Stdout)}
+	s.outs = []*stream{newStream(polled, ring.Stdout)}
 	return s, nil
 }
 
@@ -113,8 +113,8 @@ func (s *stdio) openPipes(m *wire.Spawn) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, stream := range []ring.Stream{ring.Stdout, ring.Stderr} {
-		if stream == ring.Stderr && !m.Separate {
+	for _, id := range []ring.Stream{ring.Stdout, ring.Stderr} {
+		if id == ring.Stderr && !m.Separate {
 			s.child[2] = s.child[1]
 			break
 		}
@@ -122,8 +122,8 @@ func (s *stdio) openPipes(m *wire.Spawn) (err error) {
 		if err != nil {
 			return err
 		}
-		s.child[1+stream] = w
-		s.outs = append(s.outs, newOutlet(r, stream))
+		s.child[1+id] = w
+		s.outs = append(s.outs, newStream(r, id))
 	}
 	return nil
 }

@@ -286,21 +286,21 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	if h.InputFD > 0 {
 		c.input = adoptFile(h.InputFD, "input")
 	}
-	c.outs = []*outlet{adoptOutlet(h.PTYFD, ring.Stdout)}
+	c.outs = []*stream{adoptStream(h.PTYFD, ring.Stdout)}
 	if h.ErrFD != 0 {
-		c.outs = append(c.outs, adoptOutlet(h.ErrFD, ring.Stderr))
+		c.outs = append(c.outs, adoptStream(h.ErrFD, ring.Stderr))
 	}
 	c.order = newOrder(c.outs)
-	k.gatherAll(c)
+	k.pumpAll(c)
 	return nil
 }
 
-// adoptOutlet goes on with an outlet; one that was closed has no file.
-func adoptOutlet(fd int64, s ring.Stream) *outlet {
+// adoptStream goes on with a stream; one that was closed has no file.
+func adoptStream(fd int64, s ring.Stream) *stream {
 	if fd < 0 {
-		o := newOutlet(nil, s)
+		o := newStream(nil, s)
 		o.closed = true
 		return o
 	}
-	return newOutlet(adoptFile(fd, "output"), s)
+	return newStream(adoptFile(fd, "output"), s)
 }

@@ -360,6 +360,6 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 	if c.exit == nil || *c.exit != want || !c.closed || !c.reported || !c.reaped.Load() || c.cgroup != "/c/ended" || c.cols != 80 {
 		t.Errorf("%+v, exit %+v", c, c.exit)
 	}
-	<-c.done // nothing gathers
+	<-c.done // nothing pumps
 	_ = errors.Join(c.ring.Close(), c.ringFile.Close())
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// gatherMax bounds the bytes moved before a notice goes out.
-	gatherMax = 256 << 10
+	// pumpMax bounds the bytes moved before a notice goes out.
+	pumpMax = 256 << 10
 	// A ring is trimmed after this much output, once this long nothing came.
 	trimAfterBytes = 128 << 10
 	trimAfterIdle  = 10 * time.Second
@@ -21,28 +21,28 @@ const (
 	reopenCheck = 200 * time.Millisecond
 )
 
-// ended says why a gathering stopped.
+// ended says why a move ended.
 type ended int
 
 const (
 	endedEmpty ended = iota // nothing more to read now
 	endedFull               // the ring has no room
-	endedLong               // gatherMax reached
+	endedLong               // pumpMax reached
 	endedEOF                // nobody holds the other end
 )
 
-// gather is an outlet's goroutine: it moves output from it to the ring until it is closed
+// pump is a stream's goroutine: it moves output from it to the ring until it is closed
 // or released.
-func (k *Keeper) gather(c *child, o *outlet) {
+func (k *Keeper) pump(c *child, o *stream) {
 	defer func() {
-		if c.gathering.Add(-1) == 0 {
+		if c.pumping.Add(-1) == 0 {
 			c.order.close()
 			close(c.done)
 		}
 	}()
 	raw, err := o.file.SyscallConn()
 	if err != nil {
-		k.log.Error("gather", "session", c.id, "err", err)
+		k.log.Error("pump", "session", c.id, "err", err)
 		return
 	}
 	var trimmed uint64  // head when the ring was last trimmed
@@ -82,23 +82,23 @@ func (k *Keeper) gather(c *child, o *outlet) {
 	}
 }
 
-// move reads until the outlet is empty, the ring is full or enough was moved: of two
-// outlets each gets a turn after a read, which keeps their order as near to what happened
+// move reads until the stream is empty, the ring is full or enough was moved: of two
+// streams each gets a turn after a read, which keeps their order as near to what happened
 // as two pipes tell.
-func (k *Keeper) move(c *child, o *outlet, fd int) (why ended, moved int) {
+func (k *Keeper) move(c *child, o *stream, fd int) (why ended, moved int) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
 	c.moving.Lock()
 	defer c.moving.Unlock()
-	enough := gatherMax
+	enough := pumpMax
 	if len(c.outs) > 1 {
 		enough = 1
-		if s, ok := c.order.first(); ok && s != o.stream {
+		if s, ok := c.order.first(); ok && s != o.id {
 			moved = c.moveFrom(c.outs[s])
 		}
 	}
 	for first := true; first || moved < enough; first = false {
-		room := c.ring.RoomFor(o.stream)
+		room := c.ring.RoomFor(o.id)
 		if room == nil {
 			return endedFull, moved
 		}
@@ -110,37 +110,37 @@ func (k *Keeper) move(c *child, o *outlet, fd int) (why ended, moved int) {
 		case n <= 0: // 0, EIO: the other side is closed
 			return endedEOF, moved
 		default:
-			c.ring.PublishAs(o.stream, n)
+			c.ring.PublishAs(o.id, n)
 			moved += n
 		}
 	}
 	return endedLong, moved
 }
 
-// moveFrom reads once from an outlet whose own goroutine will come too late. Why there is
+// moveFrom reads once from a stream whose own goroutine will come too late. Why there is
 // nothing more in it is for that goroutine to find out.
-func (c *child) moveFrom(o *outlet) (n int) {
+func (c *child) moveFrom(o *stream) (n int) {
 	raw, err := o.file.SyscallConn()
 	if err != nil {
 		return 0
 	}
 	_ = raw.Control(func(fd uintptr) {
-		if room := c.ring.RoomFor(o.stream); room != nil {
+		if room := c.ring.RoomFor(o.id); room != nil {
 			if n, err = syscall.Read(int(fd), room); n > 0 {
-				c.ring.PublishAs(o.stream, n)
+				c.ring.PublishAs(o.id, n)
 			}
 		}
 	})
 	return max(n, 0)
 }
 
-// afterMove does what the end of a gathering asks for; false ends the goroutine.
-func (k *Keeper) afterMove(c *child, o *outlet, why ended, reaped bool) bool {
+// afterMove does what the end of a move asks for; false ends the goroutine.
+func (k *Keeper) afterMove(c *child, o *stream, why ended, reaped bool) bool {
 	switch why {
 	case endedFull:
 		if c.stall(o) {
 			// The daemon sees the flag after its next acknowledgement. A release
-			// closes the outlet and sends a resume.
+			// closes the stream and sends a resume.
 			<-o.resume
 		}
 	case endedEOF:
@@ -156,12 +156,12 @@ func (k *Keeper) afterMove(c *child, o *outlet, why ended, reaped bool) bool {
 	return true
 }
 
-// stall reports whether the outlet must wait for room. One that need not took back the
+// stall reports whether the stream must wait for room. One that need not took back the
 // flag that others may wait behind, so it wakes them.
-func (c *child) stall(o *outlet) bool {
+func (c *child) stall(o *stream) bool {
 	c.moving.Lock()
 	defer c.moving.Unlock()
-	if !c.ring.StallFor(o.stream) {
+	if !c.ring.StallFor(o.id) {
 		return true
 	}
 	c.wakeAll()
