@@ -137,12 +137,15 @@ func (h *ptyHost) pump(s *session.Session) {
 	if err != nil {
 		return
 	}
+	var fd int
+	read := func(room []byte) (int, error) { return syscall.Read(fd, room) }
 	reported := false
 	for {
 		reaped := h.reaped.Load() // before reading: what it printed is readable by now
 		why, before := movedAll, h.ring.Head()
-		err := raw.Read(func(fd uintptr) bool {
-			why = h.move(s, int(fd))
+		err := raw.Read(func(d uintptr) bool {
+			fd = int(d)
+			why = h.move(s, read)
 			return reaped || why != movedAll || h.ring.Head() != before
 		})
 		switch {
@@ -171,10 +174,9 @@ func (h *ptyHost) pump(s *session.Session) {
 // maxMove bounds the bytes moved before a notice goes out.
 const maxMove = 256 << 10
 
-func (h *ptyHost) move(s *session.Session, fd int) int {
+func (h *ptyHost) move(s *session.Session, read func(room []byte) (int, error)) int {
 	h.moving.Store(true)
 	defer h.moving.Store(false)
-	read := func(room []byte) (int, error) { return syscall.Read(fd, room) }
 	for moved := 0; moved < maxMove; {
 		n, err := s.Fill(read)
 		switch {
