@@ -7,6 +7,9 @@
 //	lines as they come ── Stream ──→ errors and warnings so far, and the first
 //	two runs ── Compare ──→ what changed between them
 //
+// command.go finds the command of a line, parse.go chooses the readers of its output:
+// problems.go (by the table of matcher_table.go), tests_*.go, listing.go, git_*.go.
+//
 // Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
 // number of findings of each sort and counts the rest, and stops looking for problems
 // where an output has no end of them (Result.Truncated says so). The text is that of a plain-text
@@ -93,7 +96,7 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	var sum summarizer
 	readers := []reader{&sum}
 	var special specialResult
-	if alone(line) { // else there may be other lines among them
+	if singleCommand(line) { // else there may be other lines among them
 		special = specialReader(r.Command)
 	}
 	if special != nil {

@@ -6,11 +6,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// alone reports if all that a line prints is what one command prints: no list, no pipe, no
+// singleCommand reports if all that a line prints is what one command prints: no list, no pipe, no
 // redirection of its output. A cd before it is fine, which prints nothing.
-func alone(line string) bool { return aloneAt(line, 0) }
+func singleCommand(line string) bool { return singleAt(line, 0) }
 
-func aloneAt(line string, depth int) bool {
+func singleAt(line string, depth int) bool {
 	if len(line) > maxCommandBytes || depth > maxCommandDepth {
 		return false
 	}
@@ -22,10 +22,10 @@ func aloneAt(line string, depth int) bool {
 	for len(stmts) > 1 && isCd(stmts[0]) {
 		stmts = stmts[1:]
 	}
-	return len(stmts) == 1 && aloneStmt(stmts[0], depth)
+	return len(stmts) == 1 && singleStmt(stmts[0], depth)
 }
 
-func aloneStmt(s *syntax.Stmt, depth int) bool {
+func singleStmt(s *syntax.Stmt, depth int) bool {
 	if s.Background || s.Coprocess || s.Negated {
 		return false
 	}
@@ -41,11 +41,11 @@ func aloneStmt(s *syntax.Stmt, depth int) bool {
 			return false
 		}
 		if text, ok := script(baseName(args[0]), args[1:]); ok {
-			return aloneAt(text, depth+1)
+			return singleAt(text, depth+1)
 		}
 		return true
 	case *syntax.BinaryCmd:
-		return c.Op == syntax.AndStmt && isCd(c.X) && aloneStmt(c.Y, depth)
+		return c.Op == syntax.AndStmt && isCd(c.X) && singleStmt(c.Y, depth)
 	case *syntax.TimeClause:
 		return false // it adds lines
 	}
