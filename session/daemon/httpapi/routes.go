@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Errors that routes give besides those of any request (anyRequest), by what they are about.
+// Errors that routes give besides those of any request (AnyRequest), by what they are about.
 var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
@@ -15,8 +15,8 @@ var (
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
-// anyRequest are the errors that any route may give.
-var anyRequest = []api.Code{api.CodeInvalid, api.CodeUnavailable, api.CodeStorage, api.CodeInternal}
+// AnyRequest are the errors that any route may give.
+var AnyRequest = []api.Code{api.CodeInvalid, api.CodeUnavailable, api.CodeStorage, api.CodeInternal}
 
 // Routes is the table of the API, the only one: what is served, what OpenAPI says of it and what is
 // tested are made from it. A row has the method, the path below api.Version, the operation's id, the

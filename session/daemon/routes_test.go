@@ -1,0 +1,424 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+)
+
+// wellCall is a call of a route that succeeds, in the house of sessions of houseOf.
+type wellCall struct {
+	id    string // of the route
+	path  string // values of the path's parameters, in their order, and the query
+	body  any
+	check func(t *testing.T, a answer) // may be nil
+}
+
+// contains checks that an answer has a text.
+func contains(text string) func(*testing.T, answer) {
+	return func(t *testing.T, a answer) {
+		t.Helper()
+		if !strings.Contains(string(a.body), text) {
+			t.Errorf("no %q in %.500s", text, a.body)
+		}
+	}
+}
+
+// ptr is a pointer to a value.
+func ptr[T any](v T) *T { return &v }
+
+// wellCalls has a call for each route, in an order in which they can be made. The house has the
+// sessions shell (bash), cat, over (ended with status 3), gone (ended), amb-1 and amb-2, and the job
+// job-of-run.
+var wellCalls = []wellCall{
+	{id: "status", check: contains(`"build":"test"`)},
+	{id: "new-session", body: api.NewSession{Name: "made", Argv: []string{"sleep", "600"}, Labels: map[string]string{"a": "b"}}, check: contains(`"name":"made"`)},
+	{id: "list-sessions", path: "?label=a=b", check: contains(`"made"`)},
+	{id: "get-session", path: "cat", check: contains(`"state":"running"`)},
+	{id: "get-env", path: "shell", check: contains(`"LONGTERM_SESSION"`)},
+	{id: "edit-session", path: "made", body: api.Edit{Name: ptr("made-2"), Labels: map[string]string{"a": "", "c": "d"}, Size: "fixed"}, check: contains(`"labels":{"c":"d"}`)},
+	{id: "resize", path: "cat", body: api.Resize{Cols: 100, Rows: 30}, check: contains("true")},
+	{id: "type", path: "cat", body: api.Input{Text: "wörd", Enter: true}, check: contains(`"cursor"`)},
+	{id: "wait", path: "cat", body: api.Wait{Conds: []api.Condition{{Kind: "text", Text: "typed first"}}, Input: &api.Input{Text: "typed first", Enter: true}}, check: contains(`"fired"`)},
+	{id: "add-rules", path: "cat", body: api.RespondRules{Rules: []api.RespondRule{{Name: "r", Text: "never printed", Reply: []api.RespondReply{{Kind: "text", Value: "x"}}}}}, check: contains(`"name":"r"`)},
+	{id: "list-rules", path: "cat", check: contains(`"never printed"`)},
+	{id: "list-firings", path: "cat", check: contains("[]")},
+	{id: "remove-rules", path: "cat?rule=r", check: contains(`"name":"r"`)},
+	{id: "exec", path: "shell", body: api.Exec{Line: "echo one; false"}, check: contains(`"exit_code":1`)},
+	{id: "batch", path: "shell", body: api.Batch{Lines: []string{"true", "false", "true"}, StopOnError: true}, check: contains(`"left_out":1`)},
+	{id: "list-commands", path: "?session=shell&failed=true", check: contains(`"echo one; false"`)},
+	{id: "get-command", path: "shell/1", check: contains(`"echo one; false"`)},
+	{id: "parse-command", path: "shell/1", check: contains("{")},
+	{id: "suggest", path: "shell/0", check: contains("[")},
+	{id: "run", body: api.Run{NewSession: api.NewSession{Argv: []string{"sh", "-c", "echo printed; exit 4"}}}, check: contains(`"exit_code":4`)},
+	{id: "list-jobs", path: "?running=true", check: contains(`"job-of-run"`)},
+	{id: "get-job", path: "job-of-run", check: contains(`"state":"running"`)},
+	{id: "background-job", path: "job-of-run", check: contains(`"in_background":true`)},
+	{id: "stop-job", path: "job-of-run", body: api.JobStop{GraceMS: 1}, check: contains(`"state":"done"`)},
+	{id: "forget-job", path: "job-of-run", check: contains("true")},
+	{id: "read-output", path: "over?max=100", check: contains(`"end":true`)},
+	{id: "read-output-text", path: "over?max_output=1000", check: contains("over and out")},
+	{id: "read-raw-output", path: "over?from=5", check: func(t *testing.T, a answer) {
+		t.Helper()
+		if a.header.Get("Longterm-From") != "5" || a.header.Get("Longterm-End") != "true" || !bytes.Contains(a.body, []byte("and out")) {
+			t.Errorf("%v %q", a.header, a.body)
+		}
+	}},
+	{id: "screen", path: "over?scrollback=0:1&trim=true&no_color=true", check: contains("over and out")},
+	{id: "screen-text", path: "over/text", check: contains("over and out")},
+	{id: "read-records", path: "over?from=0", check: contains(`"kind":"end"`)},
+	{id: "search", path: "?text=and+out&session=over", check: contains(`"over and out`)},
+	{id: "events", check: contains(`"listening"`)},
+	{id: "attach", path: "cat?cols=80&rows=24"},
+	{id: "watch", path: "cat?cols=80&rows=24"},
+	{id: "signal", path: "made-2", body: api.Signal{Signal: "TERM", Scope: "child"}, check: contains("true")},
+	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
+	{id: "restore", path: "over", body: api.Restore{Command: true}, check: contains(`"name":"over"`)},
+	{id: "remove-session", path: "gone", check: contains("true")},
+	{id: "prune", body: api.Prune{Dead: 1000}, check: contains(`"removed":[]`)},
+	{id: "upgrade", body: nil /* the test binary */, check: contains("true")},
+	{id: "stop", body: api.Stop{KillSessions: true}, check: contains("true")},
+}
+
+// wrongCall is a call that is refused. Those that follow from a route's parameters are made by
+// wrongCalls; these are the others.
+type wrongCall struct {
+	id, path string
+	body     any
+	code     api.Code
+	hint     string // occurs in it
+}
+
+var moreWrongCalls = []wrongCall{
+	{"new-session", "", api.NewSession{Name: "cat"}, api.CodeNameTaken, "longterm rm cat"},
+	{"new-session", "", api.NewSession{Name: "-x"}, api.CodeInvalid, "letters"},
+	{"new-session", "", api.NewSession{Argv: []string{"/does/not/exist"}}, api.CodeNoProgram, "path"},
+	{"new-session", "", api.NewSession{Argv: []string{"/etc/passwd"}}, api.CodeSpawn, "chmod"},
+	{"new-session", "", api.NewSession{Argv: []string{"true"}, Cwd: "relative"}, api.CodeInvalid, ""},
+	{"new-session", "", api.NewSession{Argv: []string{"true"}, Cwd: "/does/not/exist"}, api.CodeInvalid, "--cwd"},
+	{"new-session", "", api.NewSession{Cols: 100000}, api.CodeInvalid, "columns"},
+	{"new-session", "", api.NewSession{Engine: "none"}, api.CodeInvalid, ""},
+	{"new-session", "", api.NewSession{Labels: map[string]string{"a b": ""}}, api.CodeInvalid, "names use"},
+	{"new-session", "", api.NewSession{Line: "a", Argv: []string{"b"}}, api.CodeInvalid, "one of them"},
+	{"new-session", "", api.NewSession{Limits: &api.Limits{CPU: 0.001}}, api.CodeInvalid, "0.01"},
+	{"edit-session", "shell", api.Edit{Name: ptr("cat")}, api.CodeNameTaken, "another name"},
+	{"edit-session", "shell", api.Edit{Name: ptr("a b")}, api.CodeInvalid, "letters"},
+	{"remove-session", "shell", nil, api.CodeRunning, "--force"},
+	{"type", "shell", api.Input{}, api.CodeInvalid, "one of"},
+	{"type", "shell", api.Input{Keys: []string{"Nokey"}}, api.CodeInvalid, ""},
+	{"type", "shell", api.Input{Text: "x", EOF: true}, api.CodeInvalid, "C-d"},
+	{"type", "over", api.Input{Text: "x"}, api.CodeEnded, "can still be read"},
+	{"type", "cat", api.Input{Text: "hunter2", Secret: true}, api.CodeEcho, "echo"},
+	{"type", "cat", api.Input{Text: "x", ExpectVersion: 1 << 40}, api.CodeStale, "look at the screen"},
+	{"resize", "shell", api.Resize{Cols: 1 << 20, Rows: 24}, api.CodeInvalid, "columns must be"},
+	{"signal", "shell", api.Signal{Signal: "NOPE"}, api.CodeInvalid, "INT"},
+	{"signal", "over", api.Signal{Signal: "INT"}, api.CodeEnded, ""},
+	{"restore", "shell", api.Restore{}, api.CodeRunning, ""},
+	{"restore", "over", api.Restore{}, api.CodeInvalid, "--command"},
+	{"restore", "over", api.Restore{Shell: true, Command: true}, api.CodeInvalid, "choose one"},
+	{"search", "", nil, api.CodeInvalid, "text, regexp or word"},
+	{"search", "?text=a&since=never", nil, api.CodeInvalid, "15:04"},
+	{"search", "?text=a&before=x", nil, api.CodeInvalid, ""},
+	{"search", "?regexp=(", nil, api.CodeInvalid, ""},
+	{"list-commands", "?session=none", nil, api.CodeNotFound, "longterm ls"},
+	{"list-jobs", "?session=none", nil, api.CodeNotFound, "longterm ls"},
+	{"get-command", "shell/999", nil, api.CodeNotFound, "longterm commands shell"},
+	{"get-command", "over/0", nil, api.CodeNotFound, ""},
+	{"exec", "over", api.Exec{Line: "true"}, api.CodeEnded, ""},
+	{"exec", "cat", api.Exec{Line: "x", Call: api.Call{TimeoutMS: ptr(int64(1))}}, api.CodeInvalid, "0 is no limit"},
+	{"batch", "shell", api.Batch{Lines: []string{"true"}, Call: api.Call{Background: true}}, api.CodeInvalid, "one by one"},
+	{"run", "", api.Run{}, api.CodeInvalid, "argv or line"},
+	{"run", "", api.Run{Warm: true, NewSession: api.NewSession{Argv: []string{"true"}}}, api.CodeInvalid, "longterm new"},
+	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "regexp", Pattern: "("}}}, api.CodeInvalid, "RE2"},
+	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "cursor"}}}, api.CodeInvalid, ""},
+	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "gone"}}}, api.CodeInvalid, ""},
+	{"read-output", "shell?at=never", nil, api.CodeInvalid, "line:500000"},
+	{"read-output", "shell?stream=stdout", nil, api.CodeInvalid, "--pipe"},
+	{"read-output", "over?from=99999999", nil, api.CodeInvalid, ""},
+	{"screen", "over?scrollback=x", nil, api.CodeInvalid, "A:B"},
+	{"read-records", "over?from=10&to=5", nil, api.CodeInvalid, "earlier"},
+	{"add-rules", "shell", api.RespondRules{Rules: []api.RespondRule{{Regexp: "(", Reply: []api.RespondReply{{Kind: "text"}}}}}, api.CodeInvalid, ""},
+	{"add-rules", "shell", api.RespondRules{Rules: []api.RespondRule{{Text: "a", Reply: []api.RespondReply{{Kind: "secret", Value: "env:X"}}}}}, api.CodeInvalid, "secrets"},
+	{"remove-rules", "shell", nil, api.CodeInvalid, "all"},
+	{"remove-rules", "shell?rule=none", nil, api.CodeNotFound, "respond S ls"},
+	{"forget-job", "job-of-run", nil, api.CodeRunning, "jobs stop"},
+	{"upgrade", "", api.Upgrade{Path: "relative"}, api.CodeInvalid, ""},
+	{"upgrade", "", api.Upgrade{Path: "/bin/true"}, api.CodeInvalid, "as before"},
+	{"attach", "shell?cols=1&rows=100000", nil, api.CodeInvalid, ""},
+	{"attach", "shell?size=huge", nil, api.CodeInvalid, "latest"},
+	{"watch", "shell?inside={shell}", nil, api.CodeInvalid, "detach"},
+}
+
+// houseOf makes the sessions and the job that the calls are about.
+func houseOf(t *testing.T, r *running) {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	start := func(name string, argv ...string) {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: argv, Cwd: "/"})
+	}
+	start("shell", bash, "--norc")
+	start("cat", "cat")
+	start("amb-1", "sleep", "600")
+	start("amb-2", "sleep", "600")
+	start("over", "sh", "-c", "echo over and out; exit 3")
+	start("gone", "true")
+	for name, kind := range map[string]string{"shell": "prompt", "over": "exit", "gone": "exit"} {
+		if w := get[api.Waited](r, "POST", "/sessions/"+name+"/wait", api.Wait{Conds: []api.Condition{{Kind: kind}}}); len(w.Fired) == 0 {
+			t.Fatalf("%s: %+v", name, w)
+		}
+	}
+	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
+}
+
+// pathOf puts parameters into a route's path.
+func pathOf(r *httpapi.Route, params string) string {
+	values, query, asks := strings.Cut(params, "?")
+	path := r.Path
+	for value := range strings.SplitSeq(values, "/") {
+		if i, j := strings.IndexByte(path, '{'), strings.IndexByte(path, '}'); i >= 0 && value != "" {
+			path = path[:i] + value + path[j+1:]
+		}
+	}
+	if asks {
+		path += "?" + query
+	}
+	return path
+}
+
+// fieldsOf calls f with each parameter of a request, those of embedded types too.
+func fieldsOf(request reflect.Type, f func(reflect.StructField)) {
+	if request == nil || request.Kind() != reflect.Struct {
+		return
+	}
+	for i := range request.NumField() {
+		if field := request.Field(i); field.Anonymous {
+			fieldsOf(field.Type, f)
+		} else {
+			f(field)
+		}
+	}
+}
+
+// wrongCalls are the calls of a route that are wrong by its parameters: an unknown session or job, one
+// that could be several, a body that is none or has something unknown, a number out of its bounds, a
+// word that is none of those allowed.
+func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
+	values, query, asks := strings.Cut(well.path, "?")
+	if asks {
+		query = "&" + query
+	}
+	if strings.Contains(r.Path, "{session}") || strings.Contains(r.Path, "{job}") {
+		_, rest, _ := strings.Cut(values, "/")
+		hint := "longterm ls"
+		if strings.Contains(r.Path, "{job}") {
+			hint = "longterm jobs"
+		}
+		list = append(list, wrongCall{r.ID, strings.TrimSuffix("none/"+rest, "/") + "?" + query, well.body, api.CodeNotFound, hint})
+	}
+	if strings.Contains(r.Path, "{session}") {
+		_, rest, _ := strings.Cut(values, "/")
+		list = append(list, wrongCall{r.ID, strings.TrimSuffix("amb/"+rest, "/") + "?" + query, well.body, api.CodeAmbiguous, "give more"})
+	}
+	fieldsOf(r.Request, func(f reflect.StructField) {
+		wrong := func(value string) {
+			switch {
+			case f.Tag.Get("query") != "":
+				list = append(list, wrongCall{r.ID, values + "?" + f.Tag.Get("query") + "=" + value + query, well.body, api.CodeInvalid, ""})
+			case f.Tag.Get("path") != "":
+				head := values[:strings.LastIndexByte(values, '/')+1]
+				list = append(list, wrongCall{r.ID, head + value, well.body, api.CodeInvalid, ""})
+			}
+		}
+		if f.Name == "Body" {
+			list = append(list,
+				wrongCall{r.ID, well.path, []byte(`{"nonsense": 1}`), api.CodeInvalid, ""},
+				wrongCall{r.ID, well.path, []byte(`{`), api.CodeInvalid, ""},
+				wrongCall{r.ID, well.path, []byte(`[]`), api.CodeInvalid, ""},
+			)
+		}
+		if f.Tag.Get("minimum") != "" {
+			wrong("-9")
+			wrong("many")
+		}
+		if f.Tag.Get("enum") != "" {
+			wrong("nonsense")
+		}
+	})
+	return list
+}
+
+// nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
+var nothingWrong = []string{"status", "list-sessions", "events"}
+
+// Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
+// the JSON and hint are as the tables say. A route without a call fails.
+func TestRoutes(t *testing.T) {
+	dirs := testDirs(t)
+	r := startDaemon(t, dirs)
+	houseOf(t, r)
+	routes := map[string]*httpapi.Route{}
+	for i := range httpapi.Routes {
+		routes[httpapi.Routes[i].ID] = &httpapi.Routes[i]
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	well := map[string]*wellCall{}
+	for i := range wellCalls {
+		c := &wellCalls[i]
+		if c.id == "upgrade" {
+			c.body = api.Upgrade{Path: self}
+		}
+		if routes[c.id] == nil || well[c.id] != nil {
+			t.Fatalf("a call of %s, which is no route or was called", c.id)
+		}
+		well[c.id] = c
+	}
+	wrong := map[string]int{}
+	for id, route := range routes {
+		if well[id] == nil {
+			t.Errorf("no call of %s", id)
+			continue
+		}
+		for _, c := range wrongCalls(route, well[id]) {
+			wrong[c.id]++
+			t.Run("wrong/"+id, func(t *testing.T) { callWrongly(t, r, route, &c) })
+		}
+	}
+	for _, c := range moreWrongCalls {
+		wrong[c.id]++
+		t.Run("wrong/"+c.id, func(t *testing.T) { callWrongly(t, r, routes[c.id], &c) })
+	}
+	for id := range routes {
+		if (wrong[id] == 0) != slices.Contains(nothingWrong, id) {
+			t.Errorf("%s has %d wrong calls", id, wrong[id])
+		}
+	}
+	for i := range wellCalls {
+		c := &wellCalls[i]
+		t.Run("well/"+c.id, func(t *testing.T) { callWell(t, r, routes[c.id], c) })
+		if c.id == "upgrade" && !t.Failed() { // and another daemon goes on
+			if err := <-r.ended; err != nil {
+				t.Fatalf("the daemon: %v", err)
+			}
+			r = startDaemon(t, dirs)
+			if s := get[api.Session](r, "GET", "/sessions/shell", nil); s.State != "running" {
+				t.Errorf("after the upgrade the shell is %s", s.State)
+			}
+		}
+	}
+	if err := <-r.ended; err != nil {
+		t.Errorf("the daemon: %v", err)
+	}
+}
+
+func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
+	t.Helper()
+	var a answer
+	switch {
+	case c.id == "events":
+		a = firstEvent(t, r, pathOf(route, c.path))
+	case route.Answer == nil:
+		openSocket(t, r, pathOf(route, c.path))
+		return
+	default:
+		a = r.ask(route.Method, pathOf(route, c.path), c.body)
+	}
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if a.header.Get("Content-Type") == "application/json" {
+		strictly(t, a.body, reflect.New(route.Answer).Interface())
+	}
+	if c.check != nil {
+		c.check(t, a)
+	}
+}
+
+func callWrongly(t *testing.T, r *running, route *httpapi.Route, c *wrongCall) {
+	t.Helper()
+	path := pathOf(route, c.path)
+	if strings.Contains(path, "{shell}") {
+		path = strings.ReplaceAll(path, "{shell}", get[api.Session](r, "GET", "/sessions/shell", nil).ID)
+	}
+	a := r.ask(route.Method, path, c.body)
+	var e api.Error
+	strictly(t, a.body, &e)
+	if e.Code != c.code || a.status != (&api.Error{Code: c.code}).GetStatus() || e.Message == "" || !strings.Contains(e.Hint, c.hint) {
+		t.Errorf("%s %s %s: %d %s, want %s, hint %q", route.Method, path, c.body, a.status, a.body, c.code, c.hint)
+	}
+	if !slices.Contains(route.Errors, e.Code) && !slices.Contains(httpapi.AnyRequest, e.Code) {
+		t.Errorf("%s gives %s, which its row has not", route.ID, e.Code)
+	}
+}
+
+// strictly reads JSON into a value that has to have all of it.
+func strictly(t *testing.T, body []byte, v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		t.Errorf("%T: %v in %.500s", v, err, body)
+	}
+}
+
+// firstEvent is the first line with data of a stream of events.
+func firstEvent(t *testing.T, r *running, path string) answer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://daemon"+api.Version+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			return answer{resp.StatusCode, resp.Header, []byte(data)}
+		}
+	}
+	t.Fatal("no event")
+	return answer{}
+}
+
+// openSocket opens a WebSocket and reads a message from it.
+func openSocket(t *testing.T, r *running, path string) {
+	t.Helper()
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", r.dirs.Socket())
+	}}
+	ws, _, err := d.DialContext(t.Context(), fmt.Sprintf("ws://daemon%s%s", api.Version, path), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	if _, b, err := ws.ReadMessage(); err != nil || len(b) == 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+}
