@@ -75,7 +75,7 @@ func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
-		r.Background = j.s.reg.Background(j.e, st.Started)
+		r.Background = j.e.Background(st.Started)
 	}
 }
 
@@ -179,7 +179,7 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	if ended {
 		j.parse(ctx, r, c.Text)
 	}
-	r.Background = j.s.reg.Background(j.e, j.began)
+	r.Background = j.e.Background(j.began)
 }
 
 // fillAnswers puts in what the rules that came with a line did.

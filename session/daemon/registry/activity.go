@@ -3,16 +3,11 @@
 package registry
 
 import (
-	"context"
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/output/progress"
-	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/store"
 )
 
 // Newest stands for the number of a session's newest command.
@@ -111,89 +106,4 @@ func (w *activity) ended(n int, how outcome) {
 		w.ends <- how
 		w.ends = nil
 	}
-}
-
-// followCommand begins or ends to follow a command of a session's shell.
-func (h *Registry) followCommand(e *Handle, c *session.Command) {
-	n := int(c.Number)
-	if c.Running {
-		if e.device != nil {
-			h.follow(e, task{n: n, command: c.Text, cwd: c.CwdBefore, from: c.Start, began: c.Began})
-		}
-		return
-	}
-	e.activity.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
-}
-
-// followProgram follows what a session was started with, if it is no shell for a person.
-func (h *Registry) followProgram(e *Handle, l *shell.Launch) {
-	r := e.Record()
-	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
-		return
-	}
-	h.follow(e, task{command: spawn.Quote(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
-}
-
-// programEnded is told of the end of a session.
-func (h *Registry) programEnded(e *Handle, st session.Status) {
-	how := outcome{to: st.Offset, at: st.Ended}
-	if x := st.Exit; x != nil {
-		if how.signal = x.Signal; x.Signal == "" {
-			how.exit = &x.Code
-		}
-	}
-	e.activity.ended(0, how)
-}
-
-// followAgain goes on with the command that ran when the daemon before this one ended.
-func (h *Registry) followAgain(ctx context.Context, e *Handle) {
-	list, err := h.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
-	if err != nil || len(list) == 0 {
-		return
-	}
-	c := list[0]
-	h.follow(e, task{n: c.N, command: c.Text, cwd: c.Cwd, from: c.From, began: c.Started})
-}
-
-// follow reads what a task prints, in the background.
-func (h *Registry) follow(e *Handle, j task) {
-	ends := e.activity.begins(j.n)
-	if ends == nil {
-		return
-	}
-	f := &watcher{reg: h, e: e, task: j, ends: ends}
-	h.watchers.run(func(ctx context.Context) {
-		_ = h.contain("follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
-	})
-}
-
-// watchers are the goroutines that read what commands print.
-type watchers struct {
-	mu     sync.Mutex
-	closed bool
-	group  sync.WaitGroup
-	ctx    context.Context
-	cancel context.CancelFunc
-}
-
-func newWatchers() *watchers {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &watchers{ctx: ctx, cancel: cancel}
-}
-
-func (f *watchers) run(follow func(context.Context)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.closed {
-		f.group.Go(func() { follow(f.ctx) })
-	}
-}
-
-// stop ends them and waits.
-func (f *watchers) stop() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.cancel()
-	f.group.Wait()
 }

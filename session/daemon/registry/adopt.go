@@ -136,7 +136,7 @@ func (h *Registry) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		return err
 	}
-	h.followAgain(ctx, e)
+	h.watchers.again(ctx, e)
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 	}
 	e.begin(s, dev)
 	if dev != nil {
-		h.followProgram(e, cfg.Shell)
+		h.watchers.program(e, cfg.Shell)
 		s.Start()
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // ran records a command that began or ended.
 func (h *Registry) ran(e *Handle, c session.Command) {
 	h.host.Ran(e, &c)
-	h.followCommand(e, &c)
+	h.watchers.command(e, &c)
 	if e.Record().Temporary {
 		return
 	}

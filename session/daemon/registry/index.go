@@ -103,7 +103,7 @@ func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bo
 		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := x.reg.contain("index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
+		if err := contain(x.reg.log, "index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
 			x.reg.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}

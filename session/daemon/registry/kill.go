@@ -112,7 +112,7 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 // grace, too; what is killed is not waited for here.
 func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
 	until := time.Now().Add(s.Grace)
-	if !t.h.endsWithin(ctx, t.e, s.Grace) {
+	if !t.e.endsWithin(ctx, s.Grace) {
 		return false
 	}
 	switch {
@@ -151,7 +151,7 @@ func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step) ([]
 }
 
 // endsWithin waits for the process's end.
-func (h *Registry) endsWithin(ctx context.Context, e *Handle, d time.Duration) bool {
+func (e *Handle) endsWithin(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	_, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})

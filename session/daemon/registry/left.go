@@ -45,7 +45,7 @@ func (e *Handle) leftover() []int {
 func (h *Registry) NoteLeft(e *Handle) []sys.Process {
 	var left []sys.Process
 	if e.device != nil && (e.device.cgroup != "" || e.device.keeperPID > 0) {
-		for _, pid := range h.Background(e, time.Time{}) {
+		for _, pid := range e.Background(time.Time{}) {
 			if p, ok := processOf(pid); ok {
 				left = append(left, p)
 			}
@@ -69,27 +69,6 @@ func (h *Registry) SeeLeft(e *Handle) []sys.Process {
 		return sys.Living(left)
 	}
 	return h.NoteLeft(e)
-}
-
-// noteAllLeft does that for all ended sessions, with one look.
-func (h *Registry) noteAllLeft() {
-	var seen *sys.Table
-	for _, e := range h.All() {
-		if e.Session.Status().State == session.Running {
-			continue
-		}
-		if e.device != nil && e.device.cgroup != "" { // which knows better
-			h.NoteLeft(e)
-			continue
-		}
-		if seen == nil {
-			seen = h.walker.look()
-		}
-		left := sys.Living(seen.Of(0, e.rec.ID))
-		e.mu.Lock()
-		e.left, e.looked = left, true
-		e.mu.Unlock()
-	}
 }
 
 // processesOf are a session's processes, its own among them while it runs.
@@ -162,7 +141,7 @@ func awaitEnd(all []sys.Process, within time.Duration) {
 // among them, that started after a time. It asks nobody that takes long: the session's
 // cgroup, else the kernel's lists of children: the session's own, and its keeper's, who gets
 // those whose parents ended.
-func (h *Registry) Background(e *Handle, since time.Time) []int {
+func (e *Handle) Background(since time.Time) []int {
 	leader := e.Session.Status().PID
 	var all []int
 	switch {

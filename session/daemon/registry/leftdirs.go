@@ -3,7 +3,6 @@
 package registry
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -71,16 +70,4 @@ func (h *Registry) isHalfMade(id, path string) bool {
 		return false
 	}
 	return j.End() == 0 && j.Close() == nil
-}
-
-// emptyLog leaves nothing of removed sessions, such as values that were given to them for
-// their environment, in the database's log.
-func (h *Registry) emptyLog(ctx context.Context) {
-	if !h.forgotten.Swap(false) {
-		return
-	}
-	if err := h.store.ForgetRemoved(ctx); err != nil {
-		h.forgotten.Store(true)
-		h.log.Debug("the database's log still holds removed sessions", "err", err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -35,73 +36,73 @@ const (
 // KeptJobs is how many records of jobs are kept.
 const KeptJobs = 5000
 
-// maintenance looks after histories: syncs them, packs them, drops what is over the budget.
-type maintenance struct {
+// Maintenance looks after histories: syncs them, packs them, drops what is over the budget.
+type Maintenance struct {
 	reg    *Registry
 	packed map[string]uint64 // by session: output when it was last packed
 }
 
-func (j *maintenance) run(ctx context.Context) {
-	conf := j.reg.conf
+func (m *Maintenance) run(ctx context.Context) {
+	conf := m.reg.conf
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	defer sync.Stop()
 	defer tidy.Stop()
 	defer pack.Stop()
-	j.reg.noteAllLeft() // of sessions that ended under an earlier daemon
+	m.noteAllLeft() // of sessions that ended under an earlier daemon
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-sync.C:
 			if conf.Get().Sync.Policy != config.SyncNever {
-				j.sync(now)
+				m.sync(now)
 			}
 		case now := <-look.C:
 			if conf.Look(now) {
 				sync.Reset(conf.Get().Sync.Interval)
-				j.reg.Bus.Publish("config", nil)
+				m.reg.Bus.Publish("config", nil)
 			}
 		case <-pack.C:
-			j.pack(ctx)
-			j.reg.emptyLog(ctx)
+			m.pack(ctx)
+			m.emptyLog(ctx)
 		case now := <-tidy.C:
-			j.reg.noteAllLeft()
-			if err := j.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
-				j.reg.log.Error("forget old jobs", "err", err)
+			m.noteAllLeft()
+			if err := m.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
+				m.reg.log.Error("forget old jobs", "err", err)
 			}
-			if _, err := j.reg.Tidy(ctx, now, j.reg.budget()); err != nil {
-				j.reg.log.Error("keep histories within the budget", "err", err)
+			if _, err := m.Tidy(ctx, now, m.budget()); err != nil {
+				m.reg.log.Error("keep histories within the budget", "err", err)
 			}
 		}
 	}
 }
 
-func (j *maintenance) sync(now time.Time) {
-	for _, e := range j.reg.unordered() {
+func (m *Maintenance) sync(now time.Time) {
+	for _, e := range m.reg.unordered() {
 		if err := e.Session.Sync(now); err != nil {
-			j.reg.log.Error("sync a history", "session", e.rec.ID, "err", err)
+			m.reg.log.Error("sync a history", "session", e.rec.ID, "err", err)
 		}
 	}
 }
 
 // pack compacts the histories of sessions that rest, one after the other.
-func (j *maintenance) pack(ctx context.Context) {
+func (m *Maintenance) pack(ctx context.Context) {
 	packed := false
 	defer func() {
 		if packed { // sessions that rest have given memory up, too
 			debug.FreeOSMemory()
 		}
 	}()
-	all := j.reg.All()
-	maps.DeleteFunc(j.packed, func(id string, _ uint64) bool { return j.reg.ByID(id) == nil })
+	all := m.reg.All()
+	maps.DeleteFunc(m.packed, func(id string, _ uint64) bool { return m.reg.ByID(id) == nil })
 	for _, e := range all {
 		_, end := e.Session.OutputRange()
 		if ctx.Err() != nil {
 			return
 		}
-		if j.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactRest || e.Record().Temporary {
+		if m.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactRest || e.Record().Temporary {
 			continue
 		}
 		e.manifest.Lock() // its directory is not removed meanwhile
@@ -112,32 +113,32 @@ func (j *maintenance) pack(ctx context.Context) {
 		}
 		e.manifest.Unlock()
 		if err != nil && ctx.Err() == nil {
-			j.reg.log.Error("pack a history", "session", e.rec.ID, "err", err)
+			m.reg.log.Error("pack a history", "session", e.rec.ID, "err", err)
 		}
-		j.packed[e.rec.ID], packed = end, true
+		m.packed[e.rec.ID], packed = end, true
 	}
 }
 
-func (h *Registry) budget() Budget {
-	r := h.conf.Get().Retention
+func (m *Maintenance) budget() Budget {
+	r := m.reg.conf.Get().Retention
 	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 
 // Tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a
 // whole.
-func (h *Registry) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
+func (m *Maintenance) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
 	p := api.Pruned{Removed: []string{}, Cut: []string{}}
 	var usages []journal.Usage
 	entries := map[string]*Handle{}
 	var errs []error
-	for _, e := range h.All() {
+	for _, e := range m.reg.All() {
 		if e.Record().Temporary {
 			if st := e.Session.Status(); st.State != session.Running && now.Sub(st.Ended) > TemporaryGrace && len(e.leftover()) == 0 {
-				e.Clients.IfEmpty(func() { h.RemoveEnded(e) })
+				e.Clients.IfEmpty(func() { m.reg.RemoveEnded(e) })
 			}
 			continue
 		}
-		dir := filepath.Join(h.dirs.Session(e.rec.ID), "journal")
+		dir := filepath.Join(m.reg.dirs.Session(e.rec.ID), "journal")
 		before, err := journal.Measure(dir)
 		if err != nil {
 			errs = append(errs, err)
@@ -153,7 +154,7 @@ func (h *Registry) Tidy(ctx context.Context, now time.Time, b Budget) (api.Prune
 		}
 		if after.Bytes < before.Bytes {
 			if start, _ := e.Session.OutputRange(); start > 0 {
-				errs = append(errs, h.Index.forgetBefore(ctx, e.rec.ID, start))
+				errs = append(errs, m.reg.Index.forgetBefore(ctx, e.rec.ID, start))
 			}
 			p.Cut, p.Bytes = append(p.Cut, e.Record().Name), p.Bytes+before.Bytes-after.Bytes
 		}
@@ -164,7 +165,7 @@ func (h *Registry) Tidy(ctx context.Context, now time.Time, b Budget) (api.Prune
 		usages, entries[dir] = append(usages, after), e
 	}
 	for _, drop := range journal.Plan(now, usages, journal.Budget{MaxBytes: b.TotalBytes, MaxDead: b.Dead, MaxDeadAge: b.DeadAge}) {
-		if err := h.carryOut(ctx, now, entries[drop.Dir], drop, &p); err != nil {
+		if err := m.carryOut(ctx, now, entries[drop.Dir], drop, &p); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -172,18 +173,18 @@ func (h *Registry) Tidy(ctx context.Context, now time.Time, b Budget) (api.Prune
 }
 
 // carryOut drops one thing.
-func (h *Registry) carryOut(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
+func (m *Maintenance) carryOut(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
 	before, err := journal.Measure(drop.Dir)
 	if err != nil {
 		return err
 	}
 	name := e.Record().Name
-	if drop.Keep == 0 && len(h.NoteLeft(e)) > 0 { // removing it would end them
+	if drop.Keep == 0 && len(m.reg.NoteLeft(e)) > 0 { // removing it would end them
 		return nil
 	}
 	if drop.Keep == 0 {
-		h.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
-		if err := h.Remove(ctx, e, false); err != nil {
+		m.reg.log.Info("an ended session is over the budget", "session", e.rec.ID, "name", name, "why", drop.Why)
+		if err := m.reg.Remove(ctx, e, false); err != nil {
 			return err
 		}
 		p.Removed, p.Bytes = append(p.Removed, name), p.Bytes+before.Bytes
@@ -193,9 +194,42 @@ func (h *Registry) carryOut(ctx context.Context, now time.Time, e *Handle, drop 
 		return err
 	}
 	start, _ := e.Session.OutputRange()
-	ferr := h.Index.forgetBefore(ctx, e.rec.ID, start)
+	ferr := m.reg.Index.forgetBefore(ctx, e.rec.ID, start)
 	after, err := journal.Measure(drop.Dir)
 	err = errors.Join(err, ferr)
 	p.Cut, p.Bytes = append(p.Cut, name), p.Bytes+before.Bytes-after.Bytes
 	return err
+}
+
+// emptyLog leaves nothing of removed sessions, such as values that were given to them for
+// their environment, in the database's log.
+func (m *Maintenance) emptyLog(ctx context.Context) {
+	if !m.reg.forgotten.Swap(false) {
+		return
+	}
+	if err := m.reg.store.ForgetRemoved(ctx); err != nil {
+		m.reg.forgotten.Store(true)
+		m.reg.log.Debug("the database's log still holds removed sessions", "err", err)
+	}
+}
+
+// noteAllLeft notes what is left behind of all ended sessions, with one look.
+func (m *Maintenance) noteAllLeft() {
+	var seen *sys.Table
+	for _, e := range m.reg.All() {
+		if e.Session.Status().State == session.Running {
+			continue
+		}
+		if e.device != nil && e.device.cgroup != "" { // which knows better
+			m.reg.NoteLeft(e)
+			continue
+		}
+		if seen == nil {
+			seen = m.reg.walker.look()
+		}
+		left := sys.Living(seen.Of(0, e.rec.ID))
+		e.mu.Lock()
+		e.left, e.looked = left, true
+		e.mu.Unlock()
+	}
 }

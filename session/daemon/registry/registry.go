@@ -47,21 +47,22 @@ type Registry struct {
 	kept   map[string]bool // ids of the sessions that keepers had at the start
 	silent map[string]bool // keys of keepers that ran then and did not answer
 
-	Bus        events.Bus
-	rebuilding chan struct{}
-	suspects   chan struct{}
-	awake      *session.Awake
-	writes     sync.WaitGroup  // records on their way to the disk
-	restoring  sync.Mutex      // one restore at a time; before mu
-	lost       []*Handle       // went down with their keeper or the machine; set while loading
-	unborn     map[string]bool // sessions that the daemon before did not come to start; likewise
-	Index      *Indexer
-	spawner    spawn.Spawner
-	walker     walker
-	records    writequeue.Queue // records of commands and sessions
-	watchers   *watchers        // read what commands print
-	Terminals  events.Terminals // of attached clients
-	forgotten  atomic.Bool      // a session was removed since the database's log was emptied
+	Bus         events.Bus
+	rebuilding  chan struct{}
+	suspects    chan struct{}
+	awake       *session.Awake
+	writes      sync.WaitGroup  // records on their way to the disk
+	restoring   sync.Mutex      // one restore at a time; before mu
+	lost        []*Handle       // went down with their keeper or the machine; set while loading
+	unborn      map[string]bool // sessions that the daemon before did not come to start; likewise
+	Index       *Indexer
+	spawner     spawn.Spawner
+	walker      walker
+	records     writequeue.Queue // records of commands and sessions
+	watchers    *watchers        // read what commands print
+	Maintenance *Maintenance
+	Terminals   events.Terminals // of attached clients
+	forgotten   atomic.Bool      // a session was removed since the database's log was emptied
 
 	mu     sync.RWMutex
 	byid   map[string]*Handle
@@ -107,15 +108,18 @@ type Config struct {
 	Host     Host
 }
 
+// New is a set without sessions; Load reads those there are.
 func New(c Config) *Registry {
-	return &Registry{
+	h := &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
 		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
-		awake:   session.NewAwake(endedAwake), watchers: newWatchers(),
+		awake:   session.NewAwake(endedAwake),
 	}
+	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
+	return h
 }
 
 // Flush waits until the records of what has happened are written.
@@ -247,7 +251,7 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
-		h.programEnded(e, st)
+		e.programEnded(st)
 		if st.State != session.Running {
 			h.writes.Go(func() { h.spawner.DropState(e.rec.ID) })
 		}
@@ -293,7 +297,7 @@ func (h *Registry) KeeperLost(key string) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	for _, e := range lost {
-		h.endsWithin(ctx, e, endTime)
+		e.endsWithin(ctx, endTime)
 	}
 	again, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -329,7 +333,7 @@ func (h *Registry) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { h.Index.run(ctx) })
-	background.Go(func() { (&maintenance{h, map[string]uint64{}}).run(ctx) })
+	background.Go(func() { h.Maintenance.run(ctx) })
 	return func() {
 		cancel()
 		background.Wait()
@@ -367,10 +371,10 @@ func (h *Registry) KillAll() {
 
 // contain runs what reads a session's output beside its owner. A panic there ends that, and
 // not the daemon.
-func (h *Registry) contain(what, id string, f func() error) (err error) {
+func contain(log *slog.Logger, what, id string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			h.log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
+			log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}()

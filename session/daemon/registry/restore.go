@@ -40,7 +40,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).WithHint("see %s", h.dirs.KeeperLog())
 	}
-	line, err := h.divider(ctx, old)
+	line, err := divider(ctx, old)
 	anew := errors.Is(err, session.ErrQuarantined)
 	if err != nil && !anew {
 		return nil, err
@@ -69,7 +69,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 
 // divider is what stands between the old output and the new: it ends every mode the old
 // programs left set, goes below what they printed and says when.
-func (h *Registry) divider(ctx context.Context, e *Handle) ([]byte, error) {
+func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	_, end := e.Session.OutputRange()
 	engine, err := e.Session.Past(ctx, end)
 	if err != nil {

@@ -66,7 +66,7 @@ func (f *watcher) run(ctx context.Context) {
 			f.end(ctx, how, ok)
 			return
 		case <-past:
-			f.m.Expect(f.reg.earlier(ctx, f.e, &f.task))
+			f.m.Expect(f.earlier(ctx))
 		case <-w.Output:
 		}
 		if f.read(ctx, f.e.end()) != nil {
@@ -229,17 +229,17 @@ func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 const earlierRuns = 64
 
 // earlier is how long a task took before, newest first: those that succeeded.
-func (h *Registry) earlier(ctx context.Context, e *Handle, j *task) []time.Duration {
-	if j.n == 0 {
-		return h.earlierPrograms(e, j)
+func (f *watcher) earlier(ctx context.Context) []time.Duration {
+	if f.task.n == 0 {
+		return f.earlierPrograms()
 	}
-	list, err := h.store.Commands(ctx, store.CommandQuery{Text: j.command, Newest: true, Limit: earlierRuns})
+	list, err := f.reg.store.Commands(ctx, store.CommandQuery{Text: f.task.command, Newest: true, Limit: earlierRuns})
 	if err != nil {
-		h.log.Warn("look up earlier runs", "session", e.rec.ID, "err", err)
+		f.reg.log.Warn("look up earlier runs", "session", f.e.rec.ID, "err", err)
 	}
 	var took []time.Duration
 	for _, c := range list {
-		if c.Text == j.command && c.Cwd == j.cwd && c.ExitCode != nil && *c.ExitCode == 0 && c.Ended.After(c.Started) {
+		if c.Text == f.task.command && c.Cwd == f.task.cwd && c.ExitCode != nil && *c.ExitCode == 0 && c.Ended.After(c.Started) {
 			took = append(took, c.Ended.Sub(c.Started))
 		}
 	}
@@ -247,11 +247,11 @@ func (h *Registry) earlier(ctx context.Context, e *Handle, j *task) []time.Durat
 }
 
 // earlierPrograms is the same of sessions.
-func (h *Registry) earlierPrograms(e *Handle, j *task) []time.Duration {
+func (f *watcher) earlierPrograms() []time.Duration {
 	var took []time.Duration
-	for _, other := range h.All() {
+	for _, other := range f.reg.All() {
 		r := other.Record()
-		if other != e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == j.cwd && slices.Equal(r.Argv, j.argv) && r.Ended.After(r.Started) {
+		if other != f.e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == f.task.cwd && slices.Equal(r.Argv, f.task.argv) && r.Ended.After(r.Started) {
 			took = append(took, r.Ended.Sub(r.Started))
 		}
 	}

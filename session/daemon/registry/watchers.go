@@ -1,0 +1,100 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"sync"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// watchers are the goroutines that read what commands print.
+type watchers struct {
+	reg *Registry
+
+	mu     sync.Mutex
+	closed bool
+	group  sync.WaitGroup
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func newWatchers(reg *Registry) *watchers {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &watchers{reg: reg, ctx: ctx, cancel: cancel}
+}
+
+func (w *watchers) run(follow func(context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.group.Go(func() { follow(w.ctx) })
+	}
+}
+
+// stop ends them and waits.
+func (w *watchers) stop() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.cancel()
+	w.group.Wait()
+}
+
+// command begins or ends to follow a command of a session's shell.
+func (w *watchers) command(e *Handle, c *session.Command) {
+	n := int(c.Number)
+	if c.Running {
+		if e.device != nil {
+			w.follow(e, task{n: n, command: c.Text, cwd: c.CwdBefore, from: c.Start, began: c.Began})
+		}
+		return
+	}
+	e.activity.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
+}
+
+// program follows what a session was started with, if it is no shell for a person.
+func (w *watchers) program(e *Handle, l *shell.Launch) {
+	r := e.Record()
+	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
+		return
+	}
+	w.follow(e, task{command: spawn.Quote(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
+}
+
+// programEnded is told of the end of a session.
+func (e *Handle) programEnded(st session.Status) {
+	how := outcome{to: st.Offset, at: st.Ended}
+	if x := st.Exit; x != nil {
+		if how.signal = x.Signal; x.Signal == "" {
+			how.exit = &x.Code
+		}
+	}
+	e.activity.ended(0, how)
+}
+
+// again goes on with the command that ran when the daemon before this one ended.
+func (w *watchers) again(ctx context.Context, e *Handle) {
+	list, err := w.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return
+	}
+	c := list[0]
+	w.follow(e, task{n: c.N, command: c.Text, cwd: c.Cwd, from: c.From, began: c.Started})
+}
+
+// follow reads what a task prints, in the background.
+func (w *watchers) follow(e *Handle, j task) {
+	ends := e.activity.begins(j.n)
+	if ends == nil {
+		return
+	}
+	f := &watcher{reg: w.reg, e: e, task: j, ends: ends}
+	w.run(func(ctx context.Context) {
+		_ = contain(w.reg.log, "follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
+	})
+}
