@@ -103,10 +103,10 @@ func TestLineKilledBeforeItWasTyped(t *testing.T) {
 		waitText(t, s.Session, "$")
 		killed := t.TempDir()
 		if err := s.do(testContext(t), func() {
-			s.markLine("a-job")
+			s.typing.markLine("a-job")
 			s.lines.tellTyped(&Line{Text: "make", ID: "a-job"})
 			if typed {
-				s.lineNote("a-job")()
+				s.typing.lineNote("a-job")()
 			}
 			if err := os.CopyFS(killed, os.DirFS(s.dir)); err != nil {
 				t.Error(err)

@@ -113,14 +113,14 @@ func (s *Session) revive() (vterm.Engine, error) {
 
 // rest gives the emulator of an ended session up, unless somebody waits for something on it.
 func (s *Session) rest() {
-	if !s.over() || s.quarantined || s.engine == nil || s.waits.Len() > 0 {
+	if !s.over() || s.quarantined || s.engine == nil || s.waits.set.Len() > 0 {
 		return
 	}
 	s.checkpoint()
 	s.check.Stop()
 	s.events = nil
 	s.inputwait = newInputWait(s)
-	s.waits.Forget()
+	s.waits.set.Forget()
 	s.engine = nil
 }
 

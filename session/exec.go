@@ -154,9 +154,9 @@ func (h *lineHost) typeLine(r *Run) error {
 	r.unseen = m.Canonical && !m.Echo
 	r.prompt = s.inputwait.machine.CursorLine()
 	h.noteTyped(data)
-	s.markLine(r.ID)
+	s.typing.markLine(r.ID)
 	h.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
-	_, err = s.inputs.AddNoted(context.Background(), data, s.lineNote(r.ID))
+	_, err = s.typing.queue.AddNoted(context.Background(), data, s.typing.lineNote(r.ID))
 	return err
 }
 
@@ -261,10 +261,10 @@ func (h *lineHost) lineModes() (m sys.Modes) {
 // noteTyped moves the anchor of waits: what comes now answers what was typed now.
 func (h *lineHost) noteTyped(data []byte) {
 	s := h.s
-	s.rememberTyped(data)
+	s.typing.rememberTyped(data)
 	s.rules.typed(data, false)
-	s.typedSomething()
-	s.typedAt = s.moment(s.off)
+	s.inputwait.typedSomething()
+	s.typing.at = s.moment(s.off)
 }
 
 // tellTyped tells the tracker of a line, and the journal, from which a restart tells it
@@ -273,13 +273,13 @@ func (h *lineHost) tellTyped(l *Line) {
 	s := h.s
 	h.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
 	s.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
-	s.dedup.RememberLine(l.ID)
+	s.typing.dedup.RememberLine(l.ID)
 }
 
 // Typed tells whether the line with an id was given to the shell, by this process or the
 // one before a restart.
 func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) {
-	err = s.do(ctx, func() { typed = s.dedup.HasLine(id) })
+	err = s.do(ctx, func() { typed = s.typing.dedup.HasLine(id) })
 	return typed, err
 }
 

@@ -4,20 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/session/ring"
-	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
 // ErrTypedAhead is returned for a secret before which other input waits to be read.
@@ -74,9 +66,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
 			return
 		}
-		if before, was, mark := s.dedup.Before(t.ID); was {
+		if before, was, mark := s.typing.dedup.Before(t.ID); was {
 			r = before
-			s.noteID(mark)
+			s.typing.noteID(mark)
 			return
 		}
 		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
@@ -87,7 +79,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			err = ErrEcho
 			return
 		}
-		if t.Secret && !t.Force && s.typedAhead() {
+		if t.Secret && !t.Force && s.typing.typedAhead() {
 			err = ErrTypedAhead
 			return
 		}
@@ -96,137 +88,35 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
 		r.Cursor = s.off
-		s.typedAt = s.moment(s.off)
+		s.typing.at = s.moment(s.off)
 		s.lines.noteEntered(data)
 		noted := len(data)
 		if t.Secret {
 			noted = 0 // its length is nobody's business either
 		} else if !s.record.Apart() { // pipes echo nothing
-			s.rememberTyped(data)
+			s.typing.rememberTyped(data)
 		}
 		s.rules.typed(data, t.Secret)
 		if !s.record.Apart() {
-			s.typedSomething()
+			s.inputwait.typedSomething()
 		}
 		if len(data) > 0 {
-			note := s.inputNote(t.ID, r)
+			note := s.typing.inputNote(t.ID, r)
 			if t.Secret && !t.Force {
-				err = s.inputs.AddNow(data, note)
+				err = s.typing.queue.AddNow(data, note)
 			} else {
-				done, err = s.inputs.AddNoted(ctx, data, note)
+				done, err = s.typing.queue.AddNoted(ctx, data, note)
 			}
 			kind := journal.InputTyped
 			if t.Paste {
 				kind = journal.InputPaste
 			}
 			s.noteInput(kind, noted)
-			s.noteID(s.dedup.Remember(t.ID, r))
+			s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
 		}
 	})
 	if err = errors.Join(opErr, err); err != nil || done == nil {
 		return r, err
 	}
 	return r, <-done
-}
-
-// rememberTyped notes what is being typed, for those who look for its answer.
-func (s *Session) rememberTyped(data []byte) {
-	if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
-		s.input.Typed(s.off)
-	}
-	lines := echo.Lines(data)
-	if lines == nil {
-		return
-	}
-	var f vterm.Frame
-	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // the cursor only
-	s.typed.Add(echo.Text{At: s.off, Lines: lines, Row: s.topRow() + uint64(f.Cursor.Row), Col: f.Cursor.Col})
-}
-
-// typedAhead says whether input that was typed may still wait to be read.
-func (s *Session) typedAhead() bool {
-	if s.cfg.Device == nil || s.record.Apart() { // pipes show nothing
-		return false
-	}
-	return s.ahead.Waits(s.inputs, func() (n int) {
-		_ = s.cfg.Device.Control(func(fd int) (err error) {
-			n, err = sys.UnreadInput(fd)
-			return err
-		})
-		return n
-	})
-}
-
-// noteID has the journal remember by its id what was typed.
-func (s *Session) noteID(mark []byte) {
-	if len(mark) > 0 {
-		s.note(mark)
-	}
-}
-
-// inputNote notes in the ring that input is being typed. nil: nothing is to be noted.
-func (s *Session) inputNote(id string, t Typed) func() {
-	return s.ringNote(id, typing.InputNote(id, t))
-}
-
-// lineNote notes that a line is being typed that was marked.
-func (s *Session) lineNote(id string) func() { return s.ringNote(id, typing.LineTyping(id, s.off)) }
-
-func (s *Session) ringNote(id string, n ring.Typing) func() {
-	if id == "" || s.ring == nil {
-		return nil
-	}
-	return func() { s.ring.NoteTyping(n) }
-}
-
-// markLine notes in the ring that a line is being marked.
-func (s *Session) markLine(id string) {
-	if note := s.ringNote(id, typing.LineMarked(id, s.off)); note != nil {
-		note()
-	}
-}
-
-// takeLeftTyping takes what the owner before this one was typing when it ended.
-func (s *Session) takeLeftTyping() {
-	if s.ring == nil {
-		return
-	}
-	if t, ok := s.ring.Typing(); ok {
-		s.dedup.Left(t)
-	}
-}
-
-// dedupFile has the ids that a checkpoint makes a replay pass by, in a session's directory. It
-// is written before the checkpoint.
-const dedupFile = "inputs.json"
-
-// saveDedup writes the ids down, unless that was done.
-func (s *Session) saveDedup() {
-	b, err := s.dedup.State()
-	if b == nil && err == nil {
-		return
-	}
-	path := filepath.Join(s.cfg.Dir, dedupFile)
-	if err == nil {
-		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
-	}
-	if err != nil {
-		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)
-		return
-	}
-	s.dedup.Saved()
-}
-
-// resumeDedup reads what saveDedup wrote.
-func (s *Session) resumeDedup() {
-	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, dedupFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return
-	}
-	if err == nil {
-		err = s.dedup.Resume(b)
-	}
-	if err != nil {
-		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
-	}
 }

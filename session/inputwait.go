@@ -95,7 +95,7 @@ func (h *inputWait) Probe() (p inputwait.Probe) {
 // Screen implements inputwait.Host.
 func (h *inputWait) Screen() inputwait.Screen {
 	s := h.s
-	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typed, Editor: &s.input}
+	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typing.texts, Editor: &s.typing.editor}
 	s.engine.Frame(&sc.Frame, vterm.Query{})
 	return sc
 }
@@ -104,18 +104,20 @@ func (h *inputWait) Screen() inputwait.Screen {
 func (h *inputWait) output(now time.Time) { h.lookAt(h.machine.Output(now)) }
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
-func (s *Session) typedSomething() {
-	s.replies.Unread = false
+func (h *inputWait) typedSomething() {
+	s := h.s
+	s.typing.replies.Unread = false
 	if s.Status().Needs.Kind != evidence.None {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}
-	s.guessPrompt(false)
+	h.guessPrompt(false)
 	s.inputwait.lookAt(s.inputwait.machine.Typed())
 }
 
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
 // its prompt.
-func (s *Session) guessPrompt(is bool) {
+func (h *inputWait) guessPrompt(is bool) {
+	s := h.s
 	if s.lines.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
 		return
 	}
@@ -130,27 +132,29 @@ func (s *Session) guessPrompt(is bool) {
 }
 
 // look finds out whether the program waits for input.
-func (s *Session) look() {
+func (h *inputWait) look() {
+	s := h.s
 	m := s.inputwait.machine
 	f, ok := m.Look()
 	switch {
 	case !ok:
 	case f.AtPrompt:
-		s.needs(evidence.Verdict{})
+		h.needs(evidence.Verdict{})
 		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
 	default:
-		s.guessPrompt(f.Verdict.Kind == evidence.Prompt)
-		s.needs(f.Verdict)
+		h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
+		h.needs(f.Verdict)
 		if s.lines.followed() && f.Later {
 			s.lines.machine.Look()
 		}
-		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.AwaitsInput(s.lines.followed())))
+		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.set.AwaitsInput(s.lines.followed())))
 	}
 }
 
 // needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
 // but waits for a person: it has a kind of its own.
-func (s *Session) needs(v evidence.Verdict) {
+func (h *inputWait) needs(v evidence.Verdict) {
+	s := h.s
 	if nested := v.Kind == evidence.Prompt && s.lines.followed(); !v.Needs && !nested {
 		v = evidence.Verdict{}
 	}

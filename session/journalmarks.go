@@ -42,11 +42,11 @@ func (s *Session) noteCommand(p journal.Phase, v any) {
 func (s *Session) replayMark(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
-		s.typedAt = s.moment(rec.Offset)
+		s.typing.at = s.moment(rec.Offset)
 	case journal.MarkCommand:
 		s.replayCommand(rec)
 	case typing.MarkID:
-		s.dedup.Replay(rec.Data, rec.Offset)
+		s.typing.dedup.Replay(rec.Data, rec.Offset)
 	}
 }
 
@@ -57,10 +57,10 @@ func (s *Session) replayCommand(rec *journal.Record) {
 	}
 	c, err := journal.DecodeCommand(rec.Data)
 	var typed typedMark
-	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.dedup.NeverTyped(typed.ID) {
+	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.typing.dedup.NeverTyped(typed.ID) {
 		return
 	}
-	s.typedAt = s.moment(rec.Offset)
+	s.typing.at = s.moment(rec.Offset)
 	s.lines.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
-	s.dedup.RememberLine(typed.ID)
+	s.typing.dedup.RememberLine(typed.ID)
 }

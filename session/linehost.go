@@ -51,7 +51,7 @@ func (h *lineHost) Do(a lineexec.Action) error {
 	s := h.s
 	switch a.Kind {
 	case lineexec.ActKeys:
-		_, _ = s.inputs.Add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
+		_, _ = s.typing.queue.Add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
 	case lineexec.ActType:
 		return h.typeLine(h.runOf(a.Line))
 	case lineexec.ActWake:
@@ -156,7 +156,7 @@ func (h *lineHost) repairMarks(r *Run) error {
 	s.log.Info("the shell's marks are gone; they are put back", "session", s.cfg.ID)
 	data := []byte(line + "\r")
 	h.noteTyped(data)
-	_, err := s.inputs.Add(context.Background(), data)
+	_, err := s.typing.queue.Add(context.Background(), data)
 	return err
 }
 
@@ -217,7 +217,7 @@ func (h *lineHost) followAnother(a *lineexec.Action) error {
 		return nil
 	}
 	h.shell.other = &otherShell{a.Program, a.Replaced}
-	s.guessPrompt(true)
+	s.inputwait.guessPrompt(true)
 	return errForeign
 }
 
@@ -238,7 +238,7 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 	})
 	data := []byte(line + "\r")
 	h.noteTyped(data)
-	_, err = s.inputs.Add(context.Background(), data)
+	_, err = s.typing.queue.Add(context.Background(), data)
 	return err == nil
 }
 
@@ -254,7 +254,7 @@ func (h *lineHost) shellIsBack() {
 // replies to queries only.
 func (h *lineHost) takeBackReplies() {
 	s := h.s
-	s.inputs.DropReplies()
+	s.typing.queue.DropReplies()
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(sys.FlushUnread) // where it cannot be had, the editor is cleared
 	}

@@ -73,7 +73,7 @@ func argvOf(pid int) []string {
 // nothing that was typed is left to be read.
 func (s *Session) Blocked(ctx context.Context) (blocked bool, err error) {
 	err = s.do(ctx, func() {
-		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.inputs.Empty() {
+		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.typing.queue.Empty() {
 			p := s.lines.Probe()
 			blocked = p.Known && p.Blocked && p.Unread == 0
 		}

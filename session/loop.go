@@ -20,7 +20,7 @@ const (
 func (s *Session) run() {
 	defer close(s.stopped)
 	built := false
-	s.takeLeftTyping()
+	s.typing.takeLeftTyping()
 	if s.guard(func() { built = s.rebuild() }) == nil && !built {
 		s.abandon()
 		return
@@ -54,10 +54,10 @@ func (s *Session) turn() (over bool) {
 		case <-s.check.C():
 			s.checkpoint()
 		case <-s.inputwait.C():
-			s.look()
+			s.inputwait.look()
 		case <-s.lines.timer:
 			s.lines.execDue()
-		case <-s.nextWait():
+		case <-s.waits.nextWait():
 		case <-s.retry():
 		case <-s.rules.C():
 			s.rules.due()
@@ -127,10 +127,10 @@ func (s *Session) ingest(p []byte) {
 
 // showNew gives p to everything that looks at output.
 func (s *Session) showNew(p []byte) {
-	s.emulate(p)
+	s.typing.emulate(p)
 	s.off += uint64(len(p))
 	s.applyEvents(s.off)
-	s.waits.Output(p, s.off-uint64(len(p)))
+	s.waits.set.Output(p, s.off-uint64(len(p)))
 	s.rules.output(p)
 }
 
@@ -166,7 +166,7 @@ func (s *Session) publish() {
 		s.watch.output()
 		return
 	}
-	s.answer()
+	s.typing.answer()
 	if s.record.Apart() {
 		defer s.watch.output() // the streams of what was taken are known from here on
 	}
@@ -180,7 +180,7 @@ func (s *Session) publish() {
 	s.check.Grew(s.off)
 	s.keepScreen()
 	s.inputwait.output(now)
-	s.waits.Changed()
+	s.waits.set.Changed()
 }
 
 // applyEvents turns the emulator's events into status. The emulator has seen the output up
@@ -222,7 +222,7 @@ func (s *Session) afterDrain() {
 	if s.exit != nil && s.off >= s.exitAt {
 		s.ended()
 	}
-	s.waits.Check()
+	s.waits.set.Check()
 	s.rules.schedule()
 	if s.closed && s.Status().State != Running && !s.released && s.drained() {
 		s.released = true
@@ -241,7 +241,7 @@ func (s *Session) detach() {
 		return
 	}
 	s.forgetRing()
-	s.inputs.End()
+	s.typing.queue.End()
 	s.cfg.Device.Release()
 	s.mayRest()
 }
@@ -288,7 +288,7 @@ func (s *Session) finish() {
 
 // leave ends what depends on nothing that can panic.
 func (s *Session) leave() {
-	s.inputs.End()
+	s.typing.queue.End()
 	s.aside.Wait()
 	s.endDormancy()
 	if s.Status().State != Running {

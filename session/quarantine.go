@@ -75,7 +75,7 @@ func (s *Session) quarantine(why string) {
 		}()
 		s.lines.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
-	s.waits.GiveUp(again) // an end can be waited for still
+	s.waits.set.GiveUp(again) // an end can be waited for still
 	if !again {
 		s.update(ChangeQuarantine, func(st *Status) {
 			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.off

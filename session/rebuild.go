@@ -48,7 +48,7 @@ func (s *Session) checkpoint() {
 		return
 	}
 	s.lines.saveTracking()
-	s.saveDedup()
+	s.typing.saveDedup()
 	s.saveSaid()
 	buf := snapshots.Get().(*[]byte)
 	defer snapshots.Put(buf)
@@ -108,7 +108,7 @@ func (s *Session) rebuild() bool {
 	from, size := past.Restore(s.engine, end)
 	s.check.Wrote(from, size)
 	s.lines.resumeTracking(from)
-	s.resumeDedup()
+	s.typing.resumeDedup()
 	s.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
 	s.statusOfScreen()

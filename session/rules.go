@@ -62,7 +62,7 @@ func (s *Session) addRules(list []respond.Rule, call *rules.Call) ([]Rule, error
 	h := s.rules
 	if h == nil {
 		h = s.newRules()
-		h.machine = rules.New(h, &s.input)
+		h.machine = rules.New(h, &s.typing.editor)
 	}
 	added, err := h.machine.Add(list, call)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Session) resumeRules() {
 	h := s.newRules()
 	s.rules = h
 	if err == nil {
-		h.machine, err = rules.Restore(h, &s.input, b)
+		h.machine, err = rules.Restore(h, &s.typing.editor, b)
 	}
 	if err != nil {
 		s.log.Error("the session's rules are lost", "session", s.cfg.ID, "err", err)
@@ -260,7 +260,7 @@ func (h *rulesHost) View() rules.View {
 	s := h.s
 	v := rules.View{
 		Now: time.Now(), Start: s.cfg.Journal.Start(), Offset: s.off, Running: s.Status().State == Running, Live: s.ring != nil,
-		Echo: s.echoState(), Typed: s.typedAt != wait.Anchor{}, TypedAt: s.typedAt.Off,
+		Echo: s.echoState(), Typed: s.typing.at != wait.Anchor{}, TypedAt: s.typing.at.Off,
 	}
 	if s.engine != nil {
 		v.Modes = s.engine.Modes()
@@ -272,7 +272,7 @@ func (h *rulesHost) View() rules.View {
 func (h *rulesHost) Screen() respond.Screen {
 	var f vterm.Frame
 	h.s.engine.Frame(&f, vterm.Query{})
-	return rules.ScreenOf(&f, &h.s.input, h.s.off, h.s.topRow())
+	return rules.ScreenOf(&f, &h.s.typing.editor, h.s.off, h.s.topRow())
 }
 
 // Read implements rules.Host.
@@ -286,9 +286,9 @@ func (h *rulesHost) Do(a rules.Action) error {
 	s := h.s
 	switch a.Kind {
 	case rules.ActSave:
-		s.saveRules(a.State, a.Err)
+		h.saveRules(a.State, a.Err)
 	case rules.ActFired:
-		s.fired(&a.Firing)
+		h.fired(&a.Firing)
 	case rules.ActLookUp:
 		h.aside.Go(func() {
 			data, err := h.lookUp(a.Reply)
@@ -297,11 +297,11 @@ func (h *rulesHost) Do(a rules.Action) error {
 	case rules.ActAgain:
 		time.AfterFunc(rules.Poll, func() { h.resolved(a.Reply, a.Data, nil, a.Until) })
 	case rules.ActUnread:
-		if s.typedAhead() {
+		if s.typing.typedAhead() {
 			return typing.ErrAhead
 		}
 	case rules.ActType:
-		return s.typeReply(&a)
+		return h.typeReply(&a)
 	}
 	return nil
 }
@@ -352,7 +352,8 @@ func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error)
 }
 
 // fired records a firing and tells of it.
-func (s *Session) fired(f *Firing) {
+func (h *rulesHost) fired(f *Firing) {
+	s := h.s
 	if err := rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Append(f); err != nil {
 		s.log.Error("record what a rule did", "session", s.cfg.ID, "err", err)
 	}
@@ -362,7 +363,8 @@ func (s *Session) fired(f *Firing) {
 }
 
 // saveRules writes rules and engine down, whole or not at all.
-func (s *Session) saveRules(state []byte, err error) {
+func (h *rulesHost) saveRules(state []byte, err error) {
+	s := h.s
 	path := filepath.Join(s.cfg.Dir, rulesFile)
 	if state == nil && err == nil {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -380,19 +382,20 @@ func (s *Session) saveRules(state []byte, err error) {
 }
 
 // typeReply types what a rule replies and tells everybody who has to know.
-func (s *Session) typeReply(a *rules.Action) (err error) {
+func (h *rulesHost) typeReply(a *rules.Action) (err error) {
+	s := h.s
 	if a.Now {
-		err = s.inputs.AddNow(a.Data, nil)
+		err = s.typing.queue.AddNow(a.Data, nil)
 	} else {
-		_, err = s.inputs.Add(context.Background(), a.Data)
+		_, err = s.typing.queue.Add(context.Background(), a.Data)
 	}
 	length := len(a.Data)
 	if a.Secret {
 		length = 0 // nor is its length anybody's business
 	} else {
-		s.rememberTyped(a.Data)
+		s.typing.rememberTyped(a.Data)
 	}
-	s.typedSomething()
+	s.inputwait.typedSomething()
 	s.noteInput(journal.InputTyped, length)
 	return err
 }

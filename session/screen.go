@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -18,7 +19,7 @@ type View struct {
 }
 
 func (s *Session) view() View {
-	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.replies.Unread}
+	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.typing.replies.Unread}
 }
 
 // Look calls f with the emulator on the owner's goroutine. f must be short and must
@@ -36,4 +37,37 @@ func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) erro
 func (s *Session) topRow() uint64 {
 	h := s.engine.History()
 	return h.FirstID() + uint64(h.Len())
+}
+
+// Resize changes the size, in cells, of terminal and emulator. A session whose
+// process has ended keeps its size; that is not an error, resizes race with exits.
+func (s *Session) Resize(ctx context.Context, cols, rows int) error {
+	if !vterm.ValidSize(cols, rows) {
+		return fmt.Errorf("size %d×%d: columns must be %d to %d, rows %d to %d",
+			cols, rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	var err error
+	opErr := s.do(ctx, func() {
+		st := s.Status()
+		if st.State != Running || s.ring == nil || st.Cols == cols && st.Rows == rows {
+			return
+		}
+		s.drain() // what was printed for the old size belongs on it
+		if err = s.cfg.Device.Resize(cols, rows); err != nil {
+			return
+		}
+		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.record.Failing() {
+			s.journalFails(jerr)
+		}
+		s.engine.Resize(cols, rows)
+		s.update(ChangeSize, func(st *Status) {
+			st.Cols, st.Rows, st.Version = cols, rows, s.engine.Version()
+		})
+		s.watch.frames()
+		s.watch.output()
+	})
+	if opErr != nil {
+		return opErr
+	}
+	return err
 }

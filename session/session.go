@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
@@ -107,19 +106,14 @@ type Session struct {
 	exitAt      uint64
 	closed      bool // no more output can come
 	released    bool
-	quiet       bool      // changes are not announced: they are old
-	replaying   time.Time // when what is being replayed happened
-	waits       *wait.Set
-	waiting     map[*wait.Waiter]chan Waited // of waits
-	inputwait   *inputWait
+	quiet       bool       // changes are not announced: they are old
+	replaying   time.Time  // when what is being replayed happened
+	inputwait   *inputWait // whether the program waits for input
+	waits       *waits
+	typing      *typist   // what is typed
 	lines       *lineHost // runs lines in the shell, and knows it
 	bells       int
-	bellAt      uint64      // offset after the newest one
-	typed       echo.Texts  // newest last
-	input       echo.Region // of the shell's newest prompt
-	dedup       typing.Dedup
-	typedAt     wait.Anchor // where output and screen stood when something was last typed
-	replies     typing.Replies
+	bellAt      uint64     // offset after the newest one
 	rules       *rulesHost // nil: there are no rules
 	clock       frameClock
 	check       history.Checkpoints
@@ -131,8 +125,6 @@ type Session struct {
 
 	watch     watchers
 	read      wait.Progress
-	inputs    *typing.Queue
-	ahead     typing.Ahead
 	followers history.RingReader
 
 	mu     sync.Mutex
@@ -149,13 +141,12 @@ func New(cfg Config) (*Session, error) {
 		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring, status: cfg.Status,
 		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
-		waiting: map[*wait.Waiter]chan Waited{},
 	}
 	s.inputwait = newInputWait(s)
 	s.lines = newLineHost(s)
-	s.waits = wait.NewSet(waitHost{s}, &s.input, &s.typed)
+	s.typing = &typist{s: s, queue: typing.NewQueue(cfg.Device)}
+	s.waits = newWaits(s)
 	s.screens = history.NewScreens(cfg.Dir)
-	s.inputs = typing.NewQueue(cfg.Device)
 	s.clock.interval = cfg.FrameInterval
 	s.followers.Open(cfg.Ring)
 	s.record.Begin(cfg.Journal, cfg.Ring)
@@ -197,7 +188,7 @@ func (s *Session) Lost() {
 	s.post(func() {
 		s.drain()
 		s.rules.ended()
-		s.inputs.End()
+		s.typing.queue.End()
 		s.forgetRing()
 		if s.Status().State == Running {
 			now := time.Now()

@@ -314,7 +314,7 @@ func TestStoppingEndsWaits(t *testing.T) {
 	}()
 	for {
 		n := 0
-		if err := s.Look(testContext(t), func(View) { n = s.waits.Len() }); err != nil {
+		if err := s.Look(testContext(t), func(View) { n = s.waits.set.Len() }); err != nil {
 			t.Fatal(err)
 		}
 		if n == 1 {

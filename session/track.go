@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -80,7 +81,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
 	t.other, h.argv = st.Other, st.Argv
-	s.dedup.SetLines(st.Typed)
+	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
 	}
@@ -98,7 +99,7 @@ func (h *lineHost) saveTracking() {
 		return
 	}
 	b, err := json.Marshal(trackingState{
-		Offset: s.off, Shell: h.shell.State(), Typed: s.dedup.Lines(),
+		Offset: s.off, Shell: h.shell.State(), Typed: s.typing.dedup.Lines(),
 		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv,
 	})
 	if err == nil {
@@ -126,7 +127,7 @@ func (h *lineHost) track(e *vterm.Event) {
 			h.shellIsBack()
 		}
 		if (replayed || taken) && h.shell.State().Offered == shell.Full {
-			s.input.Note(ev.Mark.Kind, e.At, e.Line)
+			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line)
 		}
 	}
 	h.tell(ev)
@@ -251,4 +252,18 @@ func (h *lineHost) showShell() {
 	if h.shell.other == nil && v != s.Status().Shell {
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
+}
+
+// echoed says that a command's output begins with some echo of its line: not where the shell's
+// editor writes to nowhere.
+func (h *lineHost) echoed(c *shell.Command) bool {
+	s := h.s
+	word := bytes.Fields([]byte(c.Text))
+	if len(word) == 0 {
+		return true
+	}
+	buf := make([]byte, min(c.End-c.Start, 4096))
+	o, err := s.Output(c.Start, buf)
+	first, _, _ := bytes.Cut(o.Data, []byte("\n"))
+	return err != nil || bytes.Contains(first, word[0])
 }

@@ -53,7 +53,7 @@ type Waited struct {
 func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 	w, done := wait.New(f, time.Now()), make(chan Waited, 1)
 	var err error
-	opErr := s.do(ctx, func() { err = s.addWait(w, done) })
+	opErr := s.do(ctx, func() { err = s.waits.addWait(w, done) })
 	if opErr != nil {
 		return Waited{}, opErr
 	}
@@ -66,29 +66,31 @@ func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 	case <-ctx.Done():
 		var r Waited
 		_ = s.do(context.WithoutCancel(ctx), func() {
-			delete(s.waiting, w)
-			r = s.waited(s.waits.Remove(w))
+			delete(s.waits.open, w)
+			r = s.waits.waited(s.waits.set.Remove(w))
 		})
 		return r, ctx.Err()
 	}
 }
 
-func (s *Session) addWait(w *wait.Waiter, done chan Waited) error {
+func (h *waits) addWait(w *wait.Waiter, done chan Waited) error {
+	s := h.s
 	if w.Since != nil && *w.Since > s.off {
 		return fmt.Errorf("%w: %d, the end is %d", ErrFuture, *w.Since, s.off)
 	}
-	if err := s.waits.Add(w); err != nil {
+	if err := h.set.Add(w); err != nil {
 		return err
 	}
-	s.waiting[w] = done
-	if s.waits.AwaitsInput(s.lines.followed()) {
+	h.open[w] = done
+	if h.set.AwaitsInput(s.lines.followed()) {
 		s.inputwait.lookAt(time.Now())
 	}
-	s.waits.Check()
+	h.set.Check()
 	return nil
 }
 
-func (s *Session) waited(r wait.Result) Waited {
+func (h *waits) waited(r wait.Result) Waited {
+	s := h.s
 	return Waited{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
 }
 
@@ -98,8 +100,8 @@ func (s *Session) moment(off uint64) wait.Anchor {
 }
 
 // nextWait fires when a wait for silence may have come true.
-func (s *Session) nextWait() <-chan time.Time {
-	if after, ok := s.waits.Next(); ok {
+func (h *waits) nextWait() <-chan time.Time {
+	if after, ok := h.set.Next(); ok {
 		return time.After(after)
 	}
 	return nil
@@ -118,18 +120,28 @@ func (s *Session) endWaits() {
 		why = ErrStopped
 	}
 	s.lines.endRuns(why)
-	s.waits.End()
+	s.waits.set.End()
 }
 
-// waitHost is the session as waits see it (wait.Host).
-type waitHost struct{ s *Session }
+// waits is the session as its waits see it (wait.Host), with what to tell of their ends.
+type waits struct {
+	s    *Session
+	set  *wait.Set
+	open map[*wait.Waiter]chan Waited
+}
+
+func newWaits(s *Session) *waits {
+	h := &waits{s: s, open: map[*wait.Waiter]chan Waited{}}
+	h.set = wait.NewSet(h, &s.typing.editor, &s.typing.texts)
+	return h
+}
 
 // View implements wait.Host.
-func (h waitHost) View() wait.View {
+func (h *waits) View() wait.View {
 	s := h.s
 	st := s.Status()
 	v := wait.View{
-		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typedAt,
+		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typing.at,
 		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
 		Needs: string(st.Needs.Kind), Phase: st.Shell.Phase, Followed: s.lines.followed(),
 		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
@@ -144,16 +156,16 @@ func (h waitHost) View() wait.View {
 }
 
 // Frame implements wait.Host.
-func (h waitHost) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
+func (h *waits) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
 
 // Read implements wait.Host.
-func (h waitHost) Read(from uint64, buf []byte) ([]byte, uint64, error) {
+func (h *waits) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	c, err := h.s.Output(from, buf)
 	return c.Data, c.From, err
 }
 
 // Over implements wait.Host.
-func (h waitHost) Over(w *wait.Waiter, r wait.Result) {
-	h.s.waiting[w] <- h.s.waited(r)
-	delete(h.s.waiting, w)
+func (h *waits) Over(w *wait.Waiter, r wait.Result) {
+	h.open[w] <- h.waited(r)
+	delete(h.open, w)
 }

@@ -1,0 +1,195 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/wait"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/atomicfile"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// typist is what is typed into the session, and what is known of it. It belongs to the owner, but for
+// the queue.
+type typist struct {
+	s       *Session
+	queue   *typing.Queue
+	ahead   typing.Ahead
+	dedup   typing.Dedup
+	replies typing.Replies
+	texts   echo.Texts
+	editor  echo.Region // of the shell's newest prompt
+	at      wait.Anchor // where output and screen stood when something was last typed
+}
+
+// rememberTyped notes what is being typed, for those who look for its answer.
+func (h *typist) rememberTyped(data []byte) {
+	s := h.s
+	if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
+		h.editor.Typed(s.off)
+	}
+	lines := echo.Lines(data)
+	if lines == nil {
+		return
+	}
+	var f vterm.Frame
+	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // the cursor only
+	h.texts.Add(echo.Text{At: s.off, Lines: lines, Row: s.topRow() + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+}
+
+// typedAhead says whether input that was typed may still wait to be read.
+func (h *typist) typedAhead() bool {
+	s := h.s
+	if s.cfg.Device == nil || s.record.Apart() { // pipes show nothing
+		return false
+	}
+	return h.ahead.Waits(h.queue, func() (n int) {
+		_ = s.cfg.Device.Control(func(fd int) (err error) {
+			n, err = sys.UnreadInput(fd)
+			return err
+		})
+		return n
+	})
+}
+
+// noteID has the journal remember by its id what was typed.
+func (h *typist) noteID(mark []byte) {
+	s := h.s
+	if len(mark) > 0 {
+		s.note(mark)
+	}
+}
+
+// inputNote notes in the ring that input is being typed. nil: nothing is to be noted.
+func (h *typist) inputNote(id string, t Typed) func() {
+	return h.ringNote(id, typing.InputNote(id, t))
+}
+
+// lineNote notes that a line is being typed that was marked.
+func (h *typist) lineNote(id string) func() { return h.ringNote(id, typing.LineTyping(id, h.s.off)) }
+
+func (h *typist) ringNote(id string, n ring.Typing) func() {
+	s := h.s
+	if id == "" || s.ring == nil {
+		return nil
+	}
+	return func() { s.ring.NoteTyping(n) }
+}
+
+// markLine notes in the ring that a line is being marked.
+func (h *typist) markLine(id string) {
+	s := h.s
+	if note := h.ringNote(id, typing.LineMarked(id, s.off)); note != nil {
+		note()
+	}
+}
+
+// takeLeftTyping takes what the owner before this one was typing when it ended.
+func (h *typist) takeLeftTyping() {
+	s := h.s
+	if s.ring == nil {
+		return
+	}
+	if t, ok := s.ring.Typing(); ok {
+		h.dedup.Left(t)
+	}
+}
+
+// dedupFile has the ids that a checkpoint makes a replay pass by, in a session's directory. It
+// is written before the checkpoint.
+const dedupFile = "inputs.json"
+
+// saveDedup writes the ids down, unless that was done.
+func (h *typist) saveDedup() {
+	s := h.s
+	b, err := h.dedup.State()
+	if b == nil && err == nil {
+		return
+	}
+	path := filepath.Join(s.cfg.Dir, dedupFile)
+	if err == nil {
+		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
+	}
+	if err != nil {
+		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)
+		return
+	}
+	h.dedup.Saved()
+}
+
+// resumeDedup reads what saveDedup wrote.
+func (h *typist) resumeDedup() {
+	s := h.s
+	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, dedupFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		err = h.dedup.Resume(b)
+	}
+	if err != nil {
+		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
+	}
+}
+
+// markStart is how the shell's marks begin.
+var markStart = []byte("\x1b]133;")
+
+// maxParts bounds the parts of one piece of output: what asks in the rest is taken to have
+// asked at its end.
+const maxParts = 64
+
+// emulate gives the emulator the bytes at s.off. Those of a shell are given in parts that end at
+// its marks, so that it is known on which side of one a program asked.
+func (h *typist) emulate(p []byte) {
+	s := h.s
+	if s.lines.shell == nil {
+		_, _ = s.engine.Write(p) // never fails
+		return
+	}
+	for parts, at := 0, s.off; len(p) > 0; parts++ {
+		n := len(p)
+		if i := bytes.Index(p[1:], markStart); i >= 0 && parts < maxParts {
+			n = i + 1
+		}
+		_, _ = s.engine.Write(p[:n]) // never fails
+		p, at = p[n:], at+uint64(n)
+		h.replies.Add(at, s.engine.Replies(nil))
+	}
+}
+
+// answer types the emulator's replies to queries. On pipes nobody asked: what looks like a
+// query is data, and the input is not the emulator's.
+func (h *typist) answer() {
+	s := h.s
+	h.replies.Add(s.off, s.engine.Replies(nil))
+	for _, r := range h.replies.Take() {
+		if s.record.Apart() || s.lines.shell != nil && s.lines.askerEnded(r.At) {
+			continue
+		}
+		h.queue.Reply(r.Data)
+		h.replies.Unread = true
+		if s.lines.shell != nil {
+			s.lines.machine.Replied()
+		}
+	}
+}
+
+// askerEnded says that the command that printed what stands before an offset has ended.
+func (h *lineHost) askerEnded(at uint64) bool {
+	st := h.shell.State()
+	switch {
+	case st.Running != nil && st.Done:
+		return at <= st.Running.End
+	case st.Running == nil && h.last.Number > 0 && !h.last.Running:
+		return at <= h.last.End
+	}
+	return false
+}
