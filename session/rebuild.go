@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -15,7 +17,11 @@ import (
 func (s *Session) past() *history.Past {
 	return &history.Past{
 		Journal: s.cfg.Journal, Dir: s.cfg.Dir, Engine: s.engineName(), Screens: s.screens,
-		Log: s.log.With("session", s.cfg.ID),
+		Unused: func(engine string, err error) {
+			if !errors.Is(err, os.ErrNotExist) {
+				s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", engine, "err", err)
+			}
+		},
 	}
 }
 

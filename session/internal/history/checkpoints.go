@@ -2,8 +2,6 @@ package history
 
 import (
 	"errors"
-	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -114,7 +112,9 @@ type Past struct {
 	Dir     string // of checkpoint and screens; empty: there are none
 	Engine  string // name of the emulator
 	Screens *Screens
-	Log     *slog.Logger
+	// Unused is told of a checkpoint that is not used: that of another emulator or another journal,
+	// or why it cannot be read, as there may be none.
+	Unused func(engine string, err error)
 }
 
 // Restore loads the newest checkpoint that is not after until, and returns the offset
@@ -126,16 +126,14 @@ func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
 	}
 	c, err := checkpoint.Read(p.Dir)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return start, 0
 	case err != nil, c.Engine != p.Engine, c.Offset > p.Journal.End():
-		p.Log.Warn("checkpoint not used; replaying from the start", "engine", c.Engine, "err", err)
+		p.Unused(c.Engine, err)
 		return start, 0
 	case c.Offset > until:
 		return start, 0
 	}
 	if err := engine.Restore(c.Snapshot); err != nil {
-		p.Log.Warn("checkpoint not used; replaying from the start", "err", err)
+		p.Unused(c.Engine, err)
 		return start, 0
 	}
 	return c.Offset, uint64(len(c.Snapshot))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -203,7 +202,7 @@ func TestPast(t *testing.T) {
 	if err := r.Append(0, []byte("one\r\ntwo\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Log: slog.New(slog.DiscardHandler)}
+	p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) {}}
 	newer := []byte("three")
 	at := func(off uint64) string {
 		t.Helper()
