@@ -34,7 +34,7 @@ func (t *Terminal) scrollLine() {
 			t.scrollback.Push(r)
 		}
 	} else {
-		s.Raw(top - 1).Wrapped = false
+		s.Unlink(top)
 	}
 	s.RotateUp(top, bottom, 1)
 	r.Clear(t.erased(), t.cols)

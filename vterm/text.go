@@ -92,7 +92,8 @@ func (p *page) lineEnd(r *grid.Row) int {
 // wrap goes to the start of the next line because a character did not fit.
 func (t *Terminal) wrap() {
 	if t.marginsFull() {
-		t.scr.Raw(t.cur.Row).Wrapped = true
+		r := t.scr.Raw(t.cur.Row)
+		r.Wrapped, r.Version = true, t.tables.Version // it may have been printed long ago
 	}
 	t.index()
 	t.cur.Col = t.left

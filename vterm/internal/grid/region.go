@@ -59,8 +59,11 @@ func (s *Screen) RollDown(top, bottom, n int, blank Cell) {
 
 // Unlink ends the soft wrap of the row above top: what followed it has moved.
 func (s *Screen) Unlink(top int) {
-	if top > 0 {
-		s.Raw(top - 1).Wrapped = false
+	if top == 0 {
+		return
+	}
+	if r := s.Raw(top - 1); r.Wrapped {
+		r.Wrapped, r.Version = false, s.tables.Version
 	}
 }
 
