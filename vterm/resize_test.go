@@ -47,6 +47,7 @@ func TestReflow(t *testing.T) {
 		{"leading blank rows stay", "\r\n\r\na", 10, 6, "//a", "", 2, 1, false},
 		{"an empty screen", "", 5, 2, "", "", 0, 0, false},
 		{"a line of double width is cut, not broken", "\x1b#6abcde\r\nend", 6, 4, "abc/end", "", 1, 3, false},
+		{"half a wide character on a line of double width is none", "\x1b#6你b\r\nend", 3, 4, "/end", "", 1, 2, true},
 		{"the saved cursor does not move the screen", "a\r\nb\x1b7\r\nc\r\nd", 10, 2, "c/d", "a/b", 1, 1, false},
 		{"margins are reset", "\x1b[2;3r\x1b[4;1Ha", 10, 6, "///a", "", 3, 1, false},
 	} {

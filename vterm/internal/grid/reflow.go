@@ -79,7 +79,7 @@ func (f *reflow) breakLine(wrapped bool, size LineSize) {
 	for from := 0; ; {
 		n := min(len(line)-from, limit)
 		head := false
-		if from+n < len(line) && line[from+n].Width() == WidthTail && n > 1 {
+		if from+n < len(line) && line[from+n].Width() == WidthTail && (n > 1 || size != LineNormal) {
 			n--
 			head = size == LineNormal
 		}
