@@ -190,6 +190,34 @@ func TestWide(t *testing.T) {
 			col: 1,
 		},
 		{
+			name: "a mark with the cursor on a second half joins the character it is of",
+			spec: "xterm: combining characters are added to the cell before the cursor",
+			in:   "你好\x1b[1;4H\u0301",
+			screen: []string{
+				"你好\u0301",
+			},
+			col: 3,
+		},
+		{
+			name: "a C1 control with the cursor on a second half prints nothing",
+			spec: "ECMA-48 8.3.86 NEL",
+			in:   "你好\b\u0085x",
+			screen: []string{
+				"你好",
+				"x",
+			},
+			row: 1, col: 1,
+		},
+		{
+			name: "half a character with the cursor on a second half prints nothing yet",
+			spec: "Unicode 3.9",
+			in:   "你好\b\xe4\xbd",
+			screen: []string{
+				"你好",
+			},
+			col: 3,
+		},
+		{
 			name: "a mark at the first column has nothing to join",
 			spec: "xterm drops it",
 			in:   "\u0301a",

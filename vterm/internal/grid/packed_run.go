@@ -165,11 +165,13 @@ func oneOf(p []byte, odd width.Class) (n, w int) {
 // them. The pen is a cell without content.
 func (r *Row) PutRun(p []byte, col, end int, pen Cell, odd width.Class, cols int) (run Run) {
 	cells := r.Ensure(cols)
-	r.split(col)
 	for run.Bytes < len(p) && p[run.Bytes] >= utf8.RuneSelf {
 		c, n, w := starter(p[run.Bytes:], odd)
 		if n == 0 || col+w > end {
 			break
+		}
+		if run.Bytes == 0 { // not before: what prints nothing changes nothing
+			r.split(col)
 		}
 		if r.Wide && col+w < r.Used {
 			r.split(col + w)
