@@ -65,15 +65,15 @@ func (v *viewer) tellFocus() {
 	if v.away {
 		want = ""
 	}
-	if want == v.told {
+	if want == v.reported {
 		return
 	}
 	out, in := false, true
-	if p := v.panes.Get(v.told); p != nil {
+	if p := v.panes.Get(v.reported); p != nil {
 		p.Act(panes.Input{Focus: &out})
 	}
 	if p := v.panes.Get(want); p != nil {
 		p.Act(panes.Input{Focus: &in})
 	}
-	v.told = want
+	v.reported = want
 }

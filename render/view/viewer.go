@@ -35,17 +35,17 @@ type viewer struct {
 	canvas  canvas.Canvas
 	quit    bool
 
-	layout  placed
-	fresh   bool // everything is to be drawn
-	bar     bars.Bar
-	pointer pointer
-	pasting *strings.Builder
-	away    bool            // another window has the focus
-	told    string          // the session that was told it has the focus
-	typedTo map[string]bool // sessions that keys were sent to
-	mute    map[string]bool // sessions whose size the viewer does not ask for
-	layouts layoutKeeper
-	pacer   framePacer
+	layout   placed
+	fresh    bool // everything is to be drawn
+	bar      bars.Bar
+	pointer  pointer
+	pasting  *strings.Builder
+	away     bool            // another window has the focus
+	reported string          // the session that was told it has the focus
+	typedTo  map[string]bool // sessions that keys were sent to
+	mute     map[string]bool // sessions whose size the viewer does not ask for
+	layouts  layoutKeeper
+	pacer    framePacer
 }
 
 // Run shows sessions until the person quits or ctx ends. The terminal is given back on
