@@ -67,7 +67,7 @@ func (a *Awake) removeLocked(s *Session) {
 
 // over says that nothing will be printed any more and all that was is in the journal.
 func (s *Session) over() bool {
-	return s.ring == nil && s.Status().State != Running && !s.record.Failing() && s.off == s.cfg.Journal.End()
+	return s.ring == nil && s.Status().State != Running && !s.history.record.Failing() && s.off == s.cfg.Journal.End()
 }
 
 // mayRest lets an ended session become dormant.
@@ -105,7 +105,7 @@ func (s *Session) revive() (vterm.Engine, error) {
 	}
 	ctx, cancel := s.untilStop()
 	defer cancel()
-	past := s.past()
+	past := s.history.past()
 	from, _ := past.Restore(engine, s.off)
 	_, err = past.Replay(ctx, engine, from, s.off, func(*journal.Record, uint64) { engine.Events(nil) })
 	return engine, err
@@ -116,8 +116,8 @@ func (s *Session) rest() {
 	if !s.over() || s.quarantined || s.engine == nil || s.waits.set.Len() > 0 {
 		return
 	}
-	s.checkpoint()
-	s.check.Stop()
+	s.history.checkpoint()
+	s.history.due.Stop()
 	s.events = nil
 	s.inputwait = newInputWait(s)
 	s.waits.set.Forget()
@@ -129,7 +129,7 @@ func (s *Session) forgetRing() {
 	r := s.ring
 	s.followers.Close()
 	s.ring = nil
-	s.record.Detach()
+	s.history.record.Detach()
 	if r == nil {
 		return
 	}

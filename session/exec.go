@@ -272,7 +272,7 @@ func (h *lineHost) noteTyped(data []byte) {
 func (h *lineHost) tellTyped(l *Line) {
 	s := h.s
 	h.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
-	s.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
+	s.history.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
 	s.typing.dedup.RememberLine(l.ID)
 }
 

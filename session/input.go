@@ -93,11 +93,11 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		noted := len(data)
 		if t.Secret {
 			noted = 0 // its length is nobody's business either
-		} else if !s.record.Apart() { // pipes echo nothing
+		} else if !s.history.record.Apart() { // pipes echo nothing
 			s.typing.rememberTyped(data)
 		}
 		s.rules.typed(data, t.Secret)
-		if !s.record.Apart() {
+		if !s.history.record.Apart() {
 			s.inputwait.typedSomething()
 		}
 		if len(data) > 0 {
@@ -111,7 +111,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			if t.Paste {
 				kind = journal.InputPaste
 			}
-			s.noteInput(kind, noted)
+			s.history.noteInput(kind, noted)
 			s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
 		}
 	})

@@ -15,27 +15,28 @@ type typedMark struct {
 }
 
 // note puts a mark into the journal. A journal that fails says so by itself.
-func (s *Session) note(mark []byte) {
+func (h *historyHost) note(mark []byte) {
+	s := h.s
 	if s.quiet {
 		return
 	}
-	if err := s.record.Mark(mark); err != nil {
-		s.journalFails(err)
+	if err := h.record.Mark(mark); err != nil {
+		h.journalFails(err)
 	}
 }
 
 // noteInput notes that something was typed; what it was is nobody's business.
-func (s *Session) noteInput(kind journal.InputKind, n int) {
-	s.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
+func (h *historyHost) noteInput(kind journal.InputKind, n int) {
+	h.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
 }
 
 // noteCommand notes what is known of a command.
-func (s *Session) noteCommand(p journal.Phase, v any) {
+func (h *historyHost) noteCommand(p journal.Phase, v any) {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > journal.MaxPayload/2 {
 		return // its text is in the output anyway
 	}
-	s.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
+	h.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
 }
 
 // replayMark does after a restart what a mark says: what was typed is where waits begin.

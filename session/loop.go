@@ -51,8 +51,8 @@ func (s *Session) turn() (over bool) {
 		case <-s.clock.C():
 			s.clock.fired()
 			s.watch.frames()
-		case <-s.check.C():
-			s.checkpoint()
+		case <-s.history.due.C():
+			s.history.checkpoint()
 		case <-s.inputwait.C():
 			s.inputwait.look()
 		case <-s.lines.timer:
@@ -68,7 +68,7 @@ func (s *Session) turn() (over bool) {
 
 // retry fires while the journal is failing, to find out when it works again.
 func (s *Session) retry() <-chan time.Time {
-	if !s.record.Failing() {
+	if !s.history.record.Failing() {
 		return nil
 	}
 	return time.After(journalRetry)
@@ -82,18 +82,18 @@ func (s *Session) drain() (more bool) {
 	}
 	s.ring.ArmNotice() // from here on a new byte makes a new notice
 	if n := s.ring.Missed(s.off); n > 0 {
-		s.skipTo(s.off + n)
+		s.history.skipTo(s.off + n)
 	}
 	told := s.ring.Head()
 	if told != s.off {
 		s.watch.output() // of bytes that came without a notice, after the followers looked
 	}
-	if s.record.Failing() {
-		s.saveBacklog()
+	if s.history.record.Failing() {
+		s.history.saveBacklog()
 	}
 	taken := 0
 	for taken < drainBytes {
-		p := s.ring.Unread(s.off, s.record.Piece(drainBytes-taken))
+		p := s.ring.Unread(s.off, s.history.record.Piece(drainBytes-taken))
 		if len(p) == 0 {
 			break
 		}
@@ -113,16 +113,16 @@ func (s *Session) drain() (more bool) {
 // ingest journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
 // stays valid because it is acknowledged last.
 func (s *Session) ingest(p []byte) {
-	if err := s.record.Output(s.off, p); err != nil {
-		s.journalFails(err)
+	if err := s.history.record.Output(s.off, p); err != nil {
+		s.history.journalFails(err)
 	}
 	if s.quarantined {
 		s.off += uint64(len(p))
 	} else {
 		s.showNew(p)
 	}
-	s.record.MakeRoom(s.off)
-	s.ack()
+	s.history.record.MakeRoom(s.off)
+	s.history.ack()
 }
 
 // showNew gives p to everything that looks at output.
@@ -134,26 +134,29 @@ func (s *Session) showNew(p []byte) {
 	s.rules.output(p)
 }
 
-func (s *Session) ack() {
-	if s.ring.Ack(s.record.Done()) {
+func (h *historyHost) ack() {
+	s := h.s
+	if s.ring.Ack(h.record.Done()) {
 		s.cfg.Device.Resume()
 	}
 }
 
 // journalFails tells that the journal cannot be written.
-func (s *Session) journalFails(err error) {
-	s.record.Fail()
+func (h *historyHost) journalFails(err error) {
+	s := h.s
+	h.record.Fail()
 	s.log.Error("history is not being written; the session goes on", "session", s.cfg.ID, "err", err)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err.Error() })
 }
 
 // saveBacklog tries to journal what could not be.
-func (s *Session) saveBacklog() {
-	gap, ok := s.record.Retry(s.off)
+func (h *historyHost) saveBacklog() {
+	s := h.s
+	gap, ok := h.record.Retry(s.off)
 	if !ok {
 		return
 	}
-	s.ack()
+	h.ack()
 	s.log.Warn("history is being written again", "session", s.cfg.ID, "gap_bytes", gap)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
 }
@@ -167,7 +170,7 @@ func (s *Session) publish() {
 		return
 	}
 	s.typing.answer()
-	if s.record.Apart() {
+	if s.history.record.Apart() {
 		defer s.watch.output() // the streams of what was taken are known from here on
 	}
 	now := time.Now()
@@ -177,8 +180,8 @@ func (s *Session) publish() {
 	if changed && s.clock.due(now) {
 		s.watch.frames()
 	}
-	s.check.Grew(s.off)
-	s.keepScreen()
+	s.history.due.Grew(s.off)
+	s.history.keepScreen()
 	s.inputwait.output(now)
 	s.waits.set.Changed()
 }
@@ -226,13 +229,13 @@ func (s *Session) afterDrain() {
 	s.rules.schedule()
 	if s.closed && s.Status().State != Running && !s.released && s.drained() {
 		s.released = true
-		s.checkpoint()
+		s.history.checkpoint()
 		s.detach()
 	}
 }
 
 func (s *Session) drained() bool {
-	return s.ring == nil || s.ring.Head() == s.off && s.record.Done() == s.off
+	return s.ring == nil || s.ring.Head() == s.off && s.history.record.Done() == s.off
 }
 
 // detach gives ring and PTY up: history is all there is now.
@@ -277,11 +280,11 @@ func (s *Session) abandon() {
 
 // finish leaves everything so that the next owner goes on from here.
 func (s *Session) finish() {
-	s.checkpoint() // what the ring still holds is the next owner's
+	s.history.checkpoint() // what the ring still holds is the next owner's
 	s.rules.save()
 	s.rules.end()
 	s.endWaits()
-	if err := s.record.Leave(); err != nil {
+	if err := s.history.record.Leave(); err != nil {
 		s.log.Warn("journal", "session", s.cfg.ID, "err", err)
 	}
 }

@@ -86,13 +86,13 @@ const (
 // Streams is what the output in [from, to) is, in order: one run of Merged when that is
 // not known. It may be called from any goroutine.
 func (s *Session) Streams(from, to uint64) ([]StreamRun, error) {
-	return s.record.Runs(s.cfg.Journal, from, to)
+	return s.history.record.Runs(s.cfg.Journal, from, to)
 }
 
 // OutputApart is Output with what its bytes are. It may give less than there is: what its
 // owner has not seen yet, and more than so many runs, come next time.
 func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, error) {
-	if end, ok := s.record.Known(); ok {
+	if end, ok := s.history.record.Known(); ok {
 		buf = buf[:min(uint64(len(buf)), max(end, from)-from)]
 	}
 	c, err := s.Output(from, buf)

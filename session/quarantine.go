@@ -60,11 +60,11 @@ func (s *Session) quarantine(why string) {
 		s.rules.cancel()
 		s.rules = nil
 	}
-	s.off = max(s.off, s.record.Done()) // it was journalled, and then shown
-	if s.ring != nil && s.record.Done() > 0 {
-		s.ack()
+	s.off = max(s.off, s.history.record.Done()) // it was journalled, and then shown
+	if s.ring != nil && s.history.record.Done() > 0 {
+		s.history.ack()
 	}
-	s.record.Forget(s.off)
+	s.history.record.Forget(s.off)
 	s.inputwait, s.lines.timer = newInputWait(s), nil
 	s.engine = s.placeholder(why)
 	func() {

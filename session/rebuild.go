@@ -13,10 +13,22 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
+// historyHost is what is kept of a session: its journal's writing end, checkpoints, screens, and what
+// the program said of itself. It belongs to the owner, but for what package history says may be used
+// from any goroutine.
+type historyHost struct {
+	s       *Session
+	record  history.Recorder
+	due     history.Checkpoints
+	screens *history.Screens
+	said    said // what is in its file
+}
+
 // past is what is kept, to make emulators of back then from.
-func (s *Session) past() *history.Past {
+func (h *historyHost) past() *history.Past {
+	s := h.s
 	return &history.Past{
-		Journal: s.cfg.Journal, Dir: s.cfg.Dir, Engine: s.engineName(), Screens: s.screens,
+		Journal: s.cfg.Journal, Dir: s.cfg.Dir, Engine: s.engineName(), Screens: h.screens,
 		Unused: func(engine string, err error) {
 			if !errors.Is(err, os.ErrNotExist) {
 				s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", engine, "err", err)
@@ -26,11 +38,12 @@ func (s *Session) past() *history.Past {
 }
 
 // keepScreen adds the screen to the series when enough was printed since the last time.
-func (s *Session) keepScreen() {
-	if !s.screens.Due(s.off) || s.record.Failing() || s.cfg.Dir == "" {
+func (h *historyHost) keepScreen() {
+	s := h.s
+	if !h.screens.Due(s.off) || h.record.Failing() || s.cfg.Dir == "" {
 		return
 	}
-	err := s.screens.Keep(checkpoint.Checkpoint{
+	err := h.screens.Keep(checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
 	})
 	if err != nil {
@@ -44,23 +57,24 @@ var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 
 // checkpoint writes the emulator's state down. A failure costs only time at the next
 // start, and a full disk is reported by the journal.
-func (s *Session) checkpoint() {
-	s.check.Stop()
-	if s.engine == nil || !s.check.Worth(s.off, false) || s.record.Failing() || s.quarantined {
+func (h *historyHost) checkpoint() {
+	s := h.s
+	h.due.Stop()
+	if s.engine == nil || !h.due.Worth(s.off, false) || h.record.Failing() || s.quarantined {
 		return
 	}
 	if s.cfg.Dir == "" { // nobody will go on from it
-		s.check.Wrote(s.off, s.check.Size())
+		h.due.Wrote(s.off, h.due.Size())
 		return
 	}
 	s.lines.saveTracking()
 	s.typing.saveDedup()
-	s.saveSaid()
+	h.saveSaid()
 	buf := snapshots.Get().(*[]byte)
 	defer snapshots.Put(buf)
 	snapshot := s.engine.AppendSnapshot((*buf)[:0])
 	*buf = snapshot
-	s.check.Wrote(s.off, uint64(len(snapshot)))
+	h.due.Wrote(s.off, uint64(len(snapshot)))
 	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: snapshot,
 	})
@@ -87,7 +101,7 @@ func (s *Session) rebuild() bool {
 		return false
 	}
 	if s.cfg.Journal.End() == 0 {
-		s.recordSize()
+		s.history.recordSize()
 		s.begin()
 		return true
 	}
@@ -110,12 +124,12 @@ func (s *Session) rebuild() bool {
 	ctx, cancel := s.untilStop()
 	defer cancel()
 	end := s.cfg.Journal.End()
-	past := s.past()
+	past := s.history.past()
 	from, size := past.Restore(s.engine, end)
-	s.check.Wrote(from, size)
+	s.history.due.Wrote(from, size)
 	s.lines.resumeTracking(from)
 	s.typing.resumeDedup()
-	s.resumeSaid()
+	s.history.resumeSaid()
 	s.quiet = true // nobody is told again what happened back then
 	s.statusOfScreen()
 	if _, err := past.Replay(ctx, s.engine, from, end, s.replayed); ctx.Err() != nil {
@@ -162,10 +176,11 @@ func (s *Session) replayed(rec *journal.Record, at uint64) {
 }
 
 // recordSize makes the size a replay has to begin with the journal's first record.
-func (s *Session) recordSize() {
+func (h *historyHost) recordSize() {
+	s := h.s
 	st := s.Status()
 	if err := s.cfg.Journal.AppendResize(st.Cols, st.Rows); err != nil {
-		s.journalFails(err)
+		h.journalFails(err)
 	}
 }
 
@@ -179,16 +194,16 @@ func (s *Session) begin() {
 func (s *Session) stand() {
 	s.off = s.cfg.Journal.End()
 	if s.ring != nil && s.ring.Head() < s.off {
-		s.stepBack(s.ring.Head())
+		s.history.stepBack(s.ring.Head())
 	}
 	if s.ring != nil {
 		s.ring.Ack(s.off) // journalled by an earlier owner who died before saying so
 		s.cfg.Device.Resume()
 		if tail := s.ring.Tail(); s.off < tail {
-			s.skipTo(tail)
+			s.history.skipTo(tail)
 		}
 	}
-	s.record.StandAt(s.off)
+	s.history.record.StandAt(s.off)
 	s.watch.output()
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
 		s.inputwait.lookAt(s.inputwait.machine.Restart(time.Now()))
@@ -199,17 +214,19 @@ func (s *Session) stand() {
 
 // skipTo goes on at an offset that the journal does not reach: history was lost (an
 // older directory was put back, say). The gap is recorded, not hidden.
-func (s *Session) skipTo(off uint64) {
+func (h *historyHost) skipTo(off uint64) {
+	s := h.s
 	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
-	if err := s.record.Skip(off); err != nil {
-		s.journalFails(err)
+	if err := h.record.Skip(off); err != nil {
+		h.journalFails(err)
 	}
 	s.off = off
 }
 
 // stepBack goes on at the ring's head when the journal reaches past it (it is another
 // session's, or damaged): bytes of a ring are believed up to its head and no further.
-func (s *Session) stepBack(head uint64) {
+func (h *historyHost) stepBack(head uint64) {
+	s := h.s
 	err := fmt.Sprintf("the history kept reaches to %d, past the %d bytes that were printed; nothing is added up to there", s.off, head)
 	s.log.Error(err, "session", s.cfg.ID)
 	s.off = head

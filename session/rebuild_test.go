@@ -137,7 +137,7 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 		{16, "ghijklmnop"}, // on
 	} {
 		if err := s.do(testContext(t), func() {
-			if err := s.record.Append(c.off, []byte(c.data)); err != nil {
+			if err := s.history.record.Append(c.off, []byte(c.data)); err != nil {
 				t.Error(err)
 			}
 		}); err != nil {

@@ -396,6 +396,6 @@ func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 		s.typing.rememberTyped(a.Data)
 	}
 	s.inputwait.typedSomething()
-	s.noteInput(journal.InputTyped, length)
+	s.history.noteInput(journal.InputTyped, length)
 	return err
 }

@@ -23,10 +23,11 @@ type said struct {
 }
 
 // saveSaid writes down what the program said, unless that was done.
-func (s *Session) saveSaid() {
+func (h *historyHost) saveSaid() {
+	s := h.s
 	st := s.Status()
 	now := said{st.Cwd, st.Progress, st.Percent}
-	if now == s.saidSaved {
+	if now == h.said {
 		return
 	}
 	path := filepath.Join(s.cfg.Dir, saidFile)
@@ -38,17 +39,18 @@ func (s *Session) saveSaid() {
 		s.log.Warn("write down what the program said of itself", "session", s.cfg.ID, "err", err)
 		return
 	}
-	s.saidSaved = now
+	h.said = now
 }
 
 // resumeSaid reads what saveSaid wrote. Without it less is known.
-func (s *Session) resumeSaid() {
+func (h *historyHost) resumeSaid() {
+	s := h.s
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, saidFile))
 	var was said
 	if err != nil || json.Unmarshal(b, &was) != nil {
 		return
 	}
-	s.saidSaved = was
+	h.said = was
 	s.update(ChangeOutput, func(st *Status) {
 		if st.Cwd == "" {
 			st.Cwd = was.Cwd

@@ -56,8 +56,8 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		if err = s.cfg.Device.Resize(cols, rows); err != nil {
 			return
 		}
-		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.record.Failing() {
-			s.journalFails(jerr)
+		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.history.record.Failing() {
+			s.history.journalFails(jerr)
 		}
 		s.engine.Resize(cols, rows)
 		s.update(ChangeSize, func(st *Status) {

@@ -100,9 +100,8 @@ type Session struct {
 	start   sync.Once
 
 	// The owner's.
-	off         uint64           // bytes the emulator has seen
-	record      history.Recorder // writes the journal
-	exit        *Exit            // reported by the keeper, not reached yet
+	off         uint64 // bytes the emulator has seen
+	exit        *Exit  // reported by the keeper, not reached yet
 	exitAt      uint64
 	closed      bool // no more output can come
 	released    bool
@@ -110,15 +109,13 @@ type Session struct {
 	replaying   time.Time  // when what is being replayed happened
 	inputwait   *inputWait // whether the program waits for input
 	waits       *waits
-	typing      *typist   // what is typed
-	lines       *lineHost // runs lines in the shell, and knows it
+	typing      *typist      // what is typed
+	history     *historyHost // what is kept
+	lines       *lineHost    // runs lines in the shell, and knows it
 	bells       int
 	bellAt      uint64     // offset after the newest one
 	rules       *rulesHost // nil: there are no rules
 	clock       frameClock
-	check       history.Checkpoints
-	screens     *history.Screens
-	saidSaved   said // what is in its file
 	quarantined bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk
@@ -146,10 +143,10 @@ func New(cfg Config) (*Session, error) {
 	s.lines = newLineHost(s)
 	s.typing = &typist{s: s, queue: typing.NewQueue(cfg.Device)}
 	s.waits = newWaits(s)
-	s.screens = history.NewScreens(cfg.Dir)
+	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir)}
 	s.clock.interval = cfg.FrameInterval
 	s.followers.Open(cfg.Ring)
-	s.record.Begin(cfg.Journal, cfg.Ring)
+	s.history.record.Begin(cfg.Journal, cfg.Ring)
 	return s, nil
 }
 

@@ -39,7 +39,7 @@ func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err err
 	if err != nil {
 		return nil, err
 	}
-	err = s.past().At(ctx, engine, off, func(from uint64, buf []byte) ([]byte, error) {
+	err = s.history.past().At(ctx, engine, off, func(from uint64, buf []byte) ([]byte, error) {
 		c, err := s.Output(from, buf)
 		return c.Data, err
 	})
@@ -68,7 +68,7 @@ func (s *Session) Retain(now time.Time, r journal.Retention) error {
 	if _, err := s.cfg.Journal.Retain(now, r); err != nil {
 		return err
 	}
-	return s.screens.DropBefore(s.cfg.Journal.Start())
+	return s.history.screens.DropBefore(s.cfg.Journal.Start())
 }
 
 // Records reads what is kept of the session, from an offset on. The caller closes it.

@@ -221,7 +221,7 @@ func (h *lineHost) report(c Command) {
 	if c.Running {
 		phase = journal.PhaseRunning
 	}
-	s.noteCommand(phase, c.Command)
+	s.history.noteCommand(phase, c.Command)
 	s.update(ChangeCommand, func(*Status) {})
 }
 

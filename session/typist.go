@@ -47,7 +47,7 @@ func (h *typist) rememberTyped(data []byte) {
 // typedAhead says whether input that was typed may still wait to be read.
 func (h *typist) typedAhead() bool {
 	s := h.s
-	if s.cfg.Device == nil || s.record.Apart() { // pipes show nothing
+	if s.cfg.Device == nil || s.history.record.Apart() { // pipes show nothing
 		return false
 	}
 	return h.ahead.Waits(h.queue, func() (n int) {
@@ -63,7 +63,7 @@ func (h *typist) typedAhead() bool {
 func (h *typist) noteID(mark []byte) {
 	s := h.s
 	if len(mark) > 0 {
-		s.note(mark)
+		s.history.note(mark)
 	}
 }
 
@@ -171,7 +171,7 @@ func (h *typist) answer() {
 	s := h.s
 	h.replies.Add(s.off, s.engine.Replies(nil))
 	for _, r := range h.replies.Take() {
-		if s.record.Apart() || s.lines.shell != nil && s.lines.askerEnded(r.At) {
+		if s.history.record.Apart() || s.lines.shell != nil && s.lines.askerEnded(r.At) {
 			continue
 		}
 		h.queue.Reply(r.Data)
