@@ -21,6 +21,39 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
+// adoption is how a daemon takes over what the one before it left. Its maps are filled while keepers
+// are asked, and read afterwards.
+type adoption struct {
+	reg    *Registry
+	kept   map[string]bool // ids of the sessions that keepers had
+	silent map[string]bool // keys of keepers that ran and did not answer
+	lost   []*Handle       // went down with their keeper or the machine
+	unborn map[string]bool // sessions that were recorded and did not come to be started
+}
+
+// fate is the outcome for a session that no keeper has.
+type fate string
+
+const (
+	asHistory fate = "history" // it ended, and was recorded
+	asLost    fate = "lost"    // it ran, and its end was not seen
+	asUnborn  fate = "unborn"  // it was recorded, and not started
+	asRead    fate = "read"    // temporary, and ended long enough ago for its result to have been read
+)
+
+// fateOf is what becomes of a session that no keeper has, by its record.
+func fateOf(r *store.Session, now time.Time) fate {
+	switch {
+	case r.Temporary && r.State == string(session.Running) && r.PID == 0:
+		return asUnborn
+	case r.Temporary && !r.Ended.IsZero() && now.Sub(r.Ended) > TemporaryGrace:
+		return asRead
+	case r.State == string(session.Running), r.State == string(session.Lost):
+		return asLost
+	}
+	return asHistory
+}
+
 // Load reads the records of all sessions. They are history until a keeper turns out
 // to have their process.
 func (h *Registry) Load(ctx context.Context) error {
@@ -39,15 +72,15 @@ func (h *Registry) Load(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, r := range recs {
 		known[r.ID] = true
-		h.mustAdd(NewHandle(r))
+		h.adoption.mustAdd(NewHandle(r))
 	}
-	return h.loadLost(ctx, known)
+	return h.adoption.loadLost(ctx, known)
 }
 
 // loadLost records sessions that have a directory but no row: the database was lost,
 // or a daemon died between the two.
-func (h *Registry) loadLost(ctx context.Context, known map[string]bool) error {
-	dirs, err := os.ReadDir(h.dirs.Sessions())
+func (a *adoption) loadLost(ctx context.Context, known map[string]bool) error {
+	dirs, err := os.ReadDir(a.reg.dirs.Sessions())
 	if err != nil {
 		return fmt.Errorf("sessions' directories: %w", err)
 	}
@@ -55,24 +88,24 @@ func (h *Registry) loadLost(ctx context.Context, known map[string]bool) error {
 		if known[dir.Name()] || strings.HasSuffix(dir.Name(), removedSuffix) {
 			continue
 		}
-		rec, err := store.ReadManifest(filepath.Join(h.dirs.Sessions(), dir.Name()))
+		rec, err := store.ReadManifest(filepath.Join(a.reg.dirs.Sessions(), dir.Name()))
 		if err != nil || rec.ID != dir.Name() {
-			h.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
+			a.reg.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
 			continue
 		}
-		if err := h.store.CreateSession(ctx, rec); err != nil {
-			h.log.Error("record a found session", "session", rec.ID, "err", err)
+		if err := a.reg.store.CreateSession(ctx, rec); err != nil {
+			a.reg.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		h.mustAdd(NewHandle(rec))
+		a.mustAdd(NewHandle(rec))
 	}
 	return nil
 }
 
 // mustAdd adds a handle of an earlier daemon, under another name if its own is taken.
-func (h *Registry) mustAdd(e *Handle) {
-	if h.add(e) != nil {
+func (a *adoption) mustAdd(e *Handle) {
+	if a.reg.add(e) != nil {
 		e.rec.Name += "-" + e.rec.ID[:min(8, len(e.rec.ID))]
-		_ = h.add(e)
+		_ = a.reg.add(e)
 	}
 }
 
@@ -80,42 +113,42 @@ func (h *Registry) mustAdd(e *Handle) {
 // makes the connection to a keeper; nil without an error: it was killed.
 func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key string) (Keeper, error)) {
 	for _, key := range keys {
-		if err := h.adoptKeeper(ctx, key, connect); err != nil {
+		if err := h.adoption.adoptKeeper(ctx, key, connect); err != nil {
 			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
 	}
-	h.settle()
-	h.clearLeftovers()
+	h.adoption.settle()
+	h.adoption.clearLeftovers()
 }
 
 // adoptKeeper goes on with what one keeper has.
-func (h *Registry) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
-	h.silent[key] = true
+func (a *adoption) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
+	a.silent[key] = true
 	k, err := connect(key)
 	if err != nil {
 		return err
 	}
 	if k == nil {
-		h.silent[key] = false
+		a.silent[key] = false
 		return nil
 	}
 	kept, err := k.Link().List(ctx)
 	if err != nil {
 		return err
 	}
-	h.silent[key] = false
+	a.silent[key] = false
 	for _, s := range kept {
-		h.kept[s.ID] = true
-		if err := h.adoptKept(ctx, k, s); err != nil {
-			h.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
+		a.kept[s.ID] = true
+		if err := a.adoptKept(ctx, k, s); err != nil {
+			a.reg.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
 		}
 	}
 	return nil
 }
 
 // adoptKept goes on with a session that a keeper has.
-func (h *Registry) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
-	e := h.ByID(s.ID)
+func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
+	e := a.reg.ByID(s.ID)
 	if e == nil { // its record was lost
 		rec := store.Session{
 			ID: s.ID, Name: "recovered-" + s.ID[:min(8, len(s.ID))], Argv: []string{"?"}, Keeper: k.Key(),
@@ -123,20 +156,20 @@ func (h *Registry) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 			State: string(session.Running), Created: time.Unix(0, s.Started),
 		}
 		e = NewHandle(rec)
-		h.mustAdd(e)
-		h.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
-		if err := h.store.CreateSession(ctx, e.rec); err != nil {
-			h.log.Error("record a recovered session", "session", s.ID, "err", err)
+		a.mustAdd(e)
+		a.reg.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
+		if err := a.reg.store.CreateSession(ctx, e.rec); err != nil {
+			a.reg.log.Error("record a recovered session", "session", s.ID, "err", err)
 		}
 	}
 	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
 		e.rec.State, e.rec.Ended = string(session.Running), time.Time{}
-		h.Save(e, func(*store.Session) {})
+		a.reg.Save(e, func(*store.Session) {})
 	}
-	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
+	if err := a.reg.adopt(ctx, e, k, journal.Options{}); err != nil {
 		return err
 	}
-	h.watchers.again(ctx, e)
+	a.reg.watchers.again(ctx, e)
 	return nil
 }
 
@@ -180,48 +213,42 @@ func closeFile(f *os.File) {
 
 // settle makes sessions that no keeper has what they are: history. One that was
 // running when it was last recorded is lost.
-func (h *Registry) settle() {
-	h.mu.RLock()
+func (a *adoption) settle() {
+	a.reg.mu.RLock()
 	var rest []*Handle
-	for _, e := range h.byid {
+	for _, e := range a.reg.byid {
 		if !e.ready.Load() {
 			rest = append(rest, e)
 		}
 	}
-	h.mu.RUnlock()
-	h.endLeftBehind(rest)
+	a.reg.mu.RUnlock()
+	a.endLeftBehind(rest)
 	for _, e := range rest {
-		if e.rec.Temporary && h.nobodyWants(&e.rec) {
-			h.forget(e)
+		switch fateOf(&e.rec, time.Now()) {
+		case asUnborn:
+			a.unborn[e.rec.ID] = true
+			a.reg.forget(e)
 			continue
+		case asRead:
+			a.reg.forget(e)
+			continue
+		case asLost:
+			if e.rec.State == string(session.Running) {
+				e.rec.State, e.rec.Ended = string(session.Lost), time.Now()
+				a.reg.Save(e, func(*store.Session) {})
+			}
+			a.lost = append(a.lost, e)
+		case asHistory:
 		}
-		if e.rec.State == string(session.Running) {
-			e.rec.State = string(session.Lost)
-			e.rec.Ended = time.Now()
-			h.Save(e, func(*store.Session) {})
-		}
-		if e.rec.State == string(session.Lost) {
-			h.lost = append(h.lost, e)
-		}
-		if err := h.begin(e, nil, nil, journal.Options{}); err != nil {
-			h.log.Error("history not opened", "session", e.rec.ID, "err", err)
-			h.drop(e)
+		if err := a.reg.begin(e, nil, nil, journal.Options{}); err != nil {
+			a.reg.log.Error("history not opened", "session", e.rec.ID, "err", err)
+			a.reg.drop(e)
 			continue
 		}
 		if e.rec.Temporary {
-			h.removeSoon(e)
+			a.reg.removeSoon(e)
 		}
 	}
-}
-
-// nobodyWants says that a temporary session without a process is of no use any more: it
-// was not started, or ended long enough ago for its result to have been read.
-func (h *Registry) nobodyWants(r *store.Session) bool {
-	if r.State == string(session.Running) && r.PID == 0 {
-		h.unborn[r.ID] = true
-		return true
-	}
-	return !r.Ended.IsZero() && time.Since(r.Ended) > TemporaryGrace
 }
 
 // begin opens a session's journal and makes its owner, over a ring when its process

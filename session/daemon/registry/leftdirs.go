@@ -29,33 +29,33 @@ func removeSessionDir(dir string) error {
 // clearLeftovers removes the directories that killed daemons left: of sessions half removed,
 // and of sessions half made, which have printed nothing. Called once it is known what keepers
 // have; what a silent one may have stays.
-func (h *Registry) clearLeftovers() {
-	root := h.dirs.Sessions()
+func (a *adoption) clearLeftovers() {
+	root := a.reg.dirs.Sessions()
 	dirs, err := os.ReadDir(root)
 	if err != nil {
-		h.log.Error("look for directories left over", "err", err)
+		a.reg.log.Error("look for directories left over", "err", err)
 		return
 	}
-	for _, silent := range h.silent {
+	for _, silent := range a.silent {
 		if silent {
 			return
 		}
 	}
 	for _, dir := range dirs {
 		path := filepath.Join(root, dir.Name())
-		if !strings.HasSuffix(dir.Name(), removedSuffix) && !h.isHalfMade(dir.Name(), path) {
+		if !strings.HasSuffix(dir.Name(), removedSuffix) && !a.isHalfMade(dir.Name(), path) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {
-			h.log.Error("remove a directory left over", "dir", path, "err", err)
+			a.reg.log.Error("remove a directory left over", "dir", path, "err", err)
 			continue
 		}
-		h.log.Info("removed a directory that a killed daemon left", "dir", path)
+		a.reg.log.Info("removed a directory that a killed daemon left", "dir", path)
 	}
 }
 
-func (h *Registry) isHalfMade(id, path string) bool {
-	if h.ByID(id) != nil || h.kept[id] {
+func (a *adoption) isHalfMade(id, path string) bool {
+	if a.reg.ByID(id) != nil || a.kept[id] {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); !errors.Is(err, os.ErrNotExist) {

@@ -51,7 +51,7 @@ func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 			o.removeCgroups()
 		}
 	}()
-	if h.find(list); !anyLeft(list) {
+	if h.walker.find(list); !anyLeft(list) {
 		return
 	}
 	if ended, _ := ladder.Climb(ctx, ladder.Lost(h.conf.Grace()), lostTarget{h, list}); ended {
@@ -81,7 +81,7 @@ func (t lostTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) 
 // Await implements ladder.Target: who was born meanwhile has not ended.
 func (t lostTarget) Await(ctx context.Context, s ladder.Step) bool {
 	awaitOrphans(ctx, t.list, s.Grace)
-	t.h.find(t.list)
+	t.h.walker.find(t.list)
 	return !anyLeft(t.list)
 }
 
@@ -168,8 +168,8 @@ func (d *device) readRest(p []byte) int {
 // session's cgroup, carriers of its mark, and what belongs to its own process while that
 // lives. Numbers of processes are used again: one that did not start when the session did
 // is another's.
-func (h *Registry) find(list []*orphan) {
-	seen := h.walker.look()
+func (w *walker) find(list []*orphan) {
+	seen := w.look()
 	for _, o := range list {
 		pid := 0
 		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
@@ -218,14 +218,14 @@ func (h *Registry) orphansOf(key string) (orphans []*orphan, lost []*Handle) {
 // endLeftBehind ends what sessions have left that ran when their keeper and the daemon died.
 // It returns before any of them is called lost. Those that a keeper has, or may have, are left
 // alone: a later daemon finds them.
-func (h *Registry) endLeftBehind(rest []*Handle) {
+func (a *adoption) endLeftBehind(rest []*Handle) {
 	var orphans []*orphan
 	for _, e := range rest {
-		if e.rec.State == string(session.Running) && !h.kept[e.rec.ID] && !h.silent[e.rec.Keeper] {
+		if e.rec.State == string(session.Running) && !a.kept[e.rec.ID] && !a.silent[e.rec.Keeper] {
 			orphans = append(orphans, &orphan{
 				id: e.rec.ID, pid: e.rec.PID, started: e.rec.Started, cgroups: keeper.CgroupsOf(e.rec.ID),
 			})
 		}
 	}
-	h.endOrphans(context.Background(), orphans)
+	a.reg.endOrphans(context.Background(), orphans)
 }

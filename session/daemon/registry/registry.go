@@ -44,17 +44,13 @@ type Registry struct {
 	host    Host
 	crashed bool // the daemon before this one did
 
-	kept   map[string]bool // ids of the sessions that keepers had at the start
-	silent map[string]bool // keys of keepers that ran then and did not answer
-
 	Bus         events.Bus
 	rebuilding  chan struct{}
 	suspects    chan struct{}
 	awake       *session.Awake
-	writes      sync.WaitGroup  // records on their way to the disk
-	restoring   sync.Mutex      // one restore at a time; before mu
-	lost        []*Handle       // went down with their keeper or the machine; set while loading
-	unborn      map[string]bool // sessions that the daemon before did not come to start; likewise
+	writes      sync.WaitGroup // records on their way to the disk
+	restoring   sync.Mutex     // one restore at a time; before mu
+	adoption    adoption       // of what the daemon before left
 	Index       *Indexer
 	spawner     spawn.Spawner
 	walker      walker
@@ -112,12 +108,12 @@ type Config struct {
 func New(c Config) *Registry {
 	h := &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
-		kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{},
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		awake:   session.NewAwake(endedAwake),
 	}
+	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{}}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
@@ -126,7 +122,7 @@ func New(c Config) *Registry {
 func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
 
 // WasUnborn says that the daemon before recorded a session and did not come to start it.
-func (h *Registry) WasUnborn(id string) bool { return h.unborn[id] }
+func (h *Registry) WasUnborn(id string) bool { return h.adoption.unborn[id] }
 
 func (h *Registry) ByID(id string) *Handle {
 	h.mu.RLock()

@@ -125,7 +125,7 @@ func (h *Registry) replace(old, e *Handle) {
 }
 
 // RestoreLost starts what was found lost when the daemon started, and is to come back by policy.
-func (h *Registry) RestoreLost(ctx context.Context) { h.restoreAll(ctx, h.lost) }
+func (h *Registry) RestoreLost(ctx context.Context) { h.restoreAll(ctx, h.adoption.lost) }
 
 // restoreAll starts what went down with its keeper or the machine and is to come back by
 // policy.
