@@ -269,3 +269,21 @@ func collectProofs(proofs map[int][]string, path, src string) {
 		pending = nil
 	}
 }
+
+// The map in docs/contributing.md has a line for every package, and for nothing else.
+func TestMap(t *testing.T) {
+	page := readText(t, docs+"/contributing.md")
+	packages := theHouse(t).under(t, "")
+	for _, pkg := range packages {
+		if name := strings.TrimPrefix(pkg, module+"/"); !strings.Contains(page, "\n| `"+name+"` | ") {
+			t.Errorf("docs/contributing.md has no line for %s", name)
+		}
+	}
+	for line := range strings.SplitSeq(page, "\n") {
+		name, ok := strings.CutPrefix(line, "| `")
+		name, _, closed := strings.Cut(name, "` | ")
+		if ok && closed && !slices.Contains(packages, module+"/"+name) {
+			t.Errorf("docs/contributing.md has a line for %s, which is no package", name)
+		}
+	}
+}
