@@ -124,7 +124,7 @@ func (s *Session) rest() {
 	s.engine = nil
 }
 
-// forgetRing unmaps the ring once nobody reads it.
+// forgetRing unmaps the ring, which has no readers any more.
 func (s *Session) forgetRing() {
 	r := s.ring
 	s.followers.Close()

@@ -92,7 +92,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		s.lines.noteEntered(data)
 		noted := len(data)
 		if t.Secret {
-			noted = 0 // its length is nobody's business either
+			noted = 0 // its length is not recorded either
 		} else if !s.history.record.Apart() { // pipes echo nothing
 			s.typing.rememberTyped(data)
 		}

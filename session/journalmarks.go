@@ -25,7 +25,7 @@ func (h *historyHost) note(mark []byte) {
 	}
 }
 
-// noteInput notes that something was typed; what it was is nobody's business.
+// noteInput notes that something was typed; what it was is not recorded.
 func (h *historyHost) noteInput(kind journal.InputKind, n int) {
 	h.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
 }

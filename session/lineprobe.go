@@ -11,7 +11,7 @@ import (
 )
 
 // Probe implements lineexec.Host: what the kernel tells of who reads the terminal. While output is on
-// its way nothing is known: a mark may be among it, and whoever reads now has printed it before.
+// its way nothing is known: a mark may be among it, and the program that reads now has printed it before.
 func (h *lineHost) Probe() (p lineexec.Probe) {
 	s := h.s
 	if s.cfg.Device == nil || s.ring != nil && s.ring.Head() != s.off {

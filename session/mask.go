@@ -2,7 +2,7 @@ package session
 
 import "bytes"
 
-// Output that is handed out shows no nonce: whoever has it could print marks in this
+// Output that is handed out shows no nonce: a program that knows it could print marks in this
 // session's name. Its digits become zeros, so that offsets stay what they are; what is in
 // the journal is the output as it came.
 

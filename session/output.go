@@ -117,7 +117,7 @@ func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, erro
 // salvageMax bounds what one call of Salvage takes, in bytes.
 const salvageMax = 1 << 20
 
-// Salvage takes what a terminal still holds after its keeper has died: nobody else fills the
+// Salvage takes what a terminal still holds after its keeper has died: no other process fills the
 // ring then, so its owner may. read reads without waiting and returns 0 when nothing is left.
 // more: the bound was reached before that.
 func (s *Session) Salvage(ctx context.Context, read func([]byte) int) (more bool, err error) {

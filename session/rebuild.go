@@ -63,7 +63,7 @@ func (h *historyHost) checkpoint() {
 	if s.engine == nil || !h.due.Worth(s.off, false) || h.record.Failing() || s.quarantined {
 		return
 	}
-	if s.cfg.Dir == "" { // nobody will go on from it
+	if s.cfg.Dir == "" { // no owner will go on from it
 		h.due.Wrote(s.off, h.due.Size())
 		return
 	}
@@ -130,7 +130,7 @@ func (s *Session) rebuild() bool {
 	s.lines.resumeTracking(from)
 	s.typing.resumeDedup()
 	s.history.resumeSaid()
-	s.quiet = true // nobody is told again what happened back then
+	s.quiet = true // what happened back then is not announced again
 	s.statusOfScreen()
 	if _, err := past.Replay(ctx, s.engine, from, end, s.replayed); ctx.Err() != nil {
 		return false

@@ -318,8 +318,8 @@ func (h *rulesHost) resolved(p *rules.Reply, data []byte, err error, until time.
 // lookUpTime bounds looking a secret up or running a hook.
 const lookUpTime = time.Minute
 
-// lookUp is resolve for who cannot wait for it: what asks somebody, or reads what nobody
-// writes, is left to itself when its time has passed or the session goes on without it.
+// lookUp is resolve with a bound: a look-up that asks a person, or reads what is never written, is left
+// to itself when its time has passed or the session goes on without it.
 func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, lookUpTime)
 	defer cancel()

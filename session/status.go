@@ -14,7 +14,7 @@ type State string
 const (
 	Running State = "running"
 	Exited  State = "exited" // the child ended and its exit status is known
-	Lost    State = "lost"   // the child is gone and nobody saw how (keeper killed, reboot)
+	Lost    State = "lost"   // the child is gone and its end was not seen (keeper killed, reboot)
 )
 
 // Exit is how a child ended.

@@ -165,7 +165,7 @@ func (h *typist) emulate(p []byte) {
 	}
 }
 
-// answer types the emulator's replies to queries. On pipes nobody asked: what looks like a
+// answer types the emulator's replies to queries. On pipes no program asks: what looks like a
 // query is data, and the input is not the emulator's.
 func (h *typist) answer() {
 	s := h.s

@@ -108,7 +108,7 @@ func (h *waits) nextWait() <-chan time.Time {
 }
 
 // noMoreOutput says that nothing will happen in the session any more: its process has ended, and
-// nobody it left can print.
+// no process that it left can print.
 func (s *Session) noMoreOutput() bool {
 	return s.Status().State != Running && s.drained() && (s.ring == nil || s.closed)
 }

@@ -3,7 +3,7 @@ package session
 import "sync"
 
 // Watch tells of changes. A signal says "look again": signals that were not taken
-// yet merge, so a slow watcher costs nobody anything.
+// yet merge, so a slow watcher costs nothing.
 type Watch struct {
 	// Output has a signal when there is new output (or the session ended).
 	Output <-chan struct{}

@@ -4,10 +4,10 @@
 //	kernel  ── Prober.Probe ──→ Result ─┐
 //	PTY     ── sys.ReadModes ─→ Modes ──┼─→ Facts ── Classify ──→ Verdict
 //	screen  ── the session's owner ─────┘
-//	rows    ── Churn ──→ did the screen change in substance?
+//	rows    ── ActivityFilter ──────────→ did the screen change in substance?
 //
 // The prober asks Linux what each thread of the foreground process group is blocked on.
-// The classifier and Churn are pure: no clock, no I/O, and they build everywhere.
+// The classifier and ActivityFilter are pure: no clock, no I/O, and they build everywhere.
 // Nothing here is safe for concurrent use; each session's owner has its own.
 //
 // What programs print is hostile: text alone never outweighs a kernel that says the

@@ -40,7 +40,7 @@ const (
 	echoAgain   = 16       // lines that may be shown twice
 )
 
-// Shown is who shows what is typed: neither of them where nobody does.
+// Shown is who shows what is typed: neither of them for a password.
 type Shown struct {
 	Tty bool // the terminal
 	App bool // the program, if it likes

@@ -11,7 +11,7 @@ import (
 )
 
 // Stdout and stderr of a session on two pipes. The ring says which bytes are which, the
-// journal keeps it: a mark before the output it speaks of. Whoever was killed between the
+// journal keeps it: a mark before the output it speaks of. An owner that was killed between the
 // two finds the bytes in the ring still, and the ring's log with them.
 
 // Stream is where output came from.

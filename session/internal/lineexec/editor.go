@@ -102,7 +102,7 @@ func (e *editor) entersFor(v *View) time.Duration {
 	}
 }
 
-// commandEnded takes replies back that the command did not read, if nobody's keys are among
+// commandEnded takes replies back that the command did not read, if no keys of a person are among
 // them. Those that come too late the shell's editor has taken for keys.
 func (e *editor) commandEnded(h Host) {
 	if !e.replied {

@@ -58,7 +58,7 @@ const (
 	ActKeys   ActionKind = iota + 1 // Keys: type them
 	ActType                         // Line: type it and its Enter
 	ActWake                         // After: call Due then; a new one replaces the one before
-	ActFlush                        // take back the input that nobody read
+	ActFlush                        // take back the input that was not read
 	ActSane                         // put the terminal into line mode: its shell has no editor of its own
 	ActBegun                        // Line: it runs
 	ActOver                         // Line, Err, Several, Nothing: it has ended

@@ -12,8 +12,8 @@ import (
 // activity tells output that says something from spinners, clocks and progress bars (R42).
 // It looks only while somebody waits for quiet.
 type activity struct {
-	filter  evidence.Churn
-	rows    []string // of the screen, as last looked at; nil: nobody waits
+	filter  evidence.ActivityFilter
+	rows    []string // of the screen, as last looked at; nil: there is no wait for quiet
 	version uint64
 	top     uint64    // id of the first row
 	last    time.Time // when something was said

@@ -32,7 +32,7 @@ type View struct {
 	Typed   Anchor // where output and screen stood when something was last typed
 
 	Exited     bool // the process has ended
-	NoMore     bool // and nobody it left can print
+	NoMore     bool // and no process that it left can print
 	LastOutput time.Time
 	Needs      string // kind of input that the program waits for; empty: none
 	Phase      shell.Phase

@@ -254,7 +254,7 @@ func (s *Set) End() {
 	}
 }
 
-// GiveUp ends the waits that look at output, which nobody looks at any more; all of them, if an end
+// GiveUp ends the waits that look at output, which is not looked at any more; all of them, if an end
 // cannot be waited for either.
 func (s *Set) GiveUp(all bool) {
 	s.activity = activity{}

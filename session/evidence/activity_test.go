@@ -7,7 +7,7 @@ import (
 )
 
 // FEATURES: R42
-func TestChurnChanges(t *testing.T) {
+func TestActivityFilterChanges(t *testing.T) {
 	for _, c := range []struct {
 		before, after string
 		content       bool
@@ -44,8 +44,8 @@ func TestChurnChanges(t *testing.T) {
 		{"error in a.c", "error in b.c", true},
 		{"version v1", "version beta", true},
 	} {
-		var churn Churn
-		if got := churn.Change(3, c.before, c.after); got != c.content {
+		var filter ActivityFilter
+		if got := filter.Change(3, c.before, c.after); got != c.content {
 			t.Errorf("%q → %q: content %v; %q, %q", c.before, c.after, got, substance(c.before), substance(c.after))
 		}
 	}
@@ -55,27 +55,27 @@ func TestChurnChanges(t *testing.T) {
 // follows on the same row is content again.
 //
 // FEATURES: R42
-func TestChurnLearns(t *testing.T) {
-	var churn Churn
+func TestActivityFilterLearns(t *testing.T) {
+	var filter ActivityFilter
 	line := "⠋ Fetching start"
 	changes := []bool{}
 	for _, name := range strings.Fields("lib core serde tokio libc rand syn quote regex log") {
 		next := "⠋ Fetching " + name
-		changes = append(changes, churn.Change(0, line, next))
+		changes = append(changes, filter.Change(0, line, next))
 		line = next
 	}
 	want := []bool{true, true, true, true, true, false, false, false, false, false}
 	if fmt.Sprint(changes) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", changes, want)
 	}
-	if churn.Change(1, "⠋ Fetching a", "⠋ Fetching b") == false {
+	if filter.Change(1, "⠋ Fetching a", "⠋ Fetching b") == false {
 		t.Error("learned on another row")
 	}
-	if !churn.Change(0, line, "Password: ") {
+	if !filter.Change(0, line, "Password: ") {
 		t.Error("a question on the row of a spinner went unnoticed")
 	}
-	churn.Restart()
-	if !churn.Change(0, "⠋ Fetching a", "⠋ Fetching b") {
+	filter.Restart()
+	if !filter.Change(0, "⠋ Fetching a", "⠋ Fetching b") {
 		t.Error("it remembers the command before")
 	}
 }
@@ -83,48 +83,48 @@ func TestChurnLearns(t *testing.T) {
 // Programs that erase a line before they draw it again do not print it anew.
 //
 // FEATURES: R42
-func TestChurnRedraws(t *testing.T) {
-	var churn Churn
-	if !churn.Change(5, "", "⠋ Building") {
+func TestActivityFilterRedraws(t *testing.T) {
+	var filter ActivityFilter
+	if !filter.Change(5, "", "⠋ Building") {
 		t.Error("the first time is content")
 	}
 	for _, s := range []string{"⠙ Building", "⠹ Building"} {
-		if churn.Change(5, "⠋ Building", "") || churn.Change(5, "", s) {
+		if filter.Change(5, "⠋ Building", "") || filter.Change(5, "", s) {
 			t.Errorf("%q is the same again", s)
 		}
 	}
-	if !churn.Change(5, "", "Built") {
+	if !filter.Change(5, "", "Built") {
 		t.Error("another text is content")
 	}
-	if churn.Change(5, "", "") {
+	if filter.Change(5, "", "") {
 		t.Error("nothing is content")
 	}
-	churn.Scroll(2)
-	if churn.Change(3, "⠹ Built", "") {
+	filter.Scroll(2)
+	if filter.Change(3, "⠹ Built", "") {
 		t.Error("a spinner that goes is no content")
 	}
-	churn.Scroll(100)
-	churn.Scroll(-1)
+	filter.Scroll(100)
+	filter.Scroll(-1)
 }
 
-func FuzzChurn(f *testing.F) {
+func FuzzActivityFilter(f *testing.F) {
 	f.Add("⠋ Installing 1%", "⠙ Installing 2%", 3)
 	f.Add("9/10 [00:01<00:00, 9.9it/s]", "\xff\xf0", 0)
 	f.Fuzz(func(t *testing.T, before, after string, n int) {
-		var churn Churn
-		if churn.Change(0, before, before) && strings.TrimSpace(before) != "" {
+		var filter ActivityFilter
+		if filter.Change(0, before, before) && strings.TrimSpace(before) != "" {
 			t.Errorf("%q did not change", before)
 		}
-		churn.Change(n, before, after)
-		churn.Scroll(n)
-		churn.Change(n, after, before)
+		filter.Change(n, before, after)
+		filter.Scroll(n)
+		filter.Change(n, after, before)
 	})
 }
 
-func BenchmarkChurn(b *testing.B) {
-	var churn Churn
+func BenchmarkActivityFilter(b *testing.B) {
+	var filter ActivityFilter
 	b.ReportAllocs()
 	for b.Loop() {
-		churn.Change(0, "model.bin  45%  123MB  10.1MB/s  00:12 ETA", "model.bin  46%  130MB   9.8MB/s  00:11 ETA")
+		filter.Change(0, "model.bin  45%  123MB  10.1MB/s  00:12 ETA", "model.bin  46%  130MB   9.8MB/s  00:11 ETA")
 	}
 }

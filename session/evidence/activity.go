@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what Churn remembers and compares.
+// Bounds of what ActivityFilter remembers and compares.
 const (
-	maxChurnRows  = 512
-	maxChurnRunes = 512
-	// churnSwaps is how many times a word in the same place of a row must change until
+	maxActivityRows  = 512
+	maxActivityRunes = 512
+	// activitySwaps is how many times a word in the same place of a row must change until
 	// it is a moving display (a spinner's verb, the name of the current file).
-	churnSwaps = 6
+	activitySwaps = 6
 )
 
-// Churn decides whether changes of the screen are content or only the movement of
+// ActivityFilter decides whether changes of the screen are content or only the movement of
 // spinners, clocks and progress displays. It is fed with every change of a row and
 // learns which rows move.
 //
@@ -25,12 +25,12 @@ const (
 // counts as moving after several changes in a row.
 //
 // The zero value is ready to use.
-type Churn struct {
-	rows map[int]*churnRow
+type ActivityFilter struct {
+	rows map[int]*activityRow
 }
 
-// churnRow is what is known of a row.
-type churnRow struct {
+// activityRow is what is known of a row.
+type activityRow struct {
 	shown string // what it showed last in substance, when it showed anything
 	known bool
 	head  string // the constant beginning of its changes
@@ -39,13 +39,13 @@ type churnRow struct {
 
 // Change tells it that a row's text changed, and reports if the change is substantial.
 // Scrolling is told by Scroll first; then only rows that really differ are changes.
-func (c *Churn) Change(row int, before, after string) bool {
-	if c.rows == nil || len(c.rows) > maxChurnRows {
-		c.rows = make(map[int]*churnRow)
+func (c *ActivityFilter) Change(row int, before, after string) bool {
+	if c.rows == nil || len(c.rows) > maxActivityRows {
+		c.rows = make(map[int]*activityRow)
 	}
 	r := c.rows[row]
 	if r == nil {
-		r = &churnRow{}
+		r = &activityRow{}
 		c.rows[row] = r
 	}
 	old, now := substance(before), substance(after)
@@ -67,23 +67,23 @@ func (c *Churn) Change(row int, before, after string) bool {
 
 // swap judges a change of words, and reports if it is substantial: not on a row that
 // moves and has changed in the same place for some time.
-func (r *churnRow) swap(old, now string, moving bool) bool {
+func (r *activityRow) swap(old, now string, moving bool) bool {
 	head := commonHead(old, now)
 	if !moving || r.swaps > 0 && head != r.head && commonHead(r.head, head) != r.head {
 		r.swaps, r.head = 0, head
 		return true
 	}
 	r.swaps, r.head = r.swaps+1, head
-	return r.swaps < churnSwaps
+	return r.swaps < activitySwaps
 }
 
 // Scroll tells it that the screen's rows moved up by n: a moving row stays where it is
 // on most screens (at the bottom) and is learned anew elsewhere.
-func (c *Churn) Scroll(n int) {
+func (c *ActivityFilter) Scroll(n int) {
 	if n <= 0 {
 		return
 	}
-	moved := make(map[int]*churnRow, len(c.rows))
+	moved := make(map[int]*activityRow, len(c.rows))
 	for i, r := range c.rows {
 		if i-n >= 0 {
 			moved[i-n] = r
@@ -93,7 +93,7 @@ func (c *Churn) Scroll(n int) {
 }
 
 // Restart forgets everything: another command runs, or the screen was switched.
-func (c *Churn) Restart() { c.rows = nil }
+func (c *ActivityFilter) Restart() { c.rows = nil }
 
 // moves reports if a row has something in it that moves by itself: else new words are
 // content, wherever they stand.
@@ -126,7 +126,7 @@ func substance(s string) string {
 	}
 	n := 0
 	for _, r := range s {
-		if n++; n > maxChurnRunes {
+		if n++; n > maxActivityRunes {
 			break
 		}
 		if unicode.IsSpace(r) || boxed(r) || (r == '[' || r == ']' || r == '(' || r == ')' || r == '|' || r == ',' || r == '=') {
