@@ -69,7 +69,7 @@ func daemonStop(a *app) *cobra.Command {
 				defer cancel()
 				now, err := b.quiet.Status(ctx)
 				if err != nil {
-					return 0 // it serves nobody any more
+					return 0 // it serves no requests any more
 				}
 				return now.Running
 			})

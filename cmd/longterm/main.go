@@ -24,7 +24,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	context.AfterFunc(ctx, stop) // whoever asks interrupts twice ends it at once
+	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	a := newApp()
 	defer a.close()
 	root := rootCommand(a, args)

@@ -37,8 +37,9 @@ type shown struct {
 	text func() string
 }
 
-// judges run a shell line in xterm and in tmux, as far as they are installed, and in the emulator: what longterm prints
-// for people has to look the same in all. The line knows longterm, and $JUDGE by which it can tell its runs apart.
+// judges run a shell line in xterm and in tmux, as far as they are installed, and in the emulator: what longterm
+// prints for people has to look the same in all. The line knows longterm, and $JUDGE by which it can tell its runs
+// apart.
 func judges(t *testing.T, i *instance, cols, rows int, line string) []shown {
 	t.Helper()
 	i.env = append(i.env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "COLORTERM=", "COLORFGBG=", "HOME="+i.dir, "PATH="+i.dir+":"+os.Getenv("PATH"))

@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/spelling"
 )
 
-// verb is a row of the table of verbs. From it come registration, help, completion, docs/cli and the man pages; what it
-// does stands in a file of the verb's name, and a script in testdata/script drives it (verbs_test.go).
+// verb is a row of the table of verbs. From it come registration, help, completion, docs/cli and the man pages;
+// what it does stands in a file of the verb's name, and a script in testdata/script drives it (verbs_test.go).
 type verb struct {
 	name, alias string
 	group       group

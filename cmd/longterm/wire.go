@@ -69,7 +69,7 @@ func logTo(f *os.File) *slog.Logger {
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
 }
 
-// forPerson says that somebody sits before it: keys come from a terminal, and what is
+// forPerson says that a person uses it: keys come from a terminal, and what is
 // printed goes to one.
 func (a *app) forPerson() bool {
 	return !a.JSON && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.Stdout)

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package attachclient puts a session on the person's terminal: bytes both ways, sizes, the keys that leave it or go to
-// another session, and the way back to it when the daemon was replaced meanwhile. However it ends, the terminal is given
-// back as it was (termio). The protocol is session/attach's; flags are the verb's.
+// Package attachclient puts a session on the person's terminal: bytes both ways, sizes, the keys that leave it or
+// go to another session, and the way back to it when the daemon was replaced meanwhile. However it ends, the
+// terminal is given back as it was (termio). The protocol is session/attach's; flags are the verb's.
 package attachclient
 
 import (

@@ -248,7 +248,7 @@ func (b *sessionBench) status(ctx context.Context) (st api.Status, err error) {
 	return st, err
 }
 
-// stopDaemon has it stand still for a moment.
+// stopDaemon stops the daemon for a moment (SIGSTOP).
 func (b *sessionBench) stopDaemon(ctx context.Context) error {
 	st, err := b.status(ctx)
 	if err != nil {

@@ -161,7 +161,7 @@ func (r *engineReader) read() int {
 	return n
 }
 
-// roundTime is how long a round takes: a clock's grain must not show.
+// roundTime is how long a round takes: it is long beside the clock's resolution.
 const roundTime = 20 * time.Millisecond
 
 // round is the rate of one round, in 10⁶ bytes a second.

@@ -148,7 +148,7 @@ func (r *rival) hold(_ context.Context, d *dialogue, dir string) (outcome, error
 	return r.decode(strings.TrimSpace(line))
 }
 
-// newPexpect is pexpect in the first Python that has it; eager without the pause of 50 ms
+// newPexpect is pexpect in the first Python where it is installed; eager without the pause of 50 ms
 // that it makes before it sends.
 func newPexpect(ctx context.Context, eager bool, window int) (holder, error) {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {

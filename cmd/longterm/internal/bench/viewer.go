@@ -210,7 +210,7 @@ func (b *sessionBench) keysToScreen(ctx context.Context, argv []string) ([]float
 	return out, nil
 }
 
-// keyGap is the time between two keys: nobody types faster.
+// keyGap is the time between two keys: no person types faster.
 const keyGap = 20 * time.Millisecond
 
 // viewerIdle measures the CPU time of a viewer whose sessions do nothing, in percent.

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package doctor says what is wrong with an instance and what to do about it. checks is the table: a row has a name and a
-// function that finds how one thing stands. Damaged histories are read, and repaired when that is asked for, without the
-// daemon's help. It starts nothing.
+// Package doctor says what is wrong with an instance and what to do about it. checks is the table: a row has a
+// name and a function that finds how one thing stands. Damaged histories are read, and repaired when that is asked
+// for, without the daemon's help. It starts nothing.
 package doctor
 
 import (

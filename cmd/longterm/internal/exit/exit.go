@@ -1,5 +1,6 @@
-// Package exit says how the command line ends: the errors that carry an exit status, and the status, the message and the
-// JSON that any error stands for. Statuses and codes themselves stand in session/api's table; this package knows no verb.
+// Package exit says how the command line ends: the errors that carry an exit status, and the status, the message
+// and the JSON that any error stands for. Statuses and codes themselves stand in session/api's table; this package
+// knows no verb.
 package exit
 
 import (

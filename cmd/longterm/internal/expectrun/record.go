@@ -107,7 +107,7 @@ func (r *recorded) work(ctx context.Context, s *client.Session, leave *attach.Ch
 			if !ok {
 				return true, nil
 			}
-			out, do, _ := leave.Feed(in) // what comes after leaving is nobody's
+			out, do, _ := leave.Feed(in) // input after the detach key is dropped
 			away := do == attach.Detach
 			if len(out) > 0 {
 				err = talk.Type(ctx, api.Input{Data: out}, out)

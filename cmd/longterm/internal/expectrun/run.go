@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package expectrun runs scripts of dialogues (session/expect) for the command line, shows their steps, writes reports,
-// and records a person at work as a script. What a script means is session/expect's; sessions it started are removed at
-// the end unless they are to be kept.
+// Package expectrun runs scripts of dialogues (session/expect) for the command line, shows their steps, writes
+// reports, and records a person at work as a script. What a script means is session/expect's; sessions it started
+// are removed at the end unless they are to be kept.
 package expectrun
 
 import (

@@ -1,8 +1,9 @@
 //go:build unix
 
-// Package export writes what a session printed, or a recording in a file, in another form: a recording, bytes, text or a
-// moving picture. formats is the table of forms: a row has a name, what help says of it, and what makes its exporter.
-// A history is read once, or twice for formats that have to know the largest size first; it is never held as a whole.
+// Package export writes what a session printed, or a recording in a file, in another form: a recording, bytes,
+// text or a moving picture. formats is the table of forms: a row has a name, what help says of it, and what makes
+// its exporter. A history is read once, or twice for formats that have to know the largest size first; it is never
+// held as a whole.
 package export
 
 import (

@@ -108,7 +108,7 @@ func castHistory(o *Flags, path string) (*historySource, error) {
 	}}, nil
 }
 
-// momentOfFile reads a moment of a recording that has no clock: after the start, or before
+// momentOfFile reads a moment of a recording, which has no dates: after the start, or before
 // the end.
 func momentOfFile(flag, text string, start, end, otherwise time.Time) (time.Time, error) {
 	if text == "" {

@@ -1,9 +1,9 @@
 //go:build unix
 
-// Package foreground runs commands and lines for a caller who waits for their ends: output as it comes (run.go), lines of
-// a living shell and batches of them (lines.go), the caller's standard input (stdin.go), and the exit status that a
-// result stands for (status.go). Timeouts and records are the daemon's: when the caller is interrupted, what was begun is
-// ended there, and what there is of a result is still printed.
+// Package foreground runs commands and lines for a caller who waits for their ends: output as it comes (run.go),
+// lines of a living shell and batches of them (lines.go), the caller's standard input (stdin.go), and the exit
+// status that a result stands for (status.go). Timeouts and records are the daemon's: when the caller is
+// interrupted, what was begun is ended there, and what there is of a result is still printed.
 package foreground
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify"
 )
 
-// Caller runs commands and lines for somebody who waits for their ends.
+// Caller runs commands and lines for a caller who waits for their ends.
 type Caller struct {
 	*output.Printer
 	Stdin  *os.File
@@ -121,7 +121,7 @@ func (r *running) writer() output.Writer {
 		r.pipe = output.NewPipeCollector(r.flags.Encoding, r.flags.Budget)
 		return r.pipe
 	case r.caller.JSON, r.flags.Format != "":
-		return unread{} // the result has it
+		return unread{} // the result contains it
 	case r.res.Mode == "pipe" && r.flags.Budget.Given():
 		return r.caller.BudgetPipeWriter(r.flags.Encoding, r.flags.Raw, r.flags.Budget, r.res.Session)
 	case r.res.Mode == "pipe":

@@ -55,7 +55,7 @@ func EndStatus(r *api.Result) error {
 	case r.Error != "":
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
 	}
-	if r.State == "exited" { // nothing went wrong: whoever is given lines, as a REPL, tells no status
+	if r.State == "exited" { // nothing went wrong: programs that are given lines, such as a REPL, report no status
 		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; the program it was given to reports none: judge by its output"))
 	}
 	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))

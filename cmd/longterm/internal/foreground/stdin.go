@@ -64,7 +64,7 @@ func endInput(ctx context.Context, s *client.Session) {
 	}
 }
 
-// stdinEvery is how often it is looked whether somebody gives us an input in vain.
+// stdinEvery is how often our standard input is checked for data that the command will not get.
 const stdinEvery = 200 * time.Millisecond
 
 // hintStdin says once that our standard input has something which the command will not get.

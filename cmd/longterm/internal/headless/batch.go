@@ -47,7 +47,7 @@ func (r *Renderer) renderBatch(args []string) error {
 				return err
 			}
 		}
-		if lines.Buffered() == 0 || readErr != nil { // whoever feeds lines one by one gets answers one by one
+		if lines.Buffered() == 0 || readErr != nil { // callers that write line by line get answers line by line
 			if err := out.Flush(); err != nil {
 				return err
 			}

@@ -1,5 +1,5 @@
-// Package headless turns bytes that a program wrote to a terminal into the screen they make, in a format, one input or a
-// batch of them, on every system: there is no daemon, no session and no terminal in it.
+// Package headless turns bytes that a program wrote to a terminal into the screen they make, in a format, one
+// input or a batch of them, on every system: there is no daemon, no session and no terminal in it.
 package headless
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // --json=brief, for machines that pay by the byte: no field that is null, empty, as usual,
-// or that whoever asked knows. What is there has the names and meanings of --json.
+// or that the caller knows. What is there has the names and meanings of --json.
 
 // brief is v in few bytes.
 func brief(v any) any {
@@ -55,7 +55,7 @@ var usual = map[string]string{
 	"state": "exited", "timed_out": "none", "mode": "pty", "quality": "full", "size_policy": "latest", "keeper": "main",
 }
 
-// pruned is v as JSON has it, without the fields named and without what is empty or usual.
+// pruned is v as JSON, without the fields named and without what is empty or usual.
 func pruned(v any, without ...string) any {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package output prints what verbs have to say: results as text, as JSON or as JSON in few bytes (Printer), a session's
-// bytes as text, raw or stream by stream and within a budget (Writer), screens and pictures in their formats, and the
-// words in which states, times and problems are told to people. It asks no daemon and knows no verb.
+// Package output prints what verbs have to say: results as text, as JSON or as JSON in few bytes (Printer), a
+// session's bytes as text, raw or stream by stream and within a budget (Writer), screens and pictures in their
+// formats, and the words in which states, times and problems are told to people. It asks no daemon and knows no
+// verb.
 //
 // Offsets and budgets are bytes; what is shown on a terminal is made printable here and nowhere else.
 package output

@@ -99,8 +99,9 @@ type sink interface {
 
 // PipeWriter prints stdout and stderr of a command on pipes, each to ours, in the order they came.
 //
-// A pipe or a file gets the bytes as they are, whatever they are: `run --pipe` is a filter. On a terminal they are shown
-// as text, and binary data is only counted. In JSON they are text, and binary data is left out. The history has all of it.
+// A pipe or a file gets the bytes as they are, whatever they are: `run --pipe` is a filter. On a terminal they are
+// shown as text, and binary data is only counted. In JSON they are text, and binary data is left out. The history
+// has all of it.
 func (p *Printer) PipeWriter(e capture.Encoding, raw bool) Writer {
 	return &PipeWriter{
 		out: p.sink(p.Stdout, termio.IsTerminal(p.Stdout), e, raw), err: p.sink(p.Stderr, termio.IsTerminal(p.Stderr), e, raw),

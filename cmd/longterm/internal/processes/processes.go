@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package processes says which processes of an instance run on this machine, keepers and daemon, by the locks they hold,
-// and waits for their ends. It asks no daemon: it is for when there is none, or when one is to go.
+// Package processes says which processes of an instance run on this machine, keepers and daemon, by the locks they
+// hold, and waits for their ends. It asks no daemon: it is for when there is none, or when one is to go.
 package processes
 
 import (

@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package recording opens what can be played and exported: recordings in files (asciicast 2 and 3) and sessions' own
-// histories, both as a player.Recording. Times are moments; a file that does not say when it was made counts from 1970.
+// Package recording opens what can be played and exported: recordings in files (asciicast 2 and 3) and sessions'
+// own histories, both as a player.Recording. Times are moments; a file that does not say when it was made counts
+// from 1970.
 package recording
 
 import (

@@ -1,11 +1,12 @@
 //go:build unix
 
-// Package request turns flags and arguments into the API's requests: sessions to start (StartFlags, with limits), lines
-// and commands to run (CallFlags), rules to attach (RuleFlags, RespondFlags), conditions to wait for (Condition). What
-// makes no sense is refused here, as an error of usage, before anything is sent. It asks no daemon.
+// Package request turns flags and arguments into the API's requests: sessions to start (StartFlags, with limits),
+// lines and commands to run (CallFlags), rules to attach (RuleFlags, RespondFlags), conditions to wait for
+// (Condition). What makes no sense is refused here, as an error of usage, before anything is sent. It asks no
+// daemon.
 //
-// Times are durations on the command line and milliseconds in requests; a flag that was not given leaves the choice to
-// the daemon and its configuration.
+// Times are durations on the command line and milliseconds in requests; a flag that was not given leaves the
+// choice to the daemon and its configuration.
 package request
 
 import (
@@ -44,7 +45,7 @@ func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 }
 
 // Call makes the request's part. What was not given is the daemon's to choose.
-// conf is as the daemon reads it, for what we say; person: somebody sits before it.
+// conf is as the daemon reads it, for what we say; person: a person uses the command.
 func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON bool) (api.Call, error) {
 	wall, idle := conf.Timeout, conf.IdleTimeout
 	person = person && !c.Background

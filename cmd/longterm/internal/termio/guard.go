@@ -14,7 +14,7 @@ import (
 
 // guard is a small process that gives the terminal back when this one is killed and
 // cannot. It waits on a pipe: a line means that all is well, the pipe's end without one
-// that nobody is left. It has a session of its own, so that what ends a whole job or
+// that this process is gone. It has a session of its own, so that what ends a whole job or
 // hangs up leaves it alone; a shell that has taken the terminal over meanwhile, and set
 // it up its own way, is left alone by it.
 type guard struct {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package termio is the person's terminal: raw mode and the way back from it on every end (a guard process has it after
-// SIGKILL), its size, its keys, its background colour. It knows no session; what is drawn comes as bytes.
+// Package termio is the person's terminal: raw mode and the way back from it on every end (a guard process has it
+// after SIGKILL), its size, its keys, its background colour. It knows no session; what is drawn comes as bytes.
 //
 // A Terminal is drawn on and given back by different goroutines; its own lock keeps them apart.
 package termio

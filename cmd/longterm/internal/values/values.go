@@ -1,5 +1,5 @@
-// Package values reads values that the command line gives as text: NAME=VALUE pairs, sizes in cells, sizes in bytes, one
-// of several words. What cannot be read is an error of usage which says how it should look.
+// Package values reads values that the command line gives as text: NAME=VALUE pairs, sizes in cells, sizes in
+// bytes, one of several words. What cannot be read is an error of usage which says how it should look.
 package values
 
 import (

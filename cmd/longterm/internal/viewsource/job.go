@@ -25,8 +25,8 @@ type promptJob struct {
 	n     int    // the prompt's number
 	id    string // the daemon's
 	line  string
-	begun chan struct{} // closed once the daemon has it
-	ended bool          // by the person; the viewer's goroutine has it
+	begun chan struct{} // closed once the daemon knows the job
+	ended bool          // by the person; owned by the viewer's goroutine
 	began time.Time
 }
 
@@ -186,7 +186,7 @@ func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64,
 	return from, r.Range.End, known
 }
 
-// readSome reads what there is, and leaves out what nobody could read.
+// readSome reads what there is, and skips what is too much to read.
 func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *output.TextWriter, from, end uint64) (uint64, error) {
 	if end > from+maxBehind {
 		from = end - keptBehind

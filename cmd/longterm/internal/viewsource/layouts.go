@@ -48,7 +48,7 @@ func (l layouts) Load(_ context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// Save has it on the disk: a person gave it its name, and it is kept nowhere else.
+// Save syncs it to the disk: a person gave it its name, and it is kept nowhere else.
 func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err

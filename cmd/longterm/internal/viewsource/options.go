@@ -120,7 +120,7 @@ func newSizeOption(policy string) *sizeOption {
 }
 
 // first is the policy for a session, once. The usual one needs no saying, and would undo
-// what somebody chose for that session.
+// what a client chose for that session.
 func (s *sizeOption) first(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,11 +1,11 @@
 //go:build unix
 
-// Package viewsource feeds the viewer (render/view) from a daemon: its sessions and their frames (source.go), scrollback
-// and commands (history.go), what its prompt line runs (prompt.go, job.go), layouts in files, the clipboard, and how the
-// person wants it (options.go). render/view knows no daemon; this package draws nothing.
+// Package viewsource feeds the viewer (render/view) from a daemon: its sessions and their frames (source.go),
+// scrollback and commands (history.go), what its prompt line runs (prompt.go, job.go), layouts in files, the
+// clipboard, and how the person wants it (options.go). render/view knows no daemon; this package draws nothing.
 //
-// The viewer's goroutine calls in; what takes time runs beside it, and a stream or a feed has a goroutine of its own that
-// alone sends. What is done while the daemon is away is kept, in order, and sent when it is back.
+// The viewer's goroutine calls in; what takes time runs beside it, and a stream or a feed has a goroutine of its
+// own that alone sends. What is done while the daemon is away is kept, in order, and sent when it is back.
 package viewsource
 
 import (

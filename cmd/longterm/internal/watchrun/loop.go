@@ -1,8 +1,9 @@
 //go:build unix
 
-// Package watchrun runs a command in a session, and again whenever files change: the loop of runs (loop.go), one run
-// (run.go), what a run is shown on (view.go: a terminal, text, JSON) and what there is to say when it ended (report.go).
-// What counts as a change, progress and errors is told by session/watch; flags and arguments are the verb's.
+// Package watchrun runs a command in a session, and again whenever files change: the loop of runs (loop.go), one
+// run (run.go), what a run is shown on (view.go: a terminal, text, JSON) and what there is to say when it ended
+// (report.go). What counts as a change, progress and errors is told by session/watch; flags and arguments are the
+// verb's.
 //
 // The loop's goroutine owns everything; a run's output and end come to it by channels.
 package watchrun
