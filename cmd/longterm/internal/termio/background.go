@@ -47,8 +47,8 @@ var (
 	attributesEnd    = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
 )
 
-// isLight reads the answer to OSC 11. A colour is light when it is nearer to white than to black, by the perception of the eye
-// (ITU-R BT.709).
+// isLight reads the answer to OSC 11. A colour is light when its luminance (ITU-R BT.709) is nearer to white than to
+// black.
 func isLight(answer []byte) bool {
 	m := backgroundAnswer.FindSubmatch(answer)
 	if m == nil {
