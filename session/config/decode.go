@@ -71,7 +71,7 @@ func (d *decoder) items(doc *document) {
 	d.checkKeys()
 }
 
-// header knows the sections; what stands in one that nobody knows is not looked at.
+// header knows the sections; the keys of an unknown one are skipped.
 func (d *decoder) header(h header) {
 	name := strings.Join(h.path, ".")
 	switch {

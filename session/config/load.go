@@ -34,7 +34,7 @@ func Read(path string) (*File, []byte, error) {
 	return file, src, err
 }
 
-// Write replaces a file's content in one step: nobody sees half of it, and a crash leaves
+// Write replaces a file's content in one step: no reader sees half of it, and a crash leaves
 // the old or the new. A link stays a link, and the mode is kept.
 func Write(path string, src []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

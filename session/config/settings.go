@@ -47,7 +47,7 @@ type Alerts struct {
 	Command        bool          // a command that ended
 	Input          bool          // a program that waits for input
 	MinDuration    time.Duration // of a command that is worth it
-	UnattendedOnly bool          // nobody looks at the session
+	UnattendedOnly bool          // only when no client shows the session
 }
 
 // Notify says where alerts go.

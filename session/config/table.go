@@ -74,7 +74,7 @@ var table = []Row{
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
 	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
-	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when nobody looks at the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
+	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when no client shows the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 
 	{Key: "notify.desktop", Kind: Bool, Default: "false", When: AtOnce, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
 	{Key: "notify.command", Kind: List, When: AtOnce, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
@@ -98,8 +98,8 @@ var table = []Row{
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
 	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", at: func(s *Settings) any { return &s.Shells.Engine }},
 
-	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), None: true, Flag: "exec --timeout", When: NextUse, Help: "time a line or command gets while somebody waits for it; 0: any", at: func(s *Settings) any { return &s.Exec.Timeout }},
-	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time a line may print nothing; 0: any", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
+	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), None: true, Flag: "exec --timeout", When: NextUse, Help: "time limit of a line or command that a caller waits for; 0: none", at: func(s *Settings) any { return &s.Exec.Timeout }},
+	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time limit without output; 0: none", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
 	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, hang up, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
 	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer, head and tail", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
 
