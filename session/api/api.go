@@ -116,7 +116,7 @@ type NewSession struct {
 	// PipeFallback is what run does.
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
 
-	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and nobody looks"`
+	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and no client shows it"`
 	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
 }
 
@@ -172,7 +172,7 @@ type Input struct {
 // Typed answers Input: everything was taken by the terminal.
 type Typed struct {
 	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
-	Echo   string `json:"echo" enum:"on,off,app" doc:"who showed it: the terminal, nobody, or the program if it likes"`
+	Echo   string `json:"echo" enum:"on,off,app" doc:"who echoes it: on: the terminal; off: none; app: the program, if it chooses to"`
 }
 
 // Resize is a new size in cells.
@@ -212,7 +212,7 @@ type OutputText struct {
 	End         bool     `json:"end" doc:"the session has ended and nothing comes after this"`
 	Truncated   bool     `json:"truncated,omitempty" doc:"text is not all there was"`
 	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
-	Binary      bool     `json:"binary,omitempty" doc:"some of it was no text and is left out; output has it as it is"`
+	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; output --raw has all of it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
 }
 
@@ -272,7 +272,7 @@ type Run struct {
 	NewSession
 	Warm  bool `json:"warm,omitempty" doc:"run line in a warm shell: one that was started before in this directory and environment, and is used once"`
 	Keep  bool `json:"keep,omitempty" doc:"keep the session; else it is removed when the answer was given, or later when the answer has not all of its output"`
-	Start bool `json:"start,omitempty" doc:"answer at once, with the clocks of the foreground; the caller asks for the job's end"`
+	Start bool `json:"start,omitempty" doc:"answer at once, with the timeouts of the foreground; the caller asks for the job's end"`
 }
 
 // Batch are lines to run one after the other in a session's shell.
@@ -290,14 +290,14 @@ type Batched struct {
 	Left    int      `json:"left_out,omitempty" doc:"lines that were not run"`
 }
 
-// Job is a line or command that runs or ran under the clocks of whoever asked for it.
+// Job is a line or command that runs or ran under the timeouts of its caller.
 type Job struct {
 	ID         string     `json:"id"`
 	Session    string     `json:"session" doc:"id of its session"`
 	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
 	Line       string     `json:"line"`
 	State      string     `json:"state" enum:"waiting,running,done"`
-	Background bool       `json:"in_background" doc:"nobody waits for it"`
+	Background bool       `json:"in_background" doc:"no caller waits for it"`
 	Started    time.Time  `json:"started,omitzero"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	DurationMS int64      `json:"duration_ms"`
@@ -315,7 +315,7 @@ type Result struct {
 	Job          string              `json:"job,omitempty" doc:"its id, to ask for it again"`
 	InBackground bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
 	Output       string              `json:"output" doc:"plain text; all of it is in output_range"`
-	State        string              `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a clock or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	State        string              `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
 	Outcome      string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
 	Needs        string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
 	ExitCode     *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
@@ -334,7 +334,7 @@ type Result struct {
 	Stdout       *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
 	Stderr       *string             `json:"stderr,omitempty"`
 	Merged       bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
-	Binary       bool                `json:"binary,omitempty" doc:"some of it was no text and is left out; the history has it"`
+	Binary       bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
 	BinaryBytes  uint64              `json:"binary_bytes,omitempty"`
 	Truncated    bool                `json:"truncated,omitempty" doc:"output is not all there was"`
 	Omitted      *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
@@ -482,7 +482,7 @@ type Status struct {
 	State     string    `json:"state_dir"`
 	Keepers   []Keeper  `json:"keepers"`
 	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
-	Notices   []string  `json:"notices" doc:"what went wrong at the start and was mended"`
+	Notices   []string  `json:"notices" doc:"what went wrong at the start and was repaired"`
 	// Goroutines is for looking for leaks.
 	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
 
@@ -529,7 +529,7 @@ type Event struct {
 	Count   int            `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
 	Printed *Range         `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
 	Version uint64         `json:"version,omitempty" doc:"for screen: its version"`
-	Binary  uint64         `json:"binary_bytes,omitempty" doc:"for binary: bytes so far of what is no text"`
+	Binary  uint64         `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
 }
 
 // ShortID is as much of an id as people need to name a session or a job.
