@@ -1,0 +1,325 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// What becomes of a session that no keeper has follows from its record.
+func TestFates(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	long, short := now.Add(-2*TemporaryGrace), now.Add(-TemporaryGrace/2)
+	for _, c := range []struct {
+		name string
+		rec  store.Session
+		want fate
+	}{
+		{"ended", store.Session{State: "exited", Ended: long}, asHistory},
+		{"ran", store.Session{State: "running", PID: 9}, asLost},
+		{"ran, and was not started", store.Session{State: "running"}, asLost},
+		{"lost before", store.Session{State: "lost", Ended: long}, asLost},
+		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost},
+		{"temporary, not started", store.Session{State: "running", Temporary: true}, asUnborn},
+		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory},
+		{"temporary, ended long ago", store.Session{State: "exited", Ended: long, Temporary: true}, asRead},
+		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead},
+		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost},
+	} {
+		if got := fateOf(&c.rec, now); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// host is a daemon without keepers.
+type host struct {
+	leaving bool
+	notices []string
+	ran     []uint64
+}
+
+func (h *host) KeeperFor(string) (Keeper, error)  { return nil, errors.New("no keeper can be started") }
+func (h *host) Ran(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
+func (h *host) Leaving() bool                     { return h.leaving }
+func (h *host) Notice(format string, args ...any) {
+	h.notices = append(h.notices, fmt.Sprintf(format, args...))
+}
+
+// hosted is a registry with a host, loaded from what its directories have.
+func hosted(t *testing.T, prepare func(r *Registry)) (*Registry, *host) {
+	t.Helper()
+	r := testRegistry(t)
+	h := &host{}
+	r.host = h
+	if prepare != nil {
+		prepare(r)
+	}
+	if err := r.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.OpenIndex()
+	t.Cleanup(func() {
+		r.StopAll()
+		r.Index.close()
+	})
+	return r, h
+}
+
+// record makes a session's record, its directory and an empty journal.
+func record(t *testing.T, r *Registry, rec store.Session) {
+	t.Helper()
+	rec.Cols, rec.Rows, rec.Engine, rec.Keeper = 80, 24, session.DefaultEngine, "main"
+	if rec.Argv == nil {
+		rec.Argv = []string{"true"}
+	}
+	if err := r.store.CreateSession(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	j, _, err := journal.Open(filepath.Join(r.dirs.Session(rec.ID), "journal"), journal.Options{})
+	if err == nil {
+		err = errors.Join(j.AppendOutput([]byte("what was printed\r\n")), j.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sessions without a keeper are history or lost, with what they printed; what was never started is
+// gone, and directories that killed daemons left half made or half removed go.
+//
+// FAULT: A3
+func TestSettleWithoutKeepers(t *testing.T) {
+	half, foreign := uuid.NewString(), "not-ours"
+	r, _ := hosted(t, func(r *Registry) {
+		record(t, r, store.Session{ID: uuid.NewString(), Name: "over", State: "exited", Created: time.Now(), Ended: time.Now()})
+		record(t, r, store.Session{ID: uuid.NewString(), Name: "ran", State: "running", PID: 1 << 30, Created: time.Now()})
+		record(t, r, store.Session{ID: uuid.NewString(), Name: "unborn", State: "running", Temporary: true, Created: time.Now()})
+		for _, dir := range []string{half, foreign, uuid.NewString() + removedSuffix} {
+			if err := os.MkdirAll(r.dirs.Session(dir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(r.dirs.Session(foreign), "notes"), []byte("a person's"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	states := map[string]string{}
+	for _, e := range r.All() {
+		view := r.Describe(e, e.Session.Status())
+		states[view.Name] = view.State
+		if view.Output.End == 0 {
+			t.Errorf("%s has nothing of what it printed", view.Name)
+		}
+	}
+	if len(states) != 2 || states["over"] != "exited" || states["ran"] != "lost" {
+		t.Errorf("%v", states)
+	}
+	dirs, err := os.ReadDir(r.dirs.Sessions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, d := range dirs {
+		left = append(left, d.Name())
+	}
+	if slices.Contains(left, half) || !slices.Contains(left, foreign) || len(left) != 3 {
+		t.Errorf("directories left: %v", left)
+	}
+}
+
+// A database that lost a session finds it by its manifest; a manifest that is none, or another's, is
+// left alone.
+//
+// FAULT: A3
+func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
+	found, torn, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	r, _ := hosted(t, func(r *Registry) {
+		for _, id := range []string{found, torn, other} {
+			if err := os.MkdirAll(r.dirs.Session(id), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rec := store.Session{ID: found, Name: "found", Argv: []string{"true"}, State: "exited", Created: time.Now(), Cols: 80, Rows: 24}
+		err := errors.Join(
+			store.WriteManifest(r.dirs.Session(found), rec),
+			store.WriteManifest(r.dirs.Session(other), rec),
+			os.WriteFile(filepath.Join(r.dirs.Session(torn), store.ManifestName), []byte(`{"id": "`), 0o600),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	all := r.All()
+	if len(all) != 1 || all[0].ID() != found || all[0].Record().Name != "found" {
+		t.Errorf("%d sessions", len(all))
+	}
+	for _, id := range []string{torn, other} {
+		if _, err := os.Stat(r.dirs.Session(id)); err != nil {
+			t.Errorf("a directory that may be somebody's is gone: %v", err)
+		}
+	}
+	if list, err := r.store.Sessions(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("the database has %d sessions, %v", len(list), err)
+	}
+}
+
+// Two sessions of one name, from before, are both there, one under another name.
+func TestLoadTellsNamesApart(t *testing.T) {
+	a, b := uuid.NewString(), uuid.NewString()
+	r, _ := hosted(t, func(r *Registry) {
+		record(t, r, store.Session{ID: a, Name: "twice", State: "exited", Created: time.Now()})
+		rec := store.Session{ID: b, Name: "twice", Argv: []string{"true"}, State: "exited", Created: time.Now(), Cols: 80, Rows: 24}
+		if err := errors.Join(os.MkdirAll(r.dirs.Session(b), 0o700), store.WriteManifest(r.dirs.Session(b), rec)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	for ref, id := range map[string]string{"twice": a, "twice-" + b[:8]: b} {
+		if e, err := r.Resolve(ref); err != nil || e.ID() != id {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+// A keeper that cannot be reached keeps what it may have: nothing of it is called lost by ending it,
+// and no directory is removed.
+//
+// FAULT: A3
+func TestSilentKeeper(t *testing.T) {
+	half := uuid.NewString()
+	r, _ := hosted(t, func(r *Registry) {
+		if err := os.MkdirAll(r.dirs.Session(half), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r.AdoptAll(t.Context(), []string{"silent", "killed"}, func(key string) (Keeper, error) {
+		if key == "killed" {
+			return nil, nil
+		}
+		return nil, errors.New("no answer")
+	})
+	if !r.adoption.silent["silent"] || r.adoption.silent["killed"] {
+		t.Errorf("%v", r.adoption.silent)
+	}
+	if _, err := os.Stat(r.dirs.Session(half)); err != nil {
+		t.Errorf("what a silent keeper may have is gone: %v", err)
+	}
+}
+
+// A session is found by its id, its name, or the beginning of either; what is not found is said with
+// what it may have been.
+func TestResolve(t *testing.T) {
+	ids := []string{"11111111-aaaa", "11112222-bbbb", "33333333-cccc"}
+	r, _ := hosted(t, func(r *Registry) {
+		for i, name := range []string{"build", "builder", "Shell"} {
+			record(t, r, store.Session{ID: ids[i], Name: name, State: "exited", Created: time.Unix(int64(i), 0)})
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	for _, c := range []struct {
+		ref, id string
+		code    api.Code
+		says    string
+	}{
+		{"build", ids[0], "", ""}, {"builde", ids[1], "", ""}, {ids[2], ids[2], "", ""}, {"3", ids[2], "", ""}, {"11112", ids[1], "", ""},
+		{"bui", "", api.CodeAmbiguous, "build, builder"}, {"1111", "", api.CodeAmbiguous, "11111111 (build), 11112222 (builder)"},
+		{"", "", api.CodeNotFound, "longterm ls"}, {"shell", "", api.CodeNotFound, `did you mean "Shell"`}, {"none", "", api.CodeNotFound, "longterm ls"},
+	} {
+		e, err := r.Resolve(c.ref)
+		if c.code == "" {
+			if err != nil || e.ID() != c.id {
+				t.Errorf("%q: %v", c.ref, err)
+			}
+			continue
+		}
+		var refused *api.Error
+		if !errors.As(err, &refused) || refused.Code != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %s and %q", c.ref, err, c.code, c.says)
+		}
+	}
+	if all := r.All(); len(all) != 3 || all[0].ID() != ids[0] || all[2].ID() != ids[2] {
+		t.Error("the sessions are not listed by age")
+	}
+}
+
+// A session that cannot be started leaves nothing: no record, no directory, and its name is free.
+//
+// FAULT: A3
+func TestCreateThatFailsLeavesNothing(t *testing.T) {
+	r, h := hosted(t, nil)
+	r.AdoptAll(t.Context(), nil, nil)
+	want := func(when string, err error, code api.Code) {
+		t.Helper()
+		var e *api.Error
+		if !errors.As(err, &e) || e.Code != code || e.Hint == "" {
+			t.Errorf("%s: %v, want %s", when, err, code)
+		}
+		if list, err := r.store.Sessions(t.Context()); err != nil || len(list) != 0 {
+			t.Errorf("%s: %d records, %v", when, len(list), err)
+		}
+		if dirs, err := os.ReadDir(r.dirs.Sessions()); err != nil || len(dirs) != 0 {
+			t.Errorf("%s: %d directories, %v", when, len(dirs), err)
+		}
+		if _, taken := r.byname["n"]; taken {
+			t.Errorf("%s: the name is taken", when)
+		}
+	}
+	n := api.NewSession{Name: "n", Argv: []string{"true"}, Cwd: "/"}
+	_, err := r.Create(t.Context(), n)
+	want("no keeper", err, api.CodeUnavailable)
+
+	k := &deadKeeper{}
+	r.host = &hostWith{h, k}
+	_, err = r.CreateRecorded(t.Context(), n, func(*Handle) error { return api.Errorf(api.CodeLimit, "too many").WithHint("wait") })
+	want("not recorded", err, api.CodeLimit)
+
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Create(t.Context(), n)
+	var e *api.Error
+	if !errors.As(err, &e) || e.Code != api.CodeStorage || !strings.Contains(e.Hint, r.dirs.State) {
+		t.Errorf("the store fails: %v", err)
+	}
+	if _, taken := r.byname["n"]; taken {
+		t.Error("the store fails: the name is taken")
+	}
+	h.leaving = true
+	if _, err = r.Create(t.Context(), n); !errors.As(err, &e) || e.Code != api.CodeUnavailable || !e.Retry {
+		t.Errorf("while the daemon leaves: %v", err)
+	}
+}
+
+// hostWith is a host with one keeper.
+type hostWith struct {
+	*host
+	k Keeper
+}
+
+func (h *hostWith) KeeperFor(string) (Keeper, error) { return h.k, nil }
+
+// deadKeeper is a keeper that is never asked.
+type deadKeeper struct{}
+
+func (*deadKeeper) Key() string                                         { return "main" }
+func (*deadKeeper) Link() *link.Link                                    { return nil }
+func (*deadKeeper) Retry(context.Context, func(*link.Link) error) error { return link.ErrLost }
