@@ -1,0 +1,191 @@
+//go:build unix
+
+package spawn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/store"
+)
+
+func testSpawner(t *testing.T) *Spawner {
+	t.Helper()
+	dir := t.TempDir()
+	dirs := paths.Dirs{Run: filepath.Join(dir, "r"), State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}
+	log := slog.New(slog.DiscardHandler)
+	return &Spawner{Dirs: dirs, Log: log, Conf: settings.Open(dirs, log)}
+}
+
+// What a request leaves out has its default; what it says is in the record and in what is asked of the
+// keeper.
+//
+// FEATURES: R9, R12
+func TestPlan(t *testing.T) {
+	s := testSpawner(t)
+	p, err := s.Plan(api.NewSession{
+		Argv: []string{"sh", "-c", "true"}, Name: "n", Cwd: "/tmp/", Env: []string{"PATH=/bin:/usr/bin"}, SetEnv: []string{"A=1"}, Cols: 100, Umask: "077",
+		Limits: &api.Limits{Memory: 1 << 20, CPU: 0.5, PIDs: 7}, Pipe: true, Stdin: true, Isolated: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, m := p.Record, p.request()
+	if r.Name != "n" || r.Cwd != "/tmp" || r.Cols != 100 || r.Rows != defaultRows || r.Keeper != r.ID || !r.Pipe || r.Shell || r.State != "running" {
+		t.Errorf("the record: %+v", r)
+	}
+	if m.ID != r.ID || m.Dir != "/tmp" || !strings.HasSuffix(m.Path, "/sh") || m.Memory != 1<<20 || m.CPU != 500 || m.PIDs != 7 || m.Umask != 0o077+1 || !m.Pipe || !m.Input {
+		t.Errorf("the request: %+v", m)
+	}
+	if !slices.Contains(m.Env, "A=1") || !slices.Contains(m.Env, sessionVariable+r.ID) {
+		t.Errorf("the environment: %q", m.Env)
+	}
+	other, err := s.Plan(api.NewSession{Argv: []string{"sh"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := other.Record; r.Keeper != paths.MainKeeper || !r.Shell || r.ID == p.Record.ID || other.request().Umask != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+const sessionVariable = "LONGTERM_SESSION="
+
+// A session that ended starts again with its command or a shell, where it was, as far as that is there.
+func TestPlanAgain(t *testing.T) {
+	s := testSpawner(t)
+	env := []string{"PATH=/bin:/usr/bin", "SHELL=/bin/sh"}
+	dir := t.TempDir()
+	command := store.Session{ID: "id", Name: "n", Argv: []string{"sh", "-c", "true"}, Cwd: "/", Env: []string{"A=1"}, State: "exited", Signal: "KILL"}
+	shell := store.Session{ID: "id", Name: "n", Argv: []string{"/bin/sh"}, Shell: true, Cwd: "/"}
+	for _, c := range []struct {
+		name    string
+		rec     store.Session
+		cwd     string
+		req     api.Restore
+		argv0   string
+		inDir   string
+		refused bool
+	}{
+		{"a shell", shell, dir, api.Restore{}, "/bin/sh", dir, false},
+		{"a shell whose directory is gone", shell, filepath.Join(dir, "gone", "further"), api.Restore{}, "/bin/sh", dir, false},
+		{"a shell that told no directory", shell, "", api.Restore{}, "/bin/sh", "/", false},
+		{"a command", command, dir, api.Restore{Command: true}, "sh", dir, false},
+		{"a shell instead of a command", command, dir, api.Restore{Shell: true}, "/bin/sh", dir, false},
+		{"a command, by itself", command, dir, api.Restore{}, "", "", true},
+		{"both", command, dir, api.Restore{Shell: true, Command: true}, "", "", true},
+	} {
+		c.req.Env = env
+		p, err := s.PlanAgain(c.rec, c.cwd, c.req)
+		if c.refused {
+			var e *api.Error
+			if !errors.As(err, &e) || e.Code != api.CodeInvalid || e.Hint == "" {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if r := p.Record; r.Argv[0] != c.argv0 || r.Cwd != c.inDir || r.ID != "id" || r.State != "running" || r.Signal != "" {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+}
+
+// What a keeper says of a process that it could not start is told with what to do.
+func TestSpawnErrors(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		code  api.Code
+		hint  string
+		retry bool
+	}{
+		{link.ErrLost, api.CodeUnavailable, "try again", true},
+		{link.ErrNoCgroup, api.CodeUnavailable, "without limits", false},
+		{errors.New("rubbish"), api.CodeUnavailable, "", false},
+		{&link.SpawnError{Errno: syscall.EMFILE}, api.CodeLimit, "ulimit", false},
+		{&link.SpawnError{Errno: syscall.ENFILE}, api.CodeLimit, "ulimit", false},
+		{&link.SpawnError{Errno: syscall.ENXIO}, api.CodeSpawn, "--pipe", false},
+		{&link.SpawnError{Errno: syscall.ENOSPC}, api.CodeSpawn, "--pipe", false},
+		{&link.SpawnError{Errno: syscall.E2BIG}, api.CodeSpawn, "too large", false},
+		{&link.SpawnError{Errno: syscall.ENOEXEC}, api.CodeSpawn, "not a program", false},
+		{&link.SpawnError{Errno: syscall.EACCES}, api.CodeSpawn, "not a program", false},
+		{&link.SpawnError{Errno: syscall.EIO}, api.CodeSpawn, "", false},
+	} {
+		var e *api.Error
+		if !errors.As(spawnError(c.err), &e) || e.Code != c.code || !strings.Contains(e.Hint, c.hint) || e.Retry != c.retry || (c.hint == "") != (e.Hint == "") {
+			t.Errorf("%v: %+v, want %s, hint %q", c.err, e, c.code, c.hint)
+		}
+	}
+}
+
+// lostKeeper is a keeper whose connection is gone for good.
+type lostKeeper struct{ asked int }
+
+func (k *lostKeeper) Link() *link.Link { return nil }
+func (k *lostKeeper) Retry(context.Context, func(*link.Link) error) error {
+	k.asked++
+	return link.ErrLost
+}
+
+// A keeper that dies while it is asked is asked no more, and the request may be made again.
+//
+// FAULT: A3
+func TestKeeperDiesInMidSpawn(t *testing.T) {
+	s := testSpawner(t)
+	p, err := s.Plan(api.NewSession{Argv: []string{"sh", "-c", "true"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &lostKeeper{}
+	var e *api.Error
+	if err := s.Start(t.Context(), k, p); !errors.As(err, &e) || !e.Retry || k.asked != 1 {
+		t.Errorf("%v, asked %d times", err, k.asked)
+	}
+}
+
+// A shell's directory that cannot be written is told as such; how a shell was started is read back.
+func TestIntegrationLeavesARecord(t *testing.T) {
+	s := testSpawner(t)
+	p, err := s.Plan(api.NewSession{Argv: []string{"bash"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin:/usr/local/bin"}})
+	if err != nil {
+		t.Skip("no bash")
+	}
+	id := p.Record.ID
+	if l := s.LaunchOf(id); l != nil {
+		t.Errorf("before it was integrated: %+v", l)
+	}
+	if err := s.integrate(id, p); err != nil {
+		t.Fatal(err)
+	}
+	l := s.LaunchOf(id)
+	if l == nil || l.Nonce == "" || slices.Equal(p.argv, p.Record.Argv) {
+		t.Errorf("%+v, %q", l, p.argv)
+	}
+	s.DropState(id)
+	if err := os.WriteFile(filepath.Join(s.Dirs.Session(id), launchFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l := s.LaunchOf(id); l != nil {
+		t.Errorf("a torn record is read as %+v", l)
+	}
+	blocked := *s
+	blocked.Dirs.State = filepath.Join(s.Dirs.Session(id), launchFile) // no directory
+	var e *api.Error
+	if err := blocked.integrate("x", p); !errors.As(err, &e) || e.Code != api.CodeStorage {
+		t.Errorf("%v", err)
+	}
+}
