@@ -180,19 +180,6 @@ func TestCgroupOfThisSystem(t *testing.T) {
 	})
 }
 
-// await polls the system until f holds.
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !f() {
-		select {
-		case <-deadline:
-			t.Fatal("never: ", what)
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
-}
-
 // A killed keeper's directory goes with the next keeper's start, also when another process has
 // its number by then; a living one's stays.
 //

@@ -272,3 +272,16 @@ func TestIdleKeeperEnds(t *testing.T) {
 		}
 	}
 }
+
+// await polls the system until f holds.
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !f() {
+		select {
+		case <-deadline:
+			t.Fatal("never: ", what)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
