@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -329,33 +330,19 @@ func TestConcurrentCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	var held []wire.Adopt // two are held back at a time and answered the other way round
-	for range callers * each {
-		frame, _, err := c.Read()
-		var m wire.Adopt
-		if err != nil || wire.Decode(frame.Payload, &m) != nil {
-			t.Fatalf("%+v, %v", m, err)
-		}
-		if held = append(held, m); len(held) == 2 {
-			for _, m := range []wire.Adopt{held[1], held[0]} {
-				f.say(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
+	for range each { // every caller asks, then all are answered, the last one first
+		asked := make([]wire.Adopt, callers)
+		for i := range asked {
+			frame, _, err := c.Read()
+			if err != nil || wire.Decode(frame.Payload, &asked[i]) != nil {
+				t.Fatalf("%+v, %v", asked[i], err)
 			}
-			held = nil
-		} else if len(l.pendingIDs()) == 1 {
+		}
+		for _, m := range slices.Backward(asked) {
 			f.say(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
-			held = nil
 		}
 	}
 	wg.Wait()
-}
-
-func (l *Link) pendingIDs() (all []uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id := range l.pending {
-		all = append(all, id)
-	}
-	return all
 }
 
 // What a keeper answers becomes an error that can be told apart.
