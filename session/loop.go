@@ -169,7 +169,7 @@ func (s *Session) publish() {
 		s.watch.output()
 		return
 	}
-	s.typing.answer()
+	s.typing.typeReplies()
 	if s.history.record.Apart() {
 		defer s.watch.output() // the streams of what was taken are known from here on
 	}

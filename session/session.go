@@ -154,7 +154,7 @@ func New(cfg Config) (*Session, error) {
 func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
 
 // Stop ends the owner's goroutine after a checkpoint and waits for it. The child and
-// the keeper are not touched. Watchers and waiters end.
+// the keeper are not touched. Watches and waits end.
 func (s *Session) Stop() {
 	s.once.Do(func() { close(s.stop) })
 	s.Start()

@@ -165,9 +165,9 @@ func (h *typist) emulate(p []byte) {
 	}
 }
 
-// answer types the emulator's replies to queries. On pipes no program asks: what looks like a
+// typeReplies types the emulator's replies to queries. On pipes no program asks: what looks like a
 // query is data, and the input is not the emulator's.
-func (h *typist) answer() {
+func (h *typist) typeReplies() {
 	s := h.s
 	h.replies.Add(s.off, s.engine.Replies(nil))
 	for _, r := range h.replies.Take() {

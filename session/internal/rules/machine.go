@@ -190,7 +190,7 @@ func (m *Machine) change(rules []*Rule) error {
 		m.rules = rules
 		m.perform(acts)
 	}
-	m.screenStirred(v.Now)
+	m.screenChanged(v.Now)
 	m.Save()
 	m.over = len(rules) == 0
 	return nil
@@ -242,7 +242,7 @@ func (m *Machine) Output(p []byte, at uint64) {
 		}
 		p, at = p[n:], at+n
 	}
-	m.screenStirred(v.Now)
+	m.screenChanged(v.Now)
 }
 
 // Typed tells the engine of what somebody typed.

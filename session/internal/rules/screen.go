@@ -29,8 +29,8 @@ func (w *screenWatch) at() time.Time {
 	return at
 }
 
-// screenStirred notes that the screen may have changed.
-func (m *Machine) screenStirred(now time.Time) {
+// screenChanged notes that the screen may have changed.
+func (m *Machine) screenChanged(now time.Time) {
 	if !slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.On == respond.OnScreen || r.On == respond.OnCursor }) {
 		return
 	}

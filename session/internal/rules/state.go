@@ -138,7 +138,7 @@ func (m *Machine) skip(from uint64, v *View) {
 		m.engine.Answered(v.Now)
 	}
 	m.acting = false
-	m.screenStirred(v.Now)
+	m.screenChanged(v.Now)
 }
 
 // dropCalls ends the rules of calls, and does what is pending.
