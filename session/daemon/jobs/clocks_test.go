@@ -185,8 +185,6 @@ func TestJobsAreBounded(t *testing.T) {
 }
 
 // A store that fails loses no job: it runs without a record.
-//
-// FAULT: A15
 func TestJobsWithoutAStore(t *testing.T) {
 	s := withSettings(t)
 	if err := s.store.Close(); err != nil {

@@ -103,8 +103,6 @@ func record(t *testing.T, r *Registry, rec store.Session) {
 
 // Sessions without a keeper are history or lost, with what they printed; what was never started is
 // gone, and directories that killed daemons left half made or half removed go.
-//
-// FAULT: A3
 func TestSettleWithoutKeepers(t *testing.T) {
 	half, foreign := uuid.NewString(), "not-ours"
 	r, _ := hosted(t, func(r *Registry) {
@@ -147,8 +145,6 @@ func TestSettleWithoutKeepers(t *testing.T) {
 
 // A database that lost a session finds it by its manifest; a manifest that is none, or another's, is
 // left alone.
-//
-// FAULT: A3
 func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 	found, torn, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
@@ -202,8 +198,6 @@ func TestLoadTellsNamesApart(t *testing.T) {
 
 // A keeper that cannot be reached keeps what it may have: nothing of it is called lost by ending it,
 // and no directory is removed.
-//
-// FAULT: A3
 func TestSilentKeeper(t *testing.T) {
 	half := uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
@@ -262,8 +256,6 @@ func TestResolve(t *testing.T) {
 }
 
 // A session that cannot be started leaves nothing: no record, no directory, and its name is free.
-//
-// FAULT: A3
 func TestCreateThatFailsLeavesNothing(t *testing.T) {
 	r, h := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)

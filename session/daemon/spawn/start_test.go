@@ -30,8 +30,6 @@ func testSpawner(t *testing.T) *Spawner {
 
 // What a request leaves out has its default; what it says is in the record and in what is asked of the
 // keeper.
-//
-// FEATURES: R9, R12
 func TestPlan(t *testing.T) {
 	s := testSpawner(t)
 	p, err := s.Plan(api.NewSession{
@@ -142,8 +140,6 @@ func (k *lostKeeper) Retry(context.Context, func(*link.Link) error) error {
 }
 
 // A keeper that dies while it is asked is asked no more, and the request may be made again.
-//
-// FAULT: A3
 func TestKeeperDiesInMidSpawn(t *testing.T) {
 	s := testSpawner(t)
 	p, err := s.Plan(api.NewSession{Argv: []string{"sh", "-c", "true"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin"}})
