@@ -1,0 +1,247 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// histories are a registry with ended sessions of some names, oldest first.
+func histories(t *testing.T, names ...string) *Registry {
+	t.Helper()
+	r, _ := hosted(t, func(r *Registry) {
+		for i, name := range names {
+			at := time.Now().Add(time.Duration(i-len(names)) * time.Hour)
+			record(t, r, store.Session{ID: uuid.NewString(), Name: name, State: "exited", Created: at, Started: at, Ended: at})
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	return r
+}
+
+func namesOf(r *Registry) (list []string) {
+	for _, e := range r.All() {
+		list = append(list, e.Record().Name)
+	}
+	return list
+}
+
+// A name is changed where it is free, labels one by one; what is refused changes nothing.
+func TestEdit(t *testing.T) {
+	r := histories(t, "a", "b")
+	e, err := r.Resolve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func(s string) *string { return &s }
+	for _, c := range []struct {
+		edit   api.Edit
+		code   api.Code
+		name   string
+		labels map[string]string
+	}{
+		{api.Edit{Labels: map[string]string{"x": "1", "y": "2"}}, "", "a", map[string]string{"x": "1", "y": "2"}},
+		{api.Edit{Name: name("c"), Labels: map[string]string{"x": "", "z": "3"}}, "", "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name("c")}, "", "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name("b"), Labels: map[string]string{"q": "1"}}, api.CodeNameTaken, "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name("a b")}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name("d"), Labels: map[string]string{"a b": "1"}}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
+	} {
+		err := r.Edit(e, c.edit)
+		var refused *api.Error
+		if (err != nil) != (c.code != "") || err != nil && (!errors.As(err, &refused) || refused.Code != c.code) {
+			t.Errorf("%+v: %v, want %q", c.edit, err, c.code)
+		}
+		rec := e.Record()
+		if rec.Name != c.name || len(rec.Labels) != len(c.labels) || rec.Labels["z"] != c.labels["z"] || rec.Labels["x"] != c.labels["x"] {
+			t.Errorf("%+v: %s %v", c.edit, rec.Name, rec.Labels)
+		}
+	}
+	if _, err := r.Resolve("a"); err == nil {
+		t.Error("the old name is still taken")
+	}
+	stored, err := r.store.Sessions(t.Context())
+	if err != nil || !slices.ContainsFunc(stored, func(s store.Session) bool { return s.Name == "c" && s.Labels["z"] == "3" }) {
+		t.Errorf("%+v, %v", stored, err)
+	}
+}
+
+// What is removed is gone from memory, disk and database, and told.
+func TestRemove(t *testing.T) {
+	r := histories(t, "a", "b")
+	l := r.Bus.Listen()
+	e, err := r.Resolve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Remove(t.Context(), e, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := namesOf(r); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%v", got)
+	}
+	if _, err := os.Stat(r.dirs.Session(e.ID())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its directory: %v", err)
+	}
+	if list, err := r.store.Sessions(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%d records, %v", len(list), err)
+	}
+	if event := <-l.C; event.Kind != "removed" || event.Session.Name != "a" {
+		t.Errorf("%+v", event)
+	}
+	if !r.forgotten.Load() {
+		t.Error("the database's log is not to be emptied")
+	}
+	r.Maintenance.emptyLog(t.Context())
+	if r.forgotten.Load() {
+		t.Error("the database's log was not emptied")
+	}
+	r.RemoveEnded(e) // a second time does nothing
+}
+
+// A store that fails is told; the session is gone all the same.
+func TestRemoveWithoutAStore(t *testing.T) {
+	r := histories(t, "a")
+	e, err := r.Resolve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var refused *api.Error
+	if err := r.Remove(t.Context(), e, false); !errors.As(err, &refused) || refused.Code != api.CodeStorage {
+		t.Errorf("%v", err)
+	}
+	if len(r.All()) != 0 {
+		t.Error("it is still there")
+	}
+}
+
+// Ended sessions over the budget go, the oldest first; without a budget nothing does.
+func TestTidy(t *testing.T) {
+	r := histories(t, "oldest", "older", "newest")
+	p, err := r.Maintenance.Tidy(t.Context(), time.Now(), Budget{})
+	if err != nil || len(p.Removed) != 0 || len(p.Cut) != 0 {
+		t.Errorf("without a budget: %+v, %v", p, err)
+	}
+	if p, err = r.Maintenance.Tidy(t.Context(), time.Now(), Budget{Dead: 2}); err != nil || !slices.Equal(p.Removed, []string{"oldest"}) || p.Bytes <= 0 {
+		t.Errorf("two ended sessions: %+v, %v", p, err)
+	}
+	if p, err = r.Maintenance.Tidy(t.Context(), time.Now(), Budget{DeadAge: 90 * time.Minute}); err != nil || !slices.Equal(p.Removed, []string{"older"}) {
+		t.Errorf("ended for 90 minutes: %+v, %v", p, err)
+	}
+	if got := namesOf(r); !slices.Equal(got, []string{"newest"}) {
+		t.Errorf("%v", got)
+	}
+	e := r.All()[0]
+	if err := os.RemoveAll(r.dirs.Session(e.ID())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Maintenance.Tidy(t.Context(), time.Now(), Budget{Dead: 5}); err != nil && !strings.Contains(err.Error(), e.ID()) {
+		t.Errorf("a session whose directory was removed: %v", err)
+	}
+}
+
+// A restore that cannot be leaves the session readable, as it was.
+func TestRestoreThatFails(t *testing.T) {
+	r := histories(t, "a")
+	e, err := r.Resolve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, h := range map[string]Host{"no keeper": &host{}, "a keeper that dies": &hostWith{&host{}, &deadKeeper{}}} {
+		r.host = h
+		_, err := r.Restore(t.Context(), e, api.Restore{Command: true})
+		var refused *api.Error
+		if !errors.As(err, &refused) || refused.Code != api.CodeUnavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e, err = r.Resolve("a"); err != nil {
+			t.Fatal(err)
+		}
+		if view := r.Describe(e, e.Session.Status()); view.State != "exited" || view.Output.End == 0 {
+			t.Errorf("%s: %+v", name, view)
+		}
+	}
+}
+
+// The values of secrets are kept as long as a rule refers to them, or is about to.
+func TestSecretsAreForgotten(t *testing.T) {
+	e := NewHandle(store.Session{ID: "x"})
+	rule := func(ref string) []respond.Rule {
+		return []respond.Rule{{Reply: []respond.Reply{{Kind: respond.ReplySecret, Value: ref}, {Kind: respond.ReplyText, Value: "env:NOT"}}}}
+	}
+	for ref, ok := range map[string]bool{"env:A": true, "env:B": false, "file:/a": true, "file:~/a": true, "file:a": false} {
+		if err := e.takeSecrets(rule(ref), map[string]string{"env:A": "1"}); (err == nil) != ok {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	if err := e.takeSecrets(rule("env:A"), nil); err != nil {
+		t.Errorf("one that is known: %v", err)
+	}
+	e.secrets.hold()
+	e.secrets.keep(nil)
+	if v, ok := e.secrets.get("env:A"); !ok || v != "1" {
+		t.Error("a value is forgotten before its rule is attached")
+	}
+	e.secrets.release()
+	e.secrets.keep(map[string]bool{"env:A": true})
+	if _, ok := e.secrets.get("env:A"); !ok {
+		t.Error("a value is forgotten that a rule refers to")
+	}
+	e.secrets.keep(nil)
+	if _, ok := e.secrets.get("env:A"); ok {
+		t.Error("a value is kept that nothing refers to")
+	}
+}
+
+// Lines for a program that tells nothing take turns: one that does not wait is refused after a while,
+// one that waits does so for as long as its caller.
+//
+// FEATURES: R16
+func TestTurnsOfUnintegratedPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var u Unintegrated
+		ctx := context.Background()
+		if err := u.Take(ctx, false); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var e *api.Error
+		if err := u.Take(ctx, false); !errors.As(err, &e) || e.Code != api.CodeBusy || time.Since(began) != Patience {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		short, cancel := context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		if err := u.Take(short, true); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		taken := make(chan error)
+		go func() { taken <- u.Take(ctx, true) }()
+		synctest.Wait()
+		u.Give()
+		if err := <-taken; err != nil {
+			t.Error(err)
+		}
+		u.Give()
+	})
+	var u Unintegrated
+	u.Ran("cd /tmp")
+	if g := u.Guess(); g.Cwd != "/tmp" {
+		t.Errorf("%+v", g)
+	}
+}
