@@ -31,6 +31,7 @@ type Listener struct {
 	lost uint64 // guarded by bus.mu
 }
 
+// Listen subscribes from the next event on; after the end the channel is closed.
 func (b *Bus) Listen() *Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,12 +47,14 @@ func (b *Bus) Listen() *Listener {
 	return l
 }
 
+// Leave ends a subscription.
 func (b *Bus) Leave(l *Listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.set, l)
 }
 
+// Publish tells of a session; nil: of none.
 func (b *Bus) Publish(kind string, s *api.Session) { b.Send(api.Event{Kind: kind, Session: s}) }
 
 // PublishJob tells that a job ended.

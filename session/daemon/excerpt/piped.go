@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/output/budget"
 )
 
+// Read takes a range of a session's output.
 func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) error {
 	buf := make([]byte, 256<<10)
 	for at := from; at < to && ctx.Err() == nil; {
@@ -44,6 +45,7 @@ type pipedStream struct {
 	at    uint64 // offset of what is being written
 }
 
+// NewPiped is text within limits, each stream's and both together.
 func NewPiped(l Limits) *Piped {
 	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true}
 	for _, name := range []string{"stdout", "stderr", "merged"} {

@@ -44,6 +44,7 @@ type Daemon interface {
 	Upgrade(ctx context.Context, path string) error
 }
 
+// New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *Server {
 	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build}
 }

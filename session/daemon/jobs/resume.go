@@ -23,6 +23,7 @@ func (s *Set) Load(ctx context.Context) error {
 	return errors.Join(err, s.store.PruneJobs(ctx, registry.KeptJobs))
 }
 
+// Resume goes on with the jobs that Load read, and ends warm shells that none runs in.
 func (s *Set) Resume() {
 	for i := range s.found {
 		if s.reg.WasUnborn(s.found[i].Session) { // whoever asked for it asks again

@@ -52,6 +52,7 @@ type Set struct {
 	found  []store.Job // of the daemon before, until resume
 }
 
+// New is a set without jobs; Load reads those that the daemon before left.
 func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *slog.Logger) *Set {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Set{reg: h, store: st, conf: conf, log: log, ctx: ctx, stop: stop, live: map[string]*Job{}}

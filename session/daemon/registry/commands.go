@@ -34,6 +34,7 @@ func (h *Registry) ran(e *Handle, c session.Command) {
 	})
 }
 
+// CommandRecord is the record of a command of a session, without the values of secrets.
 func CommandRecord(id string, c *session.Command) store.Command {
 	r := store.Command{
 		Session: id, N: int(c.Number), Text: c.Text, Source: string(c.TextSource), State: store.CommandDone, Quality: string(c.Quality),

@@ -137,6 +137,7 @@ func (h *Registry) writeManifest(e *Handle) {
 	}
 }
 
+// SignalName is a signal's name, else its number.
 func SignalName(n int) string {
 	if name := nameOfSignal(n); name != "" {
 		return name

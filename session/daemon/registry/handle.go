@@ -124,8 +124,10 @@ func (e *Handle) Record() store.Session {
 	return e.rec
 }
 
+// Temporary says that the session goes when it has ended and was read.
 func (e *Handle) Temporary() bool { return e.Record().Temporary }
 
+// ExitOf is an end as a keeper tells it.
 func ExitOf(m *wire.Exited) session.Exit {
 	e := session.Exit{
 		Code: int(m.Code), Number: int(m.Signal), Time: time.Unix(0, m.Time),

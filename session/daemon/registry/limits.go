@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
+// ModeReason is why the session is on pipes, though that was not asked for; may be empty.
 func (e *Handle) ModeReason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -124,6 +124,7 @@ func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
 // WasUnborn says that the daemon before recorded a session and did not come to start it.
 func (h *Registry) WasUnborn(id string) bool { return h.adoption.unborn[id] }
 
+// ByID is a session's handle, ready or not; nil: there is none.
 func (h *Registry) ByID(id string) *Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

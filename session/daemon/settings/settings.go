@@ -44,6 +44,7 @@ type inEffect struct {
 // settleTime is how long a file has to be left alone: editors write in steps.
 const settleTime = 100 * time.Millisecond
 
+// Open reads the configuration, or what was last in order.
 func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
 	s := &Settings{dirs: dirs, log: log}
 	s.now.Store(s.take(config.Empty(""), ""))
@@ -52,6 +53,7 @@ func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
 	return s
 }
 
+// Get is the values in effect, which do not change.
 func (s *Settings) Get() *config.Settings { return s.now.Load().values }
 
 // FrameInterval is the least time between two frames of a session.
@@ -59,8 +61,10 @@ func (s *Settings) FrameInterval() time.Duration {
 	return time.Second / time.Duration(max(s.Get().Limits.FrameRate, 1))
 }
 
+// Parser reads output by the configuration's matchers.
 func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser }
 
+// Status says which file is in effect, and what is wrong with it.
 func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 
 // Grace is how long each rung of the kill ladder has to work.

@@ -56,6 +56,7 @@ func (st *Clients) Policy() Policy {
 	return st.policyLocked()
 }
 
+// Join adds a client, which is the newest.
 func (st *Clients) Join(s *Client) *Client {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -100,6 +101,7 @@ func (st *Clients) policyLocked() Policy {
 	return Latest
 }
 
+// Leave takes a client away, and says whether it was the last.
 func (st *Clients) Leave(s *Client) (empty bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -118,6 +120,7 @@ func (st *Clients) Active(s *Client, cols, rows int) {
 	}
 }
 
+// Count is how many clients there are.
 func (st *Clients) Count() int {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -22,6 +22,7 @@ func isName(name string) bool {
 	return name != ""
 }
 
+// CheckName refuses what cannot be a session's name.
 func CheckName(name string) error {
 	if len(name) > 128 || !isName(name) {
 		return api.Errorf(api.CodeInvalid, "session name %q", name).
@@ -30,6 +31,7 @@ func CheckName(name string) error {
 	return nil
 }
 
+// CheckLabels refuses what cannot be labels.
 func CheckLabels(labels map[string]string) error {
 	for k, v := range labels {
 		if !isName(k) || len(k) > 128 || len(v) > 1024 {

@@ -53,6 +53,7 @@ type Plan struct {
 	Why   string // it is on pipes, though that was not asked for
 }
 
+// Plan decides what is started for a request, with everything that it leaves out.
 func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
 	if err := p.limit(n.Limits); err != nil {

@@ -123,11 +123,13 @@ func spawnError(err error) error {
 	return e
 }
 
+// NoDescriptors says that this process can open no more files.
 func NoDescriptors(err error) error {
 	return api.Errorf(api.CodeLimit, "no room for another session: %v", err).
 		WithHint("end some sessions, or raise the limit (ulimit -n) and start longterm anew")
 }
 
+// StorageError says that a session cannot be recorded below a directory.
 func StorageError(err error, dir string) error {
 	return api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err).
 		WithHint("make room in, or make writable, %s", dir)

@@ -47,6 +47,7 @@ type barrier struct {
 	c  chan struct{}
 }
 
+// Later queues a write; it replaces one of the same key that waits.
 func (q *Queue) Later(key Key, f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
