@@ -212,7 +212,7 @@ type OutputText struct {
 	End         bool     `json:"end" doc:"the session has ended and nothing comes after this"`
 	Truncated   bool     `json:"truncated,omitempty" doc:"text is not all there was"`
 	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
-	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; output --raw has all of it"`
+	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; the raw output has it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
 }
 
