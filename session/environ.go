@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Environ is what the session's shell exports, as of its newest prompt; nil when that is not
@@ -51,14 +50,12 @@ func (h *lineHost) keepChanges(changes []shell.EnvChange) {
 			t.changed[c.Name] = &c.Value
 		}
 	}
-	file := filepath.Join(s.cfg.Dir, changedFile)
 	b, err := json.Marshal(t.changed)
-	if err == nil {
-		err = atomicfile.Write(file, atomicfile.Options{}, b) // not synced: it changes with many a command
-	}
 	if err != nil {
 		s.log.Warn("write down what changed in the environment", "session", s.cfg.ID, "err", err)
+		return
 	}
+	s.history.disk.keepEnviron(b)
 }
 
 // LastEnv is what a session's shell had changed in its environment, as it was written down

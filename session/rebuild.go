@@ -21,7 +21,8 @@ type historyHost struct {
 	record  history.Recorder
 	due     history.Checkpoints
 	screens *history.Screens
-	said    said // what is in its file
+	disk    diskWriter
+	said    *said // what is in its file; nil: it is not known
 }
 
 // past is what is kept, to make emulators of back then from.
@@ -43,19 +44,40 @@ func (h *historyHost) keepScreen() {
 	if !h.screens.Due(s.off) || h.record.Failing() || s.cfg.Dir == "" {
 		return
 	}
-	err := h.screens.Keep(checkpoint.Checkpoint{
+	h.screens.Taken(s.off)
+	h.disk.keepScreen(&checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
 	})
-	if err != nil {
-		s.log.Warn("keep a screen for looking back", "session", s.cfg.ID, "err", err)
-	}
 }
 
 // snapshots are buffers for snapshots with all their scrollback, which many sessions write
 // one after the other.
 var snapshots = sync.Pool{New: func() any { return new([]byte) }}
 
-// checkpoint writes the emulator's state down. A failure costs only time at the next
+// besideCheckpoint is what has to be written before a checkpoint, by the files' names: what its
+// replay will not bring.
+func (h *historyHost) besideCheckpoint() map[string][]byte {
+	s := h.s
+	if h.disk.lost() {
+		s.typing.dedup.Unsaved()
+		h.said = nil
+	}
+	files := map[string][]byte{}
+	for name, state := range map[string]func() ([]byte, error){
+		trackingFile: s.lines.trackingState, dedupFile: s.typing.dedupState, saidFile: h.saidState,
+	} {
+		b, err := state()
+		if err != nil {
+			s.log.Warn("write down what no replay brings", "session", s.cfg.ID, "file", name, "err", err)
+		}
+		if b != nil {
+			files[name] = b
+		}
+	}
+	return files
+}
+
+// checkpoint has the emulator's state written down. A failure costs only time at the next
 // start, and a full disk is reported by the journal.
 func (h *historyHost) checkpoint() {
 	s := h.s
@@ -67,20 +89,13 @@ func (h *historyHost) checkpoint() {
 		h.due.Wrote(s.off, h.due.Size())
 		return
 	}
-	s.lines.saveTracking()
-	s.typing.saveDedup()
-	h.saveSaid()
 	buf := snapshots.Get().(*[]byte)
-	defer snapshots.Put(buf)
-	snapshot := s.engine.AppendSnapshot((*buf)[:0])
-	*buf = snapshot
-	h.due.Wrote(s.off, uint64(len(snapshot)))
-	err := checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
-		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: snapshot,
+	*buf = s.engine.AppendSnapshot((*buf)[:0])
+	h.due.Wrote(s.off, uint64(len(*buf)))
+	h.disk.keepPoint(&keptPoint{
+		Checkpoint: checkpoint.Checkpoint{Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: *buf},
+		buf:        buf, files: h.besideCheckpoint(),
 	})
-	if err != nil {
-		s.log.Warn("checkpoint", "session", s.cfg.ID, "err", err)
-	}
 	if time.Since(s.Status().LastOutput) >= history.CheckpointQuiet {
 		s.engine.Pack()
 	}

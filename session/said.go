@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -22,27 +21,18 @@ type said struct {
 	Percent  int    `json:"percent,omitempty"`
 }
 
-// saveSaid writes down what the program said, unless that was done.
-func (h *historyHost) saveSaid() {
-	s := h.s
-	st := s.Status()
+// saidState is what a checkpoint takes along of what the program said; nil: nothing new.
+func (h *historyHost) saidState() ([]byte, error) {
+	st := h.s.Status()
 	now := said{st.Cwd, st.Progress, st.Percent}
-	if now == h.said {
-		return
+	if h.said != nil && now == *h.said {
+		return nil, nil
 	}
-	path := filepath.Join(s.cfg.Dir, saidFile)
-	b, err := json.Marshal(now)
-	if err == nil {
-		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
-	}
-	if err != nil {
-		s.log.Warn("write down what the program said of itself", "session", s.cfg.ID, "err", err)
-		return
-	}
-	h.said = now
+	h.said = &now
+	return json.Marshal(now)
 }
 
-// resumeSaid reads what saveSaid wrote. Without it less is known.
+// resumeSaid reads what was written. Without it less is known.
 func (h *historyHost) resumeSaid() {
 	s := h.s
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, saidFile))
@@ -50,7 +40,7 @@ func (h *historyHost) resumeSaid() {
 	if err != nil || json.Unmarshal(b, &was) != nil {
 		return
 	}
-	h.said = was
+	h.said = &was
 	s.update(ChangeOutput, func(st *Status) {
 		if st.Cwd == "" {
 			st.Cwd = was.Cwd

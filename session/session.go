@@ -143,7 +143,8 @@ func New(cfg Config) (*Session, error) {
 	s.lines = newLineHost(s)
 	s.typing = &typist{s: s, queue: typing.NewQueue(cfg.Device)}
 	s.waits = newWaits(s)
-	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir)}
+	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir), said: &said{}}
+	s.history.disk = diskWriter{id: cfg.ID, dir: cfg.Dir, log: cfg.Log, screens: s.history.screens, tasks: &s.aside}
 	s.clock.interval = cfg.FrameInterval
 	s.followers.Open(cfg.Ring)
 	s.history.record.Begin(cfg.Journal, cfg.Ring)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
-	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -92,22 +91,15 @@ func (h *lineHost) resumeTracking(from uint64) {
 	h.showShell()
 }
 
-// saveTracking writes the tracker's state down.
-func (h *lineHost) saveTracking() {
-	s := h.s
+// trackingState is what a checkpoint takes along of what the shell is doing; nil: there is none.
+func (h *lineHost) trackingState() ([]byte, error) {
 	if h.shell == nil {
-		return
+		return nil, nil
 	}
-	b, err := json.Marshal(trackingState{
-		Offset: s.off, Shell: h.shell.State(), Typed: s.typing.dedup.Lines(),
+	return json.Marshal(trackingState{
+		Offset: h.s.off, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
 		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv,
 	})
-	if err == nil {
-		err = atomicfile.Write(h.shell.file, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
-	}
-	if err != nil {
-		s.log.Warn("write down what the shell is doing", "session", s.cfg.ID, "err", err)
-	}
 }
 
 // track tells the tracker what the emulator has seen.

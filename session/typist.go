@@ -12,7 +12,6 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -106,25 +105,16 @@ func (h *typist) takeLeftTyping() {
 // is written before the checkpoint.
 const dedupFile = "inputs.json"
 
-// saveDedup writes the ids down, unless that was done.
-func (h *typist) saveDedup() {
-	s := h.s
+// dedupState is what a checkpoint takes along of the ids; nil: nothing new.
+func (h *typist) dedupState() ([]byte, error) {
 	b, err := h.dedup.State()
-	if b == nil && err == nil {
-		return
+	if b != nil {
+		h.dedup.Saved()
 	}
-	path := filepath.Join(s.cfg.Dir, dedupFile)
-	if err == nil {
-		err = atomicfile.Write(path, atomicfile.Options{}, b) // as the checkpoint that it belongs to: not synced
-	}
-	if err != nil {
-		s.log.Warn("write down what was typed; it may be typed twice", "session", s.cfg.ID, "err", err)
-		return
-	}
-	h.dedup.Saved()
+	return b, err
 }
 
-// resumeDedup reads what saveDedup wrote.
+// resumeDedup reads what was written.
 func (h *typist) resumeDedup() {
 	s := h.s
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, dedupFile))

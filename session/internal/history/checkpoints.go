@@ -85,9 +85,11 @@ func NewScreens(dir string) *Screens {
 // Due says that enough was printed since the newest one.
 func (sc *Screens) Due(off uint64) bool { return off-sc.at >= CheckpointBytes }
 
-// Keep adds a screen.
+// Taken notes that a screen was taken, which Keep is about to add.
+func (sc *Screens) Taken(off uint64) { sc.at = off }
+
+// Keep adds a screen, on any goroutine.
 func (sc *Screens) Keep(c checkpoint.Checkpoint) error {
-	sc.at = c.Offset
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	return errors.Join(sc.series.Add(c), sc.series.Thin(c.Offset))

@@ -105,6 +105,9 @@ func (d *Dedup) State() ([]byte, error) {
 // Saved notes that State is in its file.
 func (d *Dedup) Saved() { d.saved = true }
 
+// Unsaved notes that it may not be.
+func (d *Dedup) Unsaved() { d.saved = false }
+
 // Resume goes on with what was written down.
 func (d *Dedup) Resume(state []byte) error {
 	var list []input

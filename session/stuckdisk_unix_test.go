@@ -1,0 +1,144 @@
+//go:build unix
+
+package session
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/checkpoint"
+)
+
+// stuckDisk has the next write of a file beside the journal hang: its temporary file is a pipe that
+// nobody reads. goOn ends that.
+func stuckDisk(t *testing.T, dir, name string) (goOn func()) {
+	t.Helper()
+	pipe := filepath.Join(dir, name+".tmp")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no pipes with names here: ", err)
+	}
+	return func() {
+		f, err := os.Open(pipe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := io.Copy(io.Discard, f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// withShell is a session with all that goes with a checkpoint.
+func withShell(t *testing.T) *fixture {
+	t.Helper()
+	return withEngine(t, t.TempDir(), ring.Local(ring.DefaultSize), "", false)
+}
+
+// hangs waits until something is being written.
+func (f *fixture) hangs(t *testing.T) {
+	t.Helper()
+	for ctx := testContext(t); ; {
+		busy := false
+		if err := f.Look(ctx, func(View) {
+			f.history.disk.mu.Lock()
+			defer f.history.disk.mu.Unlock()
+			busy = f.history.disk.busy && f.history.disk.point == nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if busy {
+			return
+		}
+	}
+}
+
+// While the disk hangs with a checkpoint, the session shows what is printed, takes keys, and ends;
+// another session does not notice. What waits for the disk does not grow: the newest checkpoint has
+// the place of those that were not begun.
+//
+// FEATURES: R93
+func TestStuckDiskHoldsNobodyUp(t *testing.T) {
+	for _, name := range []string{checkpoint.Name, saidFile, trackingFile} {
+		t.Run(name, func(t *testing.T) {
+			f, other := withShell(t), withShell(t)
+			f.print(f.Session, "\x1b]7;file:///tmp\x07before\r\n")
+			waitText(t, f.Session, "before")
+			goOn := stuckDisk(t, f.dir, name)
+			if err := f.do(testContext(t), f.history.checkpoint); err != nil {
+				t.Fatal(err)
+			}
+			f.hangs(t)
+			for n := range 5 {
+				text := strings.Repeat("x", n+1) + "end"
+				f.print(f.Session, text+"\r\n")
+				waitText(t, f.Session, text)
+				if _, err := f.Type(testContext(t), Typing{Bytes: []byte(text)}); err != nil || !strings.Contains(f.got(), text) {
+					t.Errorf("typing: %v, %q", err, f.got())
+				}
+				if err := f.do(testContext(t), f.history.checkpoint); err != nil { // as often as it is due
+					t.Fatal(err)
+				}
+				other.print(other.Session, text)
+				waitText(t, other.Session, text)
+			}
+			var waits uint64
+			f.history.disk.mu.Lock()
+			if f.history.disk.point != nil {
+				waits = f.history.disk.point.Offset
+			}
+			f.history.disk.mu.Unlock()
+			if waits == 0 || waits > f.end() {
+				t.Errorf("what waits stands at %d of %d", waits, f.end())
+			}
+			goOn()
+			f.Session.Stop()
+			if c, err := checkpoint.Read(f.dir); err != nil || c.Offset < waits {
+				t.Errorf("the newest checkpoint is at %d, %d was to be written, %v", c.Offset, waits, err)
+			}
+			if _, err := os.Stat(filepath.Join(f.dir, trackingFile)); err != nil {
+				t.Error("without what goes with it: ", err)
+			}
+		})
+	}
+}
+
+// What goes with a checkpoint that was never begun goes with the one that takes its place, and where
+// it cannot be written there is no checkpoint.
+func TestCheckpointNeverStandsAlone(t *testing.T) {
+	f := withShell(t)
+	f.print(f.Session, "some\r\n")
+	waitText(t, f.Session, "some")
+	f.Session.Stop()
+	w := &f.history.disk
+	buf := func() *[]byte { b := []byte("snapshot"); return &b }
+	w.busy = true // nothing begins
+	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 1}, buf(), map[string][]byte{"a": []byte("1"), "b": []byte("1")}})
+	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 2}, buf(), map[string][]byte{"b": []byte("2")}})
+	w.run()
+	for name, want := range map[string]string{"a": "1", "b": "2"} {
+		if b, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if c, err := checkpoint.Read(f.dir); err != nil || c.Offset != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if w.lost() {
+		t.Error("it was written")
+	}
+	if err := os.Mkdir(filepath.Join(f.dir, "c.tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.busy = true
+	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 3}, buf(), map[string][]byte{"c": []byte("1")}})
+	w.run()
+	if c, err := checkpoint.Read(f.dir); err != nil || c.Offset != 2 || !w.lost() || w.lost() {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
