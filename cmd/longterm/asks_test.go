@@ -62,7 +62,7 @@ func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	if _, errOut, code = i.try("exec", "--json", "c", "hello"); code != api.ExitOwnFailure {
 		t.Errorf("%d %s", code, errOut)
 	}
-	if e := decode[api.Error](t, errOut); strings.Contains(e.Hint, "log") || !strings.Contains(e.Hint, "judge by what it printed") {
+	if e := decode[api.Error](t, errOut); strings.Contains(e.Hint, "log") || !strings.Contains(e.Hint, "judge by its output") {
 		t.Errorf("%+v", e)
 	}
 }
