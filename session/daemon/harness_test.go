@@ -150,12 +150,3 @@ func get[T any](r *running, method, path string, body any) (v T) {
 	}
 	return v
 }
-
-// stop has the daemon end its sessions and keepers, and itself.
-func (r *running) stop() {
-	r.t.Helper()
-	get[any](r, "POST", "/stop", api.Stop{KillSessions: true})
-	if err := <-r.ended; err != nil {
-		r.t.Errorf("the daemon: %v", err)
-	}
-}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/longterm-dev/longterm/session"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session"
 )
 
 var lineShells = [][]string{{"bash", "--norc"}, {"zsh"}, {"fish", "--no-config"}, {"dash"}, {"mksh"}, {"ksh"}}

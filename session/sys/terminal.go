@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"errors"
 	"time"
 )
 
@@ -13,9 +12,6 @@ type Modes struct {
 	// Limit is for how long a read of keys waits at most (VMIN 0, VTIME); 0: until there is one.
 	Limit time.Duration
 }
-
-// errNoPeer is why what is done at a terminal's other end cannot be done here.
-var errNoPeer = errors.Join(errors.New("the terminal's other end cannot be reached on this system"), errors.ErrUnsupported)
 
 // control is what has a descriptor that may be used while it is not closed: *os.File and net's.
 type control interface {

@@ -2,8 +2,13 @@
 
 package sys
 
+import "errors"
+
 // OutputPending is not known here.
 func OutputPending(int) bool { return false }
+
+// errNoPeer is why what is done at a terminal's other end cannot be done here.
+var errNoPeer = errors.Join(errors.New("the terminal's other end cannot be reached on this system"), errors.ErrUnsupported)
 
 // UnreadInput is not known here.
 func UnreadInput(int) (int, error) { return 0, errNoPeer }

@@ -116,16 +116,3 @@ func receive[T any](t *testing.T, c <-chan T, what string) (v T) {
 	}
 	return v
 }
-
-// await polls until f holds.
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !f() {
-		select {
-		case <-deadline:
-			t.Fatal("never: ", what)
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
-}

@@ -217,7 +217,7 @@ func TestUpgradeEndsTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer exe.Close()
-	l, c, f := connect(t, nil)
+	l, c, _ := connect(t, nil)
 	result := make(chan error, 1)
 	go func() { result <- l.Upgrade(ctx(t), exe) }()
 	frame, files, err := c.Read()
@@ -234,7 +234,7 @@ func TestUpgradeEndsTheConnection(t *testing.T) {
 		t.Errorf("upgraded: %v", err)
 	}
 
-	l, c, f = connect(t, nil)
+	l, c, f := connect(t, nil)
 	go func() { result <- l.Upgrade(ctx(t), exe) }()
 	f.say(c, &wire.Done{Req: f.asked(c, wire.KindUpgrade), Error: "does not run"})
 	if err := receive(t, result, "answer"); err == nil || err.Error() != "does not run" {

@@ -364,7 +364,7 @@ func TestCompact(t *testing.T) {
 	s, _ := newTest(4, "ab", "c")
 	tb := s.tables
 	for i := range LastingStyles + 1000 {
-		tb.Styles.ID(&Style{FG: 2<<24 | 1<<16 | 0, Link: LinkID(i)})
+		tb.Styles.ID(&Style{FG: 2<<24 | 1<<16, Link: LinkID(i)})
 	}
 	last := StyleID(len(tb.Styles.List) - 1)
 	want := tb.Styles.List[last]
