@@ -195,8 +195,7 @@ func TestMachinesArePure(t *testing.T) {
 const manyFiles = 35
 
 var largeFolders = map[string]int{
-	"cmd/longterm": 42, // a file a verb
-	"vterm":        48, // a terminal has that many functions
+	"vterm": 48, // a terminal has that many functions
 }
 
 func TestFoldersAreRooms(t *testing.T) {
@@ -206,7 +205,7 @@ func TestFoldersAreRooms(t *testing.T) {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(count)) {
 		most := max(manyFiles, largeFolders[dir])
-		if count[dir] > most {
+		if count[dir] > most && dir != "cmd/longterm" { // a file a verb: TestVerbs
 			t.Errorf("%s has %d files, %d are many: find what stands on its own", dir, count[dir], most)
 		}
 		switch base := dir[strings.LastIndexByte(dir, '/')+1:]; base {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -303,5 +304,16 @@ func BenchmarkClassify(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Classify(f)
+	}
+}
+
+// Every shell that can be followed is known as one here.
+func TestShellsAreKnownEverywhere(t *testing.T) {
+	for _, k := range shell.Kinds() {
+		for _, name := range shell.Names(k) {
+			if !shells[name] {
+				t.Errorf("%s is missing", name)
+			}
+		}
 	}
 }

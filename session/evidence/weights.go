@@ -123,7 +123,7 @@ var relays = set("ssh", "mosh-client", "docker", "podman", "kubectl", "tmux: cli
 var pagers = set("less", "more", "most", "pager", "moar", "bat")
 
 var shells = set("bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "ksh93", "mksh", "tcsh", "csh", "pwsh", "nu",
-	"xonsh", "elvish", "busybox", "rbash", "yash", "oil", "osh")
+	"xonsh", "elvish", "busybox", "rbash", "yash", "oil", "osh", "rzsh", "rksh", "lksh", "ksh93u+m", "pwsh-preview", "powershell")
 
 // plainShells have no line editor, or can do without.
 var plainShells = set("sh", "dash", "ash", "ksh", "busybox", "csh", "yash")

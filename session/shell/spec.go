@@ -1,6 +1,9 @@
 package shell
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Spec is what is special about one kind of shell: its names, how its editor behaves, and how it is
 // integrated. A shell is a row of specs, and its script.
@@ -133,4 +136,12 @@ func Programs(profile string) []string {
 		}
 	}
 	return nil
+}
+
+// Names are the names of the executables of a kind of shell; empty for Unknown.
+func Names(k Kind) []string { return slices.Clone(specs[k].names) }
+
+// Kinds are the kinds of shells that are known, Unknown not among them.
+func Kinds() []Kind {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(specs)), func(k Kind) bool { return k == Unknown })
 }

@@ -18,7 +18,8 @@ type sentinel struct {
 	hint string
 }
 
-// sentinels is in the order in which an error that is several is judged.
+// sentinels say which code an error has, in the order in which an error that is several is judged. A
+// code's HTTP status and exit status are in session/api/errors.go.
 var sentinels = []sentinel{
 	{session.ErrEcho, api.CodeEcho, "a secret is typed when the program has turned the echo off; force it if that is meant"},
 	{session.ErrTypedAhead, api.CodeEcho, "a secret is typed when the program reads it: wait until it has read the rest, then ask again"},

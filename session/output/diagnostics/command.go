@@ -311,7 +311,7 @@ func script(name string, args []string) (string, bool) {
 	return "", false
 }
 
-var shells = set("sh", "bash", "zsh", "dash", "ksh", "fish")
+var shells = set("sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "lksh", "rbash", "rzsh", "rksh", "ksh93", "ksh93u+m")
 
 // pythonModule is the module of python -m module, as a command of its own.
 func pythonModule(name string, args []string) ([]string, bool) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 // FEATURES: R28
@@ -108,4 +110,16 @@ func FuzzParseCommand(f *testing.F) {
 			t.Errorf("%q of %q", c.Name, line)
 		}
 	})
+}
+
+// What every shell that can be followed is given by -c is read as a command; PowerShell's language is
+// another.
+func TestShellsAreKnownEverywhere(t *testing.T) {
+	for _, k := range shell.Kinds() {
+		for _, name := range shell.Names(k) {
+			if k != shell.Pwsh && !shells[name] {
+				t.Errorf("%s is missing", name)
+			}
+		}
+	}
 }
