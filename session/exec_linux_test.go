@@ -2,11 +2,13 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 )
@@ -74,5 +76,34 @@ func TestWhatWasJustTypedGoesFirst(t *testing.T) {
 				t.Errorf("typed %q, want %q", d.got(), want)
 			}
 		})
+	})
+}
+
+// What a shell's line editor shows of a line is not for rules, also when the line is typed at a prompt
+// that stood there before a restart: an editor that draws it over several rows shows it not as it was typed.
+//
+// FEATURES: R51
+func TestTheEditorsOutputIsKnownAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
+		asShell := func(c *Config) {
+			c.Shell = &shell.Launch{Kind: shell.Bash, Quality: shell.Full, Nonce: "n", StateDir: dir, Cwd: "/"}
+		}
+		const prompt = "\x1b]133;A;lt=n;m=%d;n=%[1]d;exit=0\a$ \x1b]133;B;lt=n;m=%d\a"
+		d := newAsking(t, dir, r, nil, asShell)
+		d.add(t, respond.Rule{Text: "Go? ", Reply: enterLine("y")})
+		d.says(fmt.Sprintf(prompt, 1, 2))
+		d.s.Stop()
+		d = newAsking(t, dir, r, nil, asShell)
+		settled()
+		d.says("\r\x1b[K\r$ \x1b]133;B;lt=n;m=2\a") // drawn again, with marks that were there
+		d.says("echo 'Go? \x1b[7m'\x1b[27m\b'\r\n")
+		if got := d.got(); got != "" {
+			t.Errorf("typed %q for what the editor shows", got)
+		}
+		d.says("\x1b]133;C;lt=n;m=3\aGo? ")
+		if got := d.got(); got != "y\r" {
+			t.Errorf("typed %q, want an answer", got)
+		}
 	})
 }

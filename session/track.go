@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -40,6 +41,7 @@ type trackingState struct {
 	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
 	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
+	Editor echo.Region `json:"editor"`          // of the newest prompt
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -84,7 +86,9 @@ func (h *lineHost) resumeTracking(from uint64) {
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
 	}
-	if st.Offset < from {
+	if st.Offset >= from {
+		s.typing.editor = st.Editor
+	} else {
 		h.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
@@ -98,7 +102,7 @@ func (h *lineHost) trackingState() ([]byte, error) {
 	}
 	return json.Marshal(trackingState{
 		Offset: h.s.off, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
-		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv,
+		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Editor: h.s.typing.editor,
 	})
 }
 

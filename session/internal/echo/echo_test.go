@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,11 @@ func TestRegion(t *testing.T) {
 		t.Error("the editor is at work")
 	}
 	r.Note(shell.MarkOutput, 20, 5)
+	b, err := json.Marshal(r)
+	before := r
+	if r = (Region{}); err != nil || json.Unmarshal(b, &r) != nil || r != before {
+		t.Errorf("%+v became %s and %+v (%v)", before, b, r, err)
+	}
 	is(12, true, 20)
 	is(20, false, ever)
 	if first, end, ok := r.Ran(); first != 3 || end != 5 || !ok || r.Open() {

@@ -1,6 +1,10 @@
 package echo
 
-import "github.com/longterm-dev/longterm/session/shell"
+import (
+	"encoding/json"
+
+	"github.com/longterm-dev/longterm/session/shell"
+)
 
 // Region is the newest stretch of output that is a line editor's: from is the end of
 // the prompt, to where the command's output began, 0 while it has not. Rows count from
@@ -9,6 +13,30 @@ type Region struct {
 	from, to         uint64
 	firstRow, endRow uint64
 	open             bool
+}
+
+// region is how a Region is written down.
+type region struct {
+	From     uint64 `json:"from"`
+	To       uint64 `json:"to"`
+	FirstRow uint64 `json:"first_row"`
+	EndRow   uint64 `json:"end_row"`
+	Open     bool   `json:"open"`
+}
+
+// MarshalJSON writes it down.
+func (r Region) MarshalJSON() ([]byte, error) {
+	return json.Marshal(region{r.from, r.to, r.firstRow, r.endRow, r.open})
+}
+
+// UnmarshalJSON reads what was written down.
+func (r *Region) UnmarshalJSON(b []byte) error {
+	var was region
+	err := json.Unmarshal(b, &was)
+	if err == nil {
+		*r = Region{was.From, was.To, was.FirstRow, was.EndRow, was.Open}
+	}
+	return err
 }
 
 // Note follows the shell's marks: one that stands at an offset, on a row.
