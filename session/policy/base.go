@@ -1,0 +1,200 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// base applies the preset to a command that neither the hard denials nor a rule decided.
+func (w *walk) base(c *Command, x *invocation) {
+	if c.Verdict != Allow {
+		return
+	}
+	switch w.engine.preset {
+	case Off, Hard:
+		return
+	}
+	for _, name := range w.env {
+		if changesMeaning(name) && !(w.engine.preset == Build && !strings.HasPrefix(name, "LD_")) {
+			w.ask(c, "environment", name+" changes what the program does")
+			c.Instead = "run it without " + name
+			return
+		}
+	}
+	if w.allowed(x) {
+		return
+	}
+	if w.engine.preset == Listed {
+		if !(x.children && (x.name == "sh" || x.name == "bash")) {
+			w.ask(c, "not listed", "no rule allows it")
+		}
+		return
+	}
+	why, ok := w.reads(x)
+	if ok || w.engine.preset == Build && w.builds(x) {
+		return
+	}
+	w.ask(c, "not reading", why)
+}
+
+// reads reports whether a command only reads, and else says why not.
+func (w *walk) reads(x *invocation) (string, bool) {
+	dir := path.Dir(x.argv[0])
+	if strings.Contains(x.argv[0], "/") && !slices.Contains([]string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin",
+		"/opt/homebrew/bin"}, dir) {
+		return "it is a program at a place of its own", false
+	}
+	if x.row == nil {
+		return "it is not known to only read", false
+	}
+	if len(x.argv) == 2 && (x.argv[1] == "--version" || x.argv[1] == "--help") {
+		return "", true
+	}
+	if x.name == "id" && !w.direct {
+		return "it is not known to only read", false
+	}
+	if transparent[x.name] && x.children {
+		return w.wrapperReads(x)
+	}
+	if x.name == "command" && x.args.Has("-v", "-V") {
+		return "", true
+	}
+	if x.name == "git" || x.name == "docker" || x.name == "go" || x.name == "kubectl" || x.name == "gh" {
+		// Options before the subcommand.
+		for _, o := range x.argv[1:] {
+			if !strings.HasPrefix(o, "-") {
+				break
+			}
+			if o != "--no-pager" && o != "--no-optional-locks" && o != "--version" && o != "--help" {
+				return o + " changes what it runs", false
+			}
+		}
+		if x.name == "git" && len(x.argv) > 1 && x.row.SubOnly {
+			return "the subcommand is not known to only read", false
+		}
+	}
+	ok, what := x.row.ReadsOnly(&x.args)
+	if !ok {
+		if what != "" {
+			return what + " makes it do more than read", false
+		}
+		return "it is not known to only read", false
+	}
+	if why, ok := w.specialReads(x); !ok {
+		return why, false
+	}
+	for _, a := range x.argv[1:] {
+		if hasHole(a) && !x.args.Dashes && strings.IndexAny(a, holes) == 0 && x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
+			return "what is not known may be an option", false
+		}
+		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
+			return a + " usually holds secrets", false
+		}
+	}
+	return "", true
+}
+
+// wrapperReads judges a wrapper whose command was judged on its own.
+func (w *walk) wrapperReads(x *invocation) (string, bool) {
+	for _, o := range x.args.Options {
+		if x.row.IsWrite(o.Name) || x.row.IsShell(o.Name) {
+			return o.Name + " makes it do more than read", false
+		}
+		switch o.Name {
+		case "--rcfile", "--init-file", "-a", "--arg-file", "-E", "-i":
+			if x.name == "env" || x.name == "xargs" && o.Name == "-E" {
+				continue
+			}
+			return o.Name + " makes it do more than read", false
+		}
+	}
+	return "", true
+}
+
+// specialReads holds what options alone do not tell.
+func (w *walk) specialReads(x *invocation) (string, bool) {
+	ops := x.args.Operands
+	switch x.name {
+	case "ps":
+		if len(ops) > 0 && strings.Contains(ops[0], "e") {
+			return "e shows the environment of processes, with their secrets", false
+		}
+	case "date":
+		if len(ops) > 0 && !strings.HasPrefix(ops[0], "+") {
+			return "it sets the clock", false
+		}
+	case "sysctl":
+		for _, o := range ops {
+			if strings.Contains(o, "=") {
+				return "it sets a value", false
+			}
+		}
+	case "less", "more", "zless":
+		for _, o := range ops {
+			if strings.HasPrefix(o, "+") {
+				return "it runs " + o, false
+			}
+		}
+	case "printf":
+		if len(x.argv) > 1 && strings.HasPrefix(x.argv[1], "-v") {
+			return "it sets a variable", false
+		}
+	case "jq", "gojq", "jaq":
+		for _, o := range ops {
+			if strings.Contains(o, "import ") || strings.Contains(o, "include ") || strings.Contains(o, "$ENV") || strings.Contains(o, "env.") {
+				return "it reads modules or the environment", false
+			}
+		}
+	case "awk", "gawk", "mawk", "nawk", "sed", "gsed":
+		for _, o := range x.args.Options {
+			if x.row.IsCode(o.Name) && !codeReads(x.row.Lang, o.Value) {
+				return "its code does more than read", false
+			}
+		}
+		if !w.hasCode(x) && (len(ops) == 0 || !codeReads(x.row.Lang, ops[0])) {
+			return "its code does more than read", false
+		}
+	case "diff":
+	case "find":
+		for _, o := range ops {
+			if hasHole(o) {
+				return "what is not known may be an option", false
+			}
+		}
+	case "printenv", "export", "set":
+		return "it shows the environment, with its secrets", false
+	case "systemctl":
+		return "", len(ops) > 0
+	}
+	return "", true
+}
+
+// builders are programs for building that the preset Build allows.
+var builders = map[string]string{"go": "build test vet fmt run list mod generate version env doc tool install clean get work",
+	"cargo": "build test check clippy fmt run doc bench clean tree metadata", "npm": "test run ci ls start", "pnpm": "test run ls", "yarn": "test run",
+	"make": "", "gmake": "", "cmake": "", "ninja": "", "meson": "", "ctest": "", "pytest": "", "tox": "", "mvn": "", "gradle": "", "bazel": "build test query",
+	"tsc": "", "eslint": "", "prettier": "", "jest": "", "ruff": "", "black": "", "mypy": "", "gcc": "", "cc": "", "clang": "", "g++": "", "rustc": "",
+	"mkdir": "", "touch": "", "git": "add commit stash fetch checkout switch restore branch tag", "configure": "", "just": "", "task": ""}
+
+// builds reports whether a command is for building and names nothing outside of the working directory.
+func (w *walk) builds(x *invocation) bool {
+	subs, ok := builders[x.name]
+	if !ok || strings.Contains(x.argv[0], "/") {
+		return x.children && transparent[x.name]
+	}
+	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), x.argv[1])) {
+		return false
+	}
+	for _, a := range x.argv[1:] {
+		if hasHole(a) || strings.HasPrefix(a, "/") && w.outside(a) || strings.HasPrefix(a, "..") {
+			return false
+		}
+	}
+	for _, o := range x.args.Options {
+		if x.row.IsShell(o.Name) || x.row.IsCode(o.Name) {
+			return false
+		}
+	}
+	return true
+}

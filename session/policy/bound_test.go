@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile makes lines of about size bytes that make parsers slow, deep or large.
+func hostile(size int) map[string]string {
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	return map[string]string{
+		"substitutions": fill("$("), "parameters": fill("${x:-"), "subshells": fill("("), "blocks": fill("{ "), "brackets": fill("$(("),
+		"backticks": fill("`"), "quotes": fill(`"$(`), "ifs": fill("if "), "loops": fill("while "), "cases": fill("case x in x) "),
+		"not": fill("! "), "minus": "((" + fill("-") + "1))", "tests": "[[ " + fill("! ") + "x ]]", "pipes": "a" + fill("|a"),
+		"and": "a" + fill("&&a"), "semicolons": fill(":;"), "here": fill("<<A "), "heredocs": fill("cat <<A\n"), "braces": "echo " + fill("{a,b}"),
+		"nested braces": "echo " + fill("{a,"), "ranges": "echo " + fill("{1..9}"), "double": "x=aa;" + fill("x=$x$x;") + "$x",
+		"words": "echo " + fill("a "), "letters": fill("a"), "dollar": fill("$x"), "backslash": fill(`\`), "functions": fill("f(){ f;};"),
+		"nested functions": fill("f(){ "), "loops in loops": fill("for x in 1 2;do "), "evals": fill("eval "), "sudo": fill("sudo "),
+		"env": fill("env "), "ternary": "((" + fill("1?") + "1))", "assign": "((" + fill("a=") + "1))", "time": fill("time "),
+		"subshell list": fill("(:);"), "arrays": "a=(" + fill("x ") + ")", "newlines": fill("\n"), "comments": fill("#\n"),
+		"processes": fill("<("), "globs": "ls " + fill("[a]"), "open globs": "ls " + fill("["), "tildes": fill("~ "), "calls": "f(){ :;};" + fill("f;"),
+		"find": "find " + fill("-exec a {} + "), "redirects": fill(">a "), "aliases": "alias " + fill("a=b "), "xargs": fill("xargs "),
+		"python": "python3 -c '" + fill("system(\"a\")") + "'", "sed": "sed '" + fill("p;") + "'", "awk": "awk '" + fill("print ") + "'",
+		"unknown": "foo " + fill("rm -rf / "), "vars": fill("a=1;(a=2);"), "coproc": fill("coproc "), "function": fill("function f "),
+		"select": fill("select "), "exec": fill("exec "), "let": "let " + fill("a[b["), "cr": fill("a\r\n"),
+	}
+}
+
+// FEATURES: R62
+func TestHostileLinesAreAnsweredInTime(t *testing.T) {
+	e := engineFor(t, "hard")
+	for _, size := range []int{5000, 100 << 10, 1 << 20} {
+		for name, line := range hostile(size) {
+			start := time.Now()
+			e.Judge(Line{Text: line})
+			took := time.Since(start)
+			t.Logf("%8d %-18s %v", size, name, took)
+			if took > 5*time.Second {
+				t.Errorf("%s of %d bytes took %v", name, size, took)
+			}
+			if j := e.Judge(Line{Text: "rm -rf /\n" + line}); j.Verdict == Allow {
+				t.Errorf("%s of %d bytes after rm -rf / is allowed", name, size)
+			}
+		}
+	}
+}
+
+func TestTooDeepLeavesOrdinaryLinesAlone(t *testing.T) {
+	for _, line := range []string{
+		"echo '" + strings.Repeat("-", 2000) + "'",
+		strings.Repeat("for i in 1; do echo $((i+1)); done\n", 1000),
+		strings.Repeat("if true; then x=$(echo {a,b}); fi\n", 1000),
+		strings.Repeat("make && ", 100) + "true",
+	} {
+		if tooDeep(line) {
+			t.Errorf("not parsed: %s", clip(line))
+		}
+	}
+}

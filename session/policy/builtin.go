@@ -1,0 +1,260 @@
+package policy
+
+import "strings"
+
+// builtin judges what shells do themselves, and says what simple programs print. It reports false for
+// commands that it leaves to the table.
+func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
+	args := x.argv[1:]
+	none := stream{}
+	switch x.name {
+	case "echo":
+		return stream{text: echo(args), is: true}, true
+	case "printf":
+		for _, a := range args {
+			if strings.HasPrefix(a, "a[") || len(args) > 1 && args[0] == "-v" {
+				w.hidden(a)
+			}
+		}
+		if len(args) > 1 && args[0] == "-v" {
+			w.scope.put(args[1], printf(args[2:]))
+			return none, true
+		}
+		return stream{text: printf(args), is: true}, true
+	case "cat", "tee", "tac", "less", "more":
+		return w.passes(c, x), true
+	case "ls", "dir":
+		return w.lists(x), true
+	case "find":
+		w.children(c, x)
+		text := ""
+		for _, p := range w.found(x) {
+			text += p + "\n"
+		}
+		return stream{text: text, is: true}, true
+	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg", "gunzip", "zcat":
+		return none, false
+	case "cd", "pushd", "chdir":
+		w.changeDir(x.args.Operands)
+		return none, true
+	case "popd":
+		w.cwd = ""
+		return none, true
+	case "read", "mapfile", "readarray", "getopts", "unset", "local", "typeset", "declare", "export", "readonly":
+		w.variables(c, x)
+		return none, true
+	case "test", "[", "wait", "let", "[[":
+		for _, a := range args {
+			w.hidden(a)
+		}
+		return none, true
+	case "alias":
+		for _, a := range args {
+			if name, text, ok := strings.Cut(a, "="); ok {
+				w.shellText(text, "the alias "+name)
+				if w.engine.preset != Off && w.engine.preset != Hard {
+					w.ask(c, "environment", "an alias changes what later commands run")
+				}
+			}
+		}
+		return none, true
+	case "shift":
+		if len(w.args) > 0 {
+			w.args = w.args[1:]
+		}
+		return none, true
+	case "set":
+		ops := x.args.Operands
+		if x.args.Dashes {
+			w.args = append([]string{}, ops...)
+		}
+		return none, true
+	case "trap":
+		if len(args) > 1 && args[0] != "-" && args[0] != "-p" && args[0] != "-l" {
+			w.shellText(args[0], "trap")
+		}
+		return none, true
+	case "bind":
+		for i, a := range args {
+			if a == "-x" && i+1 < len(args) {
+				_, text, _ := strings.Cut(args[i+1], ":")
+				w.perhapsShell(text, "bind")
+			}
+		}
+		return none, true
+	case "complete", "compgen":
+		for i, a := range args {
+			if (a == "-C" || a == "-W") && i+1 < len(args) {
+				w.perhapsShell(args[i+1], x.name)
+			}
+		}
+		return none, true
+	case "fc", "r":
+		if x.name == "fc" && !x.args.Has("-l") {
+			w.ask(c, "unknown", "it runs a command of the history")
+		}
+		return none, true
+	case "enable":
+		if x.args.Has("-f") {
+			w.ask(c, "unknown", "it loads code into the shell")
+		}
+		return none, true
+	}
+	return none, false
+}
+
+// echo returns what echo prints.
+func echo(args []string) string {
+	escapes, newline := false, "\n"
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
+		escapes = escapes || strings.Contains(args[0], "e")
+		if strings.Contains(args[0], "n") {
+			newline = ""
+		}
+		args = args[1:]
+	}
+	s := strings.Join(args, " ")
+	if escapes {
+		s = ansiC(s)
+	}
+	return s + newline
+}
+
+// printf returns what printf prints; formats other than %s and %d are not known.
+func printf(args []string) string {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	format, args := ansiC(args[0]), args[1:]
+	var b strings.Builder
+	for {
+		used := false
+		for i := 0; i < len(format); i++ {
+			if format[i] != '%' || i+1 == len(format) {
+				b.WriteByte(format[i])
+				continue
+			}
+			i++
+			arg := ""
+			if format[i] != '%' && len(args) > 0 {
+				arg, args, used = args[0], args[1:], true
+			}
+			switch format[i] {
+			case '%':
+				b.WriteByte('%')
+			case 's', 'd', 'i', 'q':
+				b.WriteString(arg)
+			case 'b':
+				b.WriteString(ansiC(arg))
+			default:
+				b.WriteString(hole)
+				for i+1 < len(format) && strings.IndexByte("0123456789.*-+#l", format[i]) >= 0 {
+					i++
+				}
+			}
+		}
+		if !used || len(args) == 0 || b.Len() > 64<<10 {
+			return b.String()
+		}
+	}
+}
+
+// passes judges cat and tee: their output is their input, where they are given no file.
+func (w *walk) passes(c *Command, x *invocation) stream {
+	w.children(c, x)
+	if x.name == "tee" {
+		if w.engine.asksOfFiles() {
+			for _, o := range x.args.Operands {
+				if !harmlessTarget(o) {
+					w.ask(c, "write", "it writes a file")
+				}
+			}
+		}
+		return x.in
+	}
+	if x.name == "tac" {
+		return stream{text: hole, is: true}
+	}
+	if len(x.args.Operands) == 0 {
+		return x.in
+	}
+	text := ""
+	for _, o := range x.args.Operands {
+		switch t, ok := w.pipes[o]; {
+		case ok:
+			text += t
+		case o == "-" || o == "/dev/stdin":
+			text += x.in.text
+		case o == "/dev/null":
+		default:
+			text += hole
+		}
+	}
+	return stream{text: text, is: true}
+}
+
+// lists returns what ls prints: names, of which the shell's globs are an image.
+func (w *walk) lists(x *invocation) stream {
+	text := ""
+	for _, o := range x.args.Operands {
+		if x.args.Has("-d") || hasGlob(o) {
+			text += o + "\n"
+		} else {
+			text += globStar + "\n"
+		}
+	}
+	if text == "" {
+		text = globStar + "\n"
+	}
+	return stream{text: text, is: true}
+}
+
+// changeDir follows cd.
+func (w *walk) changeDir(operands []string) {
+	switch {
+	case len(operands) == 0:
+		w.cwd = w.home
+	case operands[0] == "-" || hasHole(operands[0]):
+		w.cwd = ""
+	default:
+		if full, ok := w.clean(operands[0]); ok && !hasGlob(full) {
+			w.cwd = full
+		} else {
+			w.cwd = ""
+		}
+	}
+}
+
+// variables judges commands that set variables by name.
+func (w *walk) variables(c *Command, x *invocation) {
+	args := x.argv[1:]
+	for i, a := range args {
+		w.hidden(a)
+		if a == "-C" && i+1 < len(args) && x.name != "read" {
+			w.perhapsShell(strings.TrimSuffix(strings.TrimSpace(args[i+1]), "#"), x.name)
+		}
+		name, text, ok := strings.Cut(a, "=")
+		if strings.HasPrefix(a, "-") || name == "" {
+			continue
+		}
+		if !ok {
+			text = hole
+			if x.name == "export" || x.name == "readonly" {
+				continue
+			}
+		}
+		if strings.Contains(name, "[") {
+			continue
+		}
+		w.scope.put(name, text)
+		if changesMeaning(name) {
+			w.assigned(name, text)
+		}
+	}
+	if w.engine.preset == ReadOnly && (x.name == "read" || x.name == "unset") {
+		c.Verdict = Allow
+	}
+}

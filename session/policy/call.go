@@ -1,0 +1,285 @@
+package policy
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call judges a simple command, or follows its assignments where there is no command.
+func (w *walk) call(c *syntax.CallExpr, in stream) stream {
+	w.guessed = false
+	argv := []string{}
+	guessed := false
+	for i, word := range c.Args {
+		argv = append(argv, w.word(word)...)
+		if i == 0 {
+			guessed = w.guessed
+		}
+	}
+	mark := w.scope.mark()
+	env := w.env
+	for _, a := range c.Assigns {
+		w.assign(a, len(argv) == 0)
+	}
+	if len(argv) == 0 {
+		w.env = env
+		return stream{}
+	}
+	if guessed {
+		w.unknown(argv, "the program's name may be another one: a default stands for it")
+	}
+	out := w.run(argv, in)
+	if len(c.Assigns) > 0 {
+		w.scope.undo(min(mark, w.scope.mark()))
+	}
+	w.env = env
+	return out
+}
+
+// assign follows an assignment; keep says that it lasts beyond one command.
+func (w *walk) assign(a *syntax.Assign, keep bool) {
+	w.inside(a.Index)
+	if a.Name == nil {
+		if a.Value != nil {
+			w.text(a.Value)
+		}
+		return
+	}
+	name := a.Name.Value
+	if a.Array != nil {
+		var list []string
+		for _, e := range a.Array.Elems {
+			w.inside(e.Index)
+			if e.Value != nil {
+				list = append(list, w.word(e.Value)...)
+			}
+		}
+		w.arrays[name] = list
+		if a.Append || len(w.active) > 0 {
+			w.arrays[name] = []string{hole}
+		}
+		w.setVariable(name, strings.Join(list, " "), keep)
+		return
+	}
+	if a.Naked && a.Value == nil {
+		return
+	}
+	text := ""
+	if a.Value != nil {
+		text = w.text(a.Value)
+	}
+	if a.Append {
+		old := w.lookup(name)
+		if !old.set {
+			old.text = hole
+		}
+		text = old.text + text
+	}
+	if a.Index != nil {
+		delete(w.arrays, name)
+		text = hole
+	}
+	w.setVariable(name, text, keep)
+}
+
+// setVariable sets a variable, and judges the ones that change what runs.
+func (w *walk) setVariable(name, text string, keep bool) {
+	w.scope.put(name, text)
+	if codeVariable(name) && strings.ContainsAny(text, "$`;|& \n") && !strings.HasPrefix(name, "PS") {
+		w.perhapsShell(text, "the variable "+name)
+	}
+	w.hidden(text)
+	switch {
+	case keep && changesMeaning(name):
+		w.assigned(name, text)
+	case !keep:
+		w.env = append(w.env[:len(w.env):len(w.env)], name)
+		if name == "BASH_ENV" || name == "ENV" {
+			w.unknown([]string{name + "=" + text}, "shells run the file that "+name+" names")
+		}
+	}
+}
+
+// assigned judges an assignment that lasts.
+func (w *walk) assigned(name, text string) {
+	c := Command{Argv: []string{name + "=" + text}}
+	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build && !strings.HasSuffix(name, "PATH") {
+		c.Verdict, c.Rule = Ask, "environment"
+		c.Why = name + " changes what later commands run"
+		c.Instead = "run the command without it, or by its full path"
+	}
+	w.record(c)
+}
+
+// hidden judges substitutions in text that arithmetic, test -v and prompts run though it is quoted.
+func (w *walk) hidden(text string) {
+	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") {
+		return
+	}
+	if i := strings.IndexByte(text, '['); i < 0 || !strings.Contains(text[i:], "$(") && !strings.Contains(text[i:], "`") {
+		if !strings.HasPrefix(text, "$(") && !strings.HasPrefix(text, "`") {
+			return
+		}
+	}
+	w.perhapsShell("\""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
+}
+
+// perhapsShell judges text that may be run: what would be denied is asked about.
+func (w *walk) perhapsShell(text, how string) {
+	before, quiet := w.worst, w.quiet
+	w.quiet = true
+	if strings.HasPrefix(text, "\"") {
+		text = ": " + text
+	}
+	w.shellText(text, how)
+	w.quiet = quiet
+	_ = before
+}
+
+// redirect follows a redirection. It returns the standard input that it gives, if it does.
+func (w *walk) redirect(r *syntax.Redirect) (stream, bool) {
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc == nil {
+			return stream{is: true}, true
+		}
+		var f fields
+		w.parts(&f, r.Hdoc.Parts, true)
+		text := f.cur.String()
+		if len(r.Word.Parts) == 1 && r.Word.Lit() != "" && !strings.Contains(r.Word.Lit(), `\`) {
+			return stream{text: text, is: true}, true
+		}
+		// A quoted delimiter: the body is what it says, backslashes too.
+		var b strings.Builder
+		for _, p := range r.Hdoc.Parts {
+			if l, ok := p.(*syntax.Lit); ok {
+				b.WriteString(l.Value)
+			}
+		}
+		return stream{text: b.String(), is: true}, true
+	case syntax.WordHdoc:
+		return stream{text: w.text(r.Word) + "\n", is: true}, true
+	}
+	targets := w.word(r.Word)
+	target := strings.Join(targets, " ")
+	switch r.Op {
+	case syntax.RdrIn:
+		if text, ok := w.pipes[target]; ok {
+			return stream{text: text, is: true}, true
+		}
+		w.readFrom(target)
+		return stream{text: hole, is: true}, r.N == nil || r.N.Value == "0"
+	case syntax.DplIn:
+		return stream{text: hole, is: true}, true
+	case syntax.DplOut:
+		if target == "-" || strings.Trim(target, "0123456789-") == "" {
+			return stream{}, false
+		}
+	}
+	w.writeTo(target)
+	return stream{}, false
+}
+
+// readFrom judges a file that is read.
+func (w *walk) readFrom(target string) {
+	if w.engine.asksOfFiles() && w.secret(target) {
+		w.record(Command{Argv: []string{"<", target}, Verdict: Ask, Rule: "secret", Why: target + " usually holds secrets"})
+	}
+	if strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/") {
+		w.writeTo(target)
+	}
+}
+
+// writeTo judges a file that the shell opens for writing.
+func (w *walk) writeTo(target string) {
+	c := Command{Argv: []string{">", target}}
+	switch w.overwritten(target) {
+	case fatal:
+		w.deny(&c, "hard:device", "it writes over a disk", "write to a file, or name a partition image")
+	case perhaps:
+		w.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
+	default:
+		if w.engine.asksOfFiles() && !harmlessTarget(target) {
+			w.ask(&c, "write", "it writes a file")
+		} else if w.engine.preset == Build && w.outside(target) {
+			w.ask(&c, "write", "it writes a file outside of the working directory")
+		}
+	}
+	if c.Verdict != Allow {
+		w.record(c)
+	}
+}
+
+func harmlessTarget(t string) bool {
+	return t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr" || t == "/dev/tty" || t == "/dev/fd/1" || t == "/dev/fd/2"
+}
+
+// outside reports whether a path may be outside of the working directory and of /tmp.
+func (w *walk) outside(p string) bool {
+	if harmlessTarget(p) || strings.HasPrefix(p, "/tmp/") {
+		return false
+	}
+	full, ok := w.clean(p)
+	if !ok {
+		return hasHole(p) || strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
+	}
+	return hasHole(full) || w.cwd == "" || full != w.cwd && !strings.HasPrefix(full, w.cwd+"/")
+}
+
+// declare judges a function where it is declared: it may be called later, on another line.
+func (w *walk) declare(f *syntax.FuncDecl) {
+	names := f.Names
+	if f.Name != nil {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		w.stmt(f.Body, stream{})
+		return
+	}
+	outside, args := w.direct, w.args
+	w.direct, w.args = false, nil
+	for _, n := range names {
+		w.funcs[n.Value] = f.Body
+		w.active = append(w.active, frame{n.Value, w.forks})
+	}
+	w.branch(func() stream { return w.stmt(f.Body, stream{text: hole, is: true}) })
+	w.active = w.active[:len(w.active)-len(names)]
+	w.direct, w.args = outside, args
+}
+
+// callFunction follows a function that the line declares.
+func (w *walk) callFunction(body *syntax.Stmt, argv []string, in stream) stream {
+	for _, f := range w.active {
+		if f.name == argv[0] {
+			if w.forks > f.forks {
+				c := Command{Argv: argv}
+				w.deny(&c, "hard:forkbomb", "the function starts itself again and again", "")
+				w.record(c)
+			}
+			return stream{text: hole, is: true}
+		}
+	}
+	if w.steps > maxSteps || len(w.active) > maxNested {
+		return stream{text: hole, is: true}
+	}
+	outside, args := w.direct, w.args
+	w.direct, w.args = false, append([]string{}, argv[1:]...)
+	w.active = append(w.active, frame{argv[0], w.forks})
+	out := w.stmt(body, in)
+	w.active = w.active[:len(w.active)-1]
+	w.direct, w.args = outside, args
+	return out
+}
+
+// declClause judges export, declare, local, readonly and typeset.
+func (w *walk) declClause(d *syntax.DeclClause) {
+	for _, a := range d.Args {
+		if a.Naked && a.Name == nil {
+			w.hidden(w.text(a.Value))
+			continue
+		}
+		w.assign(a, true)
+	}
+	w.run([]string{d.Variant.Value}, stream{})
+}

@@ -1,0 +1,241 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+)
+
+// runners are the words by which code in other languages runs programs, removes files or hides what it
+// does. Code that has none of them does nothing that concerns the hard denials.
+var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
+	"rm_r|remove|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+
+// literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
+var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx)[({][^)}]*[)}]")
+
+// code judges code of another language by the commands that it names.
+func (w *walk) code(lang, text string, x *invocation) {
+	if lang == "vim" || lang == "sql" || lang == "make" {
+		w.bang(lang, text)
+		return
+	}
+	if lang == "sed" {
+		w.sed(text, x)
+		return
+	}
+	if lang == "powershell" {
+		w.windows(text)
+		return
+	}
+	if hasHole(text) && lang != "awk" {
+		w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+	}
+	if !runners.MatchString(text) {
+		return
+	}
+	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") || strings.Contains(text, "loop")) &&
+		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
+		w.unknown(x.argv, "it may start itself again and again")
+	}
+	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") || strings.Contains(text, "rmSync") ||
+		strings.Contains(text, "rm_r") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
+	parts := literal.FindAllString(text, 200)
+	var all []string
+	for _, p := range parts {
+		in := strings.TrimPrefix(strings.TrimPrefix(p, "%x"), "qx")
+		in = in[1 : len(in)-1]
+		in = ansiC(in)
+		all = append(all, in)
+		w.only(func() { w.source(in) })
+		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {
+			arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", w.home)
+			w.only(func() { w.run([]string{"rm", "-rf", arg}, stream{}) })
+		}
+		if strings.HasPrefix(in, "/dev/") && w.device(in) == fatal && strings.Contains(text, "open") {
+			w.unknown(x.argv, "it may write over a disk")
+		}
+	}
+	if len(all) > 1 && len(all) < 50 {
+		w.only(func() { w.run(append([]string{}, all...), stream{}) })
+	}
+	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__", "getattr(", "exec(", "eval("} {
+		if strings.Contains(text, word) && (strings.Contains(text, "system") || strings.Contains(text, "exec") || strings.Contains(text, "eval") ||
+			strings.Contains(text, "__import__") || strings.Contains(text, "popen")) && word != "exec(" && word != "eval(" {
+			w.unknown(x.argv, "what it runs is not known before it runs")
+			return
+		}
+	}
+}
+
+// bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
+func (w *walk) bang(lang, text string) {
+	if lang == "make" {
+		if _, rest, ok := strings.Cut(text, "$(shell "); ok {
+			w.shellText(strings.TrimSuffix(rest, ")"), "make")
+		}
+		return
+	}
+	text = strings.TrimLeft(text, ": ")
+	for _, mark := range []string{"r !", "r!", "w !", "%!", ".!", "!!", `\!`, "!", ".shell ", ".system ", "shell ", "silent !", "sil !", "sil!", "silent! !",
+		"terminal ", "term ", "%!"} {
+		if rest, ok := strings.CutPrefix(text, mark); ok {
+			w.shellText(rest, "the escape "+mark)
+			return
+		}
+	}
+	if strings.Contains(text, "system(") || strings.Contains(text, "COPY") && strings.Contains(text, "PROGRAM") ||
+		strings.Contains(text, "libcall") || strings.Contains(text, "os.execute") {
+		for _, p := range literal.FindAllString(text, 50) {
+			w.only(func() { w.source(p[1 : len(p)-1]) })
+		}
+	}
+}
+
+// sed judges the commands e and s///e.
+func (w *walk) sed(text string, x *invocation) {
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
+		line = strings.TrimLeft(line, " \t0123456789,$!~+{")
+		if rest, ok := strings.CutPrefix(line, "e "); ok {
+			w.shellText(rest, "sed")
+		}
+		if rest, ok := strings.CutPrefix(line, "w "); ok && w.device(strings.TrimSpace(rest)) == fatal {
+			w.unknown(x.argv, "it writes over a disk")
+		}
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) == 4 && strings.HasPrefix(strings.TrimSpace(parts[0]), "s") && strings.Contains(parts[3], "e") {
+		w.perhapsShell(strings.ReplaceAll(parts[2], `\`, ""), "sed")
+		w.unknown(x.argv, "sed runs what the substitution makes")
+	}
+}
+
+// codeReads reports whether sed or awk code only prints.
+func codeReads(lang, text string) bool {
+	if hasHole(text) {
+		return false
+	}
+	if lang == "awk" {
+		return awkReads(text)
+	}
+	return sedReads(text)
+}
+
+// awkReads looks at awk code outside of its strings and patterns for what writes or runs.
+func awkReads(text string) bool {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			b.WriteByte(text[i])
+			continue
+		}
+		for i++; i < len(text) && text[i] != '"'; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		b.WriteByte('"')
+	}
+	rest := b.String()
+	for _, word := range []string{"system", "getline", "close", "fflush", "@load", "@include", "@", "ENVIRON", "PROCINFO", "printf >", "/inet"} {
+		if strings.Contains(rest, word) {
+			return false
+		}
+	}
+	// "|" starts a program, but "||" does not; ">" after print writes, in parentheses it compares.
+	bare := strings.ReplaceAll(rest, "||", "")
+	if i := strings.IndexByte(bare, '|'); i >= 0 && !inSlashes(bare, i) {
+		return false
+	}
+	for rest := bare; ; {
+		i := strings.Index(rest, "print")
+		if i < 0 {
+			return true
+		}
+		rest = rest[i+5:]
+		depth := 0
+		for _, c := range rest {
+			switch c {
+			case '(', '[':
+				depth++
+			case ')', ']':
+				depth--
+			case '>':
+				if depth <= 0 {
+					return false
+				}
+			}
+			if depth <= 0 && (c == ';' || c == '}' || c == '\n') {
+				break
+			}
+		}
+	}
+}
+
+// inSlashes reports whether place i of awk code is in a /pattern/.
+func inSlashes(s string, i int) bool {
+	return strings.Count(s[:i], "/")%2 == 1 && strings.Contains(s[i:], "/")
+}
+
+// sedAddress is the address before a sed command.
+var sedAddress = regexp.MustCompile(`^(?:(?:[0-9]+|\$|/(?:[^/\\\n]|\\.)*/I?)(?:[~,+]?(?:[0-9]+|\$|\+[0-9]+|~[0-9]+|/(?:[^/\\\n]|\\.)*/I?))?)?\s*!?\s*`)
+
+// sedReads reports whether a sed script consists of commands that are known to only print.
+func sedReads(text string) bool {
+	s := text
+	for {
+		s = strings.TrimLeft(s, " \t\n;{}")
+		if s == "" {
+			return true
+		}
+		if s[0] == '#' {
+			_, s, _ = strings.Cut(s, "\n")
+			continue
+		}
+		s = s[len(sedAddress.FindString(s)):]
+		if s == "" {
+			return false
+		}
+		switch s[0] {
+		case 'p', 'd', 'D', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'l', 'q', 'Q', 'z':
+			s = strings.TrimLeft(s[1:], "0123456789")
+		case '{', '}':
+			s = s[1:]
+		case 'a', 'i', 'c', 'b', 't', 'T', ':':
+			_, s, _ = strings.Cut(s, "\n")
+			continue
+		case 's', 'y':
+			rest, ok := sedSubstitution(s)
+			if !ok {
+				return false
+			}
+			s = rest
+		default:
+			return false
+		}
+		s = strings.TrimLeft(s, " \t")
+		if s != "" && s[0] != ';' && s[0] != '\n' && s[0] != '}' {
+			return false
+		}
+	}
+}
+
+// sedSubstitution reads s/a/b/flags and returns what follows; false if a flag writes or runs.
+func sedSubstitution(s string) (string, bool) {
+	if len(s) < 4 || s[1] == '\\' || s[1] == '\n' {
+		return "", false
+	}
+	mark, seen, i := s[1], 0, 2
+	for ; i < len(s) && seen < 2; i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == mark:
+			seen++
+		}
+	}
+	if seen < 2 {
+		return "", false
+	}
+	rest := strings.TrimLeft(s[min(i, len(s)):], "gpIiMm0123456789")
+	return rest, rest == "" || strings.IndexByte(" ;\n}\t", rest[0]) >= 0
+}

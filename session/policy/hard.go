@@ -1,0 +1,194 @@
+package policy
+
+import "strings"
+
+// The sentences of the built-in denials.
+const (
+	whyRemove  = "it removes the system or a person's files"
+	whyPerhaps = "what it removes is not known, and may be the system"
+	whyDevice  = "it destroys what is on a disk"
+	useRemove  = "name the one directory below the project or /tmp that is to go"
+	useDevice  = "work on an image file"
+)
+
+// hard applies the built-in denials to one command.
+func (w *walk) hard(c *Command, x *invocation) {
+	if w.engine.preset == Off {
+		return
+	}
+	ops := x.args.Operands
+	switch x.name {
+	case "rm", "srm", "wipe":
+		w.remove(c, x)
+	case "rmdir", "unlink", "trash", "trash-put":
+		for _, p := range ops {
+			if full, ok := w.clean(p); ok && (full == "/" || ours(full, w.home)) {
+				w.deny(c, "hard:remove", whyRemove, useRemove)
+			}
+		}
+	case "find", "gfind", "bfs":
+		if x.args.Has("-delete") {
+			w.trees(c, w.found(x))
+		}
+	case "chmod", "chown", "chgrp", "chattr", "setfacl":
+		if x.args.Has("-R", "--recursive") && len(ops) > 1 {
+			w.trees(c, ops[1:])
+			if c.Rule != "" {
+				c.Why = "it changes who may use the whole system"
+			}
+		} else if x.args.Has("--reference") {
+			w.trees(c, ops)
+		}
+	case "mv":
+		if len(ops) > 1 {
+			for _, p := range ops[:len(ops)-1] {
+				if w.tree(p) == fatal {
+					w.ask(c, "hard:remove", "it moves the system or a person's files away")
+				}
+			}
+		}
+	case "rsync":
+		for _, o := range x.args.Options {
+			if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
+				w.trees(c, ops[len(ops)-1:])
+			}
+		}
+	case "git":
+		if len(x.words) > 1 && x.words[1] == "clean" && !x.args.Has("-n", "--dry-run") {
+			w.trees(c, x.args.Operands)
+		}
+		if strings.HasPrefix(joinWords(x.words), "git checkout") {
+			return
+		}
+	case "dd":
+		for _, a := range x.argv[1:] {
+			if p, ok := strings.CutPrefix(a, "of="); ok {
+				w.target(c, p)
+			}
+		}
+	case "longterm":
+		w.ownSettings(c, x)
+	case "kill":
+		if len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1" {
+			w.ask(c, "hard:kill", "it ends every process of the user")
+		}
+	default:
+		w.disks(c, x)
+	}
+}
+
+// remove judges rm.
+func (w *walk) remove(c *Command, x *invocation) {
+	deep := x.args.Has("-r", "-R", "--recursive", "--no-preserve-root")
+	mayBeDeep := false
+	for _, a := range x.argv[1:] {
+		mayBeDeep = mayBeDeep || a == hole || strings.HasPrefix(a, "-") && hasHole(a)
+	}
+	for _, p := range x.args.Operands {
+		d := w.tree(p)
+		switch {
+		case d == harmless:
+		case d == fatal && deep:
+			w.deny(c, "hard:remove", whyRemove, useRemove)
+		case deep || mayBeDeep && d == fatal:
+			w.ask(c, "hard:remove", whyPerhaps)
+		case d == fatal && hasGlob(p):
+			w.ask(c, "hard:remove", whyRemove)
+		}
+		if !deep && w.overwritten(p) == perhaps {
+			w.ask(c, "hard:remove", "the machine needs the file")
+		}
+	}
+}
+
+// trees judges directories that go with all that is in them.
+func (w *walk) trees(c *Command, paths []string) {
+	for _, p := range paths {
+		switch w.tree(p) {
+		case fatal:
+			w.deny(c, "hard:remove", whyRemove, useRemove)
+		case perhaps:
+			w.ask(c, "hard:remove", whyPerhaps)
+		}
+	}
+}
+
+// disks judges programs that make file systems and partitions.
+func (w *walk) disks(c *Command, x *invocation) {
+	ops, has := x.args.Operands, x.args.Has
+	act := false
+	switch x.name {
+	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs", "newfs_hfs", "bcachefs", "mkfs", "blkdiscard",
+		"pvcreate", "pvremove", "sgdisk", "zpool", "diskutil", "sg_format", "shred", "cfdisk", "gdisk", "cgdisk", "flashrom":
+		act = true
+	case "wipefs":
+		act = has("-a", "--all", "-o", "--offset", "-f", "--force")
+	case "badblocks":
+		act = has("-w", "-n")
+	case "fdisk":
+		act = !has("-l", "--list", "-x", "-s")
+	case "sfdisk":
+		act = !has("-l", "--list", "-d", "--dump", "-J", "--json", "-s", "-F", "-V")
+	case "cryptsetup":
+		act = len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") || ops[0] == "erase" || ops[0] == "luksErase" ||
+			ops[0] == "reencrypt" || ops[0] == "format")
+	case "parted":
+		for _, o := range ops {
+			switch o {
+			case "mklabel", "mktable", "rm", "mkpart", "resizepart", "mkpartfs":
+				act = true
+			}
+		}
+	case "hdparm":
+		for _, o := range x.args.Options {
+			act = act || strings.HasPrefix(o.Name, "--security-erase") || o.Name == "--trim-sector-ranges" || o.Name == "--write-sector" ||
+				o.Name == "--security-set-pass" || o.Name == "--yes-i-know-what-i-am-doing"
+		}
+	case "nvme":
+		act = len(ops) > 0 && (ops[0] == "format" || ops[0] == "sanitize" || ops[0] == "write-zeroes" || ops[0] == "delete-ns")
+	case "mdadm":
+		act = has("--zero-superblock", "--create", "-C", "--stop")
+	case "vgremove", "lvremove", "dmsetup":
+		if len(ops) > 0 && (x.name != "dmsetup" || strings.HasPrefix(ops[0], "remove") || ops[0] == "wipe_table") {
+			w.ask(c, "hard:device", whyDevice)
+		}
+		return
+	default:
+		act = strings.HasPrefix(x.name, "mkfs.")
+	}
+	if !act {
+		return
+	}
+	if (x.name == "zpool" || x.name == "diskutil" || x.name == "bcachefs") && len(ops) > 0 {
+		switch strings.ToLower(ops[0]) {
+		case "destroy", "labelclear", "erasedisk", "erasevolume", "zerodisk", "secureerase", "partitiondisk", "randomdisk", "format", "reformat",
+			"deletevolume", "deletecontainer":
+			w.deny(c, "hard:device", whyDevice, useDevice)
+		}
+	}
+	for _, p := range ops {
+		switch full, ok := w.clean(p); {
+		case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
+			w.ask(c, "hard:device", "which disk it destroys is not known")
+		case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
+			w.deny(c, "hard:device", whyDevice, useDevice)
+		case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && w.device(p) != harmless:
+			w.deny(c, "hard:device", whyDevice, useDevice)
+		}
+	}
+	for _, o := range x.args.Options {
+		if o.Has && w.device(o.Value) == fatal {
+			w.deny(c, "hard:device", whyDevice, useDevice)
+		}
+	}
+}
+
+// ownSettings asks before a program changes what longterm allows it.
+func (w *walk) ownSettings(c *Command, x *invocation) {
+	line := joinWords(x.argv[1:])
+	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "kill-daemon", "shutdown"} {
+		if strings.Contains(line, word) {
+			w.ask(c, "hard:longterm", "it changes what longterm allows, or stops it")
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// param folds a parameter expansion.
+func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
+	w.inside(p.Index)
+	if p.Slice != nil {
+		w.inside(p.Slice.Offset)
+		w.inside(p.Slice.Length)
+	}
+	if p.Repl != nil {
+		w.text(p.Repl.Orig)
+		w.text(p.Repl.With)
+	}
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	other := ""
+	if p.Exp != nil {
+		other = w.text(p.Exp.Word)
+	}
+	if p.NestedParam != nil {
+		var in fields
+		w.parts(&in, []syntax.WordPart{p.NestedParam}, true)
+	}
+	v := w.lookup(name)
+	if p.Index != nil {
+		w.element(f, p, quoted)
+		return
+	}
+	switch {
+	case p.Length:
+		f.add(notEmpty)
+		return
+	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil, p.Repl != nil, p.Names != 0:
+		w.expansion(f, hole, quoted)
+		return
+	case p.Excl:
+		v = w.lookup(v.text)
+		if !v.set {
+			v.text = hole
+		}
+	case name == "@" || name == "*":
+		w.arguments(f, quoted)
+		return
+	}
+	if p.Exp != nil {
+		v.text = w.operate(name, v, p.Exp.Op, other)
+	} else if !v.set {
+		v.text = hole
+	}
+	w.expansion(f, v.text, quoted)
+}
+
+// operate applies an operator of ${name:-word} and its kind.
+func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other string) string {
+	known := v.set && !hasHole(v.text)
+	switch op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if known && v.text != "" {
+			return v.text
+		}
+		w.guessed = true
+		if op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull {
+			w.scope.put(name, other)
+		}
+		return other
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if known {
+			return v.text
+		}
+		return notEmpty
+	case syntax.UpperAll:
+		if known && other == "" {
+			return strings.ToUpper(v.text)
+		}
+	case syntax.LowerAll:
+		if known && other == "" {
+			return strings.ToLower(v.text)
+		}
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+		if known && !hasGlob(other) && !strings.ContainsAny(other, "*?[") {
+			return strings.TrimSuffix(v.text, other)
+		}
+	case syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		if known && !hasGlob(other) && !strings.ContainsAny(other, "*?[") {
+			return strings.TrimPrefix(v.text, other)
+		}
+	case syntax.OtherParamOps:
+		w.hidden(v.text)
+		if other == "Q" && known {
+			return v.text
+		}
+	}
+	return hole
+}
+
+// element folds ${a[1]}, ${a[@]}.
+func (w *walk) element(f *fields, p *syntax.ParamExp, quoted bool) {
+	list, ok := w.arrays[p.Param.Value]
+	index, lit := p.Index.(*syntax.Word)
+	if !ok || !lit || p.Length || p.Slice != nil || p.Exp != nil || p.Repl != nil || p.Excl {
+		w.expansion(f, hole, quoted)
+		return
+	}
+	at := index.Lit()
+	if at == "@" || at == "*" {
+		w.list(f, list, quoted)
+		return
+	}
+	if i, err := strconv.Atoi(at); err == nil && i >= 0 && i < len(list) {
+		w.expansion(f, list[i], quoted)
+		return
+	}
+	w.expansion(f, hole, quoted)
+}
+
+func (w *walk) list(f *fields, list []string, quoted bool) {
+	for i, s := range list {
+		if i > 0 {
+			f.end()
+		}
+		w.expansion(f, s, quoted)
+	}
+}
+
+// arguments folds $@ and $*.
+func (w *walk) arguments(f *fields, quoted bool) {
+	if w.args == nil {
+		f.add(hole)
+		return
+	}
+	w.list(f, w.args, quoted)
+}
+
+// lookup returns what is known of a parameter.
+func (w *walk) lookup(name string) value {
+	if v := w.scope.get(name); v.set {
+		return v
+	}
+	switch name {
+	case "HOME":
+		return value{text: w.home, set: true}
+	case "PWD":
+		return value{text: orHole(w.cwd), set: true}
+	case "IFS":
+		return value{text: " \t\n", set: true}
+	case "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE", "SHELL", "PATH", "$", "?", "#",
+		"!", "BASHPID", "BASH":
+		return value{text: notEmpty, set: true}
+	}
+	if n, err := strconv.Atoi(name); err == nil && n > 0 && w.args != nil {
+		if n <= len(w.args) {
+			return value{text: w.args[n-1], set: true}
+		}
+		return value{set: true}
+	}
+	if list := w.arrays[name]; len(list) > 0 {
+		return value{text: list[0], set: true}
+	}
+	return value{}
+}

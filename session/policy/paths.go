@@ -1,0 +1,242 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// Marks in folded words, for what is not known before the line runs. They stand for themselves in no
+// line: a line with such bytes is asked about unparsed.
+const (
+	hole     = "\x01" // any text, also none, perhaps several words
+	someText = "\x02" // any text in one word, also none
+	notEmpty = "\x03" // at least one character, in one word
+	globStar = "\x04" // *
+	globOne  = "\x05" // ? or […]
+
+	holes = hole + someText + notEmpty
+	globs = globStar + globOne
+)
+
+// shown replaces marks by what a person reads.
+var shown = strings.NewReplacer(hole, "…", someText, "…", notEmpty, "…", globStar, "*", globOne, "?")
+
+func joinWords(argv []string) string { return shown.Replace(strings.Join(argv, " ")) }
+
+func hasHole(s string) bool { return strings.ContainsAny(s, holes) }
+func hasGlob(s string) bool { return strings.ContainsAny(s, globs) }
+
+// danger says what removing or overwriting a path would do.
+type danger uint8
+
+const (
+	harmless danger = iota
+	perhaps         // it may be one of the others: a part is not known
+	fatal           // the system or a person's home
+)
+
+// system holds directories without which the machine does not work, or that hold everybody's files.
+var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true, "/home": true, "/lib": true,
+	"/lib32": true, "/lib64": true, "/libx32": true, "/opt": true, "/proc": true, "/root": true, "/run": true, "/sbin": true,
+	"/srv": true, "/sys": true, "/usr": true, "/var": true, "/usr/bin": true, "/usr/lib": true, "/usr/lib64": true,
+	"/usr/sbin": true, "/usr/share": true, "/usr/local": true, "/var/lib": true, "/var/log": true, "/usr/include": true,
+	"/System": true, "/Library": true, "/Applications": true, "/Users": true, "/Volumes": true, "/private": true, "/cores": true,
+	"/private/etc": true, "/private/var": true, "/nix": true, "/nix/store": true, "/mnt": true, "/media": true, "/data": true,
+	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true, "/cygdrive/c": true}
+
+// tree judges the removal of a path with all that is below it.
+func (w *walk) tree(p string) danger {
+	if strings.Trim(p, holes) == "" && p != "" {
+		return perhaps
+	}
+	full, ok := w.clean(p)
+	d := harmless
+	if ok {
+		d = w.protected(full)
+	} else if full == ".." || strings.HasPrefix(full, "../../../") || strings.HasSuffix(full, "/..") {
+		d = perhaps
+	} else if full == "." || full == globStar {
+		return harmless
+	}
+	if !hasHole(p) {
+		return d
+	}
+	// Unknown parts may be empty: then "$DIR/" is the root.
+	without := strings.NewReplacer(hole, "", someText, "", notEmpty, "x").Replace(p)
+	if full, ok := w.clean(without); ok && w.protected(full) != harmless {
+		return perhaps
+	}
+	if d == fatal {
+		return perhaps
+	}
+	return d
+}
+
+// protected judges a clean absolute path.
+func (w *walk) protected(full string) danger {
+	if full == w.home || system[full] {
+		return fatal
+	}
+	dir, last := path.Split(full)
+	dir = strings.TrimSuffix(dir, "/")
+	if dir == "" {
+		dir = "/"
+	}
+	homes := dir == "/home" || dir == "/Users"
+	switch {
+	case covers(last) && (system[dir] && !strings.HasPrefix(dir, "/mnt") || dir == w.home):
+		return fatal // everything in a protected directory
+	case covers(last) && (path.Dir(dir) == "/home" || path.Dir(dir) == "/Users"):
+		return fatal
+	case homes && !covers(last):
+		return fatal
+	case strings.HasPrefix(full, "/dev/") && blockDevice(full):
+		return fatal
+	case strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/firmware") || strings.HasPrefix(full, "/boot/"):
+		return perhaps
+	case hasGlob(full):
+		for d := range system {
+			if d != "/" && globMatch(full, d) {
+				return fatal
+			}
+		}
+		if globMatch(full, w.home) {
+			return fatal
+		}
+	}
+	if ours(full, w.home) {
+		return fatal
+	}
+	return harmless
+}
+
+// ours reports whether a path holds longterm's own sessions and settings.
+func ours(full, home string) bool {
+	for _, d := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm",
+		"/Library/Application Support/longterm", "/.local/share", "/.config", "/.local", "/.ssh", "/.gnupg"} {
+		if full == home+d || strings.HasPrefix(full, home+d+"/") && strings.HasSuffix(d, "longterm") {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether a glob covers every name, or so many that it makes no difference: *, .*, [a-z]*.
+func covers(name string) bool {
+	return strings.Contains(name, globStar) && strings.Trim(name, globs+".{},") == "" || name == globOne+globStar
+}
+
+// clean makes p absolute and lexically clean; false if that is not possible.
+func (w *walk) clean(p string) (string, bool) {
+	if p == "" {
+		return "", false
+	}
+	if !strings.HasPrefix(p, "/") {
+		if w.cwd == "" || hasHole(w.cwd) || hasHole(p) && strings.IndexAny(p, holes) == 0 {
+			return path.Clean(p), false
+		}
+		p = w.cwd + "/" + p
+	}
+	return path.Clean(p), true
+}
+
+// globMatch matches a path with marks for globs against a known one, component by component.
+func globMatch(pattern, name string) bool {
+	ps, ns := strings.Split(pattern, "/"), strings.Split(name, "/")
+	if len(ps) != len(ns) || strings.ContainsAny(pattern, holes) {
+		return false
+	}
+	pattern = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(pattern)
+	pattern = strings.NewReplacer(globStar, "*", globOne, "?").Replace(pattern)
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// harmlessDevices may be written to.
+var harmlessDevices = []string{"null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "fd", "pts", "shm",
+	"ptmx", "console", "tcp", "udp", "log", "mqueue", "char", "kmsg", "input", "snd", "net", "bus", "usb", "dri", "video", "hidraw", "vcs"}
+
+// diskNames begin the names of disks.
+var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "mapper", "disk", "rdisk", "loop", "nbd", "sr", "ram",
+	"zram", "mem", "kmem", "port", "nvd", "ada", "da", "bcache", "drbd", "rbd", "pmem", "root", "block", "sg", "mtd", "ubi", "cciss", "dasd",
+	"fd0", "st0", "raw", "vg"}
+
+// blockDevice reports whether a clean absolute path names a disk.
+func blockDevice(full string) bool {
+	name, ok := strings.CutPrefix(full, "/dev/")
+	if !ok {
+		return strings.HasPrefix(full, `\\.\PhysicalDrive`)
+	}
+	for _, d := range diskNames {
+		if strings.HasPrefix(name, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// device judges a path that is written to as a device.
+func (w *walk) device(p string) danger {
+	full, ok := w.clean(p)
+	if !ok {
+		return harmless
+	}
+	if blockDevice(full) {
+		return fatal
+	}
+	if strings.HasPrefix(full, "/dev/") {
+		for _, d := range harmlessDevices {
+			if strings.HasPrefix(full, "/dev/"+d) {
+				return harmless
+			}
+		}
+		if hasHole(full) || hasGlob(full) {
+			return perhaps
+		}
+	}
+	return harmless
+}
+
+// vital are files without which nobody can log in or the machine does not start.
+var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true, "/etc/sudoers": true, "/etc/fstab": true,
+	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
+	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true, "/etc/crypttab": true}
+
+// overwritten judges a path that is written to.
+func (w *walk) overwritten(p string) danger {
+	if d := w.device(p); d != harmless {
+		return d
+	}
+	full, ok := w.clean(p)
+	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
+		return perhaps
+	}
+	if ok && strings.HasPrefix(full, w.home+"/.config/longterm") {
+		return perhaps
+	}
+	return harmless
+}
+
+// secret reports whether a path usually holds passwords, keys or the environment of a process.
+func (w *walk) secret(p string) bool {
+	p = strings.TrimPrefix(p, "file://")
+	full, _ := w.clean(p)
+	base := path.Base(full)
+	switch {
+	case strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" && base != "config",
+		strings.Contains(full, "/.gnupg"), strings.Contains(full, "/.aws/"), strings.Contains(full, "/.kube/"),
+		strings.Contains(full, "/.docker/config"), strings.Contains(full, "/.config/gh/"), strings.Contains(full, "/.password-store"),
+		strings.HasPrefix(full, "/etc/shadow"), strings.HasPrefix(full, "/etc/gshadow"), strings.HasPrefix(full, "/etc/sudoers"),
+		strings.HasPrefix(full, "/etc/ssl/private"), strings.HasPrefix(full, "/etc/ssh/ssh_host"),
+		strings.HasPrefix(full, "/proc/") && (base == "environ" || base == "mem" || hasGlob(base)),
+		strings.HasPrefix(full, "/dev/") && blockDevice(full):
+		return true
+	}
+	switch base {
+	case ".env", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519", "id_ecdsa",
+		"id_dsa", ".vault-token", "credentials", ".htpasswd", ".bash_history", ".zsh_history", "credentials.json", "service-account.json":
+		return true
+	}
+	return strings.HasPrefix(base, ".env.") && base != ".env.example" && base != ".env.sample" || strings.HasSuffix(base, ".pem") ||
+		strings.HasSuffix(base, ".key") && strings.Contains(full, "private") || strings.HasSuffix(base, ".kdbx")
+}

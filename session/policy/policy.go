@@ -1,0 +1,140 @@
+package policy
+
+import "fmt"
+
+// Verdict is an answer about a command. Larger is stricter.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Allow Verdict = iota
+	Ask
+	Deny
+)
+
+// String returns "allow", "ask" or "deny".
+func (v Verdict) String() string {
+	switch v {
+	case Allow:
+		return "allow"
+	case Ask:
+		return "ask"
+	}
+	return "deny"
+}
+
+// Preset names a set of built-in answers.
+type Preset string
+
+// The presets.
+const (
+	// Off allows what no rule denies.
+	Off Preset = "off"
+	// Hard denies what destroys the machine, asks about what cannot be known, and allows the rest.
+	Hard Preset = "hard"
+	// Build is Hard, but only reading and the usual programs for building are allowed without asking.
+	Build Preset = "build"
+	// ReadOnly is Hard, but only reading is allowed without asking.
+	ReadOnly Preset = "readonly"
+	// Listed is Hard, but only what an allow rule names is allowed without asking.
+	Listed Preset = "listed"
+)
+
+// Options configure an Engine. The zero value is the preset Hard without rules.
+type Options struct {
+	Preset Preset   // "" is Hard
+	Allow  []string // command prefixes such as "git log"
+	Deny   []string // command prefixes such as "curl" or "git push --force"
+	Rules  []Rule   // rules with reasons and examples
+}
+
+// Line is a command line and what is known of the shell that will run it.
+type Line struct {
+	Text  string
+	Shell string // "bash" (also ""), "zsh", "sh", "mksh", "fish", "powershell", "cmd"
+	Cwd   string // absolute; "" if unknown
+	Home  string // absolute; "" if unknown
+}
+
+// Command is one command of a line, with its own verdict.
+type Command struct {
+	Argv    []string // words as the program gets them; what is not known is written as "…", globs as they are
+	Verdict Verdict
+	Rule    string // name of what decided, such as "hard:remove" or "deny git push"
+	Why     string // one sentence; empty for allow
+	Instead string // what to do instead; may be empty
+}
+
+// Judgement is the answer about a line.
+type Judgement struct {
+	Verdict  Verdict // the strictest of all commands
+	Rule     string  // of the first command with that verdict
+	Words    string  // the words of that command
+	Why      string
+	Instead  string
+	Commands []Command // in the order in which they were found; at most MaxCommands
+}
+
+// MaxCommands is how many commands a Judgement lists. All of them are judged.
+const MaxCommands = 1000
+
+// Engine judges lines.
+type Engine struct {
+	preset Preset
+	rules  []Rule
+	denies bool // a rule denies or asks: what is unknown may be what it names
+}
+
+// New makes an engine. The error names the rule and the example that does not hold.
+func New(o Options) (*Engine, error) {
+	e := &Engine{preset: o.Preset}
+	switch o.Preset {
+	case "":
+		e.preset = Hard
+	case Off, Hard, Build, ReadOnly, Listed:
+	default:
+		return nil, fmt.Errorf("policy: no preset %q: use off, hard, build, readonly or listed", o.Preset)
+	}
+	for _, list := range []struct {
+		words []string
+		v     Verdict
+	}{{o.Deny, Deny}, {o.Allow, Allow}} {
+		for _, text := range list.words {
+			r, err := parseRule(text, list.v)
+			if err != nil {
+				return nil, err
+			}
+			e.rules = append(e.rules, r)
+		}
+	}
+	e.rules = append(e.rules, o.Rules...)
+	for i := range e.rules {
+		if err := e.rules[i].check(); err != nil {
+			return nil, err
+		}
+		e.denies = e.denies || e.rules[i].Decision != Allow
+	}
+	return e, nil
+}
+
+// Judge answers for a line. It never panics, and takes time linear in the line's length.
+func (e *Engine) Judge(l Line) (j Judgement) {
+	w := newWalk(e, l)
+	defer func() {
+		if r := recover(); r != nil {
+			w.unknown([]string{l.Text}, "the line cannot be judged")
+			j = w.judgement()
+		}
+	}()
+	w.line(l)
+	return w.judgement()
+}
+
+func (w *walk) judgement() Judgement {
+	j := Judgement{Commands: w.commands}
+	if w.worst != nil {
+		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
+		j.Words = joinWords(w.worst.Argv)
+	}
+	return j
+}

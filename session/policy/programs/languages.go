@@ -1,0 +1,27 @@
+package programs
+
+// languages run code of their own language.
+var languages = []Program{
+	{Name: "python,pypy,ipython", Code: "-c", Values: "-W -X -m", Stop: true, Lang: "python", StdinRun: true},
+	{Name: "perl", Code: "-e -E", Values: "-I -M -m -F-pattern", Stop: true, Lang: "perl", StdinRun: true},
+	{Name: "ruby,jruby", Code: "-e", Values: "-I -r -C", Stop: true, Lang: "ruby", StdinRun: true},
+	{Name: "node,nodejs,bun,deno", Code: "-e -p --eval --print", Values: "-r --require --import --loader", Stop: true,
+		Lang: "node", StdinRun: true},
+	{Name: "php", Code: "-r -B -R -E", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
+	{Name: "lua,luajit,tclsh,expect,guile,osascript,Rscript,R,julia,elixir,erl,ghc,runghc,scala,groovy,swift,raku,janet,sbcl",
+		Code: "-e -c -eval --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
+	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign", Code: "-e --source",
+		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -l --load -D --debug -E --exec", Script: "-f --file",
+		Run: RunFirstCode, Lang: "awk"},
+	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended --posix --null-data",
+		Code: "-e --expression", Unsafe: "-i --in-place -s-x", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
+	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q", Lang: "vim"},
+	{Name: "emacs,emacsclient", Code: "--eval -eval --execute -f", Values: "-l --load", OneDash: true, Lang: "other"},
+	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
+	{Name: "gdb,lldb", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim"},
+	{Name: "make,gmake,bmake", Values: "-C -f -j -l -o -W -I --directory --file --makefile --jobs", Code: "--eval -E", Lang: "make"},
+	{Name: "sqlite3", Code: "-cmd", Values: "-separator -init", OneDash: true, Lang: "sql"},
+	{Name: "psql", Code: "-c --command", Values: "-U -h -d -p -v -f -o", Lang: "sql"},
+	{Name: "mysql,mariadb", Code: "-e --execute", Values: "-u -h -D -P", Lang: "sql"},
+	{Name: "java,kotlin,dotnet,mono", OneDash: true, Values: "-cp -classpath -jar"},
+}

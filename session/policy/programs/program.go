@@ -1,0 +1,184 @@
+// Package programs is a table of what common programs do with their arguments: one row a program.
+//
+// A row answers four questions about an argument list that is known word by word:
+//
+//   - Which options take a value, so that a value is not taken for an operand.
+//   - Which arguments are commands, shell text or code of another language.
+//   - Which files are written or removed.
+//   - Whether the program only reads, and which options make that untrue.
+//
+// The table knows nothing of rules and verdicts. Programs that are not in it are unknown: they may
+// run whatever they are given.
+package programs
+
+import (
+	"strings"
+	"sync"
+)
+
+// Run says which operands of a program are a command.
+type Run uint8
+
+// What a program does with its operands.
+const (
+	RunNothing    Run = iota // operands are data
+	RunArgv                  // the operands after Skip are a command and its arguments
+	RunShell                 // the operands after Skip, joined by blanks, are shell text
+	RunFirstShell            // the first operand is shell text
+	RunScript                // the first operand is a file of shell commands
+	RunFirstCode             // the first operand is code of Lang, unless a code option gave it
+)
+
+// Program is one row. Lists are words separated by blanks.
+type Program struct {
+	Name   string // name and other names; "git log" for a subcommand
+	Values string // options that take a value
+	Flags  string // long options without a value, for abbreviations only
+
+	OneDash bool // options are whole words after one dash: find, go, java
+	Stop    bool // options end at the first operand
+
+	Reads   bool   // it only reads, unless an Unsafe option is given
+	Unsafe  string // options that make it write, run programs, or talk to others
+	Need    string // it only reads when one of these is given
+	NeedArg string // as Need, but only where operands are given
+	Max     int    // it only reads with at most so many operands; 0 is any number
+	None    bool   // it only reads without operands
+
+	Run      Run
+	Skip     int    // operands before the command
+	Assigns  bool   // NAME=VALUE operands before the command set its environment
+	Shell    string // options whose value is shell text
+	Argv     string // options followed by a command up to ";" or "+"
+	Code     string // options whose value is code of Lang
+	Script   string // options whose value is a file of commands
+	Lang     string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell
+	StdinRun bool   // without operands, standard input is run as Lang
+	SubOnly  bool   // a row of subcommands: an unknown one is not read-only
+
+	Writes  string // options whose value is a file that is written
+	WriteTo Targets
+	Removes Targets
+
+	set *sets
+}
+
+// Targets says which operands are files that are changed.
+type Targets uint8
+
+// Which operands are changed.
+const (
+	NoTargets Targets = iota
+	AllOperands
+	LastOperand
+	AfterFirst
+)
+
+type sets struct {
+	values, unsafe, need, needArg, shell, argv, code, script, writes map[string]bool
+
+	long []string
+}
+
+var table = sync.OnceValue(func() map[string]*Program {
+	byName := map[string]*Program{}
+	for _, group := range [][]Program{wrappers, shells, readers, writers, languages, git, tools, network, system, windows} {
+		for i := range group {
+			p := &group[i]
+			p.compile()
+			for _, name := range names(p.Name) {
+				byName[name] = p
+			}
+		}
+	}
+	return byName
+})
+
+// names splits a row's name at commas: "git log" is one name, "nawk,mawk" are two.
+func names(s string) []string {
+	out := strings.Split(s, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return out
+}
+
+func set(s string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(s) {
+		m[word] = true
+	}
+	return m
+}
+
+func (p *Program) compile() {
+	s := &sets{
+		values: set(p.Values), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
+		shell: set(p.Shell), argv: set(p.Argv), code: set(p.Code), script: set(p.Script), writes: set(p.Writes),
+	}
+	for _, m := range []map[string]bool{s.shell, s.code, s.script, s.writes} {
+		for o := range m {
+			s.values[o] = true
+		}
+	}
+	seen := map[string]bool{}
+	for _, list := range []string{p.Values, p.Flags, p.Unsafe, p.Need, p.NeedArg, p.Shell, p.Code, p.Script, p.Writes} {
+		for o := range strings.FieldsSeq(list) {
+			if strings.HasPrefix(o, "--") && !seen[o] {
+				seen[o] = true
+				s.long = append(s.long, o)
+			}
+		}
+	}
+	p.set = s
+}
+
+// Lookup finds a program's row by its name without a directory; nil if it is unknown.
+func Lookup(name string) *Program {
+	name = strings.TrimSuffix(name, ".exe")
+	if p := table()[name]; p != nil {
+		return p
+	}
+	if strings.HasPrefix(name, "mkfs.") {
+		return table()["mkfs"]
+	}
+	if base := strings.TrimRight(name, "0123456789."); base != name && base != "" {
+		// python3.12, gcc-12, lua5.4: the same program in a version.
+		if p := table()[strings.TrimSuffix(base, "-")]; p != nil && p.Lang != "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// Sub finds the row of a subcommand; path is "git remote", for example.
+func Sub(path string) *Program { return table()[path] }
+
+// All calls f for each row.
+func All(f func(*Program)) {
+	seen := map[*Program]bool{}
+	for _, p := range table() {
+		if !seen[p] {
+			seen[p] = true
+			f(p)
+		}
+	}
+}
+
+// IsUnsafe reports whether option name makes a reading program do more.
+func (p *Program) IsUnsafe(name string) bool { return p.set.unsafe[name] || p.set.writes[name] }
+
+// IsShell reports whether the value of option name is shell text.
+func (p *Program) IsShell(name string) bool { return p.set.shell[name] }
+
+// IsArgv reports whether option name is followed by a command.
+func (p *Program) IsArgv(name string) bool { return p.set.argv[name] }
+
+// IsCode reports whether the value of option name is code of Lang.
+func (p *Program) IsCode(name string) bool { return p.set.code[name] }
+
+// IsScript reports whether the value of option name is a file of commands.
+func (p *Program) IsScript(name string) bool { return p.set.script[name] }
+
+// IsWrite reports whether the value of option name is a file that is written.
+func (p *Program) IsWrite(name string) bool { return p.set.writes[name] }

@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Rule is one rule about one program.
+//
+// Words are compared by position with the operands, options wherever they stand: the rule
+// {Program: "git", Words: ["push"], Options: ["--force"]} is about "git -C x push origin main -f" too.
+type Rule struct {
+	Name     string   // in judgements; "" is made of the decision and the words
+	Program  string   // without a directory
+	Words    []string // operands at the beginning; "*" is any word, "a|b" one of several, a final "*" in a word any end
+	Options  []string // all must be given; "-f|--force" is one of several
+	Decision Verdict
+	Why      string // one sentence for the person or agent that is refused
+	Instead  string // what to do instead
+
+	Match    []string // lines that the rule must decide, checked by New
+	NotMatch []string // lines that it must leave alone, checked by New
+}
+
+// parseRule makes a rule of words such as "git push --force".
+func parseRule(text string, v Verdict) (Rule, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Rule{}, fmt.Errorf("policy: a rule to %s is empty: name a program", v)
+	}
+	r := Rule{Name: v.String() + " " + strings.Join(words, " "), Program: words[0], Decision: v}
+	for _, word := range words[1:] {
+		if strings.HasPrefix(word, "-") {
+			r.Options = append(r.Options, word)
+		} else {
+			r.Words = append(r.Words, word)
+		}
+	}
+	if v != Allow {
+		r.Why = "a rule says " + r.Name
+	}
+	return r, nil
+}
+
+// check tries the rule's examples.
+func (r *Rule) check() error {
+	if r.Program == "" || strings.ContainsAny(r.Program, " \t") {
+		return fmt.Errorf("policy: rule %q names no program", r.Name)
+	}
+	if r.Name == "" {
+		r.Name = strings.Join(slices.Concat([]string{r.Decision.String(), r.Program}, r.Words, r.Options), " ")
+	}
+	if r.Decision != Allow && r.Why == "" {
+		r.Why = "a rule says " + r.Name
+	}
+	preset := Off
+	if r.Decision == Allow {
+		preset = Listed
+	}
+	alone := &Engine{preset: preset, rules: []Rule{*r}, denies: r.Decision != Allow}
+	for _, line := range r.Match {
+		if j := alone.Judge(Line{Text: line}); j.Verdict != r.Decision {
+			return fmt.Errorf("policy: rule %q must match %q, but says %s", r.Name, line, j.Verdict)
+		}
+	}
+	for _, line := range r.NotMatch {
+		if j := alone.Judge(Line{Text: line}); (j.Verdict == Allow) != (r.Decision != Allow) {
+			return fmt.Errorf("policy: rule %q must not match %q, but says %s", r.Name, line, j.Verdict)
+		}
+	}
+	return nil
+}
+
+// matches reports whether the rule is about a command; maybe, whether what is not known may make it so.
+func (r *Rule) matches(x *invocation) (match, maybe bool) {
+	if x.name != r.Program {
+		return false, false
+	}
+	match = true
+	if len(r.Words) > 0 {
+		operands := x.words[1:]
+		if x.row == nil || !x.row.Stop && !sub(x) {
+			operands = x.args.Operands
+		} else if sub(x) {
+			operands = subOperands(x)
+		}
+		for i, pattern := range r.Words {
+			if i >= len(operands) {
+				return false, slices.ContainsFunc(operands, hasHole)
+			}
+			switch {
+			case hasHole(operands[i]):
+				maybe = true
+				match = false
+			case !wordMatches(pattern, operands[i]):
+				return false, maybe && strings.Contains(operands[max(0, i-1)], hole)
+			}
+		}
+	}
+	given := x.options()
+	for _, o := range r.Options {
+		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return slices.Contains(given, o) }) {
+			match = false
+			if !slices.ContainsFunc(x.argv[1:], func(a string) bool { return hasHole(a) && strings.IndexAny(a, holes) == 0 }) {
+				return false, false
+			}
+			maybe = true
+		}
+	}
+	return match, maybe
+}
+
+func wordMatches(pattern, word string) bool {
+	for p := range strings.SplitSeq(pattern, "|") {
+		if p == "*" || p == word || strings.HasSuffix(p, "*") && strings.HasPrefix(word, p[:len(p)-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sub reports whether the row is one of a subcommand.
+func sub(x *invocation) bool { return x.row != nil && strings.Contains(x.row.Name, x.name+" ") }
+
+// subOperands returns the subcommand and its operands without options.
+func subOperands(x *invocation) []string {
+	depth := len(x.words) - 1
+	out := []string{}
+	for i := 1; i < len(x.words) && i <= depth; i++ {
+		if !strings.HasPrefix(x.words[i], "-") {
+			out = append(out, x.words[i])
+		}
+	}
+	return out
+}
+
+// options returns the options of a command in all their spellings.
+func (x *invocation) options() []string {
+	var out []string
+	for _, o := range x.args.Options {
+		out = append(out, o.Name)
+		if o.Has {
+			out = append(out, o.Name+"="+o.Value)
+		}
+	}
+	if x.name == "git" && len(x.words) > 1 && x.words[1] == "push" {
+		out = append(out, x.pushOptions()...)
+	}
+	for _, pair := range spellings[x.name] {
+		if slices.Contains(out, pair[0]) {
+			out = append(out, pair[1])
+		} else if slices.Contains(out, pair[1]) {
+			out = append(out, pair[0])
+		}
+	}
+	return out
+}
+
+// spellings are short and long names of the same option.
+var spellings = map[string][][2]string{
+	"rm":   {{"-r", "--recursive"}, {"-R", "--recursive"}, {"-f", "--force"}, {"-i", "--interactive"}},
+	"git":  {{"-f", "--force"}, {"-d", "--delete"}, {"-n", "--dry-run"}, {"-a", "--all"}, {"-u", "--set-upstream"}},
+	"curl": {{"-o", "--output"}, {"-k", "--insecure"}, {"-d", "--data"}, {"-X", "--request"}},
+	"cp":   {{"-r", "--recursive"}, {"-R", "--recursive"}, {"-f", "--force"}}, "chmod": {{"-R", "--recursive"}},
+	"chown": {{"-R", "--recursive"}}, "sed": {{"-i", "--in-place"}},
+}
+
+// pushOptions names what a refspec says: +main forces, :main deletes, which is a force too.
+func (x *invocation) pushOptions() []string {
+	var out []string
+	for _, o := range x.args.Operands {
+		if strings.HasPrefix(o, "+") || strings.HasPrefix(o, ":") {
+			out = append(out, "--force", "-f")
+		}
+		if strings.HasPrefix(o, ":") {
+			out = append(out, "--delete", "-d")
+		}
+	}
+	if x.args.Has("--mirror", "--delete", "-d", "--prune") {
+		out = append(out, "--force", "-f")
+	}
+	return out
+}
+
+// matchRules applies the rules that deny or ask.
+func (w *walk) matchRules(c *Command, x *invocation) {
+	for i := range w.engine.rules {
+		r := &w.engine.rules[i]
+		if r.Decision == Allow {
+			continue
+		}
+		match, maybe := r.matches(x)
+		switch {
+		case match && r.Decision == Deny:
+			w.deny(c, r.Name, r.Why, r.Instead)
+		case match || maybe:
+			w.ask(c, r.Name, r.Why)
+		}
+	}
+}
+
+// allowed reports whether an allow rule names the command.
+func (w *walk) allowed(x *invocation) bool {
+	dir, _ := path.Split(x.argv[0])
+	switch dir {
+	case "", "/bin/", "/usr/bin/", "/usr/local/bin/":
+	default:
+		return false
+	}
+	for i := range w.engine.rules {
+		r := &w.engine.rules[i]
+		if r.Decision != Allow || x.name != r.Program {
+			continue
+		}
+		if len(r.Words) > 0 && (len(x.argv) < 2 || !wordMatches(r.Words[0], x.argv[1])) {
+			continue // options before the subcommand change what it does
+		}
+		if slices.ContainsFunc(x.argv[1:], hasHole) {
+			continue
+		}
+		if x.row != nil && x.row.Reads {
+			if ok, _ := x.row.ReadsOnly(&x.args); !ok {
+				continue
+			}
+		}
+		if match, _ := r.matches(x); match {
+			return true
+		}
+	}
+	return false
+}

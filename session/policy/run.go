@@ -1,0 +1,286 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
+)
+
+// run judges a command whose words are known, and the commands that it runs. It returns what the
+// command prints, as far as that is known.
+func (w *walk) run(argv []string, in stream) stream {
+	if w.nested++; w.nested > maxNested {
+		w.nested--
+		w.unknown(argv, "it is nested too deep to be judged")
+		return stream{text: hole, is: true}
+	}
+	defer func() { w.nested-- }()
+	name := argv[0]
+	if name == "" {
+		return stream{}
+	}
+	if body := w.funcs[name]; body != nil {
+		return w.callFunction(body, argv, in)
+	}
+	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
+		w.unknown(argv, "which program runs is not known before it runs")
+		if hasHole(name) {
+			w.guess(argv[1:])
+		}
+		return stream{text: hole, is: true}
+	}
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	row, words, args := resolve(base, argv)
+	c := Command{Argv: argv}
+	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
+	w.hard(&c, x)
+	w.matchRules(&c, x)
+	out, special := w.builtin(&c, x)
+	if !special {
+		out = w.children(&c, x)
+	}
+	w.base(&c, x)
+	w.record(c)
+	return out
+}
+
+// oddRune reports runes that look like blanks but are part of a word for the shell.
+func oddRune(r rune) bool {
+	switch {
+	case r == '\r', r == 0xa0, r == 0xad, r == 0xfeff, r >= 0x2000 && r <= 0x200f, r >= 0x2028 && r <= 0x202f, r == 0x205f, r == 0x3000,
+		r == 0x85, r >= 0x2060 && r <= 0x2064, r == 0xfffd:
+		return true
+	}
+	return r < ' ' && r != '\n' && r != '\t'
+}
+
+// invocation is one command, taken apart.
+type invocation struct {
+	name  string // without its directory
+	argv  []string
+	words []string // with the subcommand, without options before it: "git", "push", …
+	row   *programs.Program
+	args  programs.Args
+	in    stream
+
+	children bool // it ran commands that were judged on their own
+	safe     bool // it is one of the wrappers that add nothing to what they run
+	top      *programs.Args
+	topRow   *programs.Program
+}
+
+// resolve finds the row of a program or its subcommand.
+func resolve(base string, argv []string) (*programs.Program, []string, programs.Args) {
+	row := programs.Lookup(base)
+	if row == nil {
+		return nil, append([]string{base}, argv[1:]...), plain.Parse(argv[1:])
+	}
+	args := row.Parse(argv[1:])
+	words := append([]string{base}, argv[1:]...)
+	if len(args.Operands) == 0 {
+		return row, words, args
+	}
+	from := 1 + args.At
+	if args.At < 0 || from > len(argv) {
+		return row, words, args
+	}
+	rest := argv[from:]
+	name := base
+	best := row
+	used := 0
+	for i := 0; i < len(rest) && i < 2; i++ {
+		name += " " + rest[i]
+		if sub := programs.Sub(name); sub != nil {
+			best, used = sub, i+1
+		}
+	}
+	if used > 0 {
+		return best, append([]string{base}, rest...), best.Parse(rest[used:])
+	}
+	if row.Stop || row.SubOnly {
+		words = append([]string{base}, rest...)
+	}
+	return row, words, args
+}
+
+// plain parses the arguments of programs that are not in the table.
+var plain = &programs.Program{Name: "?"}
+
+// children judges the commands that a program runs by its own means.
+func (w *walk) children(c *Command, x *invocation) stream {
+	out := stream{text: hole, is: true}
+	if x.row == nil {
+		w.guess(x.argv[1:])
+		return out
+	}
+	outside := w.direct
+	w.direct = false
+	defer func() { w.direct = outside }()
+	row := x.row
+	for _, o := range x.args.Options {
+		switch {
+		case row.IsShell(o.Name) && o.Has:
+			x.children = true
+			out = w.shellText(execValue(o.Value), x.name)
+			if x.name == "env" {
+				return out
+			}
+		case row.IsArgv(o.Name) && len(o.Argv) > 0:
+			x.children = true
+			w.runEach(o.Argv, x)
+		case row.IsCode(o.Name) && o.Has:
+			x.children = true
+			w.code(row.Lang, o.Value, x)
+		case row.IsScript(o.Name) && row.Lang == "sh":
+			w.unknown(x.argv, "it runs commands from a file")
+		case row.IsWrite(o.Name) && o.Has:
+			w.target(c, o.Value)
+		}
+	}
+	operands := x.args.Operands
+	if len(operands) > row.Skip {
+		operands = operands[row.Skip:]
+	} else {
+		operands = nil
+	}
+	w.targets(c, x)
+	switch row.Run {
+	case programs.RunArgv:
+		return w.runArgv(operands, x)
+	case programs.RunShell:
+		if len(operands) > 0 {
+			x.children = true
+			return w.shellText(strings.Join(operands, " "), x.name)
+		}
+	case programs.RunFirstShell:
+		if len(operands) > 0 {
+			x.children = true
+			return w.shellText(operands[0], x.name)
+		}
+	case programs.RunScript:
+		return w.script(operands, x)
+	case programs.RunFirstCode:
+		if len(operands) > 0 && !w.hasCode(x) {
+			w.code(row.Lang, operands[0], x)
+		}
+		return out
+	}
+	if row.StdinRun && (len(operands) == 0 || operands[0] == "-" || row.Lang == "sh") && x.in.is && !w.hasCode(x) {
+		x.children = true
+		if row.Lang == "sh" {
+			return w.shellText(x.in.text, x.name)
+		}
+		if hasHole(x.in.text) {
+			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+		}
+		w.code(row.Lang, x.in.text, x)
+	}
+	return out
+}
+
+func (w *walk) hasCode(x *invocation) bool {
+	for _, o := range x.args.Options {
+		if x.row.IsCode(o.Name) || x.row.IsScript(o.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// execValue strips what stands before the command in tar's --checkpoint-action=exec=COMMAND.
+func execValue(v string) string {
+	v = strings.TrimPrefix(v, "exec=")
+	if strings.HasPrefix(v, "sh:") {
+		return v[3:]
+	}
+	return v
+}
+
+// targets judges the files that a program changes.
+func (w *walk) targets(c *Command, x *invocation) {
+	ops := x.args.Operands
+	switch x.row.WriteTo {
+	case programs.LastOperand:
+		if len(ops) < 2 || x.args.Has("-t", "--target-directory") {
+			return
+		}
+		ops = ops[len(ops)-1:]
+	case programs.AfterFirst:
+		if len(ops) < 2 {
+			return
+		}
+		ops = ops[1:]
+	case programs.NoTargets:
+		return
+	}
+	for _, p := range ops {
+		w.target(c, p)
+	}
+}
+
+func (w *walk) target(c *Command, p string) {
+	switch w.overwritten(p) {
+	case fatal:
+		w.deny(c, "hard:device", "it writes over a disk", "write to a file")
+	case perhaps:
+		w.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
+	}
+}
+
+// script judges sh with its own options, and source.
+func (w *walk) script(operands []string, x *invocation) stream {
+	out := stream{text: hole, is: true}
+	if x.name == "crontab" {
+		return out
+	}
+	rest := x.argv[1:]
+	if shellOption(x.args, "c") && x.row.Lang == "sh" && x.name != "source" && x.name != "." {
+		x.children = true
+		if len(operands) == 0 {
+			return out
+		}
+		args := w.args
+		w.args = operands[min(len(operands), 2):]
+		defer func() { w.args = args }()
+		return w.shellText(operands[0], x.name)
+	}
+	if x.name != "fish" || !x.children {
+		switch {
+		case len(operands) > 0 && !shellOption(x.args, "s") && operands[0] != "-":
+			x.children = true
+			if text, ok := w.pipes[operands[0]]; ok {
+				return w.shellText(text, x.name)
+			}
+			if operands[0] == "/dev/stdin" && x.in.is {
+				return w.shellText(x.in.text, x.name)
+			}
+			if !usualSource(x.name, operands[0]) {
+				w.unknown(x.argv, "it runs commands from a file that is not judged")
+			}
+		case x.in.is && x.name != "source" && x.name != ".":
+			x.children = true
+			return w.shellText(x.in.text, x.name)
+		}
+	}
+	if v, ok := x.args.Get("--rcfile", "--init-file"); ok {
+		w.unknown(rest, "shells run the file "+v)
+	}
+	return out
+}
+
+// shellOption reports whether a one-letter option is given, perhaps in a cluster.
+func shellOption(a programs.Args, letter string) bool { return a.Has("-" + letter) }
+
+// usualSource reports files that people source every day.
+func usualSource(name, file string) bool {
+	if name != "source" && name != "." {
+		return false
+	}
+	base := path.Base(file)
+	switch base {
+	case "activate", "activate.fish", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "nvm.sh", ".envrc", "cargo-env":
+		return true
+	}
+	return strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
+}

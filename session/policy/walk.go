@@ -1,0 +1,449 @@
+package policy
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Limits of work beyond the line's own length: loops and functions are followed again for each known
+// value only while steps last, expansions are known only while they are short.
+const (
+	maxSteps  = 5000
+	maxSpent  = 1 << 20
+	maxNested = 24 // shell text in shell text, wrappers in wrappers
+)
+
+// walk is the state of judging one line.
+type walk struct {
+	engine   *Engine
+	commands []Command
+	worst    *Command
+
+	scope  scope
+	arrays map[string][]string
+	funcs  map[string]*syntax.Stmt
+	args   []string // of the function or shell text that is followed; nil if not known
+	cwd    string
+	home   string
+	shell  string
+
+	active  []frame // functions that are followed or declared
+	forks   int     // pipes and background commands around the place
+	steps   int
+	spent   int
+	nested  int
+	pipes   map[string]string // what stands behind the names of process substitutions
+	cache   map[*syntax.CmdSubst]string
+	guessed bool // a default stood for a variable that is not known
+	env     []string
+	direct  bool // the command stands on the line itself, not in a wrapper, function or substitution
+	quiet   bool // verdicts of denial are questions: the text is only perhaps run
+}
+
+type frame struct {
+	name  string
+	forks int
+}
+
+// stream is what is known of a command's input or output.
+type stream struct {
+	text string // with marks; hole where it is not known
+	is   bool   // false: the terminal, or nothing
+}
+
+func newWalk(e *Engine, l Line) *walk {
+	w := &walk{engine: e, cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
+		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}}
+	if l.Home == "" {
+		w.home = "/home/user"
+	}
+	return w
+}
+
+// line judges the whole line.
+func (w *walk) line(l Line) {
+	if strings.ContainsAny(l.Text, "\x00"+holes+globs) {
+		w.unknown([]string{l.Text}, "the line has control characters in it")
+		return
+	}
+	switch l.Shell {
+	case "powershell", "pwsh", "cmd":
+		w.windows(l.Text)
+		return
+	}
+	w.source(l.Text)
+	if strings.Contains(l.Text, "\r") {
+		// Some shells take a carriage return for the end of a line.
+		w.source(strings.ReplaceAll(strings.ReplaceAll(l.Text, "\r\n", "\n"), "\r", "\n"))
+	}
+}
+
+func (w *walk) variant() syntax.LangVariant {
+	switch path.Base(w.shell) {
+	case "zsh":
+		return syntax.LangZsh
+	case "sh", "dash", "ash":
+		return syntax.LangBash // sh is often bash, and bash's syntax judges more
+	case "mksh", "ksh":
+		return syntax.LangMirBSDKorn
+	}
+	return syntax.LangBash
+}
+
+// source judges shell text. Text in which something is not known is judged as far as it is.
+func (w *walk) source(text string) stream {
+	if strings.TrimSpace(text) == "" {
+		return stream{}
+	}
+	if w.nested++; w.nested > maxNested {
+		w.nested--
+		w.unknown([]string{clip(text)}, "it is nested too deep to be judged")
+		return stream{text: hole, is: true}
+	}
+	defer func() { w.nested-- }()
+	if tooDeep(text) {
+		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
+		return stream{text: hole, is: true}
+	}
+	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
+	if err != nil {
+		if path.Base(w.shell) == "fish" {
+			return w.fish(text)
+		}
+		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
+			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
+				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")
+				return w.stmts(f.Stmts, stream{})
+			}
+		}
+		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
+		if file != nil {
+			w.stmts(file.Stmts, stream{})
+		}
+		return stream{text: hole, is: true}
+	}
+	return w.stmts(file.Stmts, stream{})
+}
+
+func clip(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "…"
+	}
+	return s
+}
+
+// shellText judges text that a shell gets by other ways than the line: -c, eval, standard input.
+func (w *walk) shellText(text string, how string) stream {
+	outside := w.direct
+	w.direct = false
+	defer func() { w.direct = outside }()
+	if strings.ContainsAny(text, holes+globs) {
+		w.unknown([]string{how}, "what "+how+" runs is not known before it runs")
+	}
+	return w.source(text)
+}
+
+func (w *walk) stmts(list []*syntax.Stmt, in stream) stream {
+	var out []string
+	size := 0
+	for _, s := range list {
+		o := w.stmt(s, in)
+		if o.is && size < 64<<10 {
+			out = append(out, o.text)
+			size += len(o.text)
+		}
+	}
+	if out == nil {
+		return stream{}
+	}
+	return stream{text: strings.Join(out, ""), is: true}
+}
+
+// stmt judges one statement with its redirections.
+func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
+	w.steps++
+	mark, cwd := w.scope.mark(), w.cwd
+	if s.Background || s.Coprocess || s.Disown {
+		w.forks++
+		defer func() { w.forks--; w.scope.undo(mark); w.cwd = cwd }()
+	}
+	away := false
+	for _, r := range s.Redirs {
+		if i, ok := w.redirect(r); ok {
+			in = i
+		} else if r.Op != syntax.DplOut && r.Op != syntax.DplIn && r.Op != syntax.RdrInOut && (r.N == nil || r.N.Value == "1") {
+			away = true
+		}
+	}
+	if s.Cmd != nil {
+		out = w.cmd(s.Cmd, in)
+	}
+	if away {
+		return stream{}
+	}
+	return out
+}
+
+func (w *walk) cmd(c syntax.Command, in stream) stream {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		return w.call(c, in)
+	case *syntax.BinaryCmd:
+		return w.binary(c, in)
+	case *syntax.Block:
+		return w.stmts(c.Stmts, in)
+	case *syntax.Subshell:
+		return w.aside(func() stream { return w.stmts(c.Stmts, in) })
+	case *syntax.IfClause:
+		return w.ifClause(c, in)
+	case *syntax.WhileClause:
+		w.forget(c)
+		return w.branch(func() stream { w.stmts(c.Cond, in); return w.stmts(c.Do, in) })
+	case *syntax.ForClause:
+		return w.forClause(c, in)
+	case *syntax.CaseClause:
+		w.text(c.Word)
+		var out []stream
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.text(p)
+			}
+			out = append(out, w.branch(func() stream { return w.stmts(item.Stmts, in) }))
+		}
+		return either(out...)
+	case *syntax.FuncDecl:
+		w.declare(c)
+	case *syntax.ArithmCmd:
+		w.inside(c.X)
+	case *syntax.TestClause:
+		w.inside(c.X)
+	case *syntax.DeclClause:
+		w.declClause(c)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			w.inside(x)
+		}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return w.stmt(c.Stmt, in)
+		}
+	case *syntax.CoprocClause:
+		w.forks++
+		w.aside(func() stream { return w.stmt(c.Stmt, in) })
+		w.forks--
+	default:
+		w.unknown([]string{"…"}, "this form of command is not known")
+	}
+	return stream{}
+}
+
+// either joins the outputs of branches of which one is taken.
+func either(out ...stream) stream {
+	var got stream
+	for _, o := range out {
+		if o.is && got.is && o.text != got.text {
+			o.text = hole
+		}
+		if o.is {
+			got = o
+		}
+	}
+	return got
+}
+
+// aside follows what runs in a process of its own: nothing that it assigns is seen outside.
+func (w *walk) aside(f func() stream) stream {
+	mark, cwd := w.scope.mark(), w.cwd
+	out := f()
+	w.scope.undo(mark)
+	w.cwd = cwd
+	return out
+}
+
+// branch follows what may run or not.
+func (w *walk) branch(f func() stream) stream {
+	mark, cwd := w.scope.mark(), w.cwd
+	out := f()
+	w.scope.blur(mark)
+	if cwd != w.cwd {
+		w.cwd = ""
+	}
+	return out
+}
+
+// binary follows lists and pipes, which the parser nests to the left, in a loop.
+func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
+	type link struct {
+		op   syntax.BinCmdOperator
+		stmt *syntax.Stmt
+	}
+	var chain []link
+	first := c.X
+	for {
+		chain = append(chain, link{c.Op, c.Y})
+		inner, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || len(first.Redirs) > 0 || first.Background || (c.Op < syntax.Pipe) != (inner.Op < syntax.Pipe) {
+			break
+		}
+		c, first = inner, inner.X
+	}
+	piped := chain[0].op == syntax.Pipe || chain[0].op == syntax.PipeAll
+	if piped {
+		w.forks++
+		defer func() { w.forks-- }()
+		out := w.aside(func() stream { return w.stmt(first, in) })
+		for i := len(chain) - 1; i >= 0; i-- {
+			if !out.is {
+				out = stream{text: hole, is: true}
+			}
+			next := chain[i].stmt
+			prev := out
+			out = w.branch(func() stream { return w.stmt(next, prev) })
+		}
+		return out
+	}
+	outs := []string{}
+	got := false
+	add := func(o stream) {
+		if o.is {
+			outs, got = append(outs, o.text), true
+		}
+	}
+	add(w.stmt(first, in))
+	for i := len(chain) - 1; i >= 0; i-- {
+		if chain[i].op == syntax.OrStmt {
+			add(w.branch(func() stream { return w.stmt(chain[i].stmt, in) }))
+		} else {
+			add(w.stmt(chain[i].stmt, in))
+		}
+	}
+	return stream{text: strings.Join(outs, ""), is: got}
+}
+
+func (w *walk) ifClause(c *syntax.IfClause, in stream) stream {
+	var outs []stream
+	for ; c != nil; c = c.Else {
+		w.stmts(c.Cond, in)
+		then := c.Then
+		outs = append(outs, w.branch(func() stream { return w.stmts(then, in) }))
+	}
+	return either(outs...)
+}
+
+// forget makes unknown what a loop assigns: a later round sees it.
+func (w *walk) forget(n syntax.Node) {
+	if w.steps > maxSteps {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		w.steps++
+		if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.scope.get(a.Name.Value).set {
+			w.scope.put(a.Name.Value, hole)
+		}
+		return w.steps < 2*maxSteps
+	})
+}
+
+func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
+	w.forget(&syntax.Block{Stmts: c.Do})
+	loop, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			w.inside(l.Init)
+			w.inside(l.Cond)
+			w.inside(l.Post)
+		}
+		return w.branch(func() stream { return w.stmts(c.Do, in) })
+	}
+	items := w.words(loop.Items)
+	if !loop.InPos.IsValid() {
+		items = w.args
+		if items == nil {
+			items = []string{hole}
+		}
+	}
+	if len(items) > 8 || w.steps > maxSteps || c.Select {
+		items = append([]string{}, summary(items))
+	}
+	var outs []string
+	got := false
+	for _, item := range items {
+		w.scope.put(loop.Name.Value, item)
+		if o := w.branch(func() stream { return w.stmts(c.Do, in) }); o.is {
+			outs, got = append(outs, o.text), true
+		}
+	}
+	return stream{text: strings.Join(outs, ""), is: got}
+}
+
+// summary stands for one of many words: their common beginning, and what is not known.
+func summary(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	common := items[0]
+	for _, s := range items {
+		for !strings.HasPrefix(s, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	return common + someText
+}
+
+// subst follows a command substitution, and returns what it prints.
+func (w *walk) subst(c *syntax.CmdSubst) string {
+	if s, ok := w.cache[c]; ok {
+		return s
+	}
+	outside := w.direct
+	w.direct = false
+	out := w.aside(func() stream { return w.stmts(c.Stmts, stream{}) })
+	w.direct = outside
+	if !out.is && len(c.Stmts) > 0 {
+		out.text = hole
+	}
+	text := strings.TrimRight(out.text, "\n")
+	if w.cache != nil {
+		w.cache[c] = text
+	}
+	return text
+}
+
+// process follows a process substitution, and returns the name that stands for it.
+func (w *walk) process(p *syntax.ProcSubst) string {
+	outside := w.direct
+	w.direct = false
+	out := w.aside(func() stream { return w.stmts(p.Stmts, stream{text: hole, is: true}) })
+	w.direct = outside
+	if !out.is {
+		out.text = hole
+	}
+	name := "/dev/fd/" + strconv.Itoa(63+len(w.pipes))
+	w.pipes[name] = out.text
+	return name
+}
+
+// inside follows the substitutions in an expression, and asks about text that arithmetic would run.
+func (w *walk) inside(n syntax.Node) {
+	if n == nil {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word:
+			w.hidden(w.text(n))
+			return false
+		case *syntax.ParamExp:
+			var f fields
+			w.param(&f, n, true)
+			return false
+		case *syntax.CmdSubst:
+			w.subst(n)
+			return false
+		}
+		return true
+	})
+}

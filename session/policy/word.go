@@ -1,0 +1,393 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fields builds the words that one word of the line becomes.
+type fields struct {
+	out  []string
+	cur  strings.Builder
+	open bool
+}
+
+func (f *fields) add(s string) {
+	f.cur.WriteString(s)
+	f.open = true
+}
+
+func (f *fields) end() {
+	if f.open {
+		f.out = append(f.out, f.cur.String())
+		f.cur.Reset()
+		f.open = false
+	}
+}
+
+// addSplit adds an unquoted expansion: blanks in it separate words.
+func (f *fields) addSplit(s, ifs string) {
+	if s == "" {
+		return
+	}
+	if ifs == "" || !strings.ContainsAny(s, ifs) {
+		f.add(s)
+		return
+	}
+	if strings.ContainsRune(ifs, rune(s[0])) {
+		f.end()
+	}
+	parts := split(s, ifs)
+	for i, p := range parts {
+		if i > 0 {
+			f.end()
+		}
+		f.add(p)
+	}
+	if len(parts) > 0 && strings.ContainsRune(ifs, rune(s[len(s)-1])) {
+		f.end()
+	}
+}
+
+const maxBraces = 64
+
+// words folds words into what a program gets.
+func (w *walk) words(list []*syntax.Word) []string {
+	var out []string
+	for _, word := range list {
+		out = append(out, w.word(word)...)
+	}
+	return out
+}
+
+// word folds one word; braces make several of it, and empty unquoted expansions none.
+func (w *walk) word(word *syntax.Word) []string {
+	if word == nil {
+		return nil
+	}
+	var f fields
+	if !syntax.SplitBraces(word) {
+		w.parts(&f, word.Parts, false)
+		f.end()
+		return f.out
+	}
+	if w.cache == nil {
+		w.cache = map[*syntax.CmdSubst]string{}
+		defer func() { w.cache = nil }()
+	}
+	if len(word.Parts) > maxBraces {
+		w.effects(word.Parts)
+		return []string{hole}
+	}
+	alts := [][]syntax.WordPart{nil}
+	for _, p := range word.Parts {
+		if b, ok := p.(*syntax.BraceExp); ok {
+			alts = w.product(alts, w.braces(b, 0))
+		} else {
+			alts = w.product(alts, [][]syntax.WordPart{{p}})
+		}
+	}
+	for _, parts := range alts {
+		w.parts(&f, parts, false)
+		f.end()
+	}
+	return f.out
+}
+
+// effects follows the substitutions of a word that has too many alternatives to be known.
+func (w *walk) effects(parts []syntax.WordPart) {
+	for _, p := range parts {
+		if b, ok := p.(*syntax.BraceExp); ok {
+			for _, e := range b.Elems {
+				w.effects(e.Parts)
+			}
+			continue
+		}
+		var f fields
+		w.parts(&f, []syntax.WordPart{p}, true)
+	}
+}
+
+// product joins each of alts with each of more; where that is too much, more becomes unknown.
+func (w *walk) product(alts, more [][]syntax.WordPart) [][]syntax.WordPart {
+	if len(alts)*len(more) > maxBraces {
+		for _, parts := range more {
+			w.effects(parts)
+		}
+		more = [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
+	}
+	var out [][]syntax.WordPart
+	for _, a := range alts {
+		for _, m := range more {
+			out = append(out, append(a[:len(a):len(a)], m...))
+		}
+	}
+	return out
+}
+
+// braces returns the alternatives of a brace expansion.
+func (w *walk) braces(b *syntax.BraceExp, depth int) [][]syntax.WordPart {
+	if b.Sequence {
+		return sequence(b)
+	}
+	var out [][]syntax.WordPart
+	if len(b.Elems) > maxBraces {
+		w.effects([]syntax.WordPart{b})
+		return [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
+	}
+	for _, e := range b.Elems {
+		alts := [][]syntax.WordPart{nil}
+		for _, p := range e.Parts {
+			if in, ok := p.(*syntax.BraceExp); ok && depth < 8 {
+				alts = w.product(alts, w.braces(in, depth+1))
+			} else if ok {
+				w.effects([]syntax.WordPart{in})
+				alts = w.product(alts, [][]syntax.WordPart{{&syntax.Lit{Value: hole}}})
+			} else {
+				alts = w.product(alts, [][]syntax.WordPart{{p}})
+			}
+		}
+		out = append(out, alts...)
+		if len(out) > maxBraces {
+			w.effects([]syntax.WordPart{b})
+			return [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
+		}
+	}
+	return out
+}
+
+// sequence returns the words of {a..c} and {1..3}.
+func sequence(b *syntax.BraceExp) [][]syntax.WordPart {
+	var out [][]syntax.WordPart
+	add := func(s string) { out = append(out, []syntax.WordPart{&syntax.Lit{Value: s}}) }
+	if len(b.Elems) == 2 {
+		from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
+		x, err1 := strconv.Atoi(from)
+		y, err2 := strconv.Atoi(to)
+		switch {
+		case err1 == nil && err2 == nil && x <= y && y-x < maxBraces:
+			for ; x <= y; x++ {
+				add(strconv.Itoa(x))
+			}
+		case len(from) == 1 && len(to) == 1 && from[0] <= to[0] && to[0]-from[0] < maxBraces:
+			for c := from[0]; c <= to[0]; c++ {
+				add(string(rune(c)))
+			}
+		}
+	}
+	if out == nil {
+		add(notEmpty)
+	}
+	return out
+}
+
+// text folds a word into one string, as the right side of an assignment or a here-document.
+func (w *walk) text(word *syntax.Word) string {
+	if word == nil {
+		return ""
+	}
+	var f fields
+	w.parts(&f, word.Parts, true)
+	return f.cur.String()
+}
+
+// parts folds the parts of one word. In quotes nothing is split, and globs are letters.
+func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
+	for i, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			f.open = f.open || p.Value != ""
+			w.lit(f, p.Value, quoted, i == 0 && f.cur.Len() == 0)
+		case *syntax.SglQuoted:
+			v := p.Value
+			if p.Dollar {
+				v = ansiC(v)
+			}
+			f.add(v)
+		case *syntax.DblQuoted:
+			f.open = true
+			for _, in := range p.Parts {
+				if l, ok := in.(*syntax.Lit); ok {
+					f.add(unescapeDouble(l.Value))
+				} else {
+					w.parts(f, []syntax.WordPart{in}, true)
+				}
+			}
+		case *syntax.ParamExp:
+			w.param(f, p, quoted)
+		case *syntax.CmdSubst:
+			w.expansion(f, w.subst(p), quoted)
+		case *syntax.ArithmExp:
+			w.inside(p)
+			f.add(notEmpty)
+		case *syntax.ProcSubst:
+			f.add(w.process(p))
+		case *syntax.ExtGlob:
+			f.add(globStar)
+		default:
+			f.add(hole)
+		}
+	}
+}
+
+// expansion adds what an expansion became.
+func (w *walk) expansion(f *fields, s string, quoted bool) {
+	w.spent += len(s)
+	if w.spent > maxSpent {
+		s = hole
+	}
+	if quoted {
+		f.open = true
+		f.add(strings.ReplaceAll(s, hole, someText))
+		return
+	}
+	ifs := " \t\n"
+	if v := w.scope.get("IFS"); v.set {
+		if hasHole(v.text) {
+			s = hole
+		}
+		ifs = v.text
+	}
+	f.addSplit(s, ifs)
+}
+
+// lit adds literal text with backslashes, globs and a tilde.
+func (w *walk) lit(f *fields, s string, quoted, first bool) {
+	if first && strings.HasPrefix(s, "~") {
+		name, rest, slash := strings.Cut(s[1:], "/")
+		if home, ok := w.tilde(name); ok {
+			f.add(home)
+			if s = rest; slash {
+				s = "/" + rest
+			}
+		}
+	}
+	closed := strings.IndexByte(s, ']')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '\\' && i+1 < len(s):
+			i++
+			if s[i] != '\n' {
+				f.cur.WriteByte(s[i])
+			}
+		case quoted:
+			f.cur.WriteByte(c)
+		case c == '*':
+			f.cur.WriteString(globStar)
+		case c == '?':
+			f.cur.WriteString(globOne)
+		case c == '[' && closed > i+1:
+			end := strings.IndexByte(s[i+2:], ']')
+			if end < 0 {
+				f.cur.WriteByte(c)
+				continue
+			}
+			f.cur.WriteString(globOne)
+			i += end + 2
+		default:
+			f.cur.WriteByte(c)
+		}
+	}
+}
+
+// tilde returns the home that ~name stands for.
+func (w *walk) tilde(name string) (string, bool) {
+	switch {
+	case name == "":
+		if v := w.scope.get("HOME"); v.set {
+			return v.text, true
+		}
+		return w.home, true
+	case name == "root":
+		return "/root", true
+	case name == "+":
+		return orHole(w.cwd), true
+	case name == "-":
+		return hole, true
+	case strings.ContainsAny(name, `\*?[`):
+		return "", false
+	}
+	return "/home/" + name, true
+}
+
+func orHole(s string) string {
+	if s == "" {
+		return notEmpty
+	}
+	return s
+}
+
+// unescapeDouble removes the backslashes that count in double quotes.
+func unescapeDouble(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return strings.NewReplacer(`\\`, `\`, `\$`, `$`, `\"`, `"`, "\\`", "`", "\\\n", "").Replace(s)
+}
+
+// ansiC decodes the body of $'…', and what printf and echo -e make of backslashes.
+func ansiC(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		digits := func(base, most, from int) {
+			end := from
+			for end < len(s) && end-from < most && isDigit(s[end], base) {
+				end++
+			}
+			n, _ := strconv.ParseUint("0"+s[from:end], base, 32)
+			switch {
+			case n == 0:
+			case n < 6:
+				b.WriteString(hole)
+			case base == 16 && most > 2:
+				b.WriteRune(rune(n))
+			default:
+				b.WriteByte(byte(n))
+			}
+			i = end - 1
+		}
+		switch c := s[i]; {
+		case c == 'x':
+			digits(16, 2, i+1)
+		case c == 'u':
+			digits(16, 4, i+1)
+		case c == 'U':
+			digits(16, 8, i+1)
+		case c >= '0' && c <= '7':
+			most := 3
+			if c == '0' {
+				most = 4
+			}
+			digits(8, most, i)
+		case strings.IndexByte("abfnrtvEe", c) >= 0:
+			b.WriteByte("\a\b\f\n\r\t\v\x1b\x1b"[strings.IndexByte("abfnrtvEe", c)])
+		case c == 'c' && i+1 < len(s):
+			i++
+			b.WriteString(notEmpty)
+		case strings.IndexByte(`\'"?`, c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isDigit(c byte, base int) bool {
+	if base == 8 {
+		return c >= '0' && c <= '7'
+	}
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}

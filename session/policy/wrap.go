@@ -1,0 +1,268 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
+)
+
+// transparent wrappers add nothing to what they run: reading stays reading.
+var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "time": true, "timeout": true, "command": true, "stdbuf": true,
+	"builtin": true, "sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "busybox": true, "xargs": true, "eval": true,
+	"noglob": true, "nocorrect": true, "taskset": true}
+
+// runArgv judges the command that a wrapper runs.
+func (w *walk) runArgv(operands []string, x *invocation) stream {
+	out := stream{text: hole, is: true}
+	if x.row.Assigns {
+		env := w.env
+		defer func() { w.env = env }()
+		for len(operands) > 0 {
+			name, value, ok := strings.Cut(operands[0], "=")
+			if !ok || name == "" {
+				break
+			}
+			w.env = append(w.env[:len(w.env):len(w.env)], name)
+			if codeVariable(name) {
+				w.perhapsShell(value, "the variable "+name)
+			}
+			operands = operands[1:]
+		}
+	}
+	switch x.name {
+	case "command", "type":
+		if x.args.Has("-v", "-V") {
+			return out
+		}
+	case "setarch":
+		if len(operands) > 0 && programs.Lookup(operands[0]) == nil {
+			operands = operands[1:] // an architecture may stand before the command
+		}
+	case "chrt", "taskset":
+		if x.args.Has("-p") {
+			return out
+		}
+	case "capsh":
+		for i, a := range x.argv {
+			if a == "--" && i+1 < len(x.argv) {
+				x.children = true
+				return w.run(append([]string{"bash"}, x.argv[i+1:]...), x.in)
+			}
+		}
+	case "flock":
+		if len(operands) > 1 && operands[0] == "-c" {
+			x.children = true
+			return w.shellText(operands[1], x.name)
+		}
+	case "su", "runuser":
+		if len(operands) > 1 && !x.args.Has("-u", "--user") {
+			operands = operands[1:]
+		}
+	case "xargs":
+		return w.xargs(operands, x)
+	case "docker":
+		w.container(x)
+	}
+	if len(operands) == 0 {
+		if (x.name == "sudo" || x.name == "su") && x.in.is && x.args.Has("-s", "-i", "--shell", "--login") {
+			x.children = true
+			return w.shellText(x.in.text, x.name)
+		}
+		return out
+	}
+	x.children = true
+	outside := w.direct
+	w.direct = false
+	defer func() { w.direct = outside }()
+	if strings.Contains(operands[0], " ") && x.name != "docker" {
+		return w.shellText(strings.Join(operands, " "), x.name)
+	}
+	return w.run(operands, x.in)
+}
+
+// container asks about containers that see the whole machine.
+func (w *walk) container(x *invocation) {
+	for _, o := range x.args.Options {
+		src, _, _ := strings.Cut(o.Value, ":")
+		if o.Name == "--mount" {
+			for field := range strings.SplitSeq(o.Value, ",") {
+				if v, ok := strings.CutPrefix(field, "source="); ok {
+					src = v
+				} else if v, ok := strings.CutPrefix(field, "src="); ok {
+					src = v
+				}
+			}
+		}
+		if (o.Name == "-v" || o.Name == "--volume" || o.Name == "--mount") && strings.HasPrefix(src, "/") && w.tree(src) == fatal {
+			c := Command{Argv: x.argv}
+			w.ask(&c, "hard:container", "the container can change "+src)
+			w.record(c)
+		}
+	}
+}
+
+// xargs judges a command with the words that standard input adds to it.
+func (w *walk) xargs(operands []string, x *invocation) stream {
+	if len(operands) == 0 {
+		operands = []string{"echo"}
+	}
+	x.children = true
+	outside := w.direct
+	w.direct = false
+	defer func() { w.direct = outside }()
+	words := []string{hole}
+	if x.in.is && !x.args.Has("-a", "--arg-file") && x.in.text != hole {
+		words = strings.Fields(strings.ReplaceAll(x.in.text, "\x00", "\n"))
+		if len(words) > 64 {
+			words = append(words[:64:64], hole)
+		}
+	}
+	mark, ok := x.args.Get("-I", "--replace")
+	if !ok {
+		if o := x.args.Has("-i"); o {
+			mark, ok = "{}", true
+		}
+	}
+	if ok && mark == "" {
+		mark = "{}"
+	}
+	if !ok {
+		return w.run(append(operands[:len(operands):len(operands)], words...), stream{text: hole, is: true})
+	}
+	lines := words
+	if len(lines) > 8 {
+		lines = append(lines[:8:8], hole)
+	}
+	for _, l := range lines {
+		argv := make([]string, len(operands))
+		for i, o := range operands {
+			argv[i] = strings.ReplaceAll(o, mark, l)
+		}
+		w.run(argv, stream{text: hole, is: true})
+	}
+	return stream{text: hole, is: true}
+}
+
+// runEach judges the command after find -exec, with the places that find may put into it.
+func (w *walk) runEach(argv []string, x *invocation) {
+	if x.name == "flatpak" || x.name == "snap" || x.name == "nix" {
+		w.run(argv, stream{})
+		return
+	}
+	for _, place := range w.found(x) {
+		full := make([]string, len(argv))
+		has := false
+		for i, a := range argv {
+			full[i] = strings.ReplaceAll(a, "{}", place)
+			has = has || full[i] != a
+		}
+		if !has && strings.HasPrefix(x.name, "fd") {
+			full = append(full, place)
+		}
+		w.run(full, stream{text: hole, is: true})
+	}
+}
+
+// found returns what find finds: its starting points, and something below them.
+func (w *walk) found(x *invocation) []string {
+	if strings.HasPrefix(x.name, "fd") {
+		return []string{"./" + notEmpty}
+	}
+	starts := x.args.Operands
+	var places []string
+	for _, s := range starts {
+		if s == "(" || s == ")" || s == "!" || s == "," {
+			continue
+		}
+		places = append(places, s)
+	}
+	if len(places) == 0 {
+		places = []string{"."}
+	}
+	filtered := false
+	for _, o := range x.args.Options {
+		switch o.Name {
+		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex", "-empty", "-maxdepth", "-mindepth",
+			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex", "-cmin", "-amin":
+			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" && (o.Name != "-type" || o.Value == "f")
+		}
+	}
+	if filtered {
+		for i, p := range places {
+			if p == "/" {
+				p = "/" + notEmpty
+			}
+			places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
+		}
+	}
+	return places
+}
+
+// guess looks at the arguments of a program that is not known: it may run them.
+func (w *walk) guess(args []string) {
+	if w.engine.preset == Off && !w.engine.denies {
+		return
+	}
+	quiet, outside := w.quiet, w.direct
+	w.quiet, w.direct = true, false
+	defer func() { w.quiet, w.direct = quiet, outside }()
+	tried := 0
+	for i, a := range args {
+		if tried >= 8 {
+			return
+		}
+		switch {
+		case strings.HasPrefix(a, "-"):
+		case strings.ContainsAny(a, " \t") && i > 0 && (args[i-1] == "-c" || args[i-1] == "-e" || args[i-1] == "-x" ||
+			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
+			tried++
+			w.shellGuess(a)
+		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers[path.Base(a)]):
+			tried++
+			w.tryRun(args[i:])
+		}
+	}
+}
+
+// tryRun judges arguments as a command, and keeps only what would be denied.
+func (w *walk) tryRun(argv []string) { w.only(func() { w.run(argv, stream{}) }) }
+
+func (w *walk) shellGuess(text string) { w.only(func() { w.source(text) }) }
+
+// only runs f for its denials, which are made questions.
+func (w *walk) only(f func()) {
+	commands, worst := w.commands, w.worst
+	w.commands, w.worst = nil, nil
+	quiet := w.quiet
+	w.quiet = false
+	f()
+	found := w.worst
+	w.commands, w.worst, w.quiet = commands, worst, quiet
+	if found != nil && found.Verdict == Deny {
+		c := *found
+		c.Verdict = Ask
+		c.Why = "the program is not known, and may run what follows: " + c.Why
+		w.record(c)
+	}
+}
+
+// destroyers are the programs that the hard denials are about.
+var destroyers = map[string]bool{"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true, "mke2fs": true, "find": true,
+	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true, "tee": true, "busybox": true}
+
+// interesting reports whether a rule may deny a program of this name.
+func (e *Engine) interesting(name string) bool {
+	if e.preset != Off && (destroyers[name] || strings.HasPrefix(name, "mkfs")) {
+		return true
+	}
+	if !e.denies {
+		return false
+	}
+	for i := range e.rules {
+		if e.rules[i].Decision != Allow && e.rules[i].Program == name {
+			return true
+		}
+	}
+	return false
+}
