@@ -41,8 +41,8 @@ func namesOf(r *Registry) (list []string) {
 
 // A name is changed where it is free, labels one by one; what is refused changes nothing.
 func TestEdit(t *testing.T) {
-	r := histories(t, "a", "b")
-	e, err := r.Resolve("a")
+	r := histories(t, "one", "two") // no name is the beginning of an id
+	e, err := r.Resolve("one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func TestEdit(t *testing.T) {
 		name   string
 		labels map[string]string
 	}{
-		{api.Edit{Labels: map[string]string{"x": "1", "y": "2"}}, "", "a", map[string]string{"x": "1", "y": "2"}},
+		{api.Edit{Labels: map[string]string{"x": "1", "y": "2"}}, "", "one", map[string]string{"x": "1", "y": "2"}},
 		{api.Edit{Name: name("c"), Labels: map[string]string{"x": "", "z": "3"}}, "", "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("c")}, "", "c", map[string]string{"y": "2", "z": "3"}},
-		{api.Edit{Name: name("b"), Labels: map[string]string{"q": "1"}}, api.CodeNameTaken, "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name("two"), Labels: map[string]string{"q": "1"}}, api.CodeNameTaken, "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("a b")}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("d"), Labels: map[string]string{"a b": "1"}}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
 	} {
@@ -70,7 +70,7 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%+v: %s %v", c.edit, rec.Name, rec.Labels)
 		}
 	}
-	if _, err := r.Resolve("a"); err == nil {
+	if _, err := r.Resolve("one"); err == nil {
 		t.Error("the old name is still taken")
 	}
 	stored, err := r.store.Sessions(t.Context())

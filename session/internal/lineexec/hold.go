@@ -116,7 +116,8 @@ func (m *Machine) awaitPrompt(v *View) {
 			m.wake(wait)
 			return
 		}
-		*h = hold{} // it goes on; the prompt after it is any line's
+		*h = hold{} // it goes on; the prompt after it is any line's, with marks or without
+		m.wake(0)
 	default:
 		if cur := m.Current(); cur != nil {
 			m.watch(cur, v)
