@@ -151,6 +151,9 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	if err := h.spawner.Start(ctx, k, p); err != nil {
 		return err
 	}
+	if old := h.ByID(e.rec.ID); old != nil && old != e { // the process may end before e takes its place
+		old.bequeath(e)
+	}
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		if h.host.Leaving() {

@@ -44,6 +44,7 @@ type Handle struct {
 	looked bool
 	why    string                   // its mode is not the one asked for
 	early  []func(*session.Session) // notices that came before s was there
+	heir   *Handle                  // the id's next process is this one's: notices are for it
 }
 
 // NewHandle is the handle of a session that only has a record yet.
@@ -52,13 +53,25 @@ func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
 // Notify tells the session something, or keeps it until there is a session to tell.
 func (e *Handle) Notify(f func(*session.Session)) {
 	e.mu.Lock()
-	if !e.ready.Load() {
+	heir := e.heir
+	if heir == nil && !e.ready.Load() {
 		e.early = append(e.early, f)
 		e.mu.Unlock()
 		return
 	}
 	e.mu.Unlock()
+	if heir != nil {
+		heir.Notify(f)
+		return
+	}
 	f(e.Session)
+}
+
+// bequeath has what is told from now on go to another handle of the same id.
+func (e *Handle) bequeath(heir *Handle) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heir = heir
 }
 
 // begin makes the handle ready with its session.

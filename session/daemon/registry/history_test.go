@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store"
@@ -176,6 +177,29 @@ func TestRestoreThatFails(t *testing.T) {
 		if view := r.Describe(e, e.Session.Status()); view.State != "exited" || view.Output.End == 0 {
 			t.Errorf("%s: %+v", name, view)
 		}
+	}
+}
+
+// A process that ends before its handle stands where the old one's stood has ended all the same.
+func TestNoticesForARestoredProcess(t *testing.T) {
+	r := histories(t, "a")
+	old, err := r.Resolve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told *session.Session
+	notice := func(s *session.Session) { told = s }
+	if old.Notify(notice); told != old.Session {
+		t.Error("the old session is not told")
+	}
+	told = nil
+	e := NewHandle(old.Record())
+	old.bequeath(e)
+	if old.Notify(notice); told != nil {
+		t.Error("somebody is told before the new session is there")
+	}
+	if e.begin(old.Session, nil); told != old.Session {
+		t.Error("the notice is lost")
 	}
 }
 
