@@ -91,7 +91,7 @@ func refusal(e *registry.Handle, err error) error {
 		return err
 	}
 	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
-		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm send %[1]s --keys C-c`", e.Record().Name)
+		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm keys %[1]s C-c`", e.Record().Name)
 }
 
 func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
