@@ -48,7 +48,8 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if x.row == nil {
 		return "it is not known to only read", false
 	}
-	if len(x.argv) == 2 && (x.argv[1] == "--version" || x.argv[1] == "--help") {
+	if len(x.argv) == 2 && (x.argv[1] == "--version" || x.argv[1] == "--help" ||
+		x.row.Lang != "" && x.row.Lang != "sh" && (x.argv[1] == "-v" || x.argv[1] == "-V")) {
 		return "", true
 	}
 	if x.name == "id" && !w.direct {

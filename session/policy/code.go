@@ -11,7 +11,7 @@ var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child
 	"rm_r|remove|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
-var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx)[({][^)}]*[)}]")
+var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
 // code judges code of another language by the commands that it names.
 func (w *walk) code(lang, text string, x *invocation) {
@@ -30,6 +30,10 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if hasHole(text) && lang != "awk" {
 		w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 	}
+	if lang == "other" || lang == "sql" {
+		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n").Replace(text)
+		w.only(func() { w.source(bare) })
+	}
 	if !runners.MatchString(text) {
 		return
 	}
@@ -42,7 +46,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {
-		in := strings.TrimPrefix(strings.TrimPrefix(p, "%x"), "qx")
+		in := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(p, "%x"), "qx"), "qw")
 		in = in[1 : len(in)-1]
 		in = ansiC(in)
 		all = append(all, in)
@@ -102,10 +106,87 @@ func (w *walk) sed(text string, x *invocation) {
 			w.unknown(x.argv, "it writes over a disk")
 		}
 	}
-	parts := strings.Split(text, "/")
-	if len(parts) == 4 && strings.HasPrefix(strings.TrimSpace(parts[0]), "s") && strings.Contains(parts[3], "e") {
-		w.perhapsShell(strings.ReplaceAll(parts[2], `\`, ""), "sed")
+	s := strings.TrimLeft(text, " \t0123456789,$")
+	if !strings.HasPrefix(s, "s") || len(s) < 4 {
+		return
+	}
+	parts := strings.Split(strings.ReplaceAll(s, `\`+s[1:2], "\x00"), s[1:2])
+	if len(parts) == 4 && strings.Contains(parts[3], "e") {
 		w.unknown(x.argv, "sed runs what the substitution makes")
+		w.perhapsShell(strings.ReplaceAll(parts[2], "\x00", s[1:2]), "sed")
+	}
+}
+
+// operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
+func (w *walk) operandCode(x *invocation) {
+	switch {
+	case x.row.Lang == "vim":
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "+"); ok {
+				w.bang("vim", text)
+			}
+		}
+	case x.row.Lang == "make":
+		for _, o := range x.args.Operands {
+			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
+				w.only(func() { w.source(value) })
+			}
+		}
+	case x.row.Lang == "sql":
+		for _, o := range x.args.Operands {
+			w.bang("sql", o)
+		}
+	case x.name == "git":
+		w.gitConfig(x)
+	case x.name == "crontab" && x.in.is:
+		for line := range strings.Lines(x.in.text) {
+			if fields := strings.Fields(line); len(fields) > 5 && !strings.HasPrefix(line, "#") {
+				w.shellText(strings.Join(fields[5:], " "), "crontab")
+			}
+		}
+	}
+}
+
+// gitConfig judges settings of git that are commands: aliases with "!", pagers, editors, helpers.
+func (w *walk) gitConfig(x *invocation) {
+	judge := func(key, value string) {
+		key = strings.ToLower(key)
+		switch {
+		case strings.HasPrefix(key, "alias."):
+			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
+				w.shellText(text, "the alias")
+			} else if value != "" {
+				w.only(func() { w.source("git " + value) })
+			}
+		case strings.HasPrefix(key, "core.") || strings.HasSuffix(key, ".helper") || strings.HasSuffix(key, ".cmd") ||
+			strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff.") ||
+			strings.HasSuffix(key, ".command") || strings.HasSuffix(key, ".editor") || strings.HasSuffix(key, ".program"):
+			if strings.Contains(value, " ") {
+				w.only(func() { w.source(strings.TrimPrefix(value, "!")) })
+			}
+		}
+	}
+	for i, a := range x.argv[1:] {
+		rest := x.argv[i+2:]
+		text, joined := strings.CutPrefix(a, "-c")
+		switch {
+		case a == "-c" && len(rest) > 0:
+			text, joined = rest[0], true
+		case !strings.HasPrefix(a, "-") && len(x.words) > 1 && a == x.words[1]:
+			if a == "config" && len(x.args.Operands) > 1 {
+				ops := x.args.Operands
+				if ops[0] == "config" {
+					ops = ops[1:]
+				}
+				if len(ops) > 1 {
+					judge(ops[len(ops)-2], ops[len(ops)-1])
+				}
+			}
+			return
+		}
+		if key, value, ok := strings.Cut(text, "="); ok && joined {
+			judge(key, value)
+		}
 	}
 }
 

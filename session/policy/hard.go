@@ -66,6 +66,10 @@ func (w *walk) hard(c *Command, x *invocation) {
 				w.target(c, p)
 			}
 		}
+	case "crontab":
+		if x.args.Has("-r") {
+			w.ask(c, "hard:remove", "it removes all of the user's jobs")
+		}
 	case "longterm":
 		w.ownSettings(c, x)
 	case "kill":

@@ -76,6 +76,9 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 	if row == nil {
 		return nil, append([]string{base}, argv[1:]...), plain.Parse(argv[1:])
 	}
+	if base == "tar" && len(argv) > 1 && !strings.HasPrefix(argv[1], "-") {
+		argv = append([]string{argv[0], "-" + argv[1]}, argv[2:]...) // its old form
+	}
 	args := row.Parse(argv[1:])
 	words := append([]string{base}, argv[1:]...)
 	if len(args.Operands) == 0 {
@@ -105,7 +108,7 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 }
 
 // plain parses the arguments of programs that are not in the table.
-var plain = &programs.Program{Name: "?"}
+var plain = programs.Unknown()
 
 // children judges the commands that a program runs by its own means.
 func (w *walk) children(c *Command, x *invocation) stream {
@@ -145,6 +148,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		operands = nil
 	}
 	w.targets(c, x)
+	w.operandCode(x)
 	switch row.Run {
 	case programs.RunArgv:
 		return w.runArgv(operands, x)

@@ -228,6 +228,10 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
+			// With options of its own, time is the program, not the shell's word.
+			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && strings.HasPrefix(call.Args[0].Lit(), "-") {
+				return w.run(append([]string{"time"}, w.words(call.Args)...), in)
+			}
 			return w.stmt(c.Stmt, in)
 		}
 	case *syntax.CoprocClause:

@@ -185,7 +185,7 @@ func (w *walk) found(x *invocation) []string {
 		switch o.Name {
 		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex", "-empty", "-maxdepth", "-mindepth",
 			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex", "-cmin", "-amin":
-			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" && (o.Name != "-type" || o.Value == "f")
+			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" && o.Name != "-type"
 		}
 	}
 	if filtered {

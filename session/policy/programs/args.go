@@ -44,6 +44,10 @@ func (p *Program) Parse(words []string) Args {
 		w := words[i]
 		isOption := len(w) > 1 && w[0] == '-' && !a.Dashes
 		switch {
+		case p.Lang == "sh" && len(w) > 1 && w[0] == '+' && len(a.Operands) == 0:
+			if p.set.values[w] {
+				i++
+			}
 		case w == "--" && !a.Dashes && !p.OneDash:
 			a.Dashes = true
 		case isOption && (p.OneDash || strings.HasPrefix(w, "--")):

@@ -16,7 +16,7 @@ var languages = []Program{
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended --posix --null-data",
 		Code: "-e --expression", Unsafe: "-i --in-place -s-x", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
 	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q", Lang: "vim"},
-	{Name: "emacs,emacsclient", Code: "--eval -eval --execute -f", Values: "-l --load", OneDash: true, Lang: "other"},
+	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "other"},
 	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
 	{Name: "gdb,lldb", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim"},
 	{Name: "make,gmake,bmake", Values: "-C -f -j -l -o -W -I --directory --file --makefile --jobs", Code: "--eval -E", Lang: "make"},

@@ -151,6 +151,13 @@ func Lookup(name string) *Program {
 	return nil
 }
 
+// Unknown returns a row for programs that are not in the table: no option takes a value.
+func Unknown() *Program {
+	p := &Program{Name: "?"}
+	p.compile()
+	return p
+}
+
 // Sub finds the row of a subcommand; path is "git remote", for example.
 func Sub(path string) *Program { return table()[path] }
 

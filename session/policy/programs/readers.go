@@ -42,7 +42,7 @@ var readers = []Program{
 	{Name: "tail", Reads: true, Values: "-n -c -s --lines --bytes --pid --sleep-interval"},
 	{Name: "less,more,zless", Reads: true, Values: "-p -P -x -y -z -h -j -b", Unsafe: "-o -O -k -K --log-file --LOG-FILE --lesskey-file " +
 		"--lesskey-src -T --tag-file"},
-	{Name: "man", Reads: true, Values: "-s -S -L", Unsafe: "-P --pager -C --config-file --preprocessor -p -H --html -M --manpath -l " +
+	{Name: "man", Reads: true, Values: "-s -S -L", Shell: "-P --pager", Unsafe: "-C --config-file --preprocessor -p -H --html -M --manpath -l " +
 		"--local-file -X --gxditview -T --troff-device -t --troff -e"},
 	{Name: "printenv", Reads: true},
 	{Name: "hostname,domainname", Reads: true, None: true, Unsafe: "-F -b --file --boot"},
@@ -78,7 +78,8 @@ var readers = []Program{
 	{Name: "ip addr,ip a,ip link,ip route,ip r,ip neigh", Reads: true, None: true},
 	{Name: "clear,reset,tput", Reads: true},
 	{Name: "read", Reads: true, Values: "-d -p -n -N -t -u -i", Unsafe: "-e"},
-	{Name: "wait,getopts,let,mapfile,readarray,declare,typeset,local,readonly,unset,coproc"},
+	{Name: "wait", Reads: true, Unsafe: "-p"},
+	{Name: "getopts,let,mapfile,readarray,declare,typeset,local,readonly,unset,coproc"},
 	{Name: "zgrep,zegrep,zdiff,zcmp,most"},
 	{Name: "unalias,fc,exit-trap"},
 }

@@ -90,11 +90,11 @@ var shells = []Program{
 	{Name: "fish,csh,tcsh,nu,elvish,xonsh,rc,es", Shell: "-c --command -C --init-command", Stop: true,
 		Run: RunScript, Lang: "sh", StdinRun: true},
 	{Name: "pwsh,powershell", Values: "-c -Command -command -f -File -file -ExecutionPolicy -ep -EncodedCommand -enc -e -ec " +
-		"-WorkingDirectory", OneDash: true, Stop: true, Lang: "powershell", StdinRun: true},
+		"-WorkingDirectory", Code: "-c -Command -command -C", OneDash: true, Stop: true, Lang: "powershell", StdinRun: true},
 	{Name: "cmd", Stop: true, Lang: "cmd", StdinRun: true},
 	{Name: "at,batch", Values: "-f -q -t", Lang: "sh", StdinRun: true, Script: "-f"},
 	{Name: "crontab", Values: "-u", Reads: true, Need: "-l", Unsafe: "-e -r", Run: RunScript, Lang: "cron"},
-	{Name: "eval", Run: RunShell, Lang: "sh"},
+	{Name: "eval", Run: RunShell, Lang: "sh", Stop: true},
 	{Name: "source,.", Run: RunScript, Lang: "sh"},
 	{Name: "trap", Run: RunFirstShell},
 }

@@ -21,7 +21,7 @@ var writers = []Program{
 	{Name: "dd"},
 	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs,newfs_apfs,newfs_hfs",
 		Values: "-L -t -b -n -U -m -E -O -F32 --label", WriteTo: AllOperands},
-	{Name: "wipefs", Values: "-o -t --offset --types", Flags: "--all --force", WriteTo: AllOperands},
+	{Name: "wipefs", Values: "-o -t --offset --types", Flags: "--all --force"},
 	{Name: "blkdiscard,badblocks,fdisk,sfdisk,cfdisk,sgdisk,gdisk,cgdisk,pvcreate,pvremove,vgremove,lvremove,zpool," +
 		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup,losetup,flashrom",
 		Values: "-t -s -o -n -Z-type --label --cipher --key-size --key-file --type"},
