@@ -41,7 +41,8 @@ func (w *walk) base(c *Command, x *invocation) {
 // reads reports whether a command only reads, and else says why not.
 func (w *walk) reads(x *invocation) (string, bool) {
 	dir := path.Dir(x.argv[0])
-	if strings.Contains(x.argv[0], "/") && !slices.Contains([]string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin",
+	if strings.Contains(x.argv[0], "/") && !slices.Contains([]string{"/bin", "/usr/bin", "/usr/local/bin",
+		"/sbin", "/usr/sbin",
 		"/opt/homebrew/bin"}, dir) {
 		return "it is a program at a place of its own", false
 	}
@@ -86,7 +87,8 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		return why, false
 	}
 	for _, a := range x.argv[1:] {
-		if hasHole(a) && !x.args.Dashes && strings.IndexAny(a, holes) == 0 && x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
+		if hasHole(a) && !x.args.Dashes && strings.IndexAny(a, holes) == 0 &&
+			x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
 			return "what is not known may be an option", false
 		}
 		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
@@ -143,7 +145,8 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 		}
 	case "jq", "gojq", "jaq":
 		for _, o := range ops {
-			if strings.Contains(o, "import ") || strings.Contains(o, "include ") || strings.Contains(o, "$ENV") || strings.Contains(o, "env.") {
+			if strings.Contains(o, "import ") || strings.Contains(o, "include ") || strings.Contains(o,
+				"$ENV") || strings.Contains(o, "env.") {
 				return "it reads modules or the environment", false
 			}
 		}
@@ -172,11 +175,16 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 }
 
 // builders are programs for building that the preset Build allows.
-var builders = map[string]string{"go": "build test vet fmt run list mod generate version env doc tool install clean get work",
-	"cargo": "build test check clippy fmt run doc bench clean tree metadata", "npm": "test run ci ls start", "pnpm": "test run ls", "yarn": "test run",
-	"make": "", "gmake": "", "cmake": "", "ninja": "", "meson": "", "ctest": "", "pytest": "", "tox": "", "mvn": "", "gradle": "", "bazel": "build test query",
-	"tsc": "", "eslint": "", "prettier": "", "jest": "", "ruff": "", "black": "", "mypy": "", "gcc": "", "cc": "", "clang": "", "g++": "", "rustc": "",
-	"mkdir": "", "touch": "", "git": "add commit stash fetch checkout switch restore branch tag", "configure": "", "just": "", "task": ""}
+var builders = map[string]string{"go": "build test vet fmt run list mod generate version env doc tool " +
+	"install clean get work",
+	"cargo": "build test check clippy fmt run doc bench clean tree metadata", "npm": "test run ci ls start",
+	"pnpm": "test run ls", "yarn": "test run",
+	"make": "", "gmake": "", "cmake": "", "ninja": "", "meson": "", "ctest": "", "pytest": "", "tox": "",
+	"mvn": "", "gradle": "", "bazel": "build test query",
+	"tsc": "", "eslint": "", "prettier": "", "jest": "", "ruff": "", "black": "", "mypy": "", "gcc": "",
+	"cc": "", "clang": "", "g++": "", "rustc": "",
+	"mkdir": "", "touch": "", "git": "add commit stash fetch checkout switch restore branch tag",
+	"configure": "", "just": "", "task": ""}
 
 // builds reports whether a command is for building and names nothing outside of the working directory.
 func (w *walk) builds(x *invocation) bool {

@@ -12,7 +12,8 @@ const (
 )
 
 // openers and closers are words that begin and end compound commands.
-var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 1, "select": 1, "time": 1, "coproc": 1, "function": 1,
+var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 1, "select": 1, "time": 1,
+	"coproc": 1, "function": 1,
 	"fi": -1, "done": -1, "esac": -1}
 
 // tooDeep scans a line for what would make the parser nest too deep, without regard to quotes: text in

@@ -10,20 +10,33 @@ import (
 func hostile(size int) map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	return map[string]string{
-		"substitutions": fill("$("), "parameters": fill("${x:-"), "subshells": fill("("), "blocks": fill("{ "), "brackets": fill("$(("),
-		"backticks": fill("`"), "quotes": fill(`"$(`), "ifs": fill("if "), "loops": fill("while "), "cases": fill("case x in x) "),
-		"not": fill("! "), "minus": "((" + fill("-") + "1))", "tests": "[[ " + fill("! ") + "x ]]", "pipes": "a" + fill("|a"),
-		"and": "a" + fill("&&a"), "semicolons": fill(":;"), "here": fill("<<A "), "heredocs": fill("cat <<A\n"), "braces": "echo " + fill("{a,b}"),
-		"nested braces": "echo " + fill("{a,"), "ranges": "echo " + fill("{1..9}"), "double": "x=aa;" + fill("x=$x$x;") + "$x",
-		"words": "echo " + fill("a "), "letters": fill("a"), "dollar": fill("$x"), "backslash": fill(`\`), "functions": fill("f(){ f;};"),
-		"nested functions": fill("f(){ "), "loops in loops": fill("for x in 1 2;do "), "evals": fill("eval "), "sudo": fill("sudo "),
-		"env": fill("env "), "ternary": "((" + fill("1?") + "1))", "assign": "((" + fill("a=") + "1))", "time": fill("time "),
-		"subshell list": fill("(:);"), "arrays": "a=(" + fill("x ") + ")", "newlines": fill("\n"), "comments": fill("#\n"),
-		"processes": fill("<("), "globs": "ls " + fill("[a]"), "open globs": "ls " + fill("["), "tildes": fill("~ "), "calls": "f(){ :;};" + fill("f;"),
-		"find": "find " + fill("-exec a {} + "), "redirects": fill(">a "), "aliases": "alias " + fill("a=b "), "xargs": fill("xargs "),
-		"python": "python3 -c '" + fill("system(\"a\")") + "'", "sed": "sed '" + fill("p;") + "'", "awk": "awk '" + fill("print ") + "'",
-		"unknown": "foo " + fill("rm -rf / "), "vars": fill("a=1;(a=2);"), "coproc": fill("coproc "), "function": fill("function f "),
-		"select": fill("select "), "exec": fill("exec "), "let": "let " + fill("a[b["), "cr": fill("a\r\n"),
+		"substitutions": fill("$("), "parameters": fill("${x:-"), "subshells": fill("("), "blocks": fill("{ " +
+			""), "brackets": fill("$(("),
+		"backticks": fill("`"), "quotes": fill(`"$(`), "ifs": fill("if "), "loops": fill("while "),
+		"cases": fill("case x in x) "),
+		"not":   fill("! "), "minus": "((" + fill("-") + "1))", "tests": "[[ " + fill("! ") + "x ]]",
+		"pipes": "a" + fill("|a"),
+		"and":   "a" + fill("&&a"), "semicolons": fill(":;"), "here": fill("<<A "), "heredocs": fill("cat " +
+			"<<A\n"), "braces": "echo " + fill("{a,b}"),
+		"nested braces": "echo " + fill("{a,"), "ranges": "echo " + fill("{1..9}"),
+		"double": "x=aa;" + fill("x=$x$x;") + "$x",
+		"words":  "echo " + fill("a "), "letters": fill("a"), "dollar": fill("$x"), "backslash": fill(`\`),
+		"functions":        fill("f(){ f;};"),
+		"nested functions": fill("f(){ "), "loops in loops": fill("for x in 1 2;do "), "evals": fill("eval " +
+			""), "sudo": fill("sudo "),
+		"env": fill("env "), "ternary": "((" + fill("1?") + "1))", "assign": "((" + fill("a=") + "1))",
+		"time":          fill("time "),
+		"subshell list": fill("(:);"), "arrays": "a=(" + fill("x ") + ")", "newlines": fill("\n"),
+		"comments":  fill("#\n"),
+		"processes": fill("<("), "globs": "ls " + fill("[a]"), "open globs": "ls " + fill("["),
+		"tildes": fill("~ "), "calls": "f(){ :;};" + fill("f;"),
+		"find": "find " + fill("-exec a {} + "), "redirects": fill(">a "), "aliases": "alias " + fill("a=b "+
+			""), "xargs": fill("xargs "),
+		"python": "python3 -c '" + fill("system(\"a\")") + "'", "sed": "sed '" + fill("p;") + "'",
+		"awk":     "awk '" + fill("print ") + "'",
+		"unknown": "foo " + fill("rm -rf / "), "vars": fill("a=1;(a=2);"), "coproc": fill("coproc "),
+		"function": fill("function f "),
+		"select":   fill("select "), "exec": fill("exec "), "let": "let " + fill("a[b["), "cr": fill("a\r\n"),
 	}
 }
 

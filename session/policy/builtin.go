@@ -34,7 +34,8 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			text += p + "\n"
 		}
 		return stream{text: text, is: true}, true
-	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg", "gunzip", "zcat":
+	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg",
+		"gunzip", "zcat":
 		return none, false
 	case "cd", "pushd", "chdir":
 		w.changeDir(x.args.Operands)

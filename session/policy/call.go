@@ -104,7 +104,8 @@ func (w *walk) setVariable(name, text string, keep bool) {
 // assigned judges an assignment that lasts.
 func (w *walk) assigned(name, text string) {
 	c := Command{Argv: []string{name + "=" + text}}
-	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build && !strings.HasSuffix(name, "PATH") {
+	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build &&
+		!strings.HasSuffix(name, "PATH") {
 		c.Verdict, c.Rule = Ask, "environment"
 		c.Why = name + " changes what later commands run"
 		c.Instead = "run the command without it, or by its full path"
@@ -117,7 +118,8 @@ func (w *walk) hidden(text string) {
 	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") {
 		return
 	}
-	if i := strings.IndexByte(text, '['); i < 0 || !strings.Contains(text[i:], "$(") && !strings.Contains(text[i:], "`") {
+	if i := strings.IndexByte(text, '['); i < 0 || !strings.Contains(text[i:], "$(") &&
+		!strings.Contains(text[i:], "`") {
 		if !strings.HasPrefix(text, "$(") && !strings.HasPrefix(text, "`") {
 			return
 		}
@@ -184,7 +186,8 @@ func (w *walk) redirect(r *syntax.Redirect) (stream, bool) {
 // readFrom judges a file that is read.
 func (w *walk) readFrom(target string) {
 	if w.engine.asksOfFiles() && w.secret(target) {
-		w.record(Command{Argv: []string{"<", target}, Verdict: Ask, Rule: "secret", Why: target + " usually holds secrets"})
+		w.record(Command{Argv: []string{"<", target}, Verdict: Ask, Rule: "secret", Why: target + " usually " +
+			"holds secrets"})
 	}
 	if strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/") {
 		w.writeTo(target)
@@ -212,7 +215,8 @@ func (w *walk) writeTo(target string) {
 }
 
 func harmlessTarget(t string) bool {
-	return t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr" || t == "/dev/tty" || t == "/dev/fd/1" || t == "/dev/fd/2"
+	return t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr" || t == "/dev/tty" ||
+		t == "/dev/fd/1" || t == "/dev/fd/2"
 }
 
 // outside reports whether a path may be outside of the working directory and of /tmp.

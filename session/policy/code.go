@@ -37,11 +37,13 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if !runners.MatchString(text) {
 		return
 	}
-	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") || strings.Contains(text, "loop")) &&
+	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") ||
+		strings.Contains(text, "loop")) &&
 		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
 		w.unknown(x.argv, "it may start itself again and again")
 	}
-	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") || strings.Contains(text, "rmSync") ||
+	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") ||
+		strings.Contains(text, "rmSync") ||
 		strings.Contains(text, "rm_r") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
 	parts := literal.FindAllString(text, 200)
 	var all []string
@@ -62,9 +64,12 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if len(all) > 1 && len(all) < 50 {
 		w.only(func() { w.run(append([]string{}, all...), stream{}) })
 	}
-	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__", "getattr(", "exec(", "eval("} {
-		if strings.Contains(text, word) && (strings.Contains(text, "system") || strings.Contains(text, "exec") || strings.Contains(text, "eval") ||
-			strings.Contains(text, "__import__") || strings.Contains(text, "popen")) && word != "exec(" && word != "eval(" {
+	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__",
+		"getattr(", "exec(", "eval("} {
+		if strings.Contains(text, word) && (strings.Contains(text, "system") || strings.Contains(text,
+			"exec") || strings.Contains(text, "eval") ||
+			strings.Contains(text, "__import__") || strings.Contains(text, "popen")) && word != "exec(" &&
+			word != "eval(" {
 			w.unknown(x.argv, "what it runs is not known before it runs")
 			return
 		}
@@ -80,7 +85,8 @@ func (w *walk) bang(lang, text string) {
 		return
 	}
 	text = strings.TrimLeft(text, ": ")
-	for _, mark := range []string{"r !", "r!", "w !", "%!", ".!", "!!", `\!`, "!", ".shell ", ".system ", "shell ", "silent !", "sil !", "sil!", "silent! !",
+	for _, mark := range []string{"r !", "r!", "w !", "%!", ".!", "!!", `\!`, "!", ".shell ", ".system ",
+		"shell ", "silent !", "sil !", "sil!", "silent! !",
 		"terminal ", "term ", "%!"} {
 		if rest, ok := strings.CutPrefix(text, mark); ok {
 			w.shellText(rest, "the escape "+mark)
@@ -158,9 +164,12 @@ func (w *walk) gitConfig(x *invocation) {
 			} else if value != "" {
 				w.only(func() { w.source("git " + value) })
 			}
-		case strings.HasPrefix(key, "core.") || strings.HasSuffix(key, ".helper") || strings.HasSuffix(key, ".cmd") ||
-			strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff.") ||
-			strings.HasSuffix(key, ".command") || strings.HasSuffix(key, ".editor") || strings.HasSuffix(key, ".program"):
+		case strings.HasPrefix(key, "core.") || strings.HasSuffix(key, ".helper") || strings.HasSuffix(key,
+			".cmd") ||
+			strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key,
+			"diff.") ||
+			strings.HasSuffix(key, ".command") || strings.HasSuffix(key, ".editor") ||
+			strings.HasSuffix(key, ".program"):
 			if strings.Contains(value, " ") {
 				w.only(func() { w.source(strings.TrimPrefix(value, "!")) })
 			}
@@ -217,7 +226,8 @@ func awkReads(text string) bool {
 		b.WriteByte('"')
 	}
 	rest := b.String()
-	for _, word := range []string{"system", "getline", "close", "fflush", "@load", "@include", "@", "ENVIRON", "PROCINFO", "printf >", "/inet"} {
+	for _, word := range []string{"system", "getline", "close", "fflush", "@load", "@include", "@",
+		"ENVIRON", "PROCINFO", "printf >", "/inet"} {
 		if strings.Contains(rest, word) {
 			return false
 		}

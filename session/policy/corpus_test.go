@@ -87,7 +87,8 @@ func score(t *testing.T, file string) {
 			right[x.Tier]++
 			continue
 		}
-		wrong := x.Policy + ": " + clip(x.Cmd) + ": " + j.Verdict.String() + " (" + j.Rule + ": " + j.Why + "), want " +
+		wrong := x.Policy + ": " + clip(x.Cmd) + ": " + j.Verdict.String() + " (" + j.Rule + ": " +
+			"" + j.Why + "), want " +
 			strings.Join(x.Accept, " or ")
 		if x.Tier == "strict" {
 			strict = append(strict, wrong)
@@ -96,7 +97,8 @@ func score(t *testing.T, file string) {
 		}
 	}
 	slices.Sort(times)
-	t.Logf("%s: right by tier %v of %v; p99 %v, slowest %v", filepath.Base(file), right, all, times[len(times)*99/100], times[len(times)-1])
+	t.Logf("%s: right by tier %v of %v; p99 %v, slowest %v", filepath.Base(file), right, all,
+		times[len(times)*99/100], times[len(times)-1])
 	for _, s := range strict {
 		t.Log("strict: ", s)
 	}

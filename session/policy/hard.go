@@ -122,8 +122,10 @@ func (w *walk) disks(c *Command, x *invocation) {
 	ops, has := x.args.Operands, x.args.Has
 	act := false
 	switch x.name {
-	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs", "newfs_hfs", "bcachefs", "mkfs", "blkdiscard",
-		"pvcreate", "pvremove", "sgdisk", "zpool", "diskutil", "sg_format", "shred", "cfdisk", "gdisk", "cgdisk", "flashrom":
+	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs",
+		"newfs_hfs", "bcachefs", "mkfs", "blkdiscard",
+		"pvcreate", "pvremove", "sgdisk", "zpool", "diskutil", "sg_format", "shred", "cfdisk", "gdisk",
+		"cgdisk", "flashrom":
 		act = true
 	case "wipefs":
 		act = has("-a", "--all", "-o", "--offset", "-f", "--force")
@@ -134,7 +136,8 @@ func (w *walk) disks(c *Command, x *invocation) {
 	case "sfdisk":
 		act = !has("-l", "--list", "-d", "--dump", "-J", "--json", "-s", "-F", "-V")
 	case "cryptsetup":
-		act = len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") || ops[0] == "erase" || ops[0] == "luksErase" ||
+		act = len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") ||
+			ops[0] == "erase" || ops[0] == "luksErase" ||
 			ops[0] == "reencrypt" || ops[0] == "format")
 	case "parted":
 		for _, o := range ops {
@@ -145,11 +148,13 @@ func (w *walk) disks(c *Command, x *invocation) {
 		}
 	case "hdparm":
 		for _, o := range x.args.Options {
-			act = act || strings.HasPrefix(o.Name, "--security-erase") || o.Name == "--trim-sector-ranges" || o.Name == "--write-sector" ||
+			act = act || strings.HasPrefix(o.Name, "--security-erase") || o.Name == "--trim-sector-ranges" ||
+				o.Name == "--write-sector" ||
 				o.Name == "--security-set-pass" || o.Name == "--yes-i-know-what-i-am-doing"
 		}
 	case "nvme":
-		act = len(ops) > 0 && (ops[0] == "format" || ops[0] == "sanitize" || ops[0] == "write-zeroes" || ops[0] == "delete-ns")
+		act = len(ops) > 0 && (ops[0] == "format" || ops[0] == "sanitize" || ops[0] == "write-zeroes" ||
+			ops[0] == "delete-ns")
 	case "mdadm":
 		act = has("--zero-superblock", "--create", "-C", "--stop")
 	case "vgremove", "lvremove", "dmsetup":
@@ -165,7 +170,8 @@ func (w *walk) disks(c *Command, x *invocation) {
 	}
 	if (x.name == "zpool" || x.name == "diskutil" || x.name == "bcachefs") && len(ops) > 0 {
 		switch strings.ToLower(ops[0]) {
-		case "destroy", "labelclear", "erasedisk", "erasevolume", "zerodisk", "secureerase", "partitiondisk", "randomdisk", "format", "reformat",
+		case "destroy", "labelclear", "erasedisk", "erasevolume", "zerodisk", "secureerase",
+			"partitiondisk", "randomdisk", "format", "reformat",
 			"deletevolume", "deletecontainer":
 			w.deny(c, "hard:device", whyDevice, useDevice)
 		}
@@ -190,7 +196,8 @@ func (w *walk) disks(c *Command, x *invocation) {
 // ownSettings asks before a program changes what longterm allows it.
 func (w *walk) ownSettings(c *Command, x *invocation) {
 	line := joinWords(x.argv[1:])
-	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "kill-daemon", "shutdown"} {
+	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop",
+		"kill-daemon", "shutdown"} {
 		if strings.Contains(line, word) {
 			w.ask(c, "hard:longterm", "it changes what longterm allows, or stops it")
 		}

@@ -39,7 +39,8 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 	case p.Length:
 		f.add(notEmpty)
 		return
-	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil, p.Repl != nil, p.Names != 0:
+	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil,
+		p.Repl != nil, p.Names != 0:
 		w.expansion(f, hole, quoted)
 		return
 	case p.Excl:
@@ -152,7 +153,8 @@ func (w *walk) lookup(name string) value {
 		return value{text: orHole(w.cwd), set: true}
 	case "IFS":
 		return value{text: " \t\n", set: true}
-	case "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE", "SHELL", "PATH", "$", "?", "#",
+	case "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE",
+		"SHELL", "PATH", "$", "?", "#",
 		"!", "BASHPID", "BASH":
 		return value{text: notEmpty, set: true}
 	}

@@ -36,13 +36,19 @@ const (
 )
 
 // system holds directories without which the machine does not work, or that hold everybody's files.
-var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true, "/home": true, "/lib": true,
-	"/lib32": true, "/lib64": true, "/libx32": true, "/opt": true, "/proc": true, "/root": true, "/run": true, "/sbin": true,
+var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true,
+	"/home": true, "/lib": true,
+	"/lib32": true, "/lib64": true, "/libx32": true, "/opt": true, "/proc": true, "/root": true,
+	"/run": true, "/sbin": true,
 	"/srv": true, "/sys": true, "/usr": true, "/var": true, "/usr/bin": true, "/usr/lib": true, "/usr/lib64": true,
-	"/usr/sbin": true, "/usr/share": true, "/usr/local": true, "/var/lib": true, "/var/log": true, "/usr/include": true,
-	"/System": true, "/Library": true, "/Applications": true, "/Users": true, "/Volumes": true, "/private": true, "/cores": true,
-	"/private/etc": true, "/private/var": true, "/nix": true, "/nix/store": true, "/mnt": true, "/media": true, "/data": true,
-	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true, "/cygdrive/c": true}
+	"/usr/sbin": true, "/usr/share": true, "/usr/local": true, "/var/lib": true, "/var/log": true,
+	"/usr/include": true,
+	"/System":      true, "/Library": true, "/Applications": true, "/Users": true, "/Volumes": true,
+	"/private": true, "/cores": true,
+	"/private/etc": true, "/private/var": true, "/nix": true, "/nix/store": true, "/mnt": true,
+	"/media": true, "/data": true,
+	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true,
+	"/cygdrive/c": true}
 
 // tree judges the removal of a path with all that is below it.
 func (w *walk) tree(p string) danger {
@@ -92,7 +98,8 @@ func (w *walk) protected(full string) danger {
 		return fatal
 	case strings.HasPrefix(full, "/dev/") && blockDevice(full):
 		return fatal
-	case strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/firmware") || strings.HasPrefix(full, "/boot/"):
+	case strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/firmware") ||
+		strings.HasPrefix(full, "/boot/"):
 		return perhaps
 	case hasGlob(full):
 		for d := range system {
@@ -153,12 +160,16 @@ func globMatch(pattern, name string) bool {
 }
 
 // harmlessDevices may be written to.
-var harmlessDevices = []string{"null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "fd", "pts", "shm",
-	"ptmx", "console", "tcp", "udp", "log", "mqueue", "char", "kmsg", "input", "snd", "net", "bus", "usb", "dri", "video", "hidraw", "vcs"}
+var harmlessDevices = []string{"null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout",
+	"stderr", "fd", "pts", "shm",
+	"ptmx", "console", "tcp", "udp", "log", "mqueue", "char", "kmsg", "input", "snd", "net", "bus", "usb",
+	"dri", "video", "hidraw", "vcs"}
 
 // diskNames begin the names of disks.
-var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "mapper", "disk", "rdisk", "loop", "nbd", "sr", "ram",
-	"zram", "mem", "kmem", "port", "nvd", "ada", "da", "bcache", "drbd", "rbd", "pmem", "root", "block", "sg", "mtd", "ubi", "cciss", "dasd",
+var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "mapper", "disk", "rdisk",
+	"loop", "nbd", "sr", "ram",
+	"zram", "mem", "kmem", "port", "nvd", "ada", "da", "bcache", "drbd", "rbd", "pmem", "root", "block",
+	"sg", "mtd", "ubi", "cciss", "dasd",
 	"fd0", "st0", "raw", "vg"}
 
 // blockDevice reports whether a clean absolute path names a disk.
@@ -198,9 +209,11 @@ func (w *walk) device(p string) danger {
 }
 
 // vital are files without which nobody can log in or the machine does not start.
-var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true, "/etc/sudoers": true, "/etc/fstab": true,
+var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true,
+	"/etc/sudoers": true, "/etc/fstab": true,
 	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
-	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true, "/etc/crypttab": true}
+	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true,
+	"/etc/crypttab": true}
 
 // overwritten judges a path that is written to.
 func (w *walk) overwritten(p string) danger {
@@ -223,20 +236,26 @@ func (w *walk) secret(p string) bool {
 	full, _ := w.clean(p)
 	base := path.Base(full)
 	switch {
-	case strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" && base != "config",
+	case strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
+		base != "config",
 		strings.Contains(full, "/.gnupg"), strings.Contains(full, "/.aws/"), strings.Contains(full, "/.kube/"),
-		strings.Contains(full, "/.docker/config"), strings.Contains(full, "/.config/gh/"), strings.Contains(full, "/.password-store"),
-		strings.HasPrefix(full, "/etc/shadow"), strings.HasPrefix(full, "/etc/gshadow"), strings.HasPrefix(full, "/etc/sudoers"),
+		strings.Contains(full, "/.docker/config"), strings.Contains(full, "/.config/gh/"),
+		strings.Contains(full, "/.password-store"),
+		strings.HasPrefix(full, "/etc/shadow"), strings.HasPrefix(full, "/etc/gshadow"),
+		strings.HasPrefix(full, "/etc/sudoers"),
 		strings.HasPrefix(full, "/etc/ssl/private"), strings.HasPrefix(full, "/etc/ssh/ssh_host"),
 		strings.HasPrefix(full, "/proc/") && (base == "environ" || base == "mem" || hasGlob(base)),
 		strings.HasPrefix(full, "/dev/") && blockDevice(full):
 		return true
 	}
 	switch base {
-	case ".env", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519", "id_ecdsa",
-		"id_dsa", ".vault-token", "credentials", ".htpasswd", ".bash_history", ".zsh_history", "credentials.json", "service-account.json":
+	case ".env", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials",
+		"id_rsa", "id_ed25519", "id_ecdsa",
+		"id_dsa", ".vault-token", "credentials", ".htpasswd", ".bash_history", ".zsh_history",
+		"credentials.json", "service-account.json":
 		return true
 	}
-	return strings.HasPrefix(base, ".env.") && base != ".env.example" && base != ".env.sample" || strings.HasSuffix(base, ".pem") ||
+	return strings.HasPrefix(base, ".env.") && base != ".env.example" && base != ".env.sample" ||
+		strings.HasSuffix(base, ".pem") ||
 		strings.HasSuffix(base, ".key") && strings.Contains(full, "private") || strings.HasSuffix(base, ".kdbx")
 }

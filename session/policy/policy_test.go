@@ -10,7 +10,8 @@ import (
 
 // FEATURES: R61
 func TestRulesWithExamples(t *testing.T) {
-	force := Rule{Program: "git", Words: []string{"push"}, Options: []string{"-f|--force"}, Decision: Deny, Why: "history is shared",
+	force := Rule{Program: "git", Words: []string{"push"}, Options: []string{"-f|--force"}, Decision: Deny,
+		Why:     "history is shared",
 		Instead: "git push --force-with-lease", Match: []string{"git push -f", "git -C x push origin main --force"},
 		NotMatch: []string{"git push", "git fetch --force"}}
 	e, err := New(Options{Rules: []Rule{force}})
@@ -18,11 +19,13 @@ func TestRulesWithExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := e.Judge(Line{Text: "make && git push -uf origin main"})
-	if j.Verdict != Deny || j.Why != force.Why || j.Instead != force.Instead || j.Words != "git push -uf origin main" {
+	if j.Verdict != Deny || j.Why != force.Why || j.Instead != force.Instead || j.Words != "git push -uf "+
+		"origin main" {
 		t.Errorf("%+v", j)
 	}
 	force.NotMatch = append(force.NotMatch, "git push --force")
-	if _, err := New(Options{Rules: []Rule{force}}); err == nil || !strings.Contains(err.Error(), "git push --force") {
+	if _, err := New(Options{Rules: []Rule{force}}); err == nil || !strings.Contains(err.Error(), "git push "+
+		"--force") {
 		t.Errorf("an example that does not hold: %v", err)
 	}
 	for _, o := range []Options{{Preset: "soft"}, {Deny: []string{" "}}, {Rules: []Rule{{Decision: Deny}}}} {
@@ -59,8 +62,10 @@ func TestPresetOffDeniesOnlyByRule(t *testing.T) {
 
 func TestPresetBuild(t *testing.T) {
 	e := engineFor(t, "build")
-	for line, want := range map[string]Verdict{"go test ./... | tail": Allow, "make -j8": Allow, "cargo build": Allow, "git status": Allow,
-		"go build -o x . 2>err.log": Allow, "curl x": Ask, "go build > /etc/x": Ask, "rm -rf /": Deny, "go test -exec id": Ask, "pip install x": Ask} {
+	for line, want := range map[string]Verdict{"go test ./... | tail": Allow, "make -j8": Allow, "cargo " +
+		"build": Allow, "git status": Allow,
+		"go build -o x . 2>err.log": Allow, "curl x": Ask, "go build > /etc/x": Ask, "rm -rf /": Deny, "go " +
+			"test -exec id": Ask, "pip install x": Ask} {
 		if j := e.Judge(Line{Text: line, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict != want {
 			t.Errorf("%s: %+v", line, j)
 		}
@@ -68,12 +73,18 @@ func TestPresetBuild(t *testing.T) {
 }
 
 // wrap are ways to run a command: what stands for %s is the command, quoted where %q is.
-var wrap = []string{"%s", "sudo %s", "sudo -n -u root -- %s", "doas %s", "env A=b %s", "env -i %s", "nice -n 5 %s", "nohup %s", "timeout -k 1 5 %s",
-	"time %s", "stdbuf -oL %s", "setsid %s", "ionice -c2 -n 7 %s", "command %s", "exec %s", "true && %s", "false || %s", "ls; %s", "%s &", "( %s )",
-	"{ %s; }", "! %s", "if true; then %s; fi", "while true; do %s; done", "for i in 1; do %s; done", "case x in *) %s;; esac", "f() { %s; }; f",
-	"echo $( %s )", "echo ` %s `", "cat <( %s )", "x=$( %s )", "%s | cat", "ls | %s", "sh -c %q", "bash -xec %q", "eval %q", "bash <<< %q",
-	"echo %q | sh", "bash <<'EOF'\n%s\nEOF", "cat <<'EOF' | sudo sh\n%s\nEOF", "ssh host %q", "watch %q", "trap %q EXIT", "xargs %s",
-	"find . -exec %s {} \\;", "busybox %s", "su -c %q", "A=1 %s", "%s >/dev/null 2>&1", "ls\n%s", "source <(echo %q)"}
+var wrap = []string{"%s", "sudo %s", "sudo -n -u root -- %s", "doas %s", "env A=b %s", "env -i %s", "nice " +
+	"-n 5 %s", "nohup %s", "timeout -k 1 5 %s",
+	"time %s", "stdbuf -oL %s", "setsid %s", "ionice -c2 -n 7 %s", "command %s", "exec %s", "true && %s",
+	"false || %s", "ls; %s", "%s &", "( %s )",
+	"{ %s; }", "! %s", "if true; then %s; fi", "while true; do %s; done", "for i in 1; do %s; done", "case " +
+		"x in *) %s;; esac", "f() { %s; }; f",
+	"echo $( %s )", "echo ` %s `", "cat <( %s )", "x=$( %s )", "%s | cat", "ls | %s", "sh -c %q", "bash " +
+		"-xec %q", "eval %q", "bash <<< %q",
+	"echo %q | sh", "bash <<'EOF'\n%s\nEOF", "cat <<'EOF' | sudo sh\n%s\nEOF", "ssh host %q", "watch %q",
+	"trap %q EXIT", "xargs %s",
+	"find . -exec %s {} \\;", "busybox %s", "su -c %q", "A=1 %s", "%s >/dev/null 2>&1", "ls\n%s", "source " +
+		"<(echo %q)"}
 
 func fill(w, cmd string) string {
 	quoted := "'" + strings.ReplaceAll(cmd, "'", `'\''`) + "'"
@@ -84,7 +95,8 @@ func fill(w, cmd string) string {
 var (
 	names = []string{"rm", "/bin/rm", `\rm`, "'rm'", "r''m", `"rm"`, `$'\x72m'`, "r\\m"}
 	flags = []string{"-rf", "-r -f", "-fr", "--recursive --force", "'-rf'", "-Rfv", "-rf --"}
-	roots = []string{"/", "//", "/usr/..", "'/'", "/*", "~", "$HOME", `"${HOME}"`, "/./", "/etc", "/{etc,usr}", "/home/me/..", "/tmp/../etc/"}
+	roots = []string{"/", "//", "/usr/..", "'/'", "/*", "~", "$HOME", `"${HOME}"`, "/./", "/etc", "/{etc," +
+		"usr}", "/home/me/..", "/tmp/../etc/"}
 )
 
 // FEATURES: R60 R61
@@ -94,7 +106,8 @@ func TestDenialSurvivesWrapping(t *testing.T) {
 	for i, outer := range wrap {
 		for k, inner := range wrap {
 			payload := names[(i+k)%len(names)] + " " + flags[(i+2*k)%len(flags)] + " " + roots[(i*5+k)%len(roots)]
-			if inner == "time %s" || inner == "%s &" || strings.Contains(inner, "\n") || !simple(inner) && !compound(outer) {
+			if inner == "time %s" || inner == "%s &" || strings.Contains(inner, "\n") || !simple(inner) &&
+				!compound(outer) {
 				inner = "%s"
 			}
 			if strings.Contains(outer, "` ") && strings.Contains(payload, `\`) {
@@ -112,7 +125,9 @@ func TestDenialSurvivesWrapping(t *testing.T) {
 
 // simple reports whether a way to run a command is itself a simple command.
 func simple(w string) bool {
-	return w != "! %s" && !strings.HasPrefix(w, "if ") && !strings.HasPrefix(w, "for ") && !strings.ContainsAny(w, ";&|(){}!`\n") && !strings.HasPrefix(w, "A=") && !strings.Contains(w, "eval") && !strings.Contains(w, "exec") &&
+	return w != "! %s" && !strings.HasPrefix(w, "if ") && !strings.HasPrefix(w, "for ") &&
+		!strings.ContainsAny(w, ";&|(){}!`\n") && !strings.HasPrefix(w, "A=") && !strings.Contains(w,
+		"eval") && !strings.Contains(w, "exec") &&
 		!strings.HasPrefix(w, "x=") && !strings.Contains(w, "trap") && !strings.Contains(w, "<")
 }
 
@@ -171,6 +186,7 @@ func FuzzJudge(f *testing.F) {
 func BenchmarkJudge(b *testing.B) {
 	e := engineFor(b, "readonly")
 	for b.Loop() {
-		e.Judge(Line{Text: "cd src && git log --oneline -5 | grep -v merge | sort -u > /dev/null", Cwd: "/home/me", Home: "/home/me"})
+		e.Judge(Line{Text: "cd src && git log --oneline -5 | grep -v merge | sort -u > /dev/null",
+			Cwd: "/home/me", Home: "/home/me"})
 	}
 }

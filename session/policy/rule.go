@@ -103,7 +103,10 @@ func (r *Rule) matches(x *invocation) (match, maybe bool) {
 	for _, o := range r.Options {
 		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return slices.Contains(given, o) }) {
 			match = false
-			if !slices.ContainsFunc(x.argv[1:], func(a string) bool { return hasHole(a) && strings.IndexAny(a, holes) == 0 }) {
+			if !slices.ContainsFunc(x.argv[1:], func(a string) bool {
+				return hasHole(a) &&
+					strings.IndexAny(a, holes) == 0
+			}) {
 				return false, false
 			}
 			maybe = true

@@ -48,7 +48,8 @@ func (w *walk) run(argv []string, in stream) stream {
 // oddRune reports runes that look like blanks but are part of a word for the shell.
 func oddRune(r rune) bool {
 	switch {
-	case r == '\r', r == 0xa0, r == 0xad, r == 0xfeff, r >= 0x2000 && r <= 0x200f, r >= 0x2028 && r <= 0x202f, r == 0x205f, r == 0x3000,
+	case r == '\r', r == 0xa0, r == 0xad, r == 0xfeff, r >= 0x2000 && r <= 0x200f, r >= 0x2028 &&
+		r <= 0x202f, r == 0x205f, r == 0x3000,
 		r == 0x85, r >= 0x2060 && r <= 0x2064, r == 0xfffd:
 		return true
 	}
@@ -283,7 +284,8 @@ func usualSource(name, file string) bool {
 	}
 	base := path.Base(file)
 	switch base {
-	case "activate", "activate.fish", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "nvm.sh", ".envrc", "cargo-env":
+	case "activate", "activate.fish", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile",
+		".zshenv", "nvm.sh", ".envrc", "cargo-env":
 		return true
 	}
 	return strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"

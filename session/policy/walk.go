@@ -56,7 +56,8 @@ type stream struct {
 
 func newWalk(e *Engine, l Line) *walk {
 	w := &walk{engine: e, cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
-		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}}
+		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
+		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}}
 	if l.Home == "" {
 		w.home = "/home/user"
 	}
@@ -174,7 +175,8 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	for _, r := range s.Redirs {
 		if i, ok := w.redirect(r); ok {
 			in = i
-		} else if r.Op != syntax.DplOut && r.Op != syntax.DplIn && r.Op != syntax.RdrInOut && (r.N == nil || r.N.Value == "1") {
+		} else if r.Op != syntax.DplOut && r.Op != syntax.DplIn && r.Op != syntax.RdrInOut && (r.N == nil ||
+			r.N.Value == "1") {
 			away = true
 		}
 	}
@@ -229,7 +231,8 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			// With options of its own, time is the program, not the shell's word.
-			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && strings.HasPrefix(call.Args[0].Lit(), "-") {
+			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 &&
+				strings.HasPrefix(call.Args[0].Lit(), "-") {
 				return w.run(append([]string{"time"}, w.words(call.Args)...), in)
 			}
 			return w.stmt(c.Stmt, in)

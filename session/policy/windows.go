@@ -41,7 +41,8 @@ func windowsParts(text string) []string {
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case c == '\n' || c == '\r' || c == ';' || c == '|' || c == '&' || c == '(' || c == ')' || c == '{' || c == '}':
+		case c == '\n' || c == '\r' || c == ';' || c == '|' || c == '&' || c == '(' || c == ')' ||
+			c == '{' || c == '}':
 			parts = append(parts, text[from:i])
 			from = i + 1
 		}
@@ -123,7 +124,8 @@ func (w *walk) windowsCommand(argv []string) {
 		if len(args) > 0 && drive.MatchString(args[0]) {
 			w.deny(&c, "hard:device", whyDevice, useDevice)
 		}
-	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk", "diskpart", "new-partition", "clear-content-disk":
+	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk",
+		"diskpart", "new-partition", "clear-content-disk":
 		if !has("-whatif", "-?") {
 			w.deny(&c, "hard:device", whyDevice, useDevice)
 		}
@@ -136,7 +138,8 @@ func (w *walk) windowsCommand(argv []string) {
 			w.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	}
-	if len(args) > 0 && (name == "sudo" || name == "gsudo" || name == "start" || name == "call" || name == "foreach-object") {
+	if len(args) > 0 && (name == "sudo" || name == "gsudo" || name == "start" || name == "call" ||
+		name == "foreach-object") {
 		w.windowsCommand(args)
 	}
 	for i := range w.engine.rules {
@@ -145,7 +148,8 @@ func (w *walk) windowsCommand(argv []string) {
 		}
 	}
 	if w.engine.preset != Off {
-		if strings.HasPrefix(name, "$") && !strings.Contains(name, "=") && len(argv) > 0 && !strings.ContainsAny(argv[0], ".:[") && len(args) > 0 &&
+		if strings.HasPrefix(name, "$") && !strings.Contains(name, "=") && len(argv) > 0 &&
+			!strings.ContainsAny(argv[0], ".:[") && len(args) > 0 &&
 			args[0] != "=" && !strings.HasPrefix(args[0], "-") {
 			w.ask(&c, "unknown", "which program runs is not known before it runs")
 		}
@@ -157,9 +161,12 @@ func (w *walk) windowsCommand(argv []string) {
 }
 
 // windowsReads are commands and cmdlets that only read.
-var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get-childitem": true, "get-content": true, "get-location": true,
-	"get-process": true, "get-item": true, "select-string": true, "where": true, "ver": true, "hostname": true, "get-date": true,
-	"measure-object": true, "sort-object": true, "select-object": true, "write-output": true, "test-path": true, "get-command": true}
+var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get-childitem": true,
+	"get-content": true, "get-location": true,
+	"get-process": true, "get-item": true, "select-string": true, "where": true, "ver": true,
+	"hostname": true, "get-date": true,
+	"measure-object": true, "sort-object": true, "select-object": true, "write-output": true,
+	"test-path": true, "get-command": true}
 
 // fish judges fish text that bash cannot parse: its blocks are read as lists of commands.
 func (w *walk) fish(text string) stream {

@@ -8,8 +8,10 @@ import (
 )
 
 // transparent wrappers add nothing to what they run: reading stays reading.
-var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "time": true, "timeout": true, "command": true, "stdbuf": true,
-	"builtin": true, "sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "busybox": true, "xargs": true, "eval": true,
+var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "time": true, "timeout": true,
+	"command": true, "stdbuf": true,
+	"builtin": true, "sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "busybox": true,
+	"xargs": true, "eval": true,
 	"noglob": true, "nocorrect": true, "taskset": true}
 
 // runArgv judges the command that a wrapper runs.
@@ -94,7 +96,8 @@ func (w *walk) container(x *invocation) {
 				}
 			}
 		}
-		if (o.Name == "-v" || o.Name == "--volume" || o.Name == "--mount") && strings.HasPrefix(src, "/") && w.tree(src) == fatal {
+		if (o.Name == "-v" || o.Name == "--volume" || o.Name == "--mount") && strings.HasPrefix(src, "/") &&
+			w.tree(src) == fatal {
 			c := Command{Argv: x.argv}
 			w.ask(&c, "hard:container", "the container can change "+src)
 			w.record(c)
@@ -183,9 +186,12 @@ func (w *walk) found(x *invocation) []string {
 	filtered := false
 	for _, o := range x.args.Options {
 		switch o.Name {
-		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex", "-empty", "-maxdepth", "-mindepth",
-			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex", "-cmin", "-amin":
-			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" && o.Name != "-type"
+		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex",
+			"-empty", "-maxdepth", "-mindepth",
+			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex",
+			"-cmin", "-amin":
+			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" &&
+				o.Name != "-type"
 		}
 	}
 	if filtered {
@@ -214,7 +220,8 @@ func (w *walk) guess(args []string) {
 		}
 		switch {
 		case strings.HasPrefix(a, "-"):
-		case strings.ContainsAny(a, " \t") && i > 0 && (args[i-1] == "-c" || args[i-1] == "-e" || args[i-1] == "-x" ||
+		case strings.ContainsAny(a, " \t") && i > 0 && (args[i-1] == "-c" || args[i-1] == "-e" ||
+			args[i-1] == "-x" ||
 			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
 			tried++
 			w.shellGuess(a)
@@ -248,8 +255,10 @@ func (w *walk) only(f func()) {
 }
 
 // destroyers are the programs that the hard denials are about.
-var destroyers = map[string]bool{"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true, "mke2fs": true, "find": true,
-	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true, "tee": true, "busybox": true}
+var destroyers = map[string]bool{"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true,
+	"mke2fs": true, "find": true,
+	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true,
+	"tee": true, "busybox": true}
 
 // interesting reports whether a rule may deny a program of this name.
 func (e *Engine) interesting(name string) bool {

@@ -72,7 +72,8 @@ func (p *Program) Parse(words []string) Args {
 func (p *Program) long(a *Args, words []string, i int) int {
 	name, value, has := strings.Cut(words[i], "=")
 	if p.OneDash {
-		if p.set.values["-"+strings.TrimLeft(name, "-")] || p.set.argv[name] || p.set.unsafe["-"+strings.TrimLeft(name, "-")] {
+		if p.set.values["-"+strings.TrimLeft(name, "-")] || p.set.argv[name] ||
+			p.set.unsafe["-"+strings.TrimLeft(name, "-")] {
 			name = "-" + strings.TrimLeft(name, "-")
 		}
 	} else {

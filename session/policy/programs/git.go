@@ -2,38 +2,60 @@ package programs
 
 // git has a row for each subcommand that reads; every other subcommand changes something.
 var git = []Program{
-	{Name: "git", Stop: true, Values: "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix",
-		Unsafe: "-C -c --git-dir --work-tree --exec-path --config-env --namespace -p --paginate --bare", SubOnly: true,
-		Flags: "--no-pager --version --help --no-optional-locks --literal-pathspecs"},
-	{Name: "git status,git log,git show,git diff,git shortlog,git blame,git annotate,git rev-parse,git rev-list,git describe," +
-		"git ls-files,git ls-tree,git merge-base,git name-rev,git cherry,git diff-tree,git diff-index,git diff-files," +
-		"git whatchanged,git count-objects,git for-each-ref,git show-ref,git var,git version,git check-ignore,git check-attr," +
-		"git range-diff,git show-branch,git verify-commit,git verify-tag,git cat-file,git grep,git help,git fsck,git get-tar-commit-id",
-		Reads:  true,
-		Values: "-n -S -G -L -U -e -A -B --author --since --until --format --pretty --grep --max-count --date --before --after",
-		Flags:  "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged --short --branch",
-		Unsafe: "--ext-diff --textconv --output -O --open-files-in-pager --filters --show-signature --web -w-web --contents " +
+	{Name: "git", Stop: true, Values: "-C -c --git-dir --work-tree --namespace --exec-path --config-env " +
+		"--super-prefix",
+		Unsafe:  "-C -c --git-dir --work-tree --exec-path --config-env --namespace -p --paginate --bare",
+		SubOnly: true,
+		Flags:   "--no-pager --version --help --no-optional-locks --literal-pathspecs"},
+	{Name: "git status,git log,git show,git diff,git shortlog,git blame,git annotate,git rev-parse,git " +
+		"rev-list,git describe," +
+		"git ls-files,git ls-tree,git merge-base,git name-rev,git cherry,git diff-tree,git diff-index,git " +
+		"diff-files," +
+		"git whatchanged,git count-objects,git for-each-ref,git show-ref,git var,git version,git " +
+		"check-ignore,git check-attr," +
+		"git range-diff,git show-branch,git verify-commit,git verify-tag,git cat-file,git grep,git help,git " +
+		"fsck,git get-tar-commit-id",
+		Reads: true,
+		Values: "-n -S -G -L -U -e -A -B --author --since --until --format --pretty --grep --max-count " +
+			"--date --before --after",
+		Flags: "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged " +
+			"--short --branch",
+		Unsafe: "--ext-diff --textconv --output -O --open-files-in-pager --filters --show-signature --web " +
+			"-w-web --contents " +
 			"--lost-found --upload-pack --exec -i-info"},
-	{Name: "git branch", Reads: true, Values: "--contains --no-contains --merged --no-merged --points-at --sort --format",
+	{Name: "git branch", Reads: true, Values: "--contains --no-contains --merged --no-merged --points-at " +
+		"--sort --format",
 		NeedArg: "-l --list --contains --no-contains --merged --no-merged --points-at",
-		Unsafe:  "-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description --track -t"},
-	{Name: "git tag", Reads: true, NeedArg: "-l --list --contains --points-at -v --verify", Values: "-n --sort --format",
+		Unsafe: "-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream " +
+			"--edit-description --track -t"},
+	{Name: "git tag", Reads: true, NeedArg: "-l --list --contains --points-at -v --verify", Values: "-n " +
+		"--sort --format",
 		Unsafe: "-d -a -s -u -f -m -F --delete --annotate --sign --force --message --file -e --edit"},
-	{Name: "git config", Reads: true, Need: "-l --list --get --get-all --get-regexp --get-urlmatch get list", Values: "--type --default",
-		Unsafe: "--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit -f --file --blob"},
+	{Name: "git config", Reads: true, Need: "-l --list --get --get-all --get-regexp --get-urlmatch get " +
+		"list", Values: "--type --default",
+		Unsafe: "--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit -f " +
+			"--file --blob"},
 	{Name: "git remote", Reads: true, None: true}, {Name: "git remote get-url", Reads: true},
-	{Name: "git stash list,git stash show,git worktree list,git submodule status,git notes list,git notes show,git bisect log," +
-		"git bundle verify,git lfs ls-files,git lfs status,git reflog show", Reads: true, Unsafe: "--output --ext-diff --textconv"},
+	{Name: "git stash list,git stash show,git worktree list,git submodule status,git notes list,git notes " +
+		"show,git bisect log," +
+		"git bundle verify,git lfs ls-files,git lfs status,git reflog show", Reads: true, Unsafe: "--output " +
+		"--ext-diff --textconv"},
 	{Name: "git reflog", Reads: true, None: true},
 	{Name: "git symbolic-ref", Reads: true, Max: 1, Unsafe: "-d --delete -m"},
 	{Name: "git push", Values: "-o --push-option --repo --receive-pack --exec",
-		Flags: "--force --force-with-lease --force-if-includes --delete --mirror --all --tags --prune --dry-run --set-upstream " +
+		Flags: "--force --force-with-lease --force-if-includes --delete --mirror --all --tags --prune " +
+			"--dry-run --set-upstream " +
 			"--follow-tags --atomic --no-verify --quiet --verbose"},
-	{Name: "git clean", Values: "-e --exclude", Flags: "--force --dry-run --quiet --interactive", Removes: AllOperands},
-	{Name: "git clone", Values: "-u -b -c -o --upload-pack --branch --config --origin --depth --template --reference"},
+	{Name: "git clean", Values: "-e --exclude", Flags: "--force --dry-run --quiet --interactive",
+		Removes: AllOperands},
+	{Name: "git clone", Values: "-u -b -c -o --upload-pack --branch --config --origin --depth --template " +
+		"--reference"},
 	{Name: "git fetch,git pull", Values: "--upload-pack --depth -j", Flags: "--all --prune --tags"},
-	{Name: "git commit", Values: "-m -F -C -c -t --message --file --author --date --fixup --squash --reuse-message --template"},
+	{Name: "git commit", Values: "-m -F -C -c -t --message --file --author --date --fixup --squash " +
+		"--reuse-message --template"},
 	{Name: "git rm", Flags: "--cached --force --quiet --dry-run"},
-	{Name: "git stash,git add,git checkout,git switch,git restore,git reset,git revert,git merge,git cherry-pick,git apply,git am," +
-		"git init,git gc,git update-ref,git daemon,git ls-remote,git remote add,git worktree,git mv,git submodule,git bisect"},
+	{Name: "git stash,git add,git checkout,git switch,git restore,git reset,git revert,git merge,git " +
+		"cherry-pick,git apply,git am," +
+		"git init,git gc,git update-ref,git daemon,git ls-remote,git remote add,git worktree,git mv,git " +
+		"submodule,git bisect"},
 }

@@ -82,7 +82,8 @@ type sets struct {
 
 var table = sync.OnceValue(func() map[string]*Program {
 	byName := map[string]*Program{}
-	for _, group := range [][]Program{wrappers, shells, readers, writers, languages, git, tools, network, system, windows} {
+	for _, group := range [][]Program{wrappers, shells, readers, writers, languages, git, tools, network,
+		system, windows} {
 		for i := range group {
 			p := &group[i]
 			p.compile()
@@ -122,7 +123,8 @@ func (p *Program) compile() {
 		}
 	}
 	seen := map[string]bool{}
-	for _, list := range []string{p.Values, p.Flags, p.Unsafe, p.Need, p.NeedArg, p.Shell, p.Code, p.Script, p.Writes} {
+	for _, list := range []string{p.Values, p.Flags, p.Unsafe, p.Need, p.NeedArg, p.Shell, p.Code, p.Script,
+		p.Writes} {
 		for o := range strings.FieldsSeq(list) {
 			if strings.HasPrefix(o, "--") && !seen[o] {
 				seen[o] = true

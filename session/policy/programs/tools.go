@@ -2,42 +2,58 @@ package programs
 
 // tools are programs of daily building; their subcommands that read have rows.
 var tools = []Program{
-	{Name: "docker,podman,nerdctl", Values: "-H -c -l --host --context --log-level --config", Stop: true, SubOnly: true},
-	{Name: "docker ps,docker logs,docker images,docker inspect,docker version,docker info,docker top,docker stats,docker port," +
-		"docker diff,docker history,docker events,docker compose ps,docker compose logs,docker image ls,docker container ls," +
-		"docker volume ls,docker network ls,podman ps,podman logs,podman images,podman inspect,podman version,podman info",
+	{Name: "docker,podman,nerdctl", Values: "-H -c -l --host --context --log-level --config", Stop: true,
+		SubOnly: true},
+	{Name: "docker ps,docker logs,docker images,docker inspect,docker version,docker info,docker top,docker " +
+		"stats,docker port," +
+		"docker diff,docker history,docker events,docker compose ps,docker compose logs,docker image ls," +
+		"docker container ls," +
+		"docker volume ls,docker network ls,podman ps,podman logs,podman images,podman inspect,podman " +
+		"version,podman info",
 		Reads: true, Values: "-n -f --format --filter --tail --since"},
 	{Name: "docker build", Values: "-t -f --build-arg --tag --file --target --platform --label --secret"},
 	{Name: "docker compose", Values: "-f -p --file --project-name", Stop: true, SubOnly: true},
 	{Name: "kubectl,oc", Values: "-n --namespace --context --kubeconfig -s", Stop: true, SubOnly: true},
-	{Name: "kubectl get,kubectl describe,kubectl logs,kubectl version,kubectl explain,kubectl top,kubectl api-resources," +
-		"kubectl config view,kubectl config current-context,kubectl cluster-info", Reads: true, Values: "-n -o -l -c -f",
+	{Name: "kubectl get,kubectl describe,kubectl logs,kubectl version,kubectl explain,kubectl top,kubectl " +
+		"api-resources," +
+		"kubectl config view,kubectl config current-context,kubectl cluster-info", Reads: true, Values: "-n " +
+		"-o -l -c -f",
 		Unsafe: "--kubeconfig"},
 	{Name: "go", OneDash: true, Stop: true, Values: "-C", Unsafe: "-C", SubOnly: true},
 	{Name: "go version,go env,go help,go doc", OneDash: true, Reads: true, Unsafe: "-w -u -http"},
 	{Name: "go list", OneDash: true, Reads: true, Values: "-f -tags -mod",
 		Unsafe: "-toolexec -export -exec -compiled -u -mod -overlay -modfile -C"},
 	{Name: "go test,go build,go run,go vet,go install,go generate", OneDash: true,
-		Shell: "-exec -toolexec -vettool", Values: "-run -bench -count -timeout -o -tags -ldflags -gcflags -coverprofile -mod -p"},
+		Shell: "-exec -toolexec -vettool", Values: "-run -bench -count -timeout -o -tags -ldflags -gcflags " +
+			"-coverprofile -mod -p"},
 	{Name: "go mod,go get,go work,go clean,go fmt,go fix,go tool", OneDash: true},
 	{Name: "cargo,rustup", Stop: true, SubOnly: true, Values: "--config -Z -C"},
-	{Name: "cargo fmt,cargo build,cargo test,cargo check,cargo clippy,cargo run,cargo doc,cargo bench,cargo clean,cargo install",
+	{Name: "cargo fmt,cargo build,cargo test,cargo check,cargo clippy,cargo run,cargo doc,cargo bench,cargo " +
+		"clean,cargo install",
 		Values: "-p --package --features --target"},
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
-	{Name: "npm,npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest,tox,pytest,jest," +
-		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible,ansible-playbook,helm,vagrant,packer,brew,apt," +
-		"apt-get,dnf,yum,pacman,zypper,apk,snap,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az,heroku,vercel,fly,code"},
+	{Name: "npm,npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
+		"tox,pytest,jest," +
+		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible,ansible-playbook,helm," +
+		"vagrant,packer,brew,apt," +
+		"apt-get,dnf,yum,pacman,zypper,apk,snap,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
+		"heroku,vercel,fly,code"},
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
-	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 list,pip3 show,pip3 freeze," +
+	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
+		"list,pip3 show,pip3 freeze," +
 		"pip check,brew list,brew info,apt list,apt show,dpkg -l,gem list", Reads: true},
-	{Name: "dpkg", Reads: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P --install --remove --purge"},
+	{Name: "dpkg", Reads: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
+		"--install --remove --purge"},
 	{Name: "rpm", Reads: true, Need: "-q --query", Unsafe: "-i -e -U -F --install --erase --upgrade"},
 	{Name: "gh,glab", Stop: true, SubOnly: true, Values: "-R --repo"},
-	{Name: "gh api,gh issue create,gh pr create,gh issue comment,gh pr comment,gh release create", Values: "-f -F -X -H --title --body -t -b"},
-	{Name: "gh pr list,gh pr view,gh pr diff,gh pr status,gh pr checks,gh issue list,gh issue view,gh issue status,gh repo view," +
+	{Name: "gh api,gh issue create,gh pr create,gh issue comment,gh pr comment,gh release create",
+		Values: "-f -F -X -H --title --body -t -b"},
+	{Name: "gh pr list,gh pr view,gh pr diff,gh pr status,gh pr checks,gh issue list,gh issue view,gh issue " +
+		"status,gh repo view," +
 		"gh run list,gh run view,gh release list,gh release view,gh auth status,gh status,gh search", Reads: true,
 		Values: "-L -q -R --json --jq --limit --state --repo", Unsafe: "-w --web"},
-	{Name: "hg,svn,bzr,fossil,jj,cvs", Stop: true, SubOnly: true, Values: "-R --config --cwd", Unsafe: "-R --config --cwd"},
+	{Name: "hg,svn,bzr,fossil,jj,cvs", Stop: true, SubOnly: true, Values: "-R --config --cwd", Unsafe: "-R " +
+		"--config --cwd"},
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
@@ -47,23 +63,29 @@ var tools = []Program{
 
 // network programs talk to others.
 var network = []Program{
-	{Name: "curl", Values: "-A -b -c -d -D -e -E -F -H -K -m -o -Q -r -T -u -U -w -x -X -Y -y -z --data --header --request --url " +
+	{Name: "curl", Values: "-A -b -c -d -D -e -E -F -H -K -m -o -Q -r -T -u -U -w -x -X -Y -y -z --data " +
+		"--header --request --url " +
 		"--user --user-agent --max-time --cacert --form --config --proxy --data-raw --data-binary --upload-file",
 		Writes: "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr"},
 	{Name: "wget", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a"},
 	{Name: "wget2,aria2c,axel,http,https,xh,lynx,w3m,links,elinks", Values: "-o"},
 	{Name: "nc,ncat,netcat,telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
-	{Name: "socat,openssl,gpg,dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,tcpdump,rclone,s3cmd,ftp,lftp,redis-cli,mongo," +
+	{Name: "socat,openssl,gpg,dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,tcpdump,rclone,s3cmd," +
+		"ftp,lftp,redis-cli,mongo," +
 		"mongosh,mail,sendmail,mutt,xsltproc"},
 }
 
 // system programs manage the machine.
 var system = []Program{
-	{Name: "systemctl", Reads: true, Need: "status show list-units list-unit-files is-active is-enabled is-failed cat list-timers " +
+	{Name: "systemctl", Reads: true, Need: "status show list-units list-unit-files is-active is-enabled " +
+		"is-failed cat list-timers " +
 		"list-sockets list-dependencies", Values: "-t -p -n -H -M -o"},
-	{Name: "kill,pkill,killall,service,mount,umount,passwd,useradd,userdel,usermod,groupadd,visudo,chsh,crond,insmod,rmmod,modprobe," +
-		"iptables,nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit,loginctl,lp,lpr,xdg-open," +
-		"open,fuser,renice,ldconfig,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send,htop,top,btop,ncdu,ranger"},
+	{Name: "kill,pkill,killall,service,mount,umount,passwd,useradd,userdel,usermod,groupadd,visudo,chsh," +
+		"crond,insmod,rmmod,modprobe," +
+		"iptables,nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
+		"loginctl,lp,lpr,xdg-open," +
+		"open,fuser,renice,ldconfig,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
+		"htop,top,btop,ncdu,ranger"},
 	{Name: "ddclient,ddate,ddrescue-log,format"},
 }
 

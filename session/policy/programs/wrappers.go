@@ -2,23 +2,29 @@ package programs
 
 // wrappers run the command that they are given.
 var wrappers = []Program{
-	{Name: "sudo", Values: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from --role --type " +
+	{Name: "sudo", Values: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from " +
+		"--role --type " +
 		"--other-user --chdir --chroot --command-timeout", Flags: "--shell --login --preserve-env --edit --list",
 		Stop: true, Assigns: true, Run: RunArgv},
 	{Name: "doas", Values: "-u -C", Stop: true, Run: RunArgv},
-	{Name: "run0,pkexec,please,gosu,su-exec,setpriv,chpst,setuidgid,envuidgid", Values: "--user -u -g --reuid --regid",
+	{Name: "run0,pkexec,please,gosu,su-exec,setpriv,chpst,setuidgid,envuidgid", Values: "--user -u -g " +
+		"--reuid --regid",
 		Stop: true, Run: RunArgv},
 	{Name: "su", Values: "-s -g -G -w --shell --group", Shell: "-c --command --session-command", Skip: 1},
-	{Name: "runuser", Values: "-u -s -g -G --user --shell", Shell: "-c --command --session-command", Stop: true, Run: RunArgv},
+	{Name: "runuser", Values: "-u -s -g -G --user --shell", Shell: "-c --command --session-command",
+		Stop: true, Run: RunArgv},
 	{Name: "env", Values: "-u -C --unset --chdir -S --split-string", Flags: "--ignore-environment --null --debug",
 		Stop: true, Assigns: true, Run: RunArgv, Shell: "-S --split-string"},
 	{Name: "nice", Values: "-n --adjustment", Stop: true, Run: RunArgv},
 	{Name: "ionice", Values: "-c -n -p --class --classdata", Stop: true, Run: RunArgv},
 	{Name: "chrt", Values: "-T -P -D", Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "taskset", Stop: true, Run: RunArgv, Skip: 1},
-	{Name: "numactl", Values: "-m -N -C -i -l --membind --cpunodebind --physcpubind --interleave", Stop: true, Run: RunArgv},
-	{Name: "nohup,setsid,unbuffer,proot,fakeroot,fakechroot,catchsegv,dbus-run-session,dbus-launch,cpulimit,linux32,linux64," +
-		"noglob,nocorrect,builtin,winpty,rlwrap,torsocks,torify,proxychains,proxychains4,tsocks,firejail,eatmydata,ltrace",
+	{Name: "numactl", Values: "-m -N -C -i -l --membind --cpunodebind --physcpubind --interleave",
+		Stop: true, Run: RunArgv},
+	{Name: "nohup,setsid,unbuffer,proot,fakeroot,fakechroot,catchsegv,dbus-run-session,dbus-launch,cpulimit," +
+		"linux32,linux64," +
+		"noglob,nocorrect,builtin,winpty,rlwrap,torsocks,torify,proxychains,proxychains4,tsocks,firejail," +
+		"eatmydata,ltrace",
 		Stop: true, Run: RunArgv},
 	{Name: "command", Stop: true, Run: RunArgv},
 	{Name: "exec", Values: "-a", Stop: true, Run: RunArgv},
@@ -26,12 +32,14 @@ var wrappers = []Program{
 		Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "time", Values: "-f --format", Writes: "-o --output", Stop: true, Run: RunArgv},
 	{Name: "stdbuf", Values: "-i -o -e --input --output --error", Stop: true, Run: RunArgv},
-	{Name: "unshare", Values: "-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --propagation --setgroups",
+	{Name: "unshare", Values: "-S -G -R -w --setuid --setgid --root --wd --map-user --map-group " +
+		"--propagation --setgroups",
 		Stop: true, Run: RunArgv},
 	{Name: "nsenter", Values: "-t -S -G --target", Stop: true, Run: RunArgv},
 	{Name: "setarch", Stop: true, Run: RunArgv},
 	{Name: "prlimit", Values: "-p -o --pid --output", Stop: true, Run: RunArgv},
-	{Name: "flock", Values: "-w -E --timeout --conflict-exit-code", Shell: "-c --command", Run: RunArgv, Skip: 1, Stop: true},
+	{Name: "flock", Values: "-w -E --timeout --conflict-exit-code", Shell: "-c --command", Run: RunArgv,
+		Skip: 1, Stop: true},
 	{Name: "chroot", Values: "--userspec --groups", Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "watch", Values: "-n -q --interval --equexit", Stop: true, Run: RunShell,
 		Flags: "--differences --exec --beep --color --errexit --chgexit --no-title --precise"},
@@ -41,9 +49,11 @@ var wrappers = []Program{
 	{Name: "systemd-run", Values: "-p -u -H -M -E --property --unit --uid --gid --setenv --slice --description " +
 		"--working-directory --on-calendar --on-active", Stop: true, Run: RunArgv},
 	{Name: "caffeinate", Values: "-t -w", Stop: true, Run: RunArgv},
-	{Name: "xargs", Values: "-I -n -P -L -s -d -E -a --replace --max-args --max-procs --max-lines --max-chars --delimiter " +
+	{Name: "xargs", Values: "-I -n -P -L -s -d -E -a --replace --max-args --max-procs --max-lines " +
+		"--max-chars --delimiter " +
 		"--arg-file", Stop: true, Run: RunArgv},
-	{Name: "parallel,sem", Values: "-j -I -a -S --jobs --arg-file --sshlogin --joblog --results --delay --timeout -n -N -L " +
+	{Name: "parallel,sem", Values: "-j -I -a -S --jobs --arg-file --sshlogin --joblog --results --delay " +
+		"--timeout -n -N -L " +
 		"--colsep", Stop: true, Run: RunShell, StdinRun: true, Lang: "sh"},
 	{Name: "ssh,mosh,autossh", Values: "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", Stop: true,
 		Run: RunShell, Skip: 1},
@@ -54,17 +64,23 @@ var wrappers = []Program{
 	{Name: "perf", Stop: true, SubOnly: true},
 	{Name: "conda run,micromamba run,mamba run", Values: "-n -p --name --prefix --cwd", Stop: true, Run: RunArgv},
 	{Name: "conda,mamba,micromamba"},
-	{Name: "poetry run,pipenv run,uv run,pdm run,hatch run,rye run,bundle exec,npm exec,pnpm exec,yarn exec,nix run," +
+	{Name: "poetry run,pipenv run,uv run,pdm run,hatch run,rye run,bundle exec,npm exec,pnpm exec,yarn exec," +
+		"nix run," +
 		"mise exec,direnv exec,rbenv exec,pyenv exec", Stop: true, Run: RunArgv},
 	{Name: "poetry,pipenv,uv,pdm,hatch,rye,bundle,pnpm,yarn,mise,direnv,rbenv,pyenv"},
 	{Name: "nix-shell", Shell: "--run --command", Values: "-p -A -I"},
 	{Name: "nix develop", Argv: "-c --command"},
-	{Name: "docker exec,podman exec,docker compose exec", Values: "-e -u -w --env --user --workdir --env-file --detach-keys",
+	{Name: "docker exec,podman exec,docker compose exec", Values: "-e -u -w --env --user --workdir " +
+		"--env-file --detach-keys",
 		Stop: true, Run: RunArgv, Skip: 1},
-	{Name: "docker run,podman run,nerdctl run,docker create,podman create", Values: "-v -e -p -w -u -h -l -m -c --volume --env " +
-		"--publish --workdir --user --name --hostname --label --memory --network --net --entrypoint --mount --env-file " +
-		"--platform --cpus --restart --device --add-host --cap-add --cap-drop --security-opt --tmpfs --shm-size --ulimit " +
-		"--pull --gpus --ipc --pid --log-driver --log-opt --group-add --link --dns --ip --expose --cidfile --runtime --userns",
+	{Name: "docker run,podman run,nerdctl run,docker create,podman create", Values: "-v -e -p -w -u -h -l " +
+		"-m -c --volume --env " +
+		"--publish --workdir --user --name --hostname --label --memory --network --net --entrypoint --mount " +
+		"--env-file " +
+		"--platform --cpus --restart --device --add-host --cap-add --cap-drop --security-opt --tmpfs " +
+		"--shm-size --ulimit " +
+		"--pull --gpus --ipc --pid --log-driver --log-opt --group-add --link --dns --ip --expose --cidfile " +
+		"--runtime --userns",
 		Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "kubectl exec,oc exec", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
 	{Name: "tmux run-shell,tmux run,tmux if-shell", Values: "-t -d -c", Run: RunShell},
@@ -74,7 +90,8 @@ var wrappers = []Program{
 	{Name: "screen", Values: "-S -c -e -h -p -s -t -T -X", Stop: true, Run: RunArgv},
 	{Name: "flatpak run,snap run,distrobox enter,toolbox run", Argv: "--"},
 	{Name: "chronic,ifne,errno,ts,vidir,vipe", Stop: true, Run: RunArgv},
-	{Name: "hyperfine", Values: "-w -m -M -r --warmup --runs --export-json --export-markdown --style -N", Run: RunFirstShell,
+	{Name: "hyperfine", Values: "-w -m -M -r --warmup --runs --export-json --export-markdown --style -N",
+		Run:   RunFirstShell,
 		Shell: "-p -c -s --prepare --cleanup --setup"},
 	{Name: "git bisect run", Run: RunArgv, Stop: true},
 	{Name: "git submodule foreach", Run: RunShell, Stop: true},
@@ -85,12 +102,15 @@ var wrappers = []Program{
 
 // shells read shell text from -c, from a file or from standard input.
 var shells = []Program{
-	{Name: "sh,bash,dash,zsh,ksh,mksh,ash,rbash,yash,oksh,lksh,posh,bash.exe", Values: "-o -O +o +O --rcfile --init-file",
+	{Name: "sh,bash,dash,zsh,ksh,mksh,ash,rbash,yash,oksh,lksh,posh,bash.exe", Values: "-o -O +o +O " +
+		"--rcfile --init-file",
 		Stop: true, Run: RunScript, Lang: "sh", StdinRun: true},
 	{Name: "fish,csh,tcsh,nu,elvish,xonsh,rc,es", Shell: "-c --command -C --init-command", Stop: true,
 		Run: RunScript, Lang: "sh", StdinRun: true},
-	{Name: "pwsh,powershell", Values: "-c -Command -command -f -File -file -ExecutionPolicy -ep -EncodedCommand -enc -e -ec " +
-		"-WorkingDirectory", Code: "-c -Command -command -C", OneDash: true, Stop: true, Lang: "powershell", StdinRun: true},
+	{Name: "pwsh,powershell", Values: "-c -Command -command -f -File -file -ExecutionPolicy -ep " +
+		"-EncodedCommand -enc -e -ec " +
+		"-WorkingDirectory", Code: "-c -Command -command -C", OneDash: true, Stop: true, Lang: "powershell",
+		StdinRun: true},
 	{Name: "cmd", Stop: true, Lang: "cmd", StdinRun: true},
 	{Name: "at,batch", Values: "-f -q -t", Lang: "sh", StdinRun: true, Script: "-f"},
 	{Name: "crontab", Values: "-u", Reads: true, Need: "-l", Unsafe: "-e -r", Run: RunScript, Lang: "cron"},

@@ -2,16 +2,20 @@ package programs
 
 // writers change files.
 var writers = []Program{
-	{Name: "rm", Flags: "--recursive --force --no-preserve-root --preserve-root --one-file-system --interactive --verbose --dir",
+	{Name: "rm", Flags: "--recursive --force --no-preserve-root --preserve-root --one-file-system " +
+		"--interactive --verbose --dir",
 		Removes: AllOperands},
 	{Name: "rmdir,unlink,trash,trash-put,srm,wipe", Removes: AllOperands},
 	{Name: "shred", Values: "-n -s --iterations --size --random-source", Flags: "--remove", WriteTo: AllOperands},
 	{Name: "mv", Values: "-S --suffix", Writes: "-t --target-directory", WriteTo: LastOperand},
-	{Name: "cp,install,ln,gcp", Values: "-S --suffix -m -o -g --mode --owner --group", Writes: "-t --target-directory",
+	{Name: "cp,install,ln,gcp", Values: "-S --suffix -m -o -g --mode --owner --group", Writes: "-t " +
+		"--target-directory",
 		Flags: "--no-preserve --recursive --archive --force", WriteTo: LastOperand},
-	{Name: "rsync", Values: "-f -T -B --exclude --include --filter --backup-dir --log-file --rsync-path --port --password-file " +
+	{Name: "rsync", Values: "-f -T -B --exclude --include --filter --backup-dir --log-file --rsync-path " +
+		"--port --password-file " +
 		"--files-from --exclude-from --include-from --bwlimit --timeout --chmod --chown", Shell: "-e --rsh",
-		Flags: "--delete --archive --delete-after --delete-before --delete-excluded --delete-during", WriteTo: LastOperand},
+		Flags:   "--delete --archive --delete-after --delete-before --delete-excluded --delete-during",
+		WriteTo: LastOperand},
 	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -S -X", WriteTo: LastOperand},
 	{Name: "tee", Flags: "--append --ignore-interrupts", WriteTo: AllOperands},
 	{Name: "sponge,truncate", Values: "-s -r --size --reference", WriteTo: AllOperands},
@@ -19,14 +23,19 @@ var writers = []Program{
 		Values: "-m -r -d -t -Z --mode --reference --date"},
 	{Name: "chmod,chown,chgrp,chattr,setfacl", Flags: "--recursive --preserve-root --no-preserve-root --verbose"},
 	{Name: "dd"},
-	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs,newfs_apfs,newfs_hfs",
+	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs," +
+		"newfs_apfs,newfs_hfs",
 		Values: "-L -t -b -n -U -m -E -O -F32 --label", WriteTo: AllOperands},
 	{Name: "wipefs", Values: "-o -t --offset --types", Flags: "--all --force"},
-	{Name: "blkdiscard,badblocks,fdisk,sfdisk,cfdisk,sgdisk,gdisk,cgdisk,pvcreate,pvremove,vgremove,lvremove,zpool," +
-		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup,losetup,flashrom",
+	{Name: "blkdiscard,badblocks,fdisk,sfdisk,cfdisk,sgdisk,gdisk,cgdisk,pvcreate,pvremove,vgremove," +
+		"lvremove,zpool," +
+		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup," +
+		"losetup,flashrom",
 		Values: "-t -s -o -n -Z-type --label --cipher --key-size --key-file --type"},
-	{Name: "tar,bsdtar,gtar", Values: "-f -C -T -X -b -g -H -N -K --file --directory --files-from --exclude --transform",
-		Shell: "--checkpoint-action --to-command -I --use-compress-program -F --info-script --new-volume-script --rsh-command " +
+	{Name: "tar,bsdtar,gtar", Values: "-f -C -T -X -b -g -H -N -K --file --directory --files-from --exclude " +
+		"--transform",
+		Shell: "--checkpoint-action --to-command -I --use-compress-program -F --info-script " +
+			"--new-volume-script --rsh-command " +
 			"--rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
 		Unsafe: "-x -c -r -u -A --extract --create --delete --append --update"},
 	{Name: "zip,7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "-TT --unzip-command --rsh-command"},
