@@ -388,3 +388,21 @@ func TestAPromptThatIsNotPrinted(t *testing.T) {
 	s.pass(time.Second)
 	s.want(t, "reads")
 }
+
+// A line that was taken back ran all the same, and the interrupt cost the prompt's mark: the next line
+// is typed once the shell is seen to read.
+//
+// FAULT: A10
+func TestInterruptThatCostsThePromptsMark(t *testing.T) {
+	s := newStage()
+	s.probe = Probe{Known: true, Shell: true, Reads: true}
+	first := s.give(t, &Line{})
+	s.m.Drop(first)
+	s.begins()
+	s.view.Done, s.view.LastOutput = true, s.view.Now // its end was told, and nothing after that
+	s.give(t, &Line{Wait: true})
+	s.pass(holdTime + 5*time.Second)
+	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, `line, keys "\x03", over, reads, line`) {
+		t.Errorf("the next line was not typed: %s", log)
+	}
+}
