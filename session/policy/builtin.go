@@ -55,12 +55,18 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		for _, a := range args {
 			if name, text, ok := strings.Cut(a, "="); ok {
 				w.shellText(text, "the alias "+name)
+				w.aliases[name] = strings.Fields(text)
 				if w.engine.preset != Off && w.engine.preset != Hard {
 					w.ask(c, "environment", "an alias changes what later commands run")
 				}
 			}
 		}
 		return none, true
+	case "hash":
+		if len(args) > 2 && args[0] == "-p" {
+			w.aliases[args[2]] = []string{args[1]}
+		}
+		return none, false
 	case "shift":
 		if len(w.args) > 0 {
 			w.args = w.args[1:]

@@ -278,12 +278,18 @@ func (w *walk) callFunction(body *syntax.Stmt, argv []string, in stream) stream 
 
 // declClause judges export, declare, local, readonly and typeset.
 func (w *walk) declClause(d *syntax.DeclClause) {
+	reference := false
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
-			w.hidden(w.text(a.Value))
+			text := w.text(a.Value)
+			w.hidden(text)
+			reference = reference || strings.HasPrefix(text, "-") && strings.Contains(text, "n")
 			continue
 		}
 		w.assign(a, true)
+		if reference && a.Name != nil {
+			w.scope.put(a.Name.Value, hole)
+		}
 	}
 	w.run([]string{d.Variant.Value}, stream{})
 }

@@ -11,7 +11,7 @@ var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child
 	"rm_r|remove|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
-var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
+var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
 // code judges code of another language by the commands that it names.
 func (w *walk) code(lang, text string, x *invocation) {
@@ -48,7 +48,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {
-		in := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(p, "%x"), "qx"), "qw")
+		in := strings.TrimLeft(p, "%qxw")
 		in = in[1 : len(in)-1]
 		in = ansiC(in)
 		all = append(all, in)
@@ -81,6 +81,9 @@ func (w *walk) bang(lang, text string) {
 	if lang == "make" {
 		if _, rest, ok := strings.Cut(text, "$(shell "); ok {
 			w.shellText(strings.TrimSuffix(rest, ")"), "make")
+		}
+		if _, recipe, ok := strings.Cut(text, ":"); ok {
+			w.only(func() { w.source(strings.TrimLeft(recipe, "=;\t ")) })
 		}
 		return
 	}

@@ -55,10 +55,22 @@ func (w *walk) hard(c *Command, x *invocation) {
 		}
 	case "git":
 		if len(x.words) > 1 && x.words[1] == "clean" && !x.args.Has("-n", "--dry-run") {
+			cwd := w.cwd
+			if len(x.argv) > 3 && x.argv[1] == "-C" {
+				w.changeDir(x.argv[2:3])
+			}
 			w.trees(c, x.args.Operands)
+			if w.cwd != "" && len(x.args.Operands) == 0 {
+				w.trees(c, []string{w.cwd})
+			}
+			w.cwd = cwd
 		}
 		if strings.HasPrefix(joinWords(x.words), "git checkout") {
 			return
+		}
+	case "tar", "bsdtar", "gtar":
+		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {
+			w.target(c, file)
 		}
 	case "dd":
 		for _, a := range x.argv[1:] {

@@ -23,6 +23,12 @@ func (w *walk) run(argv []string, in stream) stream {
 	if body := w.funcs[name]; body != nil {
 		return w.callFunction(body, argv, in)
 	}
+	if words := w.aliases[name]; len(words) > 0 && words[0] != name {
+		return w.run(append(words[:len(words):len(words)], argv[1:]...), in)
+	}
+	if words := w.aliases[name]; len(words) > 0 {
+		argv = append(words[:len(words):len(words)], argv[1:]...)
+	}
 	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
 		w.unknown(argv, "which program runs is not known before it runs")
 		if hasHole(name) {
@@ -142,6 +148,10 @@ func (w *walk) children(c *Command, x *invocation) stream {
 			w.target(c, o.Value)
 		}
 	}
+	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.is {
+		x.children = true
+		return w.shellText(x.in.text, x.name)
+	}
 	operands := x.args.Operands
 	if len(operands) > row.Skip {
 		operands = operands[row.Skip:]
@@ -156,6 +166,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	case programs.RunShell:
 		if len(operands) > 0 {
 			x.children = true
+			feed := w.feed
+			defer func() { w.feed = feed }()
+			w.feed = x.in
 			return w.shellText(strings.Join(operands, " "), x.name)
 		}
 	case programs.RunFirstShell:
@@ -248,6 +261,9 @@ func (w *walk) script(operands []string, x *invocation) stream {
 		args := w.args
 		w.args = operands[min(len(operands), 2):]
 		defer func() { w.args = args }()
+		feed := w.feed
+		defer func() { w.feed = feed }()
+		w.feed = x.in
 		return w.shellText(operands[0], x.name)
 	}
 	if x.name != "fish" || !x.children {

@@ -35,6 +35,8 @@ type walk struct {
 	steps   int
 	spent   int
 	nested  int
+	aliases map[string][]string
+	feed    stream            // standard input of shell text
 	pipes   map[string]string // what stands behind the names of process substitutions
 	cache   map[*syntax.CmdSubst]string
 	guessed bool // a default stood for a variable that is not known
@@ -57,7 +59,7 @@ type stream struct {
 func newWalk(e *Engine, l Line) *walk {
 	w := &walk{engine: e, cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
-		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}}
+		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{}}
 	if l.Home == "" {
 		w.home = "/home/user"
 	}
@@ -126,7 +128,7 @@ func (w *walk) source(text string) stream {
 		}
 		return stream{text: hole, is: true}
 	}
-	return w.stmts(file.Stmts, stream{})
+	return w.stmts(file.Stmts, w.feed)
 }
 
 func clip(s string) string {

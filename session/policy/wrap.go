@@ -18,8 +18,11 @@ var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "ti
 func (w *walk) runArgv(operands []string, x *invocation) stream {
 	out := stream{text: hole, is: true}
 	if x.row.Assigns {
-		env := w.env
-		defer func() { w.env = env }()
+		env, cwd := w.env, w.cwd
+		defer func() { w.env, w.cwd = env, cwd }()
+		if dir, ok := x.args.Get("-C", "--chdir", "-D"); ok && (x.name == "env" || x.name == "sudo") {
+			w.changeDir([]string{dir})
+		}
 		for len(operands) > 0 {
 			name, value, ok := strings.Cut(operands[0], "=")
 			if !ok || name == "" {

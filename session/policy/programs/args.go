@@ -72,7 +72,7 @@ func (p *Program) Parse(words []string) Args {
 func (p *Program) long(a *Args, words []string, i int) int {
 	name, value, has := strings.Cut(words[i], "=")
 	if p.OneDash {
-		if p.set.values["-"+strings.TrimLeft(name, "-")] || p.set.argv[name] ||
+		if p.set.values["-"+strings.TrimLeft(name, "-")] || p.set.argv["-"+strings.TrimLeft(name, "-")] ||
 			p.set.unsafe["-"+strings.TrimLeft(name, "-")] {
 			name = "-" + strings.TrimLeft(name, "-")
 		}

@@ -24,7 +24,7 @@ var languages = []Program{
 		Lang: "vim"},
 	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "other"},
 	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
-	{Name: "gdb,lldb", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim"},
+	{Name: "gdb,lldb", Argv: "-args", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim"},
 	{Name: "make,gmake,bmake", Values: "-C -f -j -l -o -W -I --directory --file --makefile --jobs",
 		Code: "--eval -E", Lang: "make"},
 	{Name: "sqlite3", Code: "-cmd", Values: "-separator -init", OneDash: true, Lang: "sql"},

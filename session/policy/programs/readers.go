@@ -34,7 +34,7 @@ var readers = []Program{
 		"--before-context --context --include --exclude --exclude-dir --exclude-from --label --color"},
 	{Name: "rg,ripgrep", Reads: true, Values: "-e -f -g -t -T -m -A -B -C -j -M -r -E -d --regexp --file " +
 		"--glob --type --max-count " +
-		"--context --max-depth --replace --sort --color --iglob", Unsafe: "--pre --hostname-bin -z --search-zip"},
+		"--context --max-depth --replace --sort --color --iglob", Shell: "--pre", Unsafe: "--hostname-bin -z --search-zip"},
 	{Name: "ag", Reads: true, Values: "-A -B -C -G -m --ignore", Unsafe: "--pager"},
 	{Name: "ack", Reads: true, Values: "-A -B -C -m", Unsafe: "--pager --ackrc --output"},
 	{Name: "fd,fdfind", Reads: true, Values: "-e -t -d -E -c -S -j --extension --type --max-depth --exclude",

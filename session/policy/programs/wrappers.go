@@ -83,6 +83,7 @@ var wrappers = []Program{
 		"--runtime --userns",
 		Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "kubectl exec,oc exec", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
+	{Name: "tmux send-keys,tmux send", Values: "-t -N", Run: RunShell},
 	{Name: "tmux run-shell,tmux run,tmux if-shell", Values: "-t -d -c", Run: RunShell},
 	{Name: "tmux new-session,tmux new,tmux new-window,tmux neww,tmux split-window,tmux splitw,tmux respawn-pane",
 		Values: "-t -s -n -c -e -x -y -F -l -p", Run: RunShell},
