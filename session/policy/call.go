@@ -129,14 +129,13 @@ func (w *walk) hidden(text string) {
 
 // perhapsShell judges text that may be run: what would be denied is asked about.
 func (w *walk) perhapsShell(text, how string) {
-	before, quiet := w.worst, w.quiet
+	quiet := w.quiet
 	w.quiet = true
 	if strings.HasPrefix(text, "\"") {
 		text = ": " + text
 	}
 	w.shellText(text, how)
 	w.quiet = quiet
-	_ = before
 }
 
 // redirect follows a redirection. It returns the standard input that it gives, if it does.

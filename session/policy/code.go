@@ -129,6 +129,8 @@ func (w *walk) sed(text string, x *invocation) {
 // operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
 func (w *walk) operandCode(x *invocation) {
 	switch {
+	case x.name == "cmd" && len(x.args.Operands) > 0:
+		w.only(func() { w.windowsCommand(x.argv) })
 	case x.row.Lang == "vim":
 		for _, o := range x.args.Operands {
 			if text, ok := strings.CutPrefix(o, "+"); ok {

@@ -112,7 +112,7 @@ var shells = []Program{
 		"-EncodedCommand -enc -e -ec " +
 		"-WorkingDirectory", Code: "-c -Command -command -C", OneDash: true, Stop: true, Lang: "powershell",
 		StdinRun: true},
-	{Name: "cmd", Stop: true, Lang: "cmd", StdinRun: true},
+	{Name: "cmd", Stop: true, Lang: "cmd"},
 	{Name: "at,batch", Values: "-f -q -t", Lang: "sh", StdinRun: true, Script: "-f"},
 	{Name: "crontab", Values: "-u", Reads: true, Need: "-l", Unsafe: "-e -r", Run: RunScript, Lang: "cron"},
 	{Name: "eval", Run: RunShell, Lang: "sh", Stop: true},

@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// either joins the outputs of branches of which one is taken.
+func either(out ...stream) stream {
+	var got stream
+	for _, o := range out {
+		if o.is && got.is && o.text != got.text {
+			o.text = hole
+		}
+		if o.is {
+			got = o
+		}
+	}
+	return got
+}
+
+// aside follows what runs in a process of its own: nothing that it assigns is seen outside.
+func (w *walk) aside(f func() stream) stream {
+	mark, cwd := w.scope.mark(), w.cwd
+	out := f()
+	w.scope.undo(mark)
+	w.cwd = cwd
+	return out
+}
+
+// branch follows what may run or not.
+func (w *walk) branch(f func() stream) stream {
+	mark, cwd := w.scope.mark(), w.cwd
+	out := f()
+	w.scope.blur(mark)
+	if cwd != w.cwd {
+		w.cwd = ""
+	}
+	return out
+}
+
+// binary follows lists and pipes, which the parser nests to the left, in a loop.
+func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
+	type link struct {
+		op   syntax.BinCmdOperator
+		stmt *syntax.Stmt
+	}
+	var chain []link
+	first := c.X
+	for {
+		chain = append(chain, link{c.Op, c.Y})
+		inner, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || len(first.Redirs) > 0 || first.Background || (c.Op < syntax.Pipe) != (inner.Op < syntax.Pipe) {
+			break
+		}
+		c, first = inner, inner.X
+	}
+	piped := chain[0].op == syntax.Pipe || chain[0].op == syntax.PipeAll
+	if piped {
+		w.forks++
+		defer func() { w.forks-- }()
+		out := w.aside(func() stream { return w.stmt(first, in) })
+		for i := len(chain) - 1; i >= 0; i-- {
+			if !out.is {
+				out = stream{text: hole, is: true}
+			}
+			next := chain[i].stmt
+			prev := out
+			out = w.branch(func() stream { return w.stmt(next, prev) })
+		}
+		return out
+	}
+	outs := []string{}
+	got := false
+	add := func(o stream) {
+		if o.is {
+			outs, got = append(outs, o.text), true
+		}
+	}
+	add(w.stmt(first, in))
+	for i := len(chain) - 1; i >= 0; i-- {
+		if chain[i].op == syntax.OrStmt {
+			add(w.branch(func() stream { return w.stmt(chain[i].stmt, in) }))
+		} else {
+			add(w.stmt(chain[i].stmt, in))
+		}
+	}
+	return stream{text: strings.Join(outs, ""), is: got}
+}
+
+func (w *walk) ifClause(c *syntax.IfClause, in stream) stream {
+	var outs []stream
+	for ; c != nil; c = c.Else {
+		w.stmts(c.Cond, in)
+		then := c.Then
+		outs = append(outs, w.branch(func() stream { return w.stmts(then, in) }))
+	}
+	return either(outs...)
+}
+
+// forget makes unknown what a loop assigns: a later round sees it.
+func (w *walk) forget(n syntax.Node) {
+	if w.steps > maxSteps {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		w.steps++
+		if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.scope.get(a.Name.Value).set {
+			w.scope.put(a.Name.Value, hole)
+		}
+		return w.steps < 2*maxSteps
+	})
+}
+
+func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
+	w.forget(&syntax.Block{Stmts: c.Do})
+	loop, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			w.inside(l.Init)
+			w.inside(l.Cond)
+			w.inside(l.Post)
+		}
+		return w.branch(func() stream { return w.stmts(c.Do, in) })
+	}
+	items := w.words(loop.Items)
+	if !loop.InPos.IsValid() {
+		items = w.args
+		if items == nil {
+			items = []string{hole}
+		}
+	}
+	if len(items) > 8 || w.steps > maxSteps || c.Select {
+		items = append([]string{}, summary(items))
+	}
+	var outs []string
+	got := false
+	for _, item := range items {
+		w.scope.put(loop.Name.Value, item)
+		if o := w.branch(func() stream { return w.stmts(c.Do, in) }); o.is {
+			outs, got = append(outs, o.text), true
+		}
+	}
+	return stream{text: strings.Join(outs, ""), is: got}
+}
+
+// summary stands for one of many words: their common beginning, and what is not known.
+func summary(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	common := items[0]
+	for _, s := range items {
+		for !strings.HasPrefix(s, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	return common + someText
+}
