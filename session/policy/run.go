@@ -72,9 +72,6 @@ type invocation struct {
 	in    stream
 
 	children bool // it ran commands that were judged on their own
-	safe     bool // it is one of the wrappers that add nothing to what they run
-	top      *programs.Args
-	topRow   *programs.Program
 }
 
 // resolve finds the row of a program or its subcommand.

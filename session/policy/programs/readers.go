@@ -69,7 +69,8 @@ var readers = []Program{
 	{Name: "umask,hash,alias,export,set,shopt,dirs,history,ulimit,enable,complete,bind,stty,trap",
 		Reads: true, None: true,
 		Unsafe: "-r -d -c -f -n -a -w -x -o -s -u -m -F -C"},
-	{Name: "command-v", Reads: true},
+	{Name: "ulimit", Reads: true, None: true},
+	{Name: "history", Reads: true, Max: 1, Unsafe: "-c -d -a -n -r -w -s -p"},
 	{Name: "dmesg", Reads: true, Unsafe: "-C -c -D -E -n --clear --read-clear --console-off --console-on " +
 		"--console-level"},
 	{Name: "journalctl", Reads: true, Values: "-u -n -p -t -b -S -U -o -g --since --until",
