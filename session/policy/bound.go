@@ -5,7 +5,7 @@ import "strings"
 // Limits of what is parsed. The parser calls itself for each level of nesting, so that a level costs
 // stack: lines beyond these limits are asked about unparsed. People and agents stay far below.
 const (
-	maxBytes  = 256 << 10
+	maxBytes  = 64 << 10
 	maxDepth  = 150
 	maxChain  = 3000 // operators in a row that the parser nests: &&, ||, |, unary signs, assignments
 	maxHeredo = 200
