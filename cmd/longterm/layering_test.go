@@ -26,6 +26,7 @@ var layers = []struct {
 	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},
 	{"/session/notify", nil, "a leaf: it is told what there is to tell"},
 	{"/session/spelling", nil, "a leaf"},
+	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
