@@ -30,6 +30,8 @@ type Spec struct {
 	EscSearches bool
 	// RingsWhenEmpty says that the editor rings where there is nothing to kill.
 	RingsWhenEmpty bool
+	// KillDraws says that killing a line that is empty draws the prompt on another row.
+	KillDraws bool
 	// ReadsBriefly says that the kernel does not tell which of the shell's waits are for a moment only:
 	// the limit of a read is an alarm.
 	ReadsBriefly bool
@@ -76,7 +78,7 @@ var specs = map[Kind]*Spec{
 	Ksh: {
 		names:    []string{"ksh", "ksh93", "rksh", "ksh93u+m"},
 		profiles: [][]string{{"ksh", "ksh93", "mksh"}},
-		Edits:    true, NeedsSane: true, RawAtPrompt: true, ReadsBriefly: true,
+		Edits:    true, NeedsSane: true, RawAtPrompt: true, KillDraws: true, ReadsBriefly: true,
 		quality: Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
 		source: ".", again: againSh, repair: repairSh, wrap: wrapSh,
 	},

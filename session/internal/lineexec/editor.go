@@ -108,9 +108,11 @@ func (e *editor) commandEnded(h Host) {
 	if !e.replied {
 		return
 	}
-	e.replied = false
+	// Whether the editor has taken the terminal over can change between a look and the flush, and
+	// the flush can leave it in the middle of a sequence: it is cleared in any case.
+	e.replied, e.leaked = false, true
 	p := h.Probe()
-	if e.leaked = !p.Known || !p.Canonical; e.leaked || e.left == leftNothing {
+	if !p.Known || !p.Canonical || e.left == leftNothing {
 		_ = h.Do(Action{Kind: ActFlush})
 	}
 }
@@ -138,6 +140,8 @@ func (e *editor) clear(k shell.Kind) (clearing, []byte) {
 		return clearByKeys, []byte{abort, killLine}
 	case e.left == leftAhead && k.Spec().RingsWhenEmpty && !ended:
 		return clearByKeys, []byte{' ', killLine}
+	case e.leaked && !k.Spec().KillDraws: // the first one may end a sequence that was cut
+		return clearByKeys, []byte{killLine, killLine}
 	case e.left != leftNothing || e.leaked || ended:
 		return clearByKeys, []byte{killLine}
 	}

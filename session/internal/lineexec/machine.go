@@ -98,6 +98,10 @@ func (m *Machine) next(v *View) {
 		m.wake(wait)
 		return
 	}
+	if m.editor.leaked {
+		p := m.host.Probe()
+		m.editor.leaked = !p.Known || !p.Canonical // else the editor has not begun, and took nothing
+	}
 	clear, keys := m.editor.clear(v.Kind)
 	if clear == clearByInterrupt {
 		m.interruptEditor(v)
