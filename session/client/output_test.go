@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -54,7 +55,10 @@ func TestFollowGoesOn(t *testing.T) {
 		all[i] = byte(rng.IntN(256))
 	}
 	const forgotten, begin = 700, 500
+	var mu sync.Mutex // each connection is answered by a goroutine of its own
 	_, c := newFake(t, prints(t, all, forgotten, 4096, func() int {
+		mu.Lock()
+		defer mu.Unlock()
 		if rng.IntN(3) > 0 {
 			return -1
 		}
