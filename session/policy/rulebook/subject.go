@@ -1,0 +1,77 @@
+package rulebook
+
+import "github.com/longterm-dev/longterm/session/policy"
+
+// Subject is whom and what rules are chosen for.
+type Subject struct {
+	Agent   string            // label of an agent; "" is a person
+	Session string            // name or id; "" is none
+	Labels  map[string]string // of the session
+	Cwd     string            // absolute; "" if unknown: then no project's file counts
+	Start   string            // where the session began, absolute; projects' files above it count too
+	Home    string            // absolute; "" if unknown
+	Policy  string            // preset or name of a section that was asked for; "" is none
+}
+
+// person says that nobody but the one who types is to be asked.
+func (s *Subject) person() bool { return s.Agent == "" && s.Policy == "" }
+
+// Sources say where the rules of an engine come from.
+type Sources struct {
+	Preset policy.Preset // in effect: the strictest of those that count
+	From   string        // where it comes from: "FILE:LINE", "--policy", or "" for what is built in
+	Files  []FileStatus  // that were looked at, the person's own first
+	Rules  []Entry       // in effect, in the order in which they are judged
+	Idle   []Entry       // that are not: expired, or a project's that allows and is not trusted
+	soft   bool          // questions of the preset are for agents; this is a person
+	byName map[string]int
+}
+
+// Entry is a rule and where it stands.
+type Entry struct {
+	policy.Rule
+	File    string
+	Line    int
+	Column  int
+	Section string // name of the section; "" is for everybody
+	Why     string // of one that is idle: why it does not count
+}
+
+// FileStatus says what became of a file.
+type FileStatus struct {
+	File     string   `json:"file"`
+	Using    string   `json:"using"` // "file", "kept" (the last one that was in order), "none" (there is none), "broken"
+	Project  bool     `json:"project"`
+	Trusted  bool     `json:"trusted"`
+	Changed  bool     `json:"changed,omitempty"` // it was trusted, and is another one now
+	Hash     string   `json:"hash,omitempty"`    // SHA-256 of what was read
+	Rules    int      `json:"rules"`
+	Problems []string `json:"problems"`
+}
+
+// Where says where a rule of a judgement stands.
+func (s *Sources) Where(rule string) (Entry, bool) {
+	i, ok := s.byName[rule]
+	if !ok {
+		return Entry{}, false
+	}
+	return s.Rules[i], true
+}
+
+// Soften takes back what nobody is to be asked: questions that a preset has, and no rule of a file, when a
+// person types the line himself. Denials stay. For all others a judgement stays as it is.
+func (s *Sources) Soften(j policy.Judgement) policy.Judgement {
+	if !s.soft || j.Verdict != policy.Ask || len(j.Commands) >= policy.MaxCommands {
+		return j
+	}
+	out := policy.Judgement{Commands: make([]policy.Command, len(j.Commands))}
+	for i, c := range j.Commands {
+		if _, ours := s.byName[c.Rule]; c.Verdict == policy.Ask && !ours {
+			c.Verdict, c.Rule, c.Why, c.Instead = policy.Allow, "", "", ""
+		} else if c.Verdict == policy.Ask && out.Verdict < policy.Ask {
+			out.Verdict, out.Rule, out.Why, out.Instead, out.Words = j.Verdict, c.Rule, c.Why, c.Instead, j.Words
+		}
+		out.Commands[i] = c
+	}
+	return out
+}
