@@ -86,3 +86,24 @@ func TestKittyGraphics(t *testing.T) {
 		}
 	}
 }
+
+// TestImageNumbersAreKept: an image is shown by its number after a restart, and not after a reset, which
+// also ends what was begun.
+//
+// FEATURES: R90
+func TestImageNumbersAreKept(t *testing.T) {
+	const pixel, show = "f=24,s=1,v=1", "a=p,I=5,c=1,r=1"
+	term := newTest(t, 10, 4, gfx("a=t,q=2,I=4,"+pixel, "AAAA")+gfx("a=t,q=2,I=5,"+pixel, "AAAA"))
+	again := New(Options{})
+	if err := again.Restore(term.AppendSnapshot(nil)); err != nil {
+		t.Fatal(err)
+	}
+	feed(again, gfx(show, ""))
+	if got, want := picture(again), "# @0,1 2 i=1073741825,I=5;OK|"; got != want {
+		t.Errorf("after a restart: %q, want %q", got, want)
+	}
+	feed(again, gfx("a=T,I=6,m=1,"+pixel, "AA")+"\x1bc"+gfx("m=0", "AA")+gfx(show, ""))
+	if got := picture(again); strings.HasPrefix(got, "#") || strings.Contains(got, "OK") {
+		t.Errorf("after a reset: %q", got)
+	}
+}

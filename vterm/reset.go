@@ -1,5 +1,7 @@
 package vterm
 
+import "github.com/longterm-dev/longterm/vterm/internal/graphics"
+
 // conformance is the operating level (DECSCL) and what hangs on it.
 type conformance struct {
 	level    int // 1 to 5
@@ -66,7 +68,9 @@ func (t *Terminal) hardReset() {
 	t.resetState()
 	t.colors.Reset()
 	t.title.stack, t.title.setHex, t.title.queryHex = nil, false, false
+	t.sgrStack = nil
 	t.images.Clear()
+	t.collector = graphics.Command{}
 	t.scr.Clear(t.erased())
 	t.scrollback.Clear()
 	t.syncEnded()

@@ -1,6 +1,9 @@
 package vterm
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
@@ -217,4 +220,26 @@ func (c *codec) pendingImage(t *Terminal) {
 	})
 	c.bytes(&g.Data)
 	c.flag(&g.TooLong)
+}
+
+// imageNumbers codes the ids of images that have a number. It stands at the very end, and only where there
+// are any: snapshots of before can be read.
+func (c *codec) imageNumbers(t *Terminal) {
+	s := &t.images
+	if c.reading && len(c.r.B) == 0 || !c.reading && len(s.Numbers) == 0 {
+		return
+	}
+	numbers := slices.Sorted(maps.Keys(s.Numbers))
+	if c.reading {
+		s.Numbers = map[uint32]uint32{}
+	}
+	list(c, &numbers, graphics.ImagesMax+1, func(n *uint32) {
+		unsigned(c, n, 1<<32-1)
+		id := s.Numbers[*n]
+		unsigned(c, &id, 1<<32-1)
+		s.Numbers[*n] = id
+	})
+	if len(s.Numbers) == 0 {
+		c.fail()
+	}
 }

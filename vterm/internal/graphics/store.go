@@ -16,7 +16,7 @@ type Store struct {
 	Images     []*Image
 	Placements []Placement
 	Bytes      int
-	numbers    map[uint32]uint32 // ids by the numbers (I=) of the kitty protocol
+	Numbers    map[uint32]uint32 // ids by the numbers (I=) of the kitty protocol
 }
 
 // Clear forgets all images and placements.
@@ -59,17 +59,17 @@ func (s *Store) Number(n uint32) uint32 {
 	for s.Find(id) != nil {
 		id++
 	}
-	if s.numbers == nil || len(s.numbers) > ImagesMax {
-		s.numbers = make(map[uint32]uint32)
+	if s.Numbers == nil || len(s.Numbers) > ImagesMax {
+		s.Numbers = make(map[uint32]uint32)
 	}
-	s.numbers[n] = id
+	s.Numbers[n] = id
 	return id
 }
 
 // IDOf is the id of the image that a command of the kitty protocol names, or 0.
 func (s *Store) IDOf(g *Command) uint32 {
 	if n := g.Number('I'); n != 0 {
-		return s.numbers[n]
+		return s.Numbers[n]
 	}
 	return g.Number('i')
 }
