@@ -53,6 +53,10 @@ var portable = []verb{
 		short: "Show, check and change the configuration", build: configVerb,
 	},
 	{
+		name: "policy", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		short: "Say what may run: check lines, show, try and trust files of rules", build: policyVerb,
+	},
+	{
 		name: "version", group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Print the version", build: versionVerb,
 	},

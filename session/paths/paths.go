@@ -2,8 +2,8 @@
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
 //	state    longterm.db, daemon.log, keeper.log, sessions/ID/{journal/,checkpoint,…},
-//	         locks/{daemon,keeper-KEY}.lock
-//	config   config.toml
+//	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
+//	config   config.toml, policy.toml
 //
 // Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
 // $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. Config is
@@ -151,6 +151,15 @@ func (d Dirs) ConfigFile() string { return filepath.Join(d.Config, "config.toml"
 
 // ConfigKept is the daemon's copy of the last configuration that was in order.
 func (d Dirs) ConfigKept() string { return filepath.Join(d.State, "config.last.toml") }
+
+// PolicyFile is the user's file of rules.
+func (d Dirs) PolicyFile() string { return filepath.Join(d.Config, "policy.toml") }
+
+// PolicyKept is a copy of the last file of rules that was in order.
+func (d Dirs) PolicyKept() string { return filepath.Join(d.State, "policy.last.toml") }
+
+// PolicyTrust holds a file for each project's file of rules that the user trusts.
+func (d Dirs) PolicyTrust() string { return filepath.Join(d.State, "trusted") }
 
 // Sessions holds a directory for each session.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }

@@ -16,7 +16,7 @@ import (
 // what programs run. What is not there yet is fine. The configuration may be root's.
 func (d Dirs) Check() error {
 	return errors.Join(
-		checkOwned(d.Config, true), checkOwned(d.ConfigFile(), true),
+		checkOwned(d.Config, true), checkOwned(d.ConfigFile(), true), checkOwned(d.PolicyFile(), true),
 		checkOwned(d.State, false), checkOwned(d.Run, false),
 	)
 }

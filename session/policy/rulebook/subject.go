@@ -58,6 +58,15 @@ func (s *Sources) Where(rule string) (Entry, bool) {
 	return s.Rules[i], true
 }
 
+// Warnings are what is wrong with the files, a line each.
+func (s *Sources) Warnings() []string {
+	var all []string
+	for i := range s.Files {
+		all = append(all, s.Files[i].Problems...)
+	}
+	return all
+}
+
 // Soften takes back what nobody is to be asked: questions that a preset has, and no rule of a file, when a
 // person types the line himself. Denials stay. For all others a judgement stays as it is.
 func (s *Sources) Soften(j policy.Judgement) policy.Judgement {

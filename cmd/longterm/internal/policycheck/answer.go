@@ -1,0 +1,109 @@
+// Package policycheck says what rules say of lines: of one, of many on standard input (Batch), and of all
+// that was ever run (Rehearse). It prints and asks nobody; what is judged is package policy's, and which rules
+// count package rulebook's.
+package policycheck
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+)
+
+// Exit statuses of `longterm policy check`.
+const (
+	ExitAsk  = 10
+	ExitDeny = 11
+)
+
+// Answer is what is printed of a line.
+type Answer struct {
+	Verdict  string    `json:"verdict"`
+	Rule     string    `json:"rule"`
+	Words    string    `json:"words"`
+	Why      string    `json:"why"`
+	Instead  string    `json:"instead"`
+	Commands []Command `json:"commands"`
+	Preset   string    `json:"preset"`
+	File     string    `json:"file,omitempty"` // where the rule stands that decided
+	Line     int       `json:"line,omitempty"`
+	Person   string    `json:"person,omitempty"`   // the verdict for a person who types the line himself, if another
+	Warnings []string  `json:"warnings,omitempty"` // what is wrong with files of rules
+}
+
+// Command is one command of the line.
+type Command struct {
+	Argv    []string `json:"argv"`
+	Verdict string   `json:"verdict"`
+	Rule    string   `json:"rule,omitempty"`
+	Why     string   `json:"why,omitempty"`
+	Instead string   `json:"instead,omitempty"`
+}
+
+// AnswerOf is a judgement as it is printed.
+func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
+	a := Answer{
+		Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead,
+		Commands: make([]Command, len(j.Commands)), Preset: string(preset),
+	}
+	for i, c := range j.Commands {
+		argv := c.Argv
+		if argv == nil {
+			argv = []string{}
+		}
+		a.Commands[i] = Command{argv, c.Verdict.String(), c.Rule, c.Why, c.Instead}
+	}
+	return a
+}
+
+// Locate says where the rule stands that decided, what a person would be told, and what is wrong with files.
+func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
+	if e, ok := s.Where(j.Rule); ok {
+		a.File, a.Line = e.File, e.Line
+	}
+	if soft := s.Soften(j); soft.Verdict != j.Verdict {
+		a.Person = soft.Verdict.String()
+	}
+	a.Warnings = s.Warnings()
+}
+
+// ExitStatus is the status of the command line.
+func (a *Answer) ExitStatus() int {
+	switch a.Verdict {
+	case "ask":
+		return ExitAsk
+	case "deny":
+		return ExitDeny
+	}
+	return 0
+}
+
+// Write prints the answer for a person.
+func (a *Answer) Write(w io.Writer) {
+	fmt.Fprint(w, a.Verdict)
+	if a.Rule != "" {
+		fmt.Fprintf(w, "  %s", output.Printable(a.Rule))
+	}
+	if a.File != "" {
+		fmt.Fprintf(w, "  (%s:%d)", output.Printable(a.File), a.Line)
+	}
+	fmt.Fprintln(w)
+	for _, row := range [][2]string{{"words", a.Words}, {"why", a.Why}, {"instead", a.Instead}} {
+		if row[1] != "" {
+			fmt.Fprintf(w, "  %-8s %s\n", row[0], output.Printable(output.Shorten(row[1], 300)))
+		}
+	}
+	if a.Person != "" {
+		fmt.Fprintf(w, "  %-8s %s, typed by a person: questions of a preset are for agents\n", "person", a.Person)
+	}
+	if len(a.Commands) > 1 {
+		for i := range a.Commands {
+			c := &a.Commands[i]
+			argv := output.Printable(output.Shorten(strings.Join(c.Argv, " "), 100))
+			fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)
+		}
+	}
+}
