@@ -25,6 +25,8 @@ var (
 	ErrCommandExists = errors.New("the session has a command with this number")
 	ErrJobExists     = errors.New("a job with this id exists")
 	ErrNoJob         = errors.New("no such job")
+	ErrNoApproval    = errors.New("no such approval")
+	ErrNoGrant       = errors.New("no such grant")
 )
 
 // Remedies.

@@ -26,6 +26,9 @@ type Session struct {
 	Temporary bool   `json:"temporary,omitempty"` // removed when it ends
 	Restore   string `json:"restore,omitempty"`   // policy after a reboot; empty: the default
 
+	Policy string `json:"policy,omitempty"` // rules asked for when it was started; empty: those of everybody
+	Agent  string `json:"agent,omitempty"`  // label of the agent that started it; empty: a person
+
 	PID      int    `json:"pid,omitempty"`
 	State    string `json:"state"`               // running, exited, lost
 	ExitCode *int   `json:"exit_code,omitempty"` // nil: not exited, or ended by a signal
@@ -66,6 +69,8 @@ var sessionColumns = columns[Session]{
 	{"ended_ns", func(s *Session) any { return nanos(s.Ended) }, func(s *Session) any { return nanosInto{&s.Ended} }},
 	{"user_ns", func(s *Session) any { return int64(s.User) }, func(s *Session) any { return (*int64)(&s.User) }},
 	{"system_ns", func(s *Session) any { return int64(s.System) }, func(s *Session) any { return (*int64)(&s.System) }},
+	{"policy", func(s *Session) any { return s.Policy }, func(s *Session) any { return &s.Policy }},
+	{"agent", func(s *Session) any { return s.Agent }, func(s *Session) any { return &s.Agent }},
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
 }
 

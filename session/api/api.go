@@ -56,6 +56,10 @@ type Session struct {
 	Started time.Time `json:"started,omitzero" doc:"when its process was started"`
 	// Left is what an ended session left behind.
 	Left []int `json:"left_pids,omitempty" doc:"processes that an ended session started and that run on"`
+	// Approvals are what keeps commands in it waiting.
+	Approvals []string `json:"needs_approval,omitempty" doc:"ids of approvals that commands in it wait for"`
+	Policy    string   `json:"policy,omitempty" doc:"rules that were asked for when it was started"`
+	Agent     string   `json:"agent,omitempty" doc:"label of the agent that started it"`
 	// Quarantine is set when its emulator, tracker or rules failed.
 	Quarantine string `json:"quarantine,omitempty" doc:"why its output is only kept, and no longer looked at"`
 }
@@ -113,11 +117,21 @@ type NewSession struct {
 	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
 	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
 
+	Asking
+
 	// PipeFallback is what run does.
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
 
+	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller (a UUID): asked again with the same id, an approval is asked for once; default: a new one"`
 	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and no client shows it"`
 	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
+}
+
+// Asking is how what is to be done stands to the rules.
+type Asking struct {
+	Policy     string `json:"policy,omitempty" maxLength:"64" doc:"judge by these rules too (a preset): they can only be stricter; of a new session: kept with it"`
+	Yes        bool   `json:"yes,omitempty" doc:"do not ask: what would be asked about is allowed; what is denied stays so"`
+	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked: wait for the answer (default), or answer at once; ask again with the same id to wait"`
 }
 
 // Restore starts a session's process again, in its last directory.
@@ -247,7 +261,8 @@ type Exec struct {
 	Line    string        `json:"line" doc:"typed as it is, several lines too"`
 	Wait    bool          `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
 	Respond *RespondRules `json:"respond,omitempty" doc:"rules that answer what the line asks, until it ends"`
-	History bool          `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
+	Asking
+	History bool `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
 	// Foreign types the line into the program that the shell runs.
 	Foreign bool `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }
@@ -278,6 +293,7 @@ type Run struct {
 // Batch are lines to run one after the other in a session's shell.
 type Batch struct {
 	Call
+	Asking
 	Lines       []string `json:"lines" minItems:"1" maxItems:"1000"`
 	Wait        bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
 	StopOnError bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
@@ -296,7 +312,8 @@ type Job struct {
 	Session    string     `json:"session" doc:"id of its session"`
 	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
 	Line       string     `json:"line"`
-	State      string     `json:"state" enum:"waiting,running,done"`
+	State      string     `json:"state" enum:"waiting,needs_approval,running,done"`
+	Approval   string     `json:"approval,omitempty" doc:"that it waits for"`
 	Background bool       `json:"in_background" doc:"no caller waits for it"`
 	Started    time.Time  `json:"started,omitzero"`
 	Ended      *time.Time `json:"ended,omitempty"`
@@ -312,42 +329,45 @@ type JobStop struct {
 
 // Result is how a line or command went (R2).
 type Result struct {
-	Job          string              `json:"job,omitempty" doc:"its id, to ask for it again"`
-	InBackground bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
-	Output       string              `json:"output" doc:"plain text; all of it is in output_range"`
-	State        string              `json:"state" enum:"exited,signalled,killed,running,needs_input,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
-	Outcome      string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
-	Needs        string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
-	ExitCode     *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
-	Signal       string              `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
-	Error        string              `json:"error,omitempty"`
-	Aborted      bool                `json:"aborted"`
-	TimedOut     string              `json:"timed_out" enum:"none,wall,idle"`
-	DurationMS   int64               `json:"duration_ms"`
-	Message      string              `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
-	Hint         string              `json:"hint,omitempty" doc:"what to do instead"`
-	PID          int                 `json:"pid" doc:"of the session"`
-	PGID         int                 `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
-	Background   []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
-	Mode         string              `json:"mode" enum:"pty,pipe"`
-	ModeReason   string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
-	Stdout       *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
-	Stderr       *string             `json:"stderr,omitempty"`
-	Merged       bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
-	Binary       bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
-	BinaryBytes  uint64              `json:"binary_bytes,omitempty"`
-	Truncated    bool                `json:"truncated,omitempty" doc:"output is not all there was"`
-	Omitted      *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
-	Session      string              `json:"session"`
-	Command      int                 `json:"command,omitempty" doc:"its number in the session"`
-	Quality      string              `json:"quality,omitempty"`
-	Range        Range               `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
-	CwdBefore    string              `json:"cwd_before,omitempty"`
-	CwdAfter     string              `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
-	Env          map[string]*string  `json:"env_changes,omitempty" doc:"null: unset"`
-	Guess        *Guess              `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
-	Parsed       *diagnostics.Result `json:"parsed,omitempty"`
-	Answers      []RespondFiring     `json:"answers,omitempty" doc:"what the rules given with the line did"`
+	Job           string              `json:"job,omitempty" doc:"its id, to ask for it again"`
+	InBackground  bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
+	Output        string              `json:"output" doc:"plain text; all of it is in output_range"`
+	State         string              `json:"state" enum:"exited,signalled,killed,running,needs_input,needs_approval,denied,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; needs_approval: a person has to allow it; denied: it was not allowed, and not run; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	NeedsApproval bool                `json:"needs_approval,omitempty" doc:"a person has to allow it"`
+	Approval      string              `json:"approval,omitempty" doc:"that it waits for, or that allowed or rejected it"`
+	Policy        *Judgement          `json:"policy,omitempty" doc:"why it was not allowed, or has to be"`
+	Outcome       string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
+	Needs         string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
+	ExitCode      *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
+	Signal        string              `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
+	Error         string              `json:"error,omitempty"`
+	Aborted       bool                `json:"aborted"`
+	TimedOut      string              `json:"timed_out" enum:"none,wall,idle"`
+	DurationMS    int64               `json:"duration_ms"`
+	Message       string              `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
+	Hint          string              `json:"hint,omitempty" doc:"what to do instead"`
+	PID           int                 `json:"pid" doc:"of the session"`
+	PGID          int                 `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
+	Background    []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
+	Mode          string              `json:"mode" enum:"pty,pipe"`
+	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
+	Stdout        *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
+	Stderr        *string             `json:"stderr,omitempty"`
+	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
+	Binary        bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
+	BinaryBytes   uint64              `json:"binary_bytes,omitempty"`
+	Truncated     bool                `json:"truncated,omitempty" doc:"output is not all there was"`
+	Omitted       *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
+	Session       string              `json:"session"`
+	Command       int                 `json:"command,omitempty" doc:"its number in the session"`
+	Quality       string              `json:"quality,omitempty"`
+	Range         Range               `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
+	CwdBefore     string              `json:"cwd_before,omitempty"`
+	CwdAfter      string              `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
+	Env           map[string]*string  `json:"env_changes,omitempty" doc:"null: unset"`
+	Guess         *Guess              `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
+	Parsed        *diagnostics.Result `json:"parsed,omitempty"`
+	Answers       []RespondFiring     `json:"answers,omitempty" doc:"what the rules given with the line did"`
 }
 
 // Omitted is what a text within a budget leaves out. It is counted as text (of more than
@@ -521,15 +541,17 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,approval,approval-answered,approval-gone,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
-	Lost    uint64         `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
-	Count   int            `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
-	Printed *Range         `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
-	Version uint64         `json:"version,omitempty" doc:"for screen: its version"`
-	Binary  uint64         `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
+	// Approval is what a person is asked for.
+	Approval *Approval `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
+	Lost     uint64    `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+	Count    int       `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
+	Printed  *Range    `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
+	Version  uint64    `json:"version,omitempty" doc:"for screen: its version"`
+	Binary   uint64    `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
 }
 
 // ShortID is as much of an id as people need to name a session or a job.

@@ -10,26 +10,29 @@ type Code string
 
 // Codes.
 const (
-	CodeInvalid     Code = "invalid"
-	CodeNotFound    Code = "not_found"
-	CodeAmbiguous   Code = "ambiguous"
-	CodeNameTaken   Code = "name_taken"
-	CodeEnded       Code = "ended"
-	CodeRunning     Code = "running"
-	CodeStale       Code = "stale"
-	CodeBusy        Code = "busy"
-	CodeNeedsInput  Code = "needs_input"
-	CodeEcho        Code = "echo"
-	CodeNoShell     Code = "no_shell"
-	CodeDenied      Code = "denied"
-	CodeSpawn       Code = "spawn"
-	CodeNoProgram   Code = "no_program"
-	CodeLimit       Code = "limit"
-	CodeTimeout     Code = "timeout"
-	CodeCanceled    Code = "canceled"
-	CodeUnavailable Code = "unavailable"
-	CodeStorage     Code = "storage"
-	CodeInternal    Code = "internal"
+	CodeInvalid       Code = "invalid"
+	CodeNotFound      Code = "not_found"
+	CodeAmbiguous     Code = "ambiguous"
+	CodeNameTaken     Code = "name_taken"
+	CodeEnded         Code = "ended"
+	CodeRunning       Code = "running"
+	CodeStale         Code = "stale"
+	CodeBusy          Code = "busy"
+	CodeNeedsInput    Code = "needs_input"
+	CodeEcho          Code = "echo"
+	CodeNoShell       Code = "no_shell"
+	CodeDenied        Code = "denied"
+	CodeRejected      Code = "rejected"
+	CodeNeedsApproval Code = "needs_approval"
+	CodeAnswered      Code = "answered"
+	CodeSpawn         Code = "spawn"
+	CodeNoProgram     Code = "no_program"
+	CodeLimit         Code = "limit"
+	CodeTimeout       Code = "timeout"
+	CodeCanceled      Code = "canceled"
+	CodeUnavailable   Code = "unavailable"
+	CodeStorage       Code = "storage"
+	CodeInternal      Code = "internal"
 )
 
 // CodeRow is a row of the table of errors: what a code is in HTTP and on the command line, and
@@ -60,17 +63,19 @@ const (
 
 // Exit statuses of run and exec when nothing was run, by reason: a program seldom has them.
 const (
-	RefusedInvalid     = 112
-	RefusedNotFound    = 113
-	RefusedConflict    = 114
-	RefusedEnded       = 115
-	RefusedBusy        = 116
-	RefusedNoShell     = 117
-	RefusedNeedsInput  = 118 // also: it runs, waits for input, and --on-input return was given
-	RefusedDenied      = 119
-	RefusedLimit       = 120
-	RefusedStorage     = 121
-	RefusedUnavailable = 122
+	RefusedNeedsApproval = 111
+	RefusedInvalid       = 112
+	RefusedNotFound      = 113
+	RefusedConflict      = 114
+	RefusedEnded         = 115
+	RefusedBusy          = 116
+	RefusedNoShell       = 117
+	RefusedNeedsInput    = 118 // also: it runs, waits for input, and --on-input return was given
+	RefusedDenied        = 119
+	RefusedLimit         = 120
+	RefusedStorage       = 121
+	RefusedUnavailable   = 122
+	RefusedRejected      = 123
 )
 
 // codes is the table of errors, the only one: API, command line and docs/errors.md have it from here.
@@ -88,6 +93,9 @@ var codes = []CodeRow{
 	{CodeEcho, http.StatusConflict, ExitConflict, RefusedConflict, "the terminal shows what is typed, and a secret was to be typed", "type it when the echo is off"},
 	{CodeNoShell, http.StatusConflict, ExitConflict, RefusedNoShell, "the session's program is no shell whose commands can be followed", "use `longterm send` and `longterm wait`"},
 	{CodeDenied, http.StatusForbidden, ExitConflict, RefusedDenied, "a policy does not allow it", "ask whoever set the policy"},
+	{CodeRejected, http.StatusForbidden, ExitConflict, RefusedRejected, "the person who was asked did not allow it", "do something else, or ask that person"},
+	{CodeNeedsApproval, http.StatusConflict, ExitConflict, RefusedNeedsApproval, "a person has to allow it", "`longterm approvals` lists what is asked for"},
+	{CodeAnswered, http.StatusConflict, ExitConflict, RefusedConflict, "the approval was answered before", "`longterm approvals show` tells how"},
 	{CodeSpawn, http.StatusUnprocessableEntity, ExitCannotRun, ExitCannotRun, "the program could not be started", "see whether it can be executed"},
 	{CodeNoProgram, http.StatusUnprocessableEntity, ExitNoProgram, ExitNoProgram, "there is no such program", "see PATH and the spelling"},
 	{CodeLimit, http.StatusTooManyRequests, ExitFailure, RefusedLimit, "a limit was reached", "wait, or end something"},
@@ -143,6 +151,9 @@ type Error struct {
 	// Retry says that the same request may be made again in a moment: nothing of it was
 	// done, or the job it names is gone on with.
 	Retry bool `json:"retry,omitempty"`
+	// Policy is what the rules said, of what was denied, rejected or has to be allowed.
+	Policy   *Judgement `json:"policy,omitempty"`
+	Approval string     `json:"approval,omitempty"`
 }
 
 // AgainSoon says that the same request may be made again.

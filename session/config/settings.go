@@ -28,6 +28,7 @@ type Settings struct {
 	Run       Run
 	Attach    Attach
 	Pool      Pool
+	Policy    Policy
 	Matchers  []diagnostics.Matcher
 }
 
@@ -119,6 +120,24 @@ type Attach struct {
 type Pool struct {
 	Size int
 }
+
+// Policy says which rules hold for whom.
+type Policy struct {
+	Default           string // preset for persons
+	Agents            string // preset for agents
+	Executions        string // whose executions are judged: agents, always or never
+	RequireExecutions bool   // refuse what cannot be judged while it runs
+	AuditFull         string // when the audit trail cannot be written: stop or go_on
+}
+
+// Values of Policy.
+const (
+	ExecutionsAgents = "agents"
+	ExecutionsAlways = "always"
+	ExecutionsNever  = "never"
+	AuditStop        = "stop"
+	AuditGoOn        = "go_on"
+)
 
 // Default are the values without any file.
 func Default() *Settings {

@@ -58,6 +58,9 @@ const (
 // engines are session.EngineNames; a test of the daemon compares them.
 var engines = []string{"native", "vt10x"}
 
+// presets are those of session/policy; a test of the gateway compares them.
+var presets = []string{"hard", "build", "readonly", "listed", "off"}
+
 var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 
 // table has every key but those of [keys], [themes.NAME] and [[matchers]], whose names are
@@ -112,6 +115,12 @@ var table = []Row{
 	{Key: "attach.scrollback", Kind: Bool, Default: "false", Flag: "attach --scrollback", When: NextUse, Help: "use the terminal's own scrollback instead of its other screen", at: func(s *Settings) any { return &s.Attach.Scrollback }},
 
 	{Key: "pool.size", Kind: Int, Default: "5", Max: 64, When: AtOnce, Help: "warm shells kept ready for each directory and environment that `run --warm` was used with", at: func(s *Settings) any { return &s.Pool.Size }},
+
+	{Key: "policy.default", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for what a person runs; he is asked about nothing that only a preset asks about: he typed it. What destroys the machine is denied with any", at: func(s *Settings) any { return &s.Policy.Default }},
+	{Key: "policy.agents", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for what agents run (--agent, LONGTERM_AGENT)", at: func(s *Settings) any { return &s.Policy.Agents }},
+	{Key: "policy.executions", Kind: Choice, Default: ExecutionsAgents, Values: []string{ExecutionsAgents, ExecutionsAlways, ExecutionsNever}, When: NewOnes, Help: "in which sessions every program that is executed is judged too: those of agents, with --policy or in a sandbox; all; none", at: func(s *Settings) any { return &s.Policy.Executions }},
+	{Key: "policy.require_executions", Kind: Bool, Default: "false", When: NewOnes, Help: "refuse to start such a session where executions cannot be judged", at: func(s *Settings) any { return &s.Policy.RequireExecutions }},
+	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "when the audit trail cannot be written: refuse what is asked for, or go on without", at: func(s *Settings) any { return &s.Policy.AuditFull }},
 }
 
 // Rows are the keys, in the order of the file and the docs.

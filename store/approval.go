@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// States of an approval.
+const (
+	ApprovalPending  = "pending"
+	ApprovalAnswered = "answered"
+	ApprovalGone     = "gone" // nobody waits for it any more
+)
+
+// Approval is something that a person was asked to allow. Its row is written before anybody is asked, and
+// outlives whoever asked.
+type Approval struct {
+	N       int64
+	State   string
+	Kind    string
+	Session string // id; empty: none yet
+	Body    []byte // JSON, the caller's
+	Asked   time.Time
+	Ended   time.Time // zero: pending
+}
+
+var approvalColumns = columns[Approval]{
+	{"n", func(a *Approval) any { return a.N }, func(a *Approval) any { return &a.N }},
+	{"state", func(a *Approval) any { return a.State }, func(a *Approval) any { return &a.State }},
+	{"kind", func(a *Approval) any { return a.Kind }, func(a *Approval) any { return &a.Kind }},
+	{"session", func(a *Approval) any { return a.Session }, func(a *Approval) any { return &a.Session }},
+	{"body", func(a *Approval) any { return string(a.Body) }, func(a *Approval) any { return &a.Body }},
+	{"asked_ns", func(a *Approval) any { return nanos(a.Asked) }, func(a *Approval) any { return nanosInto{&a.Asked} }},
+	{"ended_ns", func(a *Approval) any { return nanos(a.Ended) }, func(a *Approval) any { return nanosInto{&a.Ended} }},
+}
+
+// PutApproval records an approval, or replaces what is recorded of it, and that an asking waits for it
+// (empty: none more does): both, or neither.
+func (s *Store) PutApproval(ctx context.Context, a Approval, asking string) error {
+	const op = "record an approval"
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.explain(op, err)
+	}
+	defer tx.Rollback() // without effect after Commit
+	text := "INSERT OR REPLACE INTO approvals (" + approvalColumns.names(", ") + ") VALUES " + approvalColumns.places()
+	if _, err := tx.ExecContext(ctx, text, approvalColumns.values(&a)...); err != nil {
+		return s.explain(op, err)
+	}
+	if asking != "" {
+		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO askings (id, approval) VALUES (?, ?)", asking, a.N); err != nil {
+			return s.explain(op, err)
+		}
+	}
+	return s.explain(op, tx.Commit())
+}
+
+// Approval is the one with a number: ErrNoApproval.
+func (s *Store) Approval(ctx context.Context, n int64) (Approval, error) {
+	return s.oneApproval(ctx, "SELECT "+approvalColumns.names(", ")+" FROM approvals WHERE n = ?", n)
+}
+
+// ApprovalOf is the one that an asking waits or waited for: ErrNoApproval.
+func (s *Store) ApprovalOf(ctx context.Context, asking string) (Approval, error) {
+	return s.oneApproval(ctx, "SELECT "+approvalColumns.names(", ")+
+		" FROM approvals WHERE n = (SELECT approval FROM askings WHERE id = ?)", asking)
+}
+
+func (s *Store) oneApproval(ctx context.Context, text string, arg any) (Approval, error) {
+	var a Approval
+	err := s.db.QueryRowContext(ctx, text, arg).Scan(approvalColumns.dests(&a)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Approval{}, ErrNoApproval
+	}
+	return a, s.explain("read an approval", err)
+}
+
+// ApprovalQuery says which approvals are asked for. Its zero value asks for all.
+type ApprovalQuery struct {
+	Pending bool
+	Session string
+	Limit   int // the newest so many; 0: all
+}
+
+// Approvals are those that a query asks for, newest first.
+func (s *Store) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, error) {
+	const op = "read approvals"
+	text, args := "SELECT "+approvalColumns.names(", ")+" FROM approvals WHERE 1", []any(nil)
+	if q.Pending {
+		text += " AND state = '" + ApprovalPending + "'"
+	}
+	if q.Session != "" {
+		text, args = text+" AND session = ?", append(args, q.Session)
+	}
+	text += " ORDER BY n DESC"
+	if q.Limit > 0 {
+		text, args = text+" LIMIT ?", append(args, q.Limit)
+	}
+	rows, err := s.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, s.explain(op, err)
+	}
+	all, err := approvalColumns.rows(rows)
+	return all, s.explain(op, err)
+}
+
+// Asking is who waits, or waited, for an approval.
+type Asking struct {
+	ID       string
+	Approval int64
+}
+
+var askingColumns = columns[Asking]{
+	{"id", func(a *Asking) any { return a.ID }, func(a *Asking) any { return &a.ID }},
+	{"approval", func(a *Asking) any { return a.Approval }, func(a *Asking) any { return &a.Approval }},
+}
+
+// PendingAskings are those that wait.
+func (s *Store) PendingAskings(ctx context.Context) ([]Asking, error) {
+	const op = "read askings"
+	rows, err := s.db.QueryContext(ctx, "SELECT "+askingColumns.names(", ")+` FROM askings
+		WHERE approval IN (SELECT n FROM approvals WHERE state = 'pending') ORDER BY approval, id`)
+	if err != nil {
+		return nil, s.explain(op, err)
+	}
+	all, err := askingColumns.rows(rows)
+	return all, s.explain(op, err)
+}
+
+// LastApproval is the largest number that was given; 0: none.
+func (s *Store) LastApproval(ctx context.Context) (int64, error) {
+	var n sql.NullInt64
+	err := s.db.QueryRowContext(ctx, "SELECT max(n) FROM approvals").Scan(&n)
+	return n.Int64, s.explain("read approvals", err)
+}
+
+// Grant is what a person allowed for a session.
+type Grant struct {
+	N        int64
+	Session  string
+	Kind     string
+	Rule     string   // that asked
+	Prefix   []string // words that the command begins with
+	Exact    string   // or all of what was asked; empty: the prefix counts
+	Approval int64
+	Created  time.Time
+}
+
+// grantColumns leave out the number, which the database gives.
+var grantColumns = columns[Grant]{
+	{"session", func(g *Grant) any { return g.Session }, func(g *Grant) any { return &g.Session }},
+	{"kind", func(g *Grant) any { return g.Kind }, func(g *Grant) any { return &g.Kind }},
+	{"rule", func(g *Grant) any { return g.Rule }, func(g *Grant) any { return &g.Rule }},
+	{"prefix", func(g *Grant) any { return jsonOf(g.Prefix, "[]") }, func(g *Grant) any { return jsonInto{&g.Prefix} }},
+	{"exact", func(g *Grant) any { return g.Exact }, func(g *Grant) any { return &g.Exact }},
+	{"approval", func(g *Grant) any { return g.Approval }, func(g *Grant) any { return &g.Approval }},
+	{"created_ns", func(g *Grant) any { return nanos(g.Created) }, func(g *Grant) any { return nanosInto{&g.Created} }},
+}
+
+// AddGrant records a grant and returns its number.
+func (s *Store) AddGrant(ctx context.Context, g Grant) (int64, error) {
+	text := "INSERT INTO grants (" + grantColumns.names(", ") + ") VALUES " + grantColumns.places()
+	res, err := s.db.ExecContext(ctx, text, grantColumns.values(&g)...)
+	if err != nil {
+		return 0, s.explain("record a grant", err)
+	}
+	n, err := res.LastInsertId()
+	return n, s.explain("record a grant", err)
+}
+
+// Grants are all, oldest first.
+func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
+	const op = "read grants"
+	all := append(columns[Grant]{{"n", nil, func(g *Grant) any { return &g.N }}}, grantColumns...)
+	rows, err := s.db.QueryContext(ctx, "SELECT "+all.names(", ")+" FROM grants ORDER BY n")
+	if err != nil {
+		return nil, s.explain(op, err)
+	}
+	list, err := all.rows(rows)
+	return list, s.explain(op, err)
+}
+
+// DeleteGrant forgets a grant: ErrNoGrant.
+func (s *Store) DeleteGrant(ctx context.Context, n int64) error {
+	res, err := s.db.ExecContext(ctx, "DELETE FROM grants WHERE n = ?", n)
+	return s.one("forget a grant", ErrNoGrant, res, err)
+}
+
+// PruneApprovals forgets what was answered, or is gone, but the newest so many; the newest of all stays, so
+// that no number is given twice.
+func (s *Store) PruneApprovals(ctx context.Context, keep int) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM approvals WHERE state <> 'pending' AND n NOT IN
+		(SELECT n FROM approvals ORDER BY n DESC LIMIT max(1, ?))`, keep)
+	if err == nil {
+		_, err = s.db.ExecContext(ctx, "DELETE FROM askings WHERE approval NOT IN (SELECT n FROM approvals)")
+	}
+	return s.explain("forget old approvals", err)
+}
