@@ -139,7 +139,7 @@ func (k *keeperLink) redial() (*link.Link, error) {
 	}
 }
 
-// keeperEnded reports whether nobody holds a lock of the keeper's: it will not come back.
+// keeperEnded reports whether no process holds a lock of the keeper's: it will not come back.
 func keeperEnded(dirs paths.Dirs, key string) bool {
 	return !launch.Held(dirs.KeeperStateLock(key)) && !launch.Held(dirs.KeeperLock(key))
 }

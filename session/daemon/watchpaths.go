@@ -39,7 +39,7 @@ func (d *Daemon) unlock() {
 	}
 }
 
-// keepPaths makes again what somebody removes under a daemon that serves: its socket and
+// keepPaths makes again what is removed under a daemon that serves: its socket and
 // locks. A state directory that is gone is said; nothing brings it back.
 func (d *Daemon) keepPaths(srv *http.Server) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

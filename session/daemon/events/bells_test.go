@@ -53,7 +53,7 @@ func TestBells(t *testing.T) {
 	})
 }
 
-// Listeners that come after the end, or leave before it, are told nothing and hold nobody up.
+// Listeners that come after the end, or leave before it, are told nothing and hold no other up.
 func TestBusWithoutListeners(t *testing.T) {
 	var b Bus
 	b.Publish("state", nil)

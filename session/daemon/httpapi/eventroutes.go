@@ -27,7 +27,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 	}
 	l := s.reg.Bus.Listen()
 	defer s.reg.Bus.Leave(l)
-	// From here on nothing is missed: whoever listens looks at everything once now.
+	// From here on nothing is missed: listeners look at everything once now.
 	if send.Data(api.Event{Kind: "listening"}) != nil {
 		return
 	}

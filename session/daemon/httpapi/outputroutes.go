@@ -188,7 +188,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 }
 
 // finished reports that a session's child has ended. What descendants print on its
-// terminal later is still kept, but nobody waits for it.
+// terminal later is still kept, but the answer does not wait for it.
 func finished(s *session.Session) bool { return s.Status().State != session.Running }
 
 // rawOutput is output as it is, with what belongs to it in headers.

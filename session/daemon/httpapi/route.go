@@ -60,7 +60,7 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 	return r
 }
 
-// events is a route whose handler sends events for as long as somebody listens.
+// events is a route whose handler sends events for as long as a client listens.
 func events[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[api.Event](), Stream: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {

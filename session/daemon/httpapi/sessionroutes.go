@@ -110,7 +110,7 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if in.Body.GraceMS > 0 {
 		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
 	}
-	// The client may go away; half a kill ladder helps nobody.
+	// The client may go away; half a kill ladder is of no use.
 	if err := s.reg.Kill(context.WithoutCancel(ctx), e, grace); err != nil {
 		return api.Session{}, err
 	}

@@ -18,7 +18,7 @@ import (
 // Bounds of a job's clocks (R16); the defaults are in the configuration.
 const (
 	minWall       = time.Second
-	maxWall       = 300 * time.Second // while somebody waits
+	maxWall       = 300 * time.Second // while a caller waits
 	backgroundMax = 24 * time.Hour
 )
 
@@ -64,7 +64,7 @@ func (s *Set) clocksOf(c *api.Call, kill bool) (clocks, error) {
 // inBackground says that a call's end is not waited for.
 func inBackground(c *api.Call) bool { return c.Background || c.YieldMS > 0 }
 
-// Job is a line or a command under the clocks of whoever asked for it. It has two
+// Job is a line or a command under the clocks of its caller. It has two
 // goroutines: runClocks owns the clocks, follow sees its end. Callers come and go; none of
 // them being there changes nothing, but for the one who asked and breaks off.
 type Job struct {
@@ -264,7 +264,7 @@ func (j *Job) mark(how ending) {
 
 // end ends what the job runs by the kill ladder and waits for its end.
 func (j *Job) end(ctx context.Context, grace time.Duration) {
-	ctx = context.WithoutCancel(ctx) // half a kill ladder helps nobody
+	ctx = context.WithoutCancel(ctx) // half a kill ladder is of no use
 	j.mark(endsByRequest)
 	switch {
 	case j.command:

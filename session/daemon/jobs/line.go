@@ -56,7 +56,7 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
-		if v.Replied { // what the editor made of replies that nobody read is no part of the line
+		if v.Replied { // what the editor made of replies that no program read is no part of the line
 			dst = append(dst, 'U'-'@')
 		}
 		if v.Modes.BracketedPaste {

@@ -91,7 +91,7 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 		if w.clean() {
 			return w, nil
 		}
-		p.end(w.Handle) // it died, or somebody used it
+		p.end(w.Handle) // it died, or was used
 	}
 	return p.make(ctx, r)
 }
@@ -155,7 +155,7 @@ func (p *pool) stock(r *rack) {
 	}
 }
 
-// wants says whether the rack is to get another shell; else nobody makes any.
+// wants says whether the rack is to get another shell; else none is made.
 func (p *pool) wants(r *rack) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	return &warm{e, r, e.CurrentDir(e.Session.Status())}, nil
 }
 
-// used replaces a shell that was used. It stays for a while, for whoever has not read yet
+// used replaces a shell that was used. It stays for a while, for callers who have not read yet
 // what it printed.
 func (p *pool) used(w *warm) {
 	if w.rack != nil {

@@ -26,7 +26,7 @@ func (s *Set) Load(ctx context.Context) error {
 // Resume goes on with the jobs that Load read, and ends warm shells that none runs in.
 func (s *Set) Resume() {
 	for i := range s.found {
-		if s.reg.WasUnborn(s.found[i].Session) { // whoever asked for it asks again
+		if s.reg.WasUnborn(s.found[i].Session) { // its caller asks again
 			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
 				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Every command that is run for somebody, whoever it is, is a job (R1).
+// Every command that is run for any caller is a job (R1).
 
 // Exec runs a line in a session's shell.
 func (s *Set) Exec(ctx context.Context, e *registry.Handle, x api.Exec) (api.Result, error) {
@@ -270,7 +270,7 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 		go j.watchInput(ctx, asks)
 	}
 	released := j.released
-	if leaves == endsByItself { // somebody who looks on waits for the end
+	if leaves == endsByItself { // a client who looks on waits for the end
 		released = nil
 	}
 	select {

@@ -135,7 +135,7 @@ func (s *Set) start(j *Job, follow func(context.Context)) {
 	}
 }
 
-// await returns the job with an id once whoever asked for it first has started it; nil:
+// await returns the job with an id once its first caller has started it; nil:
 // there is none, or it could not be started.
 func (s *Set) await(ctx context.Context, id string) *Job {
 	s.mu.Lock()
@@ -297,7 +297,7 @@ func (j *Job) followLine(ctx context.Context) {
 	}
 	select {
 	case <-run.Done:
-		taken := j.orUnintegrated && errors.Is(run.Err, session.ErrBusy)            // with what somebody had just typed
+		taken := j.orUnintegrated && errors.Is(run.Err, session.ErrBusy)            // with what had just been typed
 		if taken || errors.Is(run.Err, session.ErrNoShell) && len(run.Rules) == 0 { // or another shell took the terminal
 			j.goUnintegrated(ctx)
 			return

@@ -53,7 +53,7 @@ func TestWork(t *testing.T) {
 	if _, ok := <-second; ok {
 		t.Error("the second command's follower is not told that another one runs")
 	}
-	w.ended(2, outcome{}) // nobody listens any more
+	w.ended(2, outcome{}) // there is no listener any more
 	w.ended(3, outcome{to: 1})
 	if how := <-third; how.to != 1 {
 		t.Errorf("%+v", how)

@@ -252,7 +252,7 @@ func (a *adoption) settle() {
 }
 
 // begin opens a session's journal and makes its owner, over a ring when its process
-// lives. History alone is opened lazily: the owner starts when somebody asks.
+// lives. History alone is opened lazily: the owner starts at the first operation.
 func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options) error {
 	dir := h.dirs.Session(e.rec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -63,7 +63,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 		h.forget(e)
 		return nil, err
 	}
-	if ctx.Err() != nil { // nobody wants it any more
+	if ctx.Err() != nil { // its caller is gone
 		h.forget(e)
 		return nil, ctx.Err()
 	}

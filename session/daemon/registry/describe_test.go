@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The newest of a session's record is the one that is written last, whoever wrote it.
+// The newest of a session's record is the one that is written last, by any writer.
 //
 // FAULT: A15
 func TestSessionsRecordsKeepTheirOrder(t *testing.T) {

@@ -40,7 +40,7 @@ type Handle struct {
 
 	mu     sync.Mutex
 	rec    store.Session
-	left   []sys.Process // what it left behind when it ended, once somebody looked
+	left   []sys.Process // what it left behind when it ended, once that was looked for
 	looked bool
 	why    string                   // its mode is not the one asked for
 	early  []func(*session.Session) // notices that came before s was there
@@ -127,7 +127,7 @@ func (e *Handle) HasChildren() bool {
 // Activity is how the n-th command gets on, or the newest; nil: nothing is known.
 func (e *Handle) Activity(n int) *api.Activity { return e.activity.view(n) }
 
-// MarkCut notes that an answer had not all of the session's output: whoever got it may read the rest.
+// MarkCut notes that an answer had not all of the session's output: its caller may read the rest.
 func (e *Handle) MarkCut() { e.cut.Store(true) }
 
 // Record is the session's record, as it stands.

@@ -35,7 +35,7 @@ type Indexer struct {
 	reg *Registry
 
 	index   *search.Index // nil: it could not be opened
-	feeding chan struct{} // has room while nobody feeds
+	feeding chan struct{} // has room while the index is not being fed
 
 	mu   sync.Mutex
 	seen map[string]uint64 // by session: offset up to which lines are in it
@@ -109,7 +109,7 @@ func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bo
 	}
 }
 
-// feed indexes what a session printed since the last time, unless somebody feeds already:
+// feed indexes what a session printed since the last time, unless it is being fed already:
 // that can take long.
 func (x *Indexer) feed(ctx context.Context, e *Handle) error {
 	if x.index == nil {

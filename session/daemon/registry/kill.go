@@ -65,7 +65,7 @@ func ended(e *Handle) error {
 }
 
 // Kill ends a session's process and all its descendants by the kill ladder. It returns
-// once the end is known, which takes up to the grace for each step that somebody heeds.
+// once the end is known, which takes up to the grace for each step that a process heeds.
 func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
 	defer h.sweep(e)
 	if e.device == nil || e.Session.Status().State != session.Running {
@@ -194,14 +194,14 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 			return err
 		}
 	}
-	if len(h.SeeLeft(e)) > 0 { // nobody could find it afterwards
+	if len(h.SeeLeft(e)) > 0 { // it could not be found afterwards
 		h.endLeft(e, h.conf.Grace())
 		h.sweep(e)
 	}
 	view := h.Describe(e, e.Session.Status())
 	h.hide(e)
 	e.Session.Stop()
-	if e.device != nil { // first of all: what a keeper has and nobody knows of comes back
+	if e.device != nil { // first of all: what a keeper has and no record knows of comes back
 		e.device.released()
 	}
 	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
@@ -222,11 +222,11 @@ func (h *Registry) removeDir(e *Handle) error {
 	return removeSessionDir(h.dirs.Session(e.Session.ID()))
 }
 
-// rereadGrace is how long a temporary session stays for whoever was told how to read what
+// rereadGrace is how long a temporary session stays for callers who were told how to read what
 // its answer left out.
 const rereadGrace = 15 * time.Minute
 
-// RemoveEnded removes a temporary session that ended with nobody looking.
+// RemoveEnded removes a temporary session that ended while no client showed it.
 func (h *Registry) RemoveEnded(e *Handle) {
 	if h.ByID(e.rec.ID) != e || !e.Temporary() { // removed, or kept, meanwhile
 		return

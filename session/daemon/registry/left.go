@@ -109,7 +109,7 @@ func inCgroup(dir string) []int {
 	if dir == "" {
 		return nil
 	}
-	members, _ := sys.CgroupMembers(dir) // gone: nobody is in it
+	members, _ := sys.CgroupMembers(dir) // gone: no process is in it
 	return slices.DeleteFunc(members, func(pid int) bool { return pid <= 0 })
 }
 
@@ -138,7 +138,7 @@ func awaitEnd(all []sys.Process, within time.Duration) {
 }
 
 // Background are the processes that a session's command left running, its own process not
-// among them, that started after a time. It asks nobody that takes long: the session's
+// among them, that started after a time. It asks nothing that takes long: the session's
 // cgroup, else the kernel's lists of children: the session's own, and its keeper's, who gets
 // those whose parents ended.
 func (e *Handle) Background(since time.Time) []int {

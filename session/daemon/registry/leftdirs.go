@@ -15,7 +15,7 @@ import (
 )
 
 // removedSuffix marks directories of sessions that are being removed: a daemon that is killed
-// meanwhile leaves one that nobody takes for a session.
+// meanwhile leaves one that is not taken for a session.
 const removedSuffix = ".removed"
 
 // removeSessionDir removes a session's directory.

@@ -28,7 +28,7 @@ type orphan struct {
 	pid     int // of its own process
 	started time.Time
 	cgroups []string // directories
-	live    *Handle  // nil: from the records, nobody holds its terminal
+	live    *Handle  // nil: from the records, no process of ours holds its terminal
 	found   []sys.Process
 }
 
@@ -136,14 +136,14 @@ func (o *orphan) salvage(ctx context.Context) {
 	_, _ = o.live.Session.Salvage(ctx, o.live.device.readRest) // an ended session has nothing left
 }
 
-// hangUp closes the terminal: whoever still has it open gets a SIGHUP and no more input.
+// hangUp closes the terminal: processes that still have it open get a SIGHUP and no more input.
 func (o *orphan) hangUp() {
 	if o.live != nil && o.live.device.pty != nil {
 		_ = o.live.device.pty.Close()
 	}
 }
 
-// removeCgroups removes what nobody else will: the keeper's own goes with its last session.
+// removeCgroups removes what would stay otherwise: the keeper's own goes with its last session.
 func (o *orphan) removeCgroups() {
 	for _, dir := range o.cgroups {
 		_ = os.Remove(dir)

@@ -14,7 +14,7 @@ const sessionMark = "LONGTERM_SESSION"
 // lookAtProcesses looks at all of the system's processes, and at whose they are.
 func lookAtProcesses() *sys.Table { return sys.Look(sessionMark) }
 
-// walker looks at the processes for many at once: whoever asks during a look gets the next
+// walker looks at the processes for many callers at once: those who ask during a look get the next
 // one, which has seen all that there was when they asked.
 type walker struct {
 	read func() *sys.Table // nil: lookAtProcesses

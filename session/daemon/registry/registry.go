@@ -273,7 +273,7 @@ func (h *Registry) removeSoon(e *Handle) {
 	time.AfterFunc(TemporaryGrace, func() { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
 }
 
-// TemporaryGrace is how long a temporary session stays after its end for whoever
+// TemporaryGrace is how long a temporary session stays after its end for callers who
 // started it to read the result. They remove it themselves when they have.
 const TemporaryGrace = time.Minute
 

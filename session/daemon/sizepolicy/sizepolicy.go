@@ -127,14 +127,14 @@ func (st *Clients) Count() int {
 	return len(st.clients)
 }
 
-// IfEmpty calls f when nobody looks.
+// IfEmpty calls f when no client shows the session.
 func (st *Clients) IfEmpty(f func()) {
 	if st.Count() == 0 {
 		f()
 	}
 }
 
-// Size is the size the session should have; ok is false when nobody has a say.
+// Size is the size the session should have; ok is false when no client has a say.
 func (st *Clients) Size() (cols, rows int, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -68,7 +68,7 @@ var ofItsTime = []string{
 }
 
 // lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
-// was changed in it, without secrets; nothing when nobody knows.
+// was changed in it, without secrets; nothing when that is not known.
 func (s *Spawner) lastEnv(id string) []string {
 	last := session.LastEnv(s.Dirs.Session(id))
 	if l := s.LaunchOf(id); l != nil && l.StateDir != "" {

@@ -78,7 +78,7 @@ func isInteractive(argv []string) bool {
 	return true
 }
 
-// DropState removes what a session's shell left for the session: nobody asks for it any more.
+// DropState removes what a session's shell left for the session: it is not asked for any more.
 // What a restored shell is given is in the session's own state, without secrets.
 func (s *Spawner) DropState(id string) {
 	l := s.LaunchOf(id)
@@ -96,7 +96,7 @@ func (s *Spawner) DropState(id string) {
 	}
 }
 
-// LaunchOf is how a session's shell was started; nil: it is none, or nobody knows.
+// LaunchOf is how a session's shell was started; nil: it is none, or that is not known.
 func (s *Spawner) LaunchOf(id string) *shell.Launch {
 	b, err := os.ReadFile(filepath.Join(s.Dirs.Session(id), launchFile))
 	if err != nil {

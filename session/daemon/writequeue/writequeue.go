@@ -41,7 +41,7 @@ type Queue struct {
 	busy     bool
 }
 
-// barrier is somebody who waits for what was queued before.
+// barrier is a caller who waits for what was queued before.
 type barrier struct {
 	at uint64 // of done
 	c  chan struct{}

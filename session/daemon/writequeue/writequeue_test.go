@@ -21,7 +21,7 @@ func stuckQueue() (q *Queue, free func()) {
 	return q, func() { close(stuck) }
 }
 
-// Writes of the same record are one, the newest; the others are done in order; and whoever
+// Writes of the same record are one, the newest; the others are done in order; and a caller who
 // asks what is written waits for what was queued before.
 //
 // FAULT: B13
