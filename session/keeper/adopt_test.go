@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// What a daemon finds when it adopts is told: a session that runs, one that ended while nobody
+// What a daemon finds when it adopts is told: a session that runs, one that ended while no daemon
 // was there, one whose output is held open by a descendant, on a terminal or on pipes.
 //
 // FEATURES: R90, R14

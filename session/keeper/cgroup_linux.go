@@ -42,7 +42,7 @@ type cgroups struct {
 	limits []string // controllers that work in it
 
 	mu   sync.Mutex // guards left
-	left []string   // of released sessions, with somebody in them still
+	left []string   // of released sessions, with processes in them still
 }
 
 // find makes the directory if the system lets us. There is nothing wrong with a system
@@ -101,7 +101,7 @@ func delegate(dir, controller string) error {
 	return writeCgroup(dir, "cgroup.subtree_control", "+"+controller)
 }
 
-// stepAside moves us out of a group that has nobody else in it, such as a systemd scope of
+// stepAside moves us out of a group that has no other process in it, such as a systemd scope of
 // our own: a group with processes cannot hand controllers on.
 func stepAside(base string, pid int) {
 	members, err := sys.CgroupMembers(base)
@@ -225,7 +225,7 @@ func errnoOf(err error) syscall.Errno {
 	return errno
 }
 
-// leave removes a released session's cgroup, or later, when nobody is in it any more.
+// leave removes a released session's cgroup, or later, when no process is in it any more.
 func (g *cgroups) leave(dir string) {
 	if dir == "" {
 		return
@@ -256,7 +256,7 @@ func (g *cgroups) close() {
 }
 
 // signalCgroup signals everybody in a session's cgroup, and reports whether it could. A
-// kill is the kernel's: nobody forks away from it.
+// kill is the kernel's: no process forks away from it.
 func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 	if dir == "" {
 		return false, nil

@@ -250,7 +250,7 @@ func TestKeeperToldToEnd(t *testing.T) {
 	})
 }
 
-// The end of a keeper is asked for once there is nothing to keep and nobody to serve, not before.
+// The end of a keeper is asked for once there is nothing to keep and no peer to serve, not before.
 func TestIdleKeeperEnds(t *testing.T) {
 	long, now := time.Now().Add(-time.Hour), time.Now()
 	for name, c := range map[string]struct {

@@ -375,7 +375,7 @@ func TestExitDoesNotWaitForDescendants(t *testing.T) {
 	}
 }
 
-// Frames of a kind nobody knows are skipped (K5).
+// Frames of an unknown kind are skipped (K5).
 func TestUnknownKindIsSkipped(t *testing.T) {
 	socket, _ := start(t)
 	uc, err := wire.Dial(socket)

@@ -191,7 +191,7 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	}
 }
 
-// A peer that does not read what it asked for holds nobody up (K4).
+// A peer that does not read what it asked for holds no other up (K4).
 //
 // FEATURES: R93
 func TestPeerThatDoesNotRead(t *testing.T) {
@@ -267,7 +267,7 @@ func TestWhoGetsNotices(t *testing.T) {
 	n3.close(t, "a")
 }
 
-// While its ring has bytes that nobody looked at, a session's output is told of once.
+// While its ring has bytes that were not looked at, a session's output is told of once.
 func TestOutputIsToldOfOnce(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)

@@ -17,7 +17,7 @@ const (
 	// A ring is trimmed after this much output, once this long nothing came.
 	trimAfterBytes = 128 << 10
 	trimAfterIdle  = 10 * time.Second
-	// A PTY that nobody holds while its child lives may be opened again (/dev/tty).
+	// A PTY that no process holds while its child lives may be opened again (/dev/tty).
 	reopenCheck = 200 * time.Millisecond
 )
 
@@ -28,7 +28,7 @@ const (
 	endedEmpty ended = iota // nothing more to read now
 	endedFull               // the ring has no room
 	endedLong               // pumpMax reached
-	endedEOF                // nobody holds the other end
+	endedEOF                // no process holds the other end
 )
 
 // pump is a stream's goroutine: it moves output from it to the ring until it is closed

@@ -19,7 +19,7 @@ const (
 	// After this many instant crashes in a row the keeper gives up until asked again.
 	maxCrashes = 6
 	backoff    = 50 * time.Millisecond // doubles with each instant crash after the first
-	// So many daemons that were killed at once by somebody are replaced without a pause.
+	// So many daemons that were killed at once are replaced without a pause.
 	freeKills = 10
 	killDelay = 100 * time.Millisecond
 	// A daemon that is known to run has this long to connect.
@@ -158,7 +158,7 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 }
 
 // next is what follows the end of a daemon that lived so long: a pause before another one, or
-// none at all. One that somebody killed is replaced, however often; but not in a tight loop.
+// none at all. One that was killed is replaced, however often; but not in a tight loop.
 func (s *supervisor) next(life time.Duration, outside bool) (delay time.Duration, giveUp bool) {
 	switch {
 	case life >= instantCrash:
@@ -237,7 +237,7 @@ func handleStartDaemon(k *Keeper, c *conn, m *wire.StartDaemon, _ []*os.File) er
 	return nil
 }
 
-// endIfIdle ends a keeper that has nothing to keep and nobody to serve.
+// endIfIdle ends a keeper that has nothing to keep and no peer to serve.
 func (k *Keeper) endIfIdle() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// listen makes the socket. The lock is ours, so one that is there belongs to nobody.
+// listen makes the socket. The lock is ours, so one that is there belongs to no process.
 func (k *Keeper) listen() error {
 	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove stale socket: %w", err)
@@ -31,7 +31,7 @@ func (k *Keeper) listen() error {
 	k.listener = l
 	k.mu.Unlock()
 	if old != nil {
-		_ = old.Close() // nobody can reach it any more
+		_ = old.Close() // no client can reach it any more
 	}
 	k.socket, _ = os.Lstat(k.cfg.Socket)
 	return nil

@@ -19,7 +19,7 @@ import (
 const ReadyFlag = "--ready-fd"
 
 // WatchEvery is how often keepers and the daemon look whether their sockets and locks are
-// still there: somebody may remove a runtime directory, thinking that it is left over.
+// still there: a person may remove a runtime directory, thinking that it is left over.
 const WatchEvery = time.Second
 
 // Keeper starts a keeper as a process of its own: argv (whose first element is only

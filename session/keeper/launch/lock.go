@@ -30,7 +30,7 @@ func Lock(path string) (*os.File, error) {
 		case IsFile(f, path):
 			return f, nil
 		}
-		_ = f.Close() // removed between the two steps: a lock that nobody can find is none
+		_ = f.Close() // removed between the two steps: a lock that no process can find is none
 	}
 }
 
@@ -50,7 +50,7 @@ func Holder(path string) string {
 	return string(b)
 }
 
-// RemoveLock removes a lock file that nobody holds.
+// RemoveLock removes a lock file that no process holds.
 func RemoveLock(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -50,7 +50,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// A lock whose file was removed is nobody's to find: another one is made.
+// A lock whose file was removed cannot be found: another one is made.
 func TestRelockAfterRemoval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := Lock(path)

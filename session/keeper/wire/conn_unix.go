@@ -36,7 +36,7 @@ func NewConn(uc *net.UnixConn) *Conn {
 	return c
 }
 
-// Close closes the socket and every descriptor nobody claimed.
+// Close closes the socket and every descriptor that was not claimed.
 func (c *Conn) Close() error { return c.uc.Close() }
 
 // NetConn is the socket.

@@ -107,7 +107,7 @@ const (
 	CodeNoCgroup  = "no-cgroup"
 )
 
-// Output says that a session's ring has bytes nobody looked at yet.
+// Output says that a session's ring has bytes that were not looked at yet.
 type Output struct {
 	ID string `wire:"1"`
 }
@@ -130,7 +130,7 @@ type Exited struct {
 	Head   uint64 `wire:"8"` // ring head when the child was reaped and drained
 }
 
-// Closed says that no more output of a session can come: nobody holds its terminal.
+// Closed says that no more output of a session can come: no process holds its terminal.
 type Closed struct {
 	ID   string `wire:"1"`
 	Head uint64 `wire:"2"`
@@ -220,7 +220,7 @@ type Handoff struct {
 	Cgroup  string `wire:"19"`
 }
 
-// CloseInput ends the standard input of a session on pipes. Answer: Done. Whoever else
+// CloseInput ends the standard input of a session on pipes. Answer: Done. A process that
 // holds the descriptor closes it as well.
 type CloseInput struct {
 	Req uint64 `wire:"1"`

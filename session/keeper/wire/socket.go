@@ -34,7 +34,7 @@ func Listen(path string) (*net.UnixListener, error) {
 // an environment, would be his.
 var ErrForeign = errors.New("the socket is served by another user; nothing was sent")
 
-// ourUID is who must serve what we connect to. Tests are somebody else.
+// ourUID is the user who must serve what we connect to. Tests are another one.
 var ourUID = os.Geteuid
 
 // Dial connects to the Unix socket at path, however long the path is. Only our own user may
