@@ -111,7 +111,7 @@ func (s *Session) revive() (vterm.Engine, error) {
 	return engine, err
 }
 
-// rest gives the emulator of an ended session up, unless somebody waits for something on it, or used it
+// rest gives the emulator of an ended session up, unless a caller waits for something on it, or used it
 // since this was asked for.
 func (s *Session) rest() {
 	if s.cfg.Awake.has(s) || !s.over() || s.quarantined || s.engine == nil || s.waits.set.Len() > 0 {

@@ -67,7 +67,7 @@ func whole(t *testing.T, s *Session) string {
 	return b.String()
 }
 
-// hasEngine asks the owner, and wakes nobody.
+// hasEngine asks the owner, and wakes no session.
 func hasEngine(t *testing.T, s *Session) bool {
 	t.Helper()
 	has := make(chan bool, 1)
@@ -82,7 +82,7 @@ func hasEngine(t *testing.T, s *Session) bool {
 }
 
 // Only the ended sessions looked at last have their screens in memory; the others show the
-// same as before when somebody asks. Their rings are unmapped.
+// same as before when they are asked for. Their rings are unmapped.
 //
 // FAULT: A20, A6
 func TestEndedSessionsRest(t *testing.T) {

@@ -32,7 +32,7 @@ func inShell(t *testing.T, f func(t *testing.T, d *asking)) {
 	})
 }
 
-// A line that somebody just ended at the prompt goes first: what is typed before the shell
+// A line that a person just ended at the prompt goes first: what is typed before the shell
 // has begun with it would go to what it starts.
 //
 // FEATURES: R49

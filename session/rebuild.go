@@ -124,7 +124,7 @@ func (s *Session) rebuild() bool {
 		select {
 		case c <- struct{}{}:
 			defer func() { <-c }()
-		case <-s.wanted: // somebody waits for this one
+		case <-s.wanted: // a caller waits for this one
 		case <-s.stop:
 			return false
 		}

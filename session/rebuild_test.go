@@ -73,7 +73,7 @@ func TestStoppedBeforeItWasRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, tail := files(t, s.dir), s.fake.ring.Tail()
-	busy := make(chan struct{}) // nobody gets a turn to rebuild
+	busy := make(chan struct{}) // no session gets a turn to rebuild
 	for range 2 {
 		again := daemonStart(t, s.dir, s.fake.ring, busy)
 		again.Start()

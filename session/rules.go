@@ -202,7 +202,7 @@ func (h *rulesHost) output(p []byte) {
 	}
 }
 
-// typed tells the rules of what somebody typed.
+// typed tells the rules of what was typed.
 func (h *rulesHost) typed(data []byte, secret bool) {
 	if h != nil {
 		h.machine.Typed(data, secret)

@@ -162,7 +162,7 @@ func TestRulesAnswer(t *testing.T) {
 	}
 }
 
-// A prompt that stands there is answered by a rule that is added; what somebody typed there
+// A prompt that stands there is answered by a rule that is added; what was typed there
 // is none.
 // FEATURES: R50, R51
 func TestRuleForAPromptThatStands(t *testing.T) {
@@ -221,7 +221,7 @@ func TestCutsDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-// What somebody types does not fire, whatever way it is echoed.
+// What is typed does not fire, whatever way it is echoed.
 // FEATURES: R51
 func TestTypedTextFiresNothing(t *testing.T) {
 	for _, state := range []respond.EchoState{respond.EchoOn, respond.EchoApp} {
@@ -250,7 +250,7 @@ func TestTypedTextFiresNothing(t *testing.T) {
 	}
 }
 
-// Secrets are typed only while nobody echoes, and are nowhere in what is kept.
+// Secrets are typed only while there is no echo, and are nowhere in what is kept.
 // FEATURES: R53
 func TestSecretsOfRules(t *testing.T) {
 	secret := []respond.Reply{{Kind: respond.ReplySecret, Value: "env:PW"}, {Kind: respond.ReplyKeys, Value: "<Enter>"}}
@@ -337,7 +337,7 @@ func TestTypedSecretsAreNotKept(t *testing.T) {
 	})
 }
 
-// A hook has the captures, its output is typed, and nobody waits for it.
+// A hook has the captures, its output is typed, and nothing waits for it.
 // FEATURES: R54
 func TestHooks(t *testing.T) {
 	begun, proceed := make(chan Hook, 1), make(chan struct{})
@@ -463,7 +463,7 @@ func TestRulesSurviveAnOwner(t *testing.T) {
 		again("y\r", nil) // drawn again
 		d.says("y\r\nGo? ")
 		again("y\ry\r", nil)
-		again("y\ry\ry\r", func() { // asked while nobody was there
+		again("y\ry\ry\r", func() { // asked while there was no owner
 			for p := []byte("y\r\nGo? "); len(p) > 0; {
 				n := copy(r.Room(), p)
 				r.Publish(n)
@@ -506,7 +506,7 @@ func TestRulesForTheNextProgram(t *testing.T) {
 }
 
 // Of what was printed before a restart only the line that is not complete is looked at, and
-// not if somebody typed in it.
+// not if something was typed in it.
 // FEATURES: R51
 func TestNothingOldFiresAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

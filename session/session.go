@@ -68,7 +68,7 @@ type Config struct {
 	// not block or call back.
 	Changed func(Status, Change)
 	// Rebuilding bounds how many sessions replay their history at once; a session
-	// somebody asks for goes first. nil: no bound.
+	// a caller asks for goes first. nil: no bound.
 	Rebuilding chan struct{}
 	// Awake bounds how many ended sessions have an emulator in memory; nil: no bound.
 	Awake *Awake

@@ -165,7 +165,7 @@ func TestNextOwnerGoesOn(t *testing.T) {
 	s.print(s.Session, "\x1b[31mred\x1b[m first\r\n")
 	waitText(t, s.Session, "first")
 	s.Stop()
-	// What came while nobody was there, and what was journalled but not acknowledged.
+	// What came while there was no owner, and what was journalled but not acknowledged.
 	r := s.fake.ring
 	s.print(s.Session, "second\r\n")
 	j, _, err := journal.Open(s.dir+"/journal", journal.Options{})

@@ -15,7 +15,7 @@ import (
 )
 
 // stuckDisk has the next write of a file beside the journal hang: its temporary file is a pipe that
-// nobody reads. goOn ends that.
+// no process reads. goOn ends that.
 func stuckDisk(t *testing.T, dir, name string) (goOn func()) {
 	t.Helper()
 	pipe := filepath.Join(dir, name+".tmp")

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Screens follows which screen of a terminal its output is shown on, for whoever has to go back to the primary one.
+// Screens follows which screen of a terminal its output is shown on, for callers who
+// have to go back to the primary one.
 // That must only be asked for where it is needed, and as the program would have: on the primary screen CSI ? 1049 l
 // still moves the cursor, to where it was saved last (xterm; tmux: to where the alternate screen was last entered).
 //

@@ -1,4 +1,4 @@
-// Package capture makes what a program on pipes wrote into text for somebody: decoded,
+// Package capture makes what a program on pipes wrote into text for a reader: decoded,
 // within bounds, and without what is not text.
 //
 //	bytes of a stream ─▶ gate (binary?) ─▶ decoder ─▶ window of the stream

@@ -62,7 +62,7 @@ func TestTypingOutlastsALeavingDaemon(t *testing.T) {
 	}
 }
 
-// Without an id it is asked once: nobody knows whether it was typed.
+// Without an id it is asked once: it is not known whether it was typed.
 func TestTypingWithoutAnIDIsAskedOnce(t *testing.T) {
 	c, asked := leaving(t, 1)
 	if _, err := c.Session("s").Type(t.Context(), api.Input{Text: "x"}); !isUnavailable(err) || asked.Load() != 1 {

@@ -114,7 +114,7 @@ type Behind struct {
 type Target struct {
 	TTY   uint64 // device number of the slave (st_rdev of /dev/pts/N)
 	Group int    // foreground process group
-	// Leader is the session leader's pid. Without it, or if nobody of the group is among
+	// Leader is the session leader's pid. Without it, or if no process of the group is among
 	// its descendants, every process of the machine is looked at. A member whose parent
 	// is gone is missed while others of the group are found: no shell's job has one.
 	Leader int

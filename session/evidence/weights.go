@@ -116,7 +116,7 @@ func isParked(f *Facts) bool {
 	return false
 }
 
-// relays pass on what is typed and wait for it whether or not somebody is asked.
+// relays pass on what is typed and wait for it whether or not a person is asked.
 var relays = set("ssh", "mosh-client", "docker", "podman", "kubectl", "tmux: client", "screen", "script",
 	"sudo", "su", "doas", "nsenter", "telnet", "socat", "machinectl", "systemd-run", "wsl", "expect", "picocom", "minicom")
 

@@ -155,7 +155,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// FuzzLoad reads scripts that nobody meant.
+// FuzzLoad reads scripts that were never meant.
 // A directory that a program cannot be started in is said before anything is run.
 //
 // FAULT: C

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Whoever can write to a directory of longterm's, or owns it, could run programs as its user:
+// A user who can write to a directory of longterm's, or owns it, could run programs as its user:
 // all of them are refused by name, with what to do.
 //
 // FAULT: A18
@@ -89,7 +89,7 @@ func TestPlantedLogIsNotFollowed(t *testing.T) {
 	if err := syscall.Mkfifo(link, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := OpenLog(link); err == nil { // nobody reads: it must not wait for that
+	if f, err := OpenLog(link); err == nil { // no process reads: it must not wait for that
 		t.Error(f)
 	}
 }

@@ -44,7 +44,7 @@ func checkOwned(path string, rootToo bool) error {
 }
 
 // privateGroup reports whether a group is root's or the user's own, of his name or number: with
-// such groups a umask of 002 is usual and harms nobody.
+// such groups a umask of 002 is usual and harmless.
 func privateGroup(gid uint32) bool {
 	if gid == 0 || int(gid) == os.Getuid() && int(gid) == os.Getgid() {
 		return true

@@ -208,7 +208,7 @@ func (w *walk) device(p string) danger {
 	return harmless
 }
 
-// vital are files without which nobody can log in or the machine does not start.
+// vital are files without which no user can log in or the machine does not start.
 var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true,
 	"/etc/sudoers": true, "/etc/fstab": true,
 	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,

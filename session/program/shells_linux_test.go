@@ -92,7 +92,7 @@ func TestRepliesAreNoKeys(t *testing.T) {
 	})
 }
 
-// What somebody typed and did not end is not run together with a line, typed before the first
+// What was typed and not ended is not run together with a line, typed before the first
 // prompt or at one, text or keys.
 //
 // FAULT: B2
@@ -282,7 +282,7 @@ func TestAnotherShellOfAPerson(t *testing.T) {
 }
 
 // A plain sh has no editor that sets the terminal right: raw mode that a program left is
-// undone. A shell whose prompt nobody sees, and terminals of hardly any size, run lines, too.
+// undone. A shell whose prompt is not seen, and terminals of hardly any size, run lines, too.
 //
 // FAULT: E10
 func TestLinesInOddTerminals(t *testing.T) {

@@ -2,7 +2,7 @@
 // reply, watched over by an Engine.
 //
 // The Engine is a machine: events in, actions out. It has no goroutine, no clock and
-// does no I/O; whoever owns the session feeds it, performs its actions in order and
+// does no I/O; the session's owner feeds it, performs its actions in order and
 // calls Tick when Next says so. The events:
 //
 //	Output   bytes the program wrote, with their offset

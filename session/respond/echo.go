@@ -8,7 +8,7 @@ type EchoState string
 // Echo states, as the terminal's settings tell.
 const (
 	EchoOn  EchoState = "on"  // the terminal: ECHO
-	EchoOff EchoState = "off" // nobody: ICANON without ECHO, as for a password
+	EchoOff EchoState = "off" // neither: ICANON without ECHO, as for a password
 	EchoApp EchoState = "app" // the program, if it likes: neither, as in a line editor
 )
 

@@ -154,7 +154,7 @@ func (e *Engine) settleAt() time.Time {
 type Input struct {
 	Data []byte
 	// Reply is set if an action of the engine typed it. Otherwise, if it has an Enter,
-	// somebody answered what stood there.
+	// what stood there was answered.
 	Reply bool
 	// Secret is set if it must not be written down.
 	Secret bool

@@ -77,7 +77,7 @@ func describe(f Found, ok bool) string {
 	return s
 }
 
-// Output that nobody reads does not pile up.
+// Output that is not read does not pile up.
 func TestExpecterIsBounded(t *testing.T) {
 	x := NewExpecter(0)
 	line := []byte(strings.Repeat("x", 1023) + "\n")

@@ -64,7 +64,7 @@ func fuzzScreen(s string) Screen {
 	return sc
 }
 
-// FuzzRestore reads states that nobody wrote.
+// FuzzRestore reads states that were never written.
 func FuzzRestore(f *testing.F) {
 	r := newRig(f, fuzzRules)
 	r.print("Name: \r\nmore")

@@ -65,7 +65,7 @@ func (r *rig) pause(d time.Duration) {
 	r.t.Fatal("the engine asks for ticks without end")
 }
 
-// typed has somebody type, with the echo a terminal makes.
+// typed has a person type, with the echo a terminal makes.
 func (r *rig) typed(s string, reply bool) {
 	r.did(r.e.Typed(r.now, Input{Data: []byte(s), Reply: reply}))
 	if r.e.echo == EchoOn {
@@ -380,7 +380,7 @@ func TestEchoWraps(t *testing.T) {
 	}
 }
 
-// What somebody answered is not answered again.
+// What a person answered is not answered again.
 // FEATURES: R51
 func TestSomebodyElseAnswered(t *testing.T) {
 	r := newRig(t, Set{Rules: []Rule{{Text: "Go?", Reply: say("y\r")}}})

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedFile is a memfd: it has no name, lives as long as somebody holds it, and its
+// sharedFile is a memfd: it has no name, lives as long as a process holds it, and its
 // pages exist only once touched.
 func sharedFile(size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate("longterm-ring", unix.MFD_CLOEXEC)

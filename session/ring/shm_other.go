@@ -4,7 +4,7 @@ package ring
 
 import "os"
 
-// sharedFile is a temporary file that nobody else can open: unlinked at once, it
+// sharedFile is a temporary file that no other process can open: unlinked at once, it
 // lives as long as a descriptor or a mapping does.
 func sharedFile(size int64) (*os.File, error) {
 	f, err := os.CreateTemp("", "longterm-ring-*")

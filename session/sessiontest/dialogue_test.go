@@ -146,7 +146,7 @@ func TestSu(t *testing.T) {
 }
 
 // The real sudo asks with the echo off, and a secret it is given, which is wrong. Nothing is set
-// up for it: root asks it in the name of nobody.
+// up for it: root asks it in the name of the user nobody.
 // FEATURES: R51, R53
 func TestSudo(t *testing.T) {
 	needs(t, "sudo")

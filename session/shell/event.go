@@ -8,7 +8,7 @@ type EventKind uint8
 // Events; the comment names the fields of Event in use besides At and Time.
 const (
 	EventMark       EventKind = iota + 1 // Mark
-	EventCwd                             // Cwd: by a program, trusted by nobody
+	EventCwd                             // Cwd: by a program, and not trusted
 	EventAltScreen                       // On: the alternate screen was entered or left
 	EventLost                            // events were dropped: anything may have happened
 	EventTyped                           // Text: a whole line was typed for the shell to run, with Enter

@@ -90,7 +90,7 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 	})
 }
 
-// Lines that programs give are in nobody's history, unless that is asked for; what people
+// Lines that programs give are in no history, unless that is asked for; what people
 // type is, and the file is not cut.
 //
 // FAULT: A8

@@ -10,7 +10,7 @@ import (
 )
 
 // MemoryDir makes the directory for what the shell of a session leaves, where files are in
-// memory and nobody else can read them: an environment holds secrets, and is not to be on a
+// memory and no other user can read them: an environment holds secrets, and is not to be on a
 // disk. session is the session's own directory; the name follows from it, so that a later
 // daemon finds it. Empty: there is no such place on this system.
 func MemoryDir(session string) (string, error) {
@@ -20,7 +20,7 @@ func MemoryDir(session string) (string, error) {
 	}
 	dir := filepath.Join(root, memoryPrefix()+fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:16])
 	if err := errors.Join(RemoveMemoryDir(dir), os.Mkdir(dir, 0o700)); err != nil {
-		// Somebody else's, in a place where all may make names.
+		// Another user's, in a place where all may make names.
 		if dir, err = os.MkdirTemp(root, memoryPrefix()); err != nil {
 			return "", fmt.Errorf("make a directory in memory: %w", err)
 		}
@@ -52,7 +52,7 @@ func SweepMemory() error {
 	for _, dir := range dirs {
 		session, readErr := os.ReadFile(filepath.Join(dir, "session"))
 		if readErr != nil {
-			continue // just being made, or nobody's
+			continue // just being made, or of no session
 		}
 		if _, statErr := os.Lstat(string(session)); errors.Is(statErr, os.ErrNotExist) {
 			err = errors.Join(err, os.RemoveAll(dir))

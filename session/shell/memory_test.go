@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a shell leaves is readable by nobody else, and goes with its session.
+// What a shell leaves is readable by no other user, and goes with its session.
 //
 // FAULT: A7
 func TestMemoryDir(t *testing.T) {

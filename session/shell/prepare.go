@@ -84,7 +84,7 @@ func Prepare(s Setup) (Launch, error) {
 // handOver leaves the nonce where the script reads it first thing, and empties the file: an
 // environment can be read by whatever the shell starts (/proc/PID/environ).
 //
-// What the shell will write is there before, so that nobody else may read it: a shell makes
+// What the shell will write is there before, so that no other user may read it: a shell makes
 // files by its umask.
 func handOver(dir, nonce string) error {
 	err := os.WriteFile(filepath.Join(dir, "nonce"), []byte(nonce+"\n"), 0o600)

@@ -1,7 +1,7 @@
 package shell
 
 // reads takes the kernel's word that the shell waits for a line, where its marks did not say
-// so: the prompt's end went where nobody saw it, or hooks and prompt were changed. What ran
+// so: the prompt's end went where it was not seen, or hooks and prompt were changed. What ran
 // has ended, with the status that a mark told, if one did. Prompts keep their numbers, so
 // that marks that come back are not taken for old ones.
 func (t *Tracker) reads(e Event) []Change {

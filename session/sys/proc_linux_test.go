@@ -168,7 +168,7 @@ func TestTableOfATree(t *testing.T) {
 	seen.add(13, Stat{Parent: 1, Session: 10, Start: 8}, "")    // an orphan that stayed
 	seen.add(14, Stat{Parent: 1, Session: 14, Start: 9}, "a")   // an orphan that left
 	seen.add(15, Stat{Parent: 14, Session: 14, Start: 10}, "b") // started by another's
-	seen.add(1, Stat{Session: 1}, "a")                          // init is nobody's
+	seen.add(1, Stat{Session: 1}, "a")                          // init belongs to no session
 	for name, c := range map[string]struct {
 		leader int
 		mark   string

@@ -9,7 +9,7 @@ import (
 )
 
 // Process is one of the system's. A pid is used again, with another start; the zero Start is
-// nobody's whose start is not known.
+// no process whose start is not known.
 type Process struct {
 	PID   int
 	Start uint64 // Stat.Start

@@ -18,7 +18,7 @@ type Table struct {
 const kthreadd = 2
 
 // Look reads the table. variable is the one in processes' environments that tells whose they are;
-// empty: no environment is read. Where the system does not tell it finds nobody.
+// empty: no environment is read. Where the system does not tell it finds no process.
 func Look(variable string) *Table {
 	pids, _ := PIDs()
 	t := &Table{stats: make(map[int]Stat, len(pids)), children: map[int][]int{}, marked: map[string][]int{}}

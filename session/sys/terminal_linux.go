@@ -29,7 +29,7 @@ func TerminalNumber(master int) (int, error) {
 // devpts uses the first with all the minors there are.
 func TerminalDevice(n int) uint64 { return unix.Mkdev(136, uint32(n)) }
 
-// ModesOf reads the settings of a terminal by its number. Somebody has it open: it is not we who open
+// ModesOf reads the settings of a terminal by its number. Another process has it open: it is not we who open
 // it first, or last as long as they live.
 func ModesOf(n int) (Modes, error) {
 	name := "/dev/pts/" + strconv.Itoa(n)
@@ -75,7 +75,7 @@ func UnreadInput(fd int) (n int, err error) {
 	return n, err
 }
 
-// FlushUnread throws away the input that nobody has read yet, unfinished lines too, of the
+// FlushUnread throws away the input that no program has read yet, unfinished lines too, of the
 // terminal whose master is fd.
 func FlushUnread(fd int) error {
 	return peer(fd, func(tty int) error {

@@ -32,7 +32,7 @@ func (s *Schedule) Restart(now time.Time) time.Time {
 func (s *Schedule) Looks() int { return s.looks }
 
 // Next returns when to look again after a look at now. doubt: what was found has to be found again;
-// awaited: somebody waits for the program to ask.
+// awaited: a caller waits for the program to ask.
 func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 	s.looks++
 	silence := now.Sub(s.from)

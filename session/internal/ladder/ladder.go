@@ -28,7 +28,7 @@ func (s Step) Last() bool { return s.Signal == syscall.SIGKILL }
 const (
 	// killedTime is how long the kernel gets to carry a SIGKILL out and the end to be told.
 	killedTime = 15 * time.Second
-	// killTime is that where nobody has to tell of it.
+	// killTime is that where no keeper has to tell of it.
 	killTime = 5 * time.Second
 	// lineTime is that for a line in a shell, which lives on.
 	lineTime = 2 * time.Second
@@ -43,7 +43,7 @@ func Session(grace time.Duration) []Step {
 	return append(asked(grace), Step{Signal: syscall.SIGKILL, Grace: killedTime})
 }
 
-// Lost ends sessions whose keeper is gone: nobody else will, so the last word is said until nothing
+// Lost ends sessions whose keeper is gone: no other process will, so the last word is said until nothing
 // is left.
 func Lost(grace time.Duration) []Step {
 	steps := asked(grace)
@@ -79,9 +79,9 @@ func Tree(grace time.Duration) []Step {
 type Sent uint8
 
 const (
-	Heard   Sent = iota // somebody may heed it: it gets its time
-	Unheard             // nobody there heeds it: the next step comes at once
-	Ended               // there was nobody left
+	Heard   Sent = iota // a process may heed it: it gets its time
+	Unheard             // no process there heeds it: the next step comes at once
+	Ended               // there was no process left
 	Leaving             // who was to get it is being let go: the end is about to be told
 )
 

@@ -21,7 +21,7 @@ type process struct {
 // table is a target of processes that are not there.
 type table struct {
 	all       []*process
-	unheard   bool // tell when nobody heeds a step
+	unheard   bool // tell when no process heeds a step
 	leaving   syscall.Signal
 	fails     syscall.Signal
 	did       []string
@@ -118,7 +118,7 @@ func TestClimb(t *testing.T) {
 			t.Errorf("%v, %v after %v", ended, err, time.Since(hangs.began))
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // nobody waits, and the last word is said
+	synctest.Test(t, func(t *testing.T) { // no caller waits, and the last word is said
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		hurried := table{all: []*process{{}}, began: time.Now()}

@@ -15,7 +15,7 @@
 //     status that is known or none and the reason.
 //   - After Ctrl-C, typed or sent, nothing is typed before the shell is at a prompt again and
 //     reads it: terminals throw away what was typed before.
-//   - What somebody else left in the shell's editor, and replies to queries that were not read,
+//   - What another one left in the shell's editor, and replies to queries that were not read,
 //     are taken away before a line is typed.
 //
 // The machine belongs to the session's owner: no clock, no I/O, no goroutine. Times are

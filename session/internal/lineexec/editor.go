@@ -10,19 +10,19 @@ import (
 // editor is what the shell's line editor may hold that no line of ours put there.
 //
 // A person's unfinished line is never run together with one of ours: it is cleared. It stays
-// on the screen, and in the editor's kill buffer where there is one. A line that somebody
+// on the screen, and in the editor's kill buffer where there is one. A line that a person
 // ended with Enter goes first.
 type editor struct {
 	left    left
 	replied bool // replies to queries were typed since a command began
 	leaked  bool // and the editor may have taken them for keys
 
-	at     time.Time // when somebody ended a line
+	at     time.Time // when a line was ended
 	prompt uint64    // where it will be read, if by the shell
 	ahead  bool      // it was typed before that prompt was there
 }
 
-// left is what somebody typed and did not end with Enter.
+// left is what was typed and not ended with Enter.
 type left uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	leftKeys // that may have moved the cursor or changed the editor's mode
 )
 
-// How long a shell gets to begin with a line that somebody typed, before another one is
+// How long a shell gets to begin with a line that a person typed, before another one is
 // typed: it would go to what that line starts. What was typed ahead of the prompt may have
 // been read by what ran before.
 const (
@@ -40,7 +40,7 @@ const (
 	aheadTime = 100 * time.Millisecond
 )
 
-// Typed notes that somebody typed something.
+// Typed notes that something was typed.
 func (m *Machine) Typed(data []byte) {
 	v := m.host.View()
 	m.editor.typed(data, &v)
@@ -90,7 +90,7 @@ func isText(data []byte) bool {
 
 func (e *editor) entered() bool { return !e.at.IsZero() }
 
-// entersFor is how much longer a line somebody typed may take to begin.
+// entersFor is how much longer a line that was typed may take to begin.
 func (e *editor) entersFor(v *View) time.Duration {
 	switch {
 	case e.at.IsZero() || v.Phase != shell.PhasePrompt || v.Prompt != e.prompt:

@@ -36,7 +36,7 @@ func (v *View) quiet() time.Duration { return v.Now.Sub(v.LastOutput) }
 // Probe is what the kernel tells of the process that reads the terminal.
 type Probe struct {
 	Known   bool // else nothing below means anything
-	Reads   bool // somebody in the foreground waits for input of the terminal
+	Reads   bool // a process in the foreground waits for input of the terminal
 	Blocked bool // in a read of it
 	// Shell says that it is the session's own process; Replaced, that this process runs another
 	// program, or with other arguments, than it was started with.
@@ -44,7 +44,7 @@ type Probe struct {
 	Program         string   // its name
 	Argv            []string // its arguments, if they may be seen
 	Canonical       bool     // the terminal hands on lines, not keys
-	Pastes          bool     // somebody asked for bracketed pastes
+	Pastes          bool     // a program asked for bracketed pastes
 	Unread          int      // bytes of input that were not read
 	// Bytes is how many it asks for in its read; 0: not known.
 	Bytes int

@@ -120,7 +120,7 @@ func (m *Machine) next(v *View) {
 	m.typeLine(m.queue[0], v)
 }
 
-// notYet is how much longer the line has to wait: for the prompt's end, for what somebody has
+// notYet is how much longer the line has to wait: for the prompt's end, for what a person has
 // just typed to begin, and for the editor to ask for pastes.
 func (m *Machine) notYet(v *View) time.Duration {
 	if wait := m.editor.entersFor(v); wait > 0 {
@@ -189,7 +189,7 @@ func (m *Machine) Changed(kind shell.ChangeKind, goesOn bool) {
 func (m *Machine) changed(l *Line, kind shell.ChangeKind, goesOn bool, v *View) {
 	switch {
 	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.entered():
-		m.end(Action{Line: l, Err: ErrBusy}) // with a line somebody had just typed
+		m.end(Action{Line: l, Err: ErrBusy}) // with a line that had just been typed
 	case kind == shell.ChangeStarted && l.step == Typed:
 		l.step, l.begun = Runs, true
 		l.doubt = doubt{}

@@ -71,7 +71,7 @@ type Machine struct {
 	busy    bool    // the first of them is being done
 	acting  bool
 	over    bool
-	typedAt uint64 // offset of the output when somebody else typed last
+	typedAt uint64 // offset of the output when another one typed last
 	screen  screenWatch
 	unsaved time.Time // since when what is known is not written down; zero: it is
 }
@@ -196,7 +196,7 @@ func (m *Machine) change(rules []*Rule) error {
 	return nil
 }
 
-// lookBack gives a new engine the line that is not complete, unless somebody typed in it:
+// lookBack gives a new engine the line that is not complete, unless something was typed in it:
 // a prompt that stands there is to be answered.
 func (m *Machine) lookBack(v *View) []respond.Action {
 	const reach = 4 << 10
@@ -245,7 +245,7 @@ func (m *Machine) Output(p []byte, at uint64) {
 	m.screenChanged(v.Now)
 }
 
-// Typed tells the engine of what somebody typed.
+// Typed tells the engine of what was typed.
 func (m *Machine) Typed(data []byte, secret bool) {
 	v := m.host.View()
 	m.typedAt = v.Offset

@@ -120,7 +120,7 @@ func TestWrittenDownFirst(t *testing.T) {
 	}
 }
 
-// A prompt that stands there when its rule comes is answered, unless somebody typed in its line or it
+// A prompt that stands there when its rule comes is answered, unless something was typed in its line or it
 // is a line editor's.
 //
 // FEATURES: R50
@@ -268,7 +268,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// What somebody typed is written down before long; a rule of the screen looks when output pauses.
+// What was typed is written down before long; a rule of the screen looks when output pauses.
 func TestNext(t *testing.T) {
 	h := newHost()
 	m := New(h, &echo.Region{})

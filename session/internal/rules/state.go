@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// saveAfter bounds how long what somebody typed is not written down; firings are at once.
+// saveAfter bounds how long what was typed is not written down; firings are at once.
 const saveAfter = time.Second
 
 // state is what is written down.
@@ -71,7 +71,7 @@ func (m *Machine) encode() ([]byte, error) {
 }
 
 // Restore goes on with the rules that were written down. The output that is there by now was looked
-// at back then; of the line it ends in, what is unread is looked at again, unless somebody typed in
+// at back then; of the line it ends in, what is unread is looked at again, unless something was typed in
 // it. Calls are over.
 func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
 	var st state

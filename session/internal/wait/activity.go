@@ -10,7 +10,7 @@ import (
 )
 
 // activity tells output that says something from spinners, clocks and progress bars (R42).
-// It looks only while somebody waits for quiet.
+// It looks only while a caller waits for quiet.
 type activity struct {
 	filter  evidence.ActivityFilter
 	rows    []string // of the screen, as last looked at; nil: there is no wait for quiet
@@ -19,7 +19,7 @@ type activity struct {
 	last    time.Time // when something was said
 }
 
-// Changed looks at what changed on the screen since the last call, if somebody waits for quiet.
+// Changed looks at what changed on the screen since the last call, if a caller waits for quiet.
 func (s *Set) Changed() {
 	if len(s.waiters) == 0 {
 		s.activity.rows = nil

@@ -181,7 +181,7 @@ func (s *Set) awaits(kinds ...Kind) bool {
 	return false
 }
 
-// AwaitsInput says that somebody waits for the program to ask. Where the shell is not followed, its
+// AwaitsInput says that a caller waits for the program to ask. Where the shell is not followed, its
 // prompt is found like any other question.
 func (s *Set) AwaitsInput(followed bool) bool {
 	if followed {

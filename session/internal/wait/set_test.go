@@ -55,7 +55,7 @@ func (h *host) says(text string) {
 	h.set.Check()
 }
 
-// types has somebody type what the terminal will echo.
+// types has a person type what the terminal will echo.
 func (h *host) types(text string) {
 	v := h.View()
 	h.view.Typed = Anchor{Off: v.Offset, Version: v.Version}
@@ -237,7 +237,7 @@ func TestAwaitsInput(t *testing.T) {
 	}
 }
 
-// An end of everything ends all waits; where nobody looks at output any more, an end can be waited for.
+// An end of everything ends all waits; where output is not looked at any more, an end can be waited for.
 //
 // FAULT: A20
 func TestEnds(t *testing.T) {

@@ -62,7 +62,7 @@ func TestCommandThatHangs(t *testing.T) {
 	}
 }
 
-// A file that nobody writes is not waited for longer than a command, and holds nobody up.
+// A file that is never written is not waited for longer than a command, and holds nothing up.
 //
 // FAULT: A4
 func TestFileThatHangs(t *testing.T) {

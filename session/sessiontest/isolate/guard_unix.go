@@ -15,7 +15,7 @@ import (
 )
 
 // A test binary that starts keepers, daemons and sessions may be interrupted or killed, and these
-// are made to outlive whoever started them. So all its temporary files are made below one directory,
+// are made to outlive the process that started them. So all its temporary files are made below one directory,
 // and a second process, the guard, waits for its end on a pipe: what has that directory in its
 // environment is killed then, and the directory removed.
 
@@ -37,7 +37,7 @@ func beGuard() {
 func guard() (end func() error, err error) {
 	dir, err := os.MkdirTemp("", "ltt")
 	if err == nil {
-		err = os.Chmod(dir, 0o711) // tests that run as root run some programs as somebody else
+		err = os.Chmod(dir, 0o711) // tests that run as root run some programs as another user
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func guard() (end func() error, err error) {
 	cmd.Args[0] = "testguard"
 	cmd.Env = append(os.Environ(), directory+"="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what ends the whole job spares it
-	alive, err := cmd.StdinPipe()                        // nobody inherits it
+	alive, err := cmd.StdinPipe()                        // no process inherits it
 	if err != nil {
 		return nil, err
 	}
