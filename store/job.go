@@ -20,7 +20,7 @@ const (
 	JobCommand = "command"
 )
 
-// Job is a command that somebody asked for, and how it went. Its row is written before
+// Job is a command that a caller asked for, and how it went. Its row is written before
 // anything is run and outlives its session.
 type Job struct {
 	ID      string

@@ -45,7 +45,7 @@ func Open(path string) (*Store, error) {
 	return Replace(path)
 }
 
-// Replace moves a corrupt database aside and opens an empty one in its place. Nobody may
+// Replace moves a corrupt database aside and opens an empty one in its place. No process may
 // have it open.
 func Replace(path string) (*Store, error) {
 	aside, err := moveAside(path, time.Now())

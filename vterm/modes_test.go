@@ -74,7 +74,7 @@ func TestModesTheViewerSees(t *testing.T) {
 		{"\x1b[>1;2m", func(*vterm.Modes) {}}, // another resource
 		{"\x1b[>4;1f", func(m *vterm.Modes) { m.FormatOtherKeys = 1 }},
 		{"\x1b[>4;1f\x1b[>4f", func(*vterm.Modes) {}},
-		{"\x1b[4h", func(*vterm.Modes) {}}, // nobody else's affair
+		{"\x1b[4h", func(*vterm.Modes) {}}, // no affair of theirs
 		{"\x1b[?7l\x1b[?6h\x1b[?25l", func(*vterm.Modes) {}},
 		{"\x1b[?1;2004;1000;1006h\x1b[>4;2m\x1b[>5u\x1bc", func(*vterm.Modes) {}},
 		{"\x1b[?1;66h\x1b[!p", func(*vterm.Modes) {}},

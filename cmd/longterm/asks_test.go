@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A program that asks says so to whoever looks, without having printed anything, and after another
+// A program that asks says so to those who look, without having printed anything, and after another
 // daemon took over, though it prints no more.
 //
 // FEATURES: R42
@@ -42,7 +42,7 @@ func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
 }
 
 // Who gives up on a line that asks is told that it asks, and how to answer; where no status is known
-// because a program tells none, nobody is sent to the daemon's log.
+// because a program tells none, no person is sent to the daemon's log.
 //
 // FEATURES: R93
 func TestWhatToDoAboutALineThatAsks(t *testing.T) {

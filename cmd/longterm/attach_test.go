@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// person is somebody's terminal: an emulator of ours, so that every mode can be asked for.
+// person is a person's terminal: an emulator of ours, so that every mode can be asked for.
 type person struct {
 	t    *testing.T
 	pty  *os.File
@@ -386,7 +386,7 @@ func TestAttachedThroughAFlood(t *testing.T) {
 	}
 }
 
-// What nobody was left to undo is undone on request.
+// What no process was left to undo is undone on request.
 //
 // FEATURES: R75
 func TestDoctorResetsTheTerminal(t *testing.T) {

@@ -167,7 +167,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	i.run("wait", "first", "--for", "text=still here")
 }
 
-// A client that never reads holds nobody up; one that is killed leaves nothing behind.
+// A client that never reads holds no other up; one that is killed leaves nothing behind.
 //
 // FEATURES: R93
 func TestClientsThatMisbehave(t *testing.T) {
@@ -192,7 +192,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 	eventually(t, "the killed client is forgotten", func() bool { return i.info("flood").Clients == 0 })
 }
 
-// Damage to the jobs alone, which nobody looks at when the database is opened, keeps no
+// Damage to the jobs alone, which are not looked at when the database is opened, keeps no
 // daemon from starting either.
 //
 // FAULT: A19

@@ -11,7 +11,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// Somebody else who has the database locked holds no session up, and what happened meanwhile
+// Another process that has the database locked holds no session up, and what happened meanwhile
 // is recorded afterwards.
 //
 // FAULT: B13

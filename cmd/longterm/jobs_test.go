@@ -84,7 +84,7 @@ func TestBackgroundCommand(t *testing.T) {
 	}
 }
 
-// A call that somebody waits for is moved to the background: its caller comes back.
+// A call that a caller waits for is moved to the background: its caller comes back.
 //
 // FEATURES: R17
 func TestMoveToBackground(t *testing.T) {
@@ -245,7 +245,7 @@ func TestClockBounds(t *testing.T) {
 }
 
 // Lines under way, waiting and in the background outlive a daemon that is killed: none is
-// lost, none is run twice, and whoever waits gets the answer.
+// lost, none is run twice, and those who wait get the answer.
 //
 // FEATURES: R18, R90
 func TestJobsOverARestart(t *testing.T) {
@@ -300,7 +300,7 @@ func (i *instance) busy(name string) bool {
 }
 
 // Warm shells are handed out oldest first, once, and replaced; one that died or was used
-// by somebody is not handed out.
+// by a person is not handed out.
 //
 // FEATURES: R20
 func TestPool(t *testing.T) {

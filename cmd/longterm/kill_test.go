@@ -21,7 +21,7 @@ import (
 const handler = `trap '' INT HUP; trap 'sleep 0.2; echo handled > %[1]s; exit 5' TERM; echo ready; while :; do sleep 0.01; done`
 
 // Each rung of the kill ladder works alone and has the whole grace: a program that handles
-// SIGTERM gets to, whoever ends it.
+// SIGTERM gets to, however it is ended.
 //
 // FAULT: B7
 // FEATURES: R15, R16
@@ -44,7 +44,7 @@ func TestTermHandlerRuns(t *testing.T) {
 	} {
 		done := filepath.Join(i.dir, c.name)
 		program := []string{"sh", "-c", fmt.Sprintf(handler, done)}
-		if c.name == "timeout" { // INT is what a first rung is for, and nobody waits for it here
+		if c.name == "timeout" { // INT is what a first rung is for, and no caller waits for it here
 			i.run("config", "set", "exec.grace", "1s")
 		}
 		c.end(program)

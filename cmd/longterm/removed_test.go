@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// What somebody removes under a daemon and its keeper, thinking that it was left over, is
+// What a person removes under a daemon and its keeper, thinking that it was left over, is
 // made again: sessions are found, and no second daemon or keeper comes to serve them.
 //
 // FAULT: A27

@@ -47,7 +47,7 @@ func numbers(n string) string {
 	return string(b)
 }
 
-// Whoever asks for a budget gets it, from every door, and what the note in the middle says
+// Those who ask for a budget get it, from every door, and what the note in the middle says
 // reads the rest to the byte.
 //
 // FAULT: B5

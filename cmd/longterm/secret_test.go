@@ -98,7 +98,7 @@ func filesWith(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
-// A look-up that hangs holds nobody up: the screen is shown, rules are taken away, sessions
+// A look-up that hangs holds nothing up: the screen is shown, rules are taken away, sessions
 // are removed and the daemon ends.
 //
 // FAULT: A4

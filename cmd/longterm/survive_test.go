@@ -285,7 +285,7 @@ func TestMachineDown(t *testing.T) {
 }
 
 // TestWaitOverARestart kills the daemon under a client that waits: it goes on, and what came
-// while nobody served counts.
+// while no daemon served counts.
 //
 // FEATURES: R44, R90
 func TestWaitOverARestart(t *testing.T) {

@@ -210,7 +210,7 @@ func (f noted) Sync() error {
 	return f.File.Sync()
 }
 
-// A reader never sees a part, whoever writes.
+// A reader never sees a part, with any number of writers.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := Write(path, Options{}, []byte("a")); err != nil {

@@ -1,6 +1,6 @@
 // Package checkpoint keeps states of an emulator at journal offsets in files, so that
 // only what came after them is to be replayed: the newest one, with all its scrollback,
-// for a restart (Write, Read), and a Series of screens for looking back.
+// for a restart (Write, Read), and a Series of past screens.
 //
 //	sessions/ID/checkpoint                             the newest
 //	sessions/ID/checkpoints/00000000000067108864.ltc   one of the series

@@ -35,7 +35,7 @@ const (
 // ErrNone is returned when there is no checkpoint to begin with.
 var ErrNone = errors.New("no checkpoint at or before this offset")
 
-// Series is a row of checkpoints for looking back: to show the screen as it was at an
+// Series is a row of checkpoints of past screens: to show the screen as it was at an
 // offset, the nearest one before it is restored and the output from there is replayed.
 // A file each, named after the offset in 20 decimal digits; the folder is all there is to
 // it. Methods may not be called at the same time.

@@ -35,7 +35,7 @@ type Compaction struct {
 // the background: appends and readers go on, and a crash at any instant leaves either
 // version of a segment. The last segment is rewritten as well if it has grown enough to
 // be worth it and rests; it goes on being appended to. Compact may be called after
-// Close, as long as nobody else opened the journal.
+// Close, as long as no other process opened the journal.
 func (j *Journal) Compact(ctx context.Context) (Compaction, error) {
 	j.compacting.Lock()
 	defer j.compacting.Unlock()

@@ -15,7 +15,7 @@ var processHandles = handles{max: maxHandles}
 type handle struct {
 	mu   sync.Mutex // held while the descriptor is used or changed
 	file File       // nil: not open
-	err  error      // of a close that nobody waited for
+	err  error      // of a close that was not waited for
 	used atomic.Bool
 }
 

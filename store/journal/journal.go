@@ -82,7 +82,7 @@ type tail struct {
 	size      int64 // where the next record goes
 	off       uint64
 	dims      dims // the terminal's size at the end
-	dimsRead  bool // as far as the journal tells; else nobody looked yet
+	dimsRead  bool // as far as the journal tells; else it was not looked at yet
 	roll      bool // a new segment is to be begun
 	untrimmed bool // bytes of a failed write may lie after size
 	closed    bool

@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Repair rewrites the damaged segments of the journal in dir, which nobody may have
+// Repair rewrites the damaged segments of the journal in dir, which no process may have
 // open: what cannot be read any more becomes gap records, what is claimed twice is kept
 // once. It returns what Verify found before. Segments of which nothing can be read keep
-// their bytes as *.damaged; of others the bytes that are no records are not kept: whoever
+// their bytes as *.damaged; of others the bytes that are no records are not kept: a process that
 // wants to look at them copies the directory first. Strays stay.
 func Repair(dir string) (Report, error) { return repair(dir, Options{}) }
 

@@ -29,7 +29,7 @@ type unsynced struct {
 	bases []uint64 // segments with bytes not synced yet
 	names bool     // the directory is not synced yet
 	exit  bool     // an exit record is among it
-	// inherited: nobody knows what the one who had the journal open before synced.
+	// inherited: it is not known what the one who had the journal open before synced.
 	inherited bool
 	since     time.Time
 }
