@@ -132,7 +132,7 @@ func (w *diskWriter) writePoint(p *keptPoint) {
 
 func (w *diskWriter) writeScreen(c *checkpoint.Checkpoint) {
 	if err := w.screens.Keep(*c); err != nil {
-		w.log.Warn("keep a screen for looking back", "session", w.id, "err", err)
+		w.log.Warn("keep a screen of the series", "session", w.id, "err", err)
 	}
 }
 

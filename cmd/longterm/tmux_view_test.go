@@ -185,7 +185,7 @@ func TestViewerLooksBack(t *testing.T) {
 	o.keys("-l", press+press)
 	eventually(t, "the terminal has the word", func() bool { return buffer() == "back14" })
 	o.keys("-l", fmt.Sprintf("\x1b[<64;3;%dM", row))
-	o.shows("looking back")
+	o.shows("copy mode")
 	o.line("echo live")
 	o.shows("\nlive")
 	o.after("q")

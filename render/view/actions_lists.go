@@ -64,7 +64,7 @@ var sizes = []struct{ name, help string }{
 	{"latest", "of who typed last"},
 	{"largest", "the largest of all that look"},
 	{"smallest", "the smallest of all that look"},
-	{"fixed", "as it is now; nobody changes it"},
+	{"fixed", "as it is now, whatever clients there are"},
 	{"none", "this viewer has no say; others may"},
 }
 

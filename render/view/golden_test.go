@@ -167,10 +167,10 @@ func TestLookBack(t *testing.T) {
 	b.print("a", strings.Join(rows, "\r\n"))
 	p := b.panes.Get("a")
 
-	// The wheel looks back; a key leads back and reaches the session.
+	// The wheel begins copy mode; a key leads back and reaches the session.
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
 	b.call()
-	b.shows("looking back", "⏸ 3/3982", "row 3979")
+	b.shows("copy mode", "⏸ 3/3982", "row 3979")
 	b.print("a", "something new")
 	b.shows("row 3979")
 	b.keys("x")

@@ -27,7 +27,7 @@ func keysTable() string {
 		b.WriteString("\n")
 	}
 	table("After the prefix", keymap.Prefix)
-	table("While looking back", keymap.Scroll)
+	table("In copy mode", keymap.Scroll)
 	return b.String()
 }
 

@@ -38,7 +38,7 @@ or by new sessions.
 
 const docsNamed = `## [keys]
 
-What keys do in the viewer, after the prefix or while looking back: an action and its keys, any of which does it. An
+What keys do in the viewer, after the prefix or in copy mode: an action and its keys, any of which does it. An
 empty text takes the keys away. [The viewer](viewer.md) lists the actions. A key with two meanings is a mistake.
 
 ` + "```toml" + `

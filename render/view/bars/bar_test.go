@@ -57,7 +57,7 @@ func TestBar(t *testing.T) {
 		{"no hints", func(s *State) { s.NoHints = true }, ""},
 		{"message", func(s *State) { s.Message = "copied 2 lines" }, " copied 2 lines"},
 		{"hidden panes", func(s *State) { s.Panes = 1 }, " 1 of 2 sessions fit; Ctrl-Space Tab goes on"},
-		{"copy mode", func(s *State) { s.CopyMode = " looking back" }, " looking back"},
+		{"copy mode", func(s *State) { s.CopyMode = " copy mode" }, " copy mode"},
 		{"zoomed", func(s *State) { s.Model.Zoomed = true }, " zoomed; Ctrl-Space z shows all 2"},
 		{"read-only", func(s *State) { s.Model.ReadOnly = true }, " READ-ONLY                   Ctrl-Space: commands, then ?: help"},
 		{"away for a moment", func(s *State) { s.Model.Update(model.Update{Away: "refused"}, epoch) }, " Ctrl-Space: commands, then ?: help"},

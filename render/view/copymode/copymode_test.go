@@ -166,7 +166,7 @@ func TestKeys(t *testing.T) {
 		{"/ m a k e Enter n", "3,2 of 2-5", "", ""},
 		{"/ x y z Enter", "29,0 of 26-29", "not found: xyz", ""},
 		{"/ 1 7 Escape", "29,0 of 26-29", "", ""},
-		{"F5", "29,0 of 26-29", "looking back: q goes back to the present, Ctrl-Space ? lists the keys", ""},
+		{"F5", "29,0 of 26-29", "copy mode: q goes back to the present, Ctrl-Space ? lists the keys", ""},
 	} {
 		s := start(t, &past{lines: lines(text()), tail: 12})
 		s.UseKeys()

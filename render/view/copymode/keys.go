@@ -26,7 +26,7 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 	}
 	f, ok := Actions[keys.InScroll(k)]
 	if !ok {
-		m.host.Say("looking back: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
+		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
 		return true
 	}
 	f(m)

@@ -265,7 +265,7 @@ func (m *Mode) Hint(keys *keymap.Map) string {
 	key := keys.ScrollLabel
 	switch {
 	case !m.keys:
-		return " looking back; typing or Escape: back to the present"
+		return " copy mode; typing or Escape: back to the present"
 	case m.search != nil && m.search.Pattern != "":
 		return fmt.Sprintf(" %s %s  %s %s  %s search  %s back", m.search.Pattern, m.search.Count(),
 			key("scroll-match-up"), key("scroll-match-down"), key("scroll-search"), key("scroll-leave"))

@@ -62,7 +62,7 @@ func index(rows []Row, other map[string][]string, left map[string]bool) (map[str
 // AfterPrefix is what a key does after the prefix; empty: nothing.
 func (m *Map) AfterPrefix(k input.Key) Action { return m.byPrefix[name(k)] }
 
-// InScroll is what a key does while looking back; empty: nothing.
+// InScroll is what a key does in copy mode; empty: nothing.
 func (m *Map) InScroll(k input.Key) Action { return m.byScroll[name(k)] }
 
 // name is a key's name, without what is no part of it.
@@ -76,7 +76,7 @@ func (m *Map) PrefixLabel(a Action) string { return firstLabel(m.Prefix, a) }
 // Chord are the prefix and the key of an action, for people: Ctrl-Space z.
 func (m *Map) Chord(a Action) string { return m.PrefixName + " " + m.PrefixLabel(a) }
 
-// ScrollLabel is the first key of an action while looking back, for people.
+// ScrollLabel is the first key of an action in copy mode, for people.
 func (m *Map) ScrollLabel(a Action) string { return firstLabel(m.Scroll, a) }
 
 func firstLabel(rows []Row, a Action) string {

@@ -20,7 +20,7 @@ const (
 	Sessions = "Sessions"
 	Panes    = "Panes"
 	Tabs     = "Tabs"
-	CopyMode = "Look back"
+	CopyMode = "Copy mode"
 	Typing   = "Typing"
 	Viewer   = "Viewer"
 )
@@ -63,7 +63,7 @@ var Prefix = []Row{
 	{"layout-save", []string{"w"}, Tabs, "save layout", "save tabs and panes under a name", ""},
 	{"layout-load", []string{"W"}, Tabs, "load layout", "load tabs and panes that were saved", ""},
 
-	{"scroll", []string{"s", "PageUp"}, CopyMode, "scroll", "look back: scroll, select, copy", ""},
+	{"scroll", []string{"s", "PageUp"}, CopyMode, "scroll", "copy mode: scroll, search, select, copy", ""},
 	{"search", []string{"/"}, CopyMode, "search", "search what was printed", ""},
 	{"command-previous", []string{"C-Up"}, CopyMode, "last command", "look at the command before", ""},
 	{"copy-output", []string{"o"}, CopyMode, "copy output", "copy what the last command printed", ""},

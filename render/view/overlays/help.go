@@ -31,7 +31,7 @@ func helpLines(keys *keymap.Map) []helpLine {
 		}
 		lines = append(lines, helpLine{r.Labels(), r.Help})
 	}
-	lines = append(lines, helpLine{"", ""}, helpLine{"", "While looking back"})
+	lines = append(lines, helpLine{"", ""}, helpLine{"", "In copy mode"})
 	for i := range keys.Scroll {
 		r := &keys.Scroll[i]
 		lines = append(lines, helpLine{r.Labels(), r.Help})
@@ -41,7 +41,7 @@ func helpLines(keys *keymap.Map) []helpLine {
 		helpLine{"click", "focus a pane, choose a tab"},
 		helpLine{"drag", "select and copy; Alt: a rectangle; a border: move it"},
 		helpLine{"2 or 3 clicks", "select and copy a word, a row"},
-		helpLine{"wheel", "look back, or scroll the program"},
+		helpLine{"wheel", "copy mode, or scroll the program"},
 		helpLine{"", ""}, helpLine{prefix + " twice", "sends " + prefix + " to the session"},
 	)
 }

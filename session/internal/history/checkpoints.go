@@ -69,7 +69,7 @@ func (c *Checkpoints) C() <-chan time.Time {
 // Stop has no checkpoint be due until more is printed.
 func (c *Checkpoints) Stop() { c.timer = nil }
 
-// Screens keeps the screen, without scrollback, every so often: what looking back begins
+// Screens keeps the screen, without scrollback, every so often: what time travel begins
 // with.
 type Screens struct {
 	mu     sync.Mutex // readers are on other goroutines
