@@ -45,7 +45,7 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	w.Files.Running(true)
 	defer w.Files.Running(false)
 	w.view.begin(w.n, w.Command, cause)
-	info, err := w.Client.NewSession(ctx, n)
+	info, err := w.start(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,21 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	defer stop()
 	go func() { r.ended <- r.follow(followCtx) }()
 	return r.attend(ctx)
+}
+
+// startGrace bounds what a person who interrupts waits for the answer to a start that is under way.
+const startGrace = 10 * time.Second
+
+// start starts the command's session. Its answer is waited for when ctx ends meanwhile, too: the
+// session may be there already, and only who knows its id can end it.
+func (w *watching) start(ctx context.Context, n api.NewSession) (api.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return api.Session{}, err
+	}
+	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(startGrace, stop) })()
+	return w.Client.NewSession(asking, n)
 }
 
 func (r *run) follow(ctx context.Context) error {
