@@ -63,6 +63,7 @@ type Command struct {
 	Rule    string // name of what decided, such as "hard:remove" or "deny git push"
 	Why     string // one sentence; empty for allow
 	Instead string // what to do instead; may be empty
+	Risk    Risk   // what it does at most, without what it runs: that is listed too
 }
 
 // Judgement is the answer about a line.
@@ -72,6 +73,7 @@ type Judgement struct {
 	Words    string  // the words of that command
 	Why      string
 	Instead  string
+	Risk     Risk      // the largest of all commands
 	Commands []Command // in the order in which they were found; at most MaxCommands
 }
 
@@ -131,7 +133,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 }
 
 func (w *walk) judgement() Judgement {
-	j := Judgement{Commands: w.commands}
+	j := Judgement{Commands: w.commands, Risk: w.risky}
 	if w.worst != nil {
 		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
 		j.Words = joinWords(w.worst.Argv)

@@ -4,9 +4,16 @@ import "strings"
 
 // record notes a command with its verdict.
 func (w *walk) record(c Command) {
+	if c.Verdict == Ask && w.engine.exactly(&c) {
+		c.Verdict = Allow
+	}
 	if w.quiet && c.Verdict == Deny {
 		c.Verdict = Ask
 	}
+	if c.Risk == "" {
+		c.Risk = pseudoRisk(&c)
+	}
+	w.risky = larger(w.risky, c.Risk)
 	shownArgv := make([]string, len(c.Argv))
 	for i, a := range c.Argv {
 		shownArgv[i] = shown.Replace(a)

@@ -11,11 +11,16 @@ import (
 //
 // Words are compared by position with the operands, options wherever they stand: the rule
 // {Program: "git", Words: ["push"], Options: ["--force"]} is about "git -C x push origin main -f" too.
+//
+// A Program with a slash is the file at that path; one without is the program of that name, which an allow
+// rule finds only in the system's directories. An Exact allow rule is a person's answer to a question: it
+// also answers what a preset asks about, which other allow rules do not. Nothing lifts a denial.
 type Rule struct {
 	Name     string   // in judgements; "" is made of the decision and the words
 	Program  string   // without a directory
 	Words    []string // operands at the beginning; "*" is any word, "a|b" one of several, a final "*" in a word any end
 	Options  []string // all must be given; "-f|--force" is one of several
+	Exact    bool     // the command has these words and no other; Options are not used
 	Decision Verdict
 	Why      string // one sentence for the person or agent that is refused
 	Instead  string // what to do instead
@@ -50,7 +55,7 @@ func (r *Rule) check() error {
 		return fmt.Errorf("policy: rule %q names no program", r.Name)
 	}
 	if r.Name == "" {
-		r.Name = strings.Join(slices.Concat([]string{r.Decision.String(), r.Program}, r.Words, r.Options), " ")
+		r.Name = r.String()
 	}
 	if r.Decision != Allow && r.Why == "" {
 		r.Why = "a rule says " + r.Name
@@ -75,8 +80,11 @@ func (r *Rule) check() error {
 
 // matches reports whether the rule is about a command; maybe, whether what is not known may make it so.
 func (r *Rule) matches(x *invocation) (match, maybe bool) {
-	if x.name != r.Program {
+	if x.name != r.Program && x.argv[0] != r.Program {
 		return false, false
+	}
+	if r.Exact {
+		return slices.Equal(x.argv[1:], r.Words), false
 	}
 	match = true
 	if len(r.Words) > 0 {
@@ -207,14 +215,15 @@ func (w *walk) matchRules(c *Command, x *invocation) {
 // allowed reports whether an allow rule names the command.
 func (w *walk) allowed(x *invocation) bool {
 	dir, _ := path.Split(x.argv[0])
-	switch dir {
-	case "", "/bin/", "/usr/bin/", "/usr/local/bin/":
-	default:
-		return false
-	}
 	for i := range w.engine.rules {
 		r := &w.engine.rules[i]
-		if r.Decision != Allow || x.name != r.Program {
+		if r.Decision != Allow || r.Program != x.argv[0] && (x.name != r.Program || !systemPlaces[dir]) {
+			continue
+		}
+		if r.Exact {
+			if match, _ := r.matches(x); match {
+				return true
+			}
 			continue
 		}
 		if len(r.Words) > 0 && (len(x.argv) < 2 || !wordMatches(r.Words[0], x.argv[1])) {
@@ -233,4 +242,22 @@ func (w *walk) allowed(x *invocation) bool {
 		}
 	}
 	return false
+}
+
+// exactly reports whether an exact rule answers what was asked about; not where a rule asks.
+func (e *Engine) exactly(c *Command) bool {
+	if len(c.Argv) == 0 || c.Rule == "unknown" {
+		return false
+	}
+	found := false
+	for i := range e.rules {
+		r := &e.rules[i]
+		if r.Decision != Allow && r.Name == c.Rule {
+			return false
+		}
+		dir, base := path.Split(c.Argv[0])
+		found = found || r.Decision == Allow && r.Exact && slices.Equal(c.Argv[1:], r.Words) &&
+			(r.Program == c.Argv[0] || r.Program == base && systemPlaces[dir])
+	}
+	return found
 }

@@ -47,6 +47,7 @@ func (w *walk) run(argv []string, in stream) stream {
 		out = w.children(&c, x)
 	}
 	w.base(&c, x)
+	c.Risk = w.risk(&c, x)
 	w.record(c)
 	return out
 }
@@ -73,6 +74,8 @@ type invocation struct {
 
 	children bool // it ran commands that were judged on their own
 }
+
+type option = programs.Option
 
 // resolve finds the row of a program or its subcommand.
 func resolve(base string, argv []string) (*programs.Program, []string, programs.Args) {

@@ -21,6 +21,7 @@ type walk struct {
 	engine   *Engine
 	commands []Command
 	worst    *Command
+	risky    Risk
 
 	scope  scope
 	arrays map[string][]string

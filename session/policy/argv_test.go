@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FEATURES: R60 R61 R107
+func TestExecutionsAreJudgedByTheirFile(t *testing.T) {
+	for _, c := range []struct {
+		policy, file, argv string // words of argv are separated by "|"
+		want               Verdict
+	}{
+		{"hard", "/usr/bin/rm", "rm|-rf|/", Deny},
+		{"hard", "/usr/bin/rm", "innocent|-rf|/", Deny},
+		{"hard", "/home/me/x", "rm|-rf|/", Deny}, // it calls itself rm: refused, whatever it is
+		{"hard", "/usr/bin/rm", "rm|-rf|$HOME", Allow},
+		{"hard", "/usr/bin/rm", "rm|-rf|/tmp/x", Allow},
+		{"hard", "/usr/bin/echo", "echo|rm -rf /", Allow},
+		{"hard", "/usr/bin/busybox", "rm|-rf|/", Deny},
+		{"hard", "/usr/bin/busybox", "busybox|rm|-rf|/", Deny},
+		{"hard", "/usr/bin/dash", "sh|-c|rm -rf /", Deny},
+		{"hard", "/usr/bin/bash", "-bash", Allow},
+		{"hard", "/usr/bin/sudo", "sudo|-u|root|rm|-rf|/", Deny},
+		{"hard", "/usr/bin/find", "find|/|-exec|rm|-rf|{}|;", Deny},
+		{"hard", "/usr/bin/python3.12", "python3|-c|import os; os.system('rm -rf /')", Ask},
+		{"hard", "/usr/sbin/mkfs.ext4", "mkfs.ext4|/dev/sda1", Deny},
+		{"hard", "/usr/bin/printf", "printf|\x01|\x02", Allow},
+		{"rule:deny curl", "/usr/bin/curl", "curl|x", Deny},
+		{"rule:deny curl", "/tmp/curl", "curl|x", Deny},
+		{"rule:deny curl", "/usr/bin/env", "env|A=b|curl|x", Deny},
+		{"rule:deny nc", "/usr/bin/nc.openbsd", "nc|-l|80", Deny},
+		{"rule:deny python3", "/usr/bin/python3.12", "python3|x.py", Deny},
+		{"rule:deny git push", "/usr/bin/git", "git|-C|x|push", Deny},
+		{"rule:deny git push", "/usr/lib/git-core/git", "git|push", Deny},
+		{"rule:allow git", "/usr/bin/git", "git|log", Allow},
+		{"rule:allow git", "/tmp/git", "git|log", Ask},
+		{"rule:allow git", "/tmp/evil", "git|log", Ask},
+		{"rule:allow git", "./git", "git|log", Ask},
+		{"rule:allow /opt/tool/git", "/opt/tool/git", "git|log", Allow},
+		{"rule:allow /opt/tool/git", "/usr/bin/git", "git|log", Ask},
+		{"rule:allow python3", "/usr/bin/python3.12", "python3|x.py", Allow},
+		{"readonly", "/usr/bin/ls", "ls|-l", Allow},
+		{"readonly", "/tmp/ls", "ls|-l", Ask},
+		{"readonly", "/usr/bin/touch", "ls|-l", Ask},
+		{"readonly", "/usr/bin/git", "git|log|--output=x", Ask},
+	} {
+		j := engineFor(t, c.policy).JudgeArgv(c.file, strings.Split(c.argv, "|"),
+			Line{Cwd: "/home/me/project", Home: "/home/me"})
+		if j.Verdict != c.want {
+			t.Errorf("%s: %s [%s]: %v (%s: %s), want %v", c.policy, c.file, c.argv, j.Verdict, j.Rule, j.Why, c.want)
+		}
+	}
+	if j := engineFor(t, "hard").JudgeArgv("", nil, Line{}); j.Verdict != Allow {
+		t.Errorf("nothing at all: %+v", j)
+	}
+}
+
+// FEATURES: R63
+func TestProposedRules(t *testing.T) {
+	for _, c := range []struct{ policy, line, want string }{
+		{"readonly", "go test ./...", "allow go test"},
+		{"readonly", "mkdir -p a/b", "allow mkdir"},
+		{"readonly", "git add -A", "allow git add"},
+		{"readonly", "git push origin main", "allow exactly git push origin main"},
+		{"readonly", "git -C /x add y", "allow exactly git -C /x add y"},
+		{"readonly", "rm -rf build", "allow exactly rm -rf build"},
+		{"readonly", "curl -O https://example.org/x", "allow exactly curl -O https://example.org/x"},
+		{"readonly", "./build.sh 'a b'", "allow exactly ./build.sh 'a b'"},
+		{"readonly", "python3 build.py", "allow exactly python3 build.py"},
+		{"readonly", "npm run build", "allow exactly npm run build"},
+		{"readonly", "git commit -m 'x y'", "allow git commit"},
+		// never: code, shells, wrappers, what is not known
+		{"readonly", "python3 -c 'print(1)'", ""},
+		{"readonly", "python3", ""}, {"readonly", "python3 -", ""}, {"readonly", "perl -ne 'x' y", ""},
+		{"readonly", "bash", ""}, {"readonly", "bash x.sh", ""}, {"readonly", "eval x", "allow exactly x"},
+		{"readonly", "ls x | sh", ""}, {"readonly", "$X y", ""}, {"hard", "rm -rf \"$X\"/", ""},
+		{"readonly", "find . -exec touch {} +", "allow touch"}, // of touch, not of find: find is asked about again
+		{"listed", "sudo", ""}, {"listed", "ssh host", ""}, {"listed", "cat *", ""}, {"hard", "rm -rf /", ""},
+	} {
+		j := engineFor(t, c.policy).Judge(Line{Text: c.line, Cwd: "/home/me/project", Home: "/home/me"})
+		r := j.Propose()
+		got := r.Name
+		if got != c.want {
+			t.Errorf("%s: %s: proposed %q, want %q", c.policy, c.line, got, c.want)
+		}
+		if c.want == "" || r.Program == "" {
+			continue
+		}
+		e, err := New(Options{Preset: Preset(c.policy), Rules: []Rule{r}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j = e.Judge(Line{Text: c.line, Cwd: "/home/me/project", Home: "/home/me"})
+		if j.Verdict != Allow && !strings.HasPrefix(c.line, "find") {
+			t.Errorf("%s with %q: %v (%s)", c.line, r.Name, j.Verdict, j.Why)
+		}
+		if r.Exact {
+			if j := e.Judge(Line{Text: c.line + " more", Cwd: "/home/me/project"}); j.Verdict == Allow {
+				t.Errorf("%s more: allowed by %q", c.line, r.Name)
+			}
+		}
+	}
+}
+
+// An exact rule answers a question of a preset, and neither a denial nor the question of a rule.
+func TestExactRulesAnswerQuestionsOnly(t *testing.T) {
+	e, err := New(Options{Rules: []Rule{
+		{Program: "crontab", Words: []string{"-r"}, Exact: true},
+		{Program: "rm", Words: []string{"-rf", "/"}, Exact: true},
+		{Program: "git", Words: []string{"push"}, Exact: true},
+		{Program: "git", Words: []string{"push"}, Decision: Ask},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]Verdict{"crontab -r": Allow, "crontab -r -u x": Ask, "rm -rf /": Deny,
+		"git push": Ask} {
+		if j := e.Judge(Line{Text: line}); j.Verdict != want {
+			t.Errorf("%s: %v (%s)", line, j.Verdict, j.Why)
+		}
+	}
+}
+
+// FEATURES: R63
+func TestRiskAndGroup(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		risk  Risk
+		group string
+	}{
+		{"ls -l", Reads, "ls"}, {"git log | head", Reads, "git log"}, {"touch x", Writes, "not reading touch"},
+		{"echo x > y", Writes, "write >"}, {"git push", Network, "not reading git push"},
+		{"curl x", Network, "not reading curl"}, {"curl x | sh", Unknown, "unknown"},
+		{"./x", Unknown, "not reading x"}, {"sudo ls", Privilege, "not reading sudo"},
+		{"rm x", Destroys, "not reading rm"}, {"ls; rm -rf /", Destroys, "hard:remove rm"},
+		{"git push origin a --force", Destroys, "not reading git push"}, {"git push origin b", Network, "not reading git push"},
+	} {
+		j := engineFor(t, "readonly").Judge(Line{Text: c.line, Home: "/home/me", Cwd: "/home/me/x"})
+		group := j.Group()
+		if !slices.Contains([]string{c.group, strings.TrimPrefix(c.group, "write ")}, group) && c.group != "unknown" ||
+			j.Risk != c.risk {
+			t.Errorf("%s: %s %q, want %s %q", c.line, j.Risk, group, c.risk, c.group)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// Propose returns the rule that would answer the deciding command from now on; see Command.Propose.
+func (j Judgement) Propose() Rule {
+	for _, c := range j.Commands {
+		if c.Verdict == j.Verdict && c.Rule == j.Rule {
+			return c.Propose()
+		}
+	}
+	return Rule{}
+}
+
+// Group is the key by which many questions are shown as one: what asks, and which program it is about.
+func (j Judgement) Group() string {
+	for _, c := range j.Commands {
+		if c.Verdict == j.Verdict && c.Rule == j.Rule {
+			return strings.TrimSpace(j.Rule + " " + head(c.Argv))
+		}
+	}
+	return j.Rule
+}
+
+// head is a program with its subcommand.
+func head(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	base := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
+	if base == "" || strings.ContainsAny(base, " \n\t") {
+		return "" // text, not a program
+	}
+	_, words, _ := resolve(base, argv)
+	if len(words) > 1 && subcommands[base] && plainWord(words[1]) {
+		return base + " " + words[1]
+	}
+	return base
+}
+
+// subcommands are programs whose first operand says what they do.
+var subcommands = fieldSet("git go cargo rustup npm pnpm yarn pip pip3 pipx uv poetry docker podman kubectl oc helm gh " +
+	"glab systemctl apt apt-get dnf yum brew terraform tofu aws gcloud az hg svn jj conda gem bundle mvn gradle dotnet " +
+	"nix composer mix rake just task bazel longterm")
+
+// plainWord reports whether a word is one that names a subcommand.
+func plainWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_:") == "" && s[0] != '-'
+}
+
+// Propose returns the narrowest sensible rule that allows the command from now on, for a person to see and
+// edit; the zero Rule (without a program) where there is none: what is not known, shells, wrappers and code
+// of interpreters are never allowed by a rule that this makes.
+//
+// A command of building (go test, mkdir) gets a prefix; everything else a rule about exactly its words.
+func (c Command) Propose() Rule {
+	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" || c.Rule == "environment" || c.Rule == "secret" {
+		return Rule{}
+	}
+	if slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsAny(a, "…*?\x1a\n") }) {
+		return Rule{}
+	}
+	file := c.Argv[0]
+	base := file[strings.LastIndexByte(file, '/')+1:]
+	r := Rule{Program: file, Words: slices.Clone(c.Argv[1:]), Exact: true, Decision: Allow}
+	if file == ">" {
+		if len(c.Argv) != 2 || !strings.HasPrefix(c.Argv[1], "/") || strings.HasPrefix(c.Rule, "hard:") {
+			return Rule{}
+		}
+		return r.named()
+	}
+	if base == "" || strings.ContainsAny(base, " \t=…") {
+		return Rule{}
+	}
+	if systemPlaces[file[:len(file)-len(base)]] {
+		r.Program = base
+	}
+	row, words, args := resolve(base, c.Argv)
+	if runsOthers[base] || row != nil && (row.Run != 0 || row.Argv != "" && slices.ContainsFunc(args.Options,
+		func(o option) bool { return row.IsArgv(o.Name) })) {
+		if row == nil || row.Lang != "awk" && row.Lang != "sed" {
+			return Rule{}
+		}
+	}
+	if row != nil {
+		for _, o := range args.Options {
+			if row.IsCode(o.Name) || row.IsShell(o.Name) || row.IsScript(o.Name) {
+				return Rule{}
+			}
+		}
+		if row.StdinRun && len(args.Operands) == 0 {
+			return Rule{} // an interpreter that waits for code
+		}
+		if row.StdinRun && slices.Contains([]string{"-", "/dev/stdin"}, args.Operands[0]) {
+			return Rule{}
+		}
+	}
+	if strings.HasPrefix(c.Rule, "hard:") || riskOrder[c.Risk] > riskOrder[Writes] {
+		return r.named()
+	}
+	subs, builds := builders[base]
+	switch {
+	case builds && subs == "" && r.Program == base && (row == nil || row.Lang == ""):
+		r.Words, r.Exact = nil, false
+	case subcommands[base] && r.Program == base && len(words) > 1 && len(c.Argv) > 1 && words[1] == c.Argv[1] &&
+		plainWord(words[1]) && !runsCode[base+" "+words[1]]:
+		r.Words, r.Exact = words[1:2:2], false
+	}
+	return r.named()
+}
+
+// runsOthers are programs that no proposed rule allows, though the table may say nothing of what they run.
+var runsOthers = fieldSet("sudo su doas run0 pkexec ssh xargs parallel env sh bash dash zsh ksh mksh fish csh tcsh nu eval " +
+	"source . exec command builtin watch timeout nice nohup setsid time strace script screen tmux make-x gdb expect cmd " +
+	"powershell pwsh at batch crontab trap alias export declare coproc busybox toybox chroot unshare nsenter docker-x " +
+	"entr flock systemd-run")
+
+// runsCode are subcommands that run what they are given: only their exact words are proposed.
+var runsCode = fieldSet("x|npm exec|npm run|pnpm exec|pnpm run|yarn exec|yarn run|go run|cargo run|docker run|docker exec|" +
+	"podman run|podman exec|kubectl exec|oc exec|bundle exec|poetry run|uv run|nix run|git config|git rebase|git bisect|" +
+	"git submodule|git filter-branch|gh alias|gh extension|gh api|go tool|dotnet run|dotnet exec")
+
+// named gives a rule its usual name.
+func (r Rule) named() Rule {
+	r.Name = r.String()
+	return r
+}
+
+// String writes a rule as a person reads it: "allow git push", "allow exactly rm -rf build".
+func (r Rule) String() string {
+	verb := r.Decision.String()
+	if r.Exact {
+		verb += " exactly"
+	}
+	return strings.Join(slices.Concat([]string{verb, r.Program}, quoted(r.Words), r.Options), " ")
+}
+
+// quoted quotes the words that a shell would split.
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`;&|<>(){}*?[#~!") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		out[i] = word
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package policy
+
+import "strings"
+
+// Risk says in one word what a command does at most.
+type Risk string
+
+// The risks, from the smallest to the largest.
+const (
+	Reads     Risk = "reads"     // it only reads
+	Writes    Risk = "writes"    // it changes files or state of the user
+	Network   Risk = "network"   // it talks to other machines
+	Unknown   Risk = "unknown"   // it is not known what it does
+	Privilege Risk = "privilege" // it acts as another user, or on the machine as a whole
+	Destroys  Risk = "destroys"  // it removes or overwrites what cannot be had back
+)
+
+var riskOrder = map[Risk]int{"": 0, Reads: 1, Writes: 2, Network: 3, Unknown: 4, Privilege: 5, Destroys: 6}
+
+func larger(a, b Risk) Risk {
+	if riskOrder[b] > riskOrder[a] {
+		return b
+	}
+	return a
+}
+
+// removing, talking and ruling are programs by what they do, with their subcommands where only those do it.
+var (
+	removing = fieldSet("rm rmdir unlink shred srm wipe dd wipefs blkdiscard mkfs fdisk sfdisk sgdisk truncate " +
+		"mkswap|git clean|git reset|git push --force|git push -f|git branch -D|git filter-branch|git stash drop|" +
+		"git stash clear|docker rm|docker rmi|docker system prune|docker volume rm|kubectl delete|oc delete|" +
+		"terraform destroy|tofu destroy|helm uninstall|dropdb|gh repo delete")
+	talking = fieldSet("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat telnet socat ssh " +
+		"mosh autossh scp sftp rsync dig nslookup host ping ping6 traceroute mtr whois nmap rclone s3cmd ftp lftp mail " +
+		"sendmail mutt gh glab aws gcloud az heroku vercel fly npx bunx uvx tcpdump brew redis-cli mongosh|git push|" +
+		"git pull|git fetch|git clone|git ls-remote|git remote update|npm install|npm ci|npm publish|npm update|" +
+		"pip install|pip download|pip3 install|pipx install|uv pip|cargo install|cargo publish|go get|go install|" +
+		"gem install|docker pull|docker push|docker login|podman pull|podman push|kubectl|helm|yarn add|pnpm add|" +
+		"pnpm install|yarn install|composer install|bundle install|poetry install")
+	ruling = fieldSet("sudo su doas run0 pkexec runuser please gosu su-exec setpriv chroot nsenter unshare mount umount " +
+		"insmod rmmod modprobe useradd userdel usermod groupadd visudo passwd chsh iptables nft ufw shutdown reboot halt " +
+		"poweroff init telinit setcap capsh swapon swapoff service apt apt-get dnf yum pacman zypper apk crontab at " +
+		"chown chgrp|systemctl start|systemctl stop|systemctl restart|systemctl enable|systemctl disable|systemctl mask|" +
+		"docker run --privileged|sysctl -w")
+)
+
+// fieldSet makes a set of words; entries after a "|" may have several.
+func fieldSet(s string) map[string]bool {
+	first, rest, _ := strings.Cut(s, "|")
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(first) {
+		m[word] = true
+	}
+	for entry := range strings.SplitSeq(rest, "|") {
+		m[entry] = true
+	}
+	return m
+}
+
+// does reports whether a set names the command, alone or with one of its first words.
+func (x *invocation) does(set map[string]bool) bool {
+	if set[x.name] {
+		return true
+	}
+	for i := 1; i < len(x.words) && i <= 2; i++ {
+		key := x.name + " " + strings.Join(x.words[1:i+1], " ")
+		if set[key] {
+			return true
+		}
+	}
+	if len(x.words) > 2 {
+		for _, o := range x.words[2:] {
+			if strings.HasPrefix(o, "-") && set[x.name+" "+x.words[1]+" "+o] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// risk says what a command does, without what it runs: that has its own.
+func (w *walk) risk(c *Command, x *invocation) Risk {
+	switch {
+	case strings.HasPrefix(c.Rule, "hard:remove"), strings.HasPrefix(c.Rule, "hard:device"), x.does(removing),
+		strings.HasPrefix(x.name, "mkfs."):
+		return Destroys
+	case strings.HasPrefix(c.Rule, "hard:"), x.does(ruling):
+		return Privilege
+	case c.Rule == "unknown":
+		return Unknown
+	case x.does(talking):
+		return Network
+	case x.children && transparent[x.name]:
+		return Reads
+	}
+	if _, ok := w.reads(x); ok {
+		return Reads
+	}
+	if x.row == nil || x.row.Lang != "" && x.row.Lang != "sed" && x.row.Lang != "awk" && !x.children {
+		return Unknown
+	}
+	return Writes
+}
+
+// pseudoRisk is the risk of what is no program: a redirection, an assignment, text that is not known.
+func pseudoRisk(c *Command) Risk {
+	switch {
+	case c.Rule == "hard:device" || c.Rule == "hard:remove":
+		return Destroys
+	case strings.HasPrefix(c.Rule, "hard:"):
+		return Privilege
+	case c.Rule == "unknown":
+		return Unknown
+	case len(c.Argv) > 1 && c.Argv[0] == ">":
+		if strings.HasPrefix(c.Argv[1], "/dev/tcp/") || strings.HasPrefix(c.Argv[1], "/dev/udp/") {
+			return Network
+		}
+		return Writes
+	}
+	return Reads
+}
