@@ -30,11 +30,12 @@ var layers = []layer{
 	{"/session/notify", nil, "a leaf: it is told what there is to tell"},
 	{"/session/spelling", nil, "a leaf"},
 	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
-	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/store/atomicfile"}, "it reads files of rules and knows no session"},
+	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
+	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
 
 	// The floors inside the emulator: bytes, colours and pictures know no cells; cells know no sequences.
 	{"/vterm/internal/parse", nil, "a parser knows bytes, not what sequences do"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
 // File is a configuration file that is in order.
@@ -17,7 +19,7 @@ type File struct {
 // Decode reads a file's content. Everything wrong with it comes at once, as Problems.
 func Decode(path string, src []byte) (*File, error) {
 	d := decoder{file: &File{Settings: Default(), Path: path, places: map[string]Place{}}}
-	doc, err := parse(src)
+	doc, err := tomldoc.Parse(src)
 	if err != nil {
 		d.problems = ProblemsOf(err)
 	} else {
@@ -49,13 +51,13 @@ func (d *decoder) problem(at Place, key, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-func (d *decoder) items(doc *document) {
-	for _, h := range doc.headers {
+func (d *decoder) items(doc *tomldoc.Document) {
+	for _, h := range doc.Headers {
 		d.header(h)
 	}
-	for i := range doc.items {
-		it := &doc.items[i]
-		switch it.path[0] {
+	for i := range doc.Items {
+		it := &doc.Items[i]
+		switch it.Path[0] {
 		case "keys":
 			d.key(it)
 		case "themes":
@@ -72,18 +74,18 @@ func (d *decoder) items(doc *document) {
 }
 
 // header knows the sections; the keys of an unknown one are skipped.
-func (d *decoder) header(h header) {
-	name := strings.Join(h.path, ".")
+func (d *decoder) header(h tomldoc.Header) {
+	name := strings.Join(h.Path, ".")
 	switch {
-	case h.path[0] == "matchers" && !h.many:
-		d.problem(h.at, name, "problem matchers are a list; write [[matchers]]")
-	case h.path[0] == "matchers" || h.path[0] == "themes" && len(h.path) == 2 && !h.many:
-	case h.path[0] == "themes":
-		d.problem(h.at, name, "a theme is a section of its own; write [themes.NAME]")
+	case h.Path[0] == "matchers" && !h.Many:
+		d.problem(h.At, name, "problem matchers are a list; write [[matchers]]")
+	case h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.Many:
+	case h.Path[0] == "themes":
+		d.problem(h.At, name, "a theme is a section of its own; write [themes.NAME]")
 	case !slices.Contains(sections(), name):
-		d.problem(h.at, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
-	case h.many:
-		d.problem(h.at, name, "this is no list; write [%s]", name)
+		d.problem(h.At, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
+	case h.Many:
+		d.problem(h.At, name, "this is no list; write [%s]", name)
 	}
 }
 
@@ -99,26 +101,26 @@ func sections() []string {
 	return append(names, "keys", "themes", "matchers")
 }
 
-func (d *decoder) value(it *item) {
-	key := strings.Join(it.path, ".")
+func (d *decoder) value(it *tomldoc.Item) {
+	key := strings.Join(it.Path, ".")
 	r := rowOf(key)
 	if r == nil {
 		d.unknown(it, key)
 		return
 	}
-	if err := r.take(d.file.Settings, it.data); err != nil {
-		d.problem(it.value, key, "%v", err)
+	if err := r.take(d.file.Settings, it.Data); err != nil {
+		d.problem(it.Value, key, "%v", err)
 		return
 	}
-	d.file.places[key] = it.at
+	d.file.places[key] = it.At
 }
 
-func (d *decoder) unknown(it *item, key string) {
-	section := it.path[0]
-	if _, isTable := it.data.(map[string]any); isTable && len(it.path) == 1 && slices.Contains(sections(), section) {
+func (d *decoder) unknown(it *tomldoc.Item, key string) {
+	section := it.Path[0]
+	if _, isTable := it.Data.(map[string]any); isTable && len(it.Path) == 1 && slices.Contains(sections(), section) {
 		return // its keys are items of their own
 	}
-	if !slices.Contains(sections(), section) && len(it.path) > 1 {
+	if !slices.Contains(sections(), section) && len(it.Path) > 1 {
 		for _, p := range d.problems { // its header was complained of
 			if p.Key == section {
 				return
@@ -130,7 +132,7 @@ func (d *decoder) unknown(it *item, key string) {
 		names = append(names, table[i].Key)
 	}
 	if near := suggest(key, names); near != "" {
-		d.problem(it.at, key, "no such key%s", near)
+		d.problem(it.At, key, "no such key%s", near)
 		return
 	}
 	var here []string
@@ -140,10 +142,10 @@ func (d *decoder) unknown(it *item, key string) {
 		}
 	}
 	if len(here) == 0 {
-		d.problem(it.at, key, "no such key; there are the sections %s", strings.Join(sections(), ", "))
+		d.problem(it.At, key, "no such key; there are the sections %s", strings.Join(sections(), ", "))
 		return
 	}
-	d.problem(it.at, key, "no such key; [%s] has %s", section, strings.Join(here, ", "))
+	d.problem(it.At, key, "no such key; [%s] has %s", section, strings.Join(here, ", "))
 }
 
 // take gives a value of the file.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
 // Set gives a key a value in a file's content. Everything else stays as it is: comments,
@@ -15,7 +17,7 @@ func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 	if _, err := Decode(path, src); err != nil {
 		return nil, err
 	}
-	doc, err := parse(src)
+	doc, err := tomldoc.Parse(src)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +26,7 @@ func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 		return nil, err
 	}
 	parts := strings.Split(key, ".")
-	edited, err := doc.put(parts, literal)
+	edited, err := put(doc, parts, literal)
 	if err != nil {
 		return nil, err
 	}
@@ -114,30 +116,30 @@ func keyTOML(s string) string {
 }
 
 // put replaces a value, or adds it where its section is.
-func (doc *document) put(key []string, literal string) ([]byte, error) {
+func put(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
 	newline := "\n"
-	if bytes.Contains(doc.src, []byte("\r\n")) {
+	if bytes.Contains(doc.Src, []byte("\r\n")) {
 		newline = "\r\n"
 	}
 	section := key[:len(key)-1]
 	line := func(prefix string) string { return prefix + keyTOML(key[len(key)-1]) + " = " + literal + newline }
-	for i := len(doc.items) - 1; i >= 0; i-- {
-		it := &doc.items[i]
+	for i := len(doc.Items) - 1; i >= 0; i-- {
+		it := &doc.Items[i]
 		switch {
-		case slices.Equal(it.path, key):
-			return splice(doc.src, it.raw, literal), nil
-		case slices.Equal(it.path[:len(it.path)-1], section) && it.inline:
-			return nil, fmt.Errorf("[%s] is written in one line (line %d); use `longterm config edit`", strings.Join(section, "."), it.at.Line)
+		case slices.Equal(it.Path, key):
+			return splice(doc.Src, it.Raw, literal), nil
+		case slices.Equal(it.Path[:len(it.Path)-1], section) && it.Inline:
+			return nil, fmt.Errorf("[%s] is written in one line (line %d); use `longterm config edit`", strings.Join(section, "."), it.At.Line)
 		}
 	}
-	for i := len(doc.items) - 1; i >= 0; i-- { // behind the last of the section
-		if it := &doc.items[i]; slices.Equal(it.path[:len(it.path)-1], section) {
-			return doc.insert(endOfLine(doc.src, it.raw.to), newline, doc.indent(it)+line(it.prefix)), nil
+	for i := len(doc.Items) - 1; i >= 0; i-- { // behind the last of the section
+		if it := &doc.Items[i]; slices.Equal(it.Path[:len(it.Path)-1], section) {
+			return insert(doc, tomldoc.EndOfLine(doc.Src, it.Raw.To), newline, indent(doc, it)+line(it.Prefix)), nil
 		}
 	}
-	for _, h := range doc.headers {
-		if slices.Equal(h.path, section) {
-			return doc.insert(h.end, newline, line("")), nil
+	for _, h := range doc.Headers {
+		if slices.Equal(h.Path, section) {
+			return insert(doc, h.End, newline, line("")), nil
 		}
 	}
 	names := make([]string, len(section))
@@ -145,28 +147,28 @@ func (doc *document) put(key []string, literal string) ([]byte, error) {
 		names[i] = keyTOML(s)
 	}
 	head := "[" + strings.Join(names, ".") + "]" + newline
-	if len(bytes.TrimSpace(doc.src)) > 0 {
+	if len(bytes.TrimSpace(doc.Src)) > 0 {
 		head = newline + head
 	}
-	return doc.insert(len(doc.src), newline, head+line("")), nil
+	return insert(doc, len(doc.Src), newline, head+line("")), nil
 }
 
 // indent is what the line of an item begins with.
-func (doc *document) indent(it *item) string {
-	line := doc.src[it.line:it.raw.from]
+func indent(doc *tomldoc.Document, it *tomldoc.Item) string {
+	line := doc.Src[it.Line:it.Raw.From]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // insert puts lines at the beginning of a line, or at the end.
-func (doc *document) insert(at int, newline, lines string) []byte {
-	if at > 0 && doc.src[at-1] != '\n' {
+func insert(doc *tomldoc.Document, at int, newline, lines string) []byte {
+	if at > 0 && doc.Src[at-1] != '\n' {
 		lines = newline + lines
 	}
-	return splice(doc.src, span{at, at}, lines)
+	return splice(doc.Src, tomldoc.Span{From: at, To: at}, lines)
 }
 
-func splice(src []byte, s span, with string) []byte {
-	return slices.Concat(src[:s.from], []byte(with), src[s.to:])
+func splice(src []byte, s tomldoc.Span, with string) []byte {
+	return slices.Concat(src[:s.From], []byte(with), src[s.To:])
 }
 
 // Quote is a value's text for people to read: nothing and blanks are seen.
@@ -186,19 +188,19 @@ func Unset(path string, src []byte, key string) ([]byte, error) {
 	if _, err := f.Value(key); err != nil {
 		return nil, err
 	}
-	doc, err := parse(src)
+	doc, err := tomldoc.Parse(src)
 	if err != nil {
 		return nil, err
 	}
 	parts := strings.Split(key, ".")
-	for i := range doc.items {
-		it := &doc.items[i]
+	for i := range doc.Items {
+		it := &doc.Items[i]
 		switch {
-		case !slices.Equal(it.path, parts):
-		case it.inline:
-			return nil, fmt.Errorf("%s stands within a line (%s:%d); use `longterm config edit`", key, path, it.at.Line)
+		case !slices.Equal(it.Path, parts):
+		case it.Inline:
+			return nil, fmt.Errorf("%s stands within a line (%s:%d); use `longterm config edit`", key, path, it.At.Line)
 		default:
-			return splice(src, span{it.line, endOfLine(src, it.raw.to)}, ""), nil
+			return splice(src, tomldoc.Span{From: it.Line, To: tomldoc.EndOfLine(src, it.Raw.To)}, ""), nil
 		}
 	}
 	return nil, fmt.Errorf("%s is not in the file", key)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
@@ -30,51 +31,51 @@ type matchers struct {
 	loops    []bool
 }
 
-func (m *matchers) item(d *decoder, it *item) {
-	if len(it.path) < 3 {
-		d.problem(it.at, "matchers", "problem matchers are sections; write [[matchers]]")
+func (m *matchers) item(d *decoder, it *tomldoc.Item) {
+	if len(it.Path) < 3 {
+		d.problem(it.At, "matchers", "problem matchers are sections; write [[matchers]]")
 		return
 	}
-	n, err := strconv.Atoi(it.path[1])
-	name := "matchers." + strings.Join(it.path[2:], ".")
-	if err != nil || len(it.path) != 3 {
-		d.problem(it.at, name, "no such key; [[matchers]] has %s", strings.Join(matcherKeyNames(), ", "))
+	n, err := strconv.Atoi(it.Path[1])
+	name := "matchers." + strings.Join(it.Path[2:], ".")
+	if err != nil || len(it.Path) != 3 {
+		d.problem(it.At, name, "no such key; [[matchers]] has %s", strings.Join(matcherKeyNames(), ", "))
 		return
 	}
 	for len(m.list) <= n {
-		m.list, m.at = append(m.list, diagnostics.Matcher{}), append(m.at, it.at)
-		m.patterns, m.loops = append(m.patterns, it.at), append(m.loops, false)
+		m.list, m.at = append(m.list, diagnostics.Matcher{}), append(m.at, it.At)
+		m.patterns, m.loops = append(m.patterns, it.At), append(m.loops, false)
 	}
 	to := &m.list[n]
 	var texts []string
-	texts, err = listOf(it.data)
-	switch it.path[2] {
+	texts, err = listOf(it.Data)
+	switch it.Path[2] {
 	case "name":
-		err = textOf(it.data, &to.Name)
-		m.at[n] = it.value
+		err = textOf(it.Data, &to.Name)
+		m.at[n] = it.Value
 	case "severity":
-		err = textOf(it.data, (*string)(&to.Severity))
+		err = textOf(it.Data, (*string)(&to.Severity))
 	case "commands":
 		to.Commands = texts
 	case "contains":
 		to.Contains = texts
 	case "patterns":
-		m.patterns[n] = it.value
+		m.patterns[n] = it.Value
 		for _, t := range texts {
 			to.Patterns = append(to.Patterns, diagnostics.Pattern{Regexp: t})
 		}
 	case "loop":
 		isBool := false
-		m.loops[n], isBool = it.data.(bool)
+		m.loops[n], isBool = it.Data.(bool)
 		if err = nil; !isBool {
 			err = errors.New("it has to be true or false")
 		}
 	default:
-		d.problem(it.at, name, "no such key%s; [[matchers]] has %s", suggest(it.path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
+		d.problem(it.At, name, "no such key%s; [[matchers]] has %s", suggest(it.Path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
 		return
 	}
 	if err != nil {
-		d.problem(it.value, name, "this is %s; %v", typeName(it.data), err)
+		d.problem(it.Value, name, "this is %s; %v", typeName(it.Data), err)
 	}
 }
 

@@ -7,27 +7,28 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
 // key is one of [keys].
-func (d *decoder) key(it *item) {
-	name := strings.Join(it.path, ".")
-	text, isText := it.data.(string)
-	switch _, isTable := it.data.(map[string]any); {
-	case isTable && len(it.path) == 1:
-	case len(it.path) != 2 || !isText:
-		d.problem(it.value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, typeName(it.data))
-	case !slices.Contains(actions(), it.path[1]):
-		d.problem(it.at, name, "the viewer has no such action%s; its help lists them", suggest(it.path[1], actions()))
+func (d *decoder) key(it *tomldoc.Item) {
+	name := strings.Join(it.Path, ".")
+	text, isText := it.Data.(string)
+	switch _, isTable := it.Data.(map[string]any); {
+	case isTable && len(it.Path) == 1:
+	case len(it.Path) != 2 || !isText:
+		d.problem(it.Value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, typeName(it.Data))
+	case !slices.Contains(actions(), it.Path[1]):
+		d.problem(it.At, name, "the viewer has no such action%s; its help lists them", suggest(it.Path[1], actions()))
 	default:
 		for _, k := range strings.Fields(text) {
 			if err := checkKey(k); err != nil {
-				d.problem(it.value, name, "%v", err)
+				d.problem(it.Value, name, "%v", err)
 				return
 			}
 		}
-		d.file.Settings.Keys[it.path[1]] = text
-		d.file.places[name] = it.at
+		d.file.Settings.Keys[it.Path[1]] = text
+		d.file.places[name] = it.At
 	}
 }
 
@@ -70,32 +71,32 @@ func (d *decoder) checkKeys() {
 }
 
 // theme is a colour of [themes.NAME].
-func (d *decoder) theme(it *item) {
-	name := strings.Join(it.path, ".")
-	text, isText := it.data.(string)
-	switch _, isTable := it.data.(map[string]any); {
-	case isTable && len(it.path) < 3:
+func (d *decoder) theme(it *tomldoc.Item) {
+	name := strings.Join(it.Path, ".")
+	text, isText := it.Data.(string)
+	switch _, isTable := it.Data.(map[string]any); {
+	case isTable && len(it.Path) < 3:
 		return
-	case len(it.path) == 3 && !slices.Contains(partNames(), it.path[2]):
-		d.problem(it.at, name, "a theme has no such part%s; there are %s", suggest(it.path[2], partNames()), strings.Join(partNames(), ", "))
+	case len(it.Path) == 3 && !slices.Contains(partNames(), it.Path[2]):
+		d.problem(it.At, name, "a theme has no such part%s; there are %s", suggest(it.Path[2], partNames()), strings.Join(partNames(), ", "))
 		return
-	case len(it.path) != 3:
-		d.problem(it.at, name, `a colour stands in a theme's section: [themes.NAME], then as in background = "#202020"`)
+	case len(it.Path) != 3:
+		d.problem(it.At, name, `a colour stands in a theme's section: [themes.NAME], then as in background = "#202020"`)
 		return
 	}
-	if n, isNumber := it.data.(int64); isNumber {
+	if n, isNumber := it.Data.(int64); isNumber {
 		text, isText = strconv.FormatInt(n, 10), true
 	}
 	if _, ok := theme.Colour(text); !isText || !ok {
-		d.problem(it.value, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.data))
+		d.problem(it.Value, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.Data))
 		return
 	}
 	themes := d.file.Settings.Themes
-	if themes[it.path[1]] == nil {
-		themes[it.path[1]] = map[string]string{}
+	if themes[it.Path[1]] == nil {
+		themes[it.Path[1]] = map[string]string{}
 	}
-	themes[it.path[1]][it.path[2]] = text
-	d.file.places[name] = it.at
+	themes[it.Path[1]][it.Path[2]] = text
+	d.file.places[name] = it.At
 }
 
 func quoteData(data any) string {

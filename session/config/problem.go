@@ -4,7 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
+
+// Place is where something stands in the file.
+type Place = tomldoc.Place
 
 // Problem is something wrong with a file.
 type Problem struct {
@@ -47,6 +52,10 @@ func ProblemsOf(err error) Problems {
 	var list Problems
 	if err == nil || errors.As(err, &list) {
 		return list
+	}
+	var syntax *tomldoc.Error
+	if errors.As(err, &syntax) {
+		return Problems{{Place: syntax.Place, Text: syntax.Text}}
 	}
 	return Problems{{Text: err.Error()}}
 }

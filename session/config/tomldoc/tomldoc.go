@@ -1,0 +1,294 @@
+// Package tomldoc reads TOML with the place of every key and value, so that messages name them and one value
+// can be changed without touching the rest. It knows no key: what may stand in a file is its caller's.
+package tomldoc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Place is where something stands in the file, line and column from 1. The zero value is
+// nowhere.
+type Place struct {
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+}
+
+// Item is one value of the file. Elements of arrays of tables have their number in path:
+// matchers, 0, name.
+type Item struct {
+	Path   []string
+	At     Place // of the key
+	Value  Place
+	Data   any    // string, bool, int64, float64, []any, map[string]any; nil: a date or time
+	Raw    Span   // of the value
+	Inline bool   // within an inline table
+	Prefix string // of its name as it is written: "a." of a.b
+	Line   int    // offset of the line it begins on
+
+	elements []Span
+}
+
+// Span is a range of the file's bytes.
+type Span struct{ From, To int }
+
+// Header is a [table] or [[table]] line.
+type Header struct {
+	Path []string
+	At   Place
+	End  int // offset behind its line
+	Many bool
+}
+
+// Document is a file that is TOML, in order.
+type Document struct {
+	Src     []byte
+	Items   []Item
+	Headers []Header
+}
+
+// Error is what makes a file no TOML.
+type Error struct {
+	Place
+	Text string
+}
+
+func (e *Error) Error() string {
+	if e.Place == (Place{}) {
+		return e.Text
+	}
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Text)
+}
+
+// Parse reads TOML. Keys that come twice and the like are errors, too; all errors are an *Error.
+func Parse(src []byte) (*Document, error) {
+	if at := tooDeep(src); at >= 0 {
+		return nil, &Error{PlaceOf(src, at), fmt.Sprintf("there are more than %d open brackets; write it flatter", maxDepth)}
+	}
+	var all map[string]any
+	if err := toml.Unmarshal(src, &all); err != nil {
+		var d *toml.DecodeError
+		if errors.As(err, &d) {
+			line, col := d.Position()
+			return nil, &Error{Place{line, col}, strings.TrimPrefix(d.Error(), "toml: ")}
+		}
+		return nil, &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
+	}
+	r := reader{doc: Document{Src: src}, counts: map[string]int{}}
+	r.p.Reset(slices.Clip(src))
+	for r.p.NextExpression() {
+		r.expression(r.p.Expression())
+	}
+	if err := r.p.Error(); err != nil { // Unmarshal would have said so
+		return nil, &Error{Text: err.Error()}
+	}
+	return &r.doc, nil
+}
+
+// maxDepth bounds the brackets that are open at once: the parser calls itself for each.
+const maxDepth = 500
+
+// tooDeep is where brackets are nested too deep, or -1. It has no regard to quotes: no text that is meant has
+// so many.
+func tooDeep(src []byte) int {
+	depth := 0
+	for i, c := range src {
+		switch c {
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return -1
+}
+
+// reader walks the expressions of a file.
+type reader struct {
+	p      unstable.Parser
+	doc    Document
+	table  []string
+	counts map[string]int // elements so far of arrays of tables
+	seen   int            // offset up to which lines are counted
+	lines  int
+}
+
+func (r *reader) expression(n *unstable.Node) {
+	switch n.Kind {
+	case unstable.Table, unstable.ArrayTable:
+		path, raw := r.key(n.Key())
+		h := Header{Path: path, At: r.place(raw.From), Many: n.Kind == unstable.ArrayTable, End: EndOfLine(r.doc.Src, raw.To)}
+		r.doc.Headers = append(r.doc.Headers, h)
+		r.table = r.numbered(path, h.Many)
+	case unstable.KeyValue:
+		r.keyValue(n, r.table, false)
+	}
+}
+
+// numbered puts the number of the newest element behind the name of each array of tables.
+func (r *reader) numbered(path []string, begins bool) []string {
+	var out []string
+	for i, name := range path {
+		out = append(out, name)
+		key := strings.Join(out, "\x00")
+		if begins && i == len(path)-1 {
+			r.counts[key]++
+		}
+		if n := r.counts[key]; n > 0 {
+			out = append(out, strconv.Itoa(n-1))
+		}
+	}
+	return out
+}
+
+func (r *reader) keyValue(n *unstable.Node, table []string, inline bool) {
+	path, raw := r.key(n.Key())
+	whole := n.Raw
+	end := int(whole.Offset + whole.Length)
+	from := raw.To
+	for from < end && (r.doc.Src[from] == ' ' || r.doc.Src[from] == '\t' || r.doc.Src[from] == '=') {
+		from++
+	}
+	it := Item{
+		Path: slices.Concat(table, path), At: r.place(raw.From), Value: r.place(from), Raw: Span{from, end}, Inline: inline,
+		Prefix: prefixOf(r.doc.Src[raw.From:raw.To], len(path)), Line: lineStart(r.doc.Src, raw.From),
+	}
+	if v := n.Value(); v.Kind == unstable.InlineTable {
+		r.inlineTable(v, it.Path)
+		it.Data = map[string]any{}
+	} else {
+		it.Data = valueOf(v)
+		it.elements = r.elementsOf(v)
+	}
+	r.doc.Items = append(r.doc.Items, it)
+}
+
+// elementsOf are the places of an array's elements, as far as they are known.
+func (r *reader) elementsOf(n *unstable.Node) (all []Span) {
+	if n.Kind != unstable.Array {
+		return nil
+	}
+	for it := n.Children(); it.Next(); {
+		if c := it.Node(); c.Kind != unstable.Comment {
+			all = append(all, Span{int(c.Raw.Offset), int(c.Raw.Offset + c.Raw.Length)})
+		}
+	}
+	return all
+}
+
+// Element is the place of an element of an array; where it is not known, that of the array.
+func (d *Document) Element(it *Item, i int) Place {
+	if i < len(it.elements) && it.elements[i].From > it.Raw.From && it.elements[i].To <= it.Raw.To {
+		return PlaceOf(d.Src, it.elements[i].From)
+	}
+	return it.Value
+}
+
+func (r *reader) inlineTable(n *unstable.Node, path []string) {
+	for it := n.Children(); it.Next(); {
+		if c := it.Node(); c.Kind == unstable.KeyValue {
+			r.keyValue(c, path, true)
+		}
+	}
+}
+
+// key is a dotted key and where it stands.
+func (r *reader) key(it unstable.Iterator) (path []string, at Span) {
+	for it.Next() {
+		k := it.Node()
+		if path == nil {
+			at.From = int(k.Raw.Offset)
+		}
+		at.To = int(k.Raw.Offset + k.Raw.Length)
+		path = append(path, string(k.Data))
+	}
+	return path, at
+}
+
+// valueOf is a value in Go's types. Inline tables within arrays become maps.
+func valueOf(n *unstable.Node) any {
+	switch n.Kind {
+	case unstable.String:
+		return string(n.Data)
+	case unstable.Bool:
+		return string(n.Data) == "true"
+	case unstable.Integer:
+		v, err := strconv.ParseInt(strings.ReplaceAll(string(n.Data), "_", ""), 0, 64)
+		if err != nil {
+			return nil
+		}
+		return v
+	case unstable.Float:
+		v, err := strconv.ParseFloat(strings.ReplaceAll(string(n.Data), "_", ""), 64)
+		if err != nil {
+			return nil
+		}
+		return v
+	case unstable.Array:
+		list := []any{}
+		for it := n.Children(); it.Next(); {
+			if it.Node().Kind != unstable.Comment {
+				list = append(list, valueOf(it.Node()))
+			}
+		}
+		return list
+	case unstable.InlineTable:
+		m := map[string]any{}
+		for it := n.Children(); it.Next(); {
+			c := it.Node()
+			if c.Kind != unstable.KeyValue {
+				continue
+			}
+			var names []string
+			for k := c.Key(); k.Next(); {
+				names = append(names, string(k.Node().Data))
+			}
+			m[strings.Join(names, ".")] = valueOf(c.Value())
+		}
+		return m
+	}
+	return nil
+}
+
+// place counts lines on from the place that was asked for last: a file is read in linear time.
+func (r *reader) place(offset int) Place {
+	if offset < r.seen {
+		return PlaceOf(r.doc.Src, offset)
+	}
+	r.lines += bytes.Count(r.doc.Src[r.seen:offset], []byte("\n"))
+	r.seen = offset
+	return Place{r.lines + 1, offset - lineStart(r.doc.Src, offset) + 1}
+}
+
+// PlaceOf is the place of an offset.
+func PlaceOf(src []byte, offset int) Place {
+	before := src[:offset]
+	return Place{bytes.Count(before, []byte("\n")) + 1, offset - lineStart(src, offset) + 1}
+}
+
+func lineStart(src []byte, offset int) int { return bytes.LastIndexByte(src[:offset], '\n') + 1 }
+
+// EndOfLine is the offset behind the line an offset is on.
+func EndOfLine(src []byte, offset int) int {
+	if i := bytes.IndexByte(src[offset:], '\n'); i >= 0 {
+		return offset + i + 1
+	}
+	return len(src)
+}
+
+// prefixOf is all of a written key but its last part: "retention." of retention.dead.
+func prefixOf(written []byte, parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return string(written[:bytes.LastIndexByte(written, '.')+1])
+}
