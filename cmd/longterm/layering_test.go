@@ -24,6 +24,7 @@ var layers = []layer{
 	{"/render", []string{"/render", "/vterm", "/store/atomicfile"}, "drawing knows frames, not sessions; the prompt's history is a file like any other"},
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/actor", nil, "a leaf: who asks is known to all"},
+	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics", "/session/output/internal"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", []string{"/session/output/internal"}, "it reads text, and knows neither sessions nor terminals"},
 	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},

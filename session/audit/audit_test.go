@@ -1,0 +1,623 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/actor"
+)
+
+// noSync is a file system that waits for no disk: tests lose no power.
+type noSync struct{ osFS }
+
+func (noSync) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return noSyncFile{f}, nil
+}
+
+type noSyncFile struct{ *os.File }
+
+func (noSyncFile) Sync() error { return nil }
+
+func open(t *testing.T, o Options) *Log {
+	t.Helper()
+	if o.FS == nil {
+		o.FS = noSync{}
+	}
+	if o.Dir == "" {
+		o.Dir = filepath.Join(t.TempDir(), "audit")
+	}
+	l, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func add(t *testing.T, l *Log, records ...Record) (seq uint64) {
+	t.Helper()
+	for _, r := range records {
+		var err error
+		if seq, err = l.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return seq
+}
+
+func verified(t *testing.T, dir string, anchors ...Head) Report {
+	t.Helper()
+	r, err := Verify(dir, anchors...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func sound(t *testing.T, dir string, records uint64) {
+	t.Helper()
+	if r := verified(t, dir); !r.OK || r.Records != records {
+		t.Errorf("%+v, want %d records in order", r, records)
+	}
+}
+
+func someRecords() []Record {
+	code := 3
+	return []Record{
+		{Kind: Begin, Note: "a daemon"},
+		{Kind: Line, Actor: actor.Actor{UID: 1000, Agent: "claude"}, Session: "4f", Name: "build", Line: "make <all> & \u2028 \xff", Verdict: "allow", Rule: "hard"},
+		{Kind: Command, Argv: []string{"git", "push"}, Cwd: "/src", Verdict: "deny", Rule: "deny git push"},
+		{Kind: Execution, Path: "/usr/bin/touch", Argv: []string{"touch", "x"}, Parent: []string{"sh", "-c", "touch x"}, Depth: 2, Verdict: "ask", Approval: "A7"},
+		{Kind: End, Session: "4f", Job: "9a", Output: &Range{10, 200}, Exit: &code},
+	}
+}
+
+// What was asked and what came of it can be read again, by everything it is looked for by.
+//
+// FEATURES: R109
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	l := open(t, Options{SegmentBytes: 600})
+	if seq := add(t, l, someRecords()...); seq != 5 {
+		t.Errorf("the fifth record has the number %d", seq)
+	}
+	all, err := Read(l.Dir(), Query{})
+	if err != nil || len(all) != 5 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	if r := all[1]; r.Line != "make <all> & \u2028 \\xff" || r.Actor.Agent != "claude" || r.Time.IsZero() || r.Seq != 2 || r.Prev != all[0].Hash {
+		t.Errorf("%+v", r)
+	}
+	if r := all[4]; *r.Exit != 3 || *r.Output != (Range{10, 200}) || l.Head() != (Head{5, r.Hash}) {
+		t.Errorf("%+v, head %v", r, l.Head())
+	}
+	for want, q := range map[string]Query{
+		"2": {Session: "build", Agent: "claude"}, "2,5": {Session: "4"}, "3": {Verdict: "deny"},
+		"4,5": {After: 3}, "5": {Limit: 1}, "": {Since: time.Now().Add(time.Hour)},
+	} {
+		got, err := Read(l.Dir(), q)
+		var seqs []string
+		for _, r := range got {
+			seqs = append(seqs, strconv.FormatUint(r.Seq, 10))
+		}
+		if strings.Join(seqs, ",") != want || err != nil {
+			t.Errorf("%+v: %q, want %q, %v", q, seqs, want, err)
+		}
+	}
+	sound(t, l.Dir(), 5)
+	if segs, _ := segments(osFS{}, l.Dir()); len(segs) < 2 {
+		t.Errorf("%d segments", len(segs))
+	}
+	for _, path := range []string{headPath(l.Dir()), segmentPath(l.Dir(), 1)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(Record{}); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("after the log was closed: %v", err)
+	}
+	l = open(t, Options{Dir: l.Dir()})
+	if seq := add(t, l, Record{Kind: Line}); seq != 6 {
+		t.Errorf("the next log begins with %d", seq)
+	}
+	sound(t, l.Dir(), 6)
+}
+
+// whole is a log in memory: its files by name.
+type whole map[string][]byte
+
+func load(t *testing.T, parent string) whole {
+	t.Helper()
+	w := whole{}
+	err := filepath.WalkDir(parent, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(parent, path)
+		w[rel] = b
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w whole) store(t *testing.T) (dir string) {
+	t.Helper()
+	parent := t.TempDir()
+	for name, b := range w {
+		path := filepath.Join(parent, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(parent, "audit")
+}
+
+func (w whole) with(name string, b []byte) whole {
+	c := whole{}
+	for k, v := range w {
+		c[k] = v
+	}
+	c[name] = b
+	if b == nil {
+		delete(c, name)
+	}
+	return c
+}
+
+// written is a log of some segments.
+func written(t *testing.T) whole {
+	t.Helper()
+	l := open(t, Options{SegmentBytes: 900})
+	for range 2 {
+		add(t, l, someRecords()...)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w := load(t, filepath.Dir(l.Dir()))
+	if len(w) < 4 {
+		t.Fatalf("%d files", len(w))
+	}
+	return w
+}
+
+// Each byte that is flipped, in any file of a log, is found.
+//
+// FEATURES: R109
+func TestEachFlippedByteIsFound(t *testing.T) {
+	w := written(t)
+	dir := w.store(t)
+	sound(t, dir, 10)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for name, b := range w {
+		path := filepath.Join(filepath.Dir(dir), name)
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b {
+			for _, bit := range []byte{1 << rnd.IntN(8), 0x20} { // 0x20 is the case of letters
+				if _, err := f.WriteAt([]byte{b[i] ^ bit}, int64(i)); err != nil {
+					t.Fatal(err)
+				}
+				if r := verified(t, dir); r.OK {
+					t.Errorf("%s: byte %d %q → %q is not found", name, i, b[i], b[i]^bit)
+				}
+			}
+			if _, err := f.WriteAt(b[i:i+1], int64(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound(t, dir, 10)
+}
+
+// place names a line of a file.
+type place struct {
+	file string
+	line int
+}
+
+// Each record and each segment that is removed, doubled or moved is found; so is what is cut off at the end.
+//
+// FEATURES: R109
+func TestRemovedAndMovedRecordsAreFound(t *testing.T) {
+	w := written(t)
+	var places []place
+	for name, b := range w {
+		for i := range bytes.Count(b, []byte("\n")) {
+			places = append(places, place{name, i})
+		}
+	}
+	damaged := func(what string, w whole) {
+		t.Helper()
+		dir := w.store(t)
+		if r := verified(t, dir); r.OK {
+			t.Errorf("%s is not found", what)
+		}
+		// A daemon that goes on with it leaves it to be found.
+		l := open(t, Options{Dir: dir})
+		add(t, l, Record{Kind: Line, Line: "after"})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := verified(t, dir); r.OK {
+			t.Errorf("%s is not found any more after a record", what)
+		}
+	}
+	for _, p := range places {
+		lines := bytes.SplitAfter(w[p.file], []byte("\n"))
+		lines = lines[:len(lines)-1]
+		join := func(parts ...[][]byte) []byte {
+			b := []byte{}
+			for _, p := range parts {
+				b = append(b, bytes.Join(p, nil)...)
+			}
+			return b
+		}
+		name := p.file + " line " + strconv.Itoa(p.line)
+		damaged("without "+name, w.with(p.file, join(lines[:p.line], lines[p.line+1:])))
+		damaged("up to "+name, w.with(p.file, join(lines[:p.line])))
+		damaged("twice "+name, w.with(p.file, join(lines[:p.line+1], lines[p.line:])))
+		if p.line > 0 {
+			damaged("exchanged "+name, w.with(p.file, join(lines[:p.line-1], lines[p.line:p.line+1], lines[p.line-1:p.line], lines[p.line+1:])))
+		}
+		if p.file != "audit.head" {
+			damaged("half of "+name, w.with(p.file, join(lines[:p.line], [][]byte{lines[p.line][:len(lines[p.line])/2]})))
+		}
+	}
+	for name := range w {
+		damaged("no "+name, w.with(name, nil))
+	}
+	damaged("nothing but a head", whole{"audit.head": w["audit.head"]})
+}
+
+// Whoever can write all files can make a log that is in order; it is not the one whose head was kept
+// elsewhere.
+//
+// FEATURES: R109
+func TestARewrittenLogIsFoundByAnAnchor(t *testing.T) {
+	l := open(t, Options{})
+	add(t, l, someRecords()...)
+	old := l.Head()
+	other := open(t, Options{})
+	add(t, other, someRecords()...)
+	add(t, other, Record{Kind: Line})
+	if r := verified(t, l.Dir(), old); !r.OK {
+		t.Errorf("%+v", r)
+	}
+	r := verified(t, other.Dir(), old)
+	if r.OK || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "record 5 is not the one that was written") {
+		t.Errorf("%+v", r)
+	}
+	if r := verified(t, l.Dir(), Head{7, old.Hash}); r.OK {
+		t.Errorf("%+v", r)
+	}
+	for _, bad := range []string{"", "5", "5:", ":" + old.Hash, "x:" + old.Hash, "5:" + strings.ToUpper(old.Hash), "5:" + old.Hash[1:]} {
+		if h, err := ParseHead(bad); err == nil {
+			t.Errorf("%q: %v", bad, h)
+		}
+	}
+	if h, err := ParseHead(old.String()); err != nil || h != old {
+		t.Errorf("%v, %v", h, err)
+	}
+}
+
+// What a kill in the middle of a write leaves is named and set aside, and the chain goes on. No record
+// whose number was told is lost.
+//
+// FEATURES: R109
+func TestKilledWhileItWrites(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	told := uint64(0)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for round := range 12 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), appendForever+"="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewScanner(out)
+		for range 1 + rnd.IntN(100) {
+			if !in.Scan() {
+				break
+			}
+			seq, err := strconv.ParseUint(in.Text(), 10, 64)
+			if err != nil || seq <= told {
+				t.Errorf("round %d: %q after %d", round, in.Text(), told)
+			}
+			told = seq
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if round%3 == 2 { // a kill within the write itself is rare: this is what it leaves
+			segs, err := segments(osFS{}, dir)
+			if err != nil || len(segs) == 0 {
+				t.Fatal(segs, err)
+			}
+			f, err := os.OpenFile(segs[len(segs)-1].path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteString(`{"seq":99,"time":"2026`); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r := verified(t, dir); !r.OK || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1].What, "half a record") {
+				t.Errorf("round %d: half a record is not named: %+v", round, r)
+			}
+		}
+	}
+	l := open(t, Options{Dir: dir})
+	add(t, l, Record{Kind: Line})
+	r := verified(t, dir)
+	if !r.OK || r.Head.Seq <= told || len(r.Notes) < 4 {
+		t.Errorf("%+v, told %d", r, told)
+	}
+	aside, _ := filepath.Glob(filepath.Join(dir, "torn-*"))
+	if len(aside) == 0 {
+		t.Error("nothing was set aside")
+	}
+}
+
+// fullDisk refuses to write while full is set, half way.
+type fullDisk struct {
+	osFS
+	full *atomic.Bool
+}
+
+func (d fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return fullFile{f, d.full}, nil
+}
+
+type fullFile struct {
+	*os.File
+	full *atomic.Bool
+}
+
+func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
+	if f.full.Load() {
+		n, _ := f.File.WriteAt(p[:len(p)/2], off)
+		return n, syscall.ENOSPC
+	}
+	return f.File.WriteAt(p, off)
+}
+
+func (f fullFile) Truncate(n int64) error {
+	if f.full.Load() && n%2 == 1 { // sometimes not even that
+		return syscall.EIO
+	}
+	return f.File.Truncate(n)
+}
+
+// On a full disk the policy says whether acts go on. What could not be written is counted once there is room.
+//
+// FEATURES: R109
+func TestFullDisk(t *testing.T) {
+	var full, goOn atomic.Bool
+	l := open(t, Options{FS: fullDisk{full: &full}, GoOn: goOn.Load})
+	add(t, l, someRecords()...)
+	full.Store(true)
+	if _, err := l.Append(Record{Kind: Line}); !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("nobody is told: %v", err)
+	}
+	goOn.Store(true)
+	if seq, err := l.Append(Record{Kind: Line}); seq != 0 || err != nil {
+		t.Errorf("it does not go on: %d, %v", seq, err)
+	}
+	goOn.Store(false)
+	full.Store(false)
+	if seq := add(t, l, Record{Kind: Line, Line: "after"}); seq < 7 {
+		t.Errorf("number %d", seq)
+	}
+	all, err := Read(l.Dir(), Query{Kind: Gap})
+	if err != nil || len(all) != 1 || all[0].Lost != 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if r := verified(t, l.Dir()); !r.OK || len(r.Notes) == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A disk that is full when the daemon starts is no reason not to start.
+func TestFullDiskAtTheStart(t *testing.T) {
+	var full atomic.Bool
+	w := written(t)
+	for name, b := range w {
+		if strings.HasPrefix(filepath.Base(name), "0") {
+			w[name] = append(bytes.Clone(b), "{half"...)
+			break
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "new", "audit")
+	full.Store(true)
+	l := open(t, Options{Dir: dir, FS: fullDisk{full: &full}})
+	if _, err := l.Append(Record{Kind: Line}); err == nil {
+		t.Error("a full disk takes a record")
+	}
+	full.Store(false)
+	if seq := add(t, l, Record{Kind: Line}); seq != 2 { // after the gap
+		t.Errorf("number %d", seq)
+	}
+	sound(t, dir, 2)
+}
+
+// stuckDisk does not write before it is told to.
+type stuckDisk struct {
+	osFS
+	stuck, free chan struct{}
+}
+
+func (d stuckDisk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return stuckFile{f, d}, nil
+}
+
+type stuckFile struct {
+	*os.File
+	d stuckDisk
+}
+
+func (f stuckFile) WriteAt(p []byte, off int64) (int, error) {
+	if bytes.Contains(p, []byte("stick")) {
+		close(f.d.stuck)
+		<-f.d.free
+	}
+	return f.File.WriteAt(p, off)
+}
+
+// Whoever must not wait does not, whatever the disk does; what is too much is counted.
+func TestLaterNeverWaits(t *testing.T) {
+	d := stuckDisk{stuck: make(chan struct{}), free: make(chan struct{})}
+	l := open(t, Options{FS: d})
+	l.Later(Record{Kind: Line, Line: "stick"})
+	<-d.stuck
+	for range maxWaiting + 5 {
+		l.Later(Record{Kind: End})
+	}
+	close(d.free)
+	add(t, l, Record{Kind: Line, Line: "last"})
+	all, err := Read(l.Dir(), Query{Kind: Gap})
+	if err != nil || len(all) != 1 || all[0].Lost != 5 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	sound(t, l.Dir(), maxWaiting+3)
+}
+
+// Many who write at once have numbers of their own, and followers see each record.
+func TestManyWriters(t *testing.T) {
+	l := open(t, Options{SegmentBytes: 2000})
+	var wg sync.WaitGroup
+	var seen sync.Map
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				seq, err := l.Append(Record{Kind: Line, Line: "x"})
+				if _, twice := seen.LoadOrStore(seq, true); twice || err != nil {
+					t.Errorf("%d, twice %v, %v", seq, twice, err)
+				}
+			}
+		})
+	}
+	for after := uint64(0); after < 400; {
+		if err := l.Await(t.Context(), after); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(l.Dir(), Query{After: after})
+		if err != nil || len(got) == 0 {
+			t.Fatal(len(got), err)
+		}
+		for _, r := range got {
+			if after++; r.Seq != after {
+				t.Fatalf("record %d after %d", r.Seq, after-1)
+			}
+		}
+	}
+	wg.Wait()
+	sound(t, l.Dir(), 400)
+}
+
+// A record is bounded, whatever was asked; two that differ do not look the same.
+func TestRecordsAreBounded(t *testing.T) {
+	l := open(t, Options{Mask: func(s string) string { return strings.ReplaceAll(s, "hunter22", "********") }})
+	long := strings.Repeat("\x01é", 5<<20)
+	add(t, l,
+		Record{Kind: Line, Line: long, Argv: []string{long, long}, Parent: strings.Split(strings.Repeat("x ", 1e6), " "), Cwd: long, Path: long, Note: long, Name: long, Rule: long},
+		Record{Kind: Line, Line: long + "!", Argv: []string{"login", "hunter22", "\xff\xfe"}, Note: "hunter22"})
+	sound(t, l.Dir(), 2)
+	all, err := Read(l.Dir(), Query{})
+	if err != nil || len(all) != 2 || all[0].Line == all[1].Line || !strings.Contains(all[0].Line, "SHA-256") {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	if r := all[1]; strings.Join(r.Argv, " ") != `login ******** \xff\xfe` || r.Note != "********" {
+		t.Errorf("%q %q", r.Argv, r.Note)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	r := someRecords()[1]
+	r.Seq, r.Prev = 1, zeroHash
+	line, err := r.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(line, headLine(Head{1, r.Hash}))
+	f.Add([]byte("{\"seq\":1}\n"), []byte(nil))
+	f.Add(append(line[:len(line):len(line)], line[:40]...), []byte("1:x"))
+	f.Fuzz(func(t *testing.T, log, head []byte) {
+		dir := whole{filepath.Join("audit", segmentName(1)): log, "audit.head": head}.store(t)
+		before, err := Verify(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir, Query{}); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(Options{Dir: dir, FS: noSync{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq, err := l.Append(Record{Kind: Line, Line: "x"})
+		if err != nil || seq == 0 {
+			t.Fatal(seq, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := Verify(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.OK != after.OK {
+			t.Fatalf("before %+v\nafter %+v", before, after)
+		}
+		if l, err = Open(Options{Dir: dir, FS: noSync{}}); err != nil {
+			t.Fatal(err)
+		}
+		if next, err := l.Append(Record{Kind: Line}); err != nil || next != seq+1 {
+			t.Fatal(next, err, "a log that was repaired is repaired again")
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

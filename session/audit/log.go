@@ -1,0 +1,245 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options are how a log is kept.
+type Options struct {
+	Dir string // of the segments; the head is in the file Dir.head
+	FS  FS     // nil: the operating system's
+	Log *slog.Logger
+
+	SegmentBytes int64         // a segment that is larger is followed by another; 0: 8 MiB
+	SyncEvery    time.Duration // 0: a second
+	// GoOn says whether acts go on whose records cannot be written; nil: they do not.
+	GoOn func() bool
+	// Mask takes secrets out of a text, which keeps its length; nil: nothing is.
+	Mask func(string) string
+	Now  func() time.Time
+}
+
+const (
+	defaultSegment = 8 << 20
+	defaultSync    = time.Second
+	maxWaiting     = 8192 // records of Later
+)
+
+// ErrNotWritten is of a record that could not be written, where nothing may go on without one.
+var ErrNotWritten = errors.New("the audit record cannot be written")
+
+// Log is a log that is open for writing. There may be one of a directory.
+type Log struct {
+	o Options
+
+	mu      sync.Mutex // guards the fields below
+	queue   []entry
+	waiting int    // of those in the queue, from Later
+	refused uint64 // records that Later could not take
+	closed  bool
+	head    Head          // of what is written
+	grown   chan struct{} // closed when head changes
+	wake    chan struct{} // capacity 1
+	done    chan struct{} // the writer has ended
+
+	w writer // the writer's own
+}
+
+// entry is a record on its way.
+type entry struct {
+	r    Record
+	done chan result // nil: nobody waits
+}
+
+type result struct {
+	seq uint64
+	err error
+}
+
+// Open opens a log, made if it is not there, and repairs its end: half a record is set aside, what is
+// missing is recorded. A disk that refuses is no error here but one of each record.
+func Open(o Options) (*Log, error) {
+	if o.Dir == "" {
+		return nil, errors.New("audit: no directory")
+	}
+	if o.FS == nil {
+		o.FS = osFS{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.SegmentBytes <= 0 {
+		o.SegmentBytes = defaultSegment
+	}
+	if o.SyncEvery <= 0 {
+		o.SyncEvery = defaultSync
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &Log{o: o, grown: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l.w = writer{o: &l.o}
+	l.w.try()
+	l.head = l.w.last
+	go l.work()
+	return l, nil
+}
+
+// Append writes a record and returns its number once the system has it: it outlives the end of this
+// process. The number is 0 for one that could not be written while acts go on all the same (Options.GoOn).
+// Not for a goroutine that must not wait for a disk: that is Later.
+func (l *Log) Append(r Record) (seq uint64, err error) {
+	done := make(chan result, 1)
+	if !l.add(entry{r, done}) {
+		return 0, fmt.Errorf("%w: the log is closed", ErrNotWritten)
+	}
+	got := <-done
+	return got.seq, got.err
+}
+
+// Later has a record written, and does not wait. One too many is counted in a gap.
+func (l *Log) Later(r Record) { l.add(entry{r, nil}) }
+
+func (l *Log) add(e entry) bool {
+	if e.r.Time.IsZero() {
+		e.r.Time = l.o.Now()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	if e.done == nil {
+		if l.waiting >= maxWaiting {
+			l.refused++
+			return true
+		}
+		l.waiting++
+	}
+	l.queue = append(l.queue, e)
+	l.wakeLocked()
+	return true
+}
+
+func (l *Log) wakeLocked() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Head is the newest record that is written.
+func (l *Log) Head() Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head
+}
+
+// Await waits until there is a record newer than seq, or ctx ends.
+func (l *Log) Await(ctx context.Context, seq uint64) error {
+	for {
+		l.mu.Lock()
+		newest, grown := l.head.Seq, l.grown
+		l.mu.Unlock()
+		if newest > seq {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-l.done:
+			return fmt.Errorf("%w: the log is closed", ErrNotWritten)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Dir is the directory of the segments.
+func (l *Log) Dir() string { return l.o.Dir }
+
+// Close writes and syncs what is queued.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	already := l.closed
+	l.closed = true
+	l.wakeLocked()
+	l.mu.Unlock()
+	<-l.done
+	if already {
+		return nil
+	}
+	return l.w.close()
+}
+
+// work is the writer's goroutine: it ends with the log.
+func (l *Log) work() {
+	defer close(l.done)
+	var due <-chan time.Time
+	for {
+		select {
+		case <-l.wake:
+		case <-due:
+			l.w.sync()
+			due = nil
+			continue
+		}
+		batch, lost, closed := l.take()
+		l.write(batch, lost)
+		if l.w.dirty && due == nil {
+			due = time.After(l.o.SyncEvery)
+		}
+		if closed {
+			return
+		}
+	}
+}
+
+func (l *Log) take() (batch []entry, lost uint64, closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch, lost = l.queue, l.refused
+	l.queue, l.waiting, l.refused = nil, 0, 0
+	return batch, lost, l.closed
+}
+
+// write writes a batch and tells whoever waits for it.
+func (l *Log) write(batch []entry, lost uint64) {
+	l.w.lose(lost, l.o.Now())
+	if len(batch) == 0 && lost == 0 {
+		return
+	}
+	records := make([]Record, len(batch))
+	for i := range batch {
+		records[i] = batch[i].r
+	}
+	first, err := l.w.write(records)
+	if err == nil {
+		l.mu.Lock()
+		l.head = l.w.last
+		close(l.grown)
+		l.grown = make(chan struct{})
+		l.mu.Unlock()
+	} else {
+		l.w.lose(uint64(len(batch)), l.o.Now())
+		err = fmt.Errorf("%w: %w", ErrNotWritten, err)
+		if l.o.GoOn != nil && l.o.GoOn() {
+			first, err = 0, nil
+		}
+	}
+	for i := range batch {
+		if batch[i].done == nil {
+			continue
+		}
+		r := result{err: err}
+		if first > 0 && err == nil {
+			r.seq = first + uint64(i)
+		}
+		batch[i].done <- r
+	}
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// line is one of a segment.
+type line struct {
+	file   segment
+	offset int64 // of its first byte
+	size   int
+	begins bool // it is the first of its segment
+	torn   bool // it has no end
+	record Record
+	err    error
+}
+
+// walk reads lines from the segment on that a number belongs to, until f returns false.
+func walk(fsys FS, dir string, from uint64, f func(line) bool) error {
+	segs, err := segments(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for i, s := range segs {
+		if i+1 < len(segs) && segs[i+1].first <= from {
+			continue
+		}
+		more, err := walkSegment(fsys, s, f)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
+	file, err := fsys.OpenFile(s.path, os.O_RDONLY, 0)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	in := bufio.NewReaderSize(file, maxLine)
+	for at := int64(0); ; {
+		text, rerr := in.ReadSlice('\n')
+		if rerr == io.EOF && len(text) == 0 {
+			return true, nil
+		}
+		l := line{file: s, offset: at, size: len(text), begins: at == 0}
+		for errors.Is(rerr, bufio.ErrBufferFull) { // longer than any record
+			l.err = errors.New("it is no record")
+			text, rerr = in.ReadSlice('\n')
+			l.size += len(text)
+		}
+		at += int64(l.size)
+		switch {
+		case rerr == io.EOF:
+			l.torn, l.err = true, errors.New("it is half a record")
+		case rerr != nil:
+			return false, rerr
+		case l.err == nil:
+			l.record, l.err = decode(text[:len(text)-1])
+		}
+		if !f(l) {
+			return false, nil
+		}
+	}
+}
+
+// Query says which records are wanted. Empty fields leave nothing out.
+type Query struct {
+	After   uint64    // only later numbers
+	Since   time.Time // only later ones
+	Session string    // id, or the beginning of it, or name
+	Agent   string    // label
+	Verdict string
+	Kind    Kind
+	Limit   int // the newest so many; 0: all
+}
+
+// Matches says whether a record is wanted.
+func (q *Query) Matches(r *Record) bool {
+	return r.Seq > q.After && (q.Since.IsZero() || !r.Time.Before(q.Since)) &&
+		(q.Session == "" || r.Name == q.Session || r.Session != "" && strings.HasPrefix(r.Session, q.Session)) &&
+		(q.Agent == "" || r.Actor.Agent == q.Agent) &&
+		(q.Verdict == "" || r.Verdict == q.Verdict) &&
+		(q.Kind == "" || r.Kind == q.Kind)
+}
+
+// Read returns the records that are wanted, oldest first. What is no record is left out: Verify names it.
+func Read(dir string, q Query) ([]Record, error) {
+	var all []Record
+	err := walk(osFS{}, dir, q.After+1, func(l line) bool {
+		if l.err != nil && !errors.Is(l.err, errChanged) || !q.Matches(&l.record) {
+			return true
+		}
+		if all = append(all, l.record); q.Limit > 0 && len(all) >= 2*q.Limit {
+			all = append(all[:0], all[len(all)-q.Limit:]...)
+		}
+		return true
+	})
+	if q.Limit > 0 && len(all) > q.Limit {
+		all = all[len(all)-q.Limit:]
+	}
+	return all, err
+}
+
+// Place names a line for people.
+func (l *line) place() string { return filepath.Base(l.file.path) }

@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// recover finds the newest record, sets half a record aside, and opens the segment for what comes next. It
+// returns what the log has to say of what it found.
+func (w *writer) recover() (found []Record, err error) {
+	w.file, w.last, w.size = nil, Head{}, 0
+	segs, err := segments(w.o.FS, w.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	head, herr := readHead(w.o.FS, w.o.Dir)
+	newest, body := segment{}, []byte(nil)
+	for i := len(segs) - 1; i >= 0 && len(body) == 0; i-- {
+		newest = segs[i]
+		all, err := readFile(w.o.FS, newest.path)
+		if err != nil {
+			return nil, err
+		}
+		body = all[:bytes.LastIndexByte(all, '\n')+1]
+		if torn := all[len(body):]; len(torn) > 0 {
+			r, err := w.cutTorn(newest, body, torn)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, r)
+		}
+	}
+	whole := len(body) > 0
+	if whole {
+		if r := w.takeLast(newest, body, head); r != nil {
+			found, whole = append(found, *r), false
+		}
+	}
+	if n := len(segs); n > 0 && w.last.Seq+1 < segs[n-1].first { // a name that promises more than there is
+		found, whole = append(found, damagef("%s is not where it belongs", filepath.Base(segs[n-1].path))), false
+		w.last = Head{segs[n-1].first, zeroHash}
+	}
+	if r := w.compare(head, herr); r != nil {
+		found = append(found, *r)
+		whole = whole && r.Kind != Missing
+	}
+	if whole {
+		if w.file, err = w.o.FS.OpenFile(newest.path, os.O_RDWR, 0); err != nil {
+			return nil, err
+		}
+		w.size = int64(len(body))
+	}
+	if w.last.Seq == 0 {
+		w.keepHead() // there is a head before there is a record
+	}
+	return found, nil
+}
+
+func damagef(format string, args ...any) Record {
+	return Record{Kind: Damage, Note: fmt.Sprintf(format, args...)}
+}
+
+// cutTorn sets half a record aside. It is what a kill in the middle of a write, or a full disk, leaves.
+func (w *writer) cutTorn(s segment, body, torn []byte) (Record, error) {
+	after := s.first - 1
+	if r, err := decode(lastLine(body)); err == nil {
+		after = r.Seq
+	}
+	path := tornPath(w.o.Dir, after, torn)
+	if err := w.setAside(path, torn); err != nil {
+		return Record{}, fmt.Errorf("set half a record aside: %w", err)
+	}
+	f, err := w.o.FS.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		return Record{}, err
+	}
+	if err := errors.Join(f.Truncate(int64(len(body))), f.Sync(), f.Close()); err != nil {
+		return Record{}, err
+	}
+	return Record{Kind: Torn, Note: fmt.Sprintf("%d bytes after record %d were no whole record (SHA-256 %x) and were set aside as %s",
+		len(torn), after, sha256.Sum256(torn), filepath.Base(path))}, nil
+}
+
+// lastLine is the last line of whole lines, without its end.
+func lastLine(body []byte) []byte {
+	body = bytes.TrimSuffix(body, []byte("\n"))
+	return body[bytes.LastIndexByte(body, '\n')+1:]
+}
+
+// takeLast takes the newest record as what the next one follows, and says when it cannot be trusted.
+func (w *writer) takeLast(s segment, body []byte, head *Head) *Record {
+	r, err := decode(lastLine(body))
+	switch {
+	case err == nil:
+		w.last = Head{r.Seq, r.Hash}
+		return nil
+	case errors.Is(err, errChanged) && r.Seq >= s.first:
+		w.last = Head{r.Seq, zeroHash}
+	default:
+		w.last = Head{s.first + uint64(bytes.Count(body, []byte("\n"))) - 1, zeroHash}
+	}
+	if head != nil && head.Seq >= w.last.Seq {
+		w.last = *head
+	}
+	d := damagef("the last line of %s is not the record that was written: %v", filepath.Base(s.path), err)
+	return &d
+}
+
+// compare holds the end of the log against the head that was kept.
+func (w *writer) compare(head *Head, herr error) *Record {
+	var r Record
+	switch {
+	case herr != nil:
+		r = damagef("the kept head cannot be read: %v", herr)
+	case head == nil && w.last.Seq > 0:
+		r = damagef("the kept head is gone; whether records are missing after %d cannot be told", w.last.Seq)
+	case head == nil || head.Seq == 0:
+		return nil
+	case head.Seq > w.last.Seq:
+		r = Record{Kind: Missing, Note: fmt.Sprintf("records %d to %d were there and are not: cut off, or lost with the machine's power", w.last.Seq+1, head.Seq)}
+		w.last = *head
+	default:
+		hash, err := hashOf(w.o.FS, w.o.Dir, head.Seq)
+		if err == nil && hash == head.Hash {
+			return nil
+		}
+		r = damagef("record %d is not the one that was written: its hash was %s", head.Seq, head.Hash)
+	}
+	return &r
+}
+
+// hashOf is the hash that the record with a number says it has.
+func hashOf(fsys FS, dir string, seq uint64) (string, error) {
+	var hash string
+	err := walk(fsys, dir, seq, func(l line) bool {
+		if l.err == nil && l.record.Seq == seq {
+			hash = l.record.Hash
+		}
+		return hash == "" && (l.err != nil || l.record.Seq < seq)
+	})
+	if err == nil && hash == "" {
+		err = fmt.Errorf("there is no record %d", seq)
+	}
+	return hash, err
+}

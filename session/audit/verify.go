@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Report is what Verify found.
+type Report struct {
+	OK       bool      `json:"ok" doc:"every record is as it was written, and none is missing"`
+	Records  uint64    `json:"records" doc:"records that are in order"`
+	First    uint64    `json:"first,omitempty" doc:"number of the oldest"`
+	Head     Head      `json:"head" doc:"the newest"`
+	Findings []Finding `json:"findings" doc:"what is wrong, at most 1000"`
+	More     int       `json:"more,omitempty" doc:"findings that are not listed"`
+	Notes    []Finding `json:"notes,omitempty" doc:"what happened to the log and is no damage"`
+}
+
+// Finding is something about the log.
+type Finding struct {
+	Seq    uint64 `json:"seq,omitempty" doc:"number of the record, as far as it is known"`
+	File   string `json:"file,omitempty"`
+	Offset int64  `json:"offset" doc:"in the file, bytes"`
+	What   string `json:"what"`
+}
+
+const maxFindings = 1000
+
+func (r *Report) find(f Finding) {
+	if len(r.Findings) < maxFindings {
+		r.Findings = append(r.Findings, f)
+	} else {
+		r.More++
+	}
+}
+
+// Verify reads a whole log and checks each record against its hash, the one before it, and the head that
+// is kept beside the log; anchors are heads that were kept elsewhere. A daemon may be writing it. An error
+// is of a log that cannot be read; what is wrong with it is in the report.
+func Verify(dir string, anchors ...Head) (Report, error) { return verify(osFS{}, dir, anchors) }
+
+func verify(fsys FS, dir string, anchors []Head) (Report, error) {
+	r := Report{Findings: []Finding{}}
+	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
+	if herr != nil {
+		r.find(Finding{File: filepath.Base(headPath(dir)), What: herr.Error()})
+	}
+	if kept != nil && kept.Seq > 0 {
+		anchors = append(anchors, *kept)
+	}
+	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}}
+	for _, a := range anchors {
+		c.anchors[a.Seq] = append(c.anchors[a.Seq], a.Hash)
+	}
+	if err := walk(fsys, dir, 0, c.line); err != nil {
+		return r, fmt.Errorf("read the audit log: %w", err)
+	}
+	c.end()
+	if kept == nil && herr == nil && c.seen {
+		r.find(Finding{File: filepath.Base(headPath(dir)), What: "the head that is kept beside the log is gone: whether records are missing at the end cannot be told"})
+	}
+	r.OK = len(r.Findings) == 0
+	if c.last.Seq > 0 {
+		r.Head = c.last
+	}
+	return r, nil
+}
+
+// checker follows the chain.
+type checker struct {
+	report  *Report
+	dir     string
+	fsys    FS
+	anchors map[uint64][]string
+	last    Head // of the line before, as it says; Hash is empty where that is not known
+	seen    bool
+	torn    *Finding // half a record at the end of the segment before
+}
+
+func (c *checker) line(l line) bool {
+	at := Finding{File: l.place(), Offset: l.offset}
+	if c.torn != nil { // something follows it
+		c.report.find(*c.torn)
+		c.torn = nil
+	}
+	c.seen = true
+	if l.torn {
+		at.Seq, at.What = c.last.Seq+1, fmt.Sprintf("%d bytes after record %d are half a record", l.size, c.last.Seq)
+		c.torn = &at
+		return true
+	}
+	if l.err != nil && !errors.Is(l.err, errChanged) {
+		at.Seq, at.What = c.last.Seq+1, fmt.Sprintf("line after record %d: %v", c.last.Seq, l.err)
+		c.report.find(at)
+		c.last = Head{c.last.Seq + 1, ""}
+		return true
+	}
+	r := &l.record
+	at.Seq = r.Seq
+	say := func(format string, args ...any) {
+		at.What = fmt.Sprintf(format, args...)
+		c.report.find(at)
+	}
+	if l.err != nil {
+		say("record %d: %v", r.Seq, l.err)
+		if r.Seq != c.last.Seq+1 { // its number may be what was changed
+			r.Seq = c.last.Seq + 1
+		}
+		c.last = Head{r.Seq, ""}
+		return true
+	}
+	if l.begins && r.Seq != l.file.first {
+		say("%s begins with record %d", l.place(), r.Seq)
+	}
+	c.follows(r, say)
+	c.report.Records++
+	if c.report.First == 0 {
+		c.report.First = r.Seq
+	}
+	for _, hash := range c.anchors[r.Seq] {
+		if hash != r.Hash {
+			say("record %d is not the one that was written: the hash that was kept is %s", r.Seq, hash)
+		}
+	}
+	delete(c.anchors, r.Seq)
+	c.last = Head{r.Seq, r.Hash}
+	c.tells(r, at)
+	return true
+}
+
+// follows checks that a record is the one after the last.
+func (c *checker) follows(r *Record, say func(string, ...any)) {
+	switch {
+	case r.Seq == c.last.Seq+1:
+		if c.last.Hash != "" && r.Prev != c.last.Hash {
+			say("record %d does not follow record %d as it is now: one of them was changed", r.Seq, c.last.Seq)
+		}
+	case r.Seq <= c.last.Seq:
+		say("record %d stands after record %d: it was moved or doubled", r.Seq, c.last.Seq)
+	case r.Seq == c.last.Seq+2:
+		say("record %d is missing", c.last.Seq+1)
+	default:
+		say("records %d to %d are missing", c.last.Seq+1, r.Seq-1)
+	}
+}
+
+// tells passes on what the log says of itself.
+func (c *checker) tells(r *Record, at Finding) {
+	switch r.Kind {
+	case Damage, Missing:
+		at.What = fmt.Sprintf("record %d says: %s", r.Seq, r.Note)
+		c.report.find(at)
+	case Torn:
+		at.What = fmt.Sprintf("record %d says: %s", r.Seq, r.Note)
+		c.report.Notes = append(c.report.Notes, at)
+	case Gap:
+		at.What = fmt.Sprintf("record %d says: %d %s", r.Seq, r.Lost, r.Note)
+		c.report.Notes = append(c.report.Notes, at)
+	}
+}
+
+// end checks the end of the log.
+func (c *checker) end() {
+	for seq, hashes := range c.anchors {
+		if seq > c.last.Seq {
+			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("the log ends with record %d, but record %d was written (hash %s): its end is missing", c.last.Seq, seq, hashes[0])})
+		} else {
+			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("record %d, which was written with the hash %s, is not there", seq, hashes[0])})
+		}
+	}
+	if c.torn != nil {
+		c.torn.What += "; a daemon is writing it or was killed meanwhile, and the next one sets it aside"
+		c.report.Notes = append(c.report.Notes, *c.torn)
+	}
+}
+
+// KeptHead is the newest record's, as it is kept beside the log; a log without records has the zero Head.
+func KeptHead(dir string) (Head, error) {
+	h, err := readHead(osFS{}, dir)
+	if err != nil || h == nil || h.Seq == 0 {
+		return Head{}, err
+	}
+	return *h, nil
+}
+
+// Exists says whether there is a log.
+func Exists(dir string) bool {
+	_, err := os.Stat(headPath(dir))
+	_, derr := os.Stat(dir)
+	return err == nil || derr == nil
+}

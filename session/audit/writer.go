@@ -1,0 +1,226 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// writer writes the chain. It is its goroutine's own.
+//
+// Golden order: records → [sync of the segment → sync of the head]. The head is written after the records
+// that it is about, so that it is never ahead of them but after a loss of power.
+type writer struct {
+	o    *Options
+	last Head // the newest record
+	file File // of the newest segment; nil: the next record begins one
+	size int64
+	head File
+
+	ready bool // the end was looked at, and is in order
+	dirty bool // something is not synced
+
+	lost   uint64    // records that could not be written
+	since  time.Time // the first of them
+	failed bool      // the disk refused what was tried last
+}
+
+// lose counts records that could not be written.
+func (w *writer) lose(n uint64, now time.Time) {
+	if n == 0 {
+		return
+	}
+	if w.lost == 0 {
+		w.since = now
+	}
+	w.lost += n
+}
+
+// try looks at the end of the log and repairs it, unless that is done. What the log has to say of itself
+// is its next record.
+func (w *writer) try() bool {
+	if w.ready {
+		return true
+	}
+	found, err := w.recover()
+	if err == nil {
+		w.ready = true // for put
+		for _, r := range found {
+			if err = w.put([]Record{r}); err != nil {
+				w.ready = false
+				break
+			}
+		}
+	}
+	w.tell(err)
+	return err == nil
+}
+
+// tell logs when the disk begins to refuse, and when it takes records again.
+func (w *writer) tell(err error) {
+	switch {
+	case err != nil && !w.failed:
+		w.o.Log.Error("audit records cannot be written", "err", err)
+	case err == nil && w.failed:
+		w.o.Log.Info("audit records are written again", "lost", w.lost)
+	}
+	w.failed = err != nil
+}
+
+// write writes records, after one that tells of those that could not be. It returns the number of the
+// first; all are written or none.
+func (w *writer) write(records []Record) (first uint64, err error) {
+	if !w.try() {
+		return 0, errors.New("the end of the log cannot be repaired")
+	}
+	all, gaps := records, 0
+	if w.lost > 0 {
+		gap := Record{
+			Kind: Gap, Time: w.o.Now(), Lost: w.lost,
+			Note: "records since " + w.since.UTC().Format(time.RFC3339) + " could not be written",
+		}
+		all, gaps = append([]Record{gap}, records...), 1
+	}
+	first = w.last.Seq + 1 + uint64(gaps)
+	err = w.put(all)
+	w.tell(err)
+	if err != nil {
+		return 0, err
+	}
+	w.lost = 0
+	return first, nil
+}
+
+// put chains records and writes them.
+func (w *writer) put(records []Record) error {
+	if w.file != nil && w.size >= w.o.SegmentBytes {
+		w.sync()
+		_ = w.file.Close() // it is synced
+		w.file = nil
+	}
+	last, buf := w.last, []byte(nil)
+	if last.Hash == "" {
+		last.Hash = zeroHash
+	}
+	for i := range records {
+		r := &records[i]
+		r.tidy(w.o.Mask)
+		if r.Time.IsZero() {
+			r.Time = w.o.Now()
+		}
+		r.Time = r.Time.UTC().Round(0)
+		r.Seq, r.Prev = last.Seq+1, last.Hash
+		line, err := r.encode()
+		if err != nil {
+			return err
+		}
+		buf, last = append(buf, line...), Head{r.Seq, r.Hash}
+	}
+	if err := w.open(); err != nil {
+		return err
+	}
+	if _, err := w.file.WriteAt(buf, w.size); err != nil {
+		if terr := w.file.Truncate(w.size); terr != nil { // half of it may be there: looked at again before the next
+			w.ready = false
+			_ = w.file.Close()
+			w.file = nil
+		}
+		return err
+	}
+	w.size += int64(len(buf))
+	w.last, w.dirty = last, true
+	w.keepHead()
+	return nil
+}
+
+// open makes the segment that begins with the next record, unless one is open.
+func (w *writer) open() error {
+	if w.file != nil {
+		return nil
+	}
+	if err := w.o.FS.MkdirAll(w.o.Dir, 0o700); err != nil {
+		return err
+	}
+	path := segmentPath(w.o.Dir, w.last.Seq+1)
+	f, err := w.o.FS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		err = fmt.Errorf("%s is there already", path)
+	}
+	if err == nil {
+		err = syncDir(w.o.FS, w.o.Dir)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w.file, w.size = f, 0
+	return nil
+}
+
+// keepHead writes the head down. One that cannot be is older than the log, which is no damage.
+func (w *writer) keepHead() {
+	if w.head == nil {
+		f, err := w.o.FS.OpenFile(headPath(w.o.Dir), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
+			return
+		}
+		w.head = f
+	}
+	if _, err := w.head.WriteAt(headLine(w.last), 0); err != nil {
+		w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
+	}
+}
+
+func (w *writer) sync() {
+	if !w.dirty {
+		return
+	}
+	w.dirty = false
+	for _, f := range []File{w.file, w.head} {
+		if f == nil {
+			continue
+		}
+		if err := f.Sync(); err != nil {
+			w.o.Log.Warn("sync the audit log", "err", err)
+		}
+	}
+}
+
+func (w *writer) close() error {
+	w.sync()
+	var err error
+	if w.file != nil {
+		err = w.file.Close()
+	}
+	if w.head != nil {
+		err = errors.Join(err, w.head.Close())
+	}
+	w.file, w.head, w.ready = nil, nil, false
+	return err
+}
+
+// tornPath is where half a record goes that stood after a record.
+func tornPath(dir string, after uint64, torn []byte) string {
+	sum := sha256.Sum256(torn)
+	return filepath.Join(dir, fmt.Sprintf("torn-after-%d-%x.part", after, sum[:8]))
+}
+
+// setAside keeps half a record under a name of its own.
+func (w *writer) setAside(path string, torn []byte) error {
+	f, err := w.o.FS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(torn, 0)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+var _ io.Closer = (*Log)(nil)
