@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,13 +40,17 @@ func walk(fsys FS, dir string, from uint64, f func(line) bool) error {
 	return nil
 }
 
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxLine) }}
+
 func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 	file, err := fsys.OpenFile(s.path, os.O_RDONLY, 0)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	in := bufio.NewReaderSize(file, maxLine)
+	in := readers.Get().(*bufio.Reader)
+	defer readers.Put(in)
+	in.Reset(file)
 	for at := int64(0); ; {
 		text, rerr := in.ReadSlice('\n')
 		if rerr == io.EOF && len(text) == 0 {

@@ -173,6 +173,9 @@ func (w *writer) keepHead() {
 			return
 		}
 		w.head = f
+		if err := f.Truncate(int64(len(headLine(w.last)))); err != nil { // a damaged one may be longer
+			w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
+		}
 	}
 	if _, err := w.head.WriteAt(headLine(w.last), 0); err != nil {
 		w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
