@@ -17,6 +17,7 @@ type fake struct {
 	cwd     string
 	exited  bool
 	code    int
+	ending  bool // it ends a moment after it was last looked at
 	hang    bool // an expectation that is not met waits, instead of the program ending
 }
 
@@ -51,6 +52,7 @@ func (f *fake) Type(_ context.Context, in Input) error {
 
 func (f *fake) Expect(ctx context.Context, patterns []Pattern) (Match, error) {
 	for i, p := range patterns {
+		f.exited = f.exited || f.ending && p.Exit
 		expr := p.Regexp
 		if p.Text != "" {
 			expr = regexp.QuoteMeta(p.Text)

@@ -242,6 +242,9 @@ func (r *runner) finish(ctx context.Context, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	v, lookErr := r.driver.Look(ctx)
+	if lookErr == nil && !v.Exited && r.endsSoon(ctx) {
+		v, lookErr = r.driver.Look(ctx)
+	}
 	if lookErr == nil && v.Exited {
 		rep.ExitCode = &v.ExitCode
 	}
@@ -251,6 +254,17 @@ func (r *runner) finish(ctx context.Context, err error) {
 			rep.Screen = v.Screen
 		}
 	}
+}
+
+// endGrace is how long a program gets to end after the last step: most scripts end with what it says last.
+const endGrace = 250 * time.Millisecond
+
+// endsSoon waits a moment for the program's end.
+func (r *runner) endsSoon(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, endGrace)
+	defer cancel()
+	_, err := r.driver.Expect(ctx, []Pattern{{Exit: true}})
+	return err == nil
 }
 
 // leaving is break and continue on their way to their loop.

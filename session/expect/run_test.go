@@ -237,3 +237,21 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 	}
 }
+
+// The report of a script that ends with its program's last words has the program's status; one that leaves its
+// program running is held up for no longer than a moment, and has none.
+//
+// FEATURES: R55
+func TestReportWaitsForTheEnd(t *testing.T) {
+	script := load(t, "steps: [{spawn: job}, {expect: bye}]", LoadOptions{})
+	ends := &fake{answers: map[string]string{"spawn": "bye"}, ending: true, code: 3}
+	if r := Run(t.Context(), script, ends, Options{}); !r.OK || r.ExitCode == nil || *r.ExitCode != 3 {
+		t.Errorf("a program that ends: %+v", r)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		stays := &fake{answers: map[string]string{"spawn": "bye"}, hang: true}
+		if r := Run(t.Context(), script, stays, Options{}); !r.OK || r.ExitCode != nil {
+			t.Errorf("a program that stays: %+v", r)
+		}
+	})
+}
