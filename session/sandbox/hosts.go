@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Host is a host that may be reached, of a list.
+type Host struct {
+	Name string // lower case; "*.example.org" is all below it, "*" is any
+	Port int    // 0: any
+	Addr netip.Prefix
+}
+
+// ParseHost reads NAME, NAME:PORT, *.NAME, an address or a range of them.
+func ParseHost(s string) (Host, error) {
+	wrong := func(why string) (Host, error) { return Host{}, fmt.Errorf("host %q: %s", s, why) }
+	var h Host
+	name := s
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && (strings.Count(s, ":") == 1 || strings.HasPrefix(s, "[")) && !strings.HasSuffix(s, "]") {
+		port, err := strconv.ParseUint(s[i+1:], 10, 16)
+		if err != nil || port == 0 {
+			return wrong("a port is a number from 1 to 65535")
+		}
+		name, h.Port = s[:i], int(port)
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	bare := strings.Trim(name, "[]")
+	if p, err := netip.ParsePrefix(bare); err == nil {
+		h.Addr = p.Masked()
+		return h, nil
+	}
+	if a, err := netip.ParseAddr(bare); err == nil {
+		a = a.Unmap().WithZone("")
+		h.Addr = netip.PrefixFrom(a, a.BitLen())
+		return h, nil
+	}
+	h.Name = name
+	rest := strings.TrimPrefix(name, "*.")
+	if name != "*" && !isHostName(rest) {
+		return wrong("write a name as in example.org, *.example.org or example.org:443, or an address")
+	}
+	return h, nil
+}
+
+// isHostName is what can be asked of DNS.
+func isHostName(s string) bool {
+	if len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// HostName is a name as a client gave it, in the form that lists have; ok is false for what is none.
+func HostName(s string) (name string, ok bool) {
+	name = strings.ToLower(strings.TrimSuffix(s, "."))
+	return name, isHostName(name)
+}
+
+// ByName says whether a name and port are meant.
+func (h Host) ByName(name string, port int) bool {
+	if h.Name == "" || h.Port != 0 && h.Port != port {
+		return false
+	}
+	if below, ok := strings.CutPrefix(h.Name, "*."); ok {
+		return strings.HasSuffix(name, "."+below)
+	}
+	return h.Name == "*" || h.Name == name
+}
+
+// ByAddr says whether an address and port are meant by an address or a range.
+func (h Host) ByAddr(a netip.Addr, port int) bool {
+	return h.Addr.IsValid() && (h.Port == 0 || h.Port == port) && h.Addr.Contains(a.Unmap().WithZone(""))
+}
+
+// Inner are addresses that no name leads to unless they are listed: loopback, private networks, links, what is not
+// routed, and clouds' metadata.
+func Inner(a netip.Addr) bool {
+	a = a.Unmap()
+	if a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsMulticast() ||
+		a.IsUnspecified() || a.IsInterfaceLocalMulticast() {
+		return true
+	}
+	for _, p := range innerRanges {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+var innerRanges = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("::/96"),
+}

@@ -1,0 +1,305 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// File are the profiles of a sandbox.toml.
+type File struct {
+	Path     string
+	profiles map[string]Profile
+}
+
+// maxFile bounds a file of profiles, in bytes; maxList the lists in it.
+const (
+	maxFile = 1 << 20
+	maxList = 4096
+)
+
+// Problem is what is wrong with a file, and where.
+type Problem struct {
+	Path         string
+	Line, Column int // from 1; 0: not known
+	Text         string
+}
+
+func (p *Problem) Error() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s", p.Path, p.Line, p.Column, p.Text)
+	}
+	return p.Path + ": " + p.Text
+}
+
+// Load reads a file of profiles. One that is not there has the built-in ones only; one with a mistake has none: a
+// profile that is not understood holds nothing.
+func Load(path string) (*File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return &File{Path: path}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case len(src) > maxFile:
+		return nil, &Problem{Path: path, Text: fmt.Sprintf("the file has more than %d bytes", maxFile)}
+	}
+	return Decode(path, src)
+}
+
+// written is a profile as it stands in the file.
+type written struct {
+	Description string   `toml:"description"`
+	Extends     string   `toml:"extends"`
+	Level       string   `toml:"level"`
+	Read        []string `toml:"read"`
+	Write       []string `toml:"write"`
+	Hide        []string `toml:"hide"`
+	Network     any      `toml:"network"`
+	OnDiffer    string   `toml:"on_difference"`
+	Git         string   `toml:"git"`
+	UnixSockets *bool    `toml:"unix_sockets"`
+	Tmp         *bool    `toml:"private_tmp"`
+	Environment string   `toml:"environment"`
+	Env         []string `toml:"env"`
+	Programs    []string `toml:"programs"`
+	Image       string   `toml:"image"`
+	Memory      int64    `toml:"memory"`
+	CPU         float64  `toml:"cpus"`
+	PIDs        int      `toml:"pids"`
+}
+
+// Keys are those of a profile, for messages and docs.
+var Keys = []string{
+	"description", "extends", "level", "read", "write", "hide", "network", "on_difference", "git", "unix_sockets",
+	"private_tmp", "environment", "env", "programs", "image", "memory", "cpus", "pids",
+}
+
+// Decode reads the text of a file.
+func Decode(path string, src []byte) (*File, error) {
+	var all map[string]written
+	d := toml.NewDecoder(strings.NewReader(string(src))).DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		return nil, problemOf(path, err)
+	}
+	f := &File{Path: path, profiles: map[string]Profile{}}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p, err := profileOf(all, name, nil)
+		if err == nil {
+			err = p.check()
+		}
+		if err != nil {
+			line, column := whereIs(src, name)
+			return nil, &Problem{Path: path, Line: line, Column: column, Text: "[" + name + "]: " + err.Error()}
+		}
+		f.profiles[name] = p
+	}
+	return f, nil
+}
+
+// problemOf says where TOML is wrong, and which keys there are.
+func problemOf(path string, err error) error {
+	p := &Problem{Path: path, Text: strings.TrimPrefix(err.Error(), "toml: ")}
+	var strict *toml.StrictMissingError
+	var dec *toml.DecodeError
+	switch {
+	case errors.As(err, &strict) && len(strict.Errors) > 0:
+		dec = &strict.Errors[0]
+		p.Text = fmt.Sprintf("no such key %s; a profile has %s", strings.Join(dec.Key(), "."), strings.Join(Keys, ", "))
+	case errors.As(err, &dec):
+		p.Text = strings.TrimPrefix(dec.Error(), "toml: ")
+	default:
+		return p
+	}
+	p.Line, p.Column = dec.Position()
+	return p
+}
+
+// whereIs is the place of a profile's header.
+func whereIs(src []byte, name string) (line, column int) {
+	for i, l := range strings.Split(string(src), "\n") {
+		head := strings.Trim(strings.TrimSpace(l), "[]\" '")
+		if strings.HasPrefix(strings.TrimSpace(l), "[") && head == name {
+			return i + 1, 1
+		}
+	}
+	return 0, 0
+}
+
+// profileOf is a profile with those that it extends below it.
+func profileOf(all map[string]written, name string, under []string) (Profile, error) {
+	if slices.Contains(under, name) {
+		return Profile{}, fmt.Errorf("it extends itself: %s", strings.Join(append(under, name), " → "))
+	}
+	w, ok := all[name]
+	if !ok {
+		p, ok := Builtin(name)
+		if !ok {
+			return p, fmt.Errorf("there is no profile %s to extend", name)
+		}
+		return p, nil
+	}
+	var p Profile
+	if w.Extends != "" {
+		var err error
+		if w.Extends == name { // the built-in one of this name
+			if p, ok = Builtin(name); !ok {
+				err = fmt.Errorf("it extends itself")
+			}
+		} else {
+			p, err = profileOf(all, w.Extends, append(under, name))
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	p.Name = name
+	return p, w.over(&p)
+}
+
+// over puts what is written on top of a profile. Lists of paths are added to, the rest takes the place of what was there.
+func (w *written) over(p *Profile) error {
+	set(&p.Description, w.Description)
+	set((*string)(&p.Level), w.Level)
+	set(&p.OnDiffer, w.OnDiffer)
+	set(&p.Git, w.Git)
+	set(&p.Environment, w.Environment)
+	set(&p.Image, w.Image)
+	p.Read, p.Write, p.Hide = concat(p.Read, w.Read), concat(p.Write, w.Write), concat(p.Hide, w.Hide)
+	p.Env, p.Programs = concat(p.Env, w.Env), concat(p.Programs, w.Programs)
+	if w.UnixSockets != nil {
+		p.UnixSockets = *w.UnixSockets
+	}
+	switch {
+	case w.Tmp != nil:
+		p.Tmp = *w.Tmp
+	case w.Extends == "":
+		p.Tmp = true
+	}
+	if w.Memory != 0 {
+		p.Memory = w.Memory
+	}
+	if w.CPU != 0 {
+		p.CPU = w.CPU
+	}
+	if w.PIDs != 0 {
+		p.PIDs = w.PIDs
+	}
+	p.complete()
+	return w.network(p)
+}
+
+func concat(a, b []string) []string { return append(slices.Clone(a), b...) }
+
+func set(to *string, value string) {
+	if value != "" {
+		*to = value
+	}
+}
+
+// network is "off", "on" or a list of hosts.
+func (w *written) network(p *Profile) error {
+	switch n := w.Network.(type) {
+	case nil:
+		return nil
+	case string:
+		if n != string(NetworkOff) && n != string(NetworkOn) {
+			return fmt.Errorf(`network %q; write "off", "on", or a list of hosts as in ["example.org", "*.example.org:443"]`, n)
+		}
+		p.Network, p.Hosts = Network(n), nil
+	case []any:
+		p.Network, p.Hosts = NetworkHosts, nil
+		for _, v := range n {
+			s, ok := v.(string)
+			if !ok {
+				return errors.New("network: the list has something that is no text in it")
+			}
+			if _, err := ParseHost(s); err != nil {
+				return fmt.Errorf("network: %w", err)
+			}
+			p.Hosts = append(p.Hosts, s)
+		}
+	default:
+		return errors.New(`network: write "off", "on", or a list of hosts`)
+	}
+	return nil
+}
+
+// choices are what may stand in keys with a fixed set of values.
+func (p *Profile) choices() []choice {
+	var levels []string
+	for _, l := range Levels() {
+		levels = append(levels, string(l))
+	}
+	return []choice{
+		{"level", string(p.Level), append(levels, "")},
+		{"on_difference", p.OnDiffer, []string{"deny", "ask"}},
+		{"git", p.Git, []string{"read", "commit"}},
+		{"environment", p.Environment, []string{"full", "minimal", "listed"}},
+	}
+}
+
+type choice struct {
+	key, value string
+	of         []string
+}
+
+func (p *Profile) check() error {
+	if !isName(p.Name) {
+		return fmt.Errorf("the name of a profile has letters, digits, - and _, and at most 64 of them")
+	}
+	for _, c := range p.choices() {
+		if !slices.Contains(c.of, c.value) {
+			return fmt.Errorf("%s %q; there are %s", c.key, c.value, strings.Trim(strings.Join(c.of, ", "), ", "))
+		}
+	}
+	for key, list := range map[string][]string{"read": p.Read, "write": p.Write, "hide": p.Hide} {
+		if len(list) > maxList {
+			return fmt.Errorf("%s has %d paths; at most %d", key, len(list), maxList)
+		}
+		for _, path := range list {
+			if err := checkPath(path); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	if p.Memory < 0 || p.CPU < 0 || p.PIDs < 0 || p.CPU != p.CPU {
+		return errors.New("limits are positive numbers: memory in bytes, cpus, pids")
+	}
+	if (p.Level == Docker || p.Level == Podman) && p.Image == "" {
+		return fmt.Errorf(`level %s needs an image, as in image = "debian:12"`, p.Level)
+	}
+	return nil
+}
+
+func isName(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// checkPath refuses what cannot be a path of a profile.
+func checkPath(path string) error {
+	p := strings.TrimPrefix(path, "?")
+	switch {
+	case strings.ContainsRune(p, 0):
+		return fmt.Errorf("%q has a NUL byte", path)
+	case p != "~" && p != "$CWD" && !strings.HasPrefix(p, "~/") && !strings.HasPrefix(p, "$CWD/") && !strings.HasPrefix(p, "/"):
+		return fmt.Errorf("%q is not absolute; write /…, ~/… or $CWD/…", path)
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return fmt.Errorf("%q has .. in it; write where it leads", path)
+	case len(p) > 4096:
+		return errors.New("a path has more than 4096 bytes")
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is wrong with a file is said with its place; such a file has no profiles at all.
+//
+// FEATURES: R67
+func TestProblemsOfFiles(t *testing.T) {
+	for src, want := range map[string]string{
+		"[a]\nread = [\"x\"]\n":                      `1:1: [a]: read: "x" is not absolute`,
+		"[a]\nread = [\"/a/../b\"]\n":                `has .. in it`,
+		"\n[a]\nreed = [\"/\"]\n":                    `3:1: no such key a.reed; a profile has description, extends`,
+		"[a]\nread = \"/\"\n":                        `2:8: `,
+		"[a]\nlevel = \"chroot\"\n":                  `level "chroot"; there are userns, landlock, bwrap, docker, podman`,
+		"[a]\nnetwork = \"some\"\n":                  `network "some"; write "off", "on"`,
+		"[a]\nnetwork = [\"http://x\"]\n":            `host "http://x"`,
+		"[a]\nnetwork = [\"x:0\"]\n":                 `a port is a number`,
+		"[a]\nnetwork = 1\n":                         `write "off", "on", or a list of hosts`,
+		"[a]\nextends = \"b\"\n[b]\nextends = \"a\"": `it extends itself: a → b → a`,
+		"[a]\nextends = \"nobody\"\n":                `no profile nobody to extend`,
+		"[a]\nlevel = \"docker\"\n":                  `needs an image`,
+		"[a]\nmemory = -1\n":                         `limits are positive`,
+		"[a]\ncpus = nan\n":                          `limits are positive`,
+		"[\"a b\"]\n":                                `the name of a profile`,
+		"[a]\non_difference = \"shout\"\n":           `there are deny, ask`,
+		"[a\n":                                       `1:`,
+		"a = 1\n":                                    `1:`,
+		"\xff":                                       `sandbox.toml`,
+	} {
+		f, err := Decode("sandbox.toml", []byte(src))
+		if err == nil || f != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", src, err, want)
+		}
+	}
+}
+
+// FEATURES: R67
+func TestProfilesOfFiles(t *testing.T) {
+	f, err := Decode("sandbox.toml", []byte(`
+[web]
+extends = "workspace"
+write = ["~/cache"]
+network = ["example.org", "*.example.net:443", "10.0.0.0/8"]
+on_difference = "ask"
+private_tmp = false
+[workspace]
+extends = "workspace"
+hide = ["~/.ssh"]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Profile("web")
+	if err != nil || strings.Join(p.Write, " ") != "$CWD ~/cache" || p.Network != NetworkHosts || len(p.Hosts) != 3 || p.Tmp ||
+		strings.Join(p.Hide, " ") != "~/.ssh" || p.OnDiffer != "ask" || p.Git != "read" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := f.Profile("readonly"); err != nil || len(p.Write) != 0 || !p.Tmp {
+		t.Errorf("a built-in one beside a file: %+v, %v", p, err)
+	}
+	var unknown *NameError
+	if _, err := f.Profile("wokspace"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "network, readonly, web, workspace") || unknown.Hint() == "" {
+		t.Errorf("an unknown one: %v", err)
+	}
+	for _, p := range builtins {
+		p.complete()
+		if err := p.check(); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	if f, err := Load(filepath.Join(t.TempDir(), "none.toml")); err != nil || len(f.Names()) != len(builtins) {
+		t.Errorf("without a file: %v", err)
+	}
+	big := filepath.Join(t.TempDir(), "big.toml")
+	if err := os.WriteFile(big, make([]byte, maxFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(big); err == nil {
+		t.Error("a file of any size is read")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("[a]\nextends = \"workspace\"\nread = [\"/\", \"?~/x*\"]\nnetwork = [\"a.b:1\"]\n"))
+	f.Add([]byte("[a]\nnetwork = \"on\"\n[b]\nextends=\"a\"\nwrite=[\"$CWD\"]\nmemory=1\ncpus=inf"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file, err := Decode("f", src)
+		if err != nil {
+			return
+		}
+		for _, name := range file.Names() {
+			p, err := file.Profile(name)
+			if err != nil || p.check() != nil {
+				t.Errorf("%s: %+v %v", name, p, err)
+			}
+		}
+	})
+}
+
+func FuzzParseHost(f *testing.F) {
+	for _, s := range []string{"example.org", "*.example.org:443", "[::1]:80", "10.0.0.0/8", "*", "::ffff:1.2.3.4", "a:99999"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		h, err := ParseHost(s)
+		if err == nil && h.Name == "" && !h.Addr.IsValid() {
+			t.Errorf("%q is accepted and means nothing", s)
+		}
+	})
+}

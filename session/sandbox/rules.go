@@ -1,0 +1,316 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Place is where a sandboxed program starts. All paths are absolute.
+type Place struct {
+	Home, Cwd string
+	// Own are longterm's own directories: configuration, state, runtime. They are hidden, whatever a profile says.
+	Own []string
+	// Needed are paths that the session itself needs in spite of that: scripts that are read into its shell.
+	Needed []string
+	// Kept are paths where the session's shell leaves what it knows, written to.
+	Kept []string
+	// Runtime is the directory of the user's sockets.
+	Runtime string
+}
+
+// Rules are a profile at a place: absolute paths without links that exist. Later ones are inside of earlier ones.
+type Rules struct {
+	Profile string   `json:"profile"`
+	Read    []string `json:"read"`
+	Write   []string `json:"write,omitempty"`
+	Hide    []string `json:"hide,omitempty"`    // is not there
+	Protect []string `json:"protect,omitempty"` // inside of Write, and not written all the same
+	Needed  []string `json:"needed,omitempty"`  // read, though inside of Hide
+	Kept    []string `json:"kept,omitempty"`    // written, though inside of Hide
+	Tmp     bool     `json:"tmp,omitempty"`
+
+	Network     Network  `json:"network"`
+	Hosts       []string `json:"hosts,omitempty"`
+	Ask         bool     `json:"ask,omitempty"` // what differs is asked about
+	UnixSockets bool     `json:"unix_sockets,omitempty"`
+	Commits     bool     `json:"commits,omitempty"`
+	Programs    []string `json:"programs,omitempty"`
+	Home        string   `json:"home"`
+	Cwd         string   `json:"cwd"`
+}
+
+// PathError says what is wrong with a path of a profile.
+type PathError struct{ Key, Path, Why, What string }
+
+func (e *PathError) Error() string { return fmt.Sprintf("%s %s: %s", e.Key, e.Path, e.Why) }
+
+// Hint says what to do.
+func (e *PathError) Hint() string { return e.What }
+
+// Resolve makes rules of a profile.
+func (p *Profile) Resolve(at Place) (*Rules, error) {
+	r := &Rules{
+		Profile: p.Name, Tmp: p.Tmp, Network: p.Network, Hosts: p.Hosts, Ask: p.OnDiffer == "ask",
+		UnixSockets: p.UnixSockets, Commits: p.Git == "commit", Programs: p.Programs,
+	}
+	var err error
+	if r.Home, err = filepath.EvalSymlinks(at.Home); err != nil {
+		r.Home = filepath.Clean(at.Home)
+	}
+	if r.Cwd, err = filepath.EvalSymlinks(at.Cwd); err != nil {
+		return nil, &PathError{"directory", at.Cwd, errText(err), "choose another one with --cwd"}
+	}
+	for _, list := range []struct {
+		key  string
+		from []string
+		to   *[]string
+	}{{"read", p.Read, &r.Read}, {"write", p.Write, &r.Write}, {"hide", p.Hide, &r.Hide}} {
+		for _, path := range list.from {
+			found, err := r.expand(list.key, path)
+			if err != nil {
+				return nil, err
+			}
+			*list.to = append(*list.to, found...)
+		}
+	}
+	for _, path := range append(slices.Clone(at.Own), r.socketDirs(at)...) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			r.Hide = append(r.Hide, real)
+		}
+	}
+	for _, n := range []struct {
+		from []string
+		to   *[]string
+	}{{at.Needed, &r.Needed}, {at.Kept, &r.Kept}} {
+		for _, path := range n.from {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				*n.to = append(*n.to, real)
+			}
+		}
+	}
+	if err := r.refuse(); err != nil {
+		return nil, err
+	}
+	r.findProtected()
+	for _, list := range []*[]string{&r.Read, &r.Write, &r.Hide, &r.Protect, &r.Needed, &r.Kept} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return r, nil
+}
+
+// socketDirs are where other programs listen whose doing is not held by any sandbox: the user's and the system's.
+func (r *Rules) socketDirs(at Place) []string {
+	dirs := []string{"/run", at.Runtime, "/tmp/.X11-unix", "/tmp/.ICE-unix", filepath.Join(r.Home, ".docker/run"), filepath.Join(r.Home, ".docker/desktop"),
+		filepath.Join(r.Home, ".colima"), "/var/lib/docker", "/var/lib/containerd"}
+	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
+}
+
+// expand is a path as it stands in a profile, with what its globs find.
+func (r *Rules) expand(key, written string) ([]string, error) {
+	path, optional := strings.CutPrefix(written, "?")
+	inside := ""
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		path, inside = r.Home+path[1:], r.Home
+	case path == "$CWD" || strings.HasPrefix(path, "$CWD/"):
+		path, inside = r.Cwd+path[len("$CWD"):], r.Cwd
+	}
+	path = filepath.Clean(path)
+	found := []string{path}
+	if strings.ContainsAny(path, "*?[") {
+		if _, err := os.Lstat(path); err != nil { // no file of that very name
+			if found, err = filepath.Glob(path); err != nil {
+				return nil, &PathError{key, written, "this is no pattern", "a glob has *, ? and [a-z]"}
+			}
+			if len(found) == 0 && !optional {
+				return nil, &PathError{key, written, "nothing is there that it matches", "put ? before it if it may be missing"}
+			}
+		}
+	}
+	var all []string
+	for _, f := range found {
+		real, err := filepath.EvalSymlinks(f)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && optional:
+			continue
+		case err != nil:
+			return nil, &PathError{key, written, errText(err), "make it, or put ? before it if it may be missing"}
+		case inside != "" && key != "hide" && !Inside(real, inside):
+			return nil, &PathError{key, written, "it is a link that leads out, to " + real,
+				"name " + real + " itself if that is meant: whoever can write there could make such a link"}
+		}
+		all = append(all, real)
+	}
+	return all, nil
+}
+
+func errText(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// Inside says that a path is a directory, or below it. Both are absolute and clean.
+func Inside(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// refuse knows what no profile may give away.
+func (r *Rules) refuse() error {
+	for _, w := range r.Write {
+		what := "start it in a directory of its own, or name directories that it may write"
+		if Inside(r.Home, w) {
+			return &PathError{"write", w, "this is the home directory, or above: start files of shells could be made in it", what}
+		}
+		for _, no := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run", "/var/spool/cron"} {
+			if (no == "/proc" || no == "/sys" || no == "/dev" || no == "/run") && Inside(w, no) && !(no == "/dev" && Inside(w, "/dev/shm")) || Inside(no, w) {
+				return &PathError{"write", w, "this is the system's own, or above", what}
+			}
+		}
+		for _, f := range startFiles {
+			if Inside(w, filepath.Join(r.Home, f)) {
+				return &PathError{"write", w, "what is in it is run by shells and tools outside of the sandbox", what}
+			}
+		}
+		for _, h := range r.Hide {
+			if Inside(w, h) && !slices.Contains(r.Kept, w) {
+				return &PathError{"write", w, "it is inside of " + h + ", which is hidden", "take it out of write, or start elsewhere"}
+			}
+		}
+	}
+	return nil
+}
+
+// startFiles are files and directories in a home directory that are run by shells and tools without being asked.
+var startFiles = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+	".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".gitconfig", ".config/git", ".config/fish",
+	".config/systemd", ".config/autostart", ".config/environment.d", ".config/nushell", ".config/powershell", ".ssh", ".vimrc", ".vim", ".config/nvim",
+	".emacs", ".emacs.d", ".tmux.conf", ".xprofile", ".xinitrc", ".xsession", ".pam_environment", ".npmrc", ".gdbinit", ".local/bin", ".config/longterm",
+}
+
+// besides are files beside a project's own that tools outside run, or take orders from, when they are there.
+var besides = []string{".vscode", ".idea", ".envrc", ".longterm", ".claude", ".cursor", ".mcp.json", ".husky"}
+
+// Bounds of the search for repositories below what may be written.
+const (
+	searchDepth = 4
+	searchNames = 20_000
+)
+
+// findProtected finds what is never written inside of what may be.
+func (r *Rules) findProtected() {
+	left := searchNames
+	for _, w := range r.Write {
+		r.search(w, 0, &left)
+		for dir := filepath.Dir(w); len(dir) > 1; dir = filepath.Dir(dir) { // a part of a repository was named
+			if filepath.Base(dir) == ".git" {
+				r.protectGit(dir)
+				break
+			}
+		}
+	}
+}
+
+func (r *Rules) search(dir string, depth int, left *int) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if *left--; *left < 0 {
+			return
+		}
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git":
+			r.protectGit(path)
+		case slices.Contains(besides, e.Name()) && e.Type()&fs.ModeSymlink == 0:
+			r.Protect = append(r.Protect, path)
+		case e.IsDir() && depth < searchDepth && e.Name() != "node_modules":
+			r.search(path, depth+1, left)
+		}
+	}
+}
+
+// gitRuns are what in a repository is run by git, or says what is.
+var gitRuns = []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "modules", "worktrees"}
+
+// protectGit keeps a repository as it is; with commits allowed, what in it is run.
+func (r *Rules) protectGit(path string) {
+	st, err := os.Lstat(path)
+	if err != nil || st.Mode()&fs.ModeSymlink != 0 {
+		return
+	}
+	if !r.Commits || !st.IsDir() {
+		r.Protect = append(r.Protect, path)
+		return
+	}
+	for _, name := range gitRuns {
+		if f := filepath.Join(path, name); exists(f) {
+			r.Protect = append(r.Protect, f)
+		}
+	}
+}
+
+func exists(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode()&fs.ModeSymlink == 0
+}
+
+// Within says that rules allow nothing that others do not: a session under them is as if under the others.
+func (r *Rules) Within(o *Rules) bool {
+	covered := func(these, those []string) bool {
+		return !slices.ContainsFunc(these, func(p string) bool {
+			return !slices.ContainsFunc(those, func(q string) bool { return Inside(p, q) })
+		})
+	}
+	rank := map[Network]int{NetworkOff: 0, NetworkHosts: 1, NetworkOn: 2}
+	switch {
+	case !covered(r.Write, o.Write), !covered(r.Read, append(slices.Clone(o.Read), o.Write...)):
+		return false
+	case !covered(o.Hide, r.Hide): // what is hidden there is hidden here
+		return false
+	case rank[r.Network] > rank[o.Network], r.UnixSockets && !o.UnixSockets, r.Commits && !o.Commits:
+		return false
+	}
+	return r.Network != NetworkHosts || o.Network == NetworkOn || covered2(r.Hosts, o.Hosts)
+}
+
+func covered2(these, those []string) bool {
+	return !slices.ContainsFunc(these, func(h string) bool { return !slices.Contains(those, h) })
+}
+
+// minimal are the variables of a minimal environment.
+var minimal = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "TERM_PROGRAM", "PWD", "COLUMNS", "LINES",
+	"LONGTERM_SESSION", "PAGER", "GIT_PAGER",
+}
+
+// Environ is what of an environment the program gets.
+func (p *Profile) Environ(env []string) []string {
+	var names []string
+	switch p.Environment {
+	case "minimal":
+		names = minimal
+	case "listed":
+		names = append([]string{"TERM", "PWD", "HOME", "LONGTERM_SESSION"}, p.Env...)
+	default:
+		return env
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.ContainsFunc(names, func(n string) bool {
+			head, open := strings.CutSuffix(n, "*")
+			return n == name || open && strings.HasPrefix(name, head)
+		})
+	})
+}
