@@ -15,10 +15,14 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	confine.Enter()
+	os.Exit(run(os.Args[1:]))
+}
 
 // run is the whole program; it returns the exit status.
 func run(args []string) int {

@@ -1,0 +1,147 @@
+//go:build linux
+
+package bpf
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Action is what happens with a system call, as the kernel wants it returned.
+type Action uint32
+
+// Ask hands it to whoever holds the filter's listener.
+const Ask Action = unix.SECCOMP_RET_USER_NOTIF
+
+// Allow lets it happen.
+const Allow Action = unix.SECCOMP_RET_ALLOW
+
+// Fail has it fail with an error number.
+func Fail(errno unix.Errno) Action {
+	return unix.SECCOMP_RET_ERRNO | Action(errno)&unix.SECCOMP_RET_DATA
+}
+
+// Arg is a condition on an argument: with only the bits of Mask, it is Value.
+type Arg struct {
+	Index int // 0 to 5
+	Mask  uint64
+	Value uint64
+	Not   bool // it is anything but Value
+}
+
+// Rule is about one system call. All its conditions must hold; none means any call of it.
+type Rule struct {
+	Nr   uint32
+	Args []Arg
+	Then Action
+}
+
+// Offsets in struct seccomp_data (linux/seccomp.h), whose numbers are of the machine's byte order: both machines that
+// this is for are little endian.
+const (
+	offNr   = 0
+	offArch = 4
+	offArgs = 16
+)
+
+const maxInstructions = 4096 // BPF_MAXINSNS
+
+// ErrMachine is returned on machines that no filter is made for.
+var ErrMachine = errors.New("system calls can be filtered on amd64 and arm64 only")
+
+// Assemble makes a filter of rules.
+func Assemble(rules []Rule) ([]unix.SockFilter, error) { return assemble(machine, rules) }
+
+// arch says how a machine's system calls are told apart.
+type arch struct {
+	audit uint32 // AUDIT_ARCH_…; 0: not known
+	x32   uint32 // this bit of a number says that it is of another convention; 0: there is none
+}
+
+func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
+	if m.audit == 0 {
+		return nil, ErrMachine
+	}
+	none := uint32(Fail(unix.ENOSYS))
+	prog := []unix.SockFilter{
+		load(offArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: m.audit},
+		ret(none),
+	}
+	if m.x32 != 0 {
+		prog = append(prog, load(offNr),
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: m.x32}, ret(none))
+	}
+	for _, r := range rules {
+		block, err := r.block()
+		if err != nil {
+			return nil, err
+		}
+		prog = append(prog, block...)
+	}
+	prog = append(prog, ret(uint32(Allow)))
+	if len(prog) > maxInstructions {
+		return nil, fmt.Errorf("a filter of %d instructions, the kernel takes %d", len(prog), maxInstructions)
+	}
+	return prog, nil
+}
+
+// block is a rule's instructions. It is left at its end when the rule does not fit.
+func (r Rule) block() ([]unix.SockFilter, error) {
+	b := []unix.SockFilter{load(offNr), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: r.Nr}}
+	leave := []int{1} // instructions that jump to the end when they do not hold
+	for _, a := range r.Args {
+		if a.Index < 0 || a.Index > 5 {
+			return nil, fmt.Errorf("system call %d has no argument %d", r.Nr, a.Index)
+		}
+		part, out := a.condition(len(b))
+		b, leave = append(b, part...), append(leave, out...)
+	}
+	b = append(b, ret(uint32(r.Then)))
+	for _, at := range leave {
+		jump := len(b) - at - 1
+		if jump > 255 {
+			return nil, fmt.Errorf("a rule about system call %d with %d conditions is too long", r.Nr, len(r.Args))
+		}
+		b[at].Jf = uint8(jump)
+	}
+	return b, nil
+}
+
+// condition is the instructions of one, which begin at an index of its block, and which of them leave the block when they
+// do not hold. A half without bits in the mask is not looked at.
+func (a Arg) condition(at int) (b []unix.SockFilter, leave []int) {
+	var halves []uint32 // offset, mask, value
+	for half := range uint32(2) {
+		if mask := uint32(a.Mask >> (32 * half)); mask != 0 {
+			halves = append(halves, offArgs+8*uint32(a.Index)+4*half, mask, uint32(a.Value>>(32*half))&mask)
+		}
+	}
+	for i := 0; i < len(halves); i += 3 {
+		b = append(b, load(halves[i]),
+			unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: halves[i+1]},
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: halves[i+2]})
+	}
+	if !a.Not {
+		for i := 2; i < len(b); i += 3 {
+			leave = append(leave, at+i)
+		}
+		return b, leave
+	}
+	// All halves are the value: leave, by an instruction after the last of them. One that is not: go on behind that.
+	for i := 2; i < len(b); i += 3 {
+		b[i].Jf = uint8(len(b) - i)
+	}
+	b = append(b, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0}) // never holds
+	return b, append(leave, at+len(b)-1)
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func ret(what uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
+}

@@ -1,0 +1,89 @@
+package confine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Spec says what is put on a process before its program starts. The zero value is nothing.
+type Spec struct {
+	Path string `json:"path"` // the program's file; its argv is the process's own
+
+	// Executions says whether each program that is executed later is asked about. Empty: none is.
+	Executions Executions `json:"executions,omitempty"`
+	// Calls are system calls that are refused, or refused with some arguments.
+	Calls []Call `json:"calls,omitempty"`
+}
+
+// Executions says how much it matters that executions are asked about.
+type Executions string
+
+// ExecutionsWanted starts the program also where they cannot be; ExecutionsRequired does not.
+const (
+	ExecutionsWanted   Executions = "wanted"
+	ExecutionsRequired Executions = "required"
+)
+
+// Call is a system call that is refused.
+type Call struct {
+	Name  string `json:"name"` // as in the manual: "io_uring_setup"; one that the machine does not have cannot be called
+	Args  []Arg  `json:"args,omitempty"`
+	Errno int    `json:"errno,omitempty"` // 0: EPERM
+}
+
+// Arg is a condition on a call's argument: with only the bits of Mask it is Value, or, with Not, it is not.
+type Arg struct {
+	Index int    `json:"index"` // 0 to 5
+	Mask  uint64 `json:"mask"`
+	Value uint64 `json:"value"`
+	Not   bool   `json:"not,omitempty"`
+}
+
+// Report says what is in force. The daemon gets it as Spawned.Report.
+type Report struct {
+	Executions bool   `json:"executions,omitempty"` // they are asked about
+	Why        string `json:"why,omitempty"`        // they are not, though that was wanted
+	// Levels are what else is in force, in the order in which it was put on.
+	Levels []string `json:"levels,omitempty"`
+}
+
+const (
+	variable = "LONGTERM_CONFINE"
+	arg0     = "longterm"
+	arg1     = "confined"
+	// maxSpec keeps a variable within what execve takes (MAX_ARG_STRLEN, 32 pages).
+	maxSpec = 128<<10 - len(variable) - 2
+)
+
+// Command is how a process is started that puts the spec on itself and then executes s.Path with argv and env: the
+// argv and environment to start our own executable with.
+func (s Spec) Command(argv, env []string) (newArgv, newEnv []string, err error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(b) > maxSpec {
+		return nil, nil, fmt.Errorf("a sandbox of %d bytes; at most %d can be passed: name fewer paths", len(b), maxSpec)
+	}
+	env = slices.DeleteFunc(slices.Clone(env), isSpec)
+	return append([]string{arg0, arg1}, argv...), append(env, variable+"="+string(b)), nil
+}
+
+func isSpec(kv string) bool { return strings.HasPrefix(kv, variable+"=") }
+
+// entered is the spec that this process was started with; ok is false in one that was not started so.
+func entered(args, env []string) (s Spec, argv []string, ok bool, err error) {
+	i := slices.IndexFunc(env, isSpec)
+	if i < 0 || len(args) < 3 || args[0] != arg0 || args[1] != arg1 {
+		return s, nil, false, nil
+	}
+	if err := json.Unmarshal([]byte(env[i][len(variable)+1:]), &s); err != nil {
+		return s, nil, true, fmt.Errorf("%s: %w", variable, err)
+	}
+	if s.Path == "" {
+		return s, nil, true, fmt.Errorf("%s names no program", variable)
+	}
+	return s, args[2:], true, nil
+}

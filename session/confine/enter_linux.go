@@ -1,0 +1,108 @@
+package confine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// notStarted is the exit status of a process that did not come to execute its program.
+const notStarted = 126
+
+// Enter puts on this process what it was started for and executes the program; then it does not return. In any other
+// process it returns at once.
+func Enter() {
+	spec, argv, ok, err := entered(os.Args, os.Environ())
+	if !ok {
+		return
+	}
+	runtime.LockOSThread() // what is put on one thread is on the one that executes
+	unix.CloseOnExec(wire.ShimFD)
+	k := keeperEnd{connected: isSocket(wire.ShimFD)}
+	if err == nil {
+		err = run(spec, argv, slices.DeleteFunc(os.Environ(), isSpec), k)
+	}
+	k.failed(err)
+	os.Exit(notStarted)
+}
+
+// run returns only what kept the program from being executed.
+func run(spec Spec, argv, env []string, k keeperEnd) error {
+	p := process{spec: spec, listener: -1, keeper: k.connected}
+	for _, s := range steps {
+		if err := s.put(&p); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	if err := k.handOver(&p); err != nil {
+		return err
+	}
+	return syscall.Exec(spec.Path, argv, env)
+}
+
+// keeperEnd is the way to the keeper, if there is one: a keeper of an older version gives none.
+type keeperEnd struct{ connected bool }
+
+func isSocket(fd int) bool {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	return err == nil && kind == unix.SOCK_SEQPACKET
+}
+
+var errOldKeeper = errors.New("the keeper is of an older version")
+
+// handOver gives the listener to the keeper, says what is in force and waits for the keeper's word.
+func (k keeperEnd) handOver(p *process) error {
+	if !k.connected {
+		return nil
+	}
+	if p.listener >= 0 {
+		rights := unix.UnixRights(p.listener)
+		if err := unix.Sendmsg(wire.ShimFD, []byte{wire.ShimListener}, rights, nil, 0); err != nil {
+			return fmt.Errorf("hand the listener to the keeper: %w", err)
+		}
+		if err := unix.Close(p.listener); err != nil {
+			return err
+		}
+	}
+	report, err := json.Marshal(p.report)
+	if err != nil {
+		return err
+	}
+	if err := k.say(wire.ShimReport, report); err != nil {
+		return fmt.Errorf("report to the keeper: %w", err)
+	}
+	word := make([]byte, 1)
+	for {
+		n, err := unix.Read(wire.ShimFD, word)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n != 1 || word[0] != wire.ShimGo:
+			return fmt.Errorf("the keeper did not say to go on: %w", errors.Join(err))
+		default:
+			return nil
+		}
+	}
+}
+
+func (k keeperEnd) say(what byte, text []byte) error {
+	msg := append([]byte{what}, text...)
+	return unix.Sendmsg(wire.ShimFD, msg[:min(len(msg), wire.MaxShim)], nil, nil, unix.MSG_NOSIGNAL)
+}
+
+// failed says why the program was not started: to the keeper, or to whoever reads standard error.
+func (k keeperEnd) failed(err error) {
+	var errno syscall.Errno
+	_ = errors.As(err, &errno)
+	if !k.connected || k.say(wire.ShimError, fmt.Appendf(nil, "%s %v", strconv.Itoa(int(errno)), err)) != nil {
+		fmt.Fprintln(os.Stderr, "longterm: not started:", err)
+	}
+}

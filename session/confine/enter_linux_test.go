@@ -1,0 +1,260 @@
+package confine
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// shim is a process that puts something on itself, and the keeper's end of its socket.
+type shim struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	fd       int
+	out      strings.Builder
+	listener int
+	report   Report
+}
+
+func startShim(t *testing.T, s Spec, argv ...string) *shim {
+	t.Helper()
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		t.Skip(err)
+	}
+	if s.Path == "" {
+		s.Path = path
+	}
+	args, env, err := s.Command(argv, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "shim")
+	defer theirs.Close()
+	h := &shim{t: t, fd: pair[0], listener: -1}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.cmd = &exec.Cmd{Path: exe, Args: args, Env: env, Stdout: &h.out, Stderr: &h.out, ExtraFiles: []*os.File{theirs}}
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // a second wait only says so
+		_ = unix.Close(h.fd)
+		_ = unix.Close(h.listener)
+		_ = h.cmd.Process.Kill()
+		_ = h.cmd.Wait()
+	})
+	return h
+}
+
+// message is the next of the shim's; 0: there are no more.
+func (h *shim) message() (kind byte, text string) {
+	h.t.Helper()
+	buf, oob := make([]byte, wire.MaxShim), make([]byte, 64)
+	n, oobn, _, _, err := unix.Recvmsg(h.fd, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	if msgs, err := unix.ParseSocketControlMessage(oob[:oobn]); err == nil && len(msgs) == 1 {
+		if fds, err := unix.ParseUnixRights(&msgs[0]); err == nil && len(fds) == 1 {
+			h.listener = fds[0]
+		}
+	}
+	return buf[0], string(buf[1:n])
+}
+
+// admitted has the shim go on once it has reported.
+func (h *shim) admitted() {
+	h.t.Helper()
+	kind, text := h.message()
+	if kind == wire.ShimListener {
+		kind, text = h.message()
+	}
+	if kind != wire.ShimReport || json.Unmarshal([]byte(text), &h.report) != nil {
+		h.t.Fatalf("%c %s", kind, text)
+	}
+	if _, err := unix.Write(h.fd, []byte{wire.ShimGo}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// ended is the exit status and what was printed.
+func (h *shim) ended() (int, string) {
+	err := h.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	return h.cmd.ProcessState.ExitCode(), h.out.String()
+}
+
+// answer lets the next execution that is asked about go on, or not.
+func (h *shim) answer(errno int32) (ok bool) {
+	h.t.Helper()
+	var ask [80]byte // struct seccomp_notif
+	for {
+		poll := []unix.PollFd{{Fd: int32(h.listener), Events: unix.POLLIN}}
+		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
+			continue
+		}
+		if poll[0].Revents&unix.POLLIN == 0 {
+			return false // everybody ended
+		}
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&ask))); errno == 0 {
+			break
+		}
+	}
+	reply := struct {
+		id    uint64
+		val   int64
+		errno int32
+		flags uint32
+	}{id: *(*uint64)(unsafe.Pointer(&ask)), errno: -errno}
+	if errno == 0 {
+		reply.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&reply))); errno != 0 {
+		h.t.Fatal(errno)
+	}
+	return true
+}
+
+// judged skips where executions cannot be asked about.
+func judged(t *testing.T) {
+	t.Helper()
+	if err := Probe(); err != nil {
+		t.Skip(err)
+	}
+}
+
+// The program starts after the keeper's word, with clean descriptors and environment; what it executes is asked about and
+// can be refused.
+//
+// FEATURES: R107
+func TestEnter(t *testing.T) {
+	judged(t)
+	h := startShim(t, Spec{Executions: ExecutionsRequired}, "sh", "-c",
+		`echo "$0 $1"; /bin/ls /proc/self/fd 2>&1 || echo refused; for f in 3 4 5 6 7 8 9; do [ -e /proc/self/fd/$f ] && echo open $f; done; echo "[$LONGTERM_CONFINE]"; exit 7`,
+		"zero", "a b")
+	h.admitted()
+	if !h.report.Executions || h.listener < 0 {
+		t.Fatalf("%+v, listener %d", h.report, h.listener)
+	}
+	h.answer(0) // the program itself
+	if kind, text := h.message(); kind != 0 {
+		t.Fatalf("%c %s", kind, text)
+	}
+	h.answer(int32(unix.EPERM)) // ls
+	if h.answer(0) {
+		t.Error("something else was executed")
+	}
+	code, out := h.ended()
+	if code != 7 || !strings.HasPrefix(out, "zero a b\n") || !strings.Contains(out, "refused\n[]\n") {
+		t.Errorf("%d, %q", code, out)
+	}
+}
+
+// What cannot be executed is said to the keeper.
+func TestEnterFails(t *testing.T) {
+	judged(t)
+	for name, c := range map[string]struct {
+		spec Spec
+		want string
+	}{
+		"no such file":  {Spec{Path: "/does/not/exist"}, "2 no such file"},
+		"not a program": {Spec{Path: "/etc/passwd"}, "13 permission denied"},
+		"no such call":  {Spec{Calls: []Call{{Name: "format_disk"}}}, `0 system calls: there is no system call "format_disk"`},
+	} {
+		h := startShim(t, c.spec, "true")
+		kind, text := h.message()
+		if kind == wire.ShimReport {
+			if _, err := unix.Write(h.fd, []byte{wire.ShimGo}); err != nil {
+				t.Fatal(err)
+			}
+			kind, text = h.message()
+		}
+		if kind != wire.ShimError || text != c.want && !strings.HasPrefix(text, c.want) {
+			t.Errorf("%s: %c %s", name, kind, text)
+		}
+		if code, _ := h.ended(); code != notStarted {
+			t.Errorf("%s: exit status %d", name, code)
+		}
+	}
+}
+
+// Without a keeper that listens the program is started if judging was only wanted.
+func TestNoListenerAtTheOtherEnd(t *testing.T) {
+	judged(t)
+	for want, code := range map[Executions]int{ExecutionsRequired: notStarted, ExecutionsWanted: 0} {
+		s := Spec{Path: "/bin/true", Executions: want}
+		args, env, err := s.Command([]string{"true"}, os.Environ())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exe, _ := os.Executable()
+		cmd := &exec.Cmd{Path: exe, Args: args, Env: env}
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), "older version") && code != 0 {
+			t.Errorf("%s: %d, %s", want, got, out)
+		}
+	}
+}
+
+// A second listener is refused with the reason.
+func TestOneListener(t *testing.T) {
+	judged(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := startShim(t, Spec{Path: exe, Executions: ExecutionsRequired}, exe, "probe")
+	h.admitted()
+	h.answer(0)
+	if code, out := h.ended(); code != 1 || !strings.Contains(out, "listens to its executions already") {
+		t.Errorf("%d, %q", code, out)
+	}
+}
+
+// Refused calls are refused, with their arguments looked at, and all others are not.
+func TestCalls(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	h := startShim(t, Spec{Path: python, Calls: []Call{
+		{Name: "socket", Args: []Arg{{Index: 0, Mask: 0xffffffff, Value: unix.AF_NETLINK}}},
+		{Name: "sethostname", Errno: int(unix.ENOSYS)},
+		{Name: "create_module"},
+	}}, "python3", "-c", `
+import socket, errno
+socket.socket(socket.AF_UNIX).close()
+try: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)
+except OSError as e: print(errno.errorcode[e.errno])
+try: socket.sethostname("x")
+except OSError as e: print(errno.errorcode[e.errno])
+`)
+	h.admitted()
+	if h.report.Executions || len(h.report.Levels) != 1 {
+		t.Errorf("%+v", h.report)
+	}
+	if code, out := h.ended(); code != 0 || out != "EPERM\nENOSYS\n" {
+		t.Errorf("%d, %q", code, out)
+	}
+}

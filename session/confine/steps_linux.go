@@ -1,0 +1,141 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/confine/bpf"
+)
+
+// process is the one that puts things on itself.
+type process struct {
+	spec     Spec
+	report   Report
+	keeper   bool // somebody is there to take a listener
+	listener int  // -1: none
+}
+
+// steps are put on in this order. Each sees to what it is asked for in the spec and returns at once when that is nothing.
+// What comes before the filter may still use every system call; what needs privileges comes before no_new_privs.
+var steps = []struct {
+	name string
+	put  func(*process) error
+}{
+	// namespaces, mounts, Landlock: here
+	{"no new privileges", (*process).dropPrivileges},
+	{"system calls", (*process).filterCalls},
+}
+
+// dropPrivileges makes setuid programs run as anybody else does: the kernel takes a filter from an ordinary user only
+// then, and a program of another user's would be out of what is put on.
+func (p *process) dropPrivileges() error {
+	if p.spec.Executions == "" && len(p.spec.Calls) == 0 {
+		return nil
+	}
+	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+}
+
+// filterCalls puts the filter on. Where the kernel gives no listener, refused calls are refused all the same.
+func (p *process) filterCalls() error {
+	refused, err := callRules(p.spec.Calls)
+	if err != nil {
+		return err
+	}
+	if p.spec.Executions != "" {
+		err = errOldKeeper // nobody would hold the listener: nothing could be executed
+		if p.keeper {
+			err = p.listen(append(refused[:len(refused):len(refused)],
+				bpf.Rule{Nr: unix.SYS_EXECVE, Then: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Then: bpf.Ask}))
+		}
+		if err == nil {
+			p.report.Executions = true
+			if len(refused) > 0 {
+				p.report.Levels = append(p.report.Levels, "seccomp")
+			}
+			return nil
+		}
+		if p.spec.Executions == ExecutionsRequired {
+			return fmt.Errorf("executions cannot be judged: %w", err)
+		}
+		p.report.Why = err.Error()
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	prog, err := bpf.Assemble(refused)
+	if err != nil {
+		return err
+	}
+	p.report.Levels = append(p.report.Levels, "seccomp")
+	_, err = setFilter(prog, 0)
+	return err
+}
+
+func (p *process) listen(rules []bpf.Rule) error {
+	prog, err := bpf.Assemble(rules)
+	if err != nil {
+		return err
+	}
+	p.listener, err = newListener(prog)
+	return err
+}
+
+// newListener puts a filter on this thread and returns its listener.
+func newListener(prog []unix.SockFilter) (int, error) {
+	// A signal that does not kill shall not break off an execution that waits (Linux 5.19): its caller would see EINTR.
+	fd, err := setFilter(prog, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if errors.Is(err, unix.EINVAL) {
+		fd, err = setFilter(prog, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	}
+	return fd, explain(err)
+}
+
+// explain says what the kernel's refusals of a listener mean.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, unix.EBUSY):
+		return fmt.Errorf("whoever runs this container or session listens to its executions already, and there can be one listener (%w)", err)
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		return fmt.Errorf("the kernel hands no executions over, which needs Linux 5.5 with CONFIG_SECCOMP_FILTER (%w)", err)
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return fmt.Errorf("the container we are in allows no filters of system calls (%w)", err)
+	}
+	return err
+}
+
+// setFilter puts a filter on this thread.
+func setFilter(prog []unix.SockFilter, flags uintptr) (int, error) {
+	f := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&f)))
+	runtime.KeepAlive(prog)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
+
+// Probe says why executions cannot be asked about here; nil: they can. It tries it out on a thread, which then ends.
+func Probe() error {
+	prog, err := bpf.Assemble([]bpf.Rule{{Nr: unix.SYS_EXECVE, Then: bpf.Ask}})
+	if err != nil {
+		return err
+	}
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			result <- err
+			return
+		}
+		fd, err := newListener(prog)
+		if err == nil {
+			err = unix.Close(fd)
+		}
+		result <- err
+	}()
+	return <-result
+}
