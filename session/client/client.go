@@ -107,7 +107,16 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 // Events calls f with everything that happens until ctx ends, f returns an error or
 // the daemon leaves.
 func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
-	resp, err := c.do(ctx, "GET", "/events", nil, nil)
+	return c.events(ctx, nil, f)
+}
+
+// EventsWithOutput is Events with those of what sessions print, at most ten of a kind in a second for each.
+func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
+	return c.events(ctx, url.Values{"output": {"true"}}, f)
+}
+
+func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) error) error {
+	resp, err := c.do(ctx, "GET", "/events", q, nil)
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,19 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 	}
 }
 
+// LookAtJob describes a job when it has ended, waits for input or so much time is over, whichever comes
+// first. It goes on by itself over a restart of the daemon, and changes nothing.
+func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration) (api.Job, error) {
+	until := time.Now().Add(await)
+	for p := newPatience(); ; {
+		v := url.Values{"on_input": {"return"}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
+		j, err := get[api.Job](ctx, c, jobPath(ref), v)
+		if err == nil || !c.again(ctx, p, err) {
+			return j, err
+		}
+	}
+}
+
 // leaveJob has a job go on in the background, unless it ended meanwhile.
 func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
 	j, err := c.BackgroundJob(ctx, ref)

@@ -162,6 +162,7 @@ type TextQuery struct {
 	From, To           uint64
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
+	Digest             bool   // keep failures and the end before the rest
 }
 
 // Text is output as text within a budget.
@@ -174,6 +175,9 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	}
 	if q.At != "" {
 		v.Set("at", q.At)
+	}
+	if q.Digest {
+		v.Set("digest", "true")
 	}
 	if s.stream != "" {
 		v.Set("stream", s.stream)

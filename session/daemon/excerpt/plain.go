@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/output/digest"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -28,6 +29,29 @@ type Limits struct {
 	Bytes, Line int    // line 0: no limit
 	Session     string // whose output it is, for the note; empty: the note names no command
 	Stream      string
+	// Digest keeps what its lines say is wrong and the end before the middle (session/output/digest), of
+	// output of terminals.
+	Digest bool
+}
+
+// gatherer takes lines and is text within a budget at the end.
+type gatherer interface {
+	Add(text []byte, from, to uint64, more bool)
+	Skip(bytes, lines int, from, to uint64)
+	Gap(text string, at uint64)
+}
+
+// gathered is what a gatherer made of the lines.
+func gathered(g gatherer) Text {
+	if b, ok := g.(*budget.Budget); ok {
+		return spent(b)
+	}
+	text, left := g.(*digest.Digest).Finish()
+	t := Text{Text: text}
+	if left.Bytes > 0 {
+		t.Omitted = &api.Omitted{Bytes: int64(left.Bytes), Lines: left.Lines, Start: left.From, End: left.To}
+	}
+	return t
 }
 
 func (l Limits) budget() *budget.Budget {
@@ -36,6 +60,13 @@ func (l Limits) budget() *budget.Budget {
 		b.More = func(from, to uint64) string { return rereads(l.Session, l.Stream, from, to) }
 	}
 	return b
+}
+
+func (l Limits) gatherer() gatherer {
+	if l.Digest {
+		return &digest.Digest{Max: l.Bytes}
+	}
+	return l.budget()
 }
 
 // rereads is the command that prints a range of a session's output.
@@ -72,10 +103,10 @@ const exactBytes = 64 << 20
 
 // plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
 func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
-	r := plainReader{s: s, budget: limits.budget(), buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
+	r := plainReader{s: s, budget: limits.gatherer(), buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
 	err := r.read(ctx, from, to)
 	r.rest()
-	t := spent(r.budget)
+	t := gathered(r.budget)
 	t.Binary = r.mask.Held()
 	_, t.Screen = r.mask.Drawn()
 	return t, err
@@ -83,7 +114,7 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 
 type plainReader struct {
 	s      *session.Session
-	budget *budget.Budget
+	budget gatherer
 	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
 	plain  plaintext.Writer
 	base   uint64 // offset of the first byte given to plain

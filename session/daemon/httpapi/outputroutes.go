@@ -141,6 +141,7 @@ type textQuery struct {
 	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
 	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
 	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
+	Digest    bool   `query:"digest" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail; of output of terminals"`
 }
 
 // getText reads output as text within a budget.
@@ -164,7 +165,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From

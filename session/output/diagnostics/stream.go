@@ -115,3 +115,19 @@ func (s *Stream) First() (Diagnostic, bool) {
 	}
 	return Diagnostic{}, false
 }
+
+// Judge takes the next line, as Line does, and says what it is by itself: Error, Warning, or neither ("").
+func (s *Stream) Judge(line string) Severity {
+	if s.probs == nil {
+		return ""
+	}
+	errors, warnings := s.probs.errors+s.sum.errors+s.failed, s.probs.warnings+s.sum.warnings
+	s.Line(line)
+	switch {
+	case s.probs.errors+s.sum.errors+s.failed > errors:
+		return Error
+	case s.probs.warnings+s.sum.warnings > warnings:
+		return Warning
+	}
+	return ""
+}

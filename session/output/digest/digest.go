@@ -1,0 +1,300 @@
+// Package digest brings output down to a number of bytes by what its lines say: the first failure with
+// what stands around it, errors, warnings and the end are kept before the beginning, and that before the
+// middle. A note stands where lines are left out, with the offsets that read them.
+//
+//	lines, with the offsets of what made them ── Add ──┬→ first lines     ┐
+//	                                                   ├→ problems         ├→ Finish → text, what is left out
+//	                                                   └→ last lines       ┘
+//
+// Everything is pure; memory is bounded by a few times the budget, whatever is added. Which lines are
+// problems is session/output/diagnostics' to say. Offsets are those of the raw output that the text was
+// made of; sizes are bytes.
+package digest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/output/budget"
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+)
+
+// Digest gathers lines. The zero value, with Max set, is ready to use. It belongs to one goroutine.
+type Digest struct {
+	Max int // bytes
+
+	judge    *diagnostics.Stream
+	cur      line // that has no end yet
+	open     bool
+	n        int // lines so far
+	bytes    int // of their text
+	head     []line
+	headSize int
+	tail     []line
+	tailSize int
+	problems []line
+	probSize int
+	after    int // lines that are still kept as what follows a problem
+	failed   bool
+}
+
+// line is a line of the output.
+type line struct {
+	n        int // index
+	text     string
+	from, to uint64
+	rank     rank
+}
+
+// rank says why a line is kept: lower is kept first.
+type rank int
+
+const (
+	rankLast    rank = iota // the very end
+	rankFailure             // the first failure, and what stands around it
+	rankError
+	rankWarning
+	rankAround // of a later error
+	rankNone
+)
+
+const (
+	lastLines   = 6  // kept before everything else
+	beforeFirst = 3  // lines before the first failure
+	afterFirst  = 10 // and after it
+	afterLater  = 2  // after another one
+	noteBytes   = 64 // about what a note takes
+)
+
+// Add adds a line, or with more the first piece of one. The bytes from from up to to of the output made it.
+func (d *Digest) Add(text []byte, from, to uint64, more bool) {
+	if !d.open {
+		d.cur = line{n: d.n, from: from}
+		d.open = true
+	}
+	if room := d.lineMax() - len(d.cur.text); room > 0 { // what is beyond is cut below
+		d.cur.text += string(text[:min(len(text), room)])
+	}
+	d.cur.to, d.bytes = to, d.bytes+len(text)
+	if !more {
+		d.end()
+	}
+}
+
+// Skip says that so much of the output was not looked at.
+func (d *Digest) Skip(bytes, lines int, from, to uint64) {
+	d.end()
+	d.n, d.bytes, d.after = d.n+lines, d.bytes+bytes, 0
+	d.tail, d.tailSize = nil, 0
+}
+
+// Gap notes something within the text that is no line of it.
+func (d *Digest) Gap(text string, at uint64) {
+	d.end()
+	d.Add([]byte(text), at, at, false)
+}
+
+// lineMax is as much of a line as is looked at.
+func (d *Digest) lineMax() int { return max(256, d.Max/2) }
+
+// end takes the line that is complete.
+func (d *Digest) end() {
+	if !d.open {
+		return
+	}
+	l := d.cur
+	d.open, d.n, d.bytes = false, d.n+1, d.bytes+1
+	if d.judge == nil {
+		d.judge = diagnostics.NewStream("")
+	}
+	l.rank = rankNone
+	switch d.judge.Judge(l.text) {
+	case diagnostics.Error:
+		l.rank, d.after = rankError, afterLater
+		if !d.failed {
+			d.failed, d.after, l.rank = true, afterFirst, rankFailure
+			d.around()
+		}
+	case diagnostics.Warning:
+		l.rank = rankWarning
+	default:
+		if d.after > 0 {
+			d.after--
+			if l.rank = rankAround; d.firstAround() {
+				l.rank = rankFailure
+			}
+		}
+	}
+	d.keep(l)
+}
+
+// firstAround says that what comes belongs to the first failure: no other one has come.
+func (d *Digest) firstAround() bool {
+	for i := len(d.problems) - 1; i >= 0; i-- {
+		if r := d.problems[i].rank; r == rankError || r == rankFailure {
+			return r == rankFailure
+		}
+	}
+	return false
+}
+
+// around marks the lines before the first failure.
+func (d *Digest) around() {
+	from := len(d.tail) - min(len(d.tail), beforeFirst)
+	for _, l := range d.tail[from:] {
+		if l.rank == rankNone {
+			l.rank = rankFailure
+			d.problem(l)
+		}
+	}
+}
+
+func (d *Digest) keep(l line) {
+	size := len(l.text) + 1
+	if d.headSize+size <= d.Max && len(d.head) == l.n { // the whole text, as long as it fits
+		d.head, d.headSize = append(d.head, l), d.headSize+size
+	}
+	d.tail, d.tailSize = append(d.tail, l), d.tailSize+size
+	drop := 0
+	for d.tailSize > d.Max && drop < len(d.tail)-1 {
+		d.tailSize -= len(d.tail[drop].text) + 1
+		drop++
+	}
+	if drop > 0 {
+		d.tail = append(d.tail[:0], d.tail[drop:]...)
+	}
+	if l.rank < rankNone {
+		d.problem(l)
+	}
+}
+
+// problem keeps a line that says what is wrong, as long as there is room for such.
+func (d *Digest) problem(l line) {
+	if d.probSize > d.Max {
+		return
+	}
+	d.problems, d.probSize = append(d.problems, l), d.probSize+len(l.text)+1
+}
+
+// Left is what is left out.
+type Left struct {
+	Bytes, Lines int
+	From, To     uint64 // offsets of the largest gap
+}
+
+// Finish is the digest, and what it leaves out.
+func (d *Digest) Finish() (string, Left) {
+	d.end()
+	if len(d.head) == d.n { // all of it
+		return join(d.head), Left{}
+	}
+	return d.write(d.choose())
+}
+
+func join(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// choose takes lines by rank, each as long as it fits its share of the budget.
+func (d *Digest) choose() []line {
+	room := d.Max - noteBytes
+	chosen := map[int]line{}
+	spent := 0
+	take := func(lines []line, limit int) {
+		for _, l := range lines {
+			if _, ok := chosen[l.n]; ok {
+				continue
+			}
+			cost := len(l.text) + 1
+			if _, before := chosen[l.n-1]; !before && l.n > 0 {
+				cost += noteBytes
+			}
+			if spent+cost > limit {
+				if len(chosen) > 0 {
+					continue
+				}
+				l.text, _ = budget.Cut(l.text, max(0, limit-spent-noteBytes-1), 0.5)
+				cost = len(l.text) + 1
+			}
+			chosen[l.n], spent = l, spent+cost
+		}
+	}
+	last := slices.Clone(d.tail[max(0, len(d.tail)-lastLines):])
+	slices.Reverse(last)
+	take(last, room*3/10)
+	take(ranked(d.problems, rankFailure), room*6/10)
+	take(ranked(d.problems, rankError), room*75/100)
+	take(ranked(d.problems, rankWarning), room*80/100)
+	tail := slices.Clone(d.tail)
+	slices.Reverse(tail)
+	take(tail, room*90/100)
+	take(d.head, room)
+	take(ranked(d.problems, rankAround), room)
+	take(tail, room)
+	all := make([]line, 0, len(chosen))
+	for _, l := range chosen {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b line) int { return a.n - b.n })
+	return all
+}
+
+func ranked(lines []line, r rank) (of []line) {
+	for _, l := range lines {
+		if l.rank == r {
+			of = append(of, l)
+		}
+	}
+	return of
+}
+
+// write writes the chosen lines, with notes between them. end is the offset after the newest line.
+func (d *Digest) write(lines []line) (string, Left) {
+	var b strings.Builder
+	left := Left{Bytes: d.bytes, Lines: d.n}
+	next, at := 0, d.first()
+	gap := func(to int, end uint64) {
+		if to <= next {
+			return
+		}
+		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", counted(to-next), at, end)
+		if end-at > left.To-left.From {
+			left.From, left.To = at, end
+		}
+	}
+	for _, l := range lines {
+		gap(l.n, l.from)
+		b.WriteString(strings.ToValidUTF8(l.text, string(utf8.RuneError)))
+		b.WriteByte('\n')
+		left.Bytes, left.Lines = left.Bytes-min(left.Bytes, len(l.text)+1), left.Lines-1
+		next, at = l.n+1, l.to
+	}
+	if len(d.tail) > 0 {
+		gap(d.n, d.tail[len(d.tail)-1].to)
+	}
+	return b.String(), left
+}
+
+// first is the offset of the first line.
+func (d *Digest) first() uint64 {
+	for _, l := range [][]line{d.head, d.problems, d.tail} {
+		if len(l) > 0 {
+			return l[0].from
+		}
+	}
+	return 0
+}
+
+func counted(lines int) string {
+	if lines == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", lines)
+}
