@@ -129,6 +129,10 @@ var verbs = append([]verb{
 		short: "Export a session's output as a recording, text or animation", build: exportVerb,
 	},
 	{
+		name: "audit", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
+		short: "List what was asked, decided and done, and check that the list is whole", build: auditVerb,
+	},
+	{
 		name: "prune", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
 		short: "Drop old history", build: pruneVerb,
 	},

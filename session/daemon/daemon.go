@@ -24,6 +24,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -56,6 +57,7 @@ type Daemon struct {
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
+	audit   *audit.Log
 	crashed bool // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
@@ -71,7 +73,7 @@ type Daemon struct {
 var ErrRunning = errors.New("another daemon is running")
 
 // Run serves until it is told to end or ctx is done.
-func Run(ctx context.Context, cfg Config) error {
+func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
 		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1),
@@ -85,6 +87,10 @@ func Run(ctx context.Context, cfg Config) error {
 	defer d.unlock()
 	d.crashed = d.watchCrash()
 	d.conf = settings.Open(cfg.Dirs, cfg.Log)
+	if err := d.openAudit(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.audit.Close()) }()
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -160,6 +166,7 @@ func (d *Daemon) load(ctx context.Context) error {
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log)
+	d.jobs.Audit = d
 	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
@@ -42,6 +43,7 @@ type Daemon interface {
 	Status(ctx context.Context) api.Status
 	Stop(how api.Stop)
 	Upgrade(ctx context.Context, path string) error
+	Audit() *audit.Log
 }
 
 // New is the HTTP half of a daemon, with what it serves.
@@ -74,8 +76,11 @@ func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if strings.Contains(t.PkgPath(), "/session/output/") {
+	switch {
+	case strings.Contains(t.PkgPath(), "/session/output/"):
 		return "Parsed" + name
+	case strings.HasSuffix(t.PkgPath(), "/session/audit"):
+		return "Audit" + name
 	}
 	return name
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/store"
@@ -32,10 +33,15 @@ import (
 // maxJobs bounds the jobs that have not ended.
 const maxJobs = 512
 
+// Audit is told of the ends of jobs; it does not wait.
+type Audit interface{ Record(audit.Record) }
+
 // Set is the set of jobs that have not ended. Records are written before anything is
 // typed or started, so that a daemon that comes after this one goes on with all of them
 // and runs none twice.
 type Set struct {
+	Audit Audit // nil: nobody is told
+
 	reg   *registry.Registry
 	store *store.Store
 	conf  *settings.Settings
@@ -273,6 +279,7 @@ func (j *Job) finish(ctx context.Context) {
 	j.result, j.done = &r, time.Now()
 	j.mu.Unlock()
 	j.save()
+	j.tellAudit(&r)
 	j.s.forget(j)
 	if j.warm != nil {
 		j.s.pool.used(j.warm)
@@ -281,6 +288,18 @@ func (j *Job) finish(ctx context.Context) {
 	view := j.view()
 	s := j.s.reg.Describe(j.e, j.e.Session.Status())
 	j.s.reg.Bus.PublishJob(&view, &s)
+}
+
+// tellAudit has it recorded how the job ended, and which output is its.
+func (j *Job) tellAudit(r *api.Result) {
+	if j.s.Audit == nil {
+		return
+	}
+	rec := audit.Record{
+		Kind: audit.End, Session: r.Session, Name: j.e.Record().Name, Job: j.id, Line: j.line, Exit: r.ExitCode, Signal: r.Signal,
+		Output: &audit.Range{From: r.Range.Start, To: r.Range.End}, Note: r.State,
+	}
+	j.s.Audit.Record(rec)
 }
 
 // followLine waits for a line's beginning and end.

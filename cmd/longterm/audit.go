@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func auditVerb(a *app, c *cobra.Command) {
+	var q client.AuditQuery
+	var verify, head, follow bool
+	var anchors []string
+	c.Long = `List the audit log, oldest first: what was asked for and by whom, what was executed, the verdict and the
+rule that decided, approvals and their answers, how jobs ended and which bytes of output are theirs.
+
+Each record has the hash of the one before it. --verify reads the whole log and names what was changed, removed,
+moved or cut off; exit status 1 when there is anything. It needs no daemon. --head prints the number and hash of
+the newest record: kept on another machine, and given to --verify with --anchor, it proves that nothing up to
+that record was rewritten. See docs/audit.md for the format.`
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		b, err := a.connect()
+		switch {
+		case err != nil:
+			return err
+		case verify && (head || follow) || head && follow:
+			return exit.Usagef("--verify, --head and --follow do not go together")
+		case len(anchors) > 0 && !verify:
+			return exit.Usagef("--anchor goes with --verify")
+		case head:
+			return a.auditHead(b.dirs.Audit())
+		case verify:
+			return a.verifyAudit(b.dirs.Audit(), anchors)
+		case follow:
+			return a.followAudit(cmd.Context(), b.client, q)
+		}
+		list, err := b.client.Audit(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		return a.Print(list, func(w io.Writer) { auditTable(w, list) })
+	}
+	f := c.Flags()
+	f.StringVar(&q.Session, "session", "", "only of this session, also one that was removed")
+	f.StringVar(&q.Agent, "agent", "", "only what the agent with this label asked for")
+	f.StringVar(&q.Verdict, "verdict", "", "only with this verdict: allow, ask, deny; of answers: approved, rejected")
+	f.StringVar(&q.Kind, "kind", "", "only of this kind: line, command, execution, network, reveal, write, answer, end")
+	f.StringVar(&q.Since, "since", "", "only at this time or later: 15:04, 2026-01-31, -2h")
+	f.IntVarP(&q.Limit, "limit", "n", 100, "at most this many, the newest")
+	f.BoolVarP(&follow, "follow", "f", false, "keep printing records as they are written")
+	f.BoolVar(&verify, "verify", false, "check that no record was changed or is missing")
+	f.StringArrayVar(&anchors, "anchor", nil, "with --verify: what --head printed earlier; the record has to be as it was")
+	f.BoolVar(&head, "head", false, "print number and hash of the newest record, to be kept elsewhere")
+}
+
+func (a *app) auditHead(dir string) error {
+	h, err := audit.KeptHead(dir)
+	if err != nil {
+		return fmt.Errorf("%w; `longterm audit --verify` tells more", err)
+	}
+	return a.Print(h, func(w io.Writer) { fmt.Fprintln(w, h) })
+}
+
+func (a *app) verifyAudit(dir string, texts []string) error {
+	var anchors []audit.Head
+	for _, text := range texts {
+		h, err := audit.ParseHead(text)
+		if err != nil {
+			return exit.Usage(err)
+		}
+		anchors = append(anchors, h)
+	}
+	r, err := audit.Verify(dir, anchors...)
+	if err != nil {
+		return err
+	}
+	if err := a.Print(r, func(w io.Writer) { auditReport(w, &r) }); err != nil || r.OK {
+		return err
+	}
+	return exit.Silent(api.ExitFailure)
+}
+
+func auditReport(w io.Writer, r *audit.Report) {
+	say := func(kind string, list []audit.Finding) {
+		for _, f := range list {
+			where := ""
+			if f.File != "" {
+				where = fmt.Sprintf(" (%s, byte %d)", output.Printable(f.File), f.Offset)
+			}
+			fmt.Fprintf(w, "%s: %s%s\n", kind, output.Printable(f.What), where)
+		}
+	}
+	say("note", r.Notes)
+	say("damage", r.Findings)
+	if r.More > 0 {
+		fmt.Fprintf(w, "and %d more\n", r.More)
+	}
+	switch {
+	case !r.OK:
+		fmt.Fprintf(w, "%d records are in order, but the log is not\n", r.Records)
+	case r.Records == 0:
+		fmt.Fprintln(w, "no records")
+	default:
+		fmt.Fprintf(w, "%d records are as they were written, none is missing; newest %s\n", r.Records, r.Head)
+	}
+}
+
+// followAudit prints records, and those to come, until it is interrupted.
+func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQuery) error {
+	for {
+		list, err := c.Audit(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			q.After = list[i].Seq
+			if !a.JSON {
+				auditTable(a.Stdout, list[i:i+1])
+			} else if err := json.NewEncoder(a.Stdout).Encode(&list[i]); err != nil {
+				return err
+			}
+		}
+		q.Await, q.Limit, q.Since = time.Minute, 10000, ""
+	}
+}
+
+func auditTable(w io.Writer, list []audit.Record) {
+	for i := range list {
+		r := &list[i]
+		what := r.Line
+		switch {
+		case len(r.Argv) > 0:
+			what = strings.Join(r.Argv, " ")
+		case what == "":
+			what = r.Path
+		}
+		what, _, _ = strings.Cut(what, "\n")
+		fmt.Fprintf(w, "%6d  %s  %-9s  %-8s  %-16s  %-10s  %s%s\n", r.Seq, r.Time.Local().Format("2006-01-02 15:04:05"), r.Kind, r.Verdict,
+			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100)), output.Printable(auditDetail(r)))
+	}
+}
+
+// auditDetail is what there is to say of a record besides what was asked.
+func auditDetail(r *audit.Record) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if r.Rule != "" && r.Verdict != "allow" {
+		add("rule %s", r.Rule)
+	}
+	if r.Approval != "" {
+		add("%s", strings.TrimSpace(r.Approval+" "+r.Scope))
+	}
+	if len(r.Parent) > 0 {
+		add("from %s", output.Shorten(strings.Join(r.Parent, " "), 40))
+	}
+	if r.Exit != nil {
+		add("exit %d", *r.Exit)
+	}
+	if r.Signal != "" {
+		add("signal %s", r.Signal)
+	}
+	if r.Output != nil {
+		add("output %d:%d", r.Output.From, r.Output.To)
+	}
+	if r.Lost > 0 {
+		add("%d", r.Lost)
+	}
+	if r.Note != "" && r.Exit == nil {
+		add("%s", r.Note)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,41 @@
+//go:build unix
+
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/config"
+)
+
+// openAudit opens the audit log; the configuration says whether acts go on that it cannot take.
+func (d *Daemon) openAudit() (err error) {
+	d.audit, err = audit.Open(audit.Options{
+		Dir: d.cfg.Dirs.Audit(), Log: d.log,
+		GoOn: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
+	})
+	if err != nil {
+		return fmt.Errorf("open the audit log: %w", err)
+	}
+	how := ""
+	if d.crashed {
+		how = "; the one before it did not end by itself"
+	}
+	d.Record(audit.Record{Kind: audit.Begin, Note: "daemon " + cmp.Or(d.cfg.Build, "of no version") + how})
+	return nil
+}
+
+// Audit is the log of what was asked, decided and done.
+func (d *Daemon) Audit() *audit.Log { return d.audit }
+
+// Record has an act recorded, without waiting. What nobody asked for, the daemon did.
+func (d *Daemon) Record(r audit.Record) {
+	if r.Actor == (actor.Actor{}) {
+		r.Actor = actor.Actor{UID: os.Getuid(), PID: os.Getpid()}
+	}
+	d.audit.Later(r)
+}
