@@ -145,6 +145,10 @@ var verbs = append([]verb{
 		short: "Say what is wrong and how to fix it", build: doctorVerb,
 	},
 	{
+		name: "mcp", group: groupUpkeep, count: cobra.NoArgs, starts: true,
+		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
+	},
+	{
 		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,
 		short: "Hold sessions (started by itself)", build: keeperVerb,
 	},

@@ -1,0 +1,220 @@
+//go:build unix
+
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// answer is how a command, a line or a session is: the structured form of most results.
+type answer struct {
+	State    string   `json:"state"`
+	ExitCode *int     `json:"exit_code,omitempty"`
+	Signal   string   `json:"signal,omitempty"`
+	Needs    string   `json:"needs,omitempty"`
+	Approval string   `json:"approval,omitempty"`
+	Session  string   `json:"session,omitempty"`
+	Job      string   `json:"job,omitempty"`
+	Command  int      `json:"command,omitempty"`
+	Cwd      string   `json:"cwd,omitempty"`
+	Output   string   `json:"output"`
+	Cursor   uint64   `json:"cursor"`
+	Omitted  *omitted `json:"omitted,omitempty"`
+	Message  string   `json:"message"`
+	Next     string   `json:"next,omitempty"`
+
+	took time.Duration
+}
+
+// omitted is what the budget left out of output.
+type omitted struct {
+	Bytes int64  `json:"bytes"`
+	Lines int    `json:"lines"`
+	From  uint64 `json:"from"`
+	To    uint64 `json:"to"`
+}
+
+// going says that there is an end to wait for.
+func (a *answer) going() bool {
+	return a.State == "running" || a.State == "needs_input" || a.State == "needs_approval"
+}
+
+// text is an answer in few words, complete: a client may show either form.
+func (a *answer) text() string {
+	var b strings.Builder
+	b.WriteString(a.Output)
+	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
+		b.WriteByte('\n')
+	}
+	b.WriteByte('[')
+	b.WriteString(a.words())
+	if a.took > 0 {
+		fmt.Fprintf(&b, " after %s", shortTime(a.took))
+	}
+	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"cwd", a.Cwd}} {
+		if f.value != "" {
+			fmt.Fprintf(&b, " · %s %s", f.name, f.value)
+		}
+	}
+	if a.Cursor > 0 {
+		fmt.Fprintf(&b, " · cursor %d", a.Cursor)
+	}
+	b.WriteByte(']')
+	if a.Message != "" {
+		b.WriteString(" " + a.Message)
+	}
+	if a.Next != "" {
+		b.WriteString("\nnext: " + a.Next)
+	}
+	return b.String()
+}
+
+func (a *answer) words() string {
+	switch {
+	case a.State == "exited" && a.ExitCode != nil:
+		return fmt.Sprintf("exited %d", *a.ExitCode)
+	case a.Needs != "":
+		return a.State + "{" + a.Needs + "}"
+	case a.Signal != "":
+		return a.State + " " + a.Signal
+	}
+	return a.State
+}
+
+// shortTime is a duration as people say it: 0.4s, 12s, 3m20s.
+func shortTime(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// states are the daemon's states of jobs as agents are told them.
+var states = map[string]string{"waiting": "running", "ended": "exited"}
+
+// askedKinds are the kinds of input that are asked for. A full-screen program at rest and a prompt of
+// another shell ask nothing.
+var askedKinds = map[string]bool{"password": true, "confirm": true, "menu": true, "text": true}
+
+// answerOf is a job's result as an answer.
+func answerOf(r *api.Result, session string) *answer {
+	a := &answer{
+		State: r.State, ExitCode: r.ExitCode, Signal: r.Signal, Session: session, Job: r.Job, Command: r.Command,
+		Output: r.Output, Cursor: r.Range.End, Message: r.Message, took: time.Duration(r.DurationMS) * time.Millisecond,
+	}
+	if s, ok := states[a.State]; ok {
+		a.State = s
+	}
+	if r.Needs != "" {
+		a.needs(r.Needs)
+	}
+	if r.CwdAfter != "" && r.CwdAfter != r.CwdBefore {
+		a.Cwd = r.CwdAfter
+	}
+	a.cut(r.Omitted)
+	switch {
+	case a.State == "needs_input":
+		a.Next = call("input", "session", a.Session, "text", "…", "enter", true)
+		if a.Needs == "menu" {
+			a.Next = call("screen", "session", a.Session)
+		}
+	case a.going():
+		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
+	case r.Error != "":
+		a.Message = join(a.Message, r.Error)
+	}
+	if r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" {
+		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
+	}
+	return a
+}
+
+// needs puts in what is waited for.
+func (a *answer) needs(kind string) {
+	a.Needs, a.State = kind, "needs_input"
+	if !askedKinds[kind] {
+		a.State = "running"
+		a.Message = "It waits for input of its own kind (" + kind + ") and asks nothing"
+	}
+}
+
+// cut puts in what the budget left out, and the call that reads it.
+func (a *answer) cut(o *api.Omitted) {
+	if o == nil || o.Bytes == 0 {
+		return
+	}
+	a.Omitted = &omitted{Bytes: o.Bytes, Lines: o.Lines, From: o.Start, To: o.End}
+	a.Message = join(a.Message, fmt.Sprintf("%d lines (%d bytes) are left out: %s", o.Lines, o.Bytes,
+		call("read", "session", a.Session, "since", o.Start, "to", o.End)))
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// call is a tool call as a model writes it: name{"argument":value}.
+func call(tool string, args ...any) string {
+	var b strings.Builder
+	b.WriteString(tool + "{")
+	for i := 0; i+1 < len(args); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		v, _ := json.Marshal(args[i+1]) // texts and numbers
+		fmt.Fprintf(&b, "%q:%s", args[i], v)
+	}
+	return b.String() + "}"
+}
+
+// reply is a result in both forms.
+func reply(text string, structured any) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: structured}
+}
+
+func replyAnswer(a *answer) *sdk.CallToolResult { return reply(a.text(), a) }
+
+// failure is an error as a model reads it: what was wrong and what to call instead.
+func failure(err error, instead string) *sdk.CallToolResult {
+	text := err.Error()
+	var e *api.Error
+	if errors.As(err, &e) {
+		text = e.Message
+		switch {
+		case instead != "":
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no session and no job"):
+			instead = "call " + call("list") + " or " + call("jobs") + " for those there are"
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "job"):
+			instead = "call " + call("jobs") + " for the jobs there are"
+		case e.Code == api.CodeNotFound, e.Code == api.CodeAmbiguous:
+			instead = "call " + call("list") + " for the sessions there are"
+		case e.Code == api.CodeEnded:
+			instead = "its output can be read (" + call("read", "session", "…") + "); open another with " + call("start")
+		case e.Code == api.CodeBusy, e.Code == api.CodeNeedsInput:
+			instead = "call wait for its end, input to answer it, or stop with how=interrupt; another session is free at once"
+		case e.Code == api.CodeNoShell:
+			instead = "type into it: " + call("input", "session", "…", "text", "…", "enter", true)
+		case e.Code == api.CodeStale:
+			instead = "call screen, then input with its version"
+		default:
+			instead = e.Hint
+			if instead == "" {
+				instead = e.Code.Hint()
+			}
+		}
+	}
+	if instead != "" {
+		text += "; " + instead
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}

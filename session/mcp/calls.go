@@ -1,0 +1,155 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// How many calls may be under way at once: each of those that wait holds a connection to the daemon.
+// Those that only look have places of their own, so that nothing that waits keeps them.
+const (
+	maxWaiting = 200
+	maxLooking = 32
+	// placeTime is how long a call waits for a place before it is refused.
+	placeTime = 5 * time.Second
+)
+
+// places bounds the calls under way.
+type places struct{ waiting, looking chan struct{} }
+
+func newPlaces() *places {
+	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking)}
+}
+
+// take takes a place; the returned function gives it back.
+func (p *places) take(ctx context.Context, waits bool) (func(), error) {
+	c := p.looking
+	if waits {
+		c = p.waiting
+	}
+	select {
+	case c <- struct{}{}:
+		return func() { <-c }, nil
+	default:
+	}
+	t := time.NewTimer(placeTime)
+	defer t.Stop()
+	select {
+	case c <- struct{}{}:
+		return func() { <-c }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-t.C:
+		return nil, fmt.Errorf("%d calls are under way; wait for some of them, and call wait once for several jobs", cap(c))
+	}
+}
+
+// doing is a call under way, as its handler sees it.
+type doing struct {
+	tool   *tool
+	id     string // of the job that the call begins, where the caller gave none; the same when the call is made again
+	req    *sdk.CallToolRequest
+	task   *Slot // nil: the client takes no tasks
+	silent bool  // nobody can be asked any more
+}
+
+type doingKey struct{}
+
+func doingOf(ctx context.Context) *doing {
+	d, _ := ctx.Value(doingKey{}).(*doing)
+	return d
+}
+
+// callTime bounds a call as a whole, whatever it waits for.
+const callTime = 50 * time.Second
+
+// calls is what each call goes through: names are checked, a place is taken, time is bounded.
+func (s *Server) calls(l Level) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			params, ok := req.GetParams().(*sdk.CallToolParamsRaw)
+			if method != "tools/call" || !ok {
+				return next(ctx, method, req)
+			}
+			t, err := toolNamed(params.Name, l)
+			if err != nil {
+				return nil, err
+			}
+			free, err := s.places.take(ctx, t.waits)
+			if err != nil {
+				return failure(err, ""), nil
+			}
+			defer free()
+			ctx, cancel := context.WithTimeout(ctx, callTime)
+			defer cancel()
+			d := &doing{tool: t, id: uuid.NewString(), task: SlotOf(ctx)}
+			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
+			if err == nil || !t.waits || isRPC(err) {
+				return res, err
+			}
+			// Whoever was to be asked did not answer in time, or cannot be asked: the call is the same
+			// job, and its state is told instead.
+			s.o.Log.Info("nobody answered", "tool", t.name, "err", err)
+			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancelAgain()
+			return next(context.WithValue(again, doingKey{}, &doing{tool: t, id: d.id, silent: true}), method, req)
+		}
+	}
+}
+
+// isRPC says that an error is an answer of the protocol.
+func isRPC(err error) bool {
+	var e *jsonrpc.Error
+	return errors.As(err, &e)
+}
+
+// toolNamed finds a tool, or says which ones there are.
+func toolNamed(name string, l Level) (*tool, error) {
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	switch {
+	case i >= 0 && tools[i].level <= l:
+		return &tools[i], nil
+	case i >= 0:
+		return nil, invalidParams("the tool %s is not allowed here: this client may use the tools of level %s", name, l)
+	}
+	var names []string
+	for i := range tools {
+		if tools[i].level <= l {
+			names = append(names, tools[i].name)
+		}
+	}
+	return nil, invalidParams("unknown tool %s; there are %s", quoted(name), strings.Join(names, ", "))
+}
+
+func invalidParams(format string, args ...any) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// quoted is a name that a client made up, in a message.
+func quoted(name string) string {
+	if len(name) > 64 {
+		name = name[:64] + "…"
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// decode reads arguments, which the schema has allowed.
+func decode[T any](raw json.RawMessage) (T, error) {
+	var v T
+	if len(raw) == 0 {
+		return v, nil
+	}
+	err := json.Unmarshal(raw, &v)
+	return v, err
+}

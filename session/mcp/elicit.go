@@ -1,0 +1,111 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// A password is asked of the person, through the client, so that no model sees it. Nobody waits for the
+// answer here: the call says what it needs and is made again with it (MRTR, SEP-2322); for clients of the
+// era before, the SDK asks and makes the call again, within the call's time.
+
+// answerKey names the question in what is asked for.
+const answerKey = "answer"
+
+// ask is the question of a session to its person, as a result; nil: the model is told, and goes on.
+func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
+	d := doingOf(ctx)
+	if a.State != "needs_input" || d.silent || !s.mayAsk(d, a.Needs) {
+		return nil
+	}
+	st := state{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
+	var kind = map[string]any{"type": "string", "title": "Password", "minLength": 1}
+	question := fmt.Sprintf("The session %s asks for a password:\n%s", a.Session, lastLine(a.Output))
+	if a.Needs == "confirm" {
+		kind = map[string]any{"type": "boolean", "title": "Yes"}
+		question = fmt.Sprintf("The session %s asks:\n%s", a.Session, lastLine(a.Output))
+	}
+	return &sdk.CallToolResult{
+		RequestState: s.seal.close(&st),
+		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
+			Mode: "form", Message: question,
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{answerKey: kind}, "required": []string{answerKey}},
+		}},
+	}
+}
+
+// mayAsk says whether a person is to be asked for input of a kind.
+func (s *Server) mayAsk(d *doing, kind string) bool {
+	caps := d.req.ClientCapabilities()
+	switch {
+	case caps == nil || caps.Elicitation == nil || s.o.Elicit == ElicitNever:
+		return false
+	case kind == "password":
+		return true
+	}
+	return kind == "confirm" && s.o.Elicit == ElicitAlways
+}
+
+// answered types what a person answered, if the call brings an answer, and says which job goes on.
+func (s *Server) answered(ctx context.Context, session string) (job string, err error) {
+	d := doingOf(ctx)
+	text := d.req.Params.RequestState
+	if text == "" {
+		return "", nil
+	}
+	st, err := s.seal.open(text, principal(ctx), d.tool.name, digestOf(d.req.Params.Arguments))
+	if err != nil {
+		return "", invalidParams("%v; make the call again without it", err)
+	}
+	res, ok := d.req.Params.InputResponses[answerKey].(*sdk.ElicitResult)
+	if !ok {
+		return "", invalidParams("the input response %q is missing or no answer of a form; make the call again without requestState", answerKey)
+	}
+	d.silent = true
+	in := api.Input{ID: st.Nonce, Enter: true}
+	switch v := res.Content[answerKey].(type) {
+	case string:
+		in.Text, in.Secret = v, st.Kind == "password"
+	case bool:
+		in.Text = map[bool]string{true: "y", false: "n"}[v]
+	}
+	if res.Action != "accept" || in.Text == "" {
+		return st.Job, nil // the model is told that it waits still
+	}
+	if _, err := s.client(ctx).Session(st.Session).Type(ctx, in); err != nil {
+		return "", err
+	}
+	if d.silent = false; st.Job == "" {
+		return "", nil
+	}
+	return st.Job, nil
+}
+
+// lastLine is the newest line of a text that says something.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return oneLine(lines[len(lines)-1], 200)
+}
+
+// principal is who asks: the token's name over HTTP, else who started the server.
+func principal(ctx context.Context) string {
+	if d := doingOf(ctx); d != nil && d.req != nil && d.req.Extra != nil && d.req.Extra.TokenInfo != nil {
+		return d.req.Extra.TokenInfo.UserID
+	}
+	if t := auth.TokenInfoFromContext(ctx); t != nil {
+		return t.UserID
+	}
+	return "stdio"
+}
+
+// client is the daemon's client, on behalf of whoever asks.
+func (s *Server) client(context.Context) *client.Client { return s.o.Client }

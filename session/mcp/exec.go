@@ -1,0 +1,225 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// pace is how long a call waits, and how much it may print.
+type pace struct {
+	Yield     *float64 `json:"yield"`
+	MaxTokens int      `json:"max_tokens"`
+}
+
+func (p *pace) yield() time.Duration {
+	y := defaultYield
+	if p.Yield != nil {
+		y = min(*p.Yield, maxYield)
+	}
+	return time.Duration(y * float64(time.Second))
+}
+
+func (p *pace) budget() int {
+	n := p.MaxTokens
+	if n == 0 {
+		n = defaultTokens
+	}
+	return min(n, maxTokens) * bytesPerToken
+}
+
+type execArgs struct {
+	pace
+	Line    string   `json:"line"`
+	Session string   `json:"session"`
+	Cwd     string   `json:"cwd"`
+	Timeout *float64 `json:"timeout"`
+	ID      string   `json:"id"`
+}
+
+// exec runs a line, in a session's shell or as a process of its own. Either way it is a job of the daemon
+// before anything waits for it: whatever happens to this server, the job goes on, and the id finds it.
+func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[execArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	d := doingOf(ctx)
+	job, err := s.answered(ctx, args.Session)
+	if job == "" && err == nil {
+		job, err = s.begin(ctx, &args, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.task != nil {
+		return s.execTask(ctx, job, &args)
+	}
+	return s.follow(ctx, job, &args.pace)
+}
+
+// begin has the daemon begin with a line, or finds the job that is it.
+func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job string, err error) {
+	id := args.ID
+	if id == "" {
+		id = d.id
+	}
+	never := int64(0)
+	how := api.Call{Job: id, Background: true, MaxOutput: args.budget(), Digest: true, IdleTimeoutMS: &never, TimeoutMS: &never, OnTimeout: "kill"}
+	if args.Timeout != nil {
+		ms := int64(*args.Timeout * 1000)
+		how.TimeoutMS = &ms
+	}
+	var r api.Result
+	if args.Session != "" {
+		if args.Cwd != "" {
+			return "", api.Errorf(api.CodeInvalid, "cwd is for a process of its own").
+				WithHint("in a session the line itself changes the directory (cd), or leave session out")
+		}
+		r, err = s.client(ctx).Session(args.Session).Exec(ctx, api.Exec{Call: how, Line: args.Line, Foreign: true})
+	} else {
+		n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd)}
+		r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n})
+	}
+	if err != nil {
+		return "", err
+	}
+	return r.Job, nil
+}
+
+// dir is a directory that a call names, from the server's own one.
+func (s *Server) dir(cwd string) string {
+	if filepath.IsAbs(cwd) {
+		return cwd
+	}
+	return filepath.Join(s.o.Cwd, cwd)
+}
+
+// follow answers by the yield time with how a job is.
+func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallToolResult, error) {
+	a, err := s.jobAnswer(ctx, job, p.yield(), nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	if ask := s.ask(ctx, a); ask != nil {
+		return ask, nil
+	}
+	return replyAnswer(a), nil
+}
+
+// jobAnswer is how a job is by the time given, with its output after since, within a budget (0: what was
+// asked for with the job).
+func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
+	j, err := s.client(ctx).LookAtJob(ctx, job, await)
+	if err != nil {
+		return nil, err
+	}
+	if j.Result == nil {
+		j.Result = &api.Result{State: "running", Job: j.ID, Session: j.Session}
+	}
+	j.Result.Job = j.ID
+	name := j.Name
+	if name == "" {
+		name = api.ShortID(j.Session)
+	}
+	a := answerOf(j.Result, name)
+	if since == nil && budget == 0 {
+		return a, nil
+	}
+	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true}
+	if since != nil {
+		q.From = max(q.From, *since)
+	}
+	if err := s.reread(ctx, a, q); err != nil && !gone(err) {
+		return nil, err
+	}
+	return a, nil
+}
+
+// reread puts another part of a session's output into an answer.
+func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) error {
+	a.Omitted = nil
+	if q.To > 0 && q.From >= q.To {
+		a.Output = ""
+		return nil
+	}
+	t, err := s.client(ctx).Session(a.Session).Text(ctx, q)
+	if err != nil {
+		return err
+	}
+	a.Output, a.Cursor = t.Text, max(t.Next, q.From)
+	a.cut(t.Omitted)
+	if t.Gap > 0 {
+		a.Message = join(a.Message, "older output than this is not kept")
+	}
+	return nil
+}
+
+// gone says that what was asked for is not there any more.
+func gone(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Code == api.CodeNotFound
+}
+
+type startArgs struct {
+	pace
+	Name   string            `json:"name"`
+	Line   string            `json:"line"`
+	Cwd    string            `json:"cwd"`
+	Env    []string          `json:"env"`
+	Labels map[string]string `json:"labels"`
+	Cols   int               `json:"cols"`
+	Rows   int               `json:"rows"`
+}
+
+// restTime is how long a program is silent when it has said what it had to say.
+const restTime = 500 * time.Millisecond
+
+// start opens a session.
+func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[startArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.client(ctx).NewSession(ctx, api.NewSession{
+		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.o.Env, SetEnv: args.Env, Labels: args.Labels,
+		Cols: args.Cols, Rows: args.Rows,
+	})
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeNameTaken {
+		return failure(err, "use the session that has it, as in "+call("exec", "session", args.Name, "line", "…")+", or choose another name"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var since uint64
+	return s.settled(ctx, v.Name, &since, &args.pace)
+}
+
+// settled answers when a session rests, asks or has ended, by the yield time at the latest.
+func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace) (*sdk.CallToolResult, error) {
+	_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
+		Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
+		Since: since, TimeoutMS: max(1, p.yield().Milliseconds()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget())
+	if err != nil {
+		return nil, err
+	}
+	if ask := s.ask(ctx, a); ask != nil {
+		return ask, nil
+	}
+	return replyAnswer(a), nil
+}

@@ -1,0 +1,68 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// helpTexts are what schemas leave out, by topic.
+var helpTexts = map[string]string{
+	"exec": `Without session a line runs in a process of its own (bash or your shell, -c), in cwd. With session it runs in that shell.
+The exit code is the true one. Answers come by the yield time; then it runs on, and ` + "`next`" + ` is the call that goes on.
+Give id to be able to repeat a call whose answer you did not see: nothing is run twice.
+A busy shell refuses: wait for it, stop it, or use another session. timeout kills the line and all it started.`,
+	"states": `running: go on with wait. exited: see exit_code. signalled: by the signal told. killed: by a timeout or by request.
+lost: its end was not seen (keeper killed, machine went down). needs_input{password,confirm,menu,text}: answer with input.
+needs_approval: a person has to allow it (see approvals); wait goes on after that. Ids stay valid over restarts of server, daemon and machine.`,
+	"output": `Output is plain text within max_tokens (4 bytes each). When there is more, the first failure, errors, warnings and the
+end are kept; [… N lines left out, from A to B] is read by read{"session":S,"since":A,"to":B}. cursor is an offset: pass it as since
+to get only what is new. read{"session":S,"command":n} is one command's output; search finds lines in everything ever printed.`,
+	"input": `text is typed as it is, enter presses Enter after it. keys: Enter Tab Escape Up Down Left Right Home End PageUp PageDown Backspace
+Delete F1…F12 C-a…C-z M-x Space. Give version (of screen) to type only if the screen is still as you saw it. secret types a password only
+where the terminal does not echo it. For menus and full-screen programs look with screen first.`,
+	"wait": `for takes several jobs and sessions: the answer comes when the first has ended or asks (all: when all have). A session that is a
+shell counts as ended when it is at its prompt. until waits for one thing instead: text=Listening, regexp=^ready, gone=Loading, quiet=2s, exit.
+One wait of 45 s costs less than polling; nothing is lost between two waits.`,
+	"resources": `longterm://session/{id} state, /output?from=&to= text, /screen, /command/{n} one command's output, /recording asciicast,
+longterm://context what was run lately. Subscribe to any of a session's to be told when it changes.`,
+	"sessions": `start opens a shell (no line) or a program (line) that stays until it ends; names are unique. Sessions and jobs survive this
+server, the daemon and your own restart: list and jobs find them again. stop ends, interrupts or removes.`,
+}
+
+func topics() []string {
+	var all []string
+	for t := range helpTexts {
+		all = append(all, t)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// help tells of a topic.
+func (s *Server) help(_ context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[struct{ Topic string }](raw)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := helpTexts[args.Topic]
+	switch {
+	case ok:
+	case args.Topic == "":
+		text = "topics: " + strings.Join(topics(), ", ")
+	default:
+		return failure(fmt.Errorf("there is no topic %s", quoted(args.Topic)), "topics: "+strings.Join(topics(), ", ")), nil
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+}
+
+func sortedJoin(all []string) string {
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,201 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// modernVersion is the first revision of the protocol without sessions.
+const modernVersion = "2026-07-28"
+
+// Token is who may connect, and what for.
+type Token struct {
+	Secret string
+	Name   string // of the principal; the agent's label
+	Level  Level
+}
+
+// ParseTokens reads a file of tokens: one a line, TOKEN [LEVEL [NAME]]; # begins a comment.
+func ParseTokens(r io.Reader) ([]Token, error) {
+	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	var all []Token
+	for i, line := range strings.Split(string(b), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		t := Token{Secret: f[0], Name: fmt.Sprintf("token-%d", i+1), Level: All}
+		switch {
+		case len(t.Secret) < 16:
+			return nil, fmt.Errorf("line %d: a token has 16 characters at least", i+1)
+		case len(f) > 3:
+			return nil, fmt.Errorf("line %d: a line is TOKEN [LEVEL [NAME]]", i+1)
+		}
+		if len(f) > 1 {
+			if t.Level, err = ParseLevel(f[1]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+		}
+		if len(f) > 2 {
+			t.Name = f[2]
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there is no token in it")
+	}
+	return all, nil
+}
+
+// LoadTokens reads the tokens of a file, which must be its owner's alone.
+func LoadTokens(path string) ([]Token, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 %s", path, st.Mode().Perm(), path)
+	}
+	t, err := ParseTokens(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Door is how a server is reached by HTTP.
+type Door struct {
+	Tokens  []Token
+	Hosts   []string // names that requests may give as their host, besides those of loopback
+	Origins []string // origins of pages that may ask, as https://host
+	Server  func(Level) *sdk.Server
+	Log     *slog.Logger
+}
+
+// Limits of the HTTP door.
+const (
+	maxBody     = 8 << 20
+	sessionIdle = 2 * time.Hour
+)
+
+// Handler is the door: who may not come in is told so before anything of the request is read; what comes in
+// goes to the handler of its era, by the header MCP-Protocol-Version. Requests of 2026-07-28 have no
+// sessions, those of before have.
+func (d *Door) Handler() http.Handler {
+	server := func(r *http.Request) *sdk.Server {
+		t := auth.TokenInfoFromContext(r.Context())
+		if t == nil {
+			return nil
+		}
+		l, _ := t.Extra["level"].(Level)
+		return d.Server(l)
+	}
+	modern := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
+		Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true, Logger: d.Log, DisableLocalhostProtection: true,
+	})
+	legacy := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
+		MaxRequestBodyBytes: maxBody, SessionTimeout: sessionIdle, Logger: d.Log, DisableLocalhostProtection: true,
+	})
+	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Accel-Buffering", "no")
+		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion {
+			modern.ServeHTTP(w, r)
+			return
+		}
+		legacy.ServeHTTP(w, r)
+	})
+	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(eras)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := d.checkSource(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		if r.Header.Get("Authorization") == "" {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="longterm"`)
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// verify looks a token up. All are compared, in constant time.
+func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
+	sum := sha256.Sum256([]byte(secret))
+	var is *Token
+	for i := range d.Tokens {
+		other := sha256.Sum256([]byte(d.Tokens[i].Secret))
+		if subtle.ConstantTimeCompare(sum[:], other[:]) == 1 {
+			is = &d.Tokens[i]
+		}
+	}
+	if is == nil {
+		return nil, fmt.Errorf("%w; it stands in the file that `longterm mcp --http` named when it started", auth.ErrInvalidToken)
+	}
+	return &auth.TokenInfo{UserID: is.Name, Scopes: []string{is.Level.String()}, Extra: map[string]any{"level": is.Level}}, nil
+}
+
+// checkSource refuses requests that a page of somebody else's had a browser make: the host has to be one of
+// ours (else a name was made to point here), and so has the page's origin, if there is one.
+func (d *Door) checkSource(r *http.Request) error {
+	host := hostOf(r.Host)
+	if !isLoopback(host) && !slices.Contains(d.Hosts, host) {
+		return fmt.Errorf("the host %s is not served here; name it with --host", quoted(r.Host))
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if slices.Contains(d.Origins, origin) {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || !isLoopback(hostOf(u.Host)) && hostOf(u.Host) != host {
+			return fmt.Errorf("pages of %s may not ask here; name the origin with --origin", quoted(origin))
+		}
+	}
+	return nil
+}
+
+func hostOf(hostport string) string {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Handler is the server's door.
+func (s *Server) Handler(tokens []Token, hosts, origins []string) http.Handler {
+	d := &Door{Tokens: tokens, Hosts: hosts, Origins: origins, Log: s.o.Log, Server: func(l Level) *sdk.Server { return s.levels[l] }}
+	return d.Handler()
+}

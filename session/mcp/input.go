@@ -1,0 +1,122 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+type inputArgs struct {
+	pace
+	Session string   `json:"session"`
+	Text    string   `json:"text"`
+	Keys    []string `json:"keys"`
+	Enter   bool     `json:"enter"`
+	Secret  bool     `json:"secret"`
+	Version uint64   `json:"version"`
+	ID      string   `json:"id"`
+}
+
+// input types something and answers with what came of it.
+func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[inputArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	if args.Text == "" && len(args.Keys) == 0 && !args.Enter {
+		return failure(errors.New("there is nothing to type"), "give text, keys or enter"), nil
+	}
+	in := api.Input{Text: args.Text, Secret: args.Secret, ExpectVersion: args.Version, ID: args.ID}
+	if in.ID == "" {
+		in.ID = doingOf(ctx).id // so that it goes on over a restart of the daemon
+	}
+	keys := args.Keys
+	if args.Text == "" {
+		in.Keys, in.Enter, keys = keys, args.Enter, nil
+	} else {
+		in.Enter = args.Enter && len(keys) == 0
+	}
+	c := s.client(ctx).Session(args.Session)
+	typed, err := c.Type(ctx, in)
+	if err == nil && len(keys) > 0 { // text and keys are two inputs
+		_, err = c.Type(ctx, api.Input{Keys: keys, Enter: args.Enter, ID: in.ID[:min(len(in.ID), 60)] + "-k"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace)
+}
+
+// stop ends, interrupts or removes.
+func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[struct{ ID, How string }](raw)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.find(ctx, args.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch args.How {
+	case "interrupt":
+		if err := s.client(ctx).Session(t.session).Signal(ctx, api.Signal{Signal: "INT"}); err != nil {
+			return nil, err
+		}
+		p := pace{}
+		if t.job != "" {
+			y := 3.0
+			p.Yield = &y
+			return s.follow(ctx, t.job, &p)
+		}
+		a, err := s.sessionAnswer(ctx, t.session, nil, 0, p.budget())
+		if err != nil {
+			return nil, err
+		}
+		return replyAnswer(a), nil
+	case "remove":
+		return s.remove(ctx, &t)
+	}
+	if t.job != "" {
+		_, err = s.client(ctx).StopJob(ctx, t.job, api.JobStop{})
+	} else {
+		_, err = s.client(ctx).Session(t.session).Kill(ctx, api.Kill{})
+	}
+	var e *api.Error
+	if err != nil && !(errors.As(err, &e) && e.Code == api.CodeEnded) { // what has ended needs no end
+		return nil, err
+	}
+	a, err := s.targetAnswer(ctx, &t, nil, defaultTokens*bytesPerToken/4)
+	if err != nil {
+		return nil, err
+	}
+	a.Next = ""
+	return replyAnswer(a), nil
+}
+
+// remove forgets a job that ended, or a session with its history.
+func (s *Server) remove(ctx context.Context, t *target) (*sdk.CallToolResult, error) {
+	if t.job != "" {
+		if err := s.client(ctx).ForgetJob(ctx, t.job); err != nil {
+			return nil, err
+		}
+		return replyAnswer(&answer{State: "exited", Job: t.job, Message: "the job is forgotten"}), nil
+	}
+	v, err := s.client(ctx).Session(t.session).Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v.State == "running" {
+		return failure(fmt.Errorf("the session %s runs", v.Name), "end it first: "+call("stop", "id", v.Name)), nil
+	}
+	if err := s.client(ctx).Session(t.session).Remove(ctx, false); err != nil {
+		return nil, err
+	}
+	return replyAnswer(&answer{State: "exited", Session: v.Name, Message: "the session and its history are forgotten"}), nil
+}

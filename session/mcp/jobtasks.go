@@ -1,0 +1,145 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Tasks of this server are jobs of the daemon, by the same id: they need no memory here.
+
+// execTask answers an exec of a client that takes tasks: at once if it ends soon, else as a task.
+func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
+	a, err := s.jobAnswer(ctx, job, min(args.yield(), taskAfter), nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !a.going() {
+		return replyAnswer(a), nil
+	}
+	j, err := s.client(ctx).Job(ctx, job, 1)
+	if err != nil {
+		return nil, err
+	}
+	t := taskOf(&j, a)
+	doingOf(ctx).task.Become(&t)
+	return replyAnswer(a), nil
+}
+
+// taskOf is a job as a task.
+func taskOf(j *api.Job, a *answer) Task {
+	t := Task{ID: j.ID, Status: TaskWorking, Message: a.Message, Created: taskTime(j.Started), Updated: taskTime(j.Started), Interval: taskInterval.Milliseconds()}
+	if j.Ended != nil {
+		t.Updated = taskTime(*j.Ended)
+	} else if now := j.Started.Add(time.Duration(j.DurationMS) * time.Millisecond); now.After(j.Started) {
+		t.Updated = taskTime(now)
+	}
+	switch {
+	case a.State == "needs_input":
+		t.Status = TaskInput
+	case a.State == "killed" && j.Result != nil && j.Result.TimedOut == "none":
+		t.Status = TaskCancelled
+	case !a.going():
+		t.Status = TaskCompleted
+	}
+	return t
+}
+
+func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
+	j, a, err := s.taskJob(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d := &Detail{Task: taskOf(j, a)}
+	switch d.Status {
+	case TaskCompleted:
+		d.Result = replyAnswer(a)
+	case TaskInput:
+		d.InputRequests = sdk.InputRequestMap{questionOf(j): taskQuestion(a)}
+	}
+	return d, nil
+}
+
+// taskJob is the job that a task is.
+func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, error) {
+	j, err := s.client(ctx).LookAtJob(ctx, id, time.Millisecond)
+	if gone(err) || err == nil && j.ID != id { // a beginning of an id names no task
+		return nil, nil, ErrNoTask
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if j.Result == nil {
+		j.Result = &api.Result{State: "running"}
+	}
+	j.Result.Job = j.ID
+	name := j.Name
+	if name == "" {
+		name = api.ShortID(j.Session)
+	}
+	return &j, answerOf(j.Result, name), nil
+}
+
+// questionOf names the question that a job asks now; the next one has another name.
+func questionOf(j *api.Job) string {
+	return answerKey + "-" + shortOffset(j.Result.Range.End)
+}
+
+func taskQuestion(a *answer) *sdk.ElicitParams {
+	kind := map[string]any{"type": "string"}
+	if a.Needs == "confirm" {
+		kind = map[string]any{"type": "boolean", "title": "Yes"}
+	}
+	return &sdk.ElicitParams{
+		Mode: "form", Message: "The session " + a.Session + " waits for input (" + a.Needs + "):\n" + lastLine(a.Output),
+		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{answerKey: kind}, "required": []string{answerKey}},
+	}
+}
+
+func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputResponseMap) error {
+	j, a, err := s.taskJob(ctx, id)
+	if err != nil {
+		return err
+	}
+	res, ok := answers[questionOf(j)].(*sdk.ElicitResult)
+	if !ok || a.State != "needs_input" { // answers to other questions are ignored
+		return nil
+	}
+	if res.Action != "accept" {
+		return s.cancelTask(ctx, id)
+	}
+	in := api.Input{ID: j.ID[:min(len(j.ID), 40)] + "-" + questionOf(j), Enter: true}
+	switch v := res.Content[answerKey].(type) {
+	case string:
+		in.Text, in.Secret = v, a.Needs == "password"
+	case bool:
+		in.Text = map[bool]string{true: "y", false: "n"}[v]
+	default:
+		return invalidParams("the answer %q is neither text nor yes or no", answerKey)
+	}
+	_, err = s.client(ctx).Session(j.Session).Type(ctx, in)
+	return err
+}
+
+func (s *Server) cancelTask(ctx context.Context, id string) error {
+	j, _, err := s.taskJob(ctx, id)
+	if err != nil {
+		return err
+	}
+	if j.State == "done" {
+		return nil
+	}
+	// The ladder takes its time; the client sees by tasks/get that it is over.
+	_, err = s.client(ctx).StopJob(ctx, id, api.JobStop{})
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeEnded {
+		return nil
+	}
+	return err
+}

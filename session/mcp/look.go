@@ -1,0 +1,339 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+type readArgs struct {
+	pace
+	Session string  `json:"session"`
+	Command *int    `json:"command"`
+	Since   *uint64 `json:"since"`
+	To      uint64  `json:"to"`
+}
+
+// read reads output.
+func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[readArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	if args.Command != nil {
+		n = *args.Command
+	}
+	if n > 0 {
+		if _, err := s.client(ctx).Session(args.Session).Command(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget())
+	if err == nil && args.To > 0 {
+		q := client.TextQuery{To: args.To, MaxOutput: args.budget(), Digest: true}
+		if args.Since != nil {
+			q.From = *args.Since
+		}
+		a.Message = ""
+		err = s.reread(ctx, a, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return replyAnswer(a), nil
+}
+
+type screenArgs struct {
+	Session    string `json:"session"`
+	Since      uint64 `json:"since"`
+	Scrollback int    `json:"scrollback"`
+	Picture    bool   `json:"picture"`
+}
+
+// shown answers screen.
+type shown struct {
+	Text    string `json:"text,omitempty"`
+	Version uint64 `json:"version"`
+	Changed bool   `json:"changed"`
+	Row     int    `json:"cursor_row"`
+	Col     int    `json:"cursor_col"`
+	Needs   string `json:"needs,omitempty"`
+}
+
+// screen shows a session's screen.
+func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[screenArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	c := s.client(ctx).Session(args.Session)
+	v, err := c.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if args.Since > 0 && args.Since == v.Version {
+		return reply(fmt.Sprintf("[unchanged · version %d]", v.Version), shown{Version: v.Version}), nil
+	}
+	if args.Picture {
+		png, err := c.ScreenAs(ctx, client.ScreenQuery{}, "png")
+		if err != nil {
+			return nil, err
+		}
+		r := reply(fmt.Sprintf("[version %d]", v.Version), shown{Version: v.Version, Changed: true})
+		r.Content = append(r.Content, &sdk.ImageContent{Data: png, MIMEType: "image/png"})
+		return r, nil
+	}
+	q := client.ScreenQuery{}
+	if args.Scrollback > 0 {
+		q.Scrollback = "-" + strconv.Itoa(args.Scrollback) + ":0"
+	}
+	screen, err := c.Screen(ctx, client.ScreenQuery{Trim: true})
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.ScreenAs(ctx, q, "text")
+	if err != nil {
+		return nil, err
+	}
+	out := shown{Text: strings.TrimRight(string(text), "\n "), Version: screen.Version, Changed: true, Row: screen.Cursor.Y, Col: screen.Cursor.X}
+	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
+	if v.Needs != nil {
+		out.Needs = v.Needs.Kind
+		words += " · waits for input (" + v.Needs.Kind + ")"
+	}
+	return reply(out.Text+"\n"+words+"]", out), nil
+}
+
+// maxRows bounds lists.
+const maxRows = 100
+
+type listed struct {
+	Sessions []sessionRow `json:"sessions"`
+}
+
+type sessionRow struct {
+	Name     string            `json:"name"`
+	ID       string            `json:"id"`
+	State    string            `json:"state"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Runs     string            `json:"runs,omitempty"`
+	ExitCode *int              `json:"exit_code,omitempty"`
+	Needs    string            `json:"needs,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+}
+
+// list lists sessions, those that run first.
+func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[struct {
+		Label   string
+		Running bool
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	if args.Label != "" {
+		labels = []string{args.Label}
+	}
+	all, err := s.client(ctx).List(ctx, labels...)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b api.Session) int {
+		if r := order(a.State == "running") - order(b.State == "running"); r != 0 {
+			return r
+		}
+		return b.Created.Compare(a.Created)
+	})
+	out := listed{Sessions: []sessionRow{}}
+	var text strings.Builder
+	left := 0
+	for i := range all {
+		v := &all[i]
+		if args.Running && v.State != "running" {
+			continue
+		}
+		if len(out.Sessions) == maxRows {
+			left++
+			continue
+		}
+		r := rowOf(v)
+		out.Sessions = append(out.Sessions, r)
+		fmt.Fprintf(&text, "%s  %s", r.Name, r.State)
+		if r.ExitCode != nil {
+			fmt.Fprintf(&text, " %d", *r.ExitCode)
+		}
+		if r.Needs != "" {
+			fmt.Fprintf(&text, "{%s}", r.Needs)
+		}
+		fmt.Fprintf(&text, "  %s  %s\n", r.Cwd, oneLine(r.Runs, 80))
+	}
+	switch {
+	case len(out.Sessions) == 0:
+		text.WriteString("no sessions; open one with " + call("start", "name", "…"))
+	case left > 0:
+		fmt.Fprintf(&text, "[%d more]", left)
+	}
+	return reply(strings.TrimRight(text.String(), "\n"), out), nil
+}
+
+func order(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+func rowOf(v *api.Session) sessionRow {
+	r := sessionRow{Name: v.Name, ID: api.ShortID(v.ID), State: v.State, Cwd: v.Cwd, Runs: v.Command, ExitCode: v.ExitCode, Labels: v.Labels}
+	if v.Needs != nil && askedKinds[v.Needs.Kind] {
+		r.State, r.Needs = "needs_input", v.Needs.Kind
+	}
+	if v.Shell != nil && v.Shell.Phase == "running" && v.Shell.Command != "" {
+		r.Runs = v.Shell.Command
+	}
+	if v.Shell != nil && v.Shell.Phase == "prompt" {
+		r.State = "at its prompt"
+	}
+	return r
+}
+
+// oneLine is a text in a line of so many characters.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+type jobRow struct {
+	ID       string `json:"id"`
+	Session  string `json:"session"`
+	Line     string `json:"line"`
+	State    string `json:"state"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Seconds  int64  `json:"seconds"`
+	Message  string `json:"message,omitempty"`
+}
+
+type jobList struct {
+	Jobs []jobRow `json:"jobs"`
+}
+
+// jobs lists jobs.
+func (s *Server) jobs(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[struct {
+		ID, Session string
+		Running     bool
+		Limit       int
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	var all []api.Job
+	if args.ID != "" {
+		j, err := s.client(ctx).Job(ctx, args.ID, 1)
+		if err != nil {
+			return nil, err
+		}
+		all = []api.Job{j}
+	} else {
+		if args.Limit == 0 {
+			args.Limit = 30
+		}
+		if all, err = s.client(ctx).Jobs(ctx, client.JobQuery{Session: args.Session, Running: args.Running, Limit: args.Limit}); err != nil {
+			return nil, err
+		}
+	}
+	out := jobList{Jobs: []jobRow{}}
+	var text strings.Builder
+	for i := range all {
+		r := rowOfJob(&all[i])
+		out.Jobs = append(out.Jobs, r)
+		fmt.Fprintf(&text, "%s  %s", r.ID, r.State)
+		if r.ExitCode != nil {
+			fmt.Fprintf(&text, " %d", *r.ExitCode)
+		}
+		fmt.Fprintf(&text, "  %s  %s  %s\n", shortTime(time.Duration(r.Seconds)*time.Second), r.Session, oneLine(r.Line, 80))
+	}
+	if len(all) == 0 {
+		text.WriteString("no jobs")
+	}
+	return reply(strings.TrimRight(text.String(), "\n"), out), nil
+}
+
+func rowOfJob(j *api.Job) jobRow {
+	r := jobRow{ID: j.ID, Session: j.Name, Line: oneLine(j.Line, 200), State: j.State, Seconds: j.DurationMS / 1000}
+	if r.Session == "" {
+		r.Session = api.ShortID(j.Session)
+	}
+	if j.Result != nil {
+		a := answerOf(j.Result, "")
+		r.State, r.ExitCode, r.Message = a.State, a.ExitCode, a.Message
+	} else if r.State == "waiting" {
+		r.State = "running"
+	}
+	return r
+}
+
+type hitRow struct {
+	Session string    `json:"session"`
+	From    uint64    `json:"from"`
+	Command int       `json:"command,omitempty"`
+	Time    time.Time `json:"time"`
+	Text    string    `json:"text"`
+}
+
+type found struct {
+	Hits []hitRow `json:"hits"`
+	Next string   `json:"next,omitempty"`
+}
+
+// search searches everything printed.
+func (s *Server) search(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[struct {
+		Text, Regexp, Session string
+		Limit                 int
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	if (args.Text == "") == (args.Regexp == "") {
+		return failure(fmt.Errorf("give text or regexp, one of them"), "as in "+call("search", "text", "panic:")), nil
+	}
+	if args.Limit == 0 {
+		args.Limit = 20
+	}
+	f, err := s.client(ctx).Search(ctx, client.SearchQuery{Text: args.Text, Regexp: args.Regexp, Session: args.Session, Limit: args.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := found{Hits: []hitRow{}}
+	var text strings.Builder
+	for _, h := range f.Hits {
+		out.Hits = append(out.Hits, hitRow{h.Name, h.From, h.Command, h.Time.Truncate(time.Second), oneLine(h.Text, 300)})
+		fmt.Fprintf(&text, "%s  %d  %s\n", h.Name, h.From, oneLine(h.Text, 300))
+	}
+	switch {
+	case len(f.Hits) == 0:
+		text.WriteString("nothing found")
+	default:
+		h := f.Hits[0]
+		out.Next = call("read", "session", h.Name, "since", h.From)
+		text.WriteString("around the first: " + out.Next)
+	}
+	return reply(text.String(), out), nil
+}

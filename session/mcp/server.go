@@ -1,0 +1,146 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// Level is how much of the tools a client may use.
+type Level int
+
+// Levels, each with all of those before it.
+const (
+	Read   Level = iota // looks only
+	Change              // runs and types
+	All                 // ends and removes, too
+)
+
+var levelNames = []string{"read", "change", "all"}
+
+func (l Level) String() string { return levelNames[l] }
+
+// ParseLevel reads a level's name.
+func ParseLevel(name string) (Level, error) {
+	for i, n := range levelNames {
+		if n == name {
+			return Level(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no set of tools; there are %s", name, strings.Join(levelNames, ", "))
+}
+
+// Elicit says when a person is asked through the client instead of the model.
+type Elicit string
+
+// When a person is asked.
+const (
+	ElicitNever     Elicit = "never"
+	ElicitPasswords Elicit = "passwords" // for passwords, which a model should not see
+	ElicitAlways    Elicit = "always"    // for yes or no as well
+)
+
+// Options are what a server is made of.
+type Options struct {
+	Client *client.Client
+	Build  string
+	Env    []string // environment of what is started
+	Cwd    string   // directory of what is started, where the call names none
+	Level  Level    // over stdio; over HTTP the token says it
+	Agent  string   // label of the agent; empty: the client's name
+	Elicit Elicit
+	Key    []byte // of request states, 32 bytes
+	Log    *slog.Logger
+}
+
+// Server answers clients of the protocol.
+type Server struct {
+	o      Options
+	seal   *sealer
+	places *places
+	watch  *watcher
+	levels [All + 1]*sdk.Server
+}
+
+// New makes a server. Nothing is contacted yet.
+func New(o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Elicit == "" {
+		o.Elicit = ElicitPasswords
+	}
+	seal, err := newSealer(o.Key)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{o: o, seal: seal, places: newPlaces()}
+	s.watch = newWatcher(o.Client, o.Log, s.updated)
+	for l := range s.levels {
+		if s.levels[l], err = s.build(Level(l)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Run serves one client over a transport, until it leaves or ctx ends.
+func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
+	return s.levels[s.o.Level].Run(ctx, t)
+}
+
+// Close ends what the server does beside its calls.
+func (s *Server) Close() { s.watch.close() }
+
+// instructions are what a model is told of the server as a whole.
+const instructions = `longterm runs commands in terminals that outlive this connection. exec runs a line and answers with the true exit code ` +
+	`by its yield time; what runs on is a job: wait for it (no polling), its id stays valid over restarts of everything. ` +
+	`start opens a shell or program that keeps its state. help(topic) tells more.`
+
+// build is the server of one level.
+func (s *Server) build(l Level) (*sdk.Server, error) {
+	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}}
+	caps.AddExtension(tasksExtension, map[string]any{})
+	server := sdk.NewServer(&sdk.Implementation{Name: "longterm", Version: s.o.Build}, &sdk.ServerOptions{
+		Instructions: instructions, Logger: s.o.Log, Capabilities: caps, PageSize: 1000,
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, SetCacheable: cacheable,
+	})
+	for i := range tools {
+		if tools[i].level <= l {
+			if err := s.addTool(server, &tools[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.addResources(server)
+	tasks := Tasks{Get: s.getTask, Update: s.updateTask, Cancel: s.cancelTask}
+	if err := tasks.Mount(server); err != nil {
+		return nil, err
+	}
+	server.AddReceivingMiddleware(TaskMiddleware, s.calls(l))
+	return server, nil
+}
+
+// listTTL is how long lists may be kept: tools and templates are the same for a server's life.
+const listTTL = time.Hour
+
+// cacheable says how long results may be kept.
+func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
+	c.CacheScope = "private"
+	switch req.GetParams().(type) {
+	case *sdk.ReadResourceParams:
+		if c.TTLMs == 0 {
+			c.TTLMs = 0 // what a terminal shows is of this moment
+		}
+	default:
+		c.TTLMs = int(listTTL.Milliseconds())
+	}
+}

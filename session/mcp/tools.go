@@ -1,0 +1,235 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tool is a row of the table of tools.
+type tool struct {
+	name, about string
+	level       Level
+	waits       bool // it may wait for something
+	again       bool // made twice it does what it does once
+	ends        bool // it may end or remove something
+	in, out     string
+	do          func(*Server, context.Context, json.RawMessage) (*sdk.CallToolResult, error)
+}
+
+// tools are all tools, in the order of their names as clients list them. Descriptions are read by
+// models with every request: TestToolsAreFewTokens counts them. help tells the rest.
+var tools []tool
+
+func init() {
+	tools = []tool{
+		{
+			name: "approvals", level: Read, again: true,
+			about: "What waits for a person's approval. Only a person can answer; wait goes on after it.",
+			in:    `{"type":"object","properties":{},"additionalProperties":false}`,
+			out:   `{"type":"object","properties":{"approvals":{"type":"array","items":{"type":"object"}}},"required":["approvals"]}`,
+			do:    (*Server).approvals,
+		},
+		{
+			name: "exec", level: Change, waits: true, again: true, ends: true,
+			about: "Run a shell line; answers with exit code and output by the yield time. Without session: a process of its own. " +
+				"With: in that shell, where cwd, variables and jobs persist. What still runs is a job: wait for it.",
+			in: `{"type":"object","properties":{"line":{"type":"string","minLength":1},"session":{"type":"string"},"cwd":{"type":"string"},` +
+				`"timeout":{"type":"number","minimum":1,"description":"s; kills it. Default none"},` + yieldSchema + `,` + tokensSchema +
+				`,"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$","description":"same id = same call, never run twice"}},` +
+				`"required":["line"],"additionalProperties":false}`,
+			out: answerSchema, do: (*Server).exec,
+		},
+		{
+			name: "help", level: Read, again: true,
+			about: "More on a topic: " + strings.Join(topics(), ", ") + ".",
+			in:    `{"type":"object","properties":{"topic":{"type":"string"}},"additionalProperties":false}`,
+			do:    (*Server).help,
+		},
+		{
+			name: "input", level: Change, waits: true, ends: true,
+			about: "Type into a session, then answer with what it printed once it rests, ends or asks. keys: Enter, C-c, Up, Tab, F5…",
+			in: `{"type":"object","properties":{"session":{"type":"string"},"text":{"type":"string"},"keys":{"type":"array","items":{"type":"string"}},` +
+				`"enter":{"type":"boolean"},"secret":{"type":"boolean","description":"refused while the terminal echoes"},` +
+				`"version":{"type":"integer","minimum":0,"description":"of the screen; refused when it changed"},` +
+				`"id":{"type":"string","maxLength":64},` + yieldSchema + `,` + tokensSchema + `},"required":["session"],"additionalProperties":false}`,
+			out: answerSchema, do: (*Server).input,
+		},
+		{
+			name: "jobs", level: Read, again: true,
+			about: "Lines and commands that were run, newest last, or the one with this id.",
+			in: `{"type":"object","properties":{"id":{"type":"string"},"session":{"type":"string"},"running":{"type":"boolean"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":500}},"additionalProperties":false}`,
+			out: `{"type":"object","properties":{"jobs":{"type":"array","items":{"type":"object"}}},"required":["jobs"]}`,
+			do:  (*Server).jobs,
+		},
+		{
+			name: "list", level: Read, again: true,
+			about: "Sessions with state, directory and what runs.",
+			in:    `{"type":"object","properties":{"label":{"type":"string","description":"NAME or NAME=VALUE"},"running":{"type":"boolean"}},"additionalProperties":false}`,
+			out:   `{"type":"object","properties":{"sessions":{"type":"array","items":{"type":"object"}}},"required":["sessions"]}`,
+			do:    (*Server).list,
+		},
+		{
+			name: "read", level: Read, again: true,
+			about: "Output of a session: of its command n (0: newest), or from a cursor. Within max_tokens errors, warnings and the end are kept first.",
+			in: `{"type":"object","properties":{"session":{"type":"string"},"command":{"type":"integer","minimum":0},"since":{"type":"integer","minimum":0},` +
+				`"to":{"type":"integer","minimum":0},` + tokensSchema + `},"required":["session"],"additionalProperties":false}`,
+			out: answerSchema, do: (*Server).read,
+		},
+		{
+			name: "screen", level: Read, again: true,
+			about: "What a session's terminal shows now, for full-screen programs. since: version seen; unchanged is answered in a word.",
+			in: `{"type":"object","properties":{"session":{"type":"string"},"since":{"type":"integer","minimum":0},` +
+				`"scrollback":{"type":"integer","minimum":0,"maximum":1000},"picture":{"type":"boolean"}},"required":["session"],"additionalProperties":false}`,
+			out: `{"type":"object","properties":{"text":{"type":"string"},"version":{"type":"integer"},"changed":{"type":"boolean"},` +
+				`"cursor_row":{"type":"integer"},"cursor_col":{"type":"integer"},"needs":{"type":"string"}},"required":["version","changed"]}`,
+			do: (*Server).screen,
+		},
+		{
+			name: "search", level: Read, again: true,
+			about: "Search all output ever printed, newest first.",
+			in: `{"type":"object","properties":{"text":{"type":"string"},"regexp":{"type":"string","description":"RE2"},"session":{"type":"string"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":200}},"additionalProperties":false}`,
+			out: `{"type":"object","properties":{"hits":{"type":"array","items":{"type":"object"}},"next":{"type":"string"}},"required":["hits"]}`,
+			do:  (*Server).search,
+		},
+		{
+			name: "start", level: Change, waits: true,
+			about: "Open a session that stays: a shell, or line (a REPL, dev server, ssh). Answers when it rests, asks or ends.",
+			in: `{"type":"object","properties":{"name":{"type":"string","maxLength":128},"line":{"type":"string"},"cwd":{"type":"string"},` +
+				`"env":{"type":"array","items":{"type":"string"},"description":"NAME=VALUE"},"labels":{"type":"object","additionalProperties":{"type":"string"}},` +
+				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
+			out: answerSchema, do: (*Server).start,
+		},
+		{
+			name: "stop", level: All, waits: true, again: true, ends: true,
+			about: "End a job or session with all it started, or only interrupt it; remove forgets an ended session and its history.",
+			in: `{"type":"object","properties":{"id":{"type":"string","description":"job or session"},` +
+				`"how":{"enum":["end","interrupt","remove"],"description":"default end"}},"required":["id"],"additionalProperties":false}`,
+			out: answerSchema, do: (*Server).stop,
+		},
+		{
+			name: "wait", level: Read, waits: true, again: true,
+			about: "Wait for jobs or sessions: answers when the first (or all) ended, asks for input, or until holds; else at the yield time, still running.",
+			in: `{"type":"object","properties":{"for":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"string"},"description":"ids or names"},` +
+				`"all":{"type":"boolean"},"until":{"type":"string","description":"text=…, regexp=…, gone=…, quiet=2s, exit"},` +
+				`"since":{"type":"integer","minimum":0,"description":"cursor: only output after it"},` + yieldSchema + `,` + tokensSchema + `},"required":["for"],"additionalProperties":false}`,
+			out: `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object"}},"message":{"type":"string"}},"required":["results"]}`,
+			do:  (*Server).wait,
+		},
+	}
+}
+
+// Parts of schemas.
+const (
+	yieldSchema  = `"yield":{"type":"number","minimum":0,"maximum":45,"description":"s; default 10"}`
+	tokensSchema = `"max_tokens":{"type":"integer","minimum":50,"maximum":100000,"description":"of output; default 2000"}`
+	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","needs_input","needs_approval"]},` +
+		`"exit_code":{"type":"integer"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
+		`"cursor":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
+)
+
+// Defaults and bounds of what calls may ask for.
+const (
+	defaultYield, maxYield   = 10.0, 45.0 // seconds
+	defaultTokens, maxTokens = 2000, 100_000
+	bytesPerToken            = 4
+)
+
+// addTool registers a tool. Arguments are checked against its schema here, so that what is wrong with
+// them is said together with what is right.
+func (s *Server) addTool(server *sdk.Server, t *tool) error {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal([]byte(t.in), &schema); err != nil {
+		return fmt.Errorf("schema of %s: %w", t.name, err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("schema of %s: %w", t.name, err)
+	}
+	row := &sdk.Tool{
+		Name: t.name, Description: t.about, InputSchema: json.RawMessage(t.in),
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.level == Read, IdempotentHint: t.again, DestructiveHint: &t.ends, OpenWorldHint: new(bool)},
+	}
+	if t.out != "" {
+		row.OutputSchema = json.RawMessage(t.out)
+	}
+	server.AddTool(row, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if err := checkArguments(resolved, req.Params.Arguments); err != nil {
+			return failure(fmt.Errorf("the arguments of %s are wrong: %w", t.name, err), "they are "+arguments(&schema)), nil
+		}
+		d := doingOf(ctx)
+		if d == nil {
+			return nil, errors.New("the call did not come through the server's middleware")
+		}
+		d.req = req
+		res, err := t.do(s, ctx, req.Params.Arguments)
+		switch {
+		case err == nil:
+			return res, nil
+		case isRPC(err):
+			return nil, err
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return failure(errors.New("the call was broken off; what it began goes on"), "call "+call("jobs")+" for what runs"), nil
+		}
+		return failure(err, ""), nil
+	})
+	return nil
+}
+
+// checkArguments says what is wrong with arguments.
+func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
+	v := map[string]any{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return errors.New("they are no JSON object")
+		}
+	}
+	err := schema.Validate(v)
+	if err == nil {
+		return nil
+	}
+	text := strings.TrimPrefix(err.Error(), "validating root: ")
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return errors.New(text)
+}
+
+// arguments are those of a tool, in few words.
+func arguments(s *jsonschema.Schema) string {
+	var all []string
+	for _, name := range s.PropertyOrder {
+		all = append(all, name)
+	}
+	if len(all) == 0 {
+		for name := range s.Properties {
+			all = append(all, name)
+		}
+	}
+	for i, name := range all {
+		p := s.Properties[name]
+		kind := p.Type
+		if kind == "" {
+			kind = "one of " + fmt.Sprint(p.Enum)
+		}
+		for _, r := range s.Required {
+			if r == name {
+				kind += ", needed"
+			}
+		}
+		all[i] = name + " (" + kind + ")"
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return sortedJoin(all)
+}

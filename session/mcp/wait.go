@@ -1,0 +1,246 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+type waitArgs struct {
+	pace
+	For   []string `json:"for"`
+	All   bool     `json:"all"`
+	Until string   `json:"until"`
+	Since *uint64  `json:"since"`
+}
+
+// waited answers wait.
+type waited struct {
+	Results []*answer `json:"results"`
+	Message string    `json:"message"`
+}
+
+// wait waits for several jobs and sessions at once.
+func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	args, err := decode[waitArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	cond, err := condition(args.Until)
+	if err != nil {
+		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, exit; without it wait waits for the end or a question"), nil
+	}
+	targets := make([]target, len(args.For))
+	for i, ref := range args.For {
+		if targets[i], err = s.find(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	if len(targets) == 1 && cond == nil {
+		if state := doingOf(ctx).req.Params.RequestState; state != "" {
+			if _, err := s.answered(ctx, targets[0].session); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.untilFirst(ctx, targets, cond, &args)
+	out := waited{Results: []*answer{}}
+	ended, budget := 0, max(200, args.budget()/len(targets))
+	var texts []string
+	for i := range targets {
+		a, err := s.targetAnswer(ctx, &targets[i], args.Since, budget)
+		if err != nil {
+			return nil, err
+		}
+		if targets[i].held != "" {
+			a.Message = join(a.Message, targets[i].held)
+		}
+		if !a.going() {
+			ended++
+		}
+		out.Results = append(out.Results, a)
+		texts = append(texts, a.text())
+	}
+	if len(targets) == 1 {
+		if ask := s.ask(ctx, out.Results[0]); ask != nil {
+			return ask, nil
+		}
+	} else {
+		out.Message = fmt.Sprintf("%d of %d ended", ended, len(targets))
+		texts = append(texts, "["+out.Message+"]")
+	}
+	return reply(strings.Join(texts, "\n\n"), out), nil
+}
+
+// target is a job or a session that is waited for.
+type target struct {
+	job     string // empty: the session itself
+	session string
+	held    string // the condition that came true
+}
+
+// find finds what a name means: a session by its name or id, a job by its id, either by a beginning.
+func (s *Server) find(ctx context.Context, ref string) (target, error) {
+	v, sessionErr := s.client(ctx).Session(ref).Info(ctx)
+	if sessionErr == nil && (v.Name == ref || v.ID == ref) {
+		return target{session: v.ID}, nil
+	}
+	j, err := s.client(ctx).Job(ctx, ref, 1)
+	switch {
+	case err == nil:
+		return target{job: j.ID, session: j.Session}, nil
+	case sessionErr == nil:
+		return target{session: v.ID}, nil
+	case gone(err) && gone(sessionErr):
+		return target{}, api.Errorf(api.CodeNotFound, "there is no session and no job %s", quoted(ref))
+	case gone(err):
+		return target{}, sessionErr
+	}
+	return target{}, err
+}
+
+// untilFirst waits until the first target has what is waited for, or all of them, or the time is over.
+func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Condition, args *waitArgs) {
+	ctx, cancel := context.WithTimeout(ctx, args.yield())
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range targets {
+		all.Go(func() {
+			done := s.until(ctx, &targets[i], cond, args)
+			if done && !args.All {
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// until waits for one target, and says whether it came to what is waited for. Errors show in the answer.
+func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
+	if t.job != "" && cond == nil {
+		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield()+time.Second) // ctx ends first
+		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs])
+	}
+	w := api.Wait{TimeoutMS: max(1, args.yield().Milliseconds()), Since: args.Since}
+	if cond != nil {
+		w.Conds = []api.Condition{*cond}
+	} else {
+		w.Conds = []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}
+	}
+	r, err := s.client(ctx).Session(t.session).Wait(ctx, w)
+	if err != nil {
+		return ctx.Err() == nil
+	}
+	if cond != nil {
+		switch {
+		case len(r.Fired) > 0:
+			t.held = "until holds"
+			if r.Fired[0].Match != "" {
+				t.held += ": " + strings.TrimSpace(r.Fired[0].Match)
+			}
+		case r.Outcome == "ended":
+			t.held = "it ended, and until never held"
+		default:
+			t.held = "until does not hold yet"
+		}
+	}
+	return r.Outcome != "timeout"
+}
+
+// targetAnswer is how a target is now.
+func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, budget int) (*answer, error) {
+	if t.job != "" {
+		return s.jobAnswer(ctx, t.job, time.Millisecond, since, budget)
+	}
+	return s.sessionAnswer(ctx, t.session, since, 0, budget)
+}
+
+// condition reads a condition of wait; none is nil.
+func condition(text string) (*api.Condition, error) {
+	if text == "" {
+		return nil, nil
+	}
+	kind, value, _ := strings.Cut(text, "=")
+	c := &api.Condition{Kind: kind}
+	switch kind {
+	case "text", "gone":
+		c.Text = value
+	case "regexp":
+		c.Pattern = value
+	case "quiet":
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 || d > time.Hour {
+			return nil, fmt.Errorf("until %s is no time", quoted(text))
+		}
+		c.QuietMS = d.Milliseconds()
+	case "exit", "prompt", "command", "input", "bell":
+		return c, nil
+	default:
+		return nil, fmt.Errorf("until %s is no condition", quoted(text))
+	}
+	if value == "" {
+		return nil, fmt.Errorf("until %s says not what", quoted(text))
+	}
+	return c, nil
+}
+
+// sessionAnswer is how a session is: its shell's command (0: the newest) or its program, with output after
+// since, else that of the command.
+func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int) (*answer, error) {
+	c := s.client(ctx).Session(ref)
+	v, err := c.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, took: time.Duration(v.Duration) * time.Millisecond}
+	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true}
+	a.Cursor = v.Output.End
+	if v.State == "running" {
+		s.shellAnswer(ctx, c, a, &v, command, &q)
+	} else if v.Signal != "" {
+		a.State = "signalled"
+	}
+	if since != nil {
+		q.From, q.To = *since, 0
+	}
+	if since == nil && q.From >= q.To {
+		return a, nil
+	}
+	return a, s.reread(ctx, a, q)
+}
+
+// shellAnswer puts in what a running session does.
+func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, v *api.Session, command int, q *client.TextQuery) {
+	if v.Shell != nil && v.Shell.Quality != "none" {
+		if done, err := c.Command(ctx, command); err == nil {
+			a.Command, a.took = done.N, time.Duration(done.Duration)*time.Millisecond
+			q.From, q.To = done.Output.Start, done.Output.End
+			if done.State != "running" {
+				a.State, a.ExitCode, a.Signal = "exited", done.ExitCode, done.Signal
+			}
+		} else {
+			a.took = 0
+		}
+		if v.Shell.Phase == "prompt" {
+			a.Message, a.Cwd = "the shell is at its prompt", v.Cwd
+		}
+	}
+	if v.Needs != nil && (v.Shell == nil || v.Shell.Phase != "prompt") {
+		a.needs(v.Needs.Kind)
+		a.ExitCode = nil
+		if a.State == "needs_input" {
+			a.Message = "It waits for input (" + v.Needs.Kind + ")"
+			a.Next = call("input", "session", a.Session, "text", "…", "enter", true)
+		}
+	}
+}

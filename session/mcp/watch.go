@@ -1,0 +1,193 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// watcher tells of changes of what clients subscribed to. It listens to the daemon's events only while
+// somebody has subscribed; a daemon that is replaced is listened to again, and everything that is
+// subscribed counts as changed then, so that nothing is missed.
+type watcher struct {
+	c      *client.Client
+	log    *slog.Logger
+	update func(uri string)
+
+	mu     sync.Mutex
+	uris   map[string]*subscription
+	cancel context.CancelFunc // nil: nobody listens
+	done   chan struct{}
+	closed bool
+}
+
+// subscription is a resource that clients want to be told of.
+type subscription struct {
+	count   int
+	session string // id; empty: of any
+	part    string
+	due     bool // a notice is under way
+}
+
+func newWatcher(c *client.Client, log *slog.Logger, update func(uri string)) *watcher {
+	return &watcher{c: c, log: log, update: update, uris: map[string]*subscription{}}
+}
+
+// maxSubscriptions bounds what is subscribed to at once.
+const maxSubscriptions = 10_000
+
+// add takes a subscription.
+func (w *watcher) add(uri string, s subscription) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	if old := w.uris[uri]; old != nil {
+		old.count++
+		return nil
+	}
+	if len(w.uris) >= maxSubscriptions {
+		return invalidParams("there are %d subscriptions; end some of them", len(w.uris))
+	}
+	s.count = 1
+	w.uris[uri] = &s
+	if w.cancel == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		w.cancel, w.done = cancel, make(chan struct{})
+		go w.listen(ctx, w.done)
+	}
+	return nil
+}
+
+// remove ends one.
+func (w *watcher) remove(uri string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.uris[uri]
+	if s == nil {
+		return
+	}
+	if s.count--; s.count > 0 {
+		return
+	}
+	delete(w.uris, uri)
+	if len(w.uris) == 0 && w.cancel != nil {
+		w.cancel()
+		w.cancel = nil
+	}
+}
+
+// close ends listening, and waits for it.
+func (w *watcher) close() {
+	w.mu.Lock()
+	w.closed = true
+	cancel, done := w.cancel, w.done
+	w.cancel = nil
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel()
+		<-done
+	}
+}
+
+// againAfter is how long a daemon that went away is left alone.
+const againAfter = 200 * time.Millisecond
+
+func (w *watcher) listen(ctx context.Context, done chan struct{}) {
+	defer close(done)
+	first := true
+	for ctx.Err() == nil {
+		err := w.c.EventsWithOutput(ctx, func(e api.Event) error {
+			switch {
+			case e.Kind == "listening" && !first, e.Kind == "lost":
+				w.changed("", "")
+			case e.Session != nil:
+				w.changed(e.Session.ID, e.Kind)
+			}
+			first = false
+			return nil
+		})
+		if ctx.Err() == nil {
+			w.log.Debug("events ended", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(againAfter):
+			}
+		}
+	}
+}
+
+// noticeEvery is how often at most is told of one resource.
+const noticeEvery = 200 * time.Millisecond
+
+// outputKinds are events of what is printed, by the part of a session that they change.
+var outputKinds = map[string]string{"data": "output", "binary": "output", "screen": "screen"}
+
+// changed notes that a session changed (empty: any may have), by an event of a kind.
+func (w *watcher) changed(session, kind string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for uri, s := range w.uris {
+		part, printed := outputKinds[kind]
+		switch {
+		case s.due, session != "" && s.session != "" && s.session != session:
+			continue
+		case session != "" && printed && s.part != part && s.part != "recording":
+			continue
+		case session != "" && s.session == "" && kind != "command":
+			continue
+		}
+		s.due = true
+		time.AfterFunc(noticeEvery, func() {
+			w.mu.Lock()
+			still := w.uris[uri] == s && !w.closed
+			s.due = false
+			w.mu.Unlock()
+			if still {
+				w.update(uri)
+			}
+		})
+	}
+}
+
+// updated tells those who subscribed.
+func (s *Server) updated(uri string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for _, server := range s.levels {
+		if err := server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+			s.o.Log.Debug("tell of a change", "uri", uri, "err", err)
+		}
+	}
+}
+
+// subscribe begins to tell of a resource.
+func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	uri := req.Params.URI
+	if uri == contextURI {
+		return s.watch.add(uri, subscription{})
+	}
+	a, err := parseURI(uri)
+	if err != nil {
+		return invalidParams("%v", err)
+	}
+	v, err := s.client(ctx).Session(a.session).Info(ctx)
+	if err != nil {
+		return invalidParams("%v", err)
+	}
+	return s.watch.add(uri, subscription{session: v.ID, part: a.part})
+}
+
+func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
+	s.watch.remove(req.Params.URI)
+	return nil
+}
