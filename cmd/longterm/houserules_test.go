@@ -25,7 +25,11 @@ var oneWay = []struct {
 		func(s source) bool {
 			return s.literal(func(text string) bool { return text == "/proc" || strings.HasPrefix(text, "/proc/") })
 		},
-		map[string]string{"session/policy/paths.go": "names paths that are judged, and reads none"},
+		map[string]string{
+			"session/policy/paths.go":         "names paths that are judged, and reads none",
+			"session/confine/mounts_linux.go": "mounts one, and reads none",
+			"session/sandbox/rules.go":        "names paths that nobody may write, and reads none",
+		},
 	},
 	{
 		"terminals are asked and told by session/sys", "session/sys",

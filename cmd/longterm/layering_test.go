@@ -34,7 +34,6 @@ var layers = []layer{
 	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
 	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
 	{"/session/confine", []string{"/session/keeper/wire", "/session/sys"}, "what a process puts on itself is known without sessions; every start of a program waits for it"},
-	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},

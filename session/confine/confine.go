@@ -15,6 +15,8 @@ type Spec struct {
 	Executions Executions `json:"executions,omitempty"`
 	// Calls are system calls that are refused, or refused with some arguments.
 	Calls []Call `json:"calls,omitempty"`
+	// Sandbox keeps the program from the rest of the system. nil: nothing does.
+	Sandbox *Sandbox `json:"sandbox,omitempty"`
 }
 
 // Executions says how much it matters that executions are asked about.

@@ -37,11 +37,14 @@ func Enter() {
 
 // run returns only what kept the program from being executed.
 func run(spec Spec, argv, env []string, k keeperEnd) error {
-	p := process{spec: spec, listener: -1, keeper: k.connected}
+	p := process{spec: spec, argv: argv, env: env, listener: -1, keeper: k.connected}
 	for _, s := range steps {
 		if err := s.put(&p); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+	}
+	if spec.Sandbox != nil && spec.Sandbox.Probe {
+		os.Exit(0)
 	}
 	if err := k.handOver(&p); err != nil {
 		return err

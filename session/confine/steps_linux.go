@@ -13,10 +13,11 @@ import (
 
 // process is the one that puts things on itself.
 type process struct {
-	spec     Spec
-	report   Report
-	keeper   bool // somebody is there to take a listener
-	listener int  // -1: none
+	spec      Spec
+	argv, env []string // of the program
+	report    Report
+	keeper    bool // somebody is there to take a listener
+	listener  int  // -1: none
 }
 
 // steps are put on in this order. Each sees to what it is asked for in the spec and returns at once when that is nothing.
@@ -25,7 +26,9 @@ var steps = []struct {
 	name string
 	put  func(*process) error
 }{
-	// namespaces, mounts, Landlock: here
+	{"namespaces", (*process).enterNamespaces},
+	{"capabilities", (*process).dropCapabilities},
+	{"Landlock", (*process).restrictPaths},
 	{"no new privileges", (*process).dropPrivileges},
 	{"system calls", (*process).filterCalls},
 }
@@ -33,7 +36,7 @@ var steps = []struct {
 // dropPrivileges makes setuid programs run as anybody else does: the kernel takes a filter from an ordinary user only
 // then, and a program of another user's would be out of what is put on.
 func (p *process) dropPrivileges() error {
-	if p.spec.Executions == "" && len(p.spec.Calls) == 0 {
+	if p.spec.Executions == "" && len(p.spec.Calls) == 0 && p.spec.Sandbox == nil {
 		return nil
 	}
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

@@ -19,7 +19,7 @@ func place(t *testing.T) Place {
 	}
 	at := Place{Home: root + "/home", Cwd: root + "/home/work", Own: []string{root + "/home/.local/state/longterm"}}
 	for _, d := range []string{
-		"home/work/.git/hooks", "home/work/.git/objects", "home/work/sub/.git/hooks", "home/work/.vscode", "home/.local/state/longterm/sessions",
+		"home/work/src", "home/work/.git/hooks", "home/work/.git/objects", "home/work/sub/.git/hooks", "home/work/.vscode", "home/.local/state/longterm/sessions",
 		"home/.local/state/longterm/sessions/s/shell", "outside", "home/a1", "home/a2",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {

@@ -1,0 +1,339 @@
+package confine
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// Three processes make namespaces:
+//
+//	outside  the one that the keeper started. It has no terminal any more, passes signals on, serves the network that is
+//	         allowed, and ends as the program ends. When it is killed, so are the others.
+//	first    pid 1 of the namespaces. It mounts, starts the program and reaps; with it everything in there ends.
+//	inside   leads a session of its own on the terminal, and becomes the program.
+
+// ServeNetwork answers connections that are made inside, from outside; it is set before Enter. It returns when l is closed.
+var ServeNetwork func(l net.Listener, config json.RawMessage)
+
+// Descriptors of the processes but the outer one, beside 0 to 3.
+const (
+	tieFD = 4 // of first: a socket to the outer process
+	exeFD = 4 // of inside: our own executable
+)
+
+// Messages of first to the outer process.
+const (
+	tieListener = 'N' // with a descriptor: connections to be served
+	tieEnded    = 'X' // with the program's wait status, 4 bytes
+)
+
+// capabilities of first, which makes mounts and switches loopback on.
+var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+
+// enterNamespaces returns in the process that becomes the program, and with an error in any.
+func (p *process) enterNamespaces() error {
+	sb := p.spec.Sandbox
+	if sb == nil || sb.Namespaces == nil {
+		return nil
+	}
+	switch sb.Stage {
+	case outside:
+		return p.standIn()
+	case first:
+		return p.beFirst()
+	}
+	unix.CloseOnExec(exeFD)
+	p.report.Levels = append(p.report.Levels, "userns")
+	return nil
+}
+
+// next are the arguments and environment of the next process.
+func (p *process) next(s stage) (argv, env []string, err error) {
+	spec, sb := p.spec, *p.spec.Sandbox
+	sb.Stage = s
+	if spec.Sandbox = &sb; s == inside { // what is done is not handed on
+		ns := *sb.Namespaces
+		ns.Mounts, ns.Serve = nil, nil
+		sb.Namespaces = &ns
+	}
+	return spec.Command(p.argv, p.env)
+}
+
+// standIn starts the namespaces and ends as the program in them does.
+func (p *process) standIn() error {
+	argv, env, err := p.next(first)
+	if err != nil {
+		return err
+	}
+	tie, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if sys.TerminalOf(0) != "" {
+		signal.Ignore(syscall.SIGHUP)
+		// No leader: it is a terminal that somebody else gave us, and keeps.
+		if err := sys.GiveUpTerminal(0); err != nil && !errors.Is(err, unix.ENOTTY) {
+			return err
+		}
+		signal.Reset(syscall.SIGHUP)
+	}
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals)
+	shim, null, err := p.shimOrNull()
+	if err != nil {
+		return err
+	}
+	users, groups := sys.UserMaps()
+	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	if p.spec.Sandbox.Namespaces.Network {
+		flags |= unix.CLONE_NEWNET
+	}
+	pid, err := syscall.ForkExec(sys.Executable, argv, &syscall.ProcAttr{
+		Files: []uintptr{0, 1, 2, uintptr(shim), uintptr(tie[1])},
+		Env:   env,
+		Sys: &syscall.SysProcAttr{
+			Cloneflags: uintptr(flags), UidMappings: users, GidMappings: groups, GidMappingsEnableSetgroups: os.Geteuid() == 0,
+			AmbientCaps: firstCapabilities, Pdeathsig: syscall.SIGKILL,
+		},
+	})
+	if err != nil {
+		return explainNamespaces(err)
+	}
+	_ = unix.Close(tie[1])
+	_ = unix.Close(wire.ShimFD) // the keeper sees its end when the program is executed
+	for fd := range 3 {
+		_ = unix.Dup3(null, fd, 0)
+	}
+	go func() {
+		for s := range signals {
+			switch s {
+			case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGPIPE, syscall.SIGWINCH, syscall.SIGTTOU, syscall.SIGTTIN:
+			default:
+				_ = syscall.Kill(pid, s.(syscall.Signal))
+			}
+		}
+	}()
+	status := p.follow(tie[0])
+	var ws syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(pid, &ws, 0, nil); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if status == nil { // it did not come to tell
+		status = &ws
+	}
+	endAs(*status)
+	return nil
+}
+
+// shimOrNull is the keeper's socket, or what is in its place for who has none; null is /dev/null.
+func (p *process) shimOrNull() (shim, null int, err error) {
+	if null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil || isSocket(wire.ShimFD) {
+		return wire.ShimFD, null, err
+	}
+	return null, null, nil
+}
+
+// explainNamespaces says what the kernel's refusals mean.
+func explainNamespaces(err error) error {
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return fmt.Errorf("user namespaces are not allowed here (%w): by the container we are in, kernel.unprivileged_userns_clone, or kernel.apparmor_restrict_unprivileged_userns", err)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
+		return fmt.Errorf("there are too many user namespaces (%w); see user.max_user_namespaces", err)
+	case errors.Is(err, unix.EINVAL):
+		return fmt.Errorf("the kernel has no user namespaces (%w)", err)
+	}
+	return err
+}
+
+// follow reads what first says until it ends, and returns how the program ended.
+func (p *process) follow(tie int) (status *syscall.WaitStatus) {
+	buf, oob := make([]byte, 8), make([]byte, 64)
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(tie, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n == 0:
+			return status
+		case buf[0] == tieEnded && n == 5:
+			s := syscall.WaitStatus(binary.LittleEndian.Uint32(buf[1:]))
+			status = &s
+		case buf[0] == tieListener:
+			p.serve(oob[:oobn])
+		}
+	}
+}
+
+// serve has connections served that are made inside.
+func (p *process) serve(oob []byte) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(msgs) != 1 {
+		return
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return
+	}
+	f := os.NewFile(uintptr(fds[0]), "network")
+	defer f.Close()
+	if l, err := net.FileListener(f); err == nil && ServeNetwork != nil {
+		go ServeNetwork(l, p.spec.Sandbox.Namespaces.Serve)
+	}
+}
+
+// endAs ends this process as another ended.
+func endAs(ws syscall.WaitStatus) {
+	if !ws.Signaled() {
+		os.Exit(ws.ExitStatus())
+	}
+	s := ws.Signal()
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // the core is the program's
+	signal.Reset()
+	var dflt [4]uint64 // struct sigaction: SIG_DFL, no flags, no mask
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&dflt)), 0, 8, 0, 0)
+	runtime.KeepAlive(&dflt)
+	_ = syscall.Kill(os.Getpid(), s)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// beFirst mounts, starts the program and reaps until it has ended. It returns with an error only before the start.
+func (p *process) beFirst() error {
+	unix.CloseOnExec(tieFD)
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals) // the kernel gives pid 1 those only that it has asked for
+	exe, err := unix.Open(sys.Executable, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	ns := p.spec.Sandbox.Namespaces
+	if err := makeRoot(ns); err != nil {
+		return err
+	}
+	if ns.Network {
+		if err := p.ownNetwork(); err != nil {
+			return err
+		}
+	}
+	argv, env, err := p.next(inside)
+	if err != nil {
+		return err
+	}
+	if ns.Port > 0 {
+		env = proxied(env, ns.Port)
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	shim, null, err := p.shimOrNull()
+	if err != nil {
+		return err
+	}
+	pid, err := syscall.ForkExec(sys.DescriptorPath(exeFD), argv, &syscall.ProcAttr{
+		Files: []uintptr{0, 1, 2, uintptr(shim), uintptr(exe)},
+		Env:   env,
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: sys.TerminalOf(0) != ""},
+	})
+	if err != nil {
+		return fmt.Errorf("start the program in its namespaces: %w", err)
+	}
+	_ = unix.Close(wire.ShimFD)
+	for fd := range 3 {
+		_ = unix.Dup3(null, fd, 0)
+	}
+	var passing sync.Mutex // of signals, not to who was reaped
+	ended := false
+	go func() {
+		for s := range signals {
+			switch s {
+			case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGPIPE:
+				continue
+			}
+			passing.Lock()
+			if !ended {
+				_ = syscall.Kill(-pid, s.(syscall.Signal))
+			}
+			passing.Unlock()
+		}
+	}()
+	for {
+		var ws syscall.WaitStatus
+		got, err := waitAny(&ws, &passing, &ended, pid)
+		if errors.Is(err, syscall.ECHILD) {
+			os.Exit(notStarted)
+		}
+		if got == pid {
+			msg := binary.LittleEndian.AppendUint32([]byte{tieEnded}, uint32(ws))
+			_ = unix.Sendmsg(tieFD, msg, nil, nil, unix.MSG_NOSIGNAL)
+			os.Exit(0) // the kernel ends the rest
+		}
+	}
+}
+
+// waitAny reaps a process. The program's own is not signalled any more from then on.
+func waitAny(ws *syscall.WaitStatus, passing *sync.Mutex, ended *bool, pid int) (int, error) {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		break
+	}
+	passing.Lock()
+	defer passing.Unlock()
+	got, err := syscall.Wait4(-1, ws, syscall.WNOHANG, nil)
+	*ended = *ended || got == pid
+	return got, err
+}
+
+// ownNetwork switches loopback on, and hands what listens there to the outer process.
+func (p *process) ownNetwork() error {
+	if err := sys.LoopbackUp(); err != nil {
+		return err
+	}
+	ns := p.spec.Sandbox.Namespaces
+	if ns.Port == 0 {
+		return nil
+	}
+	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: ns.Port})
+	if err != nil {
+		return err
+	}
+	f, err := l.File()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(f.Close(), l.Close()) }()
+	return unix.Sendmsg(tieFD, []byte{tieListener}, unix.UnixRights(int(f.Fd())), nil, unix.MSG_NOSIGNAL)
+}
+
+// proxied is an environment that names the proxy.
+func proxied(env []string, port int) []string {
+	at := "127.0.0.1:" + strconv.Itoa(port)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+		env = append(env, name+"=http://"+at)
+	}
+	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
+		env = append(env, name+"=socks5h://"+at)
+	}
+	return append(env, "NO_PROXY=127.0.0.1,localhost,::1", "no_proxy=127.0.0.1,localhost,::1")
+}

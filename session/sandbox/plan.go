@@ -1,0 +1,166 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/confine"
+)
+
+// Have is what can be had on this machine.
+type Have struct {
+	Landlock int              // version of its ABI; 0: none
+	Userns   error            // nil: namespaces can be had
+	Tool     map[Level]string // paths of programs for other levels
+}
+
+// Report says what is in force. It is what doors show.
+type Report struct {
+	Profile string   `json:"profile"`
+	Level   Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
+	Network Network  `json:"network" enum:"off,on,hosts"`
+	Hosts   []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Holds   []string `json:"holds" doc:"what is kept from the program"`
+	NotHeld []string `json:"not_held" doc:"what is not, at this level"`
+	Rules   *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
+}
+
+// LevelError says that a level cannot be had, or cannot hold what a profile wants.
+type LevelError struct {
+	Level Level
+	Why   string
+	What  string
+}
+
+func (e *LevelError) Error() string {
+	return fmt.Sprintf("the sandbox level %s cannot be had: %s", e.Level, e.Why)
+}
+
+// Hint says what to do.
+func (e *LevelError) Hint() string { return e.What }
+
+// Choose is the level that a profile gets: the one it requires, or the strongest there is.
+func (p *Profile) Choose(have Have) (Level, error) {
+	if p.Level != "" {
+		return p.Level, have.can(p.Level, p)
+	}
+	err := have.can(Userns, p)
+	if err == nil {
+		return Userns, nil
+	}
+	if err2 := have.can(Landlock, p); err2 != nil {
+		return "", fmt.Errorf("%w; %w", err, err2)
+	}
+	return Landlock, nil
+}
+
+// can says why a level cannot hold a profile here.
+func (h Have) can(l Level, p *Profile) error {
+	no := func(why, what string) error { return &LevelError{l, why, what} }
+	switch l {
+	case Userns:
+		if h.Userns != nil {
+			return no(h.Userns.Error(), `allow user namespaces, or take level = "landlock"; nothing was started`)
+		}
+	case Landlock:
+		switch {
+		case h.Landlock < 3:
+			return no(fmt.Sprintf("the kernel has version %d of Landlock, and 3 is needed", h.Landlock), "take a kernel from 6.2 on with lsm=landlock; nothing was started")
+		case p.Network == NetworkHosts:
+			return no("Landlock cannot keep a program to a list of hosts", `take level = "userns", or network = "off"; nothing was started`)
+		}
+	default:
+		if h.Tool[l] == "" {
+			return no("there is no program "+string(l), "install it, or take another level; nothing was started")
+		}
+		if l == Bwrap && p.Network == NetworkHosts || (l == Docker || l == Podman) && p.Network == NetworkHosts {
+			return no("a list of hosts is held by level userns only", `take level = "userns"; nothing was started`)
+		}
+	}
+	return nil
+}
+
+// ProxyPort is where the proxy listens on a sandbox's loopback.
+const ProxyPort = 3128
+
+// Serve is what the process that serves a sandbox's network is told.
+type Serve struct {
+	Session string   `json:"session"`
+	Hosts   []string `json:"hosts"`
+	Ask     string   `json:"ask,omitempty"` // socket of the daemon that is asked about others
+	Token   string   `json:"token,omitempty"`
+}
+
+// Confine puts rules into a spec, at a level whose restrictions a process puts on itself.
+func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
+	spec.Calls = append(spec.Calls, r.calls(l)...)
+	sb := &confine.Sandbox{Powerless: true}
+	switch l {
+	case Landlock:
+		sb.Landlock = &confine.Landlock{
+			Read: r.Read, Write: r.Write, Except: r.Hide, Keep: r.Protect, Needed: r.Needed, Kept: r.Kept, Scoped: true,
+		}
+	case Userns:
+		ns := &confine.Namespaces{Network: r.Network != NetworkOn, Whole: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts()}
+		if r.Network == NetworkHosts {
+			var err error
+			serve.Hosts = r.Hosts
+			if ns.Serve, err = json.Marshal(serve); err != nil {
+				return err
+			}
+			ns.Port = ProxyPort
+		}
+		sb.Namespaces, sb.Landlock = ns, &confine.Landlock{Scoped: true}
+	default:
+		return &LevelError{l, "it is no level that a process puts on itself", "take landlock or userns"}
+	}
+	spec.Sandbox = sb
+	return nil
+}
+
+// mounts are rules as mounts: what is inside of another comes after it, and of two at one path the stricter one.
+func (r *Rules) mounts() []confine.Mount {
+	order := map[confine.MountKind]int{confine.MountTmp: 0, confine.MountRead: 1, confine.MountWrite: 2, confine.MountHide: 3}
+	var all []confine.Mount
+	add := func(k confine.MountKind, paths ...string) {
+		for _, p := range paths {
+			all = append(all, confine.Mount{Kind: k, Path: p})
+		}
+	}
+	if r.Tmp {
+		add(confine.MountTmp, "/tmp", "/var/tmp")
+	}
+	for _, p := range r.Read {
+		if p != "/" && !inAny(p, r.Hide) {
+			add(confine.MountRead, p)
+		}
+	}
+	add(confine.MountWrite, r.Write...)
+	for _, p := range r.Protect {
+		if !inAny(p, r.Hide) {
+			add(confine.MountRead, p)
+		}
+	}
+	whole := slices.Contains(r.Read, "/")
+	for i, p := range r.Hide {
+		seen := whole || inAny(p, r.Read) || inAny(p, r.Write)
+		if seen && !inAny(p, append(slices.Clone(r.Hide[:i]), r.Hide[i+1:]...)) && !(r.Tmp && (Inside(p, "/tmp") || Inside(p, "/var/tmp"))) {
+			add(confine.MountHide, p)
+		}
+	}
+	add(confine.MountRead, r.Needed...)
+	add(confine.MountWrite, r.Kept...)
+	slices.SortStableFunc(all, func(a, b confine.Mount) int {
+		if a.Path == b.Path {
+			return order[a.Kind] - order[b.Kind]
+		}
+		return strings.Compare(a.Path+"/", b.Path+"/")
+	})
+	return all
+}
+
+func inAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return Inside(path, d) })
+}

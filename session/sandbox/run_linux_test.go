@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/confine"
+)
+
+// here is what this machine has.
+func here() Have { return Have{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces()} }
+
+// eachLevel runs a test at the levels that a process puts on itself.
+func eachLevel(t *testing.T, f func(t *testing.T, l Level)) {
+	for _, l := range []Level{Landlock, Userns} {
+		t.Run(string(l), func(t *testing.T) {
+			if err := here().can(l, &Profile{}); err != nil {
+				t.Skip(err)
+			}
+			f(t, l)
+		})
+	}
+}
+
+// runIn runs a command under rules and returns what it printed and its exit status.
+func runIn(t *testing.T, r *Rules, l Level, argv ...string) (out string, code int) {
+	t.Helper()
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		t.Skip(err)
+	}
+	spec := confine.Spec{Path: path}
+	if err := r.Confine(&spec, l, Serve{}); err != nil {
+		t.Fatal(err)
+	}
+	args, env, err := spec.Command(argv, append(os.Environ(), "HOME="+r.Home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	cmd := &exec.Cmd{Path: exe, Args: args, Env: env, Dir: r.Cwd, Stdout: &b, Stderr: &b, WaitDelay: time.Minute}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String()), cmd.ProcessState.ExitCode()
+}
+
+func resolve(t *testing.T, name string, at Place) *Rules {
+	t.Helper()
+	p, ok := Builtin(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	r, err := p.Resolve(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// FEATURES: R67
+func TestWorkspace(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		at := place(t)
+		r := resolve(t, "workspace", at)
+		out, code := runIn(t, r, l, "sh", "-c", "echo hello; pwd; echo x > src/new; cat src/new; echo $$; exit 3")
+		if code != 3 || !strings.HasPrefix(out, "hello\n"+r.Cwd+"\nx\n") {
+			t.Errorf("%d: %s", code, out)
+		}
+		if b, err := os.ReadFile(filepath.Join(at.Cwd, "src/new")); err != nil || string(b) != "x\n" {
+			t.Errorf("%q, %v", b, err)
+		}
+		out, code = runIn(t, r, l, "sh", "-c", "kill -TERM $$; sleep 10")
+		if code != -1 {
+			t.Errorf("a program that a signal ends: %d %s", code, out)
+		}
+	})
+}

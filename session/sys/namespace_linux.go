@@ -1,0 +1,84 @@
+package sys
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Executable is the path by which this process executes its own program again, whatever became of its file.
+const Executable = "/proc/self/exe"
+
+// DescriptorPath is the path of an open file, for calls that take none.
+func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// TerminalOf is the path of the terminal that a descriptor is of; empty: it is none.
+func TerminalOf(fd int) string {
+	if _, err := unix.IoctlGetTermios(fd, getTermios); err != nil {
+		return ""
+	}
+	path, err := os.Readlink(DescriptorPath(fd))
+	if err != nil || !strings.HasPrefix(path, "/dev/") {
+		return ""
+	}
+	return path
+}
+
+// GiveUpTerminal has this process, the leader of a session, lead one without a terminal: another process can take it
+// then. The caller ignores SIGHUP, which the kernel sends to the foreground group.
+func GiveUpTerminal(fd int) error {
+	if err := unix.IoctlSetInt(fd, unix.TIOCNOTTY, 0); err != nil {
+		return fmt.Errorf("give the terminal up: %w", err)
+	}
+	return nil
+}
+
+// LoopbackUp switches the loopback interface of this network namespace on.
+func LoopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	req, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
+		return fmt.Errorf("switch loopback on: %w", err)
+	}
+	return nil
+}
+
+// UserMaps are mappings for a user namespace in which everybody is who they are outside, as far as this process may
+// make them: all users for one with privileges, else its own alone.
+func UserMaps() (users, groups []syscall.SysProcIDMap) {
+	if os.Geteuid() == 0 {
+		users, groups = idMap("uid_map"), idMap("gid_map")
+	}
+	if len(users) == 0 || len(groups) == 0 {
+		users = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
+		groups = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+	}
+	return users, groups
+}
+
+// idMap reads which ids there are in this process's user namespace.
+func idMap(name string) (maps []syscall.SysProcIDMap) {
+	text, err := os.ReadFile("/proc/self/" + name)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		var first, outside, count int
+		if _, err := fmt.Sscan(line, &first, &outside, &count); err == nil && count > 0 {
+			maps = append(maps, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: count})
+		}
+	}
+	return maps
+}
