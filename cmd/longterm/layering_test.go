@@ -63,7 +63,7 @@ var layers = []layer{
 	{"/session/internal/echo", []string{"/session/shell", "/vterm"}, "what a terminal shows of what is typed is told without a session"},
 	{"/session/evidence", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
 	{"/session/keeper/launch", []string{"/session/sys"}, "how a keeper is started is all that clients link of it"},
-	{"/session/daemon/events", []string{"/session/api", "/session/output"}, "what goes out to many knows no session"},
+	{"/session/daemon/events", []string{"/session/actor", "/session/api", "/session/output"}, "what goes out to many knows no session"},
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }
 
