@@ -24,6 +24,7 @@ func init() { // a table that its own functions refer to
 		"new":        always(newHere),
 		"pick":       always(openPicker),
 		"next-alert": always(goToAlert),
+		"approvals":  always(openApprovals),
 		"kill":       always(askKill),
 		"close":      always(closePane),
 		"restart":    always(restart),
@@ -101,7 +102,7 @@ func (v *viewer) command(k input.Key) {
 
 // emptyKey does what a key asks for while there is no session.
 func (v *viewer) emptyKey(k input.Key) {
-	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette", "prompt", "shell"}, a) {
+	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette", "prompt", "shell", "approvals"}, a) {
 		actions[a](v, k)
 	}
 }

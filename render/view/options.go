@@ -28,6 +28,7 @@ type Options struct {
 	Home      string
 	History   copymode.History
 	Steward   Steward
+	Approver  Approver
 	Layouts   Layouts
 	Clipboard Clipboard
 	Footer    Footer

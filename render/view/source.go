@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
@@ -29,6 +30,11 @@ type Steward interface {
 	Rename(ctx context.Context, id, name string) error
 	// SizeBy says whose size the session takes: latest, largest, smallest, fixed.
 	SizeBy(ctx context.Context, id, policy string) error
+}
+
+// Approver hands on what a person answers to those who ask for an approval.
+type Approver interface {
+	Answer(ctx context.Context, ids []string, r overlays.Reply) error
 }
 
 // Layouts keeps arrangements of panes by name.

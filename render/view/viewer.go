@@ -44,6 +44,7 @@ type viewer struct {
 	reported string          // the session that was told it has the focus
 	typedTo  map[string]bool // sessions that keys were sent to
 	mute     map[string]bool // sessions whose size the viewer does not ask for
+	answered map[string]bool // approvals whose answer is on its way
 	layouts  layoutKeeper
 	pacer    framePacer
 }
@@ -76,7 +77,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
-		typedTo: map[string]bool{}, mute: map[string]bool{},
+		typedTo: map[string]bool{}, mute: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
@@ -201,8 +202,11 @@ func (v *viewer) update(u model.Update, ok bool) error {
 		v.after(bars.AwayTime, func() {}) // to be told then
 	}
 	first := !v.m.Loaded
-	bells := v.rung()
+	bells, asked := v.rung(), v.m.Approvals
 	v.m.Update(u, v.o.Now())
+	if u.Away == "" && !first {
+		v.askings(asked)
+	}
 	if first && v.m.Loaded {
 		v.restoreTheme(v.layouts.restore())
 	}

@@ -125,7 +125,8 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 	case !s.Model.Loaded:
 		return whole(" looking for sessions…", th.BarDim)
 	case all == 0 && len(s.Model.Tabs) == 1:
-		return whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
+		left, _, _ = whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
+		return left, approvalSegments(th, s, width), th.Bar
 	}
 	left = append(b.tabSegments(th, s.Model), flagSegments(th, s.Model)...)
 	hint := " " + s.Keys.PrefixName + ": commands, then " + s.Keys.PrefixLabel("help") + ": help"
@@ -145,7 +146,20 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 	} else {
 		right = append(right, segment{hint + " ", th.BarDim})
 	}
-	return left, append(alertSegments(th, s, width), right...), th.Bar
+	return left, append(append(approvalSegments(th, s, width), alertSegments(th, s, width)...), right...), th.Bar
+}
+
+// approvalSegments tell how many approvals wait.
+func approvalSegments(th *theme.Theme, s *State, width int) []segment {
+	n := len(s.Model.Approvals)
+	if n == 0 {
+		return nil
+	}
+	text := fmt.Sprintf(" ! %d ", n)
+	if width >= wideBar {
+		text = fmt.Sprintf(" ! %d to approve (%s) ", n, s.Keys.Chord("approvals"))
+	}
+	return []segment{{text, th.Alarm}}
 }
 
 func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {

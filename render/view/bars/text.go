@@ -54,6 +54,10 @@ const wordyStatus = 100
 func StateText(s *model.Session, width int) string {
 	wide := width >= Wide
 	switch {
+	case s.Needs == model.NeedsApproval && s.Wants() && wide:
+		return "! needs approval"
+	case s.Needs == model.NeedsApproval && s.Wants():
+		return "!"
 	case s.Wants() && wide:
 		return "? needs " + s.Needs
 	case s.Wants():

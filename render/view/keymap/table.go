@@ -30,6 +30,7 @@ var Prefix = []Row{
 	{"new", []string{"n"}, Sessions, "new", "start a session in the focused one's directory", ""},
 	{"pick", []string{"p"}, Sessions, "pick", "pick a session from a list, with a live preview", ""},
 	{"next-alert", []string{"a"}, Sessions, "alert", "go to the next session that wants attention", ""},
+	{"approvals", []string{"A"}, Sessions, "approve", "what waits for your approval: allow or reject it", ""},
 	{"kill", []string{"x"}, Sessions, "kill", "kill the session (asks)", ""},
 	{"close", []string{"c"}, Sessions, "close", "take the pane away; the session goes on", ""},
 	{"restart", []string{"R"}, Sessions, "again", "start an ended session again", ""},

@@ -18,6 +18,7 @@ const (
 	AlertBell
 	AlertFailed
 	AlertNeeds
+	AlertApproval
 )
 
 // Sign marks sessions and tabs.
@@ -26,9 +27,11 @@ func (k AlertKind) Sign() string { return signs[k] }
 // Words say what happened.
 func (k AlertKind) Words() string { return words[k] }
 
-var signs = [...]string{AlertNone: "", AlertFinished: "✓", AlertBell: "♪", AlertFailed: "✗", AlertNeeds: "?"}
+var signs = [...]string{AlertNone: "", AlertFinished: "✓", AlertBell: "♪", AlertFailed: "✗", AlertNeeds: "?", AlertApproval: "!"}
 
-var words = [...]string{AlertNone: "", AlertFinished: "finished", AlertBell: "rang the bell", AlertFailed: "failed", AlertNeeds: "needs input"}
+var words = [...]string{AlertNone: "", AlertFinished: "finished", AlertBell: "rang the bell", AlertFailed: "failed", AlertNeeds: "needs input",
+	AlertApproval: "needs approval",
+}
 
 // DefaultLong is how long a command runs whose end is told, unless the person says.
 const DefaultLong = 3 * time.Second
@@ -51,7 +54,8 @@ func (m *Model) notice(now []Session, at time.Time) {
 				m.GoTo(s.ID)
 			}
 		}
-		if a := m.Alerts[s.ID]; a.Kind == AlertNeeds && !s.Wants() { // it was answered elsewhere
+		a := m.Alerts[s.ID].Kind
+		if a == AlertNeeds && !s.Wants() || a == AlertApproval && s.Needs != NeedsApproval { // it was answered elsewhere
 			delete(m.Alerts, s.ID)
 		}
 	}
@@ -60,7 +64,7 @@ func (m *Model) notice(now []Session, at time.Time) {
 // worth is the alert, or none where the person wants none of it.
 func (a *Alerts) worth(kind AlertKind) AlertKind {
 	switch {
-	case kind == AlertNeeds && a.NoInput, kind == AlertBell && a.NoBell,
+	case (kind == AlertNeeds || kind == AlertApproval) && a.NoInput, kind == AlertBell && a.NoBell,
 		(kind == AlertFinished || kind == AlertFailed) && a.NoCommand:
 		return AlertNone
 	}
@@ -69,7 +73,9 @@ func (a *Alerts) worth(kind AlertKind) AlertKind {
 
 func change(old, s *Session, now time.Time, long time.Duration) AlertKind {
 	switch {
-	case s.Wants() && !old.Wants():
+	case s.Needs == NeedsApproval && old.Needs != NeedsApproval:
+		return AlertApproval
+	case s.Wants() && s.Needs != NeedsApproval && (!old.Wants() || old.Needs == NeedsApproval):
 		return AlertNeeds
 	case old.State == StateRunning && s.State != StateRunning:
 		return outcome(s.Failed())

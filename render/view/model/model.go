@@ -10,7 +10,9 @@ import (
 // Model is everything that is shown. The viewer's goroutine owns it.
 type Model struct {
 	Sessions  []Session
-	Loaded    bool   // sessions were heard of
+	Loaded    bool       // sessions were heard of
+	Approvals []Approval // that wait, the oldest first
+	Ended     []Ended
 	Away      string // why the source is away
 	AwaySince time.Time
 	Only      []string        // ids to show; empty: all
@@ -50,6 +52,7 @@ func (m *Model) Update(u Update, now time.Time) {
 		m.notice(u.Sessions, now)
 	}
 	m.Sessions, m.Loaded = u.Sessions, true
+	m.Approvals, m.Ended = u.Approvals, u.Ended
 	for i := range m.Sessions {
 		s := &m.Sessions[i]
 		if s.State == StateRunning {

@@ -20,7 +20,7 @@ type Session struct {
 	Since      time.Time // when the phase began
 	LastExit   *int      // status of the shell's last command, where it is known
 	FullScreen bool      // a program has the whole screen
-	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt; empty: nothing
+	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt, approval; empty: nothing
 	Progress   *Progress
 	Due        time.Time // when what runs will be done; zero: unknown
 	Errors     int       // counted in what it prints
@@ -69,6 +69,8 @@ func (s *Session) Wants() bool {
 
 // Update is the state of all sessions.
 type Update struct {
-	Sessions []Session
-	Away     string // why the source cannot be reached; then Sessions says nothing
+	Sessions  []Session
+	Approvals []Approval // that wait, the oldest first
+	Ended     []Ended    // the newest of those that do not
+	Away      string     // why the source cannot be reached; then Sessions says nothing
 }

@@ -1,8 +1,8 @@
 // Package prompt is the line that a person types into at the foot of the viewer: messages,
-// shell commands, slash commands, and answers to approvals.
+// shell commands and slash commands.
 //
 //	tcell events ── Event ──→ editor (line, undo, history, completion, search) ──→ Actions
-//	what happened (Output, Finished, Ask) ──→ blocks and approvals above the line
+//	what happened (Output, Finished) ──→ blocks above the line
 //	Height, Draw ──→ Canvas
 //
 // A Prompt is a pure machine: it starts nothing, reads no clock and draws on what it is
@@ -11,7 +11,7 @@
 //
 // As a footer of the viewer: its Height is Height's; its Draw is Draw on the surface it is
 // given, and the cursor put where Draw says; its Key does what Press returns; its Mouse is
-// Mouse; what is pasted goes to Paste as a whole. After Output, Finished, Ask and Show the
+// Mouse; what is pasted goes to Paste as a whole. After Output, Finished and Show the
 // viewer has to draw once more.
 //
 // Positions in text are byte offsets between grapheme clusters; a pasted text's

@@ -44,9 +44,8 @@ type appearance struct {
 }
 
 var modes = [...]appearance{
-	Normal:    {"", "> ", "Enter: send  !: shell  /: commands  Esc: leave", tcell.ColorDefault},
-	Approving: {"APPROVAL", "? ", "1-4, or arrows and Enter  Esc: no", tcell.ColorPurple},
-	Shell:     {"SHELL", "[SHELL] $ ", "Enter: run  Tab: complete  Esc: leave", tcell.ColorOlive},
+	Normal: {"", "> ", "Enter: send  !: shell  /: commands  Esc: leave", tcell.ColorDefault},
+	Shell:  {"SHELL", "[SHELL] $ ", "Enter: run  Tab: complete  Esc: leave", tcell.ColorOlive},
 }
 
 // span is text of one style.
@@ -113,11 +112,11 @@ func luminance(r, g, b int32) float64 {
 // Height is how many rows it would like to have, at most so many.
 func (p *Prompt) Height(width, most int) int {
 	in, _, _ := p.inputRows(width)
-	n := 1 + len(in) + len(p.panelRows()) + len(p.choice.rows(width)) + len(p.out.rows(width, &p.colors))
+	n := 1 + len(in) + len(p.choice.rows(width)) + len(p.out.rows(width, &p.colors))
 	return max(min(n, most), min(2, most))
 }
 
-// Draw fills an area: what commands printed, approvals, candidates and the line, below a
+// Draw fills an area: what commands printed, candidates and the line, below a
 // bar. It says where the cursor is; negative: hidden.
 func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 	if w < 1 || h < 1 {
@@ -128,7 +127,7 @@ func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 		from := min(max(cy-len(in)+over+1, 0), over)
 		in, cy = in[from:from+len(in)-over], cy-from
 	}
-	above := append(p.panelRows(), p.choice.rows(w)...)
+	above := p.choice.rows(w)
 	above = above[:max(min(len(above), h-1-len(in)), 0)]
 	free := max(h-1-len(in)-len(above), 0)
 	blocks := p.out.rows(w, &p.colors)
@@ -169,12 +168,6 @@ func (p *Prompt) bar(w int) row {
 		text = " " + p.message
 	case p.search != nil:
 		text = " Ctrl-R: older  Enter: use it  Esc: back"
-	case p.answering() && p.approvals[0].reason != nil:
-		text = " Enter: reject  Esc: back to the answers"
-	case p.shell && len(p.approvals) > 0:
-		text = " an approval waits: Ctrl-X shows it "
-	case len(p.approvals) > 0 && !p.answering():
-		text = " Alt-A: answer it  Enter: send the line first"
 	case p.out.running() != nil:
 		text = " Ctrl-C: end the command " + text
 	}
@@ -188,28 +181,18 @@ func (p *Prompt) bar(w int) row {
 	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), p.ground})
 }
 
-// aimed is what is said of a plain line, or of a shell command; empty while an approval
-// has the keys.
+// aimed is what is said of a plain line, or of a shell command.
 func (p *Prompt) aimed(plain, shell string) string {
-	switch {
-	case p.shell:
+	if p.shell {
 		return shell
-	case p.answering():
-		return ""
 	}
 	return plain
 }
 
 // inputRows are the rows of the line and where the cursor is in them.
 func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
-	l, prompt, st := p.editing(), modes[p.Mode()].prompt, p.colors.on(bold, p.colors.accent(p.Mode()))
+	l, prompt, st := &p.line, modes[p.Mode()].prompt, p.colors.on(bold, p.colors.accent(p.Mode()))
 	switch {
-	case p.Mode() == Approving && !p.answering():
-		prompt = modes[Normal].prompt
-	case p.answering() && p.approvals[0].reason != nil:
-		prompt = "why not? "
-	case p.answering():
-		return []row{{{prompt, st}}}, uniseg.StringWidth(prompt), 0
 	case p.search != nil && p.search.fails:
 		prompt = "(nothing older has '" + p.search.query + "') "
 	case p.search != nil:
@@ -277,32 +260,6 @@ func visible(s string, w int) (string, int) {
 		return " ", 1
 	}
 	return s, w
-}
-
-// panelRows are the approval that waits for an answer.
-func (p *Prompt) panelRows() []row {
-	if !p.answering() {
-		return nil
-	}
-	a := p.approvals[0]
-	title := a.Title
-	if n := len(p.approvals); n > 1 {
-		title += fmt.Sprintf("  (1 of %d)", n)
-	}
-	rows := []row{{{title, p.colors.on(bold, p.colors.accent(Approving))}}}
-	for _, d := range a.Details {
-		for _, l := range strings.Split(clean(d), "\n") {
-			rows = append(rows, row{{"  " + l, plain}})
-		}
-	}
-	for i, x := range answers {
-		st, mark := plain, "  "
-		if i == a.at {
-			st, mark = bold, "▸ "
-		}
-		rows = append(rows, row{{fmt.Sprintf("%s%d %s", mark, i+1, x.label), st}})
-	}
-	return rows
 }
 
 // maxChoiceRows bounds the rows of candidates.

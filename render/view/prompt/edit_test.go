@@ -114,8 +114,6 @@ func FuzzEditing(f *testing.F) {
 				p.Event(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModMask(i%5&int(tcell.ModAlt))))
 			case r == 2:
 				p.Paste(keys)
-			case r == 3 && i%2 == 0:
-				p.Ask(Approval{ID: i, Title: keys, Details: []string{keys}})
 			case r == 4 && i%2 == 0:
 				p.Output(p.out.ids, keys)
 			default:

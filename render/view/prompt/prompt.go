@@ -10,11 +10,10 @@ import (
 
 // Action is what the owner of a Prompt shall do.
 type Action struct {
-	Kind   ActionKind
-	ID     int    // of Run and Cancel: the command; of Answer: the approval
-	Text   string // of Run: the line; of Send: the message; of Slash: its arguments; of Answer: why it is rejected
-	Slash  string // name, without the slash
-	Answer Answer
+	Kind  ActionKind
+	ID    int    // of Run and Cancel: the command
+	Text  string // of Run: the line; of Send: the message; of Slash: its arguments
+	Slash string // name, without the slash
 }
 
 // ActionKind says what to do.
@@ -26,7 +25,6 @@ const (
 	Cancel                       // end command ID now
 	Send                         // hand Text to the listeners
 	Slash                        // do a slash command
-	Reply                        // answer approval ID
 	Leave                        // give the keys back to the sessions
 	Warn                         // tell Text: something of the prompt's own failed
 )
@@ -37,7 +35,6 @@ type Mode uint8
 // Modes.
 const (
 	Normal Mode = iota
-	Approving
 	Shell
 )
 
@@ -51,19 +48,18 @@ type Options struct {
 
 // Prompt is the line and what belongs to it. It is not safe for concurrent use.
 type Prompt struct {
-	o         Options
-	line      line
-	shell     bool
-	walk      walk
-	search    *search
-	choice    *choice // completion under way
-	out       transcript
-	approvals []*asked
-	pasting   *strings.Builder // a bracketed paste under way
-	message   string           // until the next key
-	aim       Aim
-	ground    tcell.Style // of the bar
-	colors    colors
+	o       Options
+	line    line
+	shell   bool
+	walk    walk
+	search  *search
+	choice  *choice // completion under way
+	out     transcript
+	pasting *strings.Builder // a bracketed paste under way
+	message string           // until the next key
+	aim     Aim
+	ground  tcell.Style // of the bar
+	colors  colors
 }
 
 // New makes a prompt.
@@ -112,11 +108,8 @@ func (p *Prompt) Busy() bool { return p.out.running() != nil }
 
 // Mode is what keys mean now.
 func (p *Prompt) Mode() Mode {
-	switch {
-	case p.shell:
+	if p.shell {
 		return Shell
-	case len(p.approvals) > 0:
-		return Approving
 	}
 	return Normal
 }
@@ -167,12 +160,12 @@ func (p *Prompt) pastedKey(e *tcell.EventKey) {
 // Paste inserts a text as a whole; a large one is shown as a placeholder.
 func (p *Prompt) Paste(text string) {
 	text = clean(text)
-	if rest, ok := strings.CutPrefix(text, "!"); ok && !p.shell && p.line.text == "" && !p.answering() {
+	if rest, ok := strings.CutPrefix(text, "!"); ok && !p.shell && p.line.text == "" {
 		p.shell, text = true, rest
 	}
 	p.endCompletion()
 	p.walk.on = false
-	l := p.editing()
+	l := &p.line
 	l.save(false)
 	l.insert(l.pastes.shorten(text))
 }
@@ -204,9 +197,6 @@ func (p *Prompt) press(name, text string) []Action {
 	}
 	if p.search != nil && p.searchKey(name, text) {
 		return nil
-	}
-	if p.answering() {
-		return p.approvalKey(name, text)
 	}
 	if p.choice != nil && p.choiceKey(name) {
 		return nil
@@ -240,7 +230,6 @@ func init() { // the table and what it calls refer to each other
 		"Tab":    quietly((*Prompt).complete),
 		"C-r":    quietly((*Prompt).beginSearch),
 		"C-d":    (*Prompt).endOrDelete,
-		"M-a":    quietly((*Prompt).turn),
 		"C-l":    quietly(func(p *Prompt) { p.out.clear() }),
 		"PageUp": quietly(func(p *Prompt) { p.out.scrollBy(10) }), "PageDown": quietly(func(p *Prompt) { p.out.scrollBy(-10) }),
 	}

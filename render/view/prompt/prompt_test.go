@@ -92,60 +92,6 @@ func TestCommands(t *testing.T) {
 }
 
 // FEATURES: R80
-func TestApprovals(t *testing.T) {
-	ask := Approval{ID: 7, Title: "build wants to run a command", Details: []string{"rm -rf build\x1b[31m"}}
-	for _, c := range []struct {
-		keys string
-		want []Action
-	}{
-		{"1", []Action{{Kind: Reply, ID: 7, Answer: Once}}},
-		{"2", []Action{{Kind: Reply, ID: 7, Answer: Session}}},
-		{"3", []Action{{Kind: Reply, ID: 7, Answer: Always}}},
-		{"4<Enter>", []Action{{Kind: Reply, ID: 7, Answer: Reject}}},
-		{"4not nowx<Backspace><Enter>", []Action{{Kind: Reply, ID: 7, Answer: Reject, Text: "not now"}}},
-		{"4no<Esc>1", []Action{{Kind: Reply, ID: 7, Answer: Once}}},
-		{"<Enter>", []Action{{Kind: Reply, ID: 7, Answer: Once}}},
-		{"<Down><Down><Enter>", []Action{{Kind: Reply, ID: 7, Answer: Always}}},
-		{"<Up><Enter>why<Enter>", []Action{{Kind: Reply, ID: 7, Answer: Reject, Text: "why"}}},
-		{"<Esc>", []Action{{Kind: Reply, ID: 7, Answer: Reject}}},
-		{"9xyz", nil},
-	} {
-		p := New(Options{})
-		p.Ask(ask)
-		if p.Mode() != Approving {
-			t.Error("it does not look like an approval")
-		}
-		if got := press(t, p, c.keys); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %+v", c.keys, got)
-		}
-	}
-	p := New(Options{})
-	press(t, p, "half a message")
-	p.Ask(ask)
-	p.Ask(Approval{ID: 8, Title: "another"})
-	if got := press(t, p, "1<Left><Delete>"); got != nil {
-		t.Errorf("typing a line answers: %+v", got)
-	}
-	s := screen(t, p, 50, 12)
-	press(t, p, "<M-a>")
-	s += screen(t, p, 50, 12)
-	press(t, p, "4because")
-	s += screen(t, p, 50, 12)
-	press(t, p, "<Esc><C-x>")
-	if p.Mode() != Shell {
-		t.Error("shell mode does not come before an approval")
-	}
-	s += screen(t, p, 50, 12)
-	press(t, p, "<C-x>1")
-	p.Settled(8)
-	if p.Text() != "half a message" || p.Mode() != Normal {
-		t.Errorf("afterwards: %q", p.Text())
-	}
-	s += screen(t, p, 50, 12)
-	golden(t, "approvals", s)
-}
-
-// FEATURES: R80
 func TestPaste(t *testing.T) {
 	p := New(Options{})
 	big := strings.Repeat("a line\n", 123)

@@ -54,12 +54,7 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	v.follow(session)
 	th := s.Theme()
 	v.p.Wear(th.Bar)
-	v.p.Tint(func(l prompt.Mode) tcell.Color {
-		if l == prompt.Approving {
-			return th.Wants
-		}
-		return th.Warn
-	})
+	v.p.Tint(func(prompt.Mode) tcell.Color { return th.Warn })
 	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
 		s.Cursor(x, y)
 	}

@@ -1,0 +1,153 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/overlays"
+)
+
+// approver plays those who ask.
+type approver struct {
+	answers chan string
+	fails   bool
+}
+
+func (a *approver) Answer(_ context.Context, ids []string, r overlays.Reply) error {
+	if a.fails {
+		return errors.New("the daemon is away")
+	}
+	a.answers <- fmt.Sprint(ids, " ", r.Answer)
+	return nil
+}
+
+func approval(id string) model.Approval {
+	return model.Approval{ID: id, Who: "agent claude", Session: "b", Name: "b", What: "git push " + id, Group: "push", Asked: epoch, Count: 1}
+}
+
+// ask makes these the approvals that wait. Session b is the one in which they do.
+func (b *bench) ask(ended []model.Ended, list ...model.Approval) {
+	b.t.Helper()
+	s := running("b")
+	if len(list) > 0 {
+		s.Needs = model.NeedsApproval
+	}
+	b.apply(model.Update{Sessions: []model.Session{running("a"), s}, Approvals: list, Ended: ended})
+	b.settle()
+}
+
+// An approval that comes is told of and takes no keys: they go on to the session. The panel is asked for.
+//
+// FEATURES: R63 R80
+func TestApprovals(t *testing.T) {
+	a := &approver{answers: make(chan string, 9)}
+	b := newBench(t, 100, 24, Options{Approver: a})
+	b.ask(nil)
+	b.keys("^A")
+	b.shows("nothing waits for your approval")
+	b.keys("^1")
+	b.ask(nil, approval("A1"))
+	b.shows("agent claude asks: git push A1  (Ctrl-Space A)")
+	b.keys("1")
+	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "1" {
+		t.Errorf("the key went elsewhere: %+v", in)
+	}
+	b.shows("! 1 to approve (Ctrl-Space A)", "! b needs approval", "! needs approval")
+	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
+	b.shows("2 commands wait for your approval")
+
+	b.keys("^A")
+	b.shows("Approval A1", "1 of 3", "git push A1")
+	b.streams["a"].none(t)
+	b.keys("1")
+	b.call()
+	if got := <-a.answers; got != "[A1] once" {
+		t.Errorf("answered: %s", got)
+	}
+	b.shows("A1: allowed once", "Approval A2")
+	b.keys("a")
+	b.keys("1")
+	b.call()
+	if got := <-a.answers; got != "[A2 A3] once" {
+		t.Errorf("answered: %s", got)
+	}
+	b.shows("2 approvals: allowed once")
+	if b.over != nil {
+		t.Error("the panel is open, with nothing in it")
+	}
+	b.ask(nil)
+	if len(b.answered) != 0 || b.m.Alerts["b"].Kind != model.AlertNone {
+		t.Errorf("left over: %v, %v", b.answered, b.m.Alerts)
+	}
+}
+
+// What cannot be answered waits as before; what was answered elsewhere says by whom; Escape answers nothing.
+//
+// FEATURES: R63 R80
+func TestApprovalsWaitOn(t *testing.T) {
+	a := &approver{answers: make(chan string, 9), fails: true}
+	b := newBench(t, 80, 24, Options{Approver: a})
+	b.ask(nil)
+	b.ask(nil, approval("A1"))
+	b.keys("^A1")
+	b.call()
+	b.shows("A1 not answered: the daemon is away")
+	b.keys("^A")
+	b.shows("Approval A1")
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	if b.over != nil || len(b.waiting()) != 1 {
+		t.Error("Escape does more than to close")
+	}
+	b.keys("^A")
+	b.ask([]model.Ended{{ID: "A1", How: "rejected by uid 0: too early"}}, approval("A2"))
+	b.shows("git push A1", "rejected by uid 0: too early; any key goes on")
+	b.keys("x")
+	b.shows("Approval A2")
+	b.ask([]model.Ended{{ID: "A2", How: "allowed once by uid 0"}})
+	b.shows("allowed once by uid 0; any key goes on")
+	b.keys("x")
+	if b.over != nil {
+		t.Error("open with nothing to answer")
+	}
+	if b.apply(model.Update{Away: "gone"}); b.m.Ending("A2") == "" {
+		t.Error("a daemon that is away makes forget")
+	}
+}
+
+// On the smallest terminals the count is told and the panel works; without sessions, too.
+//
+// FEATURES: R63
+func TestApprovalsAtLittle(t *testing.T) {
+	a := &approver{answers: make(chan string, 9)}
+	b := newBench(t, 20, 5, Options{Approver: a})
+	b.apply(model.Update{})
+	b.apply(model.Update{Approvals: []model.Approval{approval("A1")}})
+	b.settle()
+	b.keys("A")
+	b.shows("A1  1/1", "git push A1", "1onc 2ses 3alw 4no")
+	b.keys("2")
+	b.call()
+	if got := <-a.answers; got != "[A1] session" {
+		t.Errorf("answered: %s", got)
+	}
+	b = newBench(t, 80, 24, Options{})
+	b.ask(nil)
+	b.ask(nil, approval("A1"))
+	b.shows("! 1 to approve")
+	b.keys("^A")
+	b.shows("approvals cannot be answered here")
+
+	b = newBench(t, 80, 24, Options{Approver: a, LiveOptions: LiveOptions{Alerts: model.Alerts{NoInput: true}}})
+	b.ask(nil)
+	b.ask(nil, approval("A1"))
+	if slices.Contains([]model.AlertKind{model.AlertApproval, model.AlertNeeds}, b.m.Alerts["b"].Kind) || b.message != "" {
+		t.Errorf("told, though that is not wanted: %q", b.message)
+	}
+	b.shows("! 1 to approve")
+}

@@ -1,0 +1,273 @@
+package overlays
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/layout"
+)
+
+// Sizes of the panel, in cells.
+const (
+	approvalsWidth  = 78
+	approvalsHeight = 20
+	narrowPanel     = 40
+	roomyPanel      = 8 // rows below the title from which on each answer has a row
+)
+
+// Draw draws the approval that is shown: what it is about, as far as there is room, above the answers.
+func (p *Approvals) Draw(s *Screen) {
+	p.refresh()
+	th := s.Theme
+	cols, rows := s.Canvas.Size()
+	w := min(approvalsWidth, cols)
+	text := p.text(w - 2)
+	box := s.box(w, min(approvalsHeight, max(2, rows-1)), p.title(w)) // of one size: what lies below is not drawn anew
+	s.Canvas.HideCursor()
+	inner := layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: box.H - 1}
+	foot := p.footRows(inner.H)
+	p.page = max(0, inner.H-foot)
+	if p.more = len(text) - p.page; p.more > 0 && p.page > 1 {
+		p.page-- // for the row that says so
+	}
+	p.first = min(p.first, max(0, len(text)-p.page))
+	p.more = max(0, len(text)-p.page-p.first)
+	for y := range min(p.page, len(text)) {
+		r := text[p.first+y]
+		st := th.Panel
+		if p.first+y < p.whatRows(w-2) {
+			st = st.Bold(true)
+		}
+		s.Canvas.Text(inner.X+1, inner.Y+y, inner.W-1, r, st)
+	}
+	y := inner.Y + inner.H - foot
+	if p.page > 0 && (p.more > 0 || p.first > 0) && y-inner.Y > p.page {
+		s.Canvas.Text(inner.X+1, y-1, inner.W-1, fmt.Sprintf("… %d more rows: PageDown", p.more), th.PanelKey)
+	}
+	p.drawFoot(s, layout.Rect{X: inner.X, Y: y, W: inner.W, H: foot})
+	p.drawn, p.offered = p.shown.ID, nil
+	for i := range p.all {
+		if p.all[i].Group == p.shown.Group {
+			p.offered = append(p.offered, p.all[i].ID)
+		}
+	}
+}
+
+func (p *Approvals) title(w int) string {
+	if p.shown.ID == "" {
+		return "Approvals"
+	}
+	if w < narrowPanel {
+		return fmt.Sprintf("%s %s %d/%d", p.shown.ID, p.shown.Risk, p.at+1, max(len(p.all), 1))
+	}
+	t := "Approval " + p.shown.ID
+	if n := len(p.all); n > 1 && !p.gone {
+		t += fmt.Sprintf("  %d of %d", p.at+1, n)
+	}
+	if p.shown.Count > 1 {
+		t += fmt.Sprintf("  asked %d times", p.shown.Count)
+	}
+	if p.shown.Risk != "" {
+		t += "  " + p.shown.Risk + " risk"
+	}
+	return t
+}
+
+// footRows is how many rows the answers and what goes with them take, of so many.
+func (p *Approvals) footRows(of int) int {
+	switch {
+	case of < roomyPanel:
+		return 1
+	case p.gone || p.shown.ID == "":
+		return 2
+	case p.line != nil:
+		return 3
+	}
+	return 2 + len(replies)
+}
+
+// text is what is told, in rows of a width.
+func (p *Approvals) text(w int) (rows []string) {
+	if p.shown.ID == "" {
+		return []string{"Nothing waits for your approval."}
+	}
+	for _, r := range p.about() {
+		if r == "" && w < narrowPanel {
+			continue
+		}
+		rows = append(rows, wrap(r, w)...)
+	}
+	return rows
+}
+
+// whatRows is how many of them are the command itself.
+func (p *Approvals) whatRows(w int) int { return len(wrap(p.shown.What, w)) }
+
+func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
+	th := s.Theme
+	put := func(y int, text string, st tcell.Style) { s.Canvas.Text(at.X, at.Y+y, at.W, " "+text, st) }
+	p.area = panelArea{}
+	last := at.H - 1
+	switch {
+	case p.shown.ID == "":
+		put(last, "any key closes", th.PanelKey)
+	case p.gone:
+		how := p.Ending(p.shown.ID)
+		if how == "" {
+			how = "nothing waits for it any more"
+		}
+		put(last, how+"; any key goes on", th.PanelKey)
+	case p.line != nil:
+		p.drawLine(s, at)
+	case at.H == 1:
+		p.drawBrief(s, at)
+	default:
+		for i := range replies {
+			p.drawReply(s, layout.Rect{X: at.X, Y: at.Y + 1 + i, W: at.W, H: 1}, i)
+		}
+		p.area = panelArea{at.X, at.Y + 1, at.W, len(replies)}
+		put(last, p.hint(), th.PanelKey)
+	}
+}
+
+// hint says which keys there are.
+func (p *Approvals) hint() string {
+	h := "↑↓ Enter or 1-4: answer  Esc: later"
+	if len(p.all) > 1 {
+		h += "  ←→: others"
+	}
+	switch n := p.grouped(); {
+	case p.whole:
+		h += "  a: only this one"
+	case n > 1:
+		h += fmt.Sprintf("  a: all %d like this", n)
+	}
+	return h
+}
+
+// drawReply draws an answer with what it would allow.
+func (p *Approvals) drawReply(s *Screen, at layout.Rect, i int) {
+	th := s.Theme
+	st, dim, mark := th.Panel, th.PanelDim, " "
+	if i == p.choice {
+		st, dim, mark = th.PanelSelected, th.PanelSelected, "▸"
+	}
+	label := fmt.Sprintf(" %s %d %s", mark, i+1, replies[i].label)
+	if p.whole {
+		label += fmt.Sprintf(", to all %d", p.grouped())
+	}
+	note := ""
+	switch {
+	case p.cannot(i) != "":
+		st, note = dim, p.cannot(i)
+	case i == 1:
+		note = strings.Join(p.shown.Covers, ", ")
+	case i == replyAlways:
+		note = p.shown.Rule
+	}
+	s.Canvas.Fill(at.X, at.Y, at.W, st)
+	n := min(at.W, canvas.TextWidth(label))
+	s.Canvas.Text(at.X, at.Y, n, label, st)
+	if note != "" && at.W > n+2 {
+		s.Canvas.Text(at.X+n, at.Y, at.W-n, ": "+disclose(note), dim)
+	}
+}
+
+// drawBrief draws the answers in one row.
+func (p *Approvals) drawBrief(s *Screen, at layout.Rect) {
+	x := at.X
+	s.Canvas.Fill(at.X, at.Y, at.W, s.Theme.Panel)
+	for i := range replies {
+		label := fmt.Sprintf("%d%s", i+1, replies[i].brief)
+		if at.W < narrowPanel {
+			label = fmt.Sprintf("%d%.3s", i+1, replies[i].brief)
+		}
+		st := s.Theme.PanelKey
+		if i == p.choice {
+			st = s.Theme.PanelSelected
+		}
+		n := min(canvas.TextWidth(label), at.X+at.W-x)
+		if n <= 0 {
+			return
+		}
+		s.Canvas.Text(x, at.Y, n, label, st)
+		x += n + 1
+	}
+}
+
+// drawLine draws the rule or the reason that is typed, its cursor in sight.
+func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
+	th := s.Theme
+	label, hint := " rule: ", " Enter: allow always by this rule  Esc: back"
+	if p.choice == replyReject {
+		label, hint = " why not? ", " Enter: reject  Esc: back"
+	}
+	y := at.Y
+	if at.H > 1 {
+		y++
+		s.Canvas.Text(at.X, at.Y+at.H-1, at.W, hint, th.PanelKey)
+	}
+	if at.W < narrowPanel {
+		label = label[:strings.IndexAny(label, ":?")+1]
+	}
+	n := canvas.TextWidth(label)
+	room := max(1, at.W-n-1)
+	text, before := p.line.String(), string(p.line.text[:p.line.at])
+	for canvas.TextWidth(before) >= room {
+		_, size := utf8.DecodeRuneInString(before)
+		before, text = before[size:], text[size:]
+	}
+	s.Canvas.Text(at.X, y, n, label, th.PanelKey)
+	s.Canvas.Text(at.X+n, y, at.W-n, text, th.Panel)
+	s.Canvas.ShowCursor(min(at.X+at.W-1, at.X+n+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
+}
+
+// wrap breaks a text into rows of a width, at its newlines and wherever a row is full: of a command not a
+// character may be out of sight.
+func wrap(text string, w int) (rows []string) {
+	w = max(w, 2)
+	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		var b strings.Builder
+		at := 0
+		for _, r := range disclose(l) {
+			n := canvas.TextWidth(string(r))
+			if at+n > w {
+				rows = append(rows, b.String())
+				b.Reset()
+				at = 0
+			}
+			b.WriteRune(r)
+			at += n
+		}
+		rows = append(rows, b.String())
+	}
+	return rows
+}
+
+// disclose writes out what cannot be seen and may deceive: control characters, and those that change the
+// direction of text or have no width.
+func disclose(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

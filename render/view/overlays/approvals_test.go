@@ -1,0 +1,296 @@
+package overlays
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+var asked = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// desk is where approvals wait.
+type desk struct {
+	list    []model.Approval
+	ended   map[string]string
+	answers []string
+}
+
+func (d *desk) panel() *Approvals {
+	return &Approvals{
+		Items:  func() []model.Approval { return slices.Clone(d.list) },
+		Ending: func(id string) string { return d.ended[id] },
+		Answer: func(ids []string, r Reply) {
+			d.answers = append(d.answers, strings.TrimSpace(fmt.Sprint(ids, " ", r.Answer, " ", r.Rule, r.Feedback)))
+			d.end(ids...)
+		},
+		Home: "/home/me", Now: func() time.Time { return asked.Add(90 * time.Second) },
+	}
+}
+
+func (d *desk) end(ids ...string) {
+	d.list = slices.DeleteFunc(d.list, func(a model.Approval) bool { return slices.Contains(ids, a.ID) })
+}
+
+func push(id string) model.Approval {
+	return model.Approval{
+		ID: id, Who: "agent claude", Session: "s1", Name: "build", What: "make && git push", Cwd: "/home/me/src", Group: "push",
+		Commands: []model.Judged{{Text: "make", Verdict: "allow"}, {Text: "git push", Verdict: "ask"}},
+		Why:      "publishes commits", Risk: "high", Covers: []string{"git push …"}, Rule: "allow git push", Asked: asked, Count: 1,
+	}
+}
+
+func remove(id, dir string) model.Approval {
+	return model.Approval{ID: id, Who: "uid 7", What: "rm -rf " + dir, Group: "rm", Asked: asked, Count: 1}
+}
+
+// What the keys answer, and that Escape answers nothing.
+//
+// FEATURES: R63 R80
+func TestApprovalsKeys(t *testing.T) {
+	for _, c := range []struct {
+		keys string
+		want []string
+		open bool
+	}{
+		{"1", []string{"[A1] once"}, false},
+		{"2", []string{"[A1] session"}, false},
+		{"Enter", []string{"[A1] once"}, false},
+		{"Down Enter", []string{"[A1] session"}, false},
+		{"Up Up Enter Enter", []string{"[A1] always allow git push"}, false},
+		{"3", nil, true}, // the rule is shown first
+		{"3 Enter", []string{"[A1] always allow git push"}, false},
+		{"3 C-w C-w C-w l s Enter", []string{"[A1] always ls"}, false},
+		{"3 C-u Enter", nil, true}, // no rule is no answer
+		{"3 Escape 1", []string{"[A1] once"}, false},
+		{"4 Enter", []string{"[A1] reject"}, false},
+		{"4 n o x Backspace Enter", []string{"[A1] reject no"}, false},
+		{"4 1 2 Escape Escape", nil, false},
+		{"Escape", nil, false},
+		{"C-c", nil, false},
+		{"x 5 0 y a", nil, true},
+	} {
+		d := &desk{list: []model.Approval{push("A1")}}
+		s := show(t, 80, 24, d.panel())
+		s.keys(strings.Fields(c.keys)...)
+		if !slices.Equal(d.answers, c.want) || (s.over != nil) != c.open {
+			t.Errorf("%s: answers %q, open %v", c.keys, d.answers, s.over != nil)
+		}
+	}
+}
+
+// What cannot be is not offered: a rule where none can allow it, a session where there is none.
+//
+// FEATURES: R63
+func TestApprovalsThatCannotBe(t *testing.T) {
+	d := &desk{list: []model.Approval{remove("A1", "x")}}
+	s := show(t, 80, 24, d.panel())
+	s.keys("2", "3", "Enter")
+	if d.answers != nil || s.over == nil {
+		t.Errorf("answered: %q", d.answers)
+	}
+	s.shows("there is no session", "no rule can allow it")
+}
+
+// One that ends elsewhere while a person looks at it stays, with how it ended, until a key acknowledges it; that
+// key answers nothing. Nor does one that came before the next one was on the screen.
+//
+// FEATURES: R63 R80
+func TestApprovalsAnsweredElsewhere(t *testing.T) {
+	d := &desk{list: []model.Approval{remove("A1", "x"), push("A2"), push("A3")}, ended: map[string]string{"A1": "allowed once by uid 7"}}
+	p := d.panel()
+	s := show(t, 80, 24, p)
+	s.keys("4", "w", "h", "y")
+	d.end("A1")
+	s.draw()
+	s.shows("rm -rf x", "allowed once by uid 7; any key goes on")
+	s.keys("1")
+	if d.answers != nil {
+		t.Fatalf("the key that acknowledged answered %q", d.answers)
+	}
+	s.shows("make && git push")
+	d.end("A2")
+	p.Key(key(t, "1"))
+	p.Key(key(t, "1")) // not drawn since: neither may answer A3
+	if d.answers != nil {
+		t.Fatalf("answered unseen: %q", d.answers)
+	}
+	s.draw()
+	s.shows("A3", "git push")
+	s.keys("1")
+	if !slices.Equal(d.answers, []string{"[A3] once"}) || s.over != nil {
+		t.Errorf("answers %q", d.answers)
+	}
+	d.list = []model.Approval{push("A4")}
+	p = d.panel()
+	s = show(t, 80, 24, p)
+	d.end("A4")
+	s.draw()
+	s.shows("nothing waits for it any more")
+	if p.Empty() {
+		t.Error("it would be closed before the person knows how it ended")
+	}
+	if s.keys("x"); s.over != nil {
+		t.Error("open with nothing to answer")
+	}
+}
+
+// A hundred askings: those alike are beside each other and can be answered at once, but for those that came
+// after they were counted on the screen.
+//
+// FEATURES: R63
+func TestApprovalsByGroup(t *testing.T) {
+	d := &desk{}
+	for i := range 100 {
+		a := remove(fmt.Sprint("A", i+1), fmt.Sprint("dir", i))
+		if i%4 == 3 {
+			a = push(a.ID)
+		}
+		d.list = append(d.list, a)
+	}
+	p := d.panel()
+	s := show(t, 80, 24, p)
+	s.shows("Approval A1", "1 of 100", "a: all 75 like this", "rm -rf dir0")
+	s.keys("Right", "Right", "Right")
+	s.shows("4 of 100", "rm -rf dir4") // A4 is of the other group
+	s.keys("Tab")
+	s.shows("Approval A4", "76 of 100", "a: all 25 like this")
+	s.keys("a")
+	s.shows("yes, once, to all 25", "a: only this one")
+	d.list = append(d.list, push("A101"))
+	s.done(p.Key(key(t, "1"))) // not drawn since the last one came
+	if len(d.answers) != 1 || strings.Count(d.answers[0], " ") != 25 || strings.Contains(d.answers[0], "A101") {
+		t.Fatalf("answers %q", d.answers)
+	}
+	s.shows("1 of 76", "rm -rf dir0", "a: all 75 like this")
+	s.keys("Tab", "Right", "S-Tab", "a")
+	if len(d.list) != 76 || p.whole {
+		t.Errorf("%d left", len(d.list))
+	}
+	s.shows("Approval A101", "76 of 76")
+}
+
+// What is asked for is told in full, whatever the terminal's size, and nothing in it deceives.
+//
+// FEATURES: R63 R80
+func TestApprovalsDrawn(t *testing.T) {
+	d := &desk{list: []model.Approval{push("A1"), push("A2")}}
+	d.list[0].Count, d.list[0].Started, d.list[0].Instead = 3, "make", "git push --dry-run"
+	all := []string{"make && git push", "? git push", "publishes commits", "--dry-run", "~/src", "build", "agent claude", "1:30 ago", "high"}
+	s := show(t, 80, 24, d.panel())
+	s.shows(append(all, "Approval A1", "1 of 2", "asked 3 times", "started by: make", "2 yes, for this session: git push …", "3 yes, always: allow git push", "Esc: later")...)
+
+	s = show(t, 20, 5, d.panel())
+	s.shows("A1 high 1/2", "1onc 2ses 3alw 4no")
+	seen := s.term.Text()
+	for range 20 {
+		s.keys("PageDown")
+		seen += s.term.Text()
+	}
+	for _, w := range all {
+		if !strings.Contains(seen, strings.Fields(w)[0]) {
+			t.Errorf("%q cannot be seen at 20×5:\n%s", w, seen)
+		}
+	}
+	s.keys("PageUp", "4", "n", "o", "t", " ", "n", "o", "w")
+	s.shows("why not?", "not now")
+	s.keys("Enter", "3")
+	s.shows("rule:", "low git push", "A2 high 1/1")
+	s.keys("C-u")
+	for range 40 {
+		s.keys("x")
+	}
+	if got := s.term.Row(4 - 1); !strings.HasSuffix(got, "xxxx") {
+		t.Errorf("the end of a long rule is out of sight: %q", got)
+	}
+
+	d.list = []model.Approval{{ID: "A9", What: "rm \u202etxt.\u200b \x1b[31m\x9bm\xff\tx\r" + strings.Repeat("y", 200) + " /", Group: "g", Asked: asked}}
+	s = show(t, 80, 24, d.panel())
+	s.shows(`rm \u202etxt.\u200b \x1b[31m`, `\xff\tx\x0d`, "yyy /")
+}
+
+// The mouse picks an answer, and scrolls; a paste answers nothing, and goes into a reason.
+//
+// FEATURES: R80
+func TestApprovalsMouse(t *testing.T) {
+	d := &desk{list: []model.Approval{push("A1"), push("A2")}}
+	d.list[1].What = strings.Repeat("x\n", 100)
+	p := d.panel()
+	s := show(t, 80, 24, p)
+	click := func(x, y int) { s.done(p.Mouse(tcell.NewEventMouse(x, y, tcell.ButtonPrimary, 0), 0)) }
+	p.Paste("1\n")
+	click(5, 0)
+	click(5, p.area.y-1)
+	if d.answers != nil {
+		t.Fatalf("answered %q", d.answers)
+	}
+	click(5, p.area.y+1)
+	if !slices.Equal(d.answers, []string{"[A1] session"}) {
+		t.Errorf("answers %q", d.answers)
+	}
+	s.shows("more rows")
+	first := s.term.Text()
+	s.done(p.Mouse(tcell.NewEventMouse(5, 5, tcell.WheelDown, 0), 0))
+	if s.term.Text() == first || p.first != 1 {
+		t.Error("the wheel does not scroll")
+	}
+	s.done(p.Mouse(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0), 0))
+	click(5, p.area.y+3)
+	s.done(p.Paste("be\ncause"))
+	s.keys("Enter")
+	if len(d.answers) != 2 || d.answers[1] != "[A2] reject because" {
+		t.Errorf("answers %q", d.answers)
+	}
+}
+
+// FuzzApprovals: whatever is asked for, in any terminal, no row is longer than the terminal and nothing that
+// moves its cursor is drawn.
+func FuzzApprovals(f *testing.F) {
+	f.Add("git push \x1b[2J", "agent \u202e", 20, 5, "4no")
+	f.Add("rm -rf \xff\n\n\t", "me", 1, 1, "3x")
+	f.Fuzz(func(t *testing.T, what, who string, cols, rows int, keys string) {
+		cols, rows = max(1, cols%100), max(1, rows%40)
+		d := &desk{list: []model.Approval{{ID: "A1", What: what, Who: who, Why: what, Rule: what, Session: "s", Group: "g", Commands: []model.Judged{{Text: what}, {Text: who}}}}}
+		p := d.panel()
+		s := show(t, cols, rows, p)
+		for _, r := range keys {
+			if s.over != nil {
+				s.done(p.Key(input.Key{Code: r, Text: string(r)}))
+			}
+		}
+		for _, r := range wrap(what, cols) {
+			for _, c := range r {
+				if c < ' ' || c >= 0x7f && c < 0xa0 || unicode.Is(unicode.Cf, c) {
+					t.Fatalf("%q is drawn", r)
+				}
+			}
+		}
+	})
+}
+
+// shows fails unless all of these are on the screen.
+func (d *stage) shows(want ...string) {
+	d.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(d.term.Text(), w) {
+			d.t.Errorf("%q is not on the screen:\n%s", w, d.term.Text())
+		}
+	}
+}
+
+func key(t *testing.T, name string) input.Key {
+	t.Helper()
+	k, err := input.ParseKey(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Text = name
+	return k
+}
