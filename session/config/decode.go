@@ -171,7 +171,7 @@ func (r *Row) take(s *Settings, data any) error {
 			return r.takeList(s, v)
 		}
 	}
-	return fmt.Errorf("this is %s; it has to be %s", typeName(data), r.typeText())
+	return fmt.Errorf("this is %s; it has to be %s", tomldoc.TypeName(data), r.typeText())
 }
 
 func (r *Row) takeList(s *Settings, list []any) error {
@@ -179,7 +179,7 @@ func (r *Row) takeList(s *Settings, list []any) error {
 	for _, v := range list {
 		t, ok := v.(string)
 		if !ok {
-			return fmt.Errorf("the list has %s in it; it has to be %s", typeName(v), r.typeText())
+			return fmt.Errorf("the list has %s in it; it has to be %s", tomldoc.TypeName(v), r.typeText())
 		}
 		texts = append(texts, t)
 	}
@@ -206,22 +206,4 @@ func (r *Row) typeText() string {
 		return r.Allowed()
 	}
 	return r.Allowed() + ", in quotes"
-}
-
-func typeName(data any) string {
-	switch data.(type) {
-	case bool:
-		return "true or false"
-	case int64:
-		return "a number"
-	case float64:
-		return "a number with a fraction"
-	case string:
-		return "a text"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "a table"
-	}
-	return "a date, a time or a number out of range"
 }

@@ -44,7 +44,7 @@ func literalOf(key string, words []string) (string, error) {
 	r := rowOf(key)
 	if r == nil {
 		if n := strings.Count(key, "."); strings.HasPrefix(key, "keys.") && n == 1 || strings.HasPrefix(key, "themes.") && n == 2 {
-			return quoteTOML(strings.Join(words, " ")), nil
+			return tomldoc.Quote(strings.Join(words, " ")), nil
 		}
 		_, err := Empty("").Value(key)
 		if strings.HasPrefix(key, "matchers") {
@@ -65,7 +65,7 @@ func literalOf(key string, words []string) (string, error) {
 		return "", fmt.Errorf("%s: %w", key, err)
 	}
 	if r.Kind == Bytes || r.Kind == Duration { // in the words of the user
-		return quoteTOML(strings.TrimSpace(words[0])), nil
+		return tomldoc.Quote(strings.TrimSpace(words[0])), nil
 	}
 	return r.literal(s), nil
 }
@@ -78,32 +78,11 @@ func (r *Row) literal(s *Settings) string {
 	case *[]string:
 		quoted := make([]string, len(*p))
 		for i, w := range *p {
-			quoted[i] = quoteTOML(w)
+			quoted[i] = tomldoc.Quote(w)
 		}
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
-	return quoteTOML(r.Get(s))
-}
-
-// quoteTOML writes a text, literally where that reads better.
-func quoteTOML(s string) string {
-	if strings.ContainsAny(s, `\"`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "'" + s + "'"
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return tomldoc.Quote(r.Get(s))
 }
 
 var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -112,7 +91,7 @@ func keyTOML(s string) string {
 	if bareKey.MatchString(s) {
 		return s
 	}
-	return quoteTOML(s)
+	return tomldoc.Quote(s)
 }
 
 // put replaces a value, or adds it where its section is.

@@ -75,7 +75,7 @@ func (m *matchers) item(d *decoder, it *tomldoc.Item) {
 		return
 	}
 	if err != nil {
-		d.problem(it.Value, name, "this is %s; %v", typeName(it.Data), err)
+		d.problem(it.Value, name, "this is %s; %v", tomldoc.TypeName(it.Data), err)
 	}
 }
 

@@ -17,7 +17,7 @@ func (d *decoder) key(it *tomldoc.Item) {
 	switch _, isTable := it.Data.(map[string]any); {
 	case isTable && len(it.Path) == 1:
 	case len(it.Path) != 2 || !isText:
-		d.problem(it.Value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, typeName(it.Data))
+		d.problem(it.Value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, tomldoc.TypeName(it.Data))
 	case !slices.Contains(actions(), it.Path[1]):
 		d.problem(it.At, name, "the viewer has no such action%s; its help lists them", suggest(it.Path[1], actions()))
 	default:
@@ -103,7 +103,7 @@ func quoteData(data any) string {
 	if s, ok := data.(string); ok {
 		return strconv.Quote(s)
 	}
-	return typeName(data)
+	return tomldoc.TypeName(data)
 }
 
 // partNames are the parts that a theme has.

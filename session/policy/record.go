@@ -4,7 +4,7 @@ import "strings"
 
 // record notes a command with its verdict.
 func (w *walk) record(c Command) {
-	if c.Verdict == Ask && w.engine.exactly(&c) {
+	if c.Verdict == Ask && w.engine.exactly(&c, w.cwd) {
 		c.Verdict = Allow
 	}
 	if w.quiet && c.Verdict == Deny {

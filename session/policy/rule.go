@@ -21,6 +21,7 @@ type Rule struct {
 	Words    []string // operands at the beginning; "*" is any word, "a|b" one of several, a final "*" in a word any end
 	Options  []string // all must be given; "-f|--force" is one of several
 	Exact    bool     // the command has these words and no other; Options are not used
+	Roots    []string // absolute directories: the rule counts there and below; nil: anywhere
 	Decision Verdict
 	Why      string // one sentence for the person or agent that is refused
 	Instead  string // what to do instead
@@ -28,6 +29,9 @@ type Rule struct {
 	Match    []string // lines that the rule must decide, checked by New
 	NotMatch []string // lines that it must leave alone, checked by New
 }
+
+// ParseRule makes a rule of words such as "git push --force", of which the first is the program.
+func ParseRule(text string, v Verdict) (Rule, error) { return parseRule(text, v) }
 
 // parseRule makes a rule of words such as "git push --force".
 func parseRule(text string, v Verdict) (Rule, error) {
@@ -78,11 +82,35 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// matches reports whether the rule is about a command; maybe, whether what is not known may make it so.
-func (r *Rule) matches(x *invocation) (match, maybe bool) {
+// at reports whether the rule counts in a directory; maybe, whether it may, the directory being unknown.
+func (r *Rule) at(cwd string) (counts, maybe bool) {
+	if len(r.Roots) == 0 {
+		return true, false
+	}
+	if cwd == "" || hasHole(cwd) {
+		return false, true
+	}
+	return slices.ContainsFunc(r.Roots, func(root string) bool {
+		return root == "/" || cwd == root || strings.HasPrefix(cwd, root+"/")
+	}), false
+}
+
+// matches reports whether the rule is about a command that is run in a directory; maybe, whether what is not
+// known may make it so.
+func (r *Rule) matches(x *invocation, cwd string) (match, maybe bool) {
 	if x.name != r.Program && x.argv[0] != r.Program {
 		return false, false
 	}
+	here, perhaps := r.at(cwd)
+	if !here && !perhaps {
+		return false, false
+	}
+	match, maybe = r.names(x)
+	return match && here, maybe || match && perhaps
+}
+
+// names reports whether the rule is about the words of a command.
+func (r *Rule) names(x *invocation) (match, maybe bool) {
 	if r.Exact {
 		return slices.Equal(x.argv[1:], r.Words), false
 	}
@@ -202,10 +230,12 @@ func (w *walk) matchRules(c *Command, x *invocation) {
 		if r.Decision == Allow {
 			continue
 		}
-		match, maybe := r.matches(x)
+		match, maybe := r.matches(x, w.cwd)
 		switch {
 		case match && r.Decision == Deny:
 			w.deny(c, r.Name, r.Why, r.Instead)
+		case match && c.Verdict == Ask: // a rule says more than a preset, and is meant for persons too
+			c.Rule, c.Why, c.Instead = r.Name, r.Why, r.Instead
 		case match || maybe:
 			w.ask(c, r.Name, r.Why)
 		}
@@ -221,7 +251,7 @@ func (w *walk) allowed(x *invocation) bool {
 			continue
 		}
 		if r.Exact {
-			if match, _ := r.matches(x); match {
+			if match, _ := r.matches(x, w.cwd); match {
 				return true
 			}
 			continue
@@ -237,15 +267,15 @@ func (w *walk) allowed(x *invocation) bool {
 				continue
 			}
 		}
-		if match, _ := r.matches(x); match {
+		if match, _ := r.matches(x, w.cwd); match {
 			return true
 		}
 	}
 	return false
 }
 
-// exactly reports whether an exact rule answers what was asked about; not where a rule asks.
-func (e *Engine) exactly(c *Command) bool {
+// exactly reports whether an exact rule answers what was asked about in a directory; not where a rule asks.
+func (e *Engine) exactly(c *Command, cwd string) bool {
 	if len(c.Argv) == 0 || c.Rule == "unknown" {
 		return false
 	}
@@ -256,7 +286,8 @@ func (e *Engine) exactly(c *Command) bool {
 			return false
 		}
 		dir, base := path.Split(c.Argv[0])
-		found = found || r.Decision == Allow && r.Exact && slices.Equal(c.Argv[1:], r.Words) &&
+		here, _ := r.at(cwd)
+		found = found || r.Decision == Allow && r.Exact && here && slices.Equal(c.Argv[1:], r.Words) &&
 			(r.Program == c.Argv[0] || r.Program == base && systemPlaces[dir])
 	}
 	return found

@@ -1,35 +1,232 @@
 package rulebook
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Options say where a Book's files are.
 type Options struct {
 	File   string        // the person's policy.toml
-	Kept   string        // a copy of the last one that was in order; "" keeps none
+	Kept   string        // a copy of the last one that was in order; "" is none
+	Keep   bool          // write Kept; of the processes that have a Book, one does
 	Trust  string        // directory of what the person trusts; "" trusts nothing
+	Home   string        // of subjects that have none
 	Person policy.Preset // where no file says another: for persons; "" is hard
 	Agents policy.Preset // and for agents; "" is hard
 	Log    *slog.Logger  // nil: none
+
+	now func() time.Time // of tests
 }
 
 // Book is the rules in effect.
 type Book struct {
 	o Options
+
+	mu       sync.Mutex // guards what follows
+	person   *known
+	projects map[string]*known
+	loads    int // counts what was read: each content has a number of its own
+	engines  map[string]*compiled
 }
+
+// known is what is known of a file.
+type known struct {
+	path     string
+	project  bool
+	id       identity // of what was read last
+	there    bool     // at the last look
+	gone     time.Time
+	file     *File // the last that was in order; nil: none
+	hash     string
+	number   int
+	using    string
+	problems []string
+
+	trust   *trustRecord // of a project's file: what the person trusts
+	trustID identity
+}
+
+// Times that a file has to be left alone before it is read, and to stay away before it counts as removed:
+// editors write in steps, and rename.
+const (
+	settleTime = 100 * time.Millisecond
+	goneTime   = time.Second
+)
+
+// Bounds of what is kept: beyond them all is read or made anew.
+const (
+	maxProjects = 256
+	maxEngines  = 256
+)
 
 // Open reads the person's file. One with mistakes is said in Status, and is no error.
 func Open(o Options) *Book {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Book{o: o}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	b := &Book{o: o, person: &known{path: o.File}, projects: map[string]*known{}, engines: map[string]*compiled{}}
+	b.look(b.person, true)
+	return b
+}
+
+// SetDefaults changes the presets that count where no file says another.
+func (b *Book) SetDefaults(person, agents policy.Preset) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.o.Person != person || b.o.Agents != agents {
+		b.o.Person, b.o.Agents = person, agents
+		clear(b.engines)
+	}
+}
+
+// Look reads the person's file anew if it is another than the one last read, and reports whether it did. For
+// does the same; a daemon that nobody asks looks so that it can say what is wrong.
+func (b *Book) Look() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.look(b.person, false)
+}
+
+// Status says what became of the person's file.
+func (b *Book) Status() FileStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.person.status()
+}
+
+func (k *known) status() FileStatus {
+	st := FileStatus{File: k.path, Using: k.using, Project: k.project, Hash: k.hash, Problems: slices.Clone(k.problems)}
+	if st.Problems == nil {
+		st.Problems = []string{}
+	}
+	if k.file != nil {
+		st.Rules = k.file.Rules()
+	}
+	return st
+}
+
+// look reads a file if it changed; now reads one that was just written, too.
+func (b *Book) look(k *known, now bool) bool {
+	if k.path == "" {
+		k.using = "none"
+		return false
+	}
+	st, err := os.Stat(k.path)
+	at := b.o.now()
+	switch {
+	case missing(err):
+		if !k.there && k.using != "" {
+			return false
+		}
+		if k.there && !now && k.using != "none" {
+			if k.gone.IsZero() {
+				k.gone = at
+			}
+			if at.Sub(k.gone) < goneTime {
+				return false
+			}
+		}
+		b.takeNone(k)
+		return true
+	case err == nil && k.there && k.id == identityOf(st):
+		k.gone = time.Time{}
+		return false
+	case err == nil && !now && k.file != nil && at.Sub(st.ModTime()).Abs() < settleTime:
+		return false
+	}
+	k.gone = time.Time{}
+	was := strings.Join(k.problems, "\n")
+	b.load(k)
+	if said := strings.Join(k.problems, "\n"); said != was {
+		for _, p := range k.problems {
+			b.o.Log.Error("rules are not taken", "problem", p)
+		}
+	}
+	return true
+}
+
+// load reads a file. With mistakes in it what was read before stays.
+func (b *Book) load(k *known) {
+	c, err := read(k.path)
+	if errors.Is(err, fs.ErrNotExist) { // since it was looked for
+		b.takeNone(k)
+		return
+	}
+	if k.there = true; err != nil && c.st == nil && slices.Equal(k.problems, saidOf(err)) {
+		return // no content, and nothing new to be said
+	}
+	b.loads++
+	k.id, k.number = c.id, b.loads
+	var file *File
+	if err == nil {
+		k.hash = HashOf(c.src)
+		file, err = Decode(k.path, c.src, k.project)
+	}
+	if err == nil {
+		k.file, k.using, k.problems = file, "file", nil
+		b.o.Log.Info("rules", "file", k.path, "rules", file.Rules())
+		b.keep(k, c.src)
+		return
+	}
+	k.problems = saidOf(err)
+	if k.file == nil && !k.project && b.o.Kept != "" {
+		if last, lerr := read(b.o.Kept); lerr == nil {
+			k.file, _ = Decode(b.o.Kept, last.src, false)
+		}
+	}
+	k.using = "broken"
+	if k.file != nil {
+		k.using = "kept"
+	}
+}
+
+// saidOf is an error as lines.
+func saidOf(err error) (lines []string) {
+	for _, p := range tomldoc.ProblemsOf(err) {
+		lines = append(lines, p.Error())
+	}
+	return lines
+}
+
+// takeNone notes that there is no file.
+func (b *Book) takeNone(k *known) {
+	b.loads++
+	*k = known{path: k.path, project: k.project, using: "none", number: b.loads}
+	b.keep(k, nil)
+}
+
+// keep has a copy of the person's file for the time that it has mistakes.
+func (b *Book) keep(k *known, src []byte) {
+	if k.project || !b.o.Keep || b.o.Kept == "" {
+		return
+	}
+	var err error
+	if src == nil {
+		if err = os.Remove(b.o.Kept); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	} else {
+		err = atomicfile.Write(b.o.Kept, atomicfile.Options{Sync: atomicfile.Content}, src)
+	}
+	if err != nil {
+		b.o.Log.Warn("keep the rules", "err", err)
+	}
 }
 
 // presets are their names, the laxest first.
@@ -38,38 +235,91 @@ var presets = []policy.Preset{policy.Off, policy.Hard, policy.Build, policy.Read
 // Presets are the names of presets, the laxest first.
 func Presets() []policy.Preset { return slices.Clone(presets) }
 
+// stricter is the stricter of two presets.
+func stricter(a, b policy.Preset) policy.Preset {
+	if slices.Index(presets, a) >= slices.Index(presets, b) {
+		return a
+	}
+	return b
+}
+
 // Known says whether a name that --policy gives is a preset or a section of the person's file.
 func (b *Book) Known(name string) error {
-	var names []string
-	for _, p := range presets {
-		names = append(names, string(p))
-	}
+	names := b.names()
 	if slices.Contains(names, name) {
 		return nil
 	}
-	hint := "; there are the presets off, hard, build, readonly and listed"
+	hint := "; there are " + strings.Join(names, ", ")
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return fmt.Errorf("there is no policy %q%s", name, hint)
 }
 
-// For are the rules for a subject.
+// names are what --policy may give.
+func (b *Book) names() (all []string) {
+	for _, p := range presets {
+		all = append(all, string(p))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.look(b.person, false)
+	if b.person.file != nil {
+		for _, s := range b.person.file.Sections {
+			if s.Name != "" {
+				all = append(all, s.Name)
+			}
+		}
+	}
+	return all
+}
+
+// For are the rules for a subject. Both are shared with others and are not to be changed.
 func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
-	src := &Sources{Preset: b.o.Person, soft: s.person()}
-	if s.Agent != "" {
-		src.Preset = b.o.Agents
+	if s.Home == "" {
+		s.Home = b.o.Home
 	}
-	if s.Policy != "" {
-		src.Preset, src.From = policy.Preset(s.Policy), "--policy"
+	projects := projectFiles(s.Cwd, s.Home) // may be slow to answer: others do not wait for it
+	for _, p := range projectFiles(s.Start, s.Home) {
+		if !slices.Contains(projects, p) {
+			projects = append(projects, p)
+		}
 	}
-	if src.Preset == "" {
-		src.Preset = policy.Hard
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.look(b.person, false)
+	c := chooser{book: b, subject: &s, now: b.o.now()}
+	c.add(b.person, nil)
+	for _, k := range b.projectsAt(projects) {
+		c.add(k, b.trusted(k))
 	}
-	e, err := policy.New(policy.Options{Preset: src.Preset})
-	if err != nil { // Known would have said so: nothing is allowed unasked
-		src.Preset = policy.Listed
-		e, _ = policy.New(policy.Options{Preset: policy.Listed})
+	key := c.key()
+	if found := b.engines[key]; found != nil && (found.until.IsZero() || c.now.Before(found.until)) {
+		return found.engine, found.sources
 	}
-	return e, src
+	if len(b.engines) >= maxEngines {
+		clear(b.engines)
+	}
+	made := c.compile()
+	b.engines[key] = made
+	return made.engine, made.sources
+}
+
+// projectsAt are what is known of projects' files. The person's own is none of them.
+func (b *Book) projectsAt(paths []string) (all []*known) {
+	if len(b.projects) > maxProjects {
+		clear(b.projects)
+	}
+	for _, p := range paths {
+		k := b.projects[p]
+		if k == nil {
+			k = &known{path: p, project: true}
+			b.projects[p] = k
+		}
+		b.look(k, false)
+		if k.using != "none" && !(b.person.there && k.id == b.person.id) {
+			all = append(all, k)
+		}
+	}
+	return all
 }

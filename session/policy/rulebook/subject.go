@@ -1,6 +1,11 @@
 package rulebook
 
-import "github.com/longterm-dev/longterm/session/policy"
+import (
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/policy"
+)
 
 // Subject is whom and what rules are chosen for.
 type Subject struct {
@@ -12,9 +17,6 @@ type Subject struct {
 	Home    string            // absolute; "" if unknown
 	Policy  string            // preset or name of a section that was asked for; "" is none
 }
-
-// person says that nobody but the one who types is to be asked.
-func (s *Subject) person() bool { return s.Agent == "" && s.Policy == "" }
 
 // Sources say where the rules of an engine come from.
 type Sources struct {
@@ -34,13 +36,14 @@ type Entry struct {
 	Line    int
 	Column  int
 	Section string // name of the section; "" is for everybody
+	Until   time.Time
 	Why     string // of one that is idle: why it does not count
 }
 
 // FileStatus says what became of a file.
 type FileStatus struct {
 	File     string   `json:"file"`
-	Using    string   `json:"using"` // "file", "kept" (the last one that was in order), "none" (there is none), "broken"
+	Using    string   `json:"using"` // "file", "kept" (the last one that was in order), "none", "broken" (none was ever in order)
 	Project  bool     `json:"project"`
 	Trusted  bool     `json:"trusted"`
 	Changed  bool     `json:"changed,omitempty"` // it was trusted, and is another one now
@@ -78,7 +81,8 @@ func (s *Sources) Soften(j policy.Judgement) policy.Judgement {
 		if _, ours := s.byName[c.Rule]; c.Verdict == policy.Ask && !ours {
 			c.Verdict, c.Rule, c.Why, c.Instead = policy.Allow, "", "", ""
 		} else if c.Verdict == policy.Ask && out.Verdict < policy.Ask {
-			out.Verdict, out.Rule, out.Why, out.Instead, out.Words = j.Verdict, c.Rule, c.Why, c.Instead, j.Words
+			out.Verdict, out.Rule, out.Why, out.Instead = policy.Ask, c.Rule, c.Why, c.Instead
+			out.Words = strings.Join(c.Argv, " ")
 		}
 		out.Commands[i] = c
 	}

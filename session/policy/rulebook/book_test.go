@@ -1,0 +1,431 @@
+package rulebook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/policy"
+)
+
+// library is a Book with its files in a directory of a test, and a clock that the test sets.
+type library struct {
+	*Book
+	t    *testing.T
+	dir  string
+	home string
+	at   time.Time
+	age  time.Duration
+}
+
+func newLibrary(t *testing.T, person string) *library {
+	t.Helper()
+	dir := resolved(t.TempDir())
+	l := &library{t: t, dir: dir, home: filepath.Join(dir, "home"), at: time.Date(2026, 11, 22, 12, 0, 0, 0, time.Local)}
+	l.age = 1000 * time.Hour
+	if person != "" {
+		l.write("policy.toml", person)
+	}
+	l.open(Options{})
+	return l
+}
+
+// open is a process's start.
+func (l *library) open(o Options) {
+	o.File, o.Kept, o.Keep = filepath.Join(l.dir, "policy.toml"), filepath.Join(l.dir, "kept.toml"), true
+	o.Trust, o.Home, o.now = filepath.Join(l.dir, "trusted"), l.home, func() time.Time { return l.at }
+	l.Book = Open(o)
+}
+
+// write gives a file a content and a time of its own, long ago.
+func (l *library) write(name, content string) string {
+	l.t.Helper()
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(l.dir, name)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.age -= time.Hour
+	at := l.at.Add(-l.age)
+	if err := os.Chtimes(path, at, at); err != nil {
+		l.t.Fatal(err)
+	}
+	return path
+}
+
+// project writes a project's file of rules and returns its directory.
+func (l *library) project(name, content string) string {
+	path := l.write(filepath.Join("home", name, place), content)
+	return filepath.Dir(filepath.Dir(path))
+}
+
+func (l *library) trust(dir string) {
+	l.t.Helper()
+	c, err := ReadCandidate(dir)
+	if err == nil {
+		err = Trust(filepath.Join(l.dir, "trusted"), c, "a test", l.at)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *library) judge(s Subject, line string) policy.Judgement {
+	e, src := l.For(s)
+	return src.Soften(e.Judge(policy.Line{Text: line, Cwd: s.Cwd, Home: l.home}))
+}
+
+func (l *library) want(s Subject, line, verdict string) {
+	l.t.Helper()
+	if j := l.judge(s, line); j.Verdict.String() != verdict {
+		_, src := l.For(s)
+		l.t.Errorf("%+v: %s: %v (%s: %s), want %s; preset %s of %q, files %+v", s, line, j.Verdict, j.Rule, j.Why, verdict, src.Preset, src.From, src.Files)
+	}
+}
+
+var agent = Subject{Agent: "claude"}
+
+// FEATURES: R61 R64
+func TestRulesOfThePerson(t *testing.T) {
+	l := newLibrary(t, `
+deny = ["curl"]
+ask = ["git push"]
+[[rules]]
+program = "git"
+words = ["push"]
+options = ["-f|--force"]
+decision = "deny"
+reason = "history is shared"
+instead = "git push --force-with-lease"
+match = ["git push -f origin"]
+not_match = ["git push"]
+`)
+	for line, want := range map[string]string{
+		"git push": "ask", "sudo git -C x push -f": "deny", "ls | curl x": "deny", "make": "allow", "rm -rf /": "deny", "git logout": "allow",
+	} {
+		l.want(Subject{}, line, want)
+		l.want(agent, line, want)
+	}
+	// What a preset asks about nobody asks a person; what a rule asks about he is asked.
+	l.want(Subject{}, "$X y", "allow")
+	l.want(agent, "$X y", "ask")
+	l.want(Subject{}, "$X y; git push", "ask")
+	j := l.judge(agent, "git push --force")
+	_, src := l.For(agent)
+	if e, ok := src.Where(j.Rule); !ok || e.Line != 4 || e.File != l.o.File || j.Instead != "git push --force-with-lease" {
+		t.Errorf("%+v: %+v", j, e)
+	}
+	if j := l.judge(agent, "curl x"); j.Rule != "deny curl" {
+		t.Errorf("%+v", j)
+	}
+}
+
+// FEATURES: R61
+func TestSections(t *testing.T) {
+	l := newLibrary(t, `
+[[sections]]
+agents = ["claude*"]
+preset = "readonly"
+allow = ["go test"]
+[[sections]]
+sessions = ["prod-?"]
+labels = ["env=prod*", "frozen"]
+deny = ["kubectl delete"]
+[[sections]]
+name = "review"
+preset = "listed"
+  [[sections.rules]]
+  program = "git"
+  words = ["diff"]
+  decision = "allow"
+`)
+	l.want(Subject{Agent: "claude-2"}, "make", "ask")
+	l.want(Subject{Agent: "claude-2"}, "go test ./...", "allow")
+	l.want(Subject{Agent: "codex"}, "make", "allow")
+	l.want(Subject{}, "make", "allow")
+	l.want(Subject{Session: "prod-1", Labels: map[string]string{"env": "prod-eu"}}, "kubectl delete pod x", "deny")
+	l.want(Subject{Session: "prod-1", Labels: map[string]string{"frozen": ""}}, "kubectl delete pod x", "deny")
+	l.want(Subject{Session: "prod-1"}, "kubectl delete pod x", "allow")
+	l.want(Subject{Session: "prod-10", Labels: map[string]string{"frozen": ""}}, "kubectl delete pod x", "allow")
+	l.want(Subject{Policy: "review"}, "git diff", "allow")
+	l.want(Subject{Policy: "review"}, "git log", "ask")
+	l.want(Subject{Policy: "readonly"}, "make", "ask")
+	l.want(Subject{Policy: "off"}, "rm -rf /", "deny")
+	l.want(Subject{Policy: "gone"}, "ls", "ask")
+	if err := l.Known("reviews"); err == nil || !strings.Contains(err.Error(), `did you mean "review"`) {
+		t.Error(err)
+	}
+	if l.Known("review") != nil || l.Known("build") != nil {
+		t.Error("names that there are")
+	}
+}
+
+// A preset of the file is meant for everybody that it is for, the person too.
+func TestPresetOfTheFileAsksPersons(t *testing.T) {
+	l := newLibrary(t, `preset = "build"`)
+	l.want(Subject{}, "curl x", "ask")
+	l.want(Subject{}, "make", "allow")
+	l.SetDefaults(policy.Hard, policy.ReadOnly)
+	l.want(agent, "make", "ask")
+	l.want(Subject{}, "make", "allow")
+}
+
+// FEATURES: R61 R72
+func TestRootsOfRules(t *testing.T) {
+	l := newLibrary(t, `
+[[rules]]
+program = "make"
+decision = "ask"
+cwd = ["~/work"]
+[[rules]]
+program = "terraform"
+words = ["apply"]
+decision = "deny"
+cwd = ["/srv/prod"]
+`)
+	work := filepath.Join(l.home, "work")
+	if err := os.MkdirAll(filepath.Join(l.dir, "elsewhere"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.want(Subject{Cwd: work}, "make", "ask")
+	l.want(Subject{Cwd: work + "/sub"}, "make", "ask")
+	l.want(Subject{Cwd: l.home + "/workshop"}, "make", "allow")
+	l.want(Subject{Cwd: l.home}, "make", "allow")
+	l.want(Subject{Cwd: l.home}, "cd work && make", "ask")
+	l.want(Subject{Cwd: l.home}, "(cd work); make", "allow")
+	l.want(Subject{Cwd: "/tmp"}, "cd /srv/prod/eu; terraform apply", "deny")
+	l.want(Subject{Cwd: "/srv/prod"}, "cd ../test; terraform apply", "allow")
+	l.want(Subject{Cwd: "/tmp"}, "cd $WHERE; terraform apply", "ask")
+}
+
+// FEATURES: R61
+func TestExpiry(t *testing.T) {
+	l := newLibrary(t, `
+[[rules]]
+program = "a"
+decision = "deny"
+until = 2026-11-22
+[[rules]]
+program = "b"
+decision = "deny"
+until = 2026-11-22T12:30:00Z
+[[rules]]
+program = "c"
+decision = "deny"
+until = "2026-11-21"
+`)
+	l.at = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	l.want(agent, "b", "deny")
+	l.want(agent, "c", "allow")
+	_, src := l.For(agent)
+	if len(src.Idle) != 1 || !strings.Contains(src.Idle[0].Why, "it expired on") || src.Idle[0].Line != 10 {
+		t.Errorf("%+v", src.Idle)
+	}
+	l.at = time.Date(2026, 11, 22, 12, 30, 0, 0, time.UTC)
+	l.want(agent, "b", "allow")
+	l.at = time.Date(2026, 11, 22, 23, 59, 0, 0, time.Local)
+	l.want(agent, "a", "deny")
+	l.at = l.at.Add(time.Minute)
+	l.want(agent, "a", "allow")
+}
+
+// A project's file is stricter at once, and laxer only once it is trusted, with that very content.
+//
+// FEATURES: R61
+func TestProjectIsTrustedByItsContent(t *testing.T) {
+	l := newLibrary(t, `preset = "readonly"
+deny = ["npm publish"]`)
+	const rules = "allow = [\"npm\"]\ndeny = [\"docker\"]\n"
+	dir := l.project("proj", rules)
+	here := Subject{Agent: "claude", Cwd: filepath.Join(dir, "sub", "gone")}
+	l.want(here, "docker ps", "deny")
+	l.want(here, "npm test", "ask")
+	_, src := l.For(here)
+	if len(src.Idle) != 1 || !strings.Contains(src.Idle[0].Why, "is not trusted") || src.Files[1].Trusted {
+		t.Errorf("%+v", src.Idle)
+	}
+	l.want(agent, "docker ps", "allow") // elsewhere
+	l.trust(dir)
+	l.want(here, "npm test", "allow")
+	l.want(here, "npm publish", "deny") // nothing lifts a denial
+	l.want(here, "rm -rf /", "deny")
+	l.project("proj", rules+"# changed\n")
+	l.want(here, "npm test", "ask")
+	l.want(here, "docker ps", "deny")
+	if _, src := l.For(here); !src.Files[1].Changed || !strings.Contains(strings.Join(src.Warnings(), ""), "has changed since you trusted it") {
+		t.Errorf("%+v", src.Files)
+	}
+	l.project("proj", rules)
+	l.want(here, "npm test", "allow")
+	if was, err := Untrust(l.o.Trust, dir); err != nil || !was {
+		t.Error(was, err)
+	}
+	l.want(here, "npm test", "ask")
+	// The same content at another place is another file.
+	l.trust(dir)
+	other := l.project("other", rules)
+	l.want(Subject{Agent: "claude", Cwd: other}, "npm test", "ask")
+}
+
+// A file further in takes nothing from one further out, and where a session began counts on.
+func TestProjectsWithinProjects(t *testing.T) {
+	l := newLibrary(t, "")
+	outer := l.project("mono", "deny = [\"docker\"]\npreset = \"build\"\n")
+	inner := l.project("mono/a/b", "preset = \"hard\"\n")
+	l.want(Subject{Agent: "x", Cwd: inner}, "docker ps", "deny")
+	l.want(Subject{Agent: "x", Cwd: inner}, "curl x", "ask")
+	l.want(Subject{Agent: "x", Cwd: "/", Start: outer}, "docker ps", "deny")
+	l.want(Subject{Agent: "x", Cwd: "/"}, "docker ps", "allow")
+	// A link to the project is the project.
+	link := filepath.Join(l.dir, "link")
+	if err := os.Symlink(inner, link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	l.want(Subject{Agent: "x", Cwd: link}, "docker ps", "deny")
+	// The home directory is no project, and what is above it neither.
+	l.write(filepath.Join("home", place), `deny = ["ls"]`)
+	l.write(place, `deny = ["ls"]`)
+	l.want(Subject{Agent: "x", Cwd: inner}, "ls", "allow")
+	l.want(Subject{Agent: "x", Cwd: l.dir}, "ls", "deny")
+}
+
+// FEATURES: R61
+func TestBrokenFileKeepsTheLast(t *testing.T) {
+	l := newLibrary(t, `deny = ["curl"]`)
+	l.want(agent, "curl x", "deny")
+	l.write("policy.toml", "deny = [\"wget\"]\ndney = [\"curl\"]\n")
+	l.want(agent, "curl x", "deny")
+	l.want(agent, "wget x", "allow")
+	st := l.Status()
+	if st.Using != "kept" || len(st.Problems) != 1 || !strings.Contains(st.Problems[0], `policy.toml:2:1: dney: no such key; did you mean "deny"?`) {
+		t.Errorf("%+v", st)
+	}
+	l.open(Options{}) // and over a restart
+	l.want(agent, "curl x", "deny")
+	if st := l.Status(); st.Using != "kept" {
+		t.Errorf("%+v", st)
+	}
+	l.write("policy.toml", `deny = ["wget"]`)
+	l.want(agent, "curl x", "allow")
+	l.want(agent, "wget x", "deny")
+	if st := l.Status(); st.Using != "file" || len(st.Problems) != 0 || st.Rules != 1 {
+		t.Errorf("%+v", st)
+	}
+	if err := os.Remove(l.o.File); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "wget x", "deny") // an editor may be writing it
+	l.at = l.at.Add(2 * goneTime)
+	l.want(agent, "wget x", "allow")
+	if st := l.Status(); st.Using != "none" {
+		t.Errorf("%+v", st)
+	}
+}
+
+// With no file ever in order agents may only read, persons are as before.
+func TestBrokenFromTheStart(t *testing.T) {
+	l := newLibrary(t, "deny = [")
+	l.want(agent, "make", "ask")
+	l.want(agent, "ls", "allow")
+	l.want(Subject{}, "make", "allow")
+	dir := l.project("p", "nonsense")
+	l.write("policy.toml", "")
+	l.want(agent, "make", "allow")
+	l.want(Subject{Agent: "x", Cwd: dir}, "make", "ask")
+	_, src := l.For(Subject{Agent: "x", Cwd: dir})
+	if !strings.Contains(src.From, "is not in order") || len(src.Warnings()) != 1 {
+		t.Errorf("%+v", src)
+	}
+}
+
+// A file that is just being written is read when it has settled.
+func TestFileIsLeftToSettle(t *testing.T) {
+	l := newLibrary(t, `deny = ["curl"]`)
+	path := l.write("policy.toml", `deny = []`)
+	if err := os.Chtimes(path, l.at, l.at.Add(-settleTime/2)); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "curl x", "deny")
+	l.at = l.at.Add(settleTime)
+	l.want(agent, "curl x", "allow")
+}
+
+// FEATURES: R63
+func TestAppend(t *testing.T) {
+	const before = "# mine\npreset = \"readonly\"   # so\n[[sections]]\nname = \"x\"\nallow = [\"ls\"]"
+	l := newLibrary(t, before)
+	if err := os.Chmod(l.o.File, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "git commit -m x", "ask")
+	if err := l.Allow("git commit", "answer to approval A7\n[[rules]]\nby uid 1000"); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "git commit -m x", "allow")
+	if err := l.Allow("allow exactly rm -r 'my build' '' --", "A8"); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "rm -r 'my build' '' --", "allow")
+	l.want(agent, "rm -r 'my build' '' -- x", "ask")
+	b, err := os.ReadFile(l.o.File)
+	if err != nil || !strings.HasPrefix(string(b), before+"\n\n# answer to approval A7\n# [[rules]]\n# by uid 1000, 2026-11-22 12:00:00\n[[rules]]\nprogram = \"git\"\nwords = [\"commit\"]\ndecision = \"allow\"\n") {
+		t.Errorf("%v\n%s", err, b)
+	}
+	if st, err := os.Stat(l.o.File); err != nil || st.Mode().Perm() != 0o640 && os.PathSeparator == '/' {
+		t.Error(st.Mode(), err)
+	}
+	for _, wrong := range []string{"", "git 'push", "x/y", "hard: x\n", "./run"} {
+		if err := l.Allow(wrong, "no"); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+	if now, _ := os.ReadFile(l.o.File); string(now) != string(b) {
+		t.Errorf("%s", now)
+	}
+	l.write("policy.toml", "nonsense")
+	if err := l.Allow("ls", "no"); err == nil || !strings.Contains(err.Error(), "put that right first") {
+		t.Error(err)
+	}
+	if err := os.Remove(l.o.File); err != nil {
+		t.Fatal(err)
+	}
+	l.at = l.at.Add(2 * goneTime)
+	l.Look()
+	l.at = l.at.Add(2 * goneTime)
+	l.Look()
+	if err := l.Allow("deny wget", ""); err != nil {
+		t.Fatal(err)
+	}
+	l.want(agent, "wget x", "deny")
+}
+
+func TestEnginesAreKept(t *testing.T) {
+	l := newLibrary(t, `deny = ["curl"]`)
+	a, _ := l.For(Subject{Agent: "a", Cwd: "/tmp"})
+	b, _ := l.For(Subject{Agent: "b", Session: "s", Cwd: "/usr"})
+	if a != b {
+		t.Error("who is alike has the same engine")
+	}
+	for i := range 3 * maxEngines {
+		l.For(Subject{Policy: fmt.Sprint("none", i)})
+		l.For(Subject{Cwd: fmt.Sprint("/tmp/", i)})
+	}
+	if len(l.engines) > maxEngines {
+		t.Errorf("%d engines are kept", len(l.engines))
+	}
+}
+
+func BenchmarkFor(b *testing.B) {
+	book := Open(Options{File: filepath.Join(b.TempDir(), "policy.toml")})
+	for b.Loop() {
+		book.For(Subject{Agent: "x", Cwd: "/usr/share/doc"})
+	}
+}

@@ -1,0 +1,343 @@
+package rulebook
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/spelling"
+)
+
+// Key is a key of a file of rules.
+type Key struct{ Name, Kind, Help string }
+
+// Keys of the file's top level, of [[sections]] and of [[rules]]. What is said of them in docs/policy.md is
+// compared with these by a test.
+var (
+	TopKeys = []Key{
+		{"preset", "preset", "what no rule decides is judged under this preset, or under a stricter one"},
+		{"allow", "list of texts", "commands that begin so need no asking, as in \"git log\""},
+		{"ask", "list of texts", "commands that begin so are asked about"},
+		{"deny", "list of texts", "commands that begin so are refused"},
+	}
+	SectionKeys = append([]Key{
+		{"name", "text", "name for --policy; a section with nothing but a name counts only when it is asked for"},
+		{"agents", "list of texts", "for agents whose label is like one of these; \"*\" is any"},
+		{"sessions", "list of texts", "for sessions whose name is like one of these"},
+		{"labels", "list of texts", "for sessions with a label like one of these, as in \"env=prod*\""},
+	}, TopKeys...)
+	RuleKeys = []Key{
+		{"name", "text", "name in answers; without: the decision and the words"},
+		{"program", "text", "the program, without its directory; with one it is the file there"},
+		{"words", "list of texts", "what its operands begin with: \"*\" is any word, \"a|b\" one of several, \"x*\" any that begins so"},
+		{"options", "list of texts", "options that all have to be there, wherever; \"-f|--force\" is one of several"},
+		{"exact", "true or false", "the words are all that is given, options too, and mean nothing but themselves"},
+		{"decision", "allow, ask, deny", "what the rule says"},
+		{"cwd", "list of texts", "directories in which, and below which, it counts: \"~/work\", \"/srv\", in a project's file also \"sub\""},
+		{"reason", "text", "why, for whoever is asked or refused"},
+		{"instead", "text", "what to do instead"},
+		{"match", "list of texts", "lines that the rule has to decide, checked when the file is read"},
+		{"not_match", "list of texts", "lines that it has to leave alone, likewise"},
+		{"until", "date or time", "the last day on which it counts, or the time from which on it does not"},
+	}
+)
+
+// reserved are names of what is built in.
+var reserved = []string{"unknown", "not reading", "not listed", "environment", "secret", "write", "network", "reveal"}
+
+// Decode reads a file's content. All that is wrong with it comes at once, as tomldoc.Problems. Project says
+// that it is a project's: its directories may be relative.
+func Decode(path string, src []byte, project bool) (*File, error) {
+	d := decoder{file: &File{Path: path, Hash: HashOf(src), Sections: []Section{{}}}, project: project}
+	if p := tooMuch(src); p != nil {
+		d.problems = append(d.problems, *p)
+	} else if doc, err := tomldoc.Parse(src); err != nil {
+		d.problems = tomldoc.ProblemsOf(err)
+	} else {
+		d.doc = doc
+		d.document()
+	}
+	if len(d.problems) == 0 {
+		return d.file, nil
+	}
+	slices.SortStableFunc(d.problems, func(a, b tomldoc.Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	if len(d.problems) > maxProblems {
+		more := tomldoc.Problem{Text: fmt.Sprintf("and %d more", len(d.problems)-maxProblems)}
+		d.problems = append(d.problems[:maxProblems], more)
+	}
+	for i := range d.problems {
+		d.problems[i].File = path
+	}
+	return nil, d.problems
+}
+
+// maxProblems bounds what is said of one file.
+const maxProblems = 50
+
+// tooMuch is what is wrong with a file that is not to be parsed at all.
+func tooMuch(src []byte) *tomldoc.Problem {
+	switch {
+	case len(src) > maxFile:
+		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d bytes; split it, or take out what is not needed", maxFile)}
+	case bytes.Count(src, []byte("=")) > maxKeys:
+		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d keys; take out what is not needed", maxKeys)}
+	case !utf8.Valid(src) || bytes.IndexByte(src, 0) >= 0:
+		at := bytes.IndexByte(src, 0)
+		if at < 0 {
+			at = invalidAt(src)
+		}
+		return &tomldoc.Problem{Place: tomldoc.PlaceOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
+	}
+	return nil
+}
+
+func invalidAt(src []byte) int {
+	for i := 0; i < len(src); {
+		r, n := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return i
+		}
+		i += n
+	}
+	return 0
+}
+
+// decoder checks a document and makes a File of it.
+type decoder struct {
+	doc      *tomldoc.Document
+	file     *File
+	project  bool
+	problems tomldoc.Problems
+	rules    []*draft
+	examples int
+}
+
+func (d *decoder) problem(at tomldoc.Place, key, format string, args ...any) {
+	d.problems = append(d.problems, tomldoc.Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// document reads headers first: they say which sections and rules there are, and in which order.
+func (d *decoder) document() {
+	sections := 0
+	own := map[int]int{-1: 0} // rules so far, by section; -1 is the top level
+	for _, h := range d.doc.Headers {
+		switch name := strings.Join(h.Path, "."); {
+		case !h.Many && slices.Contains([]string{"rules", "sections", "sections.rules"}, name):
+			d.problem(h.At, name, "there may be several of these; write [[%s]]", name)
+		case name == "sections":
+			d.file.Sections = append(d.file.Sections, Section{At: h.At})
+			sections++
+		case name == "rules":
+			d.rules = append(d.rules, &draft{section: 0, n: own[-1], at: h.At})
+			own[-1]++
+		case name == "sections.rules" && sections == 0:
+			d.problem(h.At, name, "there is no section yet; write [[sections]] above, or [[rules]] for everybody")
+		case name == "sections.rules":
+			d.rules = append(d.rules, &draft{section: sections, n: own[sections-1], at: h.At})
+			own[sections-1]++
+		default:
+			names := []string{"rules", "sections", "sections.rules"}
+			d.problem(h.At, name, "no such section%s; there are [[rules]], [[sections]] and [[sections.rules]]", suggest(name, names))
+		}
+	}
+	if len(d.rules) > maxRules {
+		d.problem(d.rules[maxRules].at, "rules", "there are more than %d rules; take out what is not needed", maxRules)
+		return
+	}
+	for i := range d.doc.Items {
+		d.item(&d.doc.Items[i])
+	}
+	d.finish()
+}
+
+// item hands a value to what it belongs to.
+func (d *decoder) item(it *tomldoc.Item) {
+	path := it.Path
+	if _, isTable := it.Data.(map[string]any); isTable {
+		d.problem(it.At, strings.Join(path, "."), "this is a table in one line; write [[rules]] or [[sections]] and a line for each key")
+		return
+	}
+	section := 0
+	if path[0] == "sections" {
+		n, err := -1, error(nil)
+		if len(path) > 2 {
+			n, err = strconv.Atoi(path[1])
+		}
+		if err != nil || n < 0 || n+1 >= len(d.file.Sections) {
+			d.problem(it.At, "sections", "sections begin with a line [[sections]]")
+			return
+		}
+		section, path = n+1, path[2:]
+	}
+	switch {
+	case len(path) == 1 && path[0] != "rules":
+		d.sectionItem(&d.file.Sections[section], section, it, path[0])
+	case path[0] == "rules" && len(path) == 3:
+		n, _ := strconv.Atoi(path[1])
+		for _, r := range d.rules {
+			if r.section == section && r.n == n {
+				r.item(d, it, path[2])
+				return
+			}
+		}
+		fallthrough
+	case path[0] == "rules":
+		d.problem(it.At, "rules", "rules begin with a line [[rules]], those of a section with [[sections.rules]]")
+	case d.headerIsWrong(it):
+	default:
+		d.unknown(it, path[0], section)
+	}
+}
+
+// headerIsWrong says that the section a key stands in was complained of.
+func (d *decoder) headerIsWrong(it *tomldoc.Item) bool {
+	for _, h := range d.doc.Headers {
+		if !h.Many && len(h.Path) < len(it.Path) && slices.Equal(h.Path, it.Path[:len(h.Path)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decoder) unknown(it *tomldoc.Item, key string, section int) {
+	keys := TopKeys
+	where := "the file"
+	if section > 0 {
+		keys, where = SectionKeys, "[[sections]]"
+	}
+	if near := suggest(key, names(RuleKeys)); near != "" && suggest(key, names(keys)) == "" || slices.Contains(names(RuleKeys), key) {
+		d.problem(it.At, key, "this is a key of a rule; write [[rules]] above it")
+		return
+	}
+	d.problem(it.At, key, "no such key%s; %s has %s", suggest(key, names(keys)), where, strings.Join(names(keys), ", "))
+}
+
+// sectionItem takes a key of a section, or of the file's top level.
+func (d *decoder) sectionItem(s *Section, n int, it *tomldoc.Item, key string) {
+	var list *[]string
+	switch {
+	case key == "preset":
+		d.preset(s, it)
+	case key == "allow" || key == "ask" || key == "deny":
+		d.short(n, it, key)
+	case n > 0 && key == "name":
+		if d.text(it, key, &s.Name) {
+			d.sectionName(s, it)
+		}
+	case n > 0 && key == "agents":
+		list = &s.Agents
+	case n > 0 && key == "sessions":
+		list = &s.Sessions
+	case n > 0 && key == "labels":
+		list = &s.Labels
+	default:
+		d.unknown(it, key, n)
+	}
+	if list != nil && d.texts(it, key, list) && len(*list) == 0 {
+		d.problem(it.Value, key, "the list is empty, so that the section is for nobody; leave the key out, or name somebody")
+	}
+}
+
+func (d *decoder) sectionName(s *Section, it *tomldoc.Item) {
+	for i := range d.file.Sections {
+		if o := &d.file.Sections[i]; o != s && o.Name == s.Name {
+			d.problem(it.Value, "name", "another section has the name %q; choose another", s.Name)
+		}
+	}
+	if s.Name == "" || slices.Contains(presets, policy.Preset(s.Name)) || strings.ContainsFunc(s.Name, func(r rune) bool { return r <= ' ' }) {
+		d.problem(it.Value, "name", "%q is no name of a section: it has no blanks and is no preset", s.Name)
+	}
+}
+
+func (d *decoder) preset(s *Section, it *tomldoc.Item) {
+	var text string
+	if !d.text(it, "preset", &text) {
+		return
+	}
+	s.Preset, s.PresetAt = policy.Preset(text), it.At
+	switch {
+	case s.Preset == policy.Off:
+		d.problem(it.Value, "preset", "files of rules only make things stricter: use hard, build, readonly or listed")
+	case !slices.Contains(presets, s.Preset):
+		d.problem(it.Value, "preset", "no preset %q%s; there are hard, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
+	}
+}
+
+// text takes a text.
+func (d *decoder) text(it *tomldoc.Item, key string, to *string) bool {
+	s, ok := it.Data.(string)
+	if !ok {
+		d.problem(it.Value, key, "this is %s; it has to be a text in quotes", tomldoc.TypeName(it.Data))
+		return false
+	}
+	*to = s
+	return true
+}
+
+// texts takes a list of texts.
+func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) bool {
+	return d.list(it, key, to, false)
+}
+
+func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) bool {
+	list, ok := it.Data.([]any)
+	if !ok {
+		d.problem(it.Value, key, `this is %s; it has to be a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		return false
+	}
+	out := make([]string, 0, len(list))
+	for i, v := range list {
+		t, ok := v.(string)
+		if !ok {
+			d.problem(d.doc.Element(it, i), key, "the list has %s in it; it has to be a list of texts", tomldoc.TypeName(v))
+			return false
+		}
+		if !empty && strings.TrimSpace(t) == "" {
+			d.problem(d.doc.Element(it, i), key, "the list has an empty text in it; take it out")
+			return false
+		}
+		out = append(out, t)
+	}
+	*to = out
+	return true
+}
+
+func names(keys []Key, more ...policy.Preset) (all []string) {
+	for _, k := range keys {
+		all = append(all, k.Name)
+	}
+	for _, p := range more {
+		all = append(all, string(p))
+	}
+	return all
+}
+
+func suggest(name string, among []string) string {
+	if near := spelling.Nearest(name, among); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// directory says what is wrong with a directory of a rule.
+func (d *decoder) directory(dir string) string {
+	switch {
+	case dir == "~" || strings.HasPrefix(dir, "~/") || filepath.IsAbs(dir):
+	case !d.project:
+		return "it has to be absolute, or to begin with ~/"
+	case !filepath.IsLocal(dir):
+		return "it leaves the project; name a directory below it, or an absolute one"
+	}
+	return ""
+}

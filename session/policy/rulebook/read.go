@@ -1,0 +1,110 @@
+package rulebook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
+)
+
+// content is a file as it was read: once, from one descriptor.
+type content struct {
+	src []byte
+	id  identity
+	st  fs.FileInfo
+}
+
+// read reads a file of rules. What is no regular file is refused without waiting for it.
+func read(path string) (content, error) {
+	problem := func(format string, args ...any) (content, error) {
+		return content{}, tomldoc.Problems{{File: path, Text: fmt.Sprintf(format, args...)}}
+	}
+	f, err := os.OpenFile(path, openFlags, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content{}, err
+	}
+	if err != nil {
+		return problem("%v; make it readable, or remove it", errors.Unwrap(err))
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return problem("%v", err)
+	case st.IsDir():
+		return problem("this is a directory; a file of rules has to be here")
+	case !st.Mode().IsRegular():
+		return problem("this is no regular file; a file of rules has to be here")
+	}
+	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return problem("%v; try again, or remove it", err)
+	}
+	return content{src: src, id: identityOf(st), st: st}, nil
+}
+
+// place is the name of a file of rules in a project.
+var place = filepath.Join(".longterm", "policy.toml")
+
+// maxParents bounds how far up projects are looked for.
+const maxParents = 128
+
+// projectFiles are the files of rules of the projects that a directory is in, the outermost first: in it and
+// in what it is in, not the home directory nor above it, and on its file system. All of them count: a
+// file further in takes nothing from those further out.
+func projectFiles(dir, home string) (found []string) {
+	if !filepath.IsAbs(dir) || len(dir) > 4096 {
+		return nil
+	}
+	dir = resolved(dir)
+	if home != "" {
+		home = resolved(home)
+	}
+	device := uint64(0)
+	for range maxParents {
+		if dir == home {
+			break
+		}
+		if st, err := os.Stat(dir); err == nil { // else it has vanished: what it was in has not
+			if now := deviceOf(st); device == 0 {
+				device = now
+			} else if now != device {
+				break
+			}
+			if _, err := os.Lstat(filepath.Join(dir, place)); err == nil || !missing(err) && exists(filepath.Join(dir, ".longterm")) {
+				found = append([]string{filepath.Join(dir, place)}, found...)
+			}
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return found
+}
+
+// resolved is a directory without links, as far as it is there.
+func resolved(dir string) string {
+	dir = filepath.Clean(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	up, last := filepath.Split(strings.TrimSuffix(dir, string(filepath.Separator)))
+	if up == "" || up == dir || last == "" {
+		return dir
+	}
+	return filepath.Join(resolved(up), last)
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
+
+func exists(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.IsDir()
+}
