@@ -41,7 +41,7 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		w.changeDir(x.args.Operands)
 		return none, true
 	case "popd":
-		w.cwd = ""
+		w.cwd, w.lost = "", true
 		return none, true
 	case "read", "mapfile", "readarray", "getopts", "unset", "local", "typeset", "declare", "export", "readonly":
 		w.variables(c, x)
@@ -79,6 +79,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		}
 		return none, true
 	case "trap":
+		if len(args) > 1 && args[0] == "--" {
+			args = args[1:]
+		}
 		if len(args) > 1 && args[0] != "-" && args[0] != "-p" && args[0] != "-l" {
 			w.shellText(args[0], "trap")
 		}
@@ -175,6 +178,9 @@ func printf(args []string) string {
 func (w *walk) passes(c *Command, x *invocation) stream {
 	w.children(c, x)
 	if x.name == "tee" {
+		for _, o := range x.args.Operands {
+			w.filled(o, x.in)
+		}
 		if w.engine.asksOfFiles() {
 			for _, o := range x.args.Operands {
 				if !harmlessTarget(o) {
@@ -199,7 +205,11 @@ func (w *walk) passes(c *Command, x *invocation) stream {
 			text += x.in.text
 		case o == "/dev/null":
 		default:
-			text += hole
+			if m, ok := w.madeAt(o); ok && m.source == "" {
+				text += m.text
+			} else {
+				text += hole
+			}
 		}
 	}
 	return stream{text: text, is: true}
@@ -226,13 +236,13 @@ func (w *walk) changeDir(operands []string) {
 	switch {
 	case len(operands) == 0:
 		w.cwd = w.home
-	case operands[0] == "-" || hasHole(operands[0]):
-		w.cwd = ""
+	case operands[0] == "-" || strings.HasPrefix(operands[0], "+") || hasHole(operands[0]):
+		w.cwd, w.lost = "", true
 	default:
 		if full, ok := w.clean(operands[0]); ok && !hasGlob(full) {
-			w.cwd = full
+			w.cwd, w.lost = full, false
 		} else {
-			w.cwd = ""
+			w.cwd, w.lost = "", w.lost || w.cwd != ""
 		}
 	}
 }

@@ -139,7 +139,9 @@ func (w *walk) perhapsShell(text, how string) {
 }
 
 // redirect follows a redirection. It returns the standard input that it gives, if it does.
-func (w *walk) redirect(r *syntax.Redirect) (stream, bool) {
+//
+// Files that standard output goes to are added to the list.
+func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc == nil {
@@ -170,6 +172,9 @@ func (w *walk) redirect(r *syntax.Redirect) (stream, bool) {
 			return stream{text: text, is: true}, true
 		}
 		w.readFrom(target)
+		if m, ok := w.madeAt(target); ok && m.source == "" {
+			return stream{text: m.text, is: true}, r.N == nil || r.N.Value == "0"
+		}
 		return stream{text: hole, is: true}, r.N == nil || r.N.Value == "0"
 	case syntax.DplIn:
 		return stream{text: hole, is: true}, true
@@ -179,6 +184,12 @@ func (w *walk) redirect(r *syntax.Redirect) (stream, bool) {
 		}
 	}
 	w.writeTo(target)
+	if r.N == nil || r.N.Value == "1" {
+		*to = append(*to, target)
+		if r.Op == syntax.AppOut || r.Op == syntax.AppAll {
+			(*to)[len(*to)-1] = appended + target
+		}
+	}
 	return stream{}, false
 }
 

@@ -8,7 +8,7 @@ import (
 // runners are the words by which code in other languages runs programs, removes files or hides what it
 // does. Code that has none of them does nothing that concerns the hard denials.
 var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
-	"rm_r|remove|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+	"rm_r|remove|[dD]elete|Command|passthru|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
@@ -34,9 +34,16 @@ func (w *walk) code(lang, text string, x *invocation) {
 		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n").Replace(text)
 		w.only(func() { w.source(bare) })
 	}
+	text = joined.ReplaceAllStringFunc(text, func(s string) string {
+		if lang == "node" && !strings.Contains(s, "+") || strings.Contains(s, "\n") {
+			return s
+		}
+		return ""
+	})
 	if !runners.MatchString(text) {
 		return
 	}
+	w.calls(lang, text, x)
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") ||
 		strings.Contains(text, "loop")) &&
 		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
@@ -44,7 +51,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 	}
 	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") ||
 		strings.Contains(text, "rmSync") ||
-		strings.Contains(text, "rm_r") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
+		strings.Contains(text, "rm_r") || strings.Contains(text, "elete") || strings.Contains(text, "emoveSync") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {
@@ -64,6 +71,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if len(all) > 1 && len(all) < 50 {
 		w.only(func() { w.run(append([]string{}, all...), stream{}) })
 	}
+	if removes && built.MatchString(text) {
+		w.unknown(x.argv, "what it removes is put together when it runs")
+	}
 	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__",
 		"getattr(", "exec(", "eval("} {
 		if strings.Contains(text, word) && (strings.Contains(text, "system") || strings.Contains(text,
@@ -75,6 +85,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 		}
 	}
 }
+
+// built are means to make text that is not written out.
+var built = regexp.MustCompile(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
 
 // bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
 func (w *walk) bang(lang, text string) {

@@ -22,10 +22,10 @@ func either(out ...stream) stream {
 
 // aside follows what runs in a process of its own: nothing that it assigns is seen outside.
 func (w *walk) aside(f func() stream) stream {
-	mark, cwd := w.scope.mark(), w.cwd
+	mark, cwd, lost, stdin := w.scope.mark(), w.cwd, w.lost, w.stdin
 	out := f()
 	w.scope.undo(mark)
-	w.cwd = cwd
+	w.cwd, w.lost, w.stdin = cwd, lost, stdin
 	return out
 }
 
@@ -35,7 +35,7 @@ func (w *walk) branch(f func() stream) stream {
 	out := f()
 	w.scope.blur(mark)
 	if cwd != w.cwd {
-		w.cwd = ""
+		w.cwd, w.lost = "", cwd != ""
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The sentences of the built-in denials.
 const (
@@ -39,9 +42,18 @@ func (w *walk) hard(c *Command, x *invocation) {
 		} else if x.args.Has("--reference") {
 			w.trees(c, ops)
 		}
+	case "sed", "gsed", "perl", "ruby", "sponge", "ed", "ex":
+		if x.name == "sponge" || x.name == "ed" || x.name == "ex" || x.args.Has("-i", "--in-place") {
+			for _, p := range ops {
+				w.target(c, p)
+			}
+		}
 	case "mv":
 		if len(ops) > 1 {
 			for _, p := range ops[:len(ops)-1] {
+				if w.overwritten(p) == perhaps {
+					w.ask(c, "hard:remove", "the machine needs the file")
+				}
 				if w.tree(p) == fatal {
 					w.ask(c, "hard:remove", "it moves the system or a person's files away")
 				}
@@ -72,10 +84,24 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {
 			w.target(c, file)
 		}
-	case "dd":
+		if x.args.Has("--remove-files") {
+			w.trees(c, ops)
+		}
+		if dir, ok := x.args.Get("-C", "--directory"); ok && x.args.Has("-x", "--extract", "--get") {
+			w.over(c, dir)
+		}
+	case "unzip":
+		if dir, ok := x.args.Get("-d"); ok {
+			w.over(c, dir)
+		}
+	case "dd", "dcfldd", "dc3dd":
 		for _, a := range x.argv[1:] {
-			if p, ok := strings.CutPrefix(a, "of="); ok {
-				w.target(c, p)
+			key, p, _ := strings.Cut(a, "=")
+			switch key {
+			case "of", "wipe", "hof":
+				if w.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
+					w.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
+				}
 			}
 		}
 	case "crontab":
@@ -88,10 +114,58 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1" {
 			w.ask(c, "hard:kill", "it ends every process of the user")
 		}
+	case "killall5":
+		w.ask(c, "hard:kill", "it ends every process")
+	case "pkill":
+		if len(ops) > 0 && strings.Trim(ops[len(ops)-1], ".*^$") == "" {
+			w.ask(c, "hard:kill", "it ends every process")
+		}
 	default:
 		w.disks(c, x)
 	}
+	w.gets(c, x)
 }
+
+// over judges unpacking into a directory of the system.
+func (w *walk) over(c *Command, dir string) {
+	switch full, _ := w.clean(dir); full {
+	case "/", "/etc", "/bin", "/sbin", "/usr", "/usr/bin", "/usr/sbin", "/lib", "/usr/lib", "/boot":
+		w.ask(c, "hard:overwrite", "what it unpacks may overwrite files that the machine needs")
+	}
+}
+
+// diskReaders only look at a disk that they are given, or attach it, or are judged by what they do with it.
+var diskReaders = fieldSet("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_info lsblk blkid fdisk sfdisk parted gdisk " +
+	"sgdisk hdparm nvme cryptsetup wipefs badblocks tune2fs e2fsck mdadm pvs vgs lvs pvdisplay lvdisplay vgdisplay vgchange " +
+	"lvchange lvcreate lvextend lvremove vgremove vgreduce findfs partprobe blockdev sync fuser cp cat mkswap swapon swapoff " +
+	"losetup dmsetup qemu-system-x86_64 qemu-nbd testdisk photorec chmod chown chgrp ls ln stat file test [ echo printf " +
+	"docker podman xfs_growfs resize2fs fsck fstrim tar zstd gzip pv head tail strings xxd hexdump od sha256sum md5sum " +
+	"cmp rsync less more sudo")
+
+// gets asks about a disk in the hands of a program that is not known to only read it.
+func (w *walk) gets(c *Command, x *invocation) {
+	if c.Verdict != Allow || diskReaders[x.name] || len(x.argv) < 2 {
+		return
+	}
+	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !writesOf[x.name] {
+		return
+	}
+	for _, a := range x.argv[1:] {
+		if !strings.Contains(a, "/") {
+			continue
+		}
+		for _, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.LastIndexByte(a, ':')+1:],
+			strings.TrimLeft(a, "-oOwdZf")} {
+			if strings.HasPrefix(p, "/dev/") && w.device(p) == fatal || len(w.made) > 0 && w.device(p) == fatal {
+				w.ask(c, "hard:device", "it may write over a disk")
+				return
+			}
+		}
+	}
+}
+
+// writesOf are programs with subcommands or code of their own that write what they are given.
+var writesOf = fieldSet("xxd grub-install")
 
 // remove judges rm.
 func (w *walk) remove(c *Command, x *invocation) {
@@ -134,10 +208,30 @@ func (w *walk) disks(c *Command, x *invocation) {
 	ops, has := x.args.Operands, x.args.Has
 	act := false
 	switch x.name {
+	case "flashrom":
+		if has("-w", "--write", "-E", "--erase", "-r-x") {
+			w.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
+		}
+		return
+	case "flash_erase", "flashcp", "nandwrite", "sg_sanitize", "sg_write_same", "scrub", "nwipe", "fdformat",
+		"growisofs", "cdrecord", "ddrescue", "dd_rescue":
+		act = true
+	case "debugfs":
+		act = has("-w")
+	case "zfs":
+		if len(ops) > 0 && ops[0] == "destroy" {
+			w.ask(c, "hard:device", "it destroys a file system")
+		}
+		return
+	case "btrfs":
+		if len(ops) > 1 && (ops[1] == "delete" || ops[1] == "remove") {
+			w.trees(c, ops[2:])
+		}
+		return
 	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs",
 		"newfs_hfs", "bcachefs", "mkfs", "blkdiscard",
 		"pvcreate", "pvremove", "sgdisk", "zpool", "diskutil", "sg_format", "shred", "cfdisk", "gdisk",
-		"cgdisk", "flashrom":
+		"cgdisk":
 		act = true
 	case "wipefs":
 		act = has("-a", "--all", "-o", "--offset", "-f", "--force")
@@ -188,7 +282,13 @@ func (w *walk) disks(c *Command, x *invocation) {
 			w.deny(c, "hard:device", whyDevice, useDevice)
 		}
 	}
+	if x.name == "ddrescue" || x.name == "dd_rescue" {
+		ops = ops[min(1, len(ops)):] // it reads the first
+	}
 	for _, p := range ops {
+		if len(w.made) > 0 && w.device(p) == fatal {
+			w.deny(c, "hard:device", whyDevice, useDevice)
+		}
 		switch full, ok := w.clean(p); {
 		case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
 			w.ask(c, "hard:device", "which disk it destroys is not known")
@@ -208,6 +308,22 @@ func (w *walk) disks(c *Command, x *invocation) {
 // ownSettings asks before a program changes what longterm allows it.
 func (w *walk) ownSettings(c *Command, x *invocation) {
 	line := joinWords(x.argv[1:])
+	if ops := x.args.Operands; len(ops) > 1 {
+		switch ops[0] {
+		case "run", "new", "exec", "send", "type":
+			for _, o := range ops[1:] {
+				if strings.Contains(o, " ") {
+					w.perhapsShell(o, "longterm "+ops[0])
+				}
+			}
+			if !slices.ContainsFunc(ops[1:], func(o string) bool { return strings.Contains(o, " ") }) {
+				w.guess(ops[1:])
+			}
+		}
+	}
+	if strings.HasPrefix(line, "kill") && x.args.Has("--all", "-a") {
+		w.ask(c, "hard:longterm", "it ends every session")
+	}
 	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop",
 		"kill-daemon", "shutdown"} {
 		if strings.Contains(line, word) {

@@ -52,13 +52,18 @@ var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": tru
 
 // tree judges the removal of a path with all that is below it.
 func (w *walk) tree(p string) danger {
-	if strings.Trim(p, holes) == "" && p != "" {
+	if strings.Trim(p, holes) == "" && p != "" || strings.Trim(p, hole+someText+globs) == "" && hasHole(p) {
 		return perhaps
 	}
 	full, ok := w.clean(p)
 	d := harmless
+	if ok && len(w.made) > 0 {
+		full = w.behind(full, strings.HasSuffix(p, "/"))
+	}
 	if ok {
 		d = w.protected(full)
+	} else if w.lost && strings.Trim(p, "./"+globs) == "" {
+		return perhaps
 	} else if full == ".." || strings.HasPrefix(full, "../../../") || strings.HasSuffix(full, "/..") {
 		d = perhaps
 	} else if full == "." || full == globStar {
@@ -191,6 +196,9 @@ func (w *walk) device(p string) danger {
 	full, ok := w.clean(p)
 	if !ok {
 		return harmless
+	}
+	if len(w.made) > 0 {
+		full = w.behind(full, true)
 	}
 	if blockDevice(full) {
 		return fatal

@@ -29,6 +29,9 @@ func (w *walk) run(argv []string, in stream) stream {
 	if words := w.aliases[name]; len(words) > 0 {
 		argv = append(words[:len(words):len(words)], argv[1:]...)
 	}
+	if out, ok := w.runMade(argv, in); ok {
+		return out
+	}
 	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
 		w.unknown(argv, "which program runs is not known before it runs")
 		if hasHole(name) {
@@ -122,6 +125,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	out := stream{text: hole, is: true}
 	if x.row == nil {
 		w.guess(x.argv[1:])
+		if !textual[x.name] {
+			w.commandsIn(x)
+		}
 		return out
 	}
 	outside := w.direct
@@ -160,6 +166,13 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	}
 	w.targets(c, x)
 	w.operandCode(x)
+	w.keep(x)
+	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textual[x.name] {
+		w.guessDestroyers(x.argv[1:])
+	}
+	if !textual[x.name] && !row.Reads && (row.Lang == "" || row.Lang == "make") {
+		w.commandsIn(x)
+	}
 	switch row.Run {
 	case programs.RunArgv:
 		return w.runArgv(operands, x)
@@ -184,7 +197,8 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		}
 		return out
 	}
-	if row.StdinRun && (len(operands) == 0 || operands[0] == "-" || row.Lang == "sh") && x.in.is && !w.hasCode(x) {
+	if row.StdinRun && (len(operands) == 0 || operands[0] == "-" || row.Lang == "sh" || row.StdinAlways) &&
+		x.in.is && !w.hasCode(x) {
 		x.children = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
@@ -193,8 +207,34 @@ func (w *walk) children(c *Command, x *invocation) stream {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		w.code(row.Lang, x.in.text, x)
+	} else if row.StdinRun && len(operands) > 0 && !w.hasCode(x) {
+		if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
+			x.children = true
+			if hasHole(m.text) {
+				w.unknown(x.argv, "what it runs is written by the same line, and not known before")
+			}
+			w.code(row.Lang, m.text, x)
+		}
 	}
 	return out
+}
+
+// keep notes what a program makes, that later commands of the line may run or remove.
+func (w *walk) keep(x *invocation) {
+	switch x.name {
+	case "cp", "mv", "ln", "install", "gcp":
+		w.copied(x)
+	case "mknod":
+		if ops := x.args.Operands; len(ops) > 1 && strings.Trim(ops[1], "b") == "" {
+			if full, ok := w.clean(ops[0]); ok {
+				w.made[full] = made{source: "/dev/sda", link: true} // any disk
+			}
+		}
+	case "curl", "wget":
+		if out, ok := x.args.Get("-o", "--output", "-O", "--output-document"); ok && out != "" {
+			w.filled(out, stream{})
+		}
+	}
 }
 
 func (w *walk) hasCode(x *invocation) bool {
@@ -229,6 +269,8 @@ func (w *walk) targets(c *Command, x *invocation) {
 			return
 		}
 		ops = ops[1:]
+	case programs.FirstOperand:
+		ops = ops[:min(1, len(ops))]
 	case programs.NoTargets:
 		return
 	}

@@ -34,6 +34,9 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			if text, ok := w.pipes[operands[0]]; ok {
 				return w.shellText(text, x.name)
 			}
+			if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
+				return w.runText(m.text, operands, x.in)
+			}
 			if operands[0] == "/dev/stdin" && x.in.is {
 				return w.shellText(x.in.text, x.name)
 			}

@@ -38,6 +38,9 @@ type walk struct {
 	nested  int
 	aliases map[string][]string
 	feed    stream            // standard input of shell text
+	stdin   stream            // that exec gave the shell
+	made    map[string]made   // files that the line makes, by their clean path
+	lost    bool              // the line changed to a directory that is not known
 	pipes   map[string]string // what stands behind the names of process substitutions
 	cache   map[*syntax.CmdSubst]string
 	guessed bool // a default stood for a variable that is not known
@@ -60,7 +63,8 @@ type stream struct {
 func newWalk(e *Engine, l Line) *walk {
 	w := &walk{engine: e, cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
-		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{}}
+		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{},
+		made: map[string]made{}}
 	if l.Home == "" {
 		w.home = "/home/user"
 	}
@@ -175,10 +179,17 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 		w.forks++
 		defer func() { w.forks--; w.scope.undo(mark); w.cwd = cwd }()
 	}
+	if !in.is {
+		in = w.stdin
+	}
 	away := false
+	var to []string
 	for _, r := range s.Redirs {
-		if i, ok := w.redirect(r); ok {
+		if i, ok := w.redirect(r, &to); ok {
 			in = i
+			if onlyExec(s.Cmd) {
+				w.stdin = i
+			}
 		} else if r.Op != syntax.DplOut && r.Op != syntax.DplIn && r.Op != syntax.RdrInOut && (r.N == nil ||
 			r.N.Value == "1") {
 			away = true
@@ -187,10 +198,19 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	if s.Cmd != nil {
 		out = w.cmd(s.Cmd, in)
 	}
+	for _, target := range to {
+		w.filled(target, out)
+	}
 	if away {
 		return stream{}
 	}
 	return out
+}
+
+// onlyExec reports exec without a command: its redirections are the shell's from then on.
+func onlyExec(c syntax.Command) bool {
+	call, ok := c.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
 func (w *walk) cmd(c syntax.Command, in stream) stream {
@@ -243,7 +263,7 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 		}
 	case *syntax.CoprocClause:
 		w.forks++
-		w.aside(func() stream { return w.stmt(c.Stmt, in) })
+		w.aside(func() stream { return w.stmt(c.Stmt, stream{text: hole, is: true}) })
 		w.forks--
 	default:
 		w.unknown([]string{"…"}, "this form of command is not known")

@@ -66,8 +66,9 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		}
 	case "xargs":
 		return w.xargs(operands, x)
-	case "docker":
+	case "docker", "podman", "nerdctl":
 		w.container(x)
+	case "script", "parallel":
 	}
 	if len(operands) == 0 {
 		if (x.name == "sudo" || x.name == "su") && x.in.is && x.args.Has("-s", "-i", "--shell", "--login") {
@@ -82,6 +83,20 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 	defer func() { w.direct = outside }()
 	if strings.Contains(operands[0], " ") && x.name != "docker" {
 		return w.shellText(strings.Join(operands, " "), x.name)
+	}
+	if name := operands[0]; (w.funcs[name] != nil || w.aliases[name] != nil) && x.name != "noglob" && x.name != "nocorrect" {
+		// What a wrapper runs is a program, not the function or alias of that name.
+		body, words := w.funcs[name], w.aliases[name]
+		delete(w.funcs, name)
+		delete(w.aliases, name)
+		defer func() {
+			if body != nil {
+				w.funcs[name] = body
+			}
+			if words != nil {
+				w.aliases[name] = words
+			}
+		}()
 	}
 	return w.run(operands, x.in)
 }
@@ -120,6 +135,9 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 	words := []string{hole}
 	if x.in.is && !x.args.Has("-a", "--arg-file") && x.in.text != hole {
 		words = strings.Fields(strings.ReplaceAll(x.in.text, "\x00", "\n"))
+		if x.args.Has("-I", "--replace", "-i", "-d", "--delimiter") {
+			words = strings.Split(strings.TrimRight(strings.ReplaceAll(x.in.text, "\x00", "\n"), "\n"), "\n")
+		}
 		if len(words) > 64 {
 			words = append(words[:64:64], hole)
 		}
@@ -156,6 +174,12 @@ func (w *walk) runEach(argv []string, x *invocation) {
 		w.run(argv, stream{})
 		return
 	}
+	if len(argv) > 0 && removing[path.Base(argv[0])] && len(argv) > 1 {
+		c := Command{Argv: append([]string{x.name + " -exec"}, argv...)}
+		if w.trees(&c, w.found(x)); c.Verdict != Allow && w.engine.preset != Off {
+			w.record(c) // each file of a tree is as much as the tree
+		}
+	}
 	for _, place := range w.found(x) {
 		full := make([]string, len(argv))
 		has := false
@@ -172,10 +196,16 @@ func (w *walk) runEach(argv []string, x *invocation) {
 
 // found returns what find finds: its starting points, and something below them.
 func (w *walk) found(x *invocation) []string {
-	if strings.HasPrefix(x.name, "fd") {
-		return []string{"./" + notEmpty}
-	}
 	starts := x.args.Operands
+	if strings.HasPrefix(x.name, "fd") {
+		if len(starts) < 2 || strings.Trim(starts[0], ".*^$") != "" {
+			return []string{"./" + notEmpty}
+		}
+		return starts[1:]
+	}
+	if x.args.Has("-files0-from") {
+		return []string{hole}
+	}
 	var places []string
 	for _, s := range starts {
 		if s == "(" || s == ")" || s == "!" || s == "," {
@@ -186,14 +216,17 @@ func (w *walk) found(x *invocation) []string {
 	if len(places) == 0 {
 		places = []string{"."}
 	}
-	filtered := false
+	filtered, loose := false, false
+	for _, a := range x.argv[1:] {
+		loose = loose || a == "!" || a == "-not" || a == "-o" || a == "-or" || a == ","
+	}
 	for _, o := range x.args.Options {
 		switch o.Name {
 		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex",
 			"-empty", "-maxdepth", "-mindepth",
 			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex",
 			"-cmin", "-amin":
-			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && o.Value != "*" &&
+			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && strings.Trim(o.Value, ".*/") != "" &&
 				o.Name != "-type"
 		}
 	}
@@ -203,78 +236,10 @@ func (w *walk) found(x *invocation) []string {
 				p = "/" + notEmpty
 			}
 			places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
+			if loose && w.tree(p) == fatal {
+				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
+			}
 		}
 	}
 	return places
-}
-
-// guess looks at the arguments of a program that is not known: it may run them.
-func (w *walk) guess(args []string) {
-	if w.engine.preset == Off && !w.engine.denies {
-		return
-	}
-	quiet, outside := w.quiet, w.direct
-	w.quiet, w.direct = true, false
-	defer func() { w.quiet, w.direct = quiet, outside }()
-	tried := 0
-	for i, a := range args {
-		if tried >= 8 {
-			return
-		}
-		switch {
-		case strings.HasPrefix(a, "-"):
-		case strings.ContainsAny(a, " \t") && i > 0 && (args[i-1] == "-c" || args[i-1] == "-e" ||
-			args[i-1] == "-x" ||
-			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
-			tried++
-			w.shellGuess(a)
-		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers[path.Base(a)]):
-			tried++
-			w.tryRun(args[i:])
-		}
-	}
-}
-
-// tryRun judges arguments as a command, and keeps only what would be denied.
-func (w *walk) tryRun(argv []string) { w.only(func() { w.run(argv, stream{}) }) }
-
-func (w *walk) shellGuess(text string) { w.only(func() { w.source(text) }) }
-
-// only runs f for its denials, which are made questions.
-func (w *walk) only(f func()) {
-	commands, worst := w.commands, w.worst
-	w.commands, w.worst = nil, nil
-	quiet := w.quiet
-	w.quiet = false
-	f()
-	found := w.worst
-	w.commands, w.worst, w.quiet = commands, worst, quiet
-	if found != nil && found.Verdict == Deny {
-		c := *found
-		c.Verdict = Ask
-		c.Why = "the program is not known, and may run what follows: " + c.Why
-		w.record(c)
-	}
-}
-
-// destroyers are the programs that the hard denials are about.
-var destroyers = map[string]bool{"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true,
-	"mke2fs": true, "find": true,
-	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true,
-	"tee": true, "busybox": true}
-
-// interesting reports whether a rule may deny a program of this name.
-func (e *Engine) interesting(name string) bool {
-	if e.preset != Off && (destroyers[name] || strings.HasPrefix(name, "mkfs")) {
-		return true
-	}
-	if !e.denies {
-		return false
-	}
-	for i := range e.rules {
-		if e.rules[i].Decision != Allow && e.rules[i].Program == name {
-			return true
-		}
-	}
-	return false
 }

@@ -23,6 +23,23 @@ var git = []Program{
 		Unsafe: "--ext-diff --textconv --output -O --open-files-in-pager --filters --show-signature --web " +
 			"-w-web --contents " +
 			"--lost-found --upload-pack --exec -i-info"},
+	{Name: "git grep", Reads: true, Values: "-e -f -m -A -B -C --max-depth --max-count --threads", Flags: "--cached " +
+		"--no-index --untracked", Shell: "-O --open-files-in-pager",
+		Unsafe: "--textconv --ext-grep"},
+	{Name: "git diff,git log,git show,git diff-tree,git diff-index,git diff-files,git whatchanged,git shortlog,git " +
+		"range-diff,git rev-list", Reads: true, Writes: "--output",
+		Values: "-n -S -G -L -U --author --since --until --format --pretty --grep --max-count --date --before --after " +
+			"-M-x --diff-filter",
+		Flags: "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged --short " +
+			"--branch", Unsafe: "--ext-diff --textconv -O --show-signature --web --contents"},
+	{Name: "git difftool,git mergetool", Values: "-t --tool", Shell: "-x --extcmd"},
+	{Name: "git archive", Values: "-o --format --prefix --remote --add-file", Writes: "-o --output",
+		Shell: "--exec"},
+	{Name: "git ls-remote", Shell: "--upload-pack --exec", Values: "-o --sort --server-option"},
+	{Name: "git format-patch", Values: "-v --subject-prefix --to --cc", Writes: "-o --output-directory --output"},
+	{Name: "git bundle create", WriteTo: FirstOperand},
+	{Name: "git worktree remove", Removes: AllOperands, Flags: "--force"},
+	{Name: "git send-email", Shell: "--smtp-server --to-cmd --cc-cmd --header-cmd", Values: "--to --from --subject"},
 	{Name: "git branch", Reads: true, Values: "--contains --no-contains --merged --no-merged --points-at " +
 		"--sort --format",
 		NeedArg: "-l --list --contains --no-contains --merged --no-merged --points-at",
@@ -42,20 +59,20 @@ var git = []Program{
 		"--ext-diff --textconv"},
 	{Name: "git reflog", Reads: true, None: true},
 	{Name: "git symbolic-ref", Reads: true, Max: 1, Unsafe: "-d --delete -m"},
-	{Name: "git push", Values: "-o --push-option --repo --receive-pack --exec",
+	{Name: "git push", Values: "-o --push-option --repo", Shell: "--receive-pack --exec",
 		Flags: "--force --force-with-lease --force-if-includes --delete --mirror --all --tags --prune " +
 			"--dry-run --set-upstream " +
 			"--follow-tags --atomic --no-verify --quiet --verbose"},
 	{Name: "git clean", Values: "-e --exclude", Flags: "--force --dry-run --quiet --interactive",
 		Removes: AllOperands},
-	{Name: "git clone", Values: "-u -b -c -o --upload-pack --branch --config --origin --depth --template " +
+	{Name: "git clone", Shell: "-u --upload-pack", Values: "-b -c -o --branch --config --origin --depth --template " +
 		"--reference"},
-	{Name: "git fetch,git pull", Values: "--upload-pack --depth -j", Flags: "--all --prune --tags"},
+	{Name: "git fetch,git pull", Shell: "--upload-pack", Values: "--depth -j", Flags: "--all --prune --tags"},
 	{Name: "git commit", Values: "-m -F -C -c -t --message --file --author --date --fixup --squash " +
 		"--reuse-message --template"},
 	{Name: "git rm", Flags: "--cached --force --quiet --dry-run"},
 	{Name: "git stash,git add,git checkout,git switch,git restore,git reset,git revert,git merge,git " +
 		"cherry-pick,git apply,git am," +
-		"git init,git gc,git update-ref,git daemon,git ls-remote,git remote add,git worktree,git mv,git " +
+		"git init,git gc,git update-ref,git daemon,git remote add,git worktree,git mv,git " +
 		"submodule,git bisect"},
 }

@@ -45,16 +45,18 @@ type Program struct {
 	Max     int    // it only reads with at most so many operands; 0 is any number
 	None    bool   // it only reads without operands
 
-	Run      Run
-	Skip     int    // operands before the command
-	Assigns  bool   // NAME=VALUE operands before the command set its environment
-	Shell    string // options whose value is shell text
-	Argv     string // options followed by a command up to ";" or "+"
-	Code     string // options whose value is code of Lang
-	Script   string // options whose value is a file of commands
-	Lang     string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell
-	StdinRun bool   // without operands, standard input is run as Lang
-	SubOnly  bool   // a row of subcommands: an unknown one is not read-only
+	Run         Run
+	Skip        int    // operands before the command
+	Assigns     bool   // NAME=VALUE operands before the command set its environment
+	Shell       string // options whose value is shell text
+	Argv        string // options followed by a command up to ";" or "+"
+	Code        string // options whose value is code of Lang
+	Script      string // options whose value is a file of commands
+	Lang        string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell
+	StdinAlways bool   // as StdinRun, also where operands are given
+
+	StdinRun bool // without operands, standard input is run as Lang
+	SubOnly  bool // a row of subcommands: an unknown one is not read-only
 
 	Writes  string // options whose value is a file that is written
 	WriteTo Targets
@@ -72,6 +74,7 @@ const (
 	AllOperands
 	LastOperand
 	AfterFirst
+	FirstOperand
 )
 
 type sets struct {

@@ -34,10 +34,11 @@ var tools = []Program{
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
 	{Name: "npm,npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
 		"tox,pytest,jest," +
-		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible,ansible-playbook,helm," +
+		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible-playbook,helm," +
 		"vagrant,packer,brew,apt," +
 		"apt-get,dnf,yum,pacman,zypper,apk,snap,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
 		"heroku,vercel,fly,code"},
+	{Name: "ansible", Shell: "-a --args", Values: "-m -i -u -e -f -l -t --module-name --inventory"},
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
 	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
 		"list,pip3 show,pip3 freeze," +
@@ -58,7 +59,8 @@ var tools = []Program{
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
 	{Name: "longterm"},
-	{Name: "tsc-watch,nodemon,watchexec,reflex,air", Values: "-w -e -i", Shell: "-x --exec", Stop: true},
+	{Name: "watchexec", Values: "-w -e -i -f -s -p --shell", Stop: true, Run: RunShell},
+	{Name: "tsc-watch,nodemon,reflex,air", Values: "-w -e -i", Shell: "-x --exec", Stop: true},
 }
 
 // network programs talk to others.
@@ -68,11 +70,16 @@ var network = []Program{
 		"--user --user-agent --max-time --cacert --form --config --proxy --data-raw --data-binary --upload-file",
 		Writes: "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr"},
 	{Name: "wget", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a"},
-	{Name: "wget2,aria2c,axel,http,https,xh,lynx,w3m,links,elinks", Values: "-o"},
+	{Name: "wget2,aria2c,axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
 	{Name: "nc,ncat,netcat,telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
-	{Name: "socat,openssl,gpg,dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,tcpdump,rclone,s3cmd," +
-		"ftp,lftp,redis-cli,mongo," +
-		"mongosh,mail,sendmail,mutt,xsltproc"},
+	{Name: "socat", Values: "-L -W -lf"},
+	{Name: "openssl", OneDash: true, Values: "-in -inkey -engine", Writes: "-out -keyout -writerand"},
+	{Name: "gpg,gpg2", Values: "-r -u -N --recipient --local-user --homedir --options --keyserver --passphrase",
+		Writes: "-o --output"},
+	{Name: "dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,rclone,s3cmd," +
+		"redis-cli,mongo," +
+		"mongosh,sendmail,xsltproc"},
+	{Name: "tcpdump", Values: "-i -r -w -c -s -G -C -W -F", Shell: "-z"},
 }
 
 // system programs manage the machine.

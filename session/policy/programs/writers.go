@@ -19,14 +19,21 @@ var writers = []Program{
 	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -S -X", WriteTo: LastOperand},
 	{Name: "tee", Flags: "--append --ignore-interrupts", WriteTo: AllOperands},
 	{Name: "sponge,truncate", Values: "-s -r --size --reference", WriteTo: AllOperands},
-	{Name: "touch,mkdir,mkfifo,mknod,patch,split,csplit,chmod,chown,chgrp,chattr,setfacl,ed,dos2unix,unix2dos",
+	{Name: "touch,mkdir,mkfifo,mknod,patch,split,csplit,chmod,chown,chgrp,chattr,setfacl,dos2unix,unix2dos",
 		Values: "-m -r -d -t -Z --mode --reference --date"},
+	{Name: "split,csplit", Values: "-a -b -C -l -n -t --suffix-length --bytes --lines --number", Shell: "--filter"},
+	{Name: "patch", Values: "-d -D -i -p -x -z -F -V --directory --input --strip", Writes: "-o -r --output --reject-file"},
+	{Name: "ed,red", Values: "-p --prompt", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "chmod,chown,chgrp,chattr,setfacl", Flags: "--recursive --preserve-root --no-preserve-root --verbose"},
 	{Name: "dd"},
 	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs," +
 		"newfs_apfs,newfs_hfs",
 		Values: "-L -t -b -n -U -m -E -O -F32 --label", WriteTo: AllOperands},
 	{Name: "wipefs", Values: "-o -t --offset --types", Flags: "--all --force"},
+	{Name: "dcfldd,dc3dd,ddrescue,dd_rescue,scrub,nwipe,zfs,btrfs,growisofs,cdrecord,xorriso,debugfs,e2image,ntfsclone," +
+		"bmaptool,grub-install,lilo,extlinux,flash_erase,flashcp,nandwrite,sg_sanitize,sg_write_same,qemu-img,fdformat," +
+		"partclone,xfs_repair,efibootmgr,fsck,reiserfsck,jfs_fsck,lvresize,lvreduce,vgreduce,fastboot,mtools,partx,kpartx",
+		Values: "-o -O -s -p"},
 	{Name: "blkdiscard,badblocks,fdisk,sfdisk,cfdisk,sgdisk,gdisk,cgdisk,pvcreate,pvremove,vgremove," +
 		"lvremove,zpool," +
 		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup," +
@@ -38,7 +45,8 @@ var writers = []Program{
 			"--new-volume-script --rsh-command " +
 			"--rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
 		Unsafe: "-x -c -r -u -A --extract --create --delete --append --update"},
-	{Name: "zip,7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "-TT --unzip-command --rsh-command"},
+	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s -x-", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
+	{Name: "7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "--rsh-command"},
 	{Name: "unzip", Values: "-d -x", Reads: true, Need: "-l -t -Z -v", Unsafe: "-o -d -n"},
 	{Name: "gzip,gunzip,bzip2,bunzip2,xz,unxz,zstd,lz4,compress,uncompress", Values: "-S --suffix"},
 	{Name: "as,ld,gcc,cc,clang,g++,c++,clang++,rustc,tcc", Writes: "-o", Values: "-I -L -l -D -x"},

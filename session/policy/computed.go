@@ -1,0 +1,363 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Code of other languages is not parsed. It is searched for calls that run a program or evaluate text; what
+// they are given is put together as far as it is written out: literals, joined literals, variables that were
+// given a literal. The rest is unknown, as an unset variable is in the shell.
+
+// running are calls whose argument is a command: shell text, or a list of words.
+var running = regexp.MustCompile(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|Popen|check_output|check_call|getoutput|` +
+	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
+	`io\.popen|os:cmd|System\.cmd|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
+	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
+	`IO\.popen|Open3\.\w+|Kernel\.(?:system|exec|spawn)|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|` +
+	`getRuntime\(\)\.exec|ProcessBuilder|exec_shell|do shell script|exec|spawn|run|call)\b)`)
+
+// evaluating are calls whose argument is more code.
+var evaluating = regexp.MustCompile(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
+	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|` +
+	`\b(?:globals|locals|vars)\(\)\s*\[|__builtins__|(?:globalThis|process)\[|\$\w+\s*\(|process\.binding`)
+
+// loose are words that run programs only in the company of what names the library.
+var loose = map[string]string{"run": "from subprocess|run(`", "call": "from subprocess", "exec": "child_process|perl|ruby|php|tclsh|expect",
+	"spawn": "child_process|expect|ruby", "popen": "", "Function": ""}
+
+// joined is a place where two literals are one.
+var joined = regexp.MustCompile(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>|&)?\s*'`)
+
+// given finds variables that are given a literal.
+var given = regexp.MustCompile(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
+
+const maxCalls = 50
+
+// calls judges the commands that code is seen to run, and asks about text that it evaluates.
+func (w *walk) calls(lang, text string, x *invocation) {
+	if len(text) > 256<<10 {
+		w.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
+		return
+	}
+	known := map[string]string{}
+	for _, m := range given.FindAllStringSubmatch(text, 200) {
+		value := m[2] + m[3]
+		if _, twice := known[m[1]]; twice {
+			value = someText
+		}
+		known[m[1]] = value
+	}
+	places := running.FindAllStringIndex(text, maxCalls)
+	if lang == "sh" || lang == "sql" || lang == "vim" {
+		places = nil
+	}
+	for _, at := range places {
+		word := text[at[0]:at[1]]
+		if before := text[:at[0]]; word == "exec" || word == "spawn" || word == "run" || word == "call" {
+			if !looseFits(word, lang, text) || strings.HasSuffix(before, ".") && lang != "ruby" && word != "exec" ||
+				strings.HasSuffix(before, "/.") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, `"`) {
+				continue
+			}
+		}
+		arg, ok := argument(text[at[1]:])
+		if !ok {
+			continue
+		}
+		w.seen(lang, arg, known)
+	}
+	if lang == "awk" || lang == "sql" || lang == "vim" || lang == "make" {
+		return
+	}
+	for _, at := range evaluating.FindAllStringIndex(text, maxCalls) {
+		word := text[at[0]:at[1]]
+		arg, ok := argument(strings.TrimRight(text[at[0]:], " ")[strings.IndexAny(text[at[0]:at[1]]+"(", "([ "):])
+		plain := ok && pieces(lang, arg, known) != "" && !hasHole(pieces(lang, arg, known))
+		switch {
+		case strings.Contains(word, "getattr") || strings.Contains(word, "import") || strings.Contains(word, "send"):
+			plain = ok && !strings.ContainsAny(arg, "+%") && strings.ContainsAny(arg, `"':`)
+		case strings.Contains(word, "$") && lang != "php":
+			continue
+		case lang == "node" && strings.Contains(word, "exec"), lang == "node" && strings.Contains(word, "load"),
+			lang == "node" && strings.Contains(word, "assert"), lang == "python" && strings.Contains(word, "load"),
+			lang == "python" && strings.Contains(word, "assert"), lang == "perl" && strings.Contains(word, "exec"),
+			lang == "ruby" && (strings.Contains(word, "exec") || strings.Contains(word, "load")):
+			continue
+		}
+		if !plain {
+			w.unknown(x.argv, "it runs code that is put together when it runs")
+			return
+		}
+	}
+}
+
+// looseFits reports whether a common word means running a program in this code.
+func looseFits(word, lang, text string) bool {
+	for mark := range strings.SplitSeq(loose[word], "|") {
+		if mark == lang || strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// argument returns what follows the name of a call: what is in its brackets, or the rest of the statement.
+func argument(s string) (string, bool) {
+	s = strings.TrimLeft(s, " \t")
+	if s == "" {
+		return "", false
+	}
+	open := s[0] == '('
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			if depth--; depth == 0 && open && c == ')' {
+				return s[1:i], true
+			}
+			if depth < 0 {
+				return s[:i], true
+			}
+		case !open && depth == 0 && (c == ';' || c == '\n'):
+			return s[:i], true
+		}
+	}
+	if open {
+		return s[1:], true
+	}
+	return s, !strings.HasPrefix(s, "=") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, ",")
+}
+
+// keywords are arguments that do not change what runs.
+var keywords = regexp.MustCompile(`,\s*(?:\w+\s*=\s*(?:True|False|None|[\w.]+)|\{[^{}\[\]]*\}|\w+)\s*(?:$|,)`)
+
+// pieces folds an argument to text with marks: literals as they are, the rest unknown.
+func pieces(lang, arg string, known map[string]string) string {
+	var b strings.Builder
+	for i := 0; i < len(arg) && b.Len() < 64<<10; {
+		c := arg[i]
+		switch {
+		case c == '"' || c == '\'' || c == '`':
+			end := i + 1
+			for end < len(arg) && arg[end] != c {
+				if arg[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			body := arg[min(i+1, len(arg)):min(end, len(arg))]
+			formatted := i > 0 && (arg[i-1] == 'f' || arg[i-1] == 'F') && lang == "python"
+			b.WriteString(interpolated(lang, body, c, formatted, known))
+			i = end + 1
+		case c == ' ' || c == '\t' || c == '+' || c == '\n':
+			i++
+		case c == '.' && (lang == "perl" || lang == "php" || lang == "other" || lang == "awk"):
+			i++
+		case isWord(c) || c == '$' || c == '@':
+			end := i + 1
+			for end < len(arg) && (isWord(arg[end]) || arg[end] == '.') {
+				end++
+			}
+			name := arg[i:end]
+			next := byte(0)
+			if end < len(arg) {
+				next = arg[end]
+			}
+			switch value, ok := known[name]; {
+			case (next == '"' || next == '\'') && len(name) <= 2:
+			case ok && next != '(' && next != '[':
+				b.WriteString(value)
+			default:
+				b.WriteString(someText)
+			}
+			i = end
+		default:
+			if b.Len() == 0 || !strings.HasSuffix(b.String(), someText) {
+				b.WriteString(someText)
+			}
+			i++
+		}
+	}
+	return b.String()
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// inserted are variables in a literal: $x and @x, #{…}, ${…}, {…}.
+var (
+	insertedDollar = regexp.MustCompile(`[$@]\{?[A-Za-z_]\w*\}?`)
+	insertedHash   = regexp.MustCompile(`#\{[^}]*\}`)
+	insertedBrace  = regexp.MustCompile(`\{[^{}]*\}`)
+	insertedJS     = regexp.MustCompile(`\$\{[^}]*\}`)
+)
+
+// interpolated replaces variables in a literal by what is known of them.
+func interpolated(lang, body string, quote byte, formatted bool, known map[string]string) string {
+	var r *regexp.Regexp
+	switch {
+	case formatted:
+		r = insertedBrace
+	case lang == "node" && quote == '`':
+		r = insertedJS
+	case quote == '\'':
+	case lang == "ruby":
+		r = insertedHash
+	case lang == "perl" || lang == "php":
+		r = insertedDollar
+	}
+	body = ansiC(body)
+	if r == nil {
+		return body
+	}
+	return r.ReplaceAllStringFunc(body, func(v string) string {
+		name := strings.Trim(v, "{}#")
+		if strings.HasPrefix(v, "${") && lang != "node" {
+			name = "$" + strings.Trim(v, "${}")
+		} else if lang == "node" {
+			name = strings.Trim(v, "${}")
+		}
+		if value, ok := known[name]; ok {
+			return value
+		}
+		return someText
+	})
+}
+
+// seen judges the argument of a call that runs a command.
+func (w *walk) seen(lang, arg string, known map[string]string) {
+	arg = keywords.ReplaceAllString(arg, ",")
+	arg = keywords.ReplaceAllString(arg, ",")
+	items := topLevel(arg)
+	if len(items) == 0 {
+		return
+	}
+	quiet := w.quiet
+	w.quiet = true
+	defer func() { w.quiet = quiet }()
+	var argv []string
+	for _, item := range items {
+		p := pieces(lang, item, known)
+		if p == "" && strings.TrimSpace(item) == "" {
+			continue
+		}
+		argv = append(argv, p)
+	}
+	switch {
+	case len(argv) == 0:
+	case len(argv) == 1 && lang == "awk":
+		w.runsText(strings.ReplaceAll(argv[0], someText, hole))
+	case len(argv) == 1:
+		w.runsText(argv[0])
+	default:
+		w.mayAsk(func() { w.run(argv, stream{text: hole, is: true}) })
+	}
+}
+
+func (w *walk) runsText(text string) { w.mayAsk(func() { w.source(text) }) }
+
+// mayAsk runs f, and keeps what it would deny or ask about as one question.
+func (w *walk) mayAsk(f func()) {
+	commands, worst, risky := w.commands, w.worst, w.risky
+	w.commands, w.worst = nil, nil
+	quiet, outside := w.quiet, w.direct
+	w.quiet, w.direct = false, false
+	f()
+	found := w.worst
+	w.commands, w.worst, w.quiet, w.direct = commands, worst, quiet, outside
+	w.risky = larger(risky, w.risky)
+	if found != nil && found.Verdict != Allow && (found.Verdict == Deny || found.Rule == "unknown" ||
+		strings.HasPrefix(found.Rule, "hard:")) {
+		c := *found
+		c.Verdict = Ask
+		w.record(c)
+	}
+}
+
+// topLevel splits an argument list, or the list that is its first argument, at commas.
+func topLevel(arg string) []string {
+	arg = strings.TrimSpace(arg)
+	for strings.HasPrefix(arg, "[") || strings.HasPrefix(arg, "(") {
+		end := closing(arg)
+		if end < 0 {
+			return []string{arg}
+		}
+		if rest := strings.TrimSpace(arg[end+1:]); rest != "" && rest[0] != ',' {
+			return []string{arg} // ["a", "b"].join(" ")
+		}
+		arg = strings.TrimSpace(arg[1:end])
+	}
+	var out []string
+	depth, quote, from := 0, byte(0), 0
+	for i := 0; i < len(arg); i++ {
+		switch c := arg[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '(' || c == '{':
+			depth++
+		case c == '[':
+			if strings.TrimSpace(arg[from:i]) == "" || strings.HasSuffix(strings.TrimSpace(arg[from:i]), "args:") {
+				if end := closing(arg[i:]); end > 0 && (i+end+1 == len(arg) || strings.IndexByte(" ,})", arg[i+end+1]) >= 0) {
+					out = append(out, topLevel(arg[i:i+end+1])...) // a list of words after the program
+					i += end
+					from = i + 1
+					continue
+				}
+			}
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			if s := strings.TrimSpace(arg[from:i]); s != "" {
+				out = append(out, s)
+			}
+			from = i + 1
+		}
+	}
+	if s := strings.TrimSpace(arg[min(from, len(arg)):]); s != "" && strings.Trim(s, "}]) ") != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// closing returns the index of the bracket that closes the first one; -1 if there is none.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// guess looks at the arguments of a program that is not known: it may run them.
+func (w *walk) guess(args []string) {
+	if w.engine.preset == Off && !w.engine.denies {
+		return
+	}
+	quiet, outside := w.quiet, w.direct
+	w.quiet, w.direct = true, false
+	defer func() { w.quiet, w.direct = quiet, outside }()
+	tried := 0
+	for i, a := range args {
+		if tried >= 8 {
+			return
+		}
+		switch {
+		case strings.HasPrefix(a, "-"):
+		case strings.ContainsAny(a, " \t") && i > 0 && (args[i-1] == "-c" || args[i-1] == "-e" ||
+			args[i-1] == "-x" ||
+			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
+			tried++
+			w.shellGuess(a)
+		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers[path.Base(a)]):
+			tried++
+			w.tryRun(args[i:])
+		}
+	}
+}
+
+// tryRun judges arguments as a command, and keeps only what would be denied.
+func (w *walk) tryRun(argv []string) { w.only(func() { w.run(argv, stream{}) }) }
+
+func (w *walk) shellGuess(text string) { w.only(func() { w.source(text) }) }
+
+// only runs f for its denials, which are made questions.
+func (w *walk) only(f func()) {
+	commands, worst := w.commands, w.worst
+	w.commands, w.worst = nil, nil
+	quiet := w.quiet
+	w.quiet = false
+	f()
+	found := w.worst
+	w.commands, w.worst, w.quiet = commands, worst, quiet
+	if found != nil && found.Verdict == Deny {
+		c := *found
+		c.Verdict = Ask
+		c.Why = "the program is not known, and may run what follows: " + c.Why
+		w.record(c)
+	}
+}
+
+// destroyers are the programs that the hard denials are about.
+var destroyers = map[string]bool{"wipe": true, "srm": true, "scrub": true, "mkfs": true, "sgdisk": true, "parted": true,
+	"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true,
+	"mke2fs": true, "find": true,
+	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true,
+	"tee": true, "busybox": true}
+
+// interesting reports whether a rule may deny a program of this name.
+func (e *Engine) interesting(name string) bool {
+	if e.preset != Off && (destroyers[name] || strings.HasPrefix(name, "mkfs")) {
+		return true
+	}
+	if !e.denies {
+		return false
+	}
+	for i := range e.rules {
+		if e.rules[i].Decision != Allow && e.rules[i].Program == name {
+			return true
+		}
+	}
+	return false
+}
+
+// guessDestroyers looks for a destroying command among the arguments of a program that the table knows, but
+// not that it runs any.
+func (w *walk) guessDestroyers(args []string) {
+	if w.engine.preset == Off {
+		return
+	}
+	for i, a := range args {
+		if destroyers[path.Base(a)] && i+1 < len(args) {
+			w.tryRun(args[i:])
+			return
+		}
+	}
+}
+
+// textual are programs whose arguments are text for people or others, not commands.
+var textual = fieldSet("echo printf grep egrep fgrep rg ag ack git-commit gh glab curl logger notify-send wall write say " +
+	"cowsay figlet banner jq yq zenity dialog whiptail man apropos tldr which type test [ expr mail mailx " +
+	"touch mkdir cp mv ln rm rmdir export alias declare typeset local readonly read unset dig host ping git true false : " +
+	"basename dirname realpath ls cat stat file tee python node perl ruby php")
+
+// prose are options whose value is text for people, or a setting of another machine's environment.
+var prose = fieldSet("-m --message --title --body --comment --notes --description --subject --label --build-arg --env " +
+	"--grep --author --reason --why --summary --annotation --commit-message --name --tag --text --prompt")
+
+// commandsIn looks at values of options and operands that read as a destroying command: programs have more
+// ways to run one than a table knows. What would be denied is asked about.
+func (w *walk) commandsIn(x *invocation) {
+	if w.engine.preset == Off && !w.engine.denies {
+		return
+	}
+	tried := 0
+	for i, a := range x.argv[1:] {
+		if tried >= 8 {
+			return
+		}
+		if !strings.ContainsAny(a, " \t,") || prose[x.argv[i]] ||
+			x.row == nil && !strings.HasPrefix(a, "-") && !strings.HasPrefix(x.argv[i], "-") {
+			continue
+		}
+		if key, _, ok := strings.Cut(a, "="); ok && prose[key] || x.argv[i] == "-e" && x.name != "lftp" &&
+			x.row != nil && strings.Contains(x.row.Values, "--env") {
+			continue
+		}
+		for _, text := range commandStarts(a) {
+			first, _, _ := strings.Cut(text, " ")
+			first, _, _ = strings.Cut(first, ",")
+			if !w.engine.interesting(path.Base(first)) {
+				continue
+			}
+			tried++
+			w.shellGuess(text)
+			if strings.Contains(text, ",") {
+				w.shellGuess(strings.ReplaceAll(text, ",", " ")) // gcc -wrapper and the like
+			}
+			break
+		}
+	}
+}
+
+// commandStarts returns the places of a value where a command may begin.
+func commandStarts(a string) []string {
+	const lead = " \t'\"`({[!|&;:%\\~"
+	out := []string{strings.TrimLeft(a, lead)}
+	for i := 0; i < len(a) && len(out) < 12; i++ {
+		if strings.IndexByte("=:!(|;{\"'`[", a[i]) >= 0 {
+			out = append(out, strings.TrimLeft(a[i+1:], lead))
+		}
+	}
+	for i, s := range out {
+		out[i] = strings.TrimRight(s, "'\"`)}];")
+	}
+	return out
+}

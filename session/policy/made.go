@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
+)
+
+// made is a file that the line itself makes: a copy or a link of another, or text that it writes.
+type made struct {
+	source string // clean path of what it is a copy of or a link to
+	link   bool   // a symbolic link: what is below it is below the source
+	text   string // with marks
+}
+
+// appended marks a target that text is added to.
+const appended = ">>"
+
+// filled notes that the output of a command goes to a file.
+func (w *walk) filled(target string, out stream) {
+	target, add := strings.CutPrefix(target, appended)
+	full, ok := w.clean(target)
+	if !ok || hasGlob(full) || hasHole(full) || strings.HasPrefix(full, "/dev/") || len(w.made) > maxMade {
+		return
+	}
+	text := out.text
+	if !out.is {
+		text = hole
+	}
+	if add {
+		old, ok := w.made[full]
+		if !ok || old.source != "" {
+			old.text = hole + "\n"
+		}
+		text = old.text + text
+	}
+	if len(text) > 64<<10 {
+		text = hole
+	}
+	w.made[full] = made{text: text}
+}
+
+const maxMade = 200
+
+// copied notes the copies and links that a command makes. A target may be a directory: both are noted.
+func (w *walk) copied(x *invocation) {
+	ops := x.args.Operands
+	link := x.name == "ln" && x.args.Has("-s", "--symbolic")
+	var dir string
+	var has bool
+	if dir, has = x.args.Get("-t", "--target-directory"); has {
+		dir += "/"
+	} else if len(ops) == 1 && x.name == "ln" {
+		dir = "./"
+	} else if len(ops) > 1 {
+		dir, ops = ops[len(ops)-1], ops[:len(ops)-1]
+	} else {
+		return
+	}
+	for _, from := range ops {
+		if len(w.made) > maxMade {
+			return
+		}
+		source, ok := w.clean(from)
+		if !ok || from == "" {
+			continue
+		}
+		if link && !strings.HasPrefix(from, "/") {
+			if target, ok := w.clean(dir); ok {
+				source = path.Join(path.Dir(target), from)
+			}
+		}
+		m, known := w.made[source]
+		if !known || link {
+			m = made{source: source, link: link}
+		}
+		for _, to := range []string{dir, dir + "/" + path.Base(source)} {
+			if full, ok := w.clean(to); ok && full != source && !hasHole(full) {
+				w.made[full] = m
+			}
+		}
+	}
+}
+
+// madeAt returns what the line made at a path.
+func (w *walk) madeAt(p string) (made, bool) {
+	if len(w.made) == 0 {
+		return made{}, false
+	}
+	full, ok := w.clean(p)
+	if !ok {
+		return made{}, false
+	}
+	m, ok := w.made[full]
+	return m, ok
+}
+
+// behind follows the links that the line made: it returns the path that a clean path really is. A link
+// itself is not followed where it is removed (whole is false).
+func (w *walk) behind(full string, whole bool) string {
+	for range 8 {
+		next := full
+		for dir := full; len(dir) > 1; dir = path.Dir(dir) {
+			if m, ok := w.made[dir]; ok && m.link && (whole || dir != full) {
+				next = path.Join(m.source, strings.TrimPrefix(full, dir))
+				break
+			}
+		}
+		if next == full {
+			return full
+		}
+		full, whole = next, true
+	}
+	return full
+}
+
+// runMade judges a program that the line made itself. It reports false where it did not.
+func (w *walk) runMade(argv []string, in stream) (stream, bool) {
+	if len(w.made) == 0 {
+		return stream{}, false
+	}
+	name := argv[0]
+	m, ok := w.madeAt(name)
+	if !strings.Contains(name, "/") {
+		ok = false
+		if programs.Lookup(name) == nil {
+			for full, one := range w.made {
+				dir, base := path.Split(full)
+				if base == name && (systemPlaces[dir] || w.scope.get("PATH").set) {
+					m, ok = one, true
+				}
+			}
+		}
+	}
+	if !ok {
+		return stream{}, false
+	}
+	if m.source != "" {
+		return w.run(append([]string{m.source}, argv[1:]...), in), true
+	}
+	w.record(Command{Argv: argv, Risk: Reads})
+	return w.runText(m.text, argv, in), true
+}
+
+// runText judges the text of a program file: of a shell, or of what its first line names.
+func (w *walk) runText(text string, argv []string, in stream) stream {
+	if text == hole || text == "" {
+		w.unknown(argv, "what it runs is written by the same line, and not known before")
+		return stream{text: hole, is: true}
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if words := strings.Fields(strings.TrimPrefix(first, "#!")); strings.HasPrefix(first, "#!") && len(words) > 0 {
+		base := path.Base(words[0])
+		if base == "env" && len(words) > 1 {
+			base = words[len(words)-1]
+		}
+		if row := programs.Lookup(base); row != nil && row.Lang != "" && row.Lang != "sh" {
+			w.code(row.Lang, text, &invocation{name: base, argv: argv, row: row})
+			return stream{text: hole, is: true}
+		}
+	}
+	args, feed := w.args, w.feed
+	defer func() { w.args, w.feed = args, feed }()
+	w.args, w.feed = append([]string{}, argv[1:]...), in
+	return w.shellText(text, argv[0])
+}
