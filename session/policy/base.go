@@ -91,12 +91,18 @@ func (w *walk) reads(x *invocation) (string, bool) {
 			x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
 			return "what is not known may be an option", false
 		}
+		if searches[x.name] && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
+			return a + " usually holds secrets", false
+		}
 		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
 			return a + " usually holds secrets", false
 		}
 	}
 	return "", true
 }
+
+// searches are programs that read all files below a directory.
+var searches = fieldSet("grep egrep fgrep rg ag ack find fd fdfind")
 
 // wrapperReads judges a wrapper whose command was judged on its own.
 func (w *walk) wrapperReads(x *invocation) (string, bool) {
@@ -159,7 +165,14 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 		if !w.hasCode(x) && (len(ops) == 0 || !codeReads(x.row.Lang, ops[0])) {
 			return "its code does more than read", false
 		}
-	case "diff":
+	case "yq":
+		for _, o := range ops {
+			if strings.Contains(o, "load") || strings.Contains(o, "env") {
+				return "it reads other files or the environment", false
+			}
+		}
+	case "bat", "batcat":
+		return "it changes its own files", len(ops) == 0 || ops[0] != "cache"
 	case "find":
 		for _, o := range ops {
 			if hasHole(o) {

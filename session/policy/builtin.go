@@ -37,8 +37,19 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg",
 		"gunzip", "zcat":
 		return none, false
+	case "which":
+		return stream{text: found(x.args.Operands), is: true}, true
+	case "command", "type", "whereis":
+		if len(args) > 1 && (args[0] == "-v" && x.name == "command" || strings.Trim(args[0], "pP") == "-" && x.name == "type") {
+			return stream{text: found(args[1:]), is: true}, true
+		}
+		return none, false
 	case "cd", "pushd", "chdir":
 		w.changeDir(x.args.Operands)
+		if ops := x.args.Operands; len(ops) > 0 && !strings.HasPrefix(ops[0], "/") && !strings.HasPrefix(ops[0], ".") &&
+			w.scope.get("CDPATH").set {
+			w.cwd, w.lost = "", true
+		}
 		return none, true
 	case "popd":
 		w.cwd, w.lost = "", true
@@ -49,6 +60,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	case "test", "[", "wait", "let", "[[":
 		for _, a := range args {
 			w.hidden(a)
+			if name, _, ok := strings.Cut(a, "="); ok && x.name == "let" {
+				w.named(strings.TrimRight(name, " +-*/%&|^<>"))
+			}
 		}
 		return none, true
 	case "alias":
@@ -113,6 +127,18 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		return none, true
 	}
 	return none, false
+}
+
+// found returns what which prints: where programs usually are.
+func found(names []string) string {
+	text := ""
+	for _, n := range names {
+		if !strings.HasPrefix(n, "/") {
+			n = "/usr/bin/" + n
+		}
+		text += n + "\n"
+	}
+	return text
 }
 
 // echo returns what echo prints.

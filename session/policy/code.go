@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +42,13 @@ func (w *walk) code(lang, text string, x *invocation) {
 		}
 		return ""
 	})
+	if lang == "awk" && strings.Contains(text, ">") {
+		for _, p := range devicePath.FindAllString(text, 20) {
+			if w.device(p) == fatal {
+				w.unknown(x.argv, "it may write over a disk")
+			}
+		}
+	}
 	if !runners.MatchString(text) {
 		return
 	}
@@ -92,6 +101,15 @@ var built = regexp.MustCompile(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlif
 // bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
 func (w *walk) bang(lang, text string) {
 	if lang == "make" {
+		if strings.Contains(text, "\n") {
+			for line := range strings.Lines(text) {
+				w.bang(lang, strings.TrimRight(line, "\n"))
+				if recipe, ok := strings.CutPrefix(line, "\t"); ok {
+					w.only(func() { w.source(strings.ReplaceAll(strings.TrimLeft(recipe, "@-+ "), "$$", "$")) })
+				}
+			}
+			return
+		}
 		if _, rest, ok := strings.Cut(text, "$(shell "); ok {
 			w.shellText(strings.TrimSuffix(rest, ")"), "make")
 		}
@@ -100,22 +118,51 @@ func (w *walk) bang(lang, text string) {
 		}
 		return
 	}
-	text = strings.TrimLeft(text, ": ")
-	for _, mark := range []string{"r !", "r!", "w !", "%!", ".!", "!!", `\!`, "!", ".shell ", ".system ",
-		"shell ", "silent !", "sil !", "sil!", "silent! !",
-		"terminal ", "term ", "%!"} {
-		if rest, ok := strings.CutPrefix(text, mark); ok {
-			w.shellText(rest, "the escape "+mark)
+	lines := 0
+	for line := range strings.Lines(text) {
+		if lines++; lines > 1000 {
+			w.unknown([]string{clip(text)}, "it is too long to be judged")
 			return
 		}
+		w.bangLine(strings.TrimRight(line, "\r\n"))
 	}
-	if strings.Contains(text, "system(") || strings.Contains(text, "COPY") && strings.Contains(text, "PROGRAM") ||
-		strings.Contains(text, "libcall") || strings.Contains(text, "os.execute") {
+}
+
+// shellEscape is the beginning of a line that editors, database clients and debuggers give to a shell.
+var shellEscape = regexp.MustCompile(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe(?:cute)?|bo(?:tright)?|tab)\s+)?["']?(?:[0-9.,$%'<>;+-]*\s*` +
+	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s+)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
+	`shell\s|platform\s+shell\s|ter(?:m|minal)?!?\s|make\s+SHELL=|pipe\s+.*\|)\s*(.*)$`)
+
+// embedded is code of another language within an editor or a debugger.
+var embedded = regexp.MustCompile(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
+
+func (w *walk) bangLine(text string) {
+	if m := shellEscape.FindStringSubmatch(text); m != nil {
+		w.shellText(strings.TrimRight(m[1], `"'`), "the escape to a shell")
+		return
+	}
+	if m := embedded.FindStringSubmatch(text); m != nil {
+		w.code("other", m[1], &invocation{name: "the editor", argv: []string{clip(text)}})
+		return
+	}
+	if !strings.Contains(text, "(") && !strings.Contains(text, "PROGRAM") && !strings.Contains(text, "libcall") {
+		return
+	}
+	if strings.Contains(text, "system") || strings.Contains(text, "delete(") || strings.Contains(text, "libcall") ||
+		strings.Contains(text, "os.execute") || strings.Contains(text, "eval(") || strings.Contains(text, "job_start") ||
+		strings.Contains(text, "COPY") && strings.Contains(text, "PROGRAM") {
 		for _, p := range literal.FindAllString(text, 50) {
-			w.only(func() { w.source(p[1 : len(p)-1]) })
+			in := p[1 : len(p)-1]
+			w.only(func() { w.source(in) })
+			if strings.Contains(text, "delete(") {
+				w.only(func() { w.run([]string{"rm", "-rf", in}, stream{}) })
+			}
 		}
 	}
 }
+
+// devicePath is a path of a device within code.
+var devicePath = regexp.MustCompile(`/dev/[\w./-]+`)
 
 // sed judges the commands e and s///e.
 func (w *walk) sed(text string, x *invocation) {
@@ -124,8 +171,10 @@ func (w *walk) sed(text string, x *invocation) {
 		if rest, ok := strings.CutPrefix(line, "e "); ok {
 			w.shellText(rest, "sed")
 		}
-		if rest, ok := strings.CutPrefix(line, "w "); ok && w.device(strings.TrimSpace(rest)) == fatal {
-			w.unknown(x.argv, "it writes over a disk")
+	}
+	for _, p := range devicePath.FindAllString(text, 20) {
+		if w.device(p) == fatal && strings.Contains(text, "w") {
+			w.unknown(x.argv, "it may write over a disk")
 		}
 	}
 	s := strings.TrimLeft(text, " \t0123456789,$")
@@ -142,6 +191,15 @@ func (w *walk) sed(text string, x *invocation) {
 // operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
 func (w *walk) operandCode(x *invocation) {
 	switch {
+	case x.row.Lang == "powershell":
+		for i, a := range x.argv[1:] {
+			if l := strings.ToLower(a); i+2 < len(x.argv) && len(l) > 1 && strings.HasPrefix("-encodedcommand", l) && l != "-e-" {
+				w.unknown(x.argv, "what it runs is encoded")
+				if b, err := base64.StdEncoding.DecodeString(x.argv[i+2]); err == nil {
+					w.windows(strings.ReplaceAll(string(b), "\x00", ""))
+				}
+			}
+		}
 	case x.name == "cmd" && len(x.args.Operands) > 0:
 		w.only(func() { w.windowsCommand(x.argv) })
 	case x.row.Lang == "vim":
@@ -156,15 +214,63 @@ func (w *walk) operandCode(x *invocation) {
 				w.only(func() { w.source(value) })
 			}
 		}
+		file, given := x.args.Get("-f", "--file", "--makefile")
+		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
+			w.bang("make", x.in.text)
+		}
+		for _, name := range []string{file, "GNUmakefile", "makefile", "Makefile"} {
+			if m, ok := w.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
+				w.bang("make", m.text)
+			}
+		}
 	case x.row.Lang == "sql":
 		for _, o := range x.args.Operands {
 			w.bang("sql", o)
 		}
 	case x.name == "git":
 		w.gitConfig(x)
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "ext::"); ok {
+				argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
+				for i := range argv {
+					argv[i] = strings.ReplaceAll(argv[i], "\x00", " ")
+				}
+				if len(argv) > 0 {
+					w.run(argv, stream{})
+				}
+			}
+		}
+	case x.name == "less" || x.name == "more" || x.name == "zless" || x.name == "view":
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "+"); ok {
+				w.bangLine(strings.TrimLeft(text, "+"))
+			}
+		}
+	case x.name == "start-stop-daemon":
+		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
+			w.run(append([]string{v}, x.args.Operands...), stream{})
+		}
+	case x.name == "flatpak":
+		if i := slices.IndexFunc(x.argv, func(a string) bool { return strings.HasPrefix(a, "--command=") }); i > 0 &&
+			i+2 <= len(x.argv) {
+			w.run(append([]string{x.argv[i][10:]}, x.argv[min(i+2, len(x.argv)):]...), stream{})
+		}
+	case x.name == "rpm":
+		if v, ok := x.args.Get("-E", "--eval"); ok && strings.Contains(v, "%(") {
+			w.shellText(strings.TrimSuffix(v[strings.Index(v, "%(")+2:], ")"), "rpm")
+		}
+	case x.name == "zip":
+		for _, a := range x.argv[1:] {
+			if text, ok := strings.CutPrefix(a, "-TT"); ok && text != "" {
+				w.shellText(text, "zip")
+			}
+		}
 	case x.name == "crontab" && x.in.is:
 		for line := range strings.Lines(x.in.text) {
-			if fields := strings.Fields(line); len(fields) > 5 && !strings.HasPrefix(line, "#") {
+			if strings.HasPrefix(line, "@") || strings.HasPrefix(line, hole+"@") {
+				_, text, _ := strings.Cut(line, " ")
+				w.shellText(text, "crontab")
+			} else if fields := strings.Fields(line); len(fields) > 5 && !strings.HasPrefix(line, "#") {
 				w.shellText(strings.Join(fields[5:], " "), "crontab")
 			}
 		}

@@ -19,7 +19,7 @@ var running = regexp.MustCompile(`(?:\b(?:os\.system|os\.popen|system|systemlist
 
 // evaluating are calls whose argument is more code.
 var evaluating = regexp.MustCompile(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
-	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|` +
+	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|\beval\s+\w|` +
 	`\b(?:globals|locals|vars)\(\)\s*\[|__builtins__|(?:globalThis|process)\[|\$\w+\s*\(|process\.binding`)
 
 // loose are words that run programs only in the company of what names the library.

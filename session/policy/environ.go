@@ -42,5 +42,15 @@ func codeVariable(name string) bool {
 		"CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER":
 		return true
 	}
+	for _, end := range []string{"_COMMAND", "_CMD", "_PROGRAM", "EDITOR", "PAGER", "BROWSER", "ASKPASS", "_RSH", "WRAPPER",
+		"_HOOK", "_SSH", "OPENER"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	switch name {
+	case "CC", "CXX", "LD", "AR", "AS", "CPP", "MAKE", "SHELL", "MAKESHELL", "RUSTC", "GOFLAGS", "MAKEFLAGS":
+		return true
+	}
 	return strings.HasPrefix(name, "BASH_FUNC_")
 }

@@ -68,17 +68,19 @@ func (w *walk) hard(c *Command, x *invocation) {
 	case "git":
 		if len(x.words) > 1 && x.words[1] == "clean" && !x.args.Has("-n", "--dry-run") {
 			cwd := w.cwd
-			if len(x.argv) > 3 && x.argv[1] == "-C" {
-				w.changeDir(x.argv[2:3])
-			}
+			w.changeDir(gitPlace(x))
 			w.trees(c, x.args.Operands)
 			if w.cwd != "" && len(x.args.Operands) == 0 {
 				w.trees(c, []string{w.cwd})
 			}
 			w.cwd = cwd
 		}
-		if strings.HasPrefix(joinWords(x.words), "git checkout") {
-			return
+		if len(x.words) > 2 && x.words[1] == "worktree" && x.words[2] == "remove" {
+			w.trees(c, x.args.Operands)
+		}
+		if place := gitPlace(x); place[0] != "." && len(x.words) > 1 && (x.words[1] == "checkout" || x.words[1] == "reset" ||
+			x.words[1] == "restore" || x.words[1] == "read-tree") {
+			w.trees(c, place)
 		}
 	case "tar", "bsdtar", "gtar":
 		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {
@@ -124,6 +126,25 @@ func (w *walk) hard(c *Command, x *invocation) {
 		w.disks(c, x)
 	}
 	w.gets(c, x)
+}
+
+// gitPlace returns the directory that git's own options name: "." if they name none.
+func gitPlace(x *invocation) []string {
+	place := "."
+	for i := 1; i < len(x.argv) && strings.HasPrefix(x.argv[i], "-"); i++ {
+		a := x.argv[i]
+		value, joined := strings.CutPrefix(a, "--work-tree=")
+		switch {
+		case joined:
+			place = value
+		case (a == "-C" || a == "--work-tree") && i+1 < len(x.argv):
+			i++
+			place = x.argv[i]
+		case a == "-c" || a == "--git-dir" || a == "--namespace":
+			i++
+		}
+	}
+	return []string{place}
 }
 
 // over judges unpacking into a directory of the system.

@@ -28,6 +28,9 @@ func (w *walk) filled(target string, out stream) {
 	if !out.is {
 		text = hole
 	}
+	if startsLater(full, w.home) && text != hole {
+		w.mayAsk(func() { w.source(strings.ReplaceAll(text, hole, "")) })
+	}
 	if add {
 		old, ok := w.made[full]
 		if !ok || old.source != "" {
@@ -39,6 +42,15 @@ func (w *walk) filled(target string, out stream) {
 		text = hole
 	}
 	w.made[full] = made{text: text}
+}
+
+// startsLater reports files whose text shells and git run by themselves.
+func startsLater(full, home string) bool {
+	name, inHome := strings.CutPrefix(full, home+"/.")
+	return strings.Contains(full, "/.git/hooks/") || inHome && (strings.HasSuffix(name, "rc") ||
+		strings.HasSuffix(name, "profile") || strings.HasSuffix(name, "env") || strings.HasSuffix(name, "login") ||
+		strings.HasSuffix(name, "logout") || strings.HasSuffix(name, "aliases")) || strings.HasPrefix(full, "/etc/profile") ||
+		strings.HasPrefix(full, "/etc/cron")
 }
 
 const maxMade = 200

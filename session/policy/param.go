@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,8 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 	case p.Length:
 		f.add(notEmpty)
 		return
+	case p.Slice != nil && v.set && w.slice(f, p, v.text, quoted):
+		return
 	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil,
 		p.Repl != nil, p.Names != 0:
 		w.expansion(f, hole, quoted)
@@ -71,6 +74,9 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 		w.guessed = true
 		if op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull {
 			w.scope.put(name, other)
+			if changesMeaning(name) {
+				w.assigned(name, other)
+			}
 		}
 		return other
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
@@ -86,13 +92,11 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 		if known && other == "" {
 			return strings.ToLower(v.text)
 		}
-	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-		if known && !hasGlob(other) && !strings.ContainsAny(other, "*?[") {
-			return strings.TrimSuffix(v.text, other)
-		}
-	case syntax.RemSmallPrefix, syntax.RemLargePrefix:
-		if known && !hasGlob(other) && !strings.ContainsAny(other, "*?[") {
-			return strings.TrimPrefix(v.text, other)
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		if known && len(v.text) < 4096 && !hasHole(other) {
+			if rest, ok := trimmed(v.text, other, op); ok {
+				return rest
+			}
 		}
 	case syntax.OtherParamOps:
 		w.hidden(v.text)
@@ -168,4 +172,69 @@ func (w *walk) lookup(name string) value {
 		return value{text: list[0], set: true}
 	}
 	return value{}
+}
+
+// trimmed removes what a pattern matches from the end or the beginning of s.
+func trimmed(s, pattern string, op syntax.ParExpOperator) (string, bool) {
+	expr, err := regexp.Compile("^(?s:" + globExpr(pattern) + ")$")
+	if err != nil || len(pattern) > 200 {
+		return "", false
+	}
+	for n := 0; n <= len(s); n++ {
+		size := n
+		if op == syntax.RemLargePrefix || op == syntax.RemLargeSuffix {
+			size = len(s) - n
+		}
+		if op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix {
+			if expr.MatchString(s[:size]) {
+				return s[size:], true
+			}
+		} else if expr.MatchString(s[len(s)-size:]) {
+			return s[:len(s)-size], true
+		}
+	}
+	return s, true
+}
+
+// globExpr writes a shell pattern as a regular expression.
+func globExpr(pattern string) string {
+	var b strings.Builder
+	for _, r := range pattern {
+		switch string(r) {
+		case globStar, "*":
+			b.WriteString(".*")
+		case globOne, "?":
+			b.WriteString(".")
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return b.String()
+}
+
+// slice folds ${x:1:2} where all of it is written out. It reports false where it is not.
+func (w *walk) slice(f *fields, p *syntax.ParamExp, text string, quoted bool) bool {
+	if hasHole(text) || p.Exp != nil || p.Repl != nil || p.Index != nil || p.Excl {
+		return false
+	}
+	number := func(x syntax.ArithmExpr, otherwise int) (int, bool) {
+		if x == nil {
+			return otherwise, true
+		}
+		word, ok := x.(*syntax.Word)
+		if !ok {
+			return 0, false
+		}
+		n, err := strconv.Atoi(word.Lit())
+		return n, err == nil
+	}
+	runes := []rune(text)
+	from, ok1 := number(p.Slice.Offset, 0)
+	size, ok2 := number(p.Slice.Length, len(runes))
+	if !ok1 || !ok2 || from < 0 || size < 0 {
+		return false
+	}
+	from = min(from, len(runes))
+	w.expansion(f, string(runes[from:min(len(runes), from+size)]), quoted)
+	return true
 }

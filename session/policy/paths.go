@@ -243,6 +243,13 @@ func (w *walk) secret(p string) bool {
 	p = strings.TrimPrefix(p, "file://")
 	full, _ := w.clean(p)
 	base := path.Base(full)
+	if hasGlob(full) {
+		for _, s := range secretPlaces {
+			if globMatch(full, w.home+s) {
+				return true
+			}
+		}
+	}
 	switch {
 	case strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
 		base != "config",
@@ -267,3 +274,7 @@ func (w *walk) secret(p string) bool {
 		strings.HasSuffix(base, ".pem") ||
 		strings.HasSuffix(base, ".key") && strings.Contains(full, "private") || strings.HasSuffix(base, ".kdbx")
 }
+
+// secretPlaces are files of a home that a glob may name.
+var secretPlaces = []string{"/.ssh/id_rsa", "/.ssh/id_ed25519", "/.aws/credentials", "/.gnupg/secring.gpg", "/.netrc",
+	"/.kube/config", "/.docker/config.json", "/.git-credentials", "/.bash_history", "/.config/gh/hosts.yml", "/.env"}

@@ -177,6 +177,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	case programs.RunArgv:
 		return w.runArgv(operands, x)
 	case programs.RunShell:
+		if x.name == "parallel" && len(operands) > 0 && x.in.is {
+			return w.parallel(operands, x)
+		}
 		if len(operands) > 0 {
 			x.children = true
 			feed := w.feed
@@ -203,7 +206,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
 		}
-		if hasHole(x.in.text) {
+		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		w.code(row.Lang, x.in.text, x)

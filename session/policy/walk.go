@@ -251,6 +251,11 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
 			w.inside(x)
+			if word, ok := x.(*syntax.Word); ok {
+				if name, _, ok := strings.Cut(w.text(word), "="); ok {
+					w.named(strings.TrimRight(name, " +-*/%&|^<>"))
+				}
+			}
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
@@ -262,6 +267,9 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 			return w.stmt(c.Stmt, in)
 		}
 	case *syntax.CoprocClause:
+		if c.Name != nil {
+			w.named(c.Name.Lit())
+		}
 		w.forks++
 		w.aside(func() stream { return w.stmt(c.Stmt, stream{text: hole, is: true}) })
 		w.forks--
@@ -321,7 +329,31 @@ func (w *walk) inside(n syntax.Node) {
 		case *syntax.CmdSubst:
 			w.subst(n)
 			return false
+		case *syntax.BinaryArithm:
+			if word, ok := n.X.(*syntax.Word); ok && assigning[n.Op] {
+				w.named(word.Lit())
+			}
+		case *syntax.UnaryArithm:
+			if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
+				w.named(word.Lit())
+			}
 		}
 		return true
 	})
+}
+
+// assigning are the operators of arithmetic that set the variable on their left.
+var assigning = map[syntax.BinAritOperator]bool{syntax.Assgn: true, syntax.AddAssgn: true, syntax.SubAssgn: true,
+	syntax.MulAssgn: true, syntax.QuoAssgn: true, syntax.RemAssgn: true, syntax.AndAssgn: true, syntax.OrAssgn: true,
+	syntax.XorAssgn: true, syntax.ShlAssgn: true, syntax.ShrAssgn: true}
+
+// named notes that something other than an assignment sets a variable: arithmetic, a loop, coproc.
+func (w *walk) named(name string) {
+	if name == "" {
+		return
+	}
+	w.scope.put(name, notEmpty)
+	if changesMeaning(name) {
+		w.assigned(name, notEmpty)
+	}
 }

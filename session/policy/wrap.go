@@ -68,7 +68,13 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		return w.xargs(operands, x)
 	case "docker", "podman", "nerdctl":
 		w.container(x)
-	case "script", "parallel":
+		if v, ok := x.args.Get("--entrypoint"); ok && v != "" {
+			operands = append([]string{v}, operands...)
+		}
+	case "screen":
+		if x.args.Has("-X") {
+			return w.perhapsTyped(operands)
+		}
 	}
 	if len(operands) == 0 {
 		if (x.name == "sudo" || x.name == "su") && x.in.is && x.args.Has("-s", "-i", "--shell", "--login") {
@@ -99,6 +105,12 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		}()
 	}
 	return w.run(operands, x.in)
+}
+
+// perhapsTyped judges text that is typed into another terminal.
+func (w *walk) perhapsTyped(operands []string) stream {
+	text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(strings.Join(operands, " "))
+	return w.shellText(text, "screen")
 }
 
 // container asks about containers that see the whole machine.
@@ -174,7 +186,7 @@ func (w *walk) runEach(argv []string, x *invocation) {
 		w.run(argv, stream{})
 		return
 	}
-	if len(argv) > 0 && removing[path.Base(argv[0])] && len(argv) > 1 {
+	if len(argv) > 0 && removing[path.Base(argv[0])] && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
 		c := Command{Argv: append([]string{x.name + " -exec"}, argv...)}
 		if w.trees(&c, w.found(x)); c.Verdict != Allow && w.engine.preset != Off {
 			w.record(c) // each file of a tree is as much as the tree
@@ -242,4 +254,38 @@ func (w *walk) found(x *invocation) []string {
 		}
 	}
 	return places
+}
+
+// parallel judges GNU parallel with the lines of its standard input.
+func (w *walk) parallel(operands []string, x *invocation) stream {
+	x.children = true
+	for _, o := range operands {
+		if strings.HasPrefix(o, ":::") {
+			return w.shellText(strings.Join(operands, " "), x.name)
+		}
+	}
+	lines := []string{hole}
+	if !hasHole(x.in.text) {
+		lines = strings.Split(strings.TrimRight(x.in.text, "\n"), "\n")
+	}
+	if len(lines) > 8 {
+		lines = append(lines[:8:8], hole)
+	}
+	out := stream{text: hole, is: true}
+	for _, l := range lines {
+		argv, used := make([]string, len(operands)), false
+		for i, o := range operands {
+			argv[i] = strings.ReplaceAll(o, "{}", l)
+			used = used || argv[i] != o
+		}
+		if !used {
+			argv = append(argv, l)
+		}
+		if len(argv) == 1 || strings.Contains(argv[0], " ") {
+			w.source(strings.ReplaceAll(strings.Join(argv, " "), hole, someText))
+		} else {
+			w.run(argv, out)
+		}
+	}
+	return out
 }

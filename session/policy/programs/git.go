@@ -23,6 +23,7 @@ var git = []Program{
 		Unsafe: "--ext-diff --textconv --output -O --open-files-in-pager --filters --show-signature --web " +
 			"-w-web --contents " +
 			"--lost-found --upload-pack --exec -i-info"},
+	{Name: "git help", Reads: true, Unsafe: "-w --web"},
 	{Name: "git grep", Reads: true, Values: "-e -f -m -A -B -C --max-depth --max-count --threads", Flags: "--cached " +
 		"--no-index --untracked", Shell: "-O --open-files-in-pager",
 		Unsafe: "--textconv --ext-grep"},

@@ -10,7 +10,7 @@ var languages = []Program{
 		Stop: true,
 		Lang: "node", StdinRun: true},
 	{Name: "php", Code: "-r -B -R -E", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
-	{Name: "lua,luajit,tclsh,expect,guile,osascript,Rscript,R,julia,elixir,erl,ghc,runghc,scala,groovy," +
+	{Name: "lua,luajit,tclsh,expect,guile,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
 		"swift,raku,janet,sbcl",
 		Code: "-e -c -eval --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
 	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
@@ -35,7 +35,9 @@ var languages = []Program{
 		StdinRun: true, StdinAlways: true},
 	{Name: "mysql,mariadb", Code: "-e --execute", Values: "-u -h -D -P", Lang: "sql", StdinRun: true, StdinAlways: true},
 	{Name: "lftp", Code: "-c -e", Values: "-u -p -f", Lang: "vim", StdinRun: true, StdinAlways: true},
-	{Name: "ftp,mail,mailx,mutt", Values: "-s -c -b -r -e -a -H -i", Lang: "vim", StdinRun: true, StdinAlways: true},
+	{Name: "mutt", Values: "-s -c -b -e -a -H -i -F"},
+	{Name: "erl", OneDash: true, Code: "-eval", Values: "-s -run -name -sname -pa", Lang: "other"},
+	{Name: "ftp,mail,mailx", Values: "-s -c -b -r -e -a -H -i", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "jshell", Lang: "other", StdinRun: true, StdinAlways: true},
 	{Name: "java,kotlin,dotnet,mono", OneDash: true, Values: "-cp -classpath -jar"},
 }

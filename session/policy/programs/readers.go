@@ -94,7 +94,7 @@ var readers = []Program{
 	{Name: "bat,batcat", Reads: true, Values: "-l -r -H --language --line-range --style --theme",
 		Unsafe: "--pager cache --map-syntax"},
 	{Name: "lsof", Reads: true, Values: "-i -p -u -c -a"},
-	{Name: "ip", Reads: true, SubOnly: true},
+	{Name: "ip", Reads: true, SubOnly: true, Unsafe: "-b -batch -n --netns", Values: "-f -rc -n"},
 	{Name: "getent,ldconfig-p", Reads: true},
 	{Name: "info", Reads: true, Values: "-f -n", Unsafe: "-o --output --init-file --restore --dribble"},
 	{Name: "bc", Reads: true, None: true}, {Name: "dc", Reads: true, None: true, Unsafe: "-f -e --file " +

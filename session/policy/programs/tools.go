@@ -45,7 +45,7 @@ var tools = []Program{
 		"pip check,brew list,brew info,apt list,apt show,dpkg -l,gem list", Reads: true},
 	{Name: "dpkg", Reads: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
 		"--install --remove --purge"},
-	{Name: "rpm", Reads: true, Need: "-q --query", Unsafe: "-i -e -U -F --install --erase --upgrade"},
+	{Name: "rpm", Reads: true, Need: "-q --query", Values: "-E --eval", Shell: "--pipe", Unsafe: "-E --eval -i -e -U -F --install --erase --upgrade"},
 	{Name: "gh,glab", Stop: true, SubOnly: true, Values: "-R --repo"},
 	{Name: "gh api,gh issue create,gh pr create,gh issue comment,gh pr comment,gh release create",
 		Values: "-f -F -X -H --title --body -t -b"},
