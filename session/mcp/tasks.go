@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -87,8 +88,8 @@ type (
 	}
 	taskParams struct {
 		sdk.ParamsBase
-		ID        string               `json:"taskId"`
-		Responses sdk.InputResponseMap `json:"inputResponses,omitempty"`
+		ID        string                     `json:"taskId"`
+		Responses map[string]json.RawMessage `json:"inputResponses,omitempty"`
 	}
 )
 
@@ -102,7 +103,7 @@ func (t Tasks) Mount(server *sdk.Server) error {
 		return &taskDetail{Type: "complete", Detail: *d}, nil
 	}
 	update := func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*taskDone, error) {
-		return &taskDone{Type: "complete"}, taskError(p.ID, t.Update(ctx, p.ID, p.Responses))
+		return &taskDone{Type: "complete"}, taskError(p.ID, t.Update(ctx, p.ID, responsesOf(p.Responses)))
 	}
 	cancel := func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*taskDone, error) {
 		return &taskDone{Type: "complete"}, taskError(p.ID, t.Cancel(ctx, p.ID))
@@ -112,6 +113,18 @@ func (t Tasks) Mount(server *sdk.Server) error {
 		sdk.AddReceivingCustomMethod(server, "tasks/update", update),
 		sdk.AddReceivingCustomMethod(server, "tasks/cancel", cancel),
 	)
+}
+
+// responsesOf are the responses that can be read. Others answer nothing that was asked, and are ignored.
+func responsesOf(raw map[string]json.RawMessage) sdk.InputResponseMap {
+	all := sdk.InputResponseMap{}
+	for key, r := range raw {
+		var one sdk.InputResponseMap
+		if b, err := json.Marshal(map[string]json.RawMessage{key: r}); err == nil && json.Unmarshal(b, &one) == nil {
+			maps.Copy(all, one)
+		}
+	}
+	return all
 }
 
 func taskError(id string, err error) error {
