@@ -40,6 +40,8 @@ type child struct {
 	reported bool         // exit.Head is set: everything it printed is in the ring
 	closed   bool         // no more output can come
 	input    *os.File     // writing end of standard input; nil: none, or closed
+
+	shim int // our end of the socket to one that restricts itself first, until it was admitted; -1: none
 }
 
 // spawn starts what m asks for and registers it.
@@ -68,7 +70,7 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,
 		cols: uint16(m.Cols), rows: uint16(m.Rows),
-		done: make(chan struct{}),
+		done: make(chan struct{}), shim: -1,
 	}
 	if err := k.startProcess(c, m); err != nil {
 		return nil, errors.Join(err, r.Close(), rf.Close())
@@ -127,6 +129,20 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	for _, f := range files.child {
 		attr.Files = append(attr.Files, f.Fd())
 	}
+	if m.Shim {
+		var theirs int
+		if c.shim, theirs, err = shimSocket(); err != nil {
+			files.abandon()
+			return err
+		}
+		defer func() {
+			_ = syscall.Close(theirs)
+			if err != nil {
+				_ = syscall.Close(c.shim)
+			}
+		}()
+		attr.Files = append(attr.Files, uintptr(theirs)) // wire.ShimFD
+	}
 	if !c.pipe {
 		attr.Sys.Setctty = true // of descriptor 0 in the child
 	}
@@ -170,12 +186,14 @@ func outOfDescriptors(f *os.File) bool {
 	return err == nil && left <= spareDescriptors
 }
 
-// release hangs the terminal up and forgets the session.
-func (k *Keeper) release(c *child) {
+// release hangs the terminal up and forgets the session. What it returns is closed once nothing of it is left.
+func (k *Keeper) release(c *child) (left chan struct{}) {
+	left = make(chan struct{})
 	k.mu.Lock()
 	if k.children[c.id] != c {
 		k.mu.Unlock()
-		return
+		close(left)
+		return left
 	}
 	delete(k.children, c.id)
 	c.closeInput()
@@ -185,6 +203,7 @@ func (k *Keeper) release(c *child) {
 	}
 	c.wakeAll() // or for room
 	go func() {
+		defer close(left)
 		<-c.done
 		k.cgroups.leave(c.cgroup)
 		if err := errors.Join(c.ring.Close(), c.ringFile.Close()); err != nil {
@@ -192,6 +211,7 @@ func (k *Keeper) release(c *child) {
 		}
 	}()
 	k.endIfIdle()
+	return left
 }
 
 // signal sends sig to a part of the session. The process itself and its group are

@@ -58,12 +58,15 @@ type Keeper struct {
 	cgroups  cgroups
 	freeze   sync.RWMutex
 	spawning sync.Mutex
+	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu       sync.Mutex
 	children map[string]*child
 	conns    map[*conn]struct{}
 	super    supervisor
 	waiting  map[int]func(syscall.WaitStatus) // helper processes by pid
+	// listeners are asked about executions, by session. They outlive it while a process of its lives.
+	listeners map[string]*listener
 
 	stop chan error // receives the reason to end; nil is a clean end
 }
@@ -78,7 +81,9 @@ func Run(cfg Config) error {
 		children: map[string]*child{},
 		conns:    map[*conn]struct{}{},
 		waiting:  map[int]func(syscall.WaitStatus){},
-		stop:     make(chan error, 1),
+
+		listeners: map[string]*listener{},
+		stop:      make(chan error, 1),
 	}
 	if err := k.begin(); err != nil {
 		k.reportReady(err)
@@ -108,6 +113,7 @@ func Run(cfg Config) error {
 		case <-hup:
 		case <-look.C:
 			k.look()
+			k.dropGone()
 		case <-term:
 			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
 			return nil

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -27,6 +28,7 @@ import (
 const keeperEnv = "LONGTERM_TEST_KEEPER"
 
 func TestMain(m *testing.M) {
+	confine.Enter()
 	if dir := os.Getenv(keeperEnv); dir != "" {
 		switch {
 		case os.Args[0] == fakeDaemon:

@@ -37,6 +37,8 @@ var requests = map[wire.Kind]request{
 	wire.KindShutdown:    on(handleShutdown),
 	wire.KindStatus:      on(handleStatus),
 	wire.KindCloseInput:  on(handleCloseInput),
+
+	wire.KindExecutionAnswer: on(handleExecutionAnswer),
 }
 
 // on adapts a typed handler to the table.
@@ -94,8 +96,31 @@ func (k *Keeper) child(id string) (*child, error) {
 }
 
 func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
-	reply := &wire.Spawned{Req: m.Req}
+	if !m.Shim {
+		ch, err := k.spawn(m)
+		c.send(k.spawned(m, ch, err))
+		return nil
+	}
+	k.shims.RLock() // no upgrade while one prepares itself
 	ch, err := k.spawn(m)
+	if err != nil {
+		k.shims.RUnlock()
+		c.send(k.spawned(m, nil, err))
+		return nil
+	}
+	go func() { // others are served meanwhile
+		defer k.shims.RUnlock()
+		a, err := k.admit(ch)
+		reply := k.spawned(m, ch, err)
+		reply.Shim, reply.Judged, reply.Report = err == nil, a.judged, a.report
+		c.send(reply)
+	}()
+	return nil
+}
+
+// spawned is the answer to a request to start something.
+func (k *Keeper) spawned(m *wire.Spawn, ch *child, err error) *wire.Spawned {
+	reply := &wire.Spawned{Req: m.Req}
 	if err != nil {
 		reply.Error = err.Error()
 		var errno syscall.Errno
@@ -110,8 +135,7 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		reply.PID, reply.Started, reply.Base = int64(ch.pid), ch.started.UnixNano(), m.Base
 		reply.Limited = limits(m)
 	}
-	c.send(reply)
-	return nil
+	return reply
 }
 
 func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {

@@ -214,6 +214,7 @@ func handleReady(k *Keeper, c *conn, _ *wire.Ready, _ []*os.File) error {
 	defer k.mu.Unlock()
 	if k.super.conn == c {
 		k.super.ready, k.super.served = true, true
+		k.tellExecutionsLocked()
 		k.answerWaitersLocked(nil)
 	}
 	return nil
@@ -241,7 +242,7 @@ func handleStartDaemon(k *Keeper, c *conn, m *wire.StartDaemon, _ []*os.File) er
 func (k *Keeper) endIfIdle() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.children) > 0 || len(k.conns) > 0 || k.super.wanted || k.super.pid != 0 {
+	if len(k.children) > 0 || len(k.listeners) > 0 || len(k.conns) > 0 || k.super.wanted || k.super.pid != 0 {
 		return
 	}
 	if time.Since(k.started) < firstClient {

@@ -47,6 +47,8 @@ func (k *Keeper) upgrade(exe *os.File) error {
 	if err := k.probe(path); err != nil {
 		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
 	}
+	k.shims.Lock() // each is what it is to be, or nothing
+	defer k.shims.Unlock()
 	// From here no byte is between a PTY and its ring, no child is being born.
 	k.freeze.Lock()
 	defer k.freeze.Unlock()
@@ -177,6 +179,12 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		}
 		buf = wire.AppendFrame(buf, h, 0)
 	}
+	for _, l := range k.listeners {
+		buf = wire.AppendFrame(buf, &wire.HandoffListener{ID: l.id, FD: keep(l.file), Lead: l.lead}, 0)
+		for _, e := range l.waiting {
+			buf = wire.AppendFrame(buf, e, 0)
+		}
+	}
 	_, err = w.Write(buf)
 	return kept, err
 }
@@ -210,6 +218,10 @@ func (k *Keeper) takeOver(f *os.File) error {
 			err = k.resumeKeeper(frame.Payload)
 		case wire.KindHandoff:
 			err = k.resumeChild(frame.Payload)
+		case wire.KindHandoffListener:
+			err = k.resumeListener(frame.Payload)
+		case wire.KindExecution:
+			err = k.resumeExecution(frame.Payload)
 		}
 		if err != nil { // one session lost is better than all
 			k.log.Error("handoff", "err", err)
@@ -218,6 +230,7 @@ func (k *Keeper) takeOver(f *os.File) error {
 	if k.listener == nil || k.lock == nil {
 		return errors.New("handoff: no listener")
 	}
+	k.listenAll()
 	if state, err := k.lockState(); err != nil { // of an execution that knew of none
 		k.log.Error("another keeper holds the state directory", "err", err)
 	} else {
@@ -266,7 +279,7 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	c := &child{
 		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
 		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe, cgroup: h.Cgroup,
-		done:     make(chan struct{}),
+		done: make(chan struct{}), shim: -1,
 		ringFile: adoptFile(h.RingFD, "ring"),
 	}
 	var err error

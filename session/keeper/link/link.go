@@ -25,6 +25,12 @@ type Notices interface {
 	Closed(*wire.Closed)
 }
 
+// Executions is for Notices that judge executions. What the others are told of waits on.
+type Executions interface {
+	Execution(*wire.Execution)
+	ExecutionGone(*wire.ExecutionGone)
+}
+
 // deaf takes no notices: a keeper tells one who adopts an ended session of its end, a tool too.
 type deaf struct{}
 
@@ -167,6 +173,15 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		return notice(f, func(m *wire.Exited) { l.notices.Exited(m) })
 	case wire.KindClosed:
 		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
+	case wire.KindExecution, wire.KindExecutionGone:
+		closeAll(files)
+		if to, ok := l.notices.(Executions); ok {
+			if f.Kind == wire.KindExecution {
+				return notice(f, to.Execution)
+			}
+			return notice(f, to.ExecutionGone)
+		}
+		return nil
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:

@@ -160,6 +160,11 @@ func (l *Link) Status(ctx context.Context) (*wire.StatusReply, error) {
 // Resume tells the keeper that a full ring has room again.
 func (l *Link) Resume(id string) error { return l.tell(&wire.Resume{ID: id}) }
 
+// Answer lets an execution happen, or fail with EPERM.
+func (l *Link) Answer(id string, number uint64, allow bool) error {
+	return l.tell(&wire.ExecutionAnswer{ID: id, Number: number, Allow: allow})
+}
+
 // Ready tells the keeper that this daemon serves clients.
 func (l *Link) Ready(socket string) error { return l.tell(&wire.Ready{Socket: socket}) }
 

@@ -47,6 +47,7 @@ type Spawn struct {
 	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
 	PIDs      uint64   `wire:"16"` // likewise, processes and threads
 	Umask     uint64   `wire:"17"` // one more than it; 0: the keeper's
+	Shim      bool     `wire:"18"` // it restricts itself before it executes what is meant: see shim.go
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -59,6 +60,10 @@ type Spawned struct {
 	Base    uint64 `wire:"6"` // as asked for; a keeper that does not know it says 0
 	Limited bool   `wire:"7"` // limits were asked for and are in force
 	Code    string `wire:"8"` // with Error, as in Done
+	Shim    bool   `wire:"9"` // it was asked for, and the program that is meant has been executed
+	// Judged: the keeper holds a listener, and asks about each execution.
+	Judged bool   `wire:"10"`
+	Report string `wire:"11"` // of the shim
 }
 
 // List asks for one Session per session kept and a Done.
@@ -227,6 +232,47 @@ type CloseInput struct {
 	ID  string `wire:"2"`
 }
 
+// Execution says that a process of a session's waits in execve for an answer. It is sent to each daemon that is ready,
+// until it is answered or the process has ended. What the process asked for was read from its memory, which its other
+// threads may change: it is what a watcher sees, not a boundary.
+type Execution struct {
+	ID     string   `wire:"1"`
+	Number uint64   `wire:"2"` // of the notification, unique in the session
+	PID    int64    `wire:"3"` // the thread that waits
+	Parent int64    `wire:"4"`
+	Start  uint64   `wire:"5"` // when the process started, in ticks since the machine did
+	Path   string   `wire:"6"` // as it was asked for
+	Argv   []string `wire:"7"`
+	Cut    bool     `wire:"8"`  // there is more argv
+	Dir    string   `wire:"9"`  // what Path is below, if it is not absolute; the file itself, if it is empty
+	Flags  uint64   `wire:"10"` // of execveat
+	Cwd    string   `wire:"11"`
+	Error  string   `wire:"12"` // it could not be read
+	Lead   int64    `wire:"13"` // the session's own process
+}
+
+// ExecutionAnswer lets an execution happen, or fail with an error number (0: EPERM). It has no answer; one about an
+// execution that does not wait any more says nothing.
+type ExecutionAnswer struct {
+	ID     string `wire:"1"`
+	Number uint64 `wire:"2"`
+	Allow  bool   `wire:"3"`
+	Errno  int64  `wire:"4"`
+}
+
+// ExecutionGone says that an execution that was told of waits no more: its process has ended.
+type ExecutionGone struct {
+	ID     string `wire:"1"`
+	Number uint64 `wire:"2"`
+}
+
+// HandoffListener is a listener in a handoff, followed by the Executions that wait for an answer.
+type HandoffListener struct {
+	ID   string `wire:"1"`
+	FD   int64  `wire:"2"`
+	Lead int64  `wire:"3"`
+}
+
 // HandoffKeeper is the first frame of a handoff.
 type HandoffKeeper struct {
 	ListenerFD int64  `wire:"1"`
@@ -265,6 +311,10 @@ const (
 	KindHandoff
 	KindHandoffKeeper
 	KindCloseInput
+	KindExecution
+	KindExecutionAnswer
+	KindExecutionGone
+	KindHandoffListener
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -290,3 +340,8 @@ func (*StatusReply) kind() Kind   { return KindStatusReply }
 func (*Handoff) kind() Kind       { return KindHandoff }
 func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }
 func (*CloseInput) kind() Kind    { return KindCloseInput }
+
+func (*Execution) kind() Kind       { return KindExecution }
+func (*ExecutionAnswer) kind() Kind { return KindExecutionAnswer }
+func (*ExecutionGone) kind() Kind   { return KindExecutionGone }
+func (*HandoffListener) kind() Kind { return KindHandoffListener }

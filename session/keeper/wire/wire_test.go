@@ -43,6 +43,15 @@ var golden = []struct {
 		"4700000005000000" +
 			"0100080000000100000000000000" + "02000100000061" + "0700080000000100000000000000" +
 			"0a00080000000100000000000000" + "0b00080000000100000000000000" + "0c00020000002f63"},
+	{"spawn by way of a shim", &Spawn{ID: "a", Shim: true}, "150000000200000002000100000061" + "1200080000000100000000000000"},
+	{"spawned by way of a shim", &Spawned{Req: 1, Shim: true, Judged: true, Report: "{}"},
+		"3200000003000000010008000000010000000000000009000800000001000000000000000a000800000001000000000000000b00020000007b7d"},
+	{"execution", &Execution{ID: "a", Number: 7, PID: 3, Parent: 2, Start: 9, Path: "./x", Argv: []string{"x", ""}, Cut: true, Dir: "/", Cwd: "/"},
+		"71000000180000000100010000006102000800000007000000000000000300080000000300000000000000040008000000020000000000000005000800000009000000000000000600030000002e2f780700010000007807000000000008000800000001000000000000000900010000002f0b00010000002f"},
+	{"execution answered", &ExecutionAnswer{ID: "a", Number: 7, Allow: true},
+		"23000000190000000100010000006102000800000007000000000000000300080000000100000000000000"},
+	{"execution gone", &ExecutionGone{ID: "a", Number: 7},
+		"150000001a000000010001000000610200080000000700000000000000"},
 	{"close input", &CloseInput{Req: 3, ID: "a"}, "1500000017000000010008000000030000000000000002000100000061"},
 }
 
@@ -60,6 +69,7 @@ var kinds = []Message{
 	&Hello{}, &Spawn{}, &Spawned{}, &List{}, &Session{}, &Adopt{}, &Done{}, &Output{}, &Resume{}, &Exited{}, &Closed{},
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
+	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{},
 }
 
 // fillFields gives every field a value that shows where it came from.
@@ -98,8 +108,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T: %+v, %v", m, got, err)
 		}
 	}
-	if len(seen) != int(KindCloseInput) {
-		t.Errorf("%d kinds are tested, there are %d", len(seen), KindCloseInput)
+	if len(seen) != int(KindHandoffListener) {
+		t.Errorf("%d kinds are tested, there are %d", len(seen), KindHandoffListener)
 	}
 }
 

@@ -1,0 +1,250 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+const (
+	// maxArgv bounds what is read of an execution's arguments, in bytes.
+	maxArgv = 128 << 10
+	// What waits for answers is bounded by session; what is beyond it waits in the kernel.
+	maxWaiting      = 256
+	maxWaitingBytes = 1 << 20
+)
+
+// listener is where a session's executions ask (K7). They are passed on as they are, and the answers back. Its file must
+// stay open as long as there is a process that could ask: without it none could execute anything (ENOSYS).
+type listener struct {
+	id   string
+	lead int64 // the session's process
+	file *os.File
+	room chan struct{} // something was answered
+
+	begun bool // the program itself has been executed; of the listener's goroutine
+	// Guarded by Keeper.mu.
+	waiting map[uint64]*wire.Execution
+	bytes   int // of those
+}
+
+func newListener(id string, lead int64, f *os.File) *listener {
+	return &listener{id: id, lead: lead, file: f, room: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
+}
+
+// listenTo keeps the listener of a session that begins.
+func (k *Keeper) listenTo(id string, lead int, f *os.File) {
+	l := newListener(id, int64(lead), f)
+	k.mu.Lock()
+	k.listeners[id] = l
+	k.mu.Unlock()
+	go k.hear(l)
+}
+
+// hear passes on what is executed, until nobody is left who could.
+func (k *Keeper) hear(l *listener) {
+	raw, err := l.file.SyscallConn()
+	if err == nil {
+		err = sys.Control(raw, func(fd int) error { sys.WakeAtOnce(fd); return nil })
+	}
+	for err == nil {
+		var next error
+		err = raw.Read(func(fd uintptr) bool {
+			next = k.hearOne(l, int(fd))
+			return !errors.Is(next, sys.ErrNoNotification)
+		})
+		if errors.Is(next, errNoRoom) {
+			<-l.room
+			next = nil
+		}
+		err = errors.Join(err, next)
+	}
+	if !errors.Is(err, sys.ErrNobodyLeft) {
+		k.log.Error("executions are not judged any more, and fail", "session", l.id, "err", err)
+	}
+	k.mu.Lock()
+	if k.listeners[l.id] == l {
+		delete(k.listeners, l.id)
+	}
+	k.goneLocked(l, func(uint64) bool { return true })
+	k.mu.Unlock()
+	_ = l.file.Close()
+	k.endIfIdle()
+}
+
+var errNoRoom = errors.New("too many wait")
+
+// hearOne takes one execution. It is held over by no upgrade between the kernel and the map.
+func (k *Keeper) hearOne(l *listener, fd int) error {
+	k.freeze.RLock()
+	defer k.freeze.RUnlock()
+	k.mu.Lock()
+	full := len(l.waiting) >= maxWaiting || l.bytes >= maxWaitingBytes
+	k.mu.Unlock()
+	if full {
+		return errNoRoom
+	}
+	n, err := sys.ReceiveNotification(fd)
+	if err != nil {
+		return err
+	}
+	if !l.begun { // what was asked for, by the shim
+		l.begun = true
+		return gone(sys.AnswerNotification(fd, n.ID, 0))
+	}
+	e := l.read(n)
+	if !sys.NotificationWaits(fd, n.ID) {
+		return nil // what was read may be another process's
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l.waiting[n.ID] = e
+	l.bytes += weight(e)
+	if k.super.ready {
+		k.notifyLocked(e)
+	}
+	return nil
+}
+
+// read looks at what a process is about to execute.
+func (l *listener) read(n sys.Notification) *wire.Execution {
+	e := &wire.Execution{ID: l.id, Number: n.ID, PID: int64(n.PID), Lead: l.lead}
+	if st, err := sys.ReadStat(n.PID); err == nil {
+		e.Parent, e.Start = int64(st.Parent), st.Start
+	}
+	x, err := sys.ReadExecution(n, maxArgv)
+	e.Path, e.Argv, e.Cut, e.Dir, e.Flags = x.Path, x.Argv, !x.Whole, x.Dir, x.Flags
+	if e.Cwd, _ = sys.Cwd(n.PID); err != nil {
+		e.Error = err.Error()
+	}
+	return e
+}
+
+func weight(e *wire.Execution) int {
+	n := 256 + len(e.Path)
+	for _, a := range e.Argv {
+		n += 24 + len(a)
+	}
+	return n
+}
+
+// gone is no error when the process that waited has ended.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.File) error {
+	k.freeze.RLock() // not half answered when it is handed over
+	defer k.freeze.RUnlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.listeners[m.ID]
+	if l == nil || l.waiting[m.Number] == nil {
+		return nil
+	}
+	l.forget(m.Number)
+	errno := syscall.Errno(0)
+	if !m.Allow {
+		errno = syscall.EPERM
+		if m.Errno > 0 && m.Errno < 4096 {
+			errno = syscall.Errno(m.Errno)
+		}
+	}
+	raw, err := l.file.SyscallConn()
+	if err == nil {
+		err = sys.Control(raw, func(fd int) error { return gone(sys.AnswerNotification(fd, m.Number, errno)) })
+	}
+	if err != nil {
+		k.log.Error("answer an execution", "session", m.ID, "err", err)
+	}
+	return nil
+}
+
+// forget is called with Keeper.mu held.
+func (l *listener) forget(number uint64) {
+	l.bytes -= weight(l.waiting[number])
+	delete(l.waiting, number)
+	wake(l.room)
+}
+
+// tellExecutionsLocked tells a daemon that serves from now on of what waits.
+func (k *Keeper) tellExecutionsLocked() {
+	for _, l := range k.listeners {
+		for _, e := range l.waiting {
+			k.notifyLocked(e)
+		}
+	}
+}
+
+// dropGone finds those that wait no more, because their processes were killed.
+func (k *Keeper) dropGone() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, l := range k.listeners {
+		if len(l.waiting) == 0 {
+			continue
+		}
+		raw, err := l.file.SyscallConn()
+		if err != nil {
+			continue
+		}
+		_ = raw.Control(func(fd uintptr) {
+			k.goneLocked(l, func(number uint64) bool { return !sys.NotificationWaits(int(fd), number) })
+		})
+	}
+}
+
+func (k *Keeper) goneLocked(l *listener, is func(number uint64) bool) {
+	for number := range l.waiting {
+		if is(number) {
+			l.forget(number)
+			if k.super.ready {
+				k.notifyLocked(&wire.ExecutionGone{ID: l.id, Number: number})
+			}
+		}
+	}
+}
+
+// resumeListener takes a listener over from the previous execution.
+func (k *Keeper) resumeListener(payload []byte) error {
+	var h wire.HandoffListener
+	if err := wire.Decode(payload, &h); err != nil {
+		return err
+	}
+	l := newListener(h.ID, h.Lead, adoptFile(h.FD, "seccomp listener"))
+	l.begun = true
+	k.listeners[h.ID] = l
+	return nil
+}
+
+// resumeExecution takes over one that waits; its listener came before it.
+func (k *Keeper) resumeExecution(payload []byte) error {
+	e := new(wire.Execution)
+	if err := wire.Decode(payload, e); err != nil {
+		return err
+	}
+	l := k.listeners[e.ID]
+	if l == nil {
+		return fmt.Errorf("session %s: an execution without a listener", e.ID)
+	}
+	l.waiting[e.Number] = e
+	l.bytes += weight(e)
+	return nil
+}
+
+// listenAll goes on with what was taken over.
+func (k *Keeper) listenAll() {
+	for _, l := range k.listeners {
+		go k.hear(l)
+	}
+}

@@ -1,0 +1,136 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// shimTime bounds, in seconds, how long a shim may say nothing.
+const shimTime = 20
+
+// shimSocket makes the socket to a shim: our end, and the one that it inherits.
+func shimSocket() (ours, theirs int, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, -1, os.NewSyscallError("socketpair", err)
+	}
+	limit := unix.Timeval{Sec: shimTime}
+	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
+		return -1, -1, errors.Join(os.NewSyscallError("setsockopt", err), unix.Close(pair[0]), unix.Close(pair[1]))
+	}
+	return pair[0], pair[1], nil
+}
+
+// admitted is what a shim said.
+type admitted struct {
+	judged bool
+	report string
+}
+
+// admit hears a shim (package wire, shim.go), keeps its listener and lets it go on. A session whose program is not
+// executed is forgotten.
+func (k *Keeper) admit(c *child) (a admitted, err error) {
+	fd := c.shim
+	defer unix.Close(fd)
+	defer func() {
+		if err != nil {
+			if kerr := k.signal(c, syscall.SIGKILL, wire.ScopeGroup); kerr != nil {
+				k.log.Warn("end a shim", "session", c.id, "err", kerr)
+			}
+			<-k.release(c) // the name is free when that is told
+		}
+	}()
+	said := false
+	for buf := make([]byte, wire.MaxShim); ; {
+		kind, text, passed, err := readShim(fd, buf)
+		switch {
+		case err != nil:
+			return a, err
+		case kind == 0 && said: // closed by the execution
+			return a, nil
+		case kind == 0:
+			return a, errors.New("it ended before its program was executed")
+		case kind == wire.ShimListener && passed != nil:
+			k.listenTo(c.id, c.pid, passed)
+			a.judged = true
+			continue
+		}
+		if passed != nil {
+			_ = passed.Close()
+		}
+		switch {
+		case kind == wire.ShimReport && !said:
+			a.report, said = text, true
+			if _, err := unix.Write(fd, []byte{wire.ShimGo}); err != nil {
+				return a, os.NewSyscallError("write", err)
+			}
+		case kind == wire.ShimError:
+			return a, shimError(text)
+		}
+	}
+}
+
+// readShim reads a message; kind 0 is the end.
+func readShim(fd int, buf []byte) (kind byte, text string, passed *os.File, err error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(fd, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EAGAIN):
+			return 0, "", nil, fmt.Errorf("it said nothing for %d s", shimTime)
+		case errors.Is(err, unix.ECONNRESET), n == 0 && err == nil:
+			return 0, "", nil, nil
+		case err != nil:
+			return 0, "", nil, os.NewSyscallError("recvmsg", err)
+		}
+		return buf[0], string(buf[1:n]), passedFile(oob[:oobn]), nil
+	}
+}
+
+// passedFile is the one descriptor that came with a message; nil: none.
+func passedFile(oob []byte) *os.File {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(msgs) != 1 {
+		return nil
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return nil
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil { // or it could not be polled
+		_ = unix.Close(fds[0])
+		return nil
+	}
+	return os.NewFile(uintptr(fds[0]), "seccomp listener")
+}
+
+// shimFailed is why a shim did not execute its program.
+type shimFailed struct {
+	errno syscall.Errno
+	text  string
+}
+
+func shimError(text string) error {
+	number, text, _ := strings.Cut(text, " ")
+	n, _ := strconv.ParseUint(number, 10, 16) // none is 0
+	return shimFailed{syscall.Errno(n), text}
+}
+
+func (e shimFailed) Error() string { return e.text }
+
+func (e shimFailed) Unwrap() error {
+	if e.errno == 0 {
+		return nil
+	}
+	return e.errno
+}

@@ -1,0 +1,26 @@
+package sys
+
+import "errors"
+
+// Notification is a system call that waits for the word of whoever holds the listener (seccomp_unotify(2)).
+type Notification struct {
+	ID   uint64 // the kernel's, until it is answered or its process ends
+	PID  int    // of the thread that waits
+	Nr   int32
+	Args [6]uint64
+}
+
+// Errors of ReceiveNotification.
+var (
+	ErrNoNotification = errors.New("nobody waits now")
+	ErrNobodyLeft     = errors.New("everybody under the filter has ended")
+)
+
+// Execution is what a process is about to execute, as it asked the kernel to.
+type Execution struct {
+	Path  string
+	Argv  []string
+	Whole bool   // Argv is all of it
+	Dir   string // what a path that is not absolute is below; of an empty path, the file itself
+	Flags uint64 // AT_…
+}

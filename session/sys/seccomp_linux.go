@@ -1,0 +1,127 @@
+package sys
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// notification is struct seccomp_notif.
+type notification struct {
+	id    uint64
+	pid   uint32
+	flags uint32
+	nr    int32
+	arch  uint32
+	ip    uint64
+	args  [6]uint64
+}
+
+// response is struct seccomp_notif_resp.
+type response struct {
+	id    uint64
+	val   int64
+	errno int32
+	flags uint32
+}
+
+// ReceiveNotification takes the next call that waits, of a listener by its descriptor. It never blocks.
+func ReceiveNotification(listener int) (n Notification, err error) {
+	for {
+		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
+		_, err := unix.Poll(poll, 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return n, os.NewSyscallError("poll", err)
+		case poll[0].Revents&unix.POLLIN != 0:
+		case poll[0].Revents&unix.POLLHUP != 0:
+			return n, ErrNobodyLeft
+		default:
+			return n, ErrNoNotification
+		}
+		var raw notification
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&raw)))
+		switch errno {
+		case 0:
+			return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}, nil
+		case unix.EINTR, unix.ENOENT: // it was killed meanwhile
+		default:
+			return n, os.NewSyscallError("ioctl", errno)
+		}
+	}
+}
+
+// AnswerNotification lets a call happen (errno 0) or fail. fs.ErrNotExist: nobody waits for it any more.
+func AnswerNotification(listener int, id uint64, errno unix.Errno) error {
+	r := response{id: id, errno: -int32(errno)}
+	if errno == 0 {
+		r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	}
+	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+}
+
+// NotificationWaits says that a call still waits: what was read of its process in the meantime was its own.
+func NotificationWaits(listener int, id uint64) bool {
+	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
+}
+
+// WakeAtOnce has the kernel switch from who waits to the listener and back without a detour (Linux 6.6). Without, it is
+// only slower.
+func WakeAtOnce(listener int) {
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+}
+
+func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), uintptr(request), uintptr(arg))
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+		default:
+			return os.NewSyscallError("ioctl", errno)
+		}
+	}
+}
+
+// ReadExecution reads what a call of execve or execveat is about, with at most so many bytes of arguments.
+func ReadExecution(n Notification, most int) (e Execution, err error) {
+	read := memoryOf(n.PID)
+	path, argv, dirfd := n.Args[0], n.Args[1], int32(unix.AT_FDCWD)
+	if n.Nr == unix.SYS_EXECVEAT {
+		dirfd, path, argv, e.Flags = int32(n.Args[0]), n.Args[1], n.Args[2], n.Args[4]
+	}
+	var whole bool
+	if e.Path, whole, err = readText(read, path, unix.PathMax); err == nil && !whole {
+		err = unix.ENAMETOOLONG
+	}
+	if err != nil {
+		return e, err
+	}
+	if e.Argv, e.Whole, err = readVector(read, argv, most); err != nil {
+		return e, err
+	}
+	switch {
+	case e.Path != "" && e.Path[0] == '/':
+	case dirfd == unix.AT_FDCWD:
+		e.Dir, err = readLink(n.PID, "cwd")
+	default:
+		e.Dir, err = readLink(n.PID, "fd/"+strconv.Itoa(int(dirfd)))
+	}
+	return e, err
+}
+
+// memoryOf reads a process's memory, which must be ours to look at: of our user, and of a program that anybody may read.
+func memoryOf(pid int) Reader {
+	return func(at uint64, into []byte) (int, error) {
+		local := []unix.Iovec{{Base: &into[0]}}
+		local[0].SetLen(len(into))
+		n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}, 0)
+		return n, os.NewSyscallError("process_vm_readv", err)
+	}
+}
