@@ -63,6 +63,11 @@ func writeInfo(w io.Writer, s *api.Session) {
 	if s.Why != "" {
 		row("mode", s.Mode+": "+s.Why)
 	}
+	if b := s.Sandbox; b != nil {
+		row("sandbox", fmt.Sprintf("%s, held by %s, network %s", b.Profile, b.Level, output.NetworkText(b)))
+		row("holds", strings.Join(b.Holds, "; "))
+		row("does not hold", strings.Join(b.NotHeld, "; "))
+	}
 	if s.Cgroup != nil {
 		row("cgroup", cgroupText(s.Cgroup))
 	}

@@ -51,6 +51,7 @@ type Session struct {
 	Clients   int               `json:"clients" doc:"attached or watching clients"`
 	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
 	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
+	Sandbox   *Sandbox          `json:"sandbox,omitempty" doc:"what its programs are kept from; absent: nothing"`
 
 	// Started is when its process was; a restored session was created before.
 	Started time.Time `json:"started,omitzero" doc:"when its process was started"`
@@ -116,6 +117,7 @@ type NewSession struct {
 	Pipe     bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal, with stdout and stderr kept apart"`
 	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
 	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
+	Sandbox  string            `json:"sandbox,omitempty" maxLength:"64" doc:"profile of the sandbox to start it in; what cannot be held is an error"`
 
 	Asking
 
@@ -264,7 +266,8 @@ type Exec struct {
 	Asking
 	History bool `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
 	// Foreign types the line into the program that the shell runs.
-	Foreign bool `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
+	Sandbox string `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
+	Foreign bool   `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }
 
 // Call is how a line or a command is waited for, and what its answer holds.
@@ -298,6 +301,7 @@ type Batch struct {
 	Lines       []string `json:"lines" minItems:"1" maxItems:"1000"`
 	Wait        bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
 	StopOnError bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
+	Sandbox     string   `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
 }
 
 // Batched answers Batch: a result for each line that was run. One that did not end is the
@@ -352,6 +356,7 @@ type Result struct {
 	Background    []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
 	Mode          string              `json:"mode" enum:"pty,pipe"`
 	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
+	Sandbox       *Sandbox            `json:"sandbox,omitempty" doc:"what it was kept from; absent: nothing"`
 	Stdout        *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
 	Stderr        *string             `json:"stderr,omitempty"`
 	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`

@@ -211,10 +211,10 @@ func ownDevices() (parts []part, err error) {
 		return nil, err
 	}
 	parts = append(parts, part{pts, "/dev/pts", true, false}, part{shm, "/dev/shm", true, false})
-	if sys.TerminalOf(0) != "" { // its own terminal has a name there, for who looks for one
-		fd, dir, err := cloneAt(0, unix.MOUNT_ATTR_NOSUID)
+	if tty := sys.TerminalOf(0); tty != "" { // its own terminal has a name there, for who looks for one
+		fd, dir, err := cloneOf(tty, unix.MOUNT_ATTR_NOSUID)
 		if err != nil {
-			return nil, fmt.Errorf("its terminal: %w", err)
+			return nil, fmt.Errorf("its terminal, %s: %w", tty, err)
 		}
 		parts = append(parts, part{fd, "/dev/console", dir, false})
 	}

@@ -152,6 +152,9 @@ func (d Dirs) KeeperLog() string { return filepath.Join(d.State, "keeper.log") }
 // ConfigFile is the user's configuration.
 func (d Dirs) ConfigFile() string { return filepath.Join(d.Config, "config.toml") }
 
+// SandboxFile are the user's sandbox profiles.
+func (d Dirs) SandboxFile() string { return filepath.Join(d.Config, "sandbox.toml") }
+
 // ConfigKept is the daemon's copy of the last configuration that was in order.
 func (d Dirs) ConfigKept() string { return filepath.Join(d.State, "config.last.toml") }
 

@@ -109,7 +109,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	}
 	out := api.Batched{Results: []api.Result{}}
 	for i, line := range b.Lines {
-		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0})
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox})
 		if err != nil && i == 0 {
 			return out, err
 		}

@@ -28,6 +28,7 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	}
 	r.Aborted = j.how == endsByCaller
 	j.mu.Unlock()
+	r.Sandbox = j.s.reg.Sandbox(j.e)
 	if j.e.Record().Pipe {
 		r.Mode, r.ModeReason = "pipe", j.e.ModeReason()
 	}

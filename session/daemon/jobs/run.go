@@ -31,6 +31,9 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 			s.pool.end(w.Handle)
 		}
 	}()
+	if err := s.reg.CheckSandbox(e, x.Sandbox); err != nil {
+		return api.Result{}, err
+	}
 	k, err := s.clocksOf(&x.Call, false)
 	if err != nil {
 		return api.Result{}, err
@@ -100,6 +103,9 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	}
 	if s.ctx.Err() != nil {
 		return api.Result{}, registry.Replaced()
+	}
+	if x.Warm && x.Sandbox != "" {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell was started before, in no sandbox").WithHint("leave --warm or --sandbox out")
 	}
 	if x.Warm {
 		return s.warm(ctx, x)

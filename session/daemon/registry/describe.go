@@ -28,7 +28,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
-	a.Left, a.Started = e.leftover(), st.Started
+	a.Left, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
 	if a.Labels == nil {
 		a.Labels = map[string]string{}
 	}

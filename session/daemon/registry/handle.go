@@ -33,6 +33,8 @@ type Handle struct {
 
 	cut atomic.Bool // markCut
 
+	box atomic.Pointer[boxed] // nil: not looked for yet
+
 	bells events.Bells // rung and not told of
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu

@@ -20,6 +20,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
@@ -51,6 +52,8 @@ type Plan struct {
 	argv  []string
 	plain bool   // no integration
 	Why   string // it is on pipes, though that was not asked for
+	box   *box   // the sandbox that it is started in; nil: none
+	spec  confine.Spec
 }
 
 // Plan decides what is started for a request, with everything that it leaves out.
@@ -64,6 +67,11 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	}
 	if p.env == nil {
 		p.env = os.Environ()
+	}
+	if n.Sandbox != "" {
+		if err := s.enter(p, n.Sandbox, n.Limits); err != nil {
+			return nil, err
+		}
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
 	shells := s.Conf.Get().Shells
@@ -118,7 +126,9 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 		State: string(session.Running), Created: time.Now(),
 	}
 	if n.Name != "" {
-		return p, CheckName(n.Name)
+		if err := CheckName(n.Name); err != nil {
+			return nil, err
+		}
 	}
-	return p, nil
+	return p, s.checkSandbox(p)
 }

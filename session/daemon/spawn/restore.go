@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sandbox"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -17,6 +18,9 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 	p := &Plan{pipe: rec.Pipe, env: req.Env}
 	if p.env == nil {
 		p.env = os.Environ()
+	}
+	if err := s.again(p, rec.ID); err != nil {
+		return nil, err
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
 	p.env = append(p.env, s.lastEnv(rec.ID)...)
@@ -33,6 +37,9 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 		cwd = rec.Cwd
 	}
 	rec.Cwd = existing(cwd)
+	if p.box != nil && !sandbox.Inside(rec.Cwd, p.box.cwd) {
+		rec.Cwd = p.box.cwd
+	}
 	p.env = childEnv(p.env, rec.ID, rec.Cwd)
 	var err error
 	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
@@ -41,7 +48,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
 	p.Record, p.argv = rec, rec.Argv
-	return p, nil
+	return p, s.checkSandbox(p)
 }
 
 // existing is the directory, or the nearest one above it that is still there.

@@ -73,6 +73,9 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
 	if err := s.integrate(p.Record.ID, p); err != nil {
 		return err
 	}
+	if err := s.confine(p); err != nil {
+		return err
+	}
 	spawned, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
 		p.pipe, p.Record.Pipe, p.Why = true, true, why

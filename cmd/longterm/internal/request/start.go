@@ -23,6 +23,7 @@ type StartFlags struct {
 	Stdin             bool
 	Restore           string
 	limit             limitFlags
+	Sandbox           string
 }
 
 func (s *StartFlags) Register(c *cobra.Command) {
@@ -36,6 +37,7 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f.StringVar(&s.engine, "engine", "", "terminal emulator to use")
 	f.BoolVar(&s.isolated, "isolated", false, "give the session a keeper process of its own")
 	f.BoolVar(&s.Pipe, "pipe", false, "use pipes instead of a terminal; stdout and stderr are kept apart")
+	f.StringVar(&s.Sandbox, "sandbox", "", "profile of the sandbox to start it in: workspace, readonly, network, or one of sandbox.toml")
 	s.limit.register(c)
 	f.SetInterspersed(false) // what follows the command belongs to it
 }
@@ -44,7 +46,7 @@ func (s *StartFlags) Register(c *cobra.Command) {
 func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
-		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore,
+		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox,
 	}
 	if err := sizeGiven(cmd, s); err != nil {
 		return n, err

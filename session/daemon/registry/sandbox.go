@@ -1,0 +1,30 @@
+//go:build unix
+
+package registry
+
+import (
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
+)
+
+// boxed is the sandbox that a session was started in, as clients see it; nil inside: none.
+type boxed struct{ view *api.Sandbox }
+
+// Sandbox is what a session's programs are kept from; nil: nothing.
+func (h *Registry) Sandbox(e *Handle) *api.Sandbox {
+	if b := e.box.Load(); b != nil {
+		return b.view
+	}
+	r, err := h.spawner.SandboxOf(e.rec.ID)
+	if err != nil {
+		h.log.Warn("sandbox of a session", "session", e.rec.ID, "err", err)
+	}
+	b := &boxed{spawn.ViewOf(r)}
+	e.box.CompareAndSwap(nil, b)
+	return b.view
+}
+
+// CheckSandbox refuses a line for a session that is not in the sandbox that was asked for, or a stricter one.
+func (h *Registry) CheckSandbox(e *Handle, profile string) error {
+	return h.spawner.CheckWithin(e.rec.ID, e.Record().Name, profile)
+}

@@ -1,0 +1,245 @@
+//go:build unix
+
+package spawn
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/sandbox"
+)
+
+// sandboxFile, in a session's directory, says in which sandbox it was started: it is started again in that, and asked
+// about it long after. It has mode 0600 as all there.
+const sandboxFile = "sandbox.json"
+
+// box is the sandbox that a process is started in.
+type box struct {
+	profile sandbox.Profile
+	level   sandbox.Level
+	have    sandbox.Have
+	cwd     string // what $CWD of the profile is
+	report  *sandbox.Report
+}
+
+// haveHere is what this machine has for sandboxes.
+func haveHere() sandbox.Have {
+	h := sandbox.Have{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), Tool: map[sandbox.Level]string{}}
+	for _, l := range []sandbox.Level{sandbox.Bwrap, sandbox.Docker, sandbox.Podman} {
+		if path, err := exec.LookPath(string(l)); err == nil {
+			h.Tool[l] = path
+		}
+	}
+	return h
+}
+
+// boxOf is the sandbox of a profile, at the level it gets here.
+func (s *Spawner) boxOf(name string) (*box, error) {
+	file, err := sandbox.Load(s.Dirs.SandboxFile())
+	if err != nil {
+		return nil, sandboxError(err)
+	}
+	b := &box{have: haveHere()}
+	if b.profile, err = file.Profile(name); err == nil {
+		b.level, err = b.profile.Choose(b.have)
+	}
+	return b, sandboxError(err)
+}
+
+// sandboxError says what to do about it, too.
+func sandboxError(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := api.Errorf(api.CodeInvalid, "%v", err)
+	var level *sandbox.LevelError
+	if errors.As(err, &level) {
+		e = api.Errorf(api.CodeUnavailable, "%v", err)
+	}
+	var with interface{ Hint() string }
+	if errors.As(err, &with) {
+		return e.WithHint("%s", with.Hint())
+	}
+	return e.WithHint("nothing was started; put it right, or start without a sandbox")
+}
+
+// enter has a plan be of a session in a sandbox.
+func (s *Spawner) enter(p *Plan, name string, limits *api.Limits) (err error) {
+	if p.box, err = s.boxOf(name); err != nil {
+		return err
+	}
+	pr := &p.box.profile
+	p.env = pr.Environ(p.env)
+	if limits == nil && (pr.Memory > 0 || pr.CPU > 0 || pr.PIDs > 0) {
+		return p.limit(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
+	}
+	return nil
+}
+
+// place is where a session's program starts. Longterm's own directories are hidden but for what the session's shell reads
+// and leaves.
+func (s *Spawner) place(p *Plan) sandbox.Place {
+	at := sandbox.Place{
+		Home: getenv(p.env, "HOME"), Cwd: p.box.cwd, Own: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
+	}
+	if !filepath.IsAbs(at.Home) {
+		at.Home, _ = os.UserHomeDir()
+	}
+	dir := s.Dirs.Session(p.Record.ID)
+	if p.box.level == sandbox.Landlock && p.box.profile.Tmp {
+		at.Kept = append(at.Kept, filepath.Join(dir, "tmp"))
+	}
+	if l := s.LaunchOf(p.Record.ID); l != nil {
+		at.Needed = append(at.Needed, filepath.Join(dir, "shell"))
+		if l.StateDir != "" {
+			at.Kept = append(at.Kept, l.StateDir)
+		}
+	}
+	return at
+}
+
+// checkSandbox finds what is wrong before anything is recorded.
+func (s *Spawner) checkSandbox(p *Plan) error {
+	if p.box == nil {
+		return nil
+	}
+	if p.box.cwd == "" {
+		p.box.cwd = p.Record.Cwd
+	}
+	_, err := p.box.profile.Resolve(s.place(p))
+	return sandboxError(err)
+}
+
+// confine puts the process that is about to be started into its sandbox.
+func (s *Spawner) confine(p *Plan) error {
+	if p.box == nil {
+		return nil
+	}
+	b := p.box
+	if b.level == sandbox.Landlock && b.profile.Tmp { // where /tmp cannot be its own there is another one
+		tmp := filepath.Join(s.Dirs.Session(p.Record.ID), "tmp")
+		if err := os.MkdirAll(tmp, 0o700); err != nil {
+			return StorageError(err, s.Dirs.State)
+		}
+		p.env = append(p.env, "TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp)
+	} else if b.profile.Tmp {
+		p.env = append(p.env, "TMPDIR=/tmp", "TMP=/tmp", "TEMP=/tmp")
+	}
+	rules, err := b.profile.Resolve(s.place(p))
+	if err != nil {
+		return sandboxError(err)
+	}
+	b.report = rules.Report(b.level, b.have)
+	switch b.level {
+	case sandbox.Landlock, sandbox.Userns:
+		p.spec.Path = p.path
+		if err = rules.Confine(&p.spec, b.level, sandbox.Serve{Session: p.Record.ID}); err == nil {
+			err = p.confined()
+		}
+	default:
+		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
+		p.path = b.have.Tool[b.level]
+	}
+	if err != nil {
+		return sandboxError(err)
+	}
+	text, err := json.Marshal(b.report)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.Dirs.Session(p.Record.ID), sandboxFile), text, 0o600)
+	}
+	if err != nil {
+		return StorageError(err, s.Dirs.State)
+	}
+	return nil
+}
+
+// confined has our own executable started in the program's place, which restricts itself first.
+func (p *Plan) confined() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p.argv, p.env, err = p.spec.Command(p.argv, p.env)
+	p.path = exe
+	return err
+}
+
+// again has a session that is started again be in the sandbox that it was in.
+func (s *Spawner) again(p *Plan, id string) error {
+	r, err := s.SandboxOf(id)
+	if err != nil || r == nil {
+		return err
+	}
+	if err := s.enter(p, r.Profile, nil); err != nil {
+		return err
+	}
+	if r.Rules != nil { // what its programs said of their directory since changes nothing
+		p.box.cwd = r.Rules.Cwd
+	}
+	return nil
+}
+
+// SandboxOf is the sandbox that a session was started in; nil: none. With an error nobody knows.
+func (s *Spawner) SandboxOf(id string) (*sandbox.Report, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dirs.Session(id), sandboxFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var r sandbox.Report
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		return nil, api.Errorf(api.CodeStorage, "the sandbox of the session is not known: %v", err).
+			WithHint("it is not started again without one; start another session")
+	}
+	return &r, nil
+}
+
+// CheckWithin refuses what asks for a sandbox that a session was not started in.
+func (s *Spawner) CheckWithin(id, name, profile string) error {
+	if profile == "" {
+		return nil
+	}
+	b, err := s.boxOf(profile)
+	if err != nil {
+		return err
+	}
+	r, err := s.SandboxOf(id)
+	if err != nil {
+		return err
+	}
+	hint := "start one that is: longterm new --sandbox %s; a line runs in the sandbox of its session"
+	if r == nil || r.Rules == nil {
+		return api.Errorf(api.CodeInvalid, "session %s is in no sandbox", name).WithHint(hint, profile)
+	}
+	p := &Plan{box: b, env: []string{"HOME=" + r.Rules.Home}}
+	b.cwd, p.Record.ID = r.Rules.Cwd, id
+	asked, err := b.profile.Resolve(s.place(p))
+	if err != nil {
+		return sandboxError(err)
+	}
+	weaker := b.profile.Level != "" && b.profile.Level != r.Level
+	if weaker || r.Profile != profile && !r.Rules.Within(asked) {
+		return api.Errorf(api.CodeInvalid, "session %s is in sandbox %s (level %s), which allows what %s does not", name, r.Profile, r.Level, profile).
+			WithHint(hint, profile)
+	}
+	return nil
+}
+
+// ViewOf is a sandbox as clients see it.
+func ViewOf(r *sandbox.Report) *api.Sandbox {
+	if r == nil {
+		return nil
+	}
+	return &api.Sandbox{
+		Profile: r.Profile, Level: string(r.Level), Network: string(r.Network), Hosts: slices.Clone(r.Hosts), Holds: r.Holds, NotHeld: r.NotHeld,
+	}
+}

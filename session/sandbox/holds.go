@@ -1,0 +1,71 @@
+package sandbox
+
+// Row is something that a sandbox may keep from a program. A test tries each (escape_linux_test.go) and finds out at
+// which levels it is held; docs/sandbox.md has its table from there.
+type Row struct {
+	Key  string
+	Text string
+	Held func(l Level, r *Rules, h Have) bool
+}
+
+func always(Level, *Rules, Have) bool { return true }
+
+func spaces(l Level, _ *Rules, _ Have) bool { return l != Landlock }
+
+// Rows are what there is to be held, in the order in which it is said.
+var Rows = []Row{
+	{"write", "writing files elsewhere than in write, by whatever name", always},
+	{"protect", "writing .git, start files of shells, editors' settings", always},
+	{"hide", "reading what is hidden: longterm's own files, other programs' sockets, what the profile hides", always},
+	{"names", "seeing the names of what is hidden", spaces},
+	{"devices", "disks and memory, for root", always},
+	{"kernel", "telling the kernel what to do by /proc and /sys, for root", always},
+	{"signal", "signals to processes outside", func(l Level, _ *Rules, h Have) bool { return l != Landlock || h.Landlock >= 6 }},
+	{"ptrace", "looking into other processes, and steering them", always},
+	{"processes", "seeing that there are processes outside", spaces},
+	{"abstract", "abstract sockets of programs outside", func(l Level, r *Rules, h Have) bool {
+		return !r.UnixSockets || h.Landlock >= 6 || l != Landlock && r.Network != NetworkOn
+	}},
+	{"sockets", "sockets in the file system, as those of docker, D-Bus, agents and longterm", func(l Level, r *Rules, _ Have) bool { return !r.UnixSockets }},
+	{"tcp", "TCP to hosts that are not listed", func(l Level, r *Rules, _ Have) bool { return r.Network != NetworkOn }},
+	{"udp", "UDP, and names asked of DNS", func(l Level, r *Rules, _ Have) bool { return r.Network != NetworkOn }},
+	{"raw", "raw sockets, packets, vsock, Bluetooth, netlink but for routes", always},
+	{"tiocsti", "typing into its terminal in a person's name (TIOCSTI)", always},
+	{"iouring", "io_uring, which passes filters of system calls by", always},
+	{"keys", "keys of the kernel (keyctl), BPF, userfaultfd, perf", always},
+	{"namespaces", "new namespaces, mounts and roots", always},
+	{"setuid", "more rights by sudo and other setuid programs", always},
+	{"ipc", "shared memory of programs outside (System V, /dev/shm)", func(l Level, r *Rules, _ Have) bool { return l != Landlock }},
+	{"left", "processes that outlive the program", spaces},
+}
+
+// Held are what is held and what is not, in words.
+func (r *Rules) Held(l Level, h Have) (holds, not []string) {
+	holds, not = []string{}, []string{}
+	for _, row := range Rows {
+		if row.Held(l, r, h) {
+			holds = append(holds, row.Text)
+		} else {
+			not = append(not, row.Text)
+		}
+	}
+	switch {
+	case l == Bwrap || l == Docker || l == Podman:
+		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{"nothing of this is tested by longterm's own escapes"}
+	case l == Landlock && len(r.Protect)+len(r.Hide) > 0:
+		not = append(not, "beside what is protected or hidden: names made later have no rights (Landlock gives rights to trees only)")
+	}
+	if len(r.Write) > 0 {
+		not = append(not, "a repository that the program makes anew, with hooks of its own making, in what it may write")
+	}
+	if r.Commits {
+		not = append(not, "with git = \"commit\": a file .git/commondir that leads git to another configuration")
+	}
+	return holds, not
+}
+
+// Report is what is said of rules at a level.
+func (r *Rules) Report(l Level, h Have) *Report {
+	holds, not := r.Held(l, h)
+	return &Report{Profile: r.Profile, Level: l, Network: r.Network, Hosts: r.Hosts, Holds: holds, NotHeld: not, Rules: r}
+}

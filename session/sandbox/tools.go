@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/confine"
+)
+
+// Command is the argument vector by which another program holds rules. argv begins with the program's path.
+func (r *Rules) Command(l Level, p *Profile, argv, env []string) ([]string, error) {
+	switch l {
+	case Bwrap:
+		return append(r.bwrap(), argv...), nil
+	case Docker, Podman:
+		if p.Image == "" {
+			return nil, &LevelError{l, "the profile names no image", `write image = "debian:12", say`}
+		}
+		return append(r.container(l, p, env), argv...), nil
+	}
+	return nil, &LevelError{l, "it is no other program's", "take bwrap, docker or podman"}
+}
+
+// bwrap are arguments of bubblewrap. It leaves the terminal's session alone (--new-session would take job control away):
+// TIOCSTI is refused by the kernel from Linux 6.2 on, where dev.tty.legacy_tiocsti is 0.
+func (r *Rules) bwrap() []string {
+	args := []string{"bwrap", "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"}
+	if r.Network == NetworkOff {
+		args = append(args, "--unshare-net")
+	}
+	if slices.Contains(r.Read, "/") {
+		args = append(args, "--ro-bind", "/", "/")
+	}
+	args = append(args, "--dev", "/dev", "--proc", "/proc")
+	for _, m := range r.mounts() {
+		switch m.Kind {
+		case confine.MountRead:
+			args = append(args, "--ro-bind", m.Path, m.Path)
+		case confine.MountWrite:
+			args = append(args, "--bind", m.Path, m.Path)
+		case confine.MountTmp:
+			args = append(args, "--tmpfs", m.Path)
+		case confine.MountHide:
+			if isDir(m.Path) {
+				args = append(args, "--tmpfs", m.Path, "--remount-ro", m.Path)
+			} else {
+				args = append(args, "--ro-bind", "/dev/null", m.Path)
+			}
+		}
+	}
+	return append(args, "--chdir", r.Cwd, "--")
+}
+
+// container are arguments of docker and podman. Of "/" nothing is shown: the image has its own files.
+func (r *Rules) container(l Level, p *Profile, env []string) []string {
+	args := []string{string(l), "run", "--rm", "--interactive", "--tty", "--init", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only"}
+	if l == Podman {
+		args = append(args, "--userns", "keep-id")
+	} else {
+		args = append(args, "--user", uidGid())
+	}
+	if r.Network == NetworkOff {
+		args = append(args, "--network", "none")
+	}
+	for _, limit := range []struct {
+		flag  string
+		value float64
+	}{{"--memory", float64(p.Memory)}, {"--cpus", p.CPU}, {"--pids-limit", float64(p.PIDs)}} {
+		if limit.value > 0 {
+			args = append(args, limit.flag, strconv.FormatFloat(limit.value, 'f', -1, 64))
+		}
+	}
+	for _, m := range r.mounts() {
+		mount := "type=bind,source=" + m.Path + ",target=" + m.Path
+		switch m.Kind {
+		case confine.MountRead:
+			args = append(args, "--mount", mount+",readonly")
+		case confine.MountWrite:
+			args = append(args, "--mount", mount)
+		case confine.MountTmp, confine.MountHide:
+			args = append(args, "--tmpfs", m.Path)
+		}
+	}
+	for _, kv := range env {
+		if name, _, ok := strings.Cut(kv, "="); ok && name != "PATH" && !strings.HasPrefix(name, "LONGTERM_CONFINE") {
+			args = append(args, "--env", kv)
+		}
+	}
+	return append(args, "--workdir", r.Cwd, p.Image)
+}
