@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -18,14 +19,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/mcp"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // mcpFlags are what `mcp` is told.
 type mcpFlags struct {
-	http, tokens, level, elicit string
-	hosts, origins              []string
+	http, tokens, level, elicit, agent string
+	hosts, origins                     []string
 }
 
 func mcpVerb(a *app, c *cobra.Command) {
@@ -47,6 +50,7 @@ A password that a program asks for is asked of the person through the client, wh
 	fl.StringArrayVar(&f.hosts, "host", nil, "with --http: a name under which the server is reached, besides localhost, repeatable")
 	fl.StringArrayVar(&f.origins, "origin", nil, "with --http: a page that may ask, as in https://example.org, repeatable")
 	fl.StringVar(&f.level, "tools", "all", "which tools there are: read, change or all; over HTTP the token's level counts, too")
+	fl.StringVar(&f.agent, "agent", "", "label of the agent in rules and records (default: LONGTERM_AGENT, the token's name, or what the client calls itself)")
 	fl.StringVar(&f.elicit, "elicit", "passwords", "what the person is asked through the client: never, passwords, or always (yes or no as well)")
 }
 
@@ -59,6 +63,10 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	case mcp.ElicitNever, mcp.ElicitPasswords, mcp.ElicitAlways:
 	default:
 		return exit.Usagef("--elicit %q; there are never, passwords and always", f.elicit)
+	}
+	f.agent = cmp.Or(f.agent, os.Getenv(actor.Env))
+	if err := actor.CheckLabel(f.agent); err != nil {
+		return exit.Usagef("--agent: %w", err)
 	}
 	if f.http == "" && (f.tokens != "" || len(f.hosts)+len(f.origins) > 0) {
 		return exit.Usagef("--token-file, --host and --origin are for --http")
@@ -83,7 +91,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 		log = logTo(os.Stderr)
 	}
 	s, err := mcp.New(mcp.Options{
-		Client: b.client, Build: version(), Env: os.Environ(), Cwd: cwd, Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,
+		Client: b.agent, Agent: f.agent, Build: version(), Env: os.Environ(), Cwd: cwd, Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,
 	})
 	if err != nil {
 		return err
@@ -110,6 +118,9 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	}
 	return a.serveMCPOverHTTP(ctx, s.Handler(tokens, f.hosts, f.origins), f)
 }
+
+// agent is a client of the daemon for an agent by its label.
+func (b *backend) agent(string) *client.Client { return client.New(b.options) }
 
 // ownToken is the file with the token that was made for this user.
 func ownToken(dir string) (string, error) {

@@ -22,6 +22,8 @@ type backend struct {
 	dirs   paths.Dirs
 	client *client.Client // starts the daemon where the verb may
 	quiet  *client.Client // never starts anything
+
+	options client.Options // of client
 }
 
 func (b *backend) close() {
@@ -43,7 +45,7 @@ func (a *app) connect() (*backend, error) {
 	if a.starts {
 		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
 	}
-	a.backend = &backend{dirs, client.New(o), quiet}
+	a.backend = &backend{dirs, client.New(o), quiet, o}
 	return a.backend, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
 )
 
 // A password is asked of the person, through the client, so that no model sees it. Nobody waits for the
@@ -106,6 +105,3 @@ func principal(ctx context.Context) string {
 	}
 	return "stdio"
 }
-
-// client is the daemon's client, on behalf of whoever asks.
-func (s *Server) client(context.Context) *client.Client { return s.o.Client }

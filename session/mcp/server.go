@@ -50,7 +50,8 @@ const (
 
 // Options are what a server is made of.
 type Options struct {
-	Client *client.Client
+	// Client makes a client of the daemon for an agent by its label.
+	Client func(agent string) *client.Client
 	Build  string
 	Env    []string // environment of what is started
 	Cwd    string   // directory of what is started, where the call names none
@@ -66,6 +67,7 @@ type Server struct {
 	o      Options
 	seal   *sealer
 	places *places
+	agents *agents
 	watch  *watcher
 	levels [All + 1]*sdk.Server
 }
@@ -82,8 +84,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, seal: seal, places: newPlaces()}
-	s.watch = newWatcher(o.Client, o.Log, s.updated)
+	s := &Server{o: o, seal: seal, places: newPlaces(), agents: newAgents(o.Client, o.Agent)}
+	s.watch = newWatcher(s.agents.named(o.Agent), o.Log, s.updated)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
 			return nil, err
@@ -98,7 +100,10 @@ func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
 }
 
 // Close ends what the server does beside its calls.
-func (s *Server) Close() { s.watch.close() }
+func (s *Server) Close() {
+	s.watch.close()
+	s.agents.close()
+}
 
 // instructions are what a model is told of the server as a whole.
 const instructions = `longterm runs commands in terminals that outlive this connection. exec runs a line and answers with the true exit code ` +
