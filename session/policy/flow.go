@@ -60,12 +60,15 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 	if piped {
 		w.forks++
 		defer func() { w.forks-- }()
+		outside := w.piped
+		w.piped = true
 		out := w.aside(func() stream { return w.stmt(first, in) })
 		for i := len(chain) - 1; i >= 0; i-- {
 			if !out.is {
 				out = stream{text: hole, is: true}
 			}
 			next := chain[i].stmt
+			w.piped = outside || i > 0
 			prev := out
 			out = w.branch(func() stream { return w.stmt(next, prev) })
 		}

@@ -43,6 +43,9 @@ func (w *walk) run(argv []string, in stream) stream {
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
 	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
+	if w.visit != nil {
+		w.visit(x, !w.piped)
+	}
 	w.hard(&c, x)
 	w.matchRules(&c, x)
 	out, special := w.builtin(&c, x)

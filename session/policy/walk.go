@@ -46,6 +46,8 @@ type walk struct {
 	guessed bool // a default stood for a variable that is not known
 	env     []string
 	direct  bool // the command stands on the line itself, not in a wrapper, function or substitution
+	visit   func(x *invocation, last bool)
+	piped   bool // the output of the command is read by another
 	quiet   bool // verdicts of denial are questions: the text is only perhaps run
 }
 
@@ -284,10 +286,10 @@ func (w *walk) subst(c *syntax.CmdSubst) string {
 	if s, ok := w.cache[c]; ok {
 		return s
 	}
-	outside := w.direct
-	w.direct = false
+	outside, piped := w.direct, w.piped
+	w.direct, w.piped = false, true
 	out := w.aside(func() stream { return w.stmts(c.Stmts, stream{}) })
-	w.direct = outside
+	w.direct, w.piped = outside, piped
 	if !out.is && len(c.Stmts) > 0 {
 		out.text = hole
 	}

@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// screens are programs that take the whole screen and wait for keys: without a terminal they hang, fail, or
+// fill the output with control sequences. R65 refuses them to callers that have no terminal.
+var screens = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro helix hx kak joe mcedit ne jed less more most zless " +
+	"top htop btop atop iotop iftop nethogs bmon glances nvtop powertop bpytop tmux screen byobu zellij mc ranger nnn lf vifm " +
+	"ncdu tig lazygit gitui lazydocker k9s lynx w3m links elinks mutt neomutt alpine irssi weechat cmus cfdisk cgdisk dialog " +
+	"whiptail fzf sk gum alsamixer nmtui watch telnet visudo vipw vigr info man bc-x crontab-e aptitude dselect gdbtui cgdb")
+
+// Screen returns the first command of a line that takes the whole screen, and an empty string where there
+// is none. It is judged on the parsed line: sudo vim, FOO=1 vim and a | less are found, echo vim and
+// vim --version are not.
+//
+// Programs with a way to work without a terminal count only where it is not taken: less and man at the end
+// of a pipe that goes elsewhere print (man x | cat), vim -es and emacs --batch run a script, top -b prints,
+// tmux new -d starts in the background. ssh is refused where it is given no command. An editor that another
+// program starts (git commit without -m, crontab -e, visudo) is refused where the options say that it will;
+// that git itself could be told another editor is not known here: callers without a terminal set
+// GIT_EDITOR=true or give -m.
+func Screen(l Line) string {
+	e := &Engine{preset: Off}
+	w := newWalk(e, l)
+	found := ""
+	w.visit = func(x *invocation, last bool) {
+		if found == "" && takesScreen(x, last) {
+			found = joinWords(x.argv)
+		}
+	}
+	func() {
+		defer func() { _ = recover() }() // what cannot be judged is not refused here: policy asks about it
+		w.line(l)
+	}()
+	return found
+}
+
+// takesScreen reports whether a command takes the screen; last says that its output is not read by another.
+func takesScreen(x *invocation, last bool) bool {
+	if len(x.argv) == 2 && slices.Contains([]string{"--version", "--help", "-V", "-h"}, x.argv[1]) {
+		return false
+	}
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(x.argv[1:], func(a string) bool { return slices.Contains(options, a) })
+	}
+	clustered := func(letter string) bool {
+		return slices.ContainsFunc(x.argv[1:], func(a string) bool {
+			return len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, letter)
+		})
+	}
+	switch x.name {
+	case "less", "more", "most", "zless":
+		return last
+	case "man", "info":
+		return last && !clustered("k") && !clustered("w") && !clustered("f") && !has("-P", "--pager=cat", "-Pcat")
+	case "vim", "vi", "nvim", "view", "vimdiff", "ex":
+		return !clustered("s") && !has("--headless", "--version")
+	case "emacs":
+		return !has("--batch", "-batch", "--daemon")
+	case "top", "htop", "atop":
+		return !clustered("b")
+	case "iotop":
+		return !clustered("b")
+	case "tmux", "screen", "zellij", "byobu":
+		sub := ""
+		if len(x.args.Operands) > 0 {
+			sub = x.args.Operands[0]
+		}
+		switch {
+		case x.name == "screen":
+			return !clustered("d") && !clustered("l") && !clustered("X") && !has("-ls", "-list", "-wipe", "-v")
+		case sub == "" || strings.HasPrefix(sub, "a"):
+			return !has("-V")
+		case strings.HasPrefix(sub, "new"):
+			return sub != "new-window" && !clustered("d")
+		}
+		return false
+	case "watch":
+		return true
+	case "ssh", "mosh":
+		return len(x.args.Operands) == 1 && !clustered("N") && !clustered("f") && !clustered("T") && !x.in.is &&
+			!has("-V", "-G", "-Q")
+	case "git":
+		if len(x.words) < 2 {
+			return false
+		}
+		switch x.words[1] {
+		case "commit":
+			return !clustered("m") && !clustered("F") && !clustered("C") && !has("--no-edit", "--message", "--file", "--dry-run") &&
+				!hasPrefix(x.argv, "--message=", "--file=", "--fixup", "--squash", "--reuse-message")
+		case "rebase", "add":
+			return has("-i", "--interactive", "-p", "--patch", "-e", "--edit") && !has("--abort", "--continue")
+		case "difftool", "mergetool", "gui":
+			return true
+		}
+		return false
+	case "crontab":
+		return x.args.Has("-e")
+	case "sudoedit":
+		return true
+	case "fzf", "sk":
+		return !hasPrefix(x.argv, "-f", "--filter")
+	}
+	return screens[x.name]
+}
+
+func hasPrefix(argv []string, prefixes ...string) bool {
+	return slices.ContainsFunc(argv[1:], func(a string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(a, p) })
+	})
+}
