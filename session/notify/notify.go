@@ -105,7 +105,9 @@ func oneLine(s string, most int) string {
 }
 
 // TerminalBytes is what is written to an attached terminal: bell and OSC 9.
-func (n *Options) TerminalBytes(f *Finished) []byte {
+func (n *Options) TerminalBytes(f *Finished) []byte { return n.terminalBytes(f) }
+
+func (n *Options) terminalBytes(f told) []byte {
 	var b []byte
 	if n.Desktop {
 		b = append(b, "\x1b]9;"+oneLine(f.Text(), 200)+"\x1b\\"...)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
 )
 
 // Sender tells people. Its zero value has no terminals and the usual HTTP client.
@@ -22,7 +21,19 @@ type Sender struct {
 
 // Send tells of a command's end in all ways that are asked for. It takes at most the
 // Timeout.
-func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error {
+func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error { return s.send(ctx, n, f) }
+
+// SendAsked tells that a person is asked for something, likewise.
+func (s *Sender) SendAsked(ctx context.Context, n *Options, a *Asked) error { return s.send(ctx, n, a) }
+
+// told is what there is to tell. As JSON it is what a webhook gets.
+type told interface {
+	Text() string      // in one line, without what would act on a terminal
+	title() string     // of a notification
+	environ() []string // for a command
+}
+
+func (s *Sender) send(ctx context.Context, n *Options, f told) error {
 	timeout := n.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -30,7 +41,7 @@ func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	reached := 0
-	if b := n.TerminalBytes(f); len(b) > 0 && s.Terminals != nil {
+	if b := n.terminalBytes(f); len(b) > 0 && s.Terminals != nil {
 		reached = s.Terminals(b)
 	}
 	var errs []error
@@ -47,27 +58,21 @@ func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error {
 }
 
 // notifySend shows a notification on the desktop that this process belongs to, if any.
-func notifySend(ctx context.Context, f *Finished) error {
+func notifySend(ctx context.Context, f told) error {
 	path, err := exec.LookPath("notify-send")
 	if err != nil || os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return nil // no desktop
 	}
-	if err := exec.CommandContext(ctx, path, "--", f.Name, f.Text()).Run(); err != nil {
+	if err := exec.CommandContext(ctx, path, "--", f.title(), f.Text()).Run(); err != nil {
 		return fmt.Errorf("notify-send: %w", err)
 	}
 	return nil
 }
 
-func runCommand(ctx context.Context, argv []string, f *Finished) error {
+func runCommand(ctx context.Context, argv []string, f told) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.WaitDelay = DefaultTimeout / 10 // a grandchild may hold the pipe
-	exit := ""
-	if f.ExitCode != nil {
-		exit = strconv.Itoa(*f.ExitCode)
-	}
-	c.Env = append(os.Environ(), "LONGTERM_NAME="+f.Name, "LONGTERM_SESSION="+f.Session, "LONGTERM_COMMAND="+f.Command,
-		"LONGTERM_CWD="+f.Cwd, "LONGTERM_EXIT="+exit, "LONGTERM_SIGNAL="+f.Signal, "LONGTERM_DURATION_MS="+strconv.FormatInt(f.DurationMS, 10),
-		"LONGTERM_ERRORS="+strconv.Itoa(f.Errors), "LONGTERM_WARNINGS="+strconv.Itoa(f.Warnings), "LONGTERM_TEXT="+f.Text())
+	c.Env = append(os.Environ(), append(f.environ(), "LONGTERM_TEXT="+f.Text())...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("notify command %s: %w: %s", argv[0], err, oneLine(string(out), 200))
@@ -75,7 +80,7 @@ func runCommand(ctx context.Context, argv []string, f *Finished) error {
 	return nil
 }
 
-func (s *Sender) post(ctx context.Context, url string, f *Finished) error {
+func (s *Sender) post(ctx context.Context, url string, f told) error {
 	body, err := json.Marshal(f)
 	if err != nil {
 		return err

@@ -10,8 +10,16 @@
 package gateway
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // Kind is what is asked for.
@@ -47,7 +55,8 @@ type Ask struct {
 	Depth  int
 	Parent []string
 
-	Policy string // preset or name of rules that the call asked for, or that is kept with the session
+	Policy string // preset or name of rules that the call asked for
+	Kept   string // that is kept with the session
 	Yes    bool   // skips asking, never denials
 }
 
@@ -58,4 +67,193 @@ type Answer struct {
 	Approval  string // "A7"; empty: nobody had to be asked
 	Feedback  string // what the person who answered said
 	Scope     string // "once", "session" or "always" when an approval answered it
+}
+
+// Config is what a gateway is made with.
+type Config struct {
+	Rules  Rules
+	Author Author // nil: no rule can be written
+	Store  Store
+	Audit  Audit // nil: none is kept
+	Bus    Bus
+	Tell   func(*api.Approval) // tells people of one that was asked for; nil: nobody
+	Log    *slog.Logger
+	// GoOn says that what is asked for goes on when the audit trail cannot be written.
+	GoOn func() bool
+}
+
+// keptApprovals is how many of those that are over stay on record.
+const keptApprovals = 10_000
+
+// grace is how long an approval waits for whoever asked for it to come again: a client that was told of it
+// at once, or one of the daemon before.
+const grace = time.Minute
+
+// Gateway decides, asks and remembers. Its lock guards the maps and the queue, and is never held while
+// anything is written.
+type Gateway struct {
+	c Config
+
+	mu      sync.Mutex
+	leaving bool
+	queue   *queue
+	grants  []store.Grant
+	flights map[string]*flight
+}
+
+// flight is what was admitted to a session last. Executions in it are its.
+type flight struct {
+	ask      Ask
+	allowed  []policy.Command // that a person was asked about, and allowed
+	approval string
+}
+
+// Open is a gateway with the approvals that the daemon before left open. Those nobody asks for again within
+// the grace are gone.
+func Open(ctx context.Context, c Config) (*Gateway, error) {
+	g := &Gateway{c: c, flights: map[string]*flight{}}
+	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
+		return nil, err
+	}
+	last, err := c.Store.LastApproval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.queue = newQueue(last)
+	askings, err := c.Store.PendingAskings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := map[int64][]string{}
+	for _, a := range askings {
+		of[a.Approval] = append(of[a.Approval], a.ID)
+	}
+	open, err := c.Store.Approvals(ctx, store.ApprovalQuery{Pending: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range open {
+		e, err := entryOf(&open[i])
+		if err != nil {
+			c.Log.Error("an approval cannot be read", "approval", open[i].N, "err", err)
+			continue
+		}
+		g.queue.load(e, of[e.n])
+	}
+	if g.grants, err = c.Store.Grants(ctx); err != nil {
+		return nil, err
+	}
+	time.AfterFunc(grace, g.dropUnheld)
+	return g, nil
+}
+
+// Leave says that the daemon ends: who stops waiting now does so because of that, and what is open stays
+// so, for its successor.
+func (g *Gateway) Leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leaving = true
+}
+
+// Admit judges and, where a person is to be asked, waits until it is answered or ctx ends; it is gone with
+// its last caller then. What is refused is an *api.Error: CodeDenied, CodeRejected.
+func (g *Gateway) Admit(ctx context.Context, a Ask) (Answer, error) {
+	answer, p, err := g.Begin(ctx, a)
+	if p == nil {
+		return answer, err
+	}
+	return p.Wait(ctx)
+}
+
+// Begin judges. When a person has to be asked, the asking is on record and told of, and Pending waits for the
+// answer; else Pending is nil.
+func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
+	if a.Kind == Execution {
+		g.inherit(&a)
+	}
+	j := g.Judge(a)
+	answer := Answer{Verdict: j.Verdict, Judgement: j}
+	switch {
+	case j.Verdict == policy.Deny:
+		return answer, nil, errors.Join(denied(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
+	case j.Verdict == policy.Ask:
+		done, err := g.before(ctx, &a, &answer)
+		if err != nil {
+			return answer, nil, err
+		}
+		if !done {
+			p, err := g.ask(ctx, a, j)
+			return answer, p, err
+		}
+	}
+	return answer, nil, g.admitted(ctx, &a, &answer)
+}
+
+// before looks whether an asking was decided already: by a grant, by the line it belongs to, or by an answer
+// to the same asking.
+func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, error) {
+	j := &answer.Judgement
+	if id := g.granted(a, j); id != "" {
+		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "session"
+		return true, nil
+	}
+	if id := g.allowedByLine(a, j); id != "" {
+		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
+		return true, nil
+	}
+	r, err := g.c.Store.ApprovalOf(ctx, a.ID)
+	switch {
+	case errors.Is(err, store.ErrNoApproval), err == nil && r.State != store.ApprovalAnswered:
+		return false, nil
+	case err != nil:
+		return false, storageError(err)
+	}
+	e, err := entryOf(&r)
+	if err != nil {
+		return false, storageError(err)
+	}
+	return true, answer.take(&e.view)
+}
+
+// take is the answer that a person gave.
+func (answer *Answer) take(v *api.Approval) error {
+	answer.Approval, answer.Feedback, answer.Scope = v.ID, v.Feedback, v.Answer
+	if v.Answer == answerReject {
+		answer.Verdict = policy.Deny
+		return rejected(v)
+	}
+	answer.Verdict = policy.Allow
+	return nil
+}
+
+// admitted notes what goes ahead.
+func (g *Gateway) admitted(ctx context.Context, a *Ask, answer *Answer) error {
+	if err := g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Allow, Rule: answer.Judgement.Rule, Approval: answer.Approval}); err != nil {
+		return err
+	}
+	if a.Kind == Line && a.Session != "" {
+		g.fly(a.Session, a, answer)
+	}
+	return nil
+}
+
+// audit has the trail keep it. What it cannot keep is not done, unless the configuration says otherwise.
+func (g *Gateway) audit(ctx context.Context, r Record) error {
+	if g.c.Audit == nil {
+		return nil
+	}
+	err := g.c.Audit.Decided(ctx, r)
+	if err == nil {
+		return nil
+	}
+	g.c.Log.Error("the audit trail cannot be written", "err", err)
+	if g.c.GoOn != nil && g.c.GoOn() {
+		return nil
+	}
+	return api.Errorf(api.CodeStorage, "the audit trail cannot be written: %v", err).
+		WithHint("make room, or set policy.audit_full to go_on (`longterm config set policy.audit_full go_on`)")
+}
+
+func storageError(err error) *api.Error {
+	return api.Errorf(api.CodeStorage, "approvals cannot be read or written: %v", err).WithHint("run `longterm doctor`")
 }

@@ -1,20 +1,176 @@
 package gateway
 
 import (
-	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-// Judge is what Gateway is to those who only look up.
-type Judge interface {
-	// Judge looks up: it waits for nobody and records nothing.
-	Judge(Ask) policy.Judgement
+// Judge looks up what the rules say of an asking: it waits for nobody and records nothing. What a preset
+// asks about is allowed to a person without --policy, who typed it; --yes allows what would be asked about.
+// Neither gets past a denial.
+func (g *Gateway) Judge(a Ask) policy.Judgement {
+	asked, kept := a.Policy, a.Kept
+	a.Policy = ""
+	j := g.judge(&a)
+	for _, a.Policy = range []string{kept, asked} { // they can only be stricter than what holds without them
+		if a.Policy == "" {
+			continue
+		}
+		if p := g.judge(&a); p.Verdict > j.Verdict {
+			j = p
+		}
+	}
+	if j.Verdict == policy.Ask && a.Yes {
+		j.Verdict = policy.Allow
+	}
+	return j
 }
 
-// Admitter is what Gateway is to those who are about to do something.
-type Admitter interface {
-	// Admit judges and, where a person is to be asked, records an approval and waits until it is answered
-	// or ctx ends. What is refused is an *api.Error: CodeDenied, CodeRejected.
-	Admit(context.Context, Ask) (Answer, error)
+// Check says what is wrong with a name that --policy gives; empty is none, and right.
+func (g *Gateway) Check(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := g.c.Rules.Known(name); err != nil {
+		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("`longterm policy --help` tells of policies")
+	}
+	return nil
+}
+
+// judge asks the engine for the subject.
+func (g *Gateway) judge(a *Ask) policy.Judgement {
+	switch a.Kind {
+	case Line, Command, Execution:
+	case Network:
+		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
+	default: // a person who asks for it has decided it
+		j := policy.Judgement{Rule: string(a.Kind), Words: a.Path, Why: "only a person decides it"}
+		if a.Actor.IsAgent() || a.Policy != "" {
+			j.Verdict = policy.Ask
+		}
+		return j
+	}
+	engine, src := g.c.Rules.For(rulebook.Subject{
+		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: a.Policy,
+	})
+	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}
+	if a.Kind == Line || a.Kind == Command && len(a.Argv) == 0 {
+		return src.Soften(engine.Judge(line))
+	}
+	line.Text = ""
+	return src.Soften(judgeArgv(engine, firstOf(a.Path, a.Argv[0]), a.Argv, line))
+}
+
+// judgeArgv judges words that no shell reads.
+func judgeArgv(e *policy.Engine, path string, argv []string, l policy.Line) policy.Judgement {
+	if direct, ok := any(e).(interface {
+		JudgeArgv(path string, argv []string, l policy.Line) policy.Judgement
+	}); ok {
+		return direct.JudgeArgv(path, argv, l)
+	}
+	l.Shell, l.Text = "sh", quoted(argv)
+	return e.Judge(l)
+}
+
+// quoted is argv as a line that a shell reads as these words.
+func quoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// ShellName is what the engine calls the shell that a program is; "" is one that reads as bash does.
+func ShellName(program string) string {
+	switch name := strings.TrimPrefix(filepath.Base(program), "-"); name {
+	case "zsh", "fish", "mksh", "bash":
+		return name
+	case "ksh", "ksh93", "oksh", "lksh":
+		return "mksh"
+	case "sh", "dash", "ash", "busybox":
+		return "sh"
+	case "pwsh", "powershell":
+		return "powershell"
+	}
+	return ""
+}
+
+// view is a judgement as clients see it.
+func view(j policy.Judgement) api.Judgement {
+	v := api.Judgement{Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead}
+	for _, c := range j.Commands[:min(len(j.Commands), maxShown)] {
+		v.Commands = append(v.Commands, api.Judged{Argv: c.Argv, Verdict: c.Verdict.String(), Rule: c.Rule, Why: c.Why})
+	}
+	return v
+}
+
+// maxShown bounds the commands of a judgement that clients are sent and records keep.
+const maxShown = 100
+
+// denied is the error for what the rules deny.
+func denied(j policy.Judgement) *api.Error {
+	e := api.Errorf(api.CodeDenied, "Blocked: %s: %s (rule %s)", firstOf(j.Why, "the rules do not allow it"), inLine(j.Words), j.Rule)
+	e.Hint = firstOf(j.Instead, api.CodeDenied.Hint())
+	v := view(j)
+	e.Policy = &v
+	return e
+}
+
+// rejected is the error for what a person did not allow.
+func rejected(a *api.Approval) *api.Error {
+	who := "the person who was asked"
+	if a.By != nil {
+		who = a.By.String()
+	}
+	e := api.Errorf(api.CodeRejected, "Rejected by %s (approval %s)", who, a.ID)
+	e.Hint = firstOf(a.Judgement.Instead, api.CodeRejected.Hint())
+	if a.Feedback != "" {
+		e.Message = fmt.Sprintf("Rejected by %s (approval %s): %s", who, a.ID, inLine(a.Feedback))
+	}
+	j := a.Judgement
+	e.Policy, e.Approval = &j, a.ID
+	return e
+}
+
+// Needed is the error for who wants to know at once that a person has to allow it.
+func Needed(a *api.Approval) *api.Error {
+	e := api.Errorf(api.CodeNeedsApproval, "a person has to allow it: %s: %s (approval %s)", a.Judgement.Why, inLine(a.Judgement.Words), a.ID).
+		WithHint("`longterm approvals answer %s once` allows it; ask again with the same id to wait for the answer", a.ID)
+	j := a.Judgement
+	e.Policy, e.Approval = &j, a.ID
+	return e
+}
+
+// inLine is hostile text as part of a message: short, in one line, without what acts on a terminal.
+func inLine(s string) string {
+	const most = 200
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > most {
+			b.WriteString("…")
+			break
+		}
+		if !unicode.IsPrint(r) {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
 }

@@ -1,0 +1,348 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// The answers.
+const (
+	answerOnce    = "once"
+	answerSession = "session"
+	answerAlways  = "always"
+	answerReject  = "reject"
+)
+
+// Answer answers an approval: written down first, then those who wait are told. One that is not pending any
+// more is a conflict, and the error says how it ended.
+func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api.ApprovalAnswer) (api.Approval, error) {
+	n, err := numberOf(id)
+	if err != nil {
+		return api.Approval{}, err
+	}
+	if by.IsAgent() {
+		return api.Approval{}, notAgents(by)
+	}
+	g.mu.Lock()
+	e, err := g.queue.claim(n)
+	var v api.Approval
+	var ask Ask
+	if err == nil {
+		v, ask = e.view, e.ask
+	}
+	g.mu.Unlock()
+	if err != nil {
+		return api.Approval{}, g.notOpen(ctx, n, err)
+	}
+	made, err := g.carryOut(ctx, &ask, &v, ans)
+	if err == nil {
+		now := time.Now()
+		v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, ans.Answer, ans.Feedback, &by
+		err = g.audit(ctx, Record{Ask: ask, Actor: by, Answer: true, Verdict: verdictOf(ans.Answer), Approval: v.ID, Scope: ans.Answer, Note: ans.Feedback})
+	}
+	if err == nil {
+		err = g.finish(e, v)
+	}
+	if err != nil {
+		g.takeBack(ctx, made)
+		g.mu.Lock()
+		g.queue.unclaim(e)
+		g.mu.Unlock()
+		return api.Approval{}, err
+	}
+	if ans.Answer == answerSession || ans.Answer == answerAlways {
+		g.answerOthers(by, ans.Answer, v.ID)
+	}
+	return v, nil
+}
+
+func notAgents(by actor.Actor) *api.Error {
+	return api.Errorf(api.CodeDenied, "an agent (%s) does not answer approvals", inLine(by.Agent)).
+		WithHint("a person answers them, from a terminal without %s", actor.Env)
+}
+
+func verdictOf(answer string) policy.Verdict {
+	if answer == answerReject {
+		return policy.Deny
+	}
+	return policy.Allow
+}
+
+// finish records an answer, and wakes those who wait for it.
+func (g *Gateway) finish(e *entry, v api.Approval) error {
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: v}
+	row, err := answered.row()
+	if err == nil {
+		err = g.put(row, "")
+	}
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	v.Count = e.view.Count
+	e.view = v
+	g.queue.close(e, nil)
+	g.mu.Unlock()
+	g.c.Bus.PublishApproval("approval-answered", &v)
+	return nil
+}
+
+// carryOut does what an answer means besides this one time: grants, or a rule. It returns the grants it made.
+func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, ans api.ApprovalAnswer) ([]int64, error) {
+	if ans.Rule != "" && ans.Answer != answerAlways {
+		return nil, api.Errorf(api.CodeInvalid, "a rule is given with the answer always, not with %s", ans.Answer).WithHint("leave it out, or answer always")
+	}
+	switch ans.Answer {
+	case answerOnce, answerReject:
+		return nil, nil
+	case answerSession:
+		return g.grant(ctx, a, v)
+	case answerAlways:
+		return nil, g.writeRule(v, ans.Rule)
+	}
+	return nil, api.Errorf(api.CodeInvalid, "%q is no answer", inLine(ans.Answer)).WithHint("answer once, session, always or reject")
+}
+
+// writeRule writes the rule that an answer for always stands for.
+func (g *Gateway) writeRule(v *api.Approval, edited string) error {
+	rule := strings.TrimSpace(firstOf(edited, v.Rule))
+	switch {
+	case rule == "":
+		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.Judgement.Why).
+			WithHint("answer once or session, or write a rule yourself (--rule 'git push')")
+	case g.c.Author == nil:
+		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
+	}
+	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
+		var e *api.Error
+		if errors.As(err, &e) {
+			return e
+		}
+		return api.Errorf(api.CodeInvalid, "the rule %q was not written: %v", inLine(rule), err).WithHint("edit the rule (--rule), or answer once or session")
+	}
+	v.Written = rule
+	return nil
+}
+
+// grant allows for a session what was asked for.
+func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval) (made []int64, err error) {
+	if a.Session == "" {
+		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: it is a command that is to be started", v.ID).WithHint("answer once or always")
+	}
+	j := judgementOf(&v.Judgement)
+	for _, s := range scopeOf(a, &j) {
+		gr := store.Grant{
+			Session: a.Session, Kind: v.Kind, Rule: s.rule, Prefix: s.prefix, Exact: s.exact, Approval: numberOrZero(v.ID), Created: time.Now(),
+		}
+		if gr.N, err = g.c.Store.AddGrant(ctx, gr); err != nil {
+			g.takeBack(ctx, made)
+			return nil, storageError(err)
+		}
+		made = append(made, gr.N)
+		g.mu.Lock()
+		g.grants = append(g.grants, gr)
+		g.mu.Unlock()
+	}
+	return made, nil
+}
+
+func numberOrZero(id string) int64 {
+	n, _ := numberOf(id)
+	return n
+}
+
+// takeBack undoes grants of an answer that did not stand.
+func (g *Gateway) takeBack(ctx context.Context, made []int64) {
+	for _, n := range made {
+		if err := g.revoke(context.WithoutCancel(ctx), n); err != nil {
+			g.c.Log.Error("take a grant back", "grant", n, "err", err)
+		}
+	}
+}
+
+// granted is the approval by which a person allowed all of it for the session; empty: none did.
+func (g *Gateway) granted(a *Ask, j *policy.Judgement) string {
+	if a.Session == "" {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id := ""
+	for _, need := range scopeOf(a, j) {
+		i := slices.IndexFunc(g.grants, func(gr store.Grant) bool { return gr.Session == a.Session && allows(&gr, &need) })
+		if i < 0 {
+			return ""
+		}
+		id = idOf(g.grants[i].Approval)
+	}
+	return id
+}
+
+// answerOthers answers what a new grant or rule allows too: nobody is asked for it any more.
+func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
+	g.mu.Lock()
+	list := g.queue.pending()
+	g.mu.Unlock()
+	for _, e := range list {
+		j := g.Judge(e.ask)
+		if j.Verdict == policy.Deny || j.Verdict == policy.Ask && g.granted(&e.ask, &j) == "" {
+			continue
+		}
+		g.mu.Lock()
+		_, err := g.queue.claim(e.n)
+		v := e.view
+		g.mu.Unlock()
+		if err != nil {
+			continue // somebody else was faster
+		}
+		now := time.Now()
+		v.State, v.Ended, v.Answer, v.By = store.ApprovalAnswered, &now, scope, &by
+		v.Written = ""
+		err = g.audit(context.Background(), Record{Ask: e.ask, Actor: by, Answer: true, Verdict: policy.Allow, Approval: v.ID, Scope: scope, Note: "by the answer to " + because})
+		if err == nil {
+			err = g.finish(e, v)
+		}
+		if err != nil {
+			g.c.Log.Error("answer an approval that another answer allows", "approval", v.ID, "err", err)
+			g.mu.Lock()
+			g.queue.unclaim(e)
+			g.mu.Unlock()
+		}
+	}
+}
+
+// notOpen is why an approval cannot be answered.
+func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
+	if errors.Is(err, errClaimed) {
+		return api.Errorf(api.CodeAnswered, "%s is being answered by somebody else", idOf(n))
+	}
+	r, err := g.c.Store.Approval(ctx, n)
+	if errors.Is(err, store.ErrNoApproval) {
+		return api.Errorf(api.CodeNotFound, "no approval %s", idOf(n)).WithHint("`longterm approvals` lists those that are pending, `--all` all of them")
+	}
+	if err != nil {
+		return storageError(err)
+	}
+	e, err := entryOf(&r)
+	switch {
+	case err != nil:
+		return storageError(err)
+	case e.view.State == store.ApprovalGone:
+		return api.Errorf(api.CodeAnswered, "%s is gone: nobody waits for it any more", idOf(n)).WithHint("nothing was run; whoever wants it asks again")
+	case e.view.State == store.ApprovalPending:
+		return api.Errorf(api.CodeAnswered, "%s is being taken back", idOf(n))
+	}
+	who, when := "somebody", ""
+	if e.view.By != nil {
+		who = e.view.By.String()
+	}
+	if e.view.Ended != nil {
+		when = " at " + e.view.Ended.Format(time.DateTime)
+	}
+	return api.Errorf(api.CodeAnswered, "%s was answered already: %s, by %s%s", idOf(n), e.view.Answer, who, when)
+}
+
+// propose is the rule that always would make; empty: none would allow it.
+func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
+	if a.Kind != Line && a.Kind != Command && a.Kind != Execution {
+		return ""
+	}
+	_, src := g.c.Rules.For(rulebook.Subject{
+		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: firstOf(a.Policy, a.Kept),
+	})
+	for _, c := range j.Commands {
+		if _, ours := src.Where(c.Rule); c.Verdict == policy.Ask && ours {
+			return "" // a rule of a file asks: one that allows does not undo it
+		}
+	}
+	return propose(a, j)
+}
+
+// judgementOf is a judgement as it was kept.
+func judgementOf(v *api.Judgement) policy.Judgement {
+	j := policy.Judgement{Verdict: verdictNamed(v.Verdict), Rule: v.Rule, Words: v.Words, Why: v.Why, Instead: v.Instead}
+	for _, c := range v.Commands {
+		j.Commands = append(j.Commands, policy.Command{Argv: c.Argv, Verdict: verdictNamed(c.Verdict), Rule: c.Rule, Why: c.Why})
+	}
+	if len(v.Commands) >= maxShown { // not all of them
+		j.Commands = nil
+	}
+	return j
+}
+
+func verdictNamed(name string) policy.Verdict {
+	for _, v := range []policy.Verdict{policy.Allow, policy.Ask} {
+		if v.String() == name {
+			return v
+		}
+	}
+	return policy.Deny
+}
+
+// Grants lists what was allowed for sessions.
+func (g *Gateway) Grants() []api.Grant {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]api.Grant, 0, len(g.grants))
+	for _, gr := range g.grants {
+		list = append(list, api.Grant{
+			ID: "G" + strconv.FormatInt(gr.N, 10), Session: gr.Session, Kind: gr.Kind, Rule: gr.Rule,
+			Prefix: strings.Join(gr.Prefix, " "), Exact: gr.Exact, Approval: idOf(gr.Approval), Created: gr.Created,
+		})
+	}
+	return list
+}
+
+// Revoke takes back what was allowed for a session.
+func (g *Gateway) Revoke(ctx context.Context, by actor.Actor, id string) error {
+	if by.IsAgent() {
+		return notAgents(by)
+	}
+	n, err := strconv.ParseInt(strings.TrimLeft(id, "Gg"), 10, 64)
+	if err == nil {
+		err = g.revoke(ctx, n)
+	} else {
+		err = store.ErrNoGrant
+	}
+	if errors.Is(err, store.ErrNoGrant) {
+		return api.Errorf(api.CodeNotFound, "no grant %q", inLine(id)).WithHint("`longterm approvals ls --grants` lists them; they are named G1, G2 …")
+	}
+	return err
+}
+
+func (g *Gateway) revoke(ctx context.Context, n int64) error {
+	if err := g.c.Store.DeleteGrant(ctx, n); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.grants = slices.DeleteFunc(g.grants, func(gr store.Grant) bool { return gr.N == n })
+	return nil
+}
+
+// Forget takes back all that was allowed for a session that is removed.
+func (g *Gateway) Forget(ctx context.Context, session string) {
+	g.mu.Lock()
+	var made []int64
+	for _, gr := range g.grants {
+		if gr.Session == session {
+			made = append(made, gr.N)
+		}
+	}
+	delete(g.flights, session)
+	g.mu.Unlock()
+	g.takeBack(ctx, made)
+}

@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// queue is the pure machine of the approvals that are open. It has no clock, file or goroutine: who calls it
+// writes down what it returns, and tells of it.
+//
+//	open → pending ─ claim → (written down) → close     answered
+//	                └ unclaim                            writing failed: pending again
+//	         leave, of the last asking → gone
+//
+// Identical askings, those of one digest, are one entry. An asking may have several holders: whoever asked
+// twice with the same id. One that nobody holds stays until it is dropped.
+type queue struct {
+	last    int64
+	open    map[int64]*entry
+	digests map[string]*entry // of those that are pending and not claimed
+	askings map[string]*entry
+}
+
+// entry is an approval that is open.
+type entry struct {
+	n       int64
+	digest  string
+	ask     Ask // of the first who asked
+	view    api.Approval
+	askings map[string]int // holders of each
+	claimed bool
+	done    chan struct{} // closed when it is over; view and err stand then
+	err     error
+
+	saving sync.Mutex // held while the record is written, so that the newest is last; before the gateway's
+}
+
+var (
+	errNotOpen = errors.New("it is not pending")
+	errClaimed = errors.New("it is being answered")
+)
+
+func newQueue(last int64) *queue {
+	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, askings: map[string]*entry{}}
+}
+
+// load puts in an approval that the daemon before left, with those that asked, whom nobody holds yet.
+func (q *queue) load(e *entry, askings []string) {
+	e.askings, e.done = map[string]int{}, make(chan struct{})
+	q.last = max(q.last, e.n)
+	q.open[e.n], q.digests[e.digest] = e, e
+	for _, id := range askings {
+		e.askings[id] = 0
+		q.askings[id] = e
+	}
+	e.view.Count = max(1, len(askings))
+}
+
+// ask is an asking that a person has to answer: an entry of its own, or that of those who ask the same.
+// changed says that it is to be written down and told.
+func (q *queue) ask(id, digest string, a Ask) (e *entry, isNew, changed bool) {
+	if e = q.askings[id]; e != nil { // asked again: it waited before
+		e.askings[id]++
+		return e, false, false
+	}
+	if e = q.digests[digest]; e == nil {
+		q.last++
+		e = &entry{n: q.last, digest: digest, ask: a, askings: map[string]int{}, done: make(chan struct{})}
+		q.open[e.n], q.digests[digest] = e, e
+		isNew = true
+	}
+	e.askings[id] = 1
+	q.askings[id] = e
+	e.view.Count = len(e.askings)
+	return e, isNew, true
+}
+
+// letGo gives one hold of an asking up, and says how many are left.
+func (q *queue) letGo(id string) (left int) {
+	e := q.askings[id]
+	if e == nil {
+		return 0
+	}
+	e.askings[id] = max(0, e.askings[id]-1)
+	return e.askings[id]
+}
+
+// drop takes an asking back that nobody holds. gone is the entry, if it was the last that waited for it;
+// else less is the one that has an asking less.
+func (q *queue) drop(id string) (gone, less *entry) {
+	e := q.askings[id]
+	if e == nil || e.askings[id] > 0 || e.claimed {
+		return nil, nil
+	}
+	delete(q.askings, id)
+	delete(e.askings, id)
+	if len(e.askings) > 0 {
+		e.view.Count = len(e.askings)
+		return nil, e
+	}
+	q.remove(e)
+	return e, nil
+}
+
+// unheld are the askings that nobody holds.
+func (q *queue) unheld() (ids []string) {
+	for id, e := range q.askings {
+		if e.askings[id] == 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// claim takes an entry to answer it: nobody else can, and nobody joins it any more.
+func (q *queue) claim(n int64) (*entry, error) {
+	e := q.open[n]
+	switch {
+	case e == nil:
+		return nil, errNotOpen
+	case e.claimed:
+		return nil, errClaimed
+	}
+	e.claimed = true
+	if q.digests[e.digest] == e {
+		delete(q.digests, e.digest)
+	}
+	return e, nil
+}
+
+// unclaim gives an entry back that could not be answered.
+func (q *queue) unclaim(e *entry) {
+	e.claimed = false
+	if q.digests[e.digest] == nil { // else others who ask the same have one of their own by now
+		q.digests[e.digest] = e
+	}
+}
+
+// close ends an entry: those who wait for it are woken.
+func (q *queue) close(e *entry, err error) {
+	q.remove(e)
+	e.err = err
+	close(e.done)
+}
+
+func (q *queue) remove(e *entry) {
+	delete(q.open, e.n)
+	if q.digests[e.digest] == e {
+		delete(q.digests, e.digest)
+	}
+	for id := range e.askings {
+		if q.askings[id] == e {
+			delete(q.askings, id)
+		}
+	}
+}
+
+// pending lists the entries that can be answered, oldest first.
+func (q *queue) pending() (list []*entry) {
+	for _, n := range slices.Sorted(maps.Keys(q.open)) {
+		if e := q.open[n]; !e.claimed {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// of lists the ids of a session's open approvals, oldest first.
+func (q *queue) of(session string) (ids []string) {
+	for _, n := range slices.Sorted(maps.Keys(q.open)) {
+		if e := q.open[n]; e.view.Session == session {
+			ids = append(ids, e.view.ID)
+		}
+	}
+	return ids
+}

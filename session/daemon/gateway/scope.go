@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// What an answer reaches. "For this session" allows commands that begin with the same words and that the
+// same rule asked about. A prefix has to mean something: where the danger is in the rest (what is removed,
+// the code an interpreter is given, a word that is not known before it runs), all of it has to be the same.
+
+// unknownMark stands in judgements for what is not known.
+const unknownMark = "…"
+
+// manyFaced are programs with subcommands: their first word belongs to the prefix.
+var manyFaced = []string{
+	"apt", "apt-get", "aws", "az", "brew", "bun", "bundle", "cargo", "composer", "conda", "dnf", "docker", "dotnet", "flatpak",
+	"gcloud", "gem", "gh", "git", "glab", "go", "gradle", "helm", "hg", "jj", "kubectl", "longterm", "make", "mvn", "nerdctl",
+	"nix", "npm", "pacman", "pip", "pip3", "pnpm", "podman", "poetry", "rustup", "service", "snap", "svn", "systemctl",
+	"terraform", "uv", "yarn", "yum", "zypper",
+}
+
+// runsAnything are programs whose other words are programs, or code.
+var runsAnything = []string{
+	".", "ash", "awk", "bash", "builtin", "busybox", "chroot", "command", "dash", "doas", "env", "eval", "exec", "expect", "find",
+	"fish", "gawk", "ionice", "julia", "ksh", "lua", "mawk", "mksh", "nice", "node", "nohup", "nsenter", "osascript", "parallel",
+	"perl", "php", "powershell", "pwsh", "python", "python2", "python3", "Rscript", "ruby", "sed", "setsid", "sh", "source",
+	"ssh", "stdbuf", "strace", "su", "sudo", "tclsh", "time", "timeout", "tmux", "unshare", "watch", "xargs", "zsh",
+}
+
+// scoped is what an answer for the session allows, of one command.
+type scoped struct {
+	rule   string
+	prefix []string
+	exact  string // instead of the prefix
+}
+
+// scopeOf is what has to be allowed for an asking to go ahead: one entry for each command that is asked about.
+func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
+	whole := firstOf(a.Line, quoted(a.Argv), a.Path)
+	if len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
+		return []scoped{{rule: j.Rule, exact: whole}}
+	}
+	for _, c := range j.Commands {
+		if c.Verdict != policy.Ask {
+			continue
+		}
+		s := scoped{rule: c.Rule}
+		if s.prefix = prefixOf(&c); s.prefix == nil {
+			s.exact = whole
+		}
+		if !slices.ContainsFunc(list, func(o scoped) bool {
+			return o.rule == s.rule && o.exact == s.exact && slices.Equal(o.prefix, s.prefix)
+		}) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// prefixOf is the words that stand for a command; nil: only all of it does.
+func prefixOf(c *policy.Command) []string {
+	if len(c.Argv) == 0 || strings.HasPrefix(c.Rule, "hard:") || c.Rule == "unknown" || c.Rule == "environment" ||
+		slices.ContainsFunc(c.Argv, func(w string) bool { return strings.Contains(w, unknownMark) }) ||
+		slices.Contains(runsAnything, filepath.Base(c.Argv[0])) {
+		return nil
+	}
+	if !slices.Contains(manyFaced, filepath.Base(c.Argv[0])) {
+		return c.Argv[:1]
+	}
+	if len(c.Argv) < 2 || strings.HasPrefix(c.Argv[1], "-") { // options before the subcommand change what it does
+		return nil
+	}
+	return c.Argv[:2]
+}
+
+// allows says that a grant holds for what is needed.
+func allows(g *store.Grant, need *scoped) bool {
+	if g.Rule != need.rule {
+		return false
+	}
+	if need.exact != "" || g.Exact != "" {
+		return need.exact == g.Exact
+	}
+	return slices.Equal(g.Prefix, need.prefix)
+}
+
+// risk tells how bad it may be.
+func risk(j *policy.Judgement) string {
+	switch {
+	case strings.HasPrefix(j.Rule, "hard:"), j.Rule == "reveal", j.Rule == "write":
+		return "high"
+	case j.Rule == "unknown", j.Rule == "environment", j.Rule == "network":
+		return "medium"
+	}
+	for _, c := range j.Commands {
+		if c.Verdict == policy.Ask && len(c.Argv) > 0 && slices.Contains(runsAnything, filepath.Base(c.Argv[0])) {
+			return "medium"
+		}
+	}
+	return "low"
+}
+
+// groupOf names those that are much the same: asked about by the same rule, of the same program.
+func groupOf(j *policy.Judgement) string {
+	for _, c := range j.Commands {
+		if c.Verdict == policy.Ask && c.Rule == j.Rule && len(c.Argv) > 0 {
+			p := prefixOf(&c)
+			if p == nil {
+				p = c.Argv[:1]
+			}
+			return j.Rule + ": " + inLine(strings.Join(p, " "))
+		}
+	}
+	return j.Rule
+}
+
+// propose is the rule that an answer for always would make: only one that does allow it is proposed.
+func propose(a *Ask, j *policy.Judgement) string {
+	var rules []string
+	for _, s := range scopeOf(a, j) {
+		text := strings.Join(s.prefix, " ")
+		if s.prefix == nil || strings.ContainsAny(text, "\"'`$\\*|;&<>() \t\n") && len(strings.Fields(text)) != len(s.prefix) {
+			return ""
+		}
+		rules = append(rules, text)
+	}
+	if len(rules) != 1 { // one answer, one rule
+		return ""
+	}
+	return rules[0]
+}
