@@ -67,7 +67,7 @@ Generated from the table in session/api. Every error has a code, the same in the
 a hint, which says what to do. Over HTTP they are the body ` + "`{\"code\", \"message\", \"hint\"}`" + `. On the command line they
 are a line on standard error, and with --json the same object, also on standard error: standard output has results only.
 
-run and exec exit with the status of what they ran. Where it was not run they have statuses of their own, 112 to 122, which
+run and exec exit with the status of what they ran. Where it was not run they have statuses of their own, 111 to 123, which
 programs seldom use; 125 is for failures of longterm itself, and for statuses that are not known.
 
 `

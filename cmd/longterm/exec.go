@@ -16,6 +16,7 @@ import (
 func execVerb(a *app, c *cobra.Command) {
 	var x api.Exec
 	var flags request.CallFlags
+	var asking request.AskFlags
 	var answers request.RespondFlags
 	var kill, each, stop bool
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
@@ -23,6 +24,7 @@ func execVerb(a *app, c *cobra.Command) {
 		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
 			return err
 		}
+		x.Asking = asking.Asking()
 		if kill {
 			x.OnTimeout = "kill"
 		}
@@ -38,7 +40,7 @@ func execVerb(a *app, c *cobra.Command) {
 			if x.Respond != nil {
 				return exit.Usagef("rules are given with one line; --each has several")
 			}
-			return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Lines: args, Wait: x.Wait, StopOnError: stop, Sandbox: x.Sandbox})
+			return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Asking: x.Asking, Lines: args, Wait: x.Wait, StopOnError: stop, Sandbox: x.Sandbox})
 		}
 		x.Line = strings.Join(args, " ")
 		return c.Exec(cmd.Context(), s, &flags, x)
@@ -52,7 +54,8 @@ a timeout expires the line continues in the background, unless --kill is given; 
 and the output so far is printed. With --each every argument is a separate line, and the exit status is that
 of the last one that ran. When LINE was refused the exit status says why: 113 no such session, 115 the
 session has ended, 116 the shell is busy, 117 the program is not a shell, 118 it waits for input (with
---on-input return also while LINE runs), 112 invalid line; 125 when longterm failed, or the status is not
+--on-input return also while LINE runs), 119 the rules deny it, 123 the person who was asked rejected it, 112
+invalid line; 125 when longterm failed, or the status is not
 known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
 	flags.Register(c, "background")
 	f := c.Flags()
@@ -62,6 +65,7 @@ known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the outpu
 	f.StringVar(&x.Sandbox, "sandbox", "", "refuse unless the session was started in this sandbox profile, or a stricter one")
 	f.BoolVar(&x.History, "history", false, "record LINE in the shell's history, like typed lines (shells.history)")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own timeouts")
+	asking.Register(c, &a.agent)
 	answers.Register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, stop after a line that fails")
 	f.SetInterspersed(false) // what follows belongs to LINE

@@ -58,6 +58,15 @@ func writeInfo(w io.Writer, s *api.Session) {
 	if s.Shell != nil {
 		row("shell", output.Doing(s)+" ("+s.Shell.Quality+" integration)")
 	}
+	if len(s.Approvals) > 0 {
+		row("needs approval", strings.Join(s.Approvals, " ")+"; `longterm approvals show "+s.Approvals[0]+"`")
+	}
+	if s.Agent != "" {
+		row("agent", s.Agent)
+	}
+	if s.Policy != "" {
+		row("policy", s.Policy)
+	}
 	activityRows(s, row)
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
 	if s.Why != "" {

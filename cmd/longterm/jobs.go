@@ -50,6 +50,8 @@ func jobTable(w io.Writer, list []api.Job) {
 	for _, j := range list {
 		where := jobEnd(j.Result)
 		switch {
+		case j.State == "needs_approval":
+			where = "needs " + j.Approval
 		case j.State == "waiting":
 			where = "waiting"
 		case j.State == "running" && j.Background:
@@ -147,7 +149,7 @@ func (a *app) jobsRead() *cobra.Command {
 }
 
 func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from string, tail int) error {
-	if j.Result == nil || j.State == "waiting" {
+	if j.Result == nil || j.State == "waiting" || j.Session == "" {
 		return a.printRead(j, "")
 	}
 	start, end := j.Result.Range.Start, j.Result.Range.End

@@ -28,6 +28,7 @@ type runFlags struct {
 	request.StartFlags
 	request.CallFlags
 	notifyFlags
+	request.AskFlags
 	line      string
 	each      bool
 	stop      bool
@@ -52,6 +53,7 @@ not text.`
 	r.StartFlags.Register(c)
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
+	r.AskFlags.Register(c, &a.agent)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.BoolVar(&r.raw, "raw", false, "print output bytes unchanged")
@@ -78,7 +80,7 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 		return api.Run{}, err
 	}
 	n, err := r.StartFlags.Request(cmd, args)
-	n.Line = r.line
+	n.Line, n.Asking = r.line, r.Asking()
 	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.Background && !r.warm, Warm: r.warm}, err
 }
 
@@ -166,7 +168,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	n.Temporary = !r.keep
+	n.Temporary, n.Asking = !r.keep, r.Asking()
 	b, err := a.connect()
 	if err != nil {
 		return err
@@ -184,7 +186,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 			}
 		}()
 	}
-	return a.caller(b).Batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Lines: args, Wait: true, StopOnError: r.stop})
+	return a.caller(b).Batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Asking: n.Asking, Lines: args, Wait: true, StopOnError: r.stop})
 }
 
 func isGone(err error) bool {

@@ -73,6 +73,10 @@ var verbs = append([]verb{
 		short: "List commands and lines that were run, in the background too", build: jobsVerb,
 	},
 	{
+		name: "approvals", group: groupCommands, count: cobra.NoArgs, json: true, starts: true,
+		short: "See and answer what a person has to allow", build: approvalsVerb,
+	},
+	{
 		name: "commands", group: groupCommands, args: "[S [N]]", count: cobra.MaximumNArgs(2), session: true, json: true, starts: true,
 		short: "List the commands that shells ran, or print what one printed", build: commandsVerb,
 	},
@@ -157,6 +161,7 @@ var verbs = append([]verb{
 // platform is what the verbs share on systems with keepers.
 type platform struct {
 	backend *backend // made on first use
+	agent   string   // label of the agent that asks; empty: that of the environment
 }
 
 func (p *platform) close() {

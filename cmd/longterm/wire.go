@@ -3,16 +3,20 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -40,13 +44,26 @@ func (a *app) connect() (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{Dirs: dirs, Build: version}
+	label := cmp.Or(a.agent, os.Getenv(actor.Env))
+	if err := actor.CheckLabel(label); err != nil {
+		return nil, exit.Usage(err)
+	}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting}
 	quiet := client.New(o)
 	if a.starts {
 		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
 	}
 	a.backend = &backend{dirs, client.New(o), quiet, o}
 	return a.backend, nil
+}
+
+// tellWaiting says that what was asked for waits for a person.
+func (a *app) tellWaiting(id string) {
+	if a.JSON {
+		fmt.Fprintf(a.Stderr, "{\"waiting_for_approval\":%q}\n", id)
+		return
+	}
+	fmt.Fprintf(a.Stderr, "longterm: waiting for approval %s: longterm approvals answer %[1]s once\n", id)
 }
 
 // session is a client for one session, by id, name or prefix.

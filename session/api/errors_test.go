@@ -14,7 +14,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s has two rows", r.Code)
 		}
 		seen[r.Code] = true
-		if r.HTTP < 400 || r.HTTP > 599 || r.Exit == 0 || r.Refused < RefusedInvalid || r.Text == "" || r.Hint == "" {
+		if r.HTTP < 400 || r.HTTP > 599 || r.Exit == 0 || r.Refused < RefusedNeedsApproval || r.Text == "" || r.Hint == "" {
 			t.Errorf("%+v", r)
 		}
 		e := Errorf(r.Code, "%d of %s", 3, "them")

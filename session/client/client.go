@@ -21,6 +21,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -47,6 +51,10 @@ type Options struct {
 	// nil: never start anything.
 	KeeperArgv func() []string
 	Build      func() string // version of this program
+	// Agent is the label of the agent on whose behalf is asked; empty: a person's.
+	Agent string
+	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
+	OnApproval func(id string)
 }
 
 // Client talks to the daemon. It may be used from any goroutine.
@@ -101,6 +109,17 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 // NewSession starts a session.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
 	ourUmask(&n)
+	tell := c.o.OnApproval != nil && n.OnApproval == ""
+	if tell {
+		n.AskID, n.OnApproval = cmp.Or(n.AskID, uuid.NewString()), "return"
+	}
+	s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
+	var e *api.Error
+	if !tell || !errors.As(err, &e) || e.Code != api.CodeNeedsApproval {
+		return s, err
+	}
+	c.o.OnApproval(e.Approval)
+	n.OnApproval = "wait"
 	return send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 }
 
@@ -217,6 +236,9 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		}
 		if body != nil {
 			req.Header.Set("Content-Type", "application/json")
+		}
+		if c.o.Agent != "" {
+			req.Header.Set(actor.Header, c.o.Agent)
 		}
 		resp, err := c.http.Do(req)
 		if err == nil && resp.StatusCode < 400 {

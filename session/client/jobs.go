@@ -18,17 +18,28 @@ import (
 // daemon; the command is run once.
 func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
 	ourUmask(&r.NewSession)
-	return c.call(ctx, "/run", &r.Call, func() any { return r })
+	return c.call(ctx, "/run", &r.Call, &r.Asking, func() any { return r })
 }
 
 // call makes a call whose job is known by an id made here, so that it can be asked for
 // again when the daemon went away meanwhile.
-func (c *Client) call(ctx context.Context, path string, how *api.Call, body func() any) (api.Result, error) {
+func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *api.Asking, body func() any) (api.Result, error) {
 	if how.Job == "" {
 		how.Job = uuid.NewString()
 	}
+	tell := c.o.OnApproval != nil && asking.OnApproval == ""
+	if tell { // and then wait for it, by the same id
+		asking.OnApproval = "return"
+	}
 	for p := newPatience(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
+		if err == nil && tell && r.NeedsApproval {
+			c.o.OnApproval(r.Approval)
+			tell, asking.OnApproval = false, "wait"
+			if !how.Background {
+				continue
+			}
+		}
 		if err == nil || !c.again(ctx, p, err) {
 			return r, err
 		}

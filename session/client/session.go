@@ -98,7 +98,7 @@ func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, erro
 // Exec runs a line in the session's shell. It goes on by itself over a restart of the
 // daemon; the line is run once.
 func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
-	return s.c.call(ctx, s.path+"/exec", &x.Call, func() any { return x })
+	return s.c.call(ctx, s.path+"/exec", &x.Call, &x.Asking, func() any { return x })
 }
 
 // Batch runs lines one after the other in the session's shell.

@@ -47,6 +47,7 @@ type Alerts struct {
 	Bell           bool
 	Command        bool          // a command that ended
 	Input          bool          // a program that waits for input
+	Approval       bool          // something that a person has to allow
 	MinDuration    time.Duration // of a command that is worth it
 	UnattendedOnly bool          // only when no client shows the session
 }

@@ -76,6 +76,7 @@ var table = []Row{
 	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
+	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "something that a person has to allow is an alert", at: func(s *Settings) any { return &s.Alerts.Approval }},
 	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
 	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when no client shows the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 

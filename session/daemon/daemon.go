@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -54,6 +55,7 @@ type Daemon struct {
 	store   *store.Store
 	reg     *registry.Registry
 	jobs    *jobs.Set
+	gate    *gateway.Gateway
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -101,7 +103,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build).Handler(), ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	srv := &http.Server{Handler: httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate).Handler(), ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
@@ -165,7 +167,10 @@ func (d *Daemon) load(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 	})
-	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log)
+	if err := d.openGate(ctx); err != nil {
+		return err
+	}
+	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
 	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
 }
@@ -209,6 +214,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 			d.log.Warn("tell the keeper we leave", "keeper", k.Key(), "err", err)
 		}
 	}
+	d.gate.Leave()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs
 	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)

@@ -56,6 +56,12 @@ var wellCalls = []wellCall{
 	{id: "edit-session", path: "made", body: api.Edit{Name: ptr("made-2"), Labels: map[string]string{"a": "", "c": "d"}, Size: "fixed"}, check: contains(`"labels":{"c":"d"}`)},
 	{id: "resize", path: "cat", body: api.Resize{Cols: 100, Rows: 30}, check: contains("true")},
 	{id: "type", path: "cat", body: api.Input{Text: "wörd", Enter: true}, check: contains(`"cursor"`)},
+	{id: "list-approvals", path: "?session=asked", check: contains(`"session_prefixes":["touch","mkdir"]`)},
+	{id: "get-approval", path: "A2", check: contains(`"state":"pending"`)},
+	{id: "answer-approval", path: "A2", body: api.ApprovalAnswer{Answer: "reject", Feedback: "no"}, check: contains(`"feedback":"no"`)},
+	{id: "answer-approvals", body: api.ApprovalsAnswer{Group: "not reading: mkdir", ApprovalAnswer: api.ApprovalAnswer{Answer: "reject"}}, check: contains(`"id":"A3"`)},
+	{id: "list-grants", check: contains(`"prefix":"touch"`)},
+	{id: "revoke-grant", path: "G1", check: contains("true")},
 	{id: "wait", path: "cat", body: api.Wait{Conds: []api.Condition{{Kind: "text", Text: "typed first"}}, Input: &api.Input{Text: "typed first", Enter: true}}, check: contains(`"fired"`)},
 	{id: "add-rules", path: "cat", body: api.RespondRules{Rules: []api.RespondRule{{Name: "r", Text: "never printed", Reply: []api.RespondReply{{Kind: "text", Value: "x"}}}}}, check: contains(`"name":"r"`)},
 	{id: "list-rules", path: "cat", check: contains(`"never printed"`)},
@@ -151,6 +157,19 @@ var moreWrongCalls = []wrongCall{
 	{"batch", "shell", api.Batch{Lines: []string{"true"}, Call: api.Call{Background: true}}, api.CodeInvalid, "one by one"},
 	{"run", "", api.Run{}, api.CodeInvalid, "argv or line"},
 	{"run", "", api.Run{Warm: true, NewSession: api.NewSession{Argv: []string{"true"}}}, api.CodeInvalid, "longterm new"},
+	{"list-approvals", "?session=none", nil, api.CodeNotFound, "longterm ls"},
+	{"get-approval", "A999", nil, api.CodeNotFound, "approvals"},
+	{"get-approval", "x", nil, api.CodeNotFound, "A1"},
+	{"answer-approval", "A999", api.ApprovalAnswer{Answer: "once"}, api.CodeNotFound, "approvals"},
+	{"answer-approval", "A1", api.ApprovalAnswer{Answer: "once"}, api.CodeAnswered, ""},
+	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "once", Rule: "touch"}, api.CodeInvalid, "always"},
+	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "perhaps"}, api.CodeInvalid, ""},
+	{"answer-approvals", "", api.ApprovalsAnswer{ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}, api.CodeInvalid, "longterm approvals"},
+	{"answer-approvals", "", api.ApprovalsAnswer{Group: "none", ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}, api.CodeNotFound, "groups"},
+	{"revoke-grant", "G99", nil, api.CodeNotFound, "--grants"},
+	{"run", "", api.Run{NewSession: api.NewSession{Argv: []string{"rm", "-rf", "/"}}}, api.CodeDenied, "directory"},
+	{"run", "", api.Run{NewSession: api.NewSession{Argv: []string{"true"}, Asking: api.Asking{Policy: "none"}}}, api.CodeInvalid, ""},
+	{"new-session", "", api.NewSession{Argv: []string{"touch", "x"}, Asking: api.Asking{Policy: "readonly", OnApproval: "return"}}, api.CodeNeedsApproval, "answer"},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "regexp", Pattern: "("}}}, api.CodeInvalid, "RE2"},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "cursor"}}}, api.CodeInvalid, ""},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "gone"}}}, api.CodeInvalid, ""},
@@ -192,6 +211,14 @@ func houseOf(t *testing.T, r *running) {
 			t.Fatalf("%s: %+v", name, w)
 		}
 	}
+	asked := func(job, line string) {
+		get[api.Result](r, "POST", "/sessions/asked/exec", api.Exec{Call: api.Call{Job: job, Background: true}, Line: line, Asking: api.Asking{Policy: "readonly"}})
+	}
+	start("asked", bash, "--norc")
+	asked("first", "touch /dev/null")
+	get[api.Approval](r, "POST", "/approvals/A1/answer", api.ApprovalAnswer{Answer: "session"})
+	asked("second", "touch /dev/null; mkdir /dev/null")
+	asked("third", "mkdir /dev/null/x")
 	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
 }
 
@@ -273,7 +300,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

@@ -172,3 +172,6 @@ func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
 
 // Session is the directory of one session.
 func (d Dirs) Session(id string) string { return filepath.Join(d.Sessions(), id) }
+
+// Wanted is the directory of commands that wait for a person before they are started.
+func (d Dirs) Wanted() string { return filepath.Join(d.State, "wanted") }

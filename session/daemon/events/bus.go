@@ -62,6 +62,11 @@ func (b *Bus) PublishJob(j *api.Job, s *api.Session) {
 	b.Send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
+// PublishApproval tells of an approval that was asked for, answered or is gone.
+func (b *Bus) PublishApproval(kind string, a *api.Approval, s *api.Session) {
+	b.Send(api.Event{Kind: kind, Session: s, Approval: a})
+}
+
 // Send gives an event its number and hands it on.
 func (b *Bus) Send(e api.Event) {
 	b.mu.Lock()

@@ -98,6 +98,16 @@ func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.R
 	return s.jobs.Run(ctx, in.Body)
 }
 
+// notRun is the result of a line of a batch that was refused.
+func notRun(err error) api.Result {
+	r := api.Result{State: "lost", TimedOut: "none", Mode: "pty", Error: toAPI(err).Error()}
+	var e *api.Error
+	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
+		r.State, r.Error, r.Message, r.Hint, r.Policy, r.Approval = "denied", e.Message, e.Message, e.Hint, e.Policy, e.Approval
+	}
+	return r
+}
+
 func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api.Batched, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
@@ -109,12 +119,12 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	}
 	out := api.Batched{Results: []api.Result{}}
 	for i, line := range b.Lines {
-		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox})
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Asking: api.Asking{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox})
 		if err != nil && i == 0 {
 			return out, err
 		}
 		if err != nil { // what was run has been run
-			r.State, r.Error = "lost", toAPI(err).Error()
+			r = notRun(err)
 		}
 		out.Results = append(out.Results, r)
 		failed := r.ExitCode == nil || *r.ExitCode != 0

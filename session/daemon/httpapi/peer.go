@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -44,24 +47,38 @@ func peerOf(c net.Conn) (uid, pid int, err error) {
 	return sys.PeerOf(uc)
 }
 
-type peerKey struct{}
-
-// peer is who is at the other end of a connection.
-type peer struct{ UID, PID int }
-
-// WithPeer puts the peer into the context of a connection's requests.
+// WithPeer puts the peer of a connection into the context of its requests, as the one who asks.
 func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	uid, pid, err := peerOf(c)
 	if err != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, peerKey{}, peer{uid, pid})
+	return actor.With(ctx, actor.Actor{UID: uid, PID: pid})
+}
+
+// labelled has requests carry the label of the agent that makes them.
+func labelled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		label := r.Header.Get(actor.Header)
+		if label == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err := actor.CheckLabel(label); err != nil {
+			writeError(w, api.Errorf(api.CodeInvalid, "%v", err).WithHint("give a short name of printable characters (--agent, %s)", actor.Env))
+			return
+		}
+		a := actor.Of(r.Context())
+		a.Agent = label
+		next.ServeHTTP(w, r.WithContext(actor.With(r.Context(), a)))
+	})
 }
 
 // peerString names the peer of a request, for logs.
 func peerString(ctx context.Context) string {
-	if p, ok := ctx.Value(peerKey{}).(peer); ok {
-		return fmt.Sprintf("uid %d pid %d", p.UID, p.PID)
+	a := actor.Of(ctx)
+	if a == (actor.Actor{}) {
+		return "unknown"
 	}
-	return "unknown"
+	return fmt.Sprintf("%s pid %d", a, a.PID)
 }

@@ -9,9 +9,10 @@ import (
 // Errors that routes give besides those of any request (AnyRequest), by what they are about.
 var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
+	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
-	ofStarting = []api.Code{api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
-	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeTimeout)
+	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
+	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
@@ -76,6 +77,17 @@ var Routes = []Route{
 		"Let whoever waits for a job come back; it goes on", (*Server).postJobBackground, append(ofJob, api.CodeEnded)),
 	op("DELETE", "/jobs/{job}", "forget-job", "jobs rm", "Forget a job that ended, and the session it ran in by itself",
 		(*Server).deleteJob, append(ofJob, api.CodeRunning)),
+	op("GET", "/approvals", "list-approvals", "approvals", "List what a person has to allow, or had",
+		(*Server).listApprovals, ofSession),
+	op("POST", "/approvals/answer", "answer-approvals", "approvals answer", "Answer several approvals, a group or all",
+		(*Server).postApprovals, ofApproval),
+	op("GET", "/approvals/{approval}", "get-approval", "approvals show", "Describe an approval",
+		(*Server).getApproval, []api.Code{api.CodeNotFound}),
+	op("POST", "/approvals/{approval}/answer", "answer-approval", "approvals answer", "Answer an approval",
+		(*Server).postApproval, ofApproval),
+	op("GET", "/grants", "list-grants", "approvals ls", "List what was allowed for sessions", (*Server).listGrants, nil),
+	op("DELETE", "/grants/{grant}", "revoke-grant", "approvals revoke", "Take back what was allowed for a session",
+		(*Server).deleteGrant, ofApproval),
 	op("POST", "/sessions/{session}/wait", "wait", "wait", "Wait for conditions", (*Server).postWait, ofTyping),
 	op("GET", "/sessions/{session}/output", "read-output", "output", "Read output from an offset",
 		(*Server).getOutput, ofSession),

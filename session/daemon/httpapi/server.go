@@ -21,6 +21,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
@@ -36,6 +37,7 @@ type Server struct {
 	conf   *settings.Settings
 	log    *slog.Logger
 	build  string
+	gate   *gateway.Gateway
 }
 
 // daemonHost is what requests about the daemon itself ask of it.
@@ -47,8 +49,8 @@ type Daemon interface {
 }
 
 // New is the HTTP half of a daemon, with what it serves.
-func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string) *Server {
-	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build}
+func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
+	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
 }
 
 // Handler serves the API: operations with typed requests and answers by huma, which
@@ -56,7 +58,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
-	return jobs.AfterAnswers(mux)
+	return labelled(jobs.AfterAnswers(mux))
 }
 
 func apiConfig(build string) huma.Config {

@@ -33,10 +33,15 @@ func (s *Server) listSessions(_ context.Context, in *struct {
 }
 
 func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
+	admitted, err := s.admitNew(ctx, &in.Body)
+	if err != nil {
+		return api.Session{}, err
+	}
 	e, err := s.reg.Create(ctx, in.Body)
 	if err != nil {
 		return api.Session{}, err
 	}
+	admitted(e.ID())
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
@@ -132,6 +137,11 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
+	}
+	if in.Body.Command {
+		if err := s.admitAgain(ctx, e); err != nil {
+			return api.Session{}, err
+		}
 	}
 	if e, err = s.reg.Restore(ctx, e, in.Body); err != nil {
 		return api.Session{}, err

@@ -49,6 +49,21 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	if limit == 0 && in.Await == 0 { // a record that is looked at
 		limit = jobBudget
 	}
+	if w := s.wantedByID(r.ID); w != nil {
+		if in.Await == 0 {
+			return w.view(), nil
+		}
+		c := api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: w.x.OnTimeout}
+		if !in.Stop {
+			c.OnTimeout = "background" // somebody who looks on
+		}
+		if _, err := w.await(ctx, &c, true, ""); ctx.Err() != nil || !isClosed(w.over) && err != nil {
+			return api.Job{}, err
+		}
+		if !isClosed(w.over) {
+			return w.view(), nil
+		}
+	}
 	j := s.await(ctx, r.ID)
 	if j == nil {
 		if r, err = s.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
@@ -94,6 +109,19 @@ func (s *Set) liveJob(ctx context.Context, ref string) (*Job, error) {
 
 // Stop ends a job by the kill ladder.
 func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Job, error) {
+	if w := s.wantedByID(ref); w != nil {
+		w.takeBack()
+		select {
+		case <-w.over:
+		case <-s.ctx.Done():
+			return api.Job{}, session.ErrStopped
+		case <-ctx.Done():
+			return api.Job{}, ctx.Err()
+		}
+		if w.job == nil {
+			return s.Get(ctx, w.x.Job, Look{})
+		}
+	}
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -112,6 +140,10 @@ func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Jo
 
 // Release lets those who wait for a job come back; it goes on.
 func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
+	if w := s.wantedByID(ref); w != nil {
+		w.release()
+		return w.view(), nil
+	}
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -126,7 +158,7 @@ func (s *Set) Forget(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	if s.byID(r.ID) != nil {
+	if s.byID(r.ID) != nil || s.wantedByID(r.ID) != nil {
 		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
 	if err := s.store.DeleteJob(ctx, r.ID); err != nil {
@@ -155,6 +187,9 @@ func (s *Set) jobView(r *store.Job) api.Job {
 	if j := s.byID(r.ID); j != nil {
 		return j.view()
 	}
+	if w := s.wantedByID(r.ID); w != nil {
+		return w.view()
+	}
 	v := api.Job{ID: r.ID, Session: r.Session, Line: r.Line, State: r.State, Started: r.Created, Command: r.N, Background: true}
 	if e := s.reg.ByID(r.Session); e != nil {
 		v.Name = e.Record().Name
@@ -176,7 +211,10 @@ func (j *Job) view() api.Job {
 		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
 		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
 	}
+	p := j.pending
 	switch {
+	case j.result == nil && p != nil && !isClosed(j.ended):
+		v.State, v.Approval = "needs_approval", p.ID()
 	case j.result != nil:
 		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
 	case isClosed(j.begun):

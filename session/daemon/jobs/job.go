@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
@@ -84,6 +84,9 @@ type Job struct {
 
 	settled chan struct{} // closed when it was started, or dropped instead
 
+	admitted chan struct{} // closed when nobody has to allow it any more: its clocks run from then on
+	known    bool          // its record is there already
+
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
 	released chan struct{}      // closed when callers are to come back without its end
 
@@ -94,20 +97,25 @@ type Job struct {
 	unintegrated   atomic.Bool // it was given to a program that tells nothing of its commands
 	prompt         string      // that program's, before the line
 
-	saving  sync.Mutex // held while the record is written; before mu
-	mu      sync.Mutex
-	warm    *warm        // the shell of the pool that the line was given to
-	run     *session.Run // of a line that this daemon gave to the shell
-	clocks  clocks
-	away    bool            // it goes on in the background
-	expired string          // the clock that sent it there, or ended it
-	how     ending          // why it is to end
-	started session.Command // of a line, as it began
-	final   session.Command // of a line, as it ended
-	err     error           // why there is no end; likewise
-	result  *api.Result
-	done    time.Time // when the result stood
-	came    uint64    // offset up to which a running line's output was handed out
+	saving   sync.Mutex // held while the record is written; before mu
+	mu       sync.Mutex
+	warm     *warm        // the shell of the pool that the line was given to
+	run      *session.Run // of a line that this daemon gave to the shell
+	clocks   clocks
+	away     bool            // it goes on in the background
+	expired  string          // the clock that sent it there, or ended it
+	how      ending          // why it is to end
+	started  session.Command // of a line, as it began
+	final    session.Command // of a line, as it ended
+	err      error           // why there is no end; likewise
+	result   *api.Result
+	done     time.Time        // when the result stood
+	asking   gateway.Ask      // what the gateway is asked
+	pending  *gateway.Pending // a person has to allow it
+	held     bool             // its clocks stand still
+	runsFrom time.Time        // when its clocks began to run; zero: with the job
+	approval string           // that allowed it
+	came     uint64           // offset up to which a running line's output was handed out
 }
 
 // ending is why a job is to end before its time.
@@ -125,7 +133,7 @@ const (
 func (j *Job) runClocks(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
-	released := j.released
+	released, admitted := j.released, j.admitted
 	for ctx.Err() == nil { // else the daemon ends, and its successor goes on
 		if isClosed(j.ended) {
 			j.finish(ctx)
@@ -146,6 +154,9 @@ func (j *Job) runClocks(ctx context.Context) {
 			j.endByRule(ctx)
 		case <-released: // its clocks have changed
 			released = nil
+		case <-admitted:
+			admitted = nil
+			stuck.Reset(stuckTime)
 		case <-next.C:
 		case <-stuck.C:
 			j.push(ctx)
@@ -174,11 +185,17 @@ func (j *Job) endByRule(ctx context.Context) {
 // left is how much the clocks have left.
 func (j *Job) left() (wall, idle time.Duration) {
 	j.mu.Lock()
-	k := j.clocks
+	k, held, began := j.clocks, j.held, j.runsFrom
 	j.mu.Unlock()
+	if began.IsZero() {
+		began = j.began
+	}
 	wall = backgroundMax // and then again: there is no limit
+	if held {
+		return wall, backgroundMax
+	}
 	if k.wall != 0 {
-		wall = k.wall - time.Since(j.began)
+		wall = k.wall - time.Since(began)
 	}
 	if k.idle == 0 {
 		return wall, backgroundMax
@@ -186,6 +203,9 @@ func (j *Job) left() (wall, idle time.Duration) {
 	last := j.e.Session.Status().LastOutput
 	if last.Before(j.here) { // what was printed under the daemon before may not be known yet
 		last = j.here
+	}
+	if last.Before(began) {
+		last = began
 	}
 	return wall, k.idle - time.Since(last)
 }
@@ -234,23 +254,13 @@ func (j *Job) release() {
 // noteAway has the record say that the job is in the background, for the daemon that may
 // come after this one.
 func (j *Job) noteAway() {
-	var req map[string]any
-	if err := json.Unmarshal(j.req, &req); err != nil {
-		return // it was written here
-	}
-	if limit, _ := req["timeout_ms"].(float64); limit != 0 { // no limit stays none
-		delete(req, "timeout_ms")
-	}
-	delete(req, "idle_timeout_ms")
-	req["background"] = true
-	b, err := json.Marshal(req)
-	if err != nil {
-		return
-	}
-	j.mu.Lock()
-	j.req = b
-	j.mu.Unlock()
-	j.save()
+	j.change(func(req map[string]any) {
+		if limit, _ := req["timeout_ms"].(float64); limit != 0 { // no limit stays none
+			delete(req, "timeout_ms")
+		}
+		delete(req, "idle_timeout_ms")
+		req["background"] = true
+	})
 }
 
 // mark notes why the job ends; the first reason counts.

@@ -16,6 +16,10 @@ func (j *Job) message(r *api.Result) string {
 	switch {
 	case r.State == "needs_input":
 		return fmt.Sprintf("Waits for input (%s)", r.Needs)
+	case r.State == "needs_approval":
+		return "Waits for approval " + r.Approval
+	case r.State == "denied":
+		return r.Error
 	case r.State == "waiting" && r.TimedOut != "none":
 		return "Not begun: the shell runs something else"
 	case r.State == "waiting":

@@ -44,6 +44,8 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	if r.State == "running" || r.State == "needs_input" {
 		r.PGID = cmp.Or(j.e.Foreground(), r.PGID)
 	}
+	r.Approval = j.approvalID()
+	fillAsking(&r, j.waitsFor(), j.failure())
 	r.Message = j.message(&r)
 	if j.command {
 		r.Hint = cmp.Or(r.Hint, cdHint(j.line))

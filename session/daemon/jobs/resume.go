@@ -26,6 +26,12 @@ func (s *Set) Load(ctx context.Context) error {
 // Resume goes on with the jobs that Load read, and ends warm shells that none runs in.
 func (s *Set) Resume() {
 	for i := range s.found {
+		if s.found[i].Session == "" || s.reg.WasUnborn(s.found[i].Session) && s.isWanted(&s.found[i]) { // a person has to allow it first
+			if err := s.wantAgain(&s.found[i]); err != nil {
+				s.lost(&s.found[i], err)
+			}
+			continue
+		}
 		if s.reg.WasUnborn(s.found[i].Session) { // its caller asks again
 			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
 				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
@@ -65,6 +71,12 @@ func (s *Set) resumeOne(r *store.Job) error {
 	j.req, j.began, j.command = r.Request, r.Created, command
 	j.found.Store(!command)
 	j.ruled = rec.Rules
+	j.held, j.runsFrom = !command, rec.Admitted // until it is known whether the line was typed
+	j.asking = askLine(r.ID, rec.Actor, e, rec.Exec)
+	if command {
+		j.asking = askFound(r, rec.Actor)
+		s.gate.Recall(s.ctx, e.ID(), j.asking)
+	}
 	j.started.Number = uint64(max(0, r.N))
 	if e.Pooled() {
 		j.warm = &warm{Handle: e} // of no rack, so it goes afterwards
@@ -97,26 +109,18 @@ func (j *Job) followFound(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
+		j.letRun(j.since(), "")
 		j.fail(err)
 	case typed || j.started.Number > 0:
+		j.letRun(j.since(), "")
+		j.s.gate.Recall(ctx, j.e.ID(), j.asking)
 		j.awaitFound(ctx)
 	case j.ruled:
+		j.letRun(j.since(), "")
 		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
-		j.typeAgain(ctx)
+		j.askAgain(ctx)
 	}
-}
-
-// typeAgain gives the shell a line that was waiting when the daemon before ended.
-func (j *Job) typeAgain(ctx context.Context) {
-	j.found.Store(false)
-	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
-	if err != nil {
-		j.fail(err)
-		return
-	}
-	j.give(run)
-	j.followLine(ctx)
 }
 
 // awaitFound waits for the end of a line that was typed before.

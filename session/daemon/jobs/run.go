@@ -8,7 +8,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
@@ -35,37 +38,49 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 		return api.Result{}, err
 	}
 	k, err := s.clocksOf(&x.Call, false)
+	if err == nil {
+		err = s.gate.Check(x.Policy)
+	}
 	if err != nil {
 		return api.Result{}, err
 	}
-	stored := lineRecord{Exec: x, Rules: x.Respond != nil}
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: actor.Of(ctx)}
 	stored.Respond = nil // there may be secrets in them
 	j, err := s.newJob(e, x.Call, k, x.Line, stored)
 	if err != nil {
 		return api.Result{}, err
 	}
 	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.rejoin(ctx, &x.Call, false)
+		return s.rejoin(ctx, &x.Call, false, x.OnApproval)
 	} else if err != nil {
 		return api.Result{}, err
 	}
 	j.orUnintegrated = x.Foreign
-	follow := j.followLine // unless the program tells nothing of its commands
-	run, err := e.ExecWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || s.conf.Get().Shells.History}, x.Respond)
-	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
-		run, follow = nil, j.followUnintegrated
-		err = j.typeUnintegrated(ctx, x.Wait)
-	}
+	j.asking = askLine(j.id, stored.Actor, e, x)
+	answer, pending, err := s.gate.Begin(ctx, j.asking)
 	if err != nil {
 		s.drop(j)
-		if errors.Is(err, session.ErrStopped) { // it was not given to the shell
-			err = registry.Replaced()
-		}
 		return api.Result{}, err
 	}
-	j.give(run)
+	give := func(ctx context.Context) (follow func(context.Context), err error) { return j.giveLine(ctx, x) }
+	follow := func(ctx context.Context) {
+		x.Wait = x.Wait || !x.Foreign // what a person has allowed is not given back because another line was faster
+		j.followApproval(ctx, pending, give)
+	}
+	if pending == nil {
+		if follow, err = give(ctx); err != nil {
+			s.drop(j)
+			return api.Result{}, err
+		}
+		j.approval = answer.Approval
+	} else {
+		j.hold(pending)
+	}
 	j.warm, begun = w, true
 	s.start(j, follow)
+	if pending != nil && x.OnApproval == "return" {
+		return j.answer(ctx, 0), nil
+	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
 	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
 		afterAnswer(ctx, func() { s.pool.end(e) })
@@ -73,10 +88,30 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 	return r, err
 }
 
+// giveLine gives the line to the shell, or to the program that it runs, and says how it is followed.
+func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
+	follow := j.followLine // unless the program tells nothing of its commands
+	run, err := j.e.ExecWithRules(ctx, session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || j.s.conf.Get().Shells.History}, x.Respond)
+	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
+		run, follow = nil, j.followUnintegrated
+		err = j.typeUnintegrated(ctx, x.Wait)
+	}
+	if errors.Is(err, session.ErrStopped) { // it was not given to the shell
+		err = registry.Replaced()
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.give(run)
+	return follow, nil
+}
+
 // lineRecord is what is kept of a request for a line.
 type lineRecord struct {
 	api.Exec
-	Rules bool `json:"rules,omitempty"` // it came with rules
+	Rules    bool        `json:"rules,omitempty"` // it came with rules
+	Actor    actor.Actor `json:"actor"`
+	Admitted time.Time   `json:"admitted,omitzero"` // when a person had allowed it
 }
 
 // leave lets go of a job that did not begin here.
@@ -99,7 +134,7 @@ func (s *Set) drop(j *Job) {
 // Run runs a command in a session of its own.
 func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Job != "" && s.exists(ctx, x.Job) {
-		return s.rejoin(ctx, &x.Call, x.Start)
+		return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
 	}
 	if s.ctx.Err() != nil {
 		return api.Result{}, registry.Replaced()
@@ -117,20 +152,52 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if len(x.Argv) == 0 && x.Line == "" {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("give argv or line")
 	}
-	x.Temporary = !x.Keep && !inBackground(&x.Call)
-	text := x.Line
-	if text == "" {
-		text = spawn.Quote(x.Argv)
+	if err := s.gate.Check(x.Policy); err != nil {
+		return api.Result{}, err
 	}
-	stored := x
+	if x.Job == "" {
+		x.Job = uuid.NewString()
+	}
+	asking := askRun(actor.Of(ctx), &x)
+	answer, pending, err := s.gate.Begin(ctx, asking)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if pending != nil {
+		w, err := s.want(ctx, x, asking, pending)
+		if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
+			pending.Later()
+			return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
+		}
+		if err != nil {
+			pending.Later()
+			return api.Result{}, err
+		}
+		return w.await(ctx, &x.Call, x.Start, x.OnApproval)
+	}
+	j, err := s.startRun(ctx, x, k, false)
+	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
+		return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
+	}
+	if err != nil {
+		return api.Result{}, err
+	}
+	j.admittedTo(asking, answer)
+	return j.firstAnswer(ctx, &x)
+}
+
+// startRun starts a command in a session of its own, as a job. known says that its record is there.
+func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool) (*Job, error) {
+	x.Temporary = !x.Keep && !inBackground(&x.Call)
+	stored := runRecord{Run: x, Actor: actor.Of(ctx)}
 	stored.Env = nil // what it was started with is the session's business
 	var j *Job
-	e, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *registry.Handle) error {
-		made, err := s.newJob(e, x.Call, k, text, stored)
+	_, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *registry.Handle) error {
+		made, err := s.newJob(e, x.Call, k, textOf(&x), stored)
 		if err != nil {
 			return err
 		}
-		made.command = true
+		made.command, made.known = true, known
 		if err := s.record(ctx, made); err != nil {
 			return err
 		}
@@ -138,29 +205,46 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		return nil
 	})
 	switch {
-	case errors.Is(err, store.ErrJobExists): // its caller asked twice at once
-		return s.rejoin(ctx, &x.Call, x.Start)
 	case err != nil && j != nil && s.Leaving():
 		s.leave(j)
-		if x.Job != "" { // by which it is found again
-			err = registry.Replaced()
-		}
-		return api.Result{}, err
+		return nil, registry.Replaced() // it is found again by its job
+	case err != nil && j != nil && known:
+		s.leave(j)
+		return nil, err
 	case err != nil && j != nil:
 		s.drop(j)
-		return api.Result{}, err
+		return nil, err
 	case err != nil:
-		return api.Result{}, err
+		return nil, err
 	}
 	s.start(j, j.followCommand)
+	return j, nil
+}
+
+// firstAnswer is what the caller of a command that was started gets.
+func (j *Job) firstAnswer(ctx context.Context, x *api.Run) (api.Result, error) {
 	if x.Start {
 		return j.answer(ctx, 0), nil
 	}
 	r, err := j.await(ctx, &x.Call, endsByCaller)
-	if err == nil && isClosed(j.over) && e.Temporary() && !r.Truncated && len(r.Background) == 0 {
-		afterAnswer(ctx, func() { s.reg.RemoveEnded(e) })
+	if err == nil && isClosed(j.over) && j.e.Temporary() && !r.Truncated && len(r.Background) == 0 {
+		afterAnswer(ctx, func() { j.s.reg.RemoveEnded(j.e) })
 	}
 	return r, err
+}
+
+// textOf is a command as people read it.
+func textOf(x *api.Run) string {
+	if x.Line != "" {
+		return x.Line
+	}
+	return spawn.Quote(x.Argv)
+}
+
+// runRecord is what is kept of a request for a command.
+type runRecord struct {
+	api.Run
+	Actor actor.Actor `json:"actor"`
 }
 
 // warm runs a line in a warm shell of the pool.
@@ -176,11 +260,11 @@ func (s *Set) warm(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.OnTimeout == "" {
 		x.OnTimeout = "kill"
 	}
-	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line}, w)
+	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line, Asking: x.Asking}, w)
 }
 
 func (s *Set) exists(ctx context.Context, id string) bool {
-	if s.await(ctx, id) != nil {
+	if s.await(ctx, id) != nil || s.wantedByID(id) != nil {
 		return true
 	}
 	_, err := s.store.Job(ctx, id)
@@ -189,9 +273,12 @@ func (s *Set) exists(ctx context.Context, id string) bool {
 
 // rejoin answers a call whose job is there already: its caller lost the connection. start
 // says that the caller only wants it started, and asks for its end afterwards.
-func (s *Set) rejoin(ctx context.Context, c *api.Call, start bool) (api.Result, error) {
+func (s *Set) rejoin(ctx context.Context, c *api.Call, start bool, onApproval string) (api.Result, error) {
+	if w := s.wantedByID(c.Job); w != nil {
+		return w.await(ctx, c, start, onApproval)
+	}
 	switch j := s.await(ctx, c.Job); {
-	case j != nil && start:
+	case j != nil && (start || onApproval == "return" && j.waitsFor() != nil):
 		return j.answer(ctx, 0), nil
 	case j != nil:
 		return j.await(ctx, c, endsByCaller)

@@ -3,7 +3,10 @@
 // Package jobs runs lines and commands for those who ask, each as a job: recorded before anything is
 // typed or started, under clocks, ended by the kill ladder, answered with one result.
 //
-//	Exec, Run → job: record → start → runClocks beside follow… → finish: result, record, event
+//	Exec, Run → job: record → gateway → start → runClocks beside follow… → finish: result, record, event
+//
+// A line that a person has to allow is a job that waits, with its clocks stopped (approval.go); a command
+// that has to be allowed has no session yet, and is wanted until then (wanted.go).
 //
 // A job has two goroutines: one owns its clocks, the other sees its end. Callers come and go, and a
 // daemon that comes after this one goes on with all jobs and runs none twice (jobresume.go). The pool
@@ -25,6 +28,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/store"
@@ -47,6 +51,7 @@ type Set struct {
 	conf  *settings.Settings
 	log   *slog.Logger
 	pool  *pool
+	gate  *gateway.Gateway
 
 	ctx  context.Context // ends when the daemon leaves
 	stop context.CancelFunc
@@ -55,13 +60,14 @@ type Set struct {
 	mu     sync.Mutex
 	closed bool // the daemon leaves
 	live   map[string]*Job
-	found  []store.Job // of the daemon before, until resume
+	wanted map[string]*wanted // commands that a person has to allow before they are started
+	found  []store.Job        // of the daemon before, until resume
 }
 
 // New is a set without jobs; Load reads those that the daemon before left.
-func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *slog.Logger) *Set {
+func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *slog.Logger, gate *gateway.Gateway) *Set {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Set{reg: h, store: st, conf: conf, log: log, ctx: ctx, stop: stop, live: map[string]*Job{}}
+	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, wanted: map[string]*wanted{}}
 	s.pool = &pool{jobs: s}
 	return s
 }
@@ -75,6 +81,9 @@ func (s *Set) Close() {
 	s.work.Wait()
 	s.pool.close()
 }
+
+// Done is a context that ends when the daemon leaves.
+func (s *Set) Done() context.Context { return s.ctx }
 
 // Leaving says that the daemon ends: what it holds is its successor's.
 func (s *Set) Leaving() bool { return s.ctx.Err() != nil }
@@ -92,7 +101,7 @@ func (s *Set) newJob(e *registry.Handle, c api.Call, k clocks, line string, req 
 		s: s, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
 		settled: make(chan struct{}),
-		stops:   make(chan time.Duration, 1), released: make(chan struct{}),
+		stops:   make(chan time.Duration, 1), released: make(chan struct{}), admitted: make(chan struct{}),
 	}, nil
 }
 
@@ -106,13 +115,18 @@ func (s *Set) record(ctx context.Context, j *Job) error {
 	case s.live[j.id] != nil:
 		s.mu.Unlock()
 		return store.ErrJobExists
-	case len(s.live) >= maxJobs:
+	case len(s.live)+len(s.wanted) >= maxJobs:
 		s.mu.Unlock()
 		return api.Errorf(api.CodeLimit, "%d jobs have not ended, which is the limit", maxJobs).WithHint("`longterm jobs --running` lists them; stop some")
 	}
 	s.live[j.id] = j
 	s.mu.Unlock()
-	err := s.store.AddJob(ctx, j.row())
+	var err error
+	if j.known { // it was wanted before
+		err = s.store.UpdateJob(ctx, j.row())
+	} else {
+		err = s.store.AddJob(ctx, j.row())
+	}
 	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
 		s.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
 		err = nil

@@ -30,7 +30,7 @@ func testJobs(t *testing.T) *Set {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	return New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log)
+	return New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
 }
 
 // A record that says "running" never replaces one that says "done", however late who wrote

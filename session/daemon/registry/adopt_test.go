@@ -58,6 +58,8 @@ type host struct {
 func (h *host) KeeperFor(string) (Keeper, error)  { return nil, errors.New("no keeper can be started") }
 func (h *host) Ran(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
 func (h *host) Leaving() bool                     { return h.leaving }
+func (h *host) Approvals(string) []string         { return nil }
+func (h *host) Removed(string)                    {}
 func (h *host) Notice(format string, args ...any) {
 	h.notices = append(h.notices, fmt.Sprintf(format, args...))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -50,6 +51,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 	if err := h.withinLimits(); err != nil {
 		return nil, err
 	}
+	plan.Record.Policy, plan.Record.Agent = n.Policy, actor.Of(ctx).Agent
 	k, err := h.host.KeeperFor(plan.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).

@@ -29,6 +29,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
 	a.Left, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
+	a.Approvals, a.Policy, a.Agent = h.host.Approvals(r.ID), r.Policy, r.Agent
 	if a.Labels == nil {
 		a.Labels = map[string]string{}
 	}

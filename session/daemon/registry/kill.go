@@ -207,6 +207,7 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
 	h.drop(e)
 	h.Bus.Publish("removed", &view)
+	h.host.Removed(e.Session.ID())
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.Record().Name, err)
 	}

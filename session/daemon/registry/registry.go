@@ -83,6 +83,10 @@ type Host interface {
 	Ran(e *Handle, c *session.Command)
 	// Leaving says that the daemon ends: what it holds is its successor's.
 	Leaving() bool
+	// Approvals are the ids of those that commands in a session wait for. It does not wait.
+	Approvals(session string) []string
+	// Removed is told of a session that is not there any more.
+	Removed(session string)
 	// Notice records something that was mended and that people should know.
 	Notice(format string, args ...any)
 }
@@ -117,6 +121,9 @@ func New(c Config) *Registry {
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
+
+// WantedDir is where commands that are to be started leave a mark.
+func (h *Registry) WantedDir() string { return h.dirs.Wanted() }
 
 // Flush waits until the records of what has happened are written.
 func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }

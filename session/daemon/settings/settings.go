@@ -82,6 +82,15 @@ func (s *Settings) Notify() *notify.Options {
 	}
 }
 
+// NotifyAsked says whom the configuration wants to be told of what a person has to allow.
+func (s *Settings) NotifyAsked() *notify.Options {
+	c := s.Get()
+	if !c.Alerts.Approval {
+		return &notify.Options{}
+	}
+	return &notify.Options{Bell: c.Alerts.Bell, Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook}
+}
+
 // Look reads the file anew if it is another than the one last read, however it was
 // replaced. It reports whether it did.
 func (s *Settings) Look(now time.Time) bool {

@@ -73,6 +73,8 @@ func APIError(err error) *api.Error {
 			code = api.CodeTimeout
 		case api.RefusedNeedsInput:
 			code = api.CodeNeedsInput
+		case api.RefusedNeedsApproval:
+			code = api.CodeNeedsApproval
 		case api.ExitInterrupted:
 			code = api.CodeCanceled
 		}
@@ -97,6 +99,27 @@ func Refusal(err error) error {
 		return &Error{api.ExitInterrupted, err}
 	}
 	return &Error{api.ExitOwnFailure, err}
+}
+
+// NotAllowed is the error that a result stands for of what was not run, as the rules or a person did not allow it.
+func NotAllowed(r *api.Result) *api.Error {
+	e := &api.Error{Code: api.CodeDenied, Message: r.Error, Hint: r.Hint, Policy: r.Policy, Approval: r.Approval}
+	if r.Approval != "" {
+		e.Code = api.CodeRejected
+	}
+	return e
+}
+
+// OfDenied is its exit status.
+func OfDenied(r *api.Result) int { return NotAllowed(r).RefusedStatus() }
+
+// Judged keeps what the rules or a person did not allow apart from other conflicts, as run and exec do.
+func Judged(err error) error {
+	var e *api.Error
+	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected || e.Code == api.CodeNeedsApproval) {
+		return Refusal(err)
+	}
+	return err
 }
 
 // Status is the exit status that an error stands for (docs/errors.md).

@@ -37,6 +37,10 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
 	case r.State == "needs_input":
 		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
+	case r.State == "denied":
+		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
+	case r.State == "needs_approval":
+		return exit.With(api.RefusedNeedsApproval, fmt.Errorf("it waits for approval %s; `longterm approvals answer %[1]s once` allows it", r.Approval))
 	case output.IsOpen(r.State):
 		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
 	}
@@ -46,6 +50,8 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 // EndStatus is the exit status of what has ended.
 func EndStatus(r *api.Result) error {
 	switch {
+	case r.State == "denied":
+		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return nil
 	case r.ExitCode != nil:

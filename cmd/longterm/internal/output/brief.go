@@ -297,5 +297,5 @@ func texts(rows []row) []string {
 
 // IsOpen says that a result is not the last one.
 func IsOpen(state string) bool {
-	return state == "running" || state == "waiting" || state == "needs_input"
+	return state == "running" || state == "waiting" || state == "needs_input" || state == "needs_approval"
 }

@@ -124,6 +124,17 @@ func (p *Printer) PrintLine(r *api.Result) error {
 	return json.NewEncoder(p.Stdout).Encode(r)
 }
 
+// PrintCompact writes v as JSON in a line with --json, else what text writes: for what comes one after another.
+func (p *Printer) PrintCompact(v any, text func(io.Writer)) error {
+	switch {
+	case p.brief:
+		return encodeCompact(p.Stdout, brief(v))
+	case p.JSON:
+		return encodeCompact(p.Stdout, v)
+	}
+	return p.Print(v, text)
+}
+
 // Warn tells of something that is no reason to stop.
 func (p *Printer) Warn(err error) {
 	fmt.Fprintf(p.Stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -88,6 +88,8 @@ func Doing(s *api.Session) string {
 		return "-"
 	case s.Quarantine != "":
 		return "quarantined"
+	case len(s.Approvals) > 0:
+		return "needs approval " + s.Approvals[0]
 	case s.Needs != nil && s.Needs.Kind != "screen" && s.Needs.Kind != "prompt":
 		return "needs " + s.Needs.Kind
 	case sh == nil || sh.Phase == "unknown":

@@ -1,0 +1,27 @@
+//go:build unix
+
+package request
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// AskFlags are the flags of verbs that run something, about the rules it is judged by.
+type AskFlags struct {
+	policy string
+	yes    bool
+}
+
+// Register adds the flags; agent is where the label goes.
+func (a *AskFlags) Register(c *cobra.Command, agent *string) {
+	f := c.Flags()
+	f.StringVar(agent, "agent", "", "label of the agent on whose behalf it runs, for rules, approvals and records (default: "+actor.Env+")")
+	f.StringVar(&a.policy, "policy", "", "judge by these rules too: hard, build, readonly, listed; they can only be stricter")
+	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask: what would be asked about is allowed; what is denied stays denied")
+}
+
+// Asking is the request's part.
+func (a *AskFlags) Asking() api.Asking { return api.Asking{Policy: a.policy, Yes: a.yes} }

@@ -1,0 +1,129 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+)
+
+type approvalsQuery struct {
+	All     bool   `query:"all" doc:"those that were answered or are gone too"`
+	Session string `query:"session" doc:"of one session: id, name, or a unique prefix; default: of all"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"10000" doc:"the newest so many; default 1000"`
+}
+
+func (s *Server) listApprovals(ctx context.Context, in *approvalsQuery) ([]api.Approval, error) {
+	q := gateway.Query{All: in.All, Limit: in.Limit}
+	if q.Limit == 0 {
+		q.Limit = 1000
+	}
+	if in.Session != "" {
+		e, err := s.reg.Resolve(in.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Session = e.ID()
+	}
+	return s.gate.List(ctx, q)
+}
+
+// ApprovalPath names an approval. It is exported because huma fills embedded fields only then.
+type ApprovalPath struct {
+	Approval string `path:"approval" maxLength:"20" doc:"id, as in A7"`
+}
+
+func (s *Server) getApproval(ctx context.Context, in *ApprovalPath) (api.Approval, error) {
+	return s.gate.Get(ctx, in.Approval)
+}
+
+func (s *Server) postApproval(ctx context.Context, in *struct {
+	ApprovalPath
+	Body api.ApprovalAnswer
+}) (api.Approval, error) {
+	return s.gate.Answer(ctx, in.Approval, actor.Of(ctx), in.Body)
+}
+
+func (s *Server) postApprovals(ctx context.Context, in *struct{ Body api.ApprovalsAnswer }) (api.ApprovalsAnswered, error) {
+	return s.gate.AnswerAll(ctx, actor.Of(ctx), in.Body)
+}
+
+func (s *Server) listGrants(context.Context, *struct{}) ([]api.Grant, error) {
+	list := s.gate.Grants()
+	for i := range list {
+		if e := s.reg.ByID(list[i].Session); e != nil {
+			list[i].Name = e.Record().Name
+		}
+	}
+	return list, nil
+}
+
+func (s *Server) deleteGrant(ctx context.Context, in *struct {
+	Grant string `path:"grant" maxLength:"20" doc:"id, as in G3"`
+}) (none, error) {
+	return none{true}, s.gate.Revoke(ctx, actor.Of(ctx), in.Grant)
+}
+
+// admitNew asks whether a session may be started; a shell by itself always may. What it returns is told the
+// session's id.
+func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id string), error) {
+	if err := s.gate.Check(n.Policy); err != nil {
+		return nil, err
+	}
+	if n.AskID == "" {
+		n.AskID = uuid.NewString()
+	}
+	ask := jobs.AskNew(n.AskID, actor.Of(ctx), n)
+	if len(n.Argv) == 0 && n.Line == "" {
+		return func(string) {}, nil
+	}
+	answer, err := s.admit(ctx, ask, n.OnApproval)
+	return func(id string) {
+		ask.Session = id
+		s.gate.Started(id, ask, answer)
+	}, err
+}
+
+// admit asks whether something may be done, and waits for whoever has to allow it, unless the caller wants to
+// be told of that at once.
+func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) (gateway.Answer, error) {
+	answer, p, err := s.gate.Begin(ctx, ask)
+	if p == nil {
+		return answer, err
+	}
+	if onApproval == "return" {
+		defer p.Later()
+		v := p.Approval()
+		return answer, gateway.Needed(&v)
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(s.jobs.Done(), cancel) // the daemon leaves: its successor is asked again
+	defer stop()
+	answer, err = p.Wait(waiting)
+	if err != nil && s.jobs.Leaving() {
+		return answer, registry.Replaced()
+	}
+	return answer, err
+}
+
+// admitAgain asks whether a session's command may be run again.
+func (s *Server) admitAgain(ctx context.Context, e *registry.Handle) error {
+	r := e.Record()
+	ask := jobs.AskNew(uuid.NewString(), actor.Of(ctx), &api.NewSession{
+		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd,
+	})
+	ask.Session, ask.Kept = e.ID(), r.Policy
+	answer, err := s.admit(ctx, ask, "")
+	if err == nil {
+		s.gate.Started(e.ID(), ask, answer)
+	}
+	return err
+}

@@ -1,0 +1,233 @@
+//go:build unix
+
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+)
+
+// A line is judged before it is given to its shell. One that a person has to allow waits as a job, whose
+// record is there: a daemon that comes after this one asks the gateway again with the job's id, and finds
+// the approval.
+
+// askLine is what the gateway is asked about a line.
+func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gateway.Ask {
+	r := e.Record()
+	a := gateway.Ask{
+		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
+		Cwd: e.CurrentDir(e.Session.Status()), Home: home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
+	}
+	if len(r.Argv) > 0 {
+		a.Shell = gateway.ShellName(r.Argv[0])
+	}
+	return a
+}
+
+// askRun is what the gateway is asked about a command that is to have a session of its own.
+func askRun(who actor.Actor, x *api.Run) gateway.Ask {
+	a := AskNew(x.Job, who, &x.NewSession)
+	return a
+}
+
+// AskNew is what the gateway is asked about a session that is to be started with a command.
+func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
+	return gateway.Ask{
+		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
+		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: home(), Policy: n.Policy, Yes: n.Yes,
+	}
+}
+
+// shellOf is the user's shell, which reads lines.
+func shellOf(env []string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if len(env[i]) > 6 && env[i][:6] == "SHELL=" {
+			return env[i][6:]
+		}
+	}
+	return os.Getenv("SHELL")
+}
+
+func home() string {
+	dir, _ := os.UserHomeDir() // unknown: the rules ask rather
+	return dir
+}
+
+// hold stops the job's clocks: a person has to allow it.
+func (j *Job) hold(p *gateway.Pending) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending, j.held = p, true
+}
+
+// waitsFor is the approval that the job waits for; nil: for none.
+func (j *Job) waitsFor() *api.Approval {
+	j.mu.Lock()
+	p := j.pending
+	j.mu.Unlock()
+	if p == nil || isClosed(j.ended) {
+		return nil
+	}
+	v := p.Approval()
+	return &v
+}
+
+// letRun has the job's clocks run from now on.
+func (j *Job) letRun(from time.Time, approval string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending, j.held, j.runsFrom, j.approval = nil, false, from, approval
+	closeOnce(j.admitted)
+}
+
+// admittedTo notes what the gateway said of the session's own command.
+func (j *Job) admittedTo(a gateway.Ask, answer gateway.Answer) {
+	j.mu.Lock()
+	j.approval = answer.Approval
+	j.mu.Unlock()
+	a.Session = j.e.ID()
+	j.s.gate.Started(j.e.ID(), a, answer)
+}
+
+// followApproval waits until the line is allowed, gives it to the shell, and follows it.
+func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(context.Context) (func(context.Context), error)) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // who gives the job up does not wait any more
+		select {
+		case <-j.ended:
+			cancel()
+		case <-waiting.Done():
+		}
+	}()
+	answer, err := p.Wait(waiting)
+	switch {
+	case ctx.Err() != nil || isClosed(j.ended):
+		return
+	case err != nil:
+		j.letRun(time.Now(), answer.Approval)
+		j.fail(err)
+		return
+	}
+	now := time.Now()
+	j.letRun(now, answer.Approval)
+	j.change(func(req map[string]any) { req["admitted"] = now.Format(time.RFC3339Nano) })
+	follow, err := give(ctx)
+	var replaced *api.Error
+	switch {
+	case ctx.Err() != nil, errors.As(err, &replaced) && replaced.Retry:
+		return // the daemon's successor gives it to the shell
+	case err != nil:
+		j.fail(err)
+		return
+	}
+	follow(ctx)
+}
+
+// change changes what the record keeps of the request.
+func (j *Job) change(f func(map[string]any)) {
+	j.mu.Lock()
+	var req map[string]any
+	err := json.Unmarshal(j.req, &req)
+	if err == nil {
+		f(req)
+		var b []byte
+		if b, err = json.Marshal(req); err == nil {
+			j.req = b
+		}
+	}
+	j.mu.Unlock()
+	if err == nil { // it was written here
+		j.save()
+	}
+}
+
+// askAgain asks for a line that the daemon before had not given to its shell.
+func (j *Job) askAgain(ctx context.Context) {
+	answer, p, err := j.s.gate.Begin(ctx, j.asking)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		j.letRun(time.Now(), answer.Approval)
+		j.fail(err)
+	case p != nil:
+		j.hold(p)
+		j.followApproval(ctx, p, j.giveAgain)
+	default:
+		j.letRun(j.since(), answer.Approval)
+		follow, err := j.giveAgain(ctx)
+		if err != nil {
+			j.fail(err)
+			return
+		}
+		follow(ctx)
+	}
+}
+
+// since is when the job's clocks began to run.
+func (j *Job) since() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.runsFrom.IsZero() {
+		return j.began
+	}
+	return j.runsFrom
+}
+
+// giveAgain gives the shell a line that was waiting when the daemon before ended.
+func (j *Job) giveAgain(ctx context.Context) (func(context.Context), error) {
+	j.found.Store(false)
+	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
+	if err != nil {
+		return nil, err
+	}
+	j.give(run)
+	return j.followLine, nil
+}
+
+// refused says that the gateway did not let it go ahead.
+func refused(err error) *api.Error {
+	var e *api.Error
+	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
+		return e
+	}
+	return nil
+}
+
+// fillAsking puts in what a job that a person has to allow waits for, or why it was not allowed.
+func fillAsking(r *api.Result, v *api.Approval, err error) {
+	if v != nil && v.State == "pending" {
+		j := v.Judgement
+		r.State, r.NeedsApproval, r.Approval, r.Policy = "needs_approval", true, v.ID, &j
+		return
+	}
+	if e := refused(err); e != nil {
+		r.State, r.Error, r.Hint, r.Policy = "denied", e.Message, e.Hint, e.Policy
+		if e.Approval != "" {
+			r.Approval = e.Approval
+		}
+	}
+}
+
+// approvalID is the approval that allowed the job; empty: it needed none.
+func (j *Job) approvalID() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.approval
+}
+
+// failure is why there is no end.
+func (j *Job) failure() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
