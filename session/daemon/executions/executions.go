@@ -1,0 +1,225 @@
+//go:build unix
+
+// Package executions has what sessions execute judged while it runs.
+//
+//	keeper's Execution → Asked → the file it means, its cwd, what started it → Gate → the keeper's answer
+//
+// A program that a person has to be asked about just waits in execve; so it does when the daemon is killed: the keeper
+// tells the next one of it again, with the same ID, under which the gate has what was decided. Whose process was killed
+// is gone, and so is its asking.
+//
+// What a program asked the kernel for was read from its memory. Another thread of it may change that before the kernel
+// reads it again: what is denied here is denied to programs that do what they say, and nothing but a sandbox holds one
+// that does not.
+//
+// Each execution has a goroutine, of at most so many as the keeper lets wait. The lock guards the map of them and is
+// never held while anything is asked.
+package executions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// Subject is the session that something is executed in.
+type Subject struct {
+	Name   string
+	Labels map[string]string
+	Agent  string // label of who started it
+	Policy string // rules that are kept with it
+	Home   string
+}
+
+// Sessions knows sessions and keeps what was refused in them.
+type Sessions interface {
+	// Subject is a session; a zero one of those that are not known any more.
+	Subject(id string) Subject
+	// Refused keeps an execution that was not allowed.
+	Refused(id string, r api.Refused)
+	// Unprivileged notes that a program was started that would have had more rights than its user's.
+	Unprivileged(id, path string)
+}
+
+// Set are the executions that wait.
+type Set struct {
+	Gate     gateway.Admitter
+	Sessions Sessions
+	Log      *slog.Logger
+
+	ctx    context.Context // ends with the daemon
+	stop   context.CancelFunc
+	mu     sync.Mutex
+	asked  map[key]*asking
+	closed bool
+	wg     sync.WaitGroup
+}
+
+type key struct {
+	session string
+	number  uint64
+}
+
+type asking struct {
+	answer Answer
+	cancel context.CancelFunc
+}
+
+// Answer tells the keeper: 0 lets it happen.
+type Answer func(errno syscall.Errno) error
+
+// New is a set without executions.
+func New(gate gateway.Admitter, sessions Sessions, log *slog.Logger) *Set {
+	s := &Set{Gate: gate, Sessions: sessions, Log: log, asked: map[key]*asking{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Close gives up what waits: it is the next daemon's.
+func (s *Set) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.wg.Wait()
+}
+
+// Asked has an execution judged. One that is told of again is answered by the newer way. It does not block.
+func (s *Set) Asked(m *wire.Execution, answer Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	k := key{m.ID, m.Number}
+	if a := s.asked[k]; a != nil {
+		a.answer = answer
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.asked[k] = &asking{answer, cancel}
+	s.wg.Go(func() {
+		defer cancel()
+		errno, decided := s.judge(ctx, m)
+		s.mu.Lock()
+		answer := s.asked[k].answer
+		delete(s.asked, k)
+		s.mu.Unlock()
+		if !decided {
+			return
+		}
+		if err := answer(errno); err != nil { // the keeper tells of it again when it is back
+			s.Log.Warn("answer an execution", "session", m.ID, "err", err)
+		}
+	})
+}
+
+// Gone gives up an execution whose process has ended.
+func (s *Set) Gone(session string, number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.asked[key{session, number}]; a != nil {
+		a.cancel()
+	}
+}
+
+// judge decides; not when ctx ends first.
+func (s *Set) judge(ctx context.Context, m *wire.Execution) (errno syscall.Errno, decided bool) {
+	ask, file, err := s.ask(m)
+	if errno := missing(err); errno != 0 {
+		return errno, true // a search along PATH, mostly: the kernel would say the same
+	}
+	_, err = s.Gate.Admit(ctx, ask)
+	switch {
+	case err == nil:
+		if file.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+			s.Sessions.Unprivileged(m.ID, file.Path)
+		}
+		return 0, true
+	case ctx.Err() != nil:
+		return 0, false
+	}
+	s.Sessions.Refused(m.ID, refused(ask, err))
+	return syscall.EPERM, true
+}
+
+// missing is the error number of what cannot be executed because there is no such file; 0: there is one, for all we know.
+func missing(err error) syscall.Errno {
+	for _, errno := range []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP} {
+		if errors.Is(err, errno) {
+			return errno
+		}
+	}
+	return 0
+}
+
+// ask is what the gate is asked. The error says why the file is not known.
+func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
+	of := s.Sessions.Subject(m.ID)
+	a := gateway.Ask{
+		ID: fmt.Sprintf("%s.%d.%d.%x", m.ID, m.Start, m.PID, m.Number), Kind: gateway.Execution,
+		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
+		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Policy: of.Policy,
+		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
+	}
+	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
+	if m.Error != "" || m.Cut {
+		// What nobody has read is not allowed by any rule.
+		a.Argv = append(a.Argv, unread)
+		if m.Error != "" {
+			a.Path = ""
+		}
+	}
+	if m.Error != "" {
+		return a, sys.File{}, nil
+	}
+	path := m.Path
+	if path == "" { // execveat of a descriptor
+		path = m.Dir
+	}
+	file, err := sys.FileOf(int(m.PID), m.Dir, path)
+	if file.Path != "" {
+		a.Path = file.Path
+	}
+	return a, file, err
+}
+
+// unread stands for arguments that could not be read, or were too many.
+const unread = "…(more that could not be read)"
+
+// maxDepth bounds going up to a session's own process.
+const maxDepth = 64
+
+// depth is how many processes are between one and the session's own: 1 is what a shell executes that was typed into. What
+// lost its parents is below all that is known.
+func depth(m *wire.Execution) int {
+	n := 1
+	for pid := m.Parent; m.PID != m.Lead && pid != m.Lead && n < maxDepth; n++ {
+		st, err := sys.ReadStat(int(pid))
+		if err != nil || pid <= 1 {
+			break
+		}
+		pid = int64(st.Parent)
+	}
+	return n
+}
+
+// refused is what is kept of one that was not allowed.
+func refused(a gateway.Ask, err error) api.Refused {
+	r := api.Refused{PID: a.Actor.PID, Path: a.Path, Argv: a.Argv, Cwd: a.Cwd, Depth: a.Depth, Parent: a.Parent, Why: err.Error()}
+	var e *api.Error
+	if errors.As(err, &e) {
+		r.Why, r.Instead = e.Message, e.Hint
+	}
+	return r.Bounded()
+}

@@ -1,0 +1,128 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLinks is how many symbolic links the kernel follows (MAXSYMLINKS).
+const maxLinks = 40
+
+// File is what a path means to another process: its own root and mounts, and "self" its own.
+type File struct {
+	Path string // without symbolic links, as that process sees it
+	Mode fs.FileMode
+}
+
+// FileOf finds what a path is for a process, a relative one below dir. fs.ErrNotExist is returned for what is not there;
+// with another error Path is as far as it was followed.
+func FileOf(pid int, dir, path string) (File, error) {
+	if !strings.HasPrefix(path, "/") {
+		path = dir + "/" + path
+	}
+	at := rootOf(pid)
+	done, todo := "", strings.Split(path, "/")
+	var st unix.Stat_t
+	for links := 0; len(todo) > 0; {
+		part := todo[0]
+		todo = todo[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			done = done[:max(0, strings.LastIndexByte(done, '/'))]
+			continue
+		}
+		next := done + "/" + part
+		if to, ok := selfLink(pid, next); ok {
+			done = to
+			continue
+		}
+		if err := unix.Lstat(at+next, &st); err != nil {
+			rest := strings.Join(append([]string{next}, todo...), "/")
+			return File{Path: filepath.Clean(rest)}, &fs.PathError{Op: "lstat", Path: rest, Err: err}
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return File{Path: next}, &fs.PathError{Op: "follow", Path: next, Err: unix.ELOOP}
+		}
+		to, err := os.Readlink(at + next)
+		if err != nil {
+			return File{Path: next}, err
+		}
+		if strings.HasPrefix(next, root+"/") && !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
+			return magic(at+next, to) // memory, or a file without a name any more
+		}
+		if strings.HasPrefix(to, "/") {
+			done = ""
+		}
+		todo = append(strings.Split(to, "/"), todo...)
+	}
+	if done == "" {
+		done = "/"
+	}
+	return File{Path: done, Mode: modeOf(st.Mode)}, nil
+}
+
+// magic is a link of the kernel's own, which leads to what its text does not name.
+func magic(path, text string) (File, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return File{Path: text}, err
+	}
+	return File{Path: text, Mode: modeOf(st.Mode)}, nil
+}
+
+func modeOf(mode uint32) fs.FileMode {
+	m := fs.FileMode(mode & 0o777)
+	if mode&unix.S_ISUID != 0 {
+		m |= fs.ModeSetuid
+	}
+	if mode&unix.S_ISGID != 0 {
+		m |= fs.ModeSetgid
+	}
+	if mode&unix.S_IFMT == unix.S_IFDIR {
+		m |= fs.ModeDir
+	}
+	return m
+}
+
+// selfLink is where links lead that are other ones for whoever reads them.
+func selfLink(pid int, path string) (to string, ok bool) {
+	switch path {
+	case root + "/self":
+		return root + "/" + strconv.Itoa(pid), true
+	case root + "/thread-self":
+		return fmt.Sprintf("%s/%d/task/%d", root, pid, pid), true
+	}
+	return "", false
+}
+
+// rootOf names a process's root directory for us; empty: it is ours, with the mounts that we have.
+func rootOf(pid int) string {
+	if same(pid, "ns/mnt") && same(pid, "root") {
+		return ""
+	}
+	at := path(pid, "root")
+	if _, err := os.Stat(at + "/"); errors.Is(err, fs.ErrPermission) {
+		return "" // not ours to look at: as good as it gets
+	}
+	return at
+}
+
+// same says that a link of a process's leads where ours does.
+func same(pid int, file string) bool {
+	theirs, err := readLink(pid, file)
+	ours, ourErr := readLink(0, file)
+	return err == nil && ourErr == nil && theirs == ours
+}

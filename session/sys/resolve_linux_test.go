@@ -1,0 +1,75 @@
+package sys
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// FEATURES: R107
+func TestFileOf(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(to, name string) {
+		t.Helper()
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("p", 0o755)
+	write("s", 0o4755|os.ModeSetuid)
+	link("p", "rel")
+	link(filepath.Join(dir, "rel"), "abs")
+	link("../sub/../p", "sub/up")
+	link("loop", "loop")
+	link("sub", "d")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := os.Getpid()
+	for path, want := range map[string]string{
+		"p": dir + "/p", "./rel": dir + "/p", dir + "/abs": dir + "/p", "d/up": dir + "/p", "d/../p": dir + "/p", dir + "//./p": dir + "/p",
+		"s": dir + "/s", "/": "/", "/..": "/", "../../../../../../../../../..": "/",
+		"/proc/self/exe": self, "/proc/" + strconv.Itoa(pid) + "/exe": self, "/proc/self/root" + self: self,
+		"none": "not there", "p/x": "not a directory", "loop": "loop", "d/none/x": "not there",
+	} {
+		f, err := FileOf(pid, dir, path)
+		switch want {
+		case "not there":
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %+v, %v", path, f, err)
+			}
+		case "not a directory":
+			if !errors.Is(err, syscall.ENOTDIR) {
+				t.Errorf("%s: %+v, %v", path, f, err)
+			}
+		case "loop":
+			if !errors.Is(err, syscall.ELOOP) {
+				t.Errorf("%s: %+v, %v", path, f, err)
+			}
+		default:
+			if err != nil || f.Path != want || (f.Mode&fs.ModeSetuid != 0) != (path == "s") {
+				t.Errorf("%s: %+v, %v; want %s", path, f, err, want)
+			}
+		}
+	}
+}
