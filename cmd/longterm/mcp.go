@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
@@ -98,7 +97,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	}
 	defer s.Close()
 	if f.http == "" {
-		err := s.Run(ctx, &sdk.StdioTransport{})
+		err := s.Run(ctx, mcp.Stdio())
 		if ctx.Err() != nil {
 			return nil // told to end
 		}

@@ -122,10 +122,7 @@ func answerOf(r *api.Result, session string) *answer {
 	a.cut(r.Omitted)
 	switch {
 	case a.State == "needs_input":
-		a.Next = call("input", "session", a.Session, "text", "…", "enter", true)
-		if a.Needs == "menu" {
-			a.Next = call("screen", "session", a.Session)
-		}
+		a.Next = answering(a)
 	case a.going():
 		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
 	case r.Error != "":
@@ -135,6 +132,17 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
 	}
 	return a
+}
+
+// answering is the call that answers what is asked.
+func answering(a *answer) string {
+	switch a.Needs {
+	case "menu":
+		return call("screen", "session", a.Session)
+	case "password":
+		return call("input", "session", a.Session, "text", "…", "enter", true, "secret", true)
+	}
+	return call("input", "session", a.Session, "text", "…", "enter", true)
 }
 
 // needs puts in what is waited for.

@@ -85,12 +85,20 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 			return "", api.Errorf(api.CodeInvalid, "cwd is for a process of its own").
 				WithHint("in a session the line itself changes the directory (cd), or leave session out")
 		}
-		r, err = s.client(ctx).Session(args.Session).Exec(ctx, api.Exec{Call: how, Line: args.Line, Foreign: true})
-	} else {
-		n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd)}
-		r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n})
+		c := s.client(ctx).Session(args.Session)
+		v, err := c.Info(ctx)
+		if err != nil {
+			return "", err
+		}
+		// Another prompt within the shell (a REPL, ssh) takes lines, too; what asks a question does not.
+		foreign := v.Needs != nil && v.Needs.Kind == "prompt"
+		if r, err = c.Exec(ctx, api.Exec{Call: how, Line: args.Line, Foreign: foreign}); err != nil {
+			return "", err
+		}
+		return r.Job, nil
 	}
-	if err != nil {
+	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd)}
+	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}
 	return r.Job, nil

@@ -95,19 +95,22 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		r.Content = append(r.Content, &sdk.ImageContent{Data: png, MIMEType: "image/png"})
 		return r, nil
 	}
-	q := client.ScreenQuery{}
+	q := client.ScreenQuery{Trim: true, NoColor: true}
 	if args.Scrollback > 0 {
-		q.Scrollback = "-" + strconv.Itoa(args.Scrollback) + ":0"
+		q.Scrollback = "-" + strconv.Itoa(args.Scrollback) + ":"
 	}
-	screen, err := c.Screen(ctx, client.ScreenQuery{Trim: true})
+	screen, err := c.Screen(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.ScreenAs(ctx, q, "text")
-	if err != nil {
-		return nil, err
+	var lines []string
+	for _, l := range slices.Concat(screen.Scrollback, screen.Lines) {
+		lines = append(lines, l.Text)
 	}
-	out := shown{Text: strings.TrimRight(string(text), "\n "), Version: screen.Version, Changed: true, Row: screen.Cursor.Y, Col: screen.Cursor.X}
+	out := shown{
+		Text: strings.TrimRight(strings.Join(lines, "\n"), "\n "), Version: screen.Version, Changed: true,
+		Row: screen.Cursor.Y, Col: screen.Cursor.X,
+	}
 	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
 	if v.Needs != nil {
 		out.Needs = v.Needs.Kind

@@ -240,7 +240,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		a.ExitCode = nil
 		if a.State == "needs_input" {
 			a.Message = "It waits for input (" + v.Needs.Kind + ")"
-			a.Next = call("input", "session", a.Session, "text", "…", "enter", true)
+			a.Next = answering(a)
 		}
 	}
 }
