@@ -1,32 +1,49 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/policycheck"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/store"
 )
 
 func policyVerb(a *app, c *cobra.Command) {
 	c.Long = "Say what may run. Rules stand in policy.toml beside the configuration, and in .longterm/policy.toml of\n" +
-		"projects; docs/policy.md describes them. None of these verbs needs the daemon."
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	c.AddCommand(policyCheck(a))
+		"projects; docs/policy.md describes them. None of these verbs needs the daemon. Without a verb it prints the\n" +
+		"rules in effect, as `longterm policy show` does."
+	c.RunE = func(*cobra.Command, []string) error { return a.showPolicy(rulebook.Subject{}) }
+	c.AddCommand(policyCheck(a), policyShow(a), policyTest(a), policyTrust(a), policyUntrust(a), policyPath(a))
 }
 
 // rules are the rules in effect, as this process sees them.
-func (a *app) rules() (*rulebook.Book, error) {
+func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 	dirs, err := paths.Default()
 	if err != nil {
-		return nil, err
+		return nil, dirs, err
 	}
-	return rulebook.Open(rulebook.Options{File: dirs.PolicyFile(), Kept: dirs.PolicyKept(), Trust: dirs.PolicyTrust()}), nil
+	if o.File == "" {
+		o.File, o.Kept = dirs.PolicyFile(), dirs.PolicyKept()
+	}
+	o.Trust = dirs.PolicyTrust()
+	o.Home, _ = os.UserHomeDir() // else it is not known
+	return rulebook.Open(o), dirs, nil
 }
 
 func policyCheck(a *app) *cobra.Command {
@@ -55,7 +72,7 @@ func policyCheck(a *app) *cobra.Command {
 		if batch != (len(args) == 0) {
 			return exit.Usagef("give one LINE, quoted, or --batch and lines on standard input")
 		}
-		book, err := a.rules()
+		book, _, err := a.rules(rulebook.Options{})
 		if err != nil {
 			return err
 		}
@@ -71,7 +88,7 @@ func policyCheck(a *app) *cobra.Command {
 			return exit.Usage(err)
 		}
 		for _, w := range answer.Warnings {
-			a.Warn(errors.New(w))
+			fmt.Fprintf(a.Stderr, "longterm: %s\n", w)
 		}
 		if err := a.Print(answer, func(w io.Writer) { answer.Write(w) }); err != nil || answer.ExitStatus() == 0 {
 			return err
@@ -79,4 +96,220 @@ func policyCheck(a *app) *cobra.Command {
 		return exit.Silent(answer.ExitStatus())
 	}
 	return c
+}
+
+func policyShow(a *app) *cobra.Command {
+	var s rulebook.Subject
+	c := a.JSONFlag(&cobra.Command{
+		Use: "show", Short: "Print the rules in effect, and where they come from", Args: cobra.NoArgs,
+		Long: "Print the rules in effect for a directory: the preset, the files, and each rule with its file and line.\n" +
+			"Idle rules stand in a file and do not count: they expired, or allow in a project that is not trusted.",
+		RunE: func(*cobra.Command, []string) error { return a.showPolicy(s) },
+	})
+	f := c.Flags()
+	f.StringVar(&s.Cwd, "cwd", "", "for this directory (default: this one)")
+	f.StringVar(&s.Agent, "agent", "", "as for the agent with this label")
+	f.StringVar(&s.Session, "session", "", "as for a session of this name")
+	f.StringToStringVar(&s.Labels, "label", nil, "as for a session with this label (KEY=VALUE)")
+	f.StringVar(&s.Policy, "policy", "", "as with --policy NAME")
+	return c
+}
+
+func (a *app) showPolicy(s rulebook.Subject) error {
+	book, _, err := a.rules(rulebook.Options{})
+	if err != nil {
+		return err
+	}
+	if s.Policy != "" {
+		if err := book.Known(s.Policy); err != nil {
+			return exit.Usage(err)
+		}
+	}
+	if s.Cwd == "" {
+		s.Cwd, _ = os.Getwd() // it may be gone
+	} else if s.Cwd, err = filepath.Abs(s.Cwd); err != nil {
+		return err
+	}
+	_, src := book.For(s)
+	for _, w := range src.Warnings() {
+		fmt.Fprintf(a.Stderr, "longterm: %s\n", w)
+	}
+	shown := policycheck.Show(src)
+	return a.Print(shown, shown.Write)
+}
+
+func policyPath(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Print where the file of rules is, or would be", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			dirs, err := paths.Default()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.Stdout, dirs.PolicyFile())
+			return err
+		},
+	}
+}
+
+func policyTest(a *app) *cobra.Command {
+	var past bool
+	var agent string
+	c := a.JSONFlag(&cobra.Command{
+		Use: "test FILE", Short: "Say what is wrong with a file of rules, and what it would change", Args: cobra.ExactArgs(1),
+		Long: "Say what is wrong with FILE: mistakes, examples that do not hold, rules that never decide anything. The\n" +
+			"exit status is 1 when it has mistakes.\n\n" +
+			"With --history every command that was ever run in a session is judged under the rules in effect and under\n" +
+			"FILE in place of policy.toml; what would now be asked, denied or allowed is printed with counts. A FILE named\n" +
+			".longterm/policy.toml is a project's: it is judged as if it were trusted.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.testPolicy(cmd.Context(), args[0], past, agent)
+		},
+	})
+	c.Flags().BoolVar(&past, "history", false, "judge all commands of the history, too")
+	c.Flags().StringVar(&agent, "agent", "", "with --history: judge all as if the agent with this label had run them")
+	return c
+}
+
+// policyReport is what `policy test --json` prints.
+type policyReport struct {
+	File     string                 `json:"file"`
+	Rules    int                    `json:"rules"`
+	Problems []tomldoc.Problem      `json:"problems"` // mistakes: the file is not taken
+	Odd      []tomldoc.Problem      `json:"odd"`      // rules that never decide
+	History  *policycheck.Rehearsal `json:"history,omitempty"`
+}
+
+func (a *app) testPolicy(ctx context.Context, path string, past bool, agent string) error {
+	file, project, err := rulebook.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("test: %w", err)
+	}
+	report := policyReport{File: path, Problems: tomldoc.ProblemsOf(err), Odd: []tomldoc.Problem{}}
+	if err != nil {
+		if err := a.Print(report, func(w io.Writer) { fmt.Fprintln(w, err) }); err != nil {
+			return err
+		}
+		return exit.Silent(api.ExitFailure)
+	}
+	report.Problems, report.Rules = []tomldoc.Problem{}, file.Rules()
+	report.Odd = append(report.Odd, rulebook.Lint(file, project, time.Now())...)
+	if past {
+		if report.History, err = a.rehearse(ctx, file, project, agent); err != nil {
+			return err
+		}
+	}
+	return a.Print(report, func(w io.Writer) {
+		for _, p := range report.Odd {
+			fmt.Fprintln(w, p.Error())
+		}
+		if report.History != nil {
+			report.History.Write(w)
+		}
+		fmt.Fprintf(w, "%s is in order: %s\n", path, output.HowMany(report.Rules, "rule", "rules"))
+	})
+}
+
+// rehearse judges the history under the rules in effect, and with a file in its place.
+func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, agent string) (*policycheck.Rehearsal, error) {
+	now, dirs, err := a.rules(rulebook.Options{})
+	if err != nil {
+		return nil, err
+	}
+	o := rulebook.Options{File: file.Path}
+	if project {
+		o = rulebook.Options{Trying: file.Path}
+	}
+	then, _, err := a.rules(o)
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // else it is not known
+	stage := policycheck.Stage{Now: now, Then: then, File: file, Home: home, Agent: agent}
+	stage.Tell = func(done int) { fmt.Fprintf(a.Stderr, "longterm: %d commands judged\n", done) }
+	return stage.Rehearse(ctx, store.History(ctx, dirs.Database()))
+}
+
+func policyTrust(a *app) *cobra.Command {
+	var yes, list bool
+	c := a.JSONFlag(&cobra.Command{
+		Use: "trust [FILE]", Short: "Let a project's file of rules allow something, as long as it stays as it is", Args: cobra.MaximumNArgs(1),
+		Long: "Show a project's file of rules, .longterm/policy.toml, and ask whether it is trusted. Then the rules that\n" +
+			"allow something in it count, as long as the file stays exactly as it was shown. FILE may be the project's\n" +
+			"directory; without FILE it is this one. What only makes things stricter counts without trust.",
+	})
+	f := c.Flags()
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&list, "list", false, "list the files that are trusted, and what became of them")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		dirs, err := paths.Default()
+		if err != nil {
+			return err
+		}
+		if list {
+			all, err := rulebook.ListTrusted(dirs.PolicyTrust())
+			if err != nil {
+				return err
+			}
+			return a.Print(all, func(w io.Writer) {
+				for _, t := range all {
+					fmt.Fprintf(w, "%-10s  %s  %.12s  %s\n", t.State, t.Time.Local().Format(time.DateTime), t.Hash, output.Printable(t.Path))
+				}
+			})
+		}
+		return a.trustPolicy(dirs, append(args, ".")[0], yes)
+	}
+	return c
+}
+
+func (a *app) trustPolicy(dirs paths.Dirs, path string, yes bool) error {
+	c, err := rulebook.ReadCandidate(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("trust: %w; give a project that has %s", err, ".longterm/policy.toml")
+	case err != nil:
+		return err
+	case !yes && (a.JSON || !term.IsTerminal(int(a.stdin.Fd()))):
+		return exit.Usagef("nobody can be asked here: look at %s, then give --yes", c.Path)
+	}
+	if !a.JSON {
+		fmt.Fprintf(a.Stdout, "%s\n\n", output.Printable(c.Path))
+		for line := range strings.Lines(c.Text) {
+			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	if !yes {
+		fmt.Fprintf(a.Stdout, "\nTrust this file as it is? What it allows is then not asked about. [y/N] ")
+		answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // without an end it is no
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			return exit.With(api.ExitFailure, errors.New("nothing was changed"))
+		}
+	}
+	if err := rulebook.Trust(dirs.PolicyTrust(), c, fmt.Sprintf("uid %d", os.Getuid()), time.Now()); err != nil {
+		return err
+	}
+	t := rulebook.Trusted{Path: c.Path, Hash: c.Hash, State: "trusted"}
+	return a.Print(t, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is trusted as it is (%.12s)\n", output.Printable(c.Path), c.Hash)
+	})
+}
+
+func policyUntrust(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "untrust [FILE]", Short: "Trust a project's file of rules no more", Args: cobra.MaximumNArgs(1),
+		Long: "Trust a project's file of rules no more; it only makes things stricter then. The file need not be there\n" +
+			"any more: `longterm policy trust --list` has the names.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			dirs, err := paths.Default()
+			if err != nil {
+				return err
+			}
+			path := append(args, ".")[0]
+			was, err := rulebook.Untrust(dirs.PolicyTrust(), path)
+			if err == nil && !was {
+				err = fmt.Errorf("%s was not trusted; `longterm policy trust --list` has those that are", path)
+			}
+			return err
+		},
+	}
 }

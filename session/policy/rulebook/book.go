@@ -27,6 +27,7 @@ type Options struct {
 	Person policy.Preset // where no file says another: for persons; "" is hard
 	Agents policy.Preset // and for agents; "" is hard
 	Log    *slog.Logger  // nil: none
+	Trying string        // a project's file that counts as trusted: to see what trust would change
 
 	now func() time.Time // of tests
 }
@@ -292,6 +293,9 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	c.add(b.person, nil)
 	for _, k := range b.projectsAt(projects) {
 		c.add(k, b.trusted(k))
+		if k.path == b.o.Trying && k.file != nil {
+			c.files[len(c.files)-1].trust = &trustRecord{Path: k.path, Hash: k.file.Hash}
+		}
 	}
 	key := c.key()
 	if found := b.engines[key]; found != nil && (found.until.IsZero() || c.now.Before(found.until)) {

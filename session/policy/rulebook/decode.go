@@ -120,6 +120,7 @@ type decoder struct {
 	project  bool
 	problems tomldoc.Problems
 	rules    []*draft
+	wrong    []string // first names of headers that were complained of
 	examples int
 }
 
@@ -148,6 +149,7 @@ func (d *decoder) document() {
 			own[sections-1]++
 		default:
 			names := []string{"rules", "sections", "sections.rules"}
+			d.wrong = append(d.wrong, h.Path[0])
 			d.problem(h.At, name, "no such section%s; there are [[rules]], [[sections]] and [[sections.rules]]", suggest(name, names))
 		}
 	}
@@ -202,6 +204,9 @@ func (d *decoder) item(it *tomldoc.Item) {
 
 // headerIsWrong says that the section a key stands in was complained of.
 func (d *decoder) headerIsWrong(it *tomldoc.Item) bool {
+	if len(it.Path) > 1 && slices.Contains(d.wrong, it.Path[0]) {
+		return true
+	}
 	for _, h := range d.doc.Headers {
 		if !h.Many && len(h.Path) < len(it.Path) && slices.Equal(h.Path, it.Path[:len(h.Path)]) {
 			return true

@@ -48,6 +48,21 @@ func read(path string) (content, error) {
 	return content{src: src, id: identityOf(st), st: st}, nil
 }
 
+// ReadFile reads a file of rules that is to be tried; one that stands where projects have theirs is a
+// project's, and Path is then the name under which it is found.
+func ReadFile(path string) (*File, bool, error) {
+	project := false
+	if p, err := projectPath(path); err == nil {
+		path, project = p, true
+	}
+	c, err := read(path)
+	if err != nil {
+		return nil, project, err
+	}
+	f, err := Decode(path, c.src, project)
+	return f, project, err
+}
+
 // place is the name of a file of rules in a project.
 var place = filepath.Join(".longterm", "policy.toml")
 

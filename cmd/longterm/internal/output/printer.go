@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,4 +139,21 @@ func (p *Printer) PrintCompact(v any, text func(io.Writer)) error {
 // Warn tells of something that is no reason to stop.
 func (p *Printer) Warn(err error) {
 	fmt.Fprintf(p.Stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// Shorten cuts a text to n letters, the last of which then says so.
+func Shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// HowMany is a number and what is counted.
+func HowMany(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

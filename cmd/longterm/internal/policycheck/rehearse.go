@@ -1,0 +1,264 @@
+package policycheck
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Rehearsal is what a file of rules would have changed: every command of a history judged under the rules in
+// effect, and under them with the file in its place.
+type Rehearsal struct {
+	File     string   `json:"file"`
+	Commands int      `json:"commands"` // that were judged
+	Changed  int      `json:"changed"`
+	Groups   []*Group `json:"groups"` // of those that changed: what becomes stricter first, then by count
+	Unused   []Unused `json:"unused"` // rules of the file that decide none of them
+}
+
+// Group is commands that are decided alike now.
+type Group struct {
+	Was      string    `json:"was"`
+	Now      string    `json:"now"`
+	Rule     string    `json:"rule"` // that decides now; of what is allowed now, that decided before
+	Why      string    `json:"why"`
+	Count    int       `json:"count"`
+	Examples []Example `json:"examples"` // the last ones
+}
+
+// Example is a command of a group.
+type Example struct {
+	Session string `json:"session"`
+	Name    string `json:"name"`
+	N       int    `json:"n"` // in its session; 0: what the session was started with
+	Line    string `json:"line"`
+	Cwd     string `json:"cwd"`
+}
+
+// Unused is a rule that decides nothing.
+type Unused struct {
+	Rule string `json:"rule"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Bounds of a rehearsal: examples of a group, and answers that are kept for commands that come again.
+const (
+	maxShown  = 5
+	maxKept   = 100_000
+	tellEvery = 2 * time.Second
+)
+
+// Stage is where a rehearsal is held.
+type Stage struct {
+	Now, Then *rulebook.Book
+	File      *rulebook.File // whose rules are to be named when they decide nothing
+	Home      string
+	Agent     string                 // judge all as if this agent had asked; empty: who did
+	Tell      func(done int)         // is told now and then; nil: nobody
+	seats     map[string]*seat       // by who asks and where
+	kept      map[asked]*[2]decision // of lines seen before
+	groups    map[groupKey]*Group
+	used      map[[2]int]bool // line and column of rules that decided
+}
+
+// seat is both sets of rules for who asks and where.
+type seat struct {
+	engines [2]*policy.Engine
+	sources [2]*rulebook.Sources
+}
+
+// asked is all that a verdict depends on.
+type asked struct {
+	engines          [2]*policy.Engine
+	cwd, shell, text string
+}
+
+type decision struct {
+	verdict policy.Verdict
+	rule    string
+	why     string
+}
+
+type groupKey struct {
+	was, now policy.Verdict
+	rule     string
+}
+
+// Rehearse judges a history. An error is the history's.
+func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, error]) (*Rehearsal, error) {
+	s.seats, s.kept = map[string]*seat{}, map[asked]*[2]decision{}
+	s.groups, s.used = map[groupKey]*Group{}, map[[2]int]bool{}
+	r := &Rehearsal{File: s.File.Path, Groups: []*Group{}, Unused: []Unused{}}
+	told := time.Now()
+	for p, err := range history {
+		if err != nil {
+			return nil, err
+		}
+		if p.N == 0 && (p.Shell || len(p.Argv) == 0) {
+			continue // a shell by itself runs nothing
+		}
+		r.Commands++
+		if s.one(&p) {
+			r.Changed++
+		}
+		if r.Commands%1000 != 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if now := time.Now(); s.Tell != nil && now.Sub(told) > tellEvery {
+			told = now
+			s.Tell(r.Commands)
+		}
+	}
+	for _, g := range s.groups {
+		r.Groups = append(r.Groups, g)
+	}
+	slices.SortFunc(r.Groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Rule, b.Rule))
+	})
+	for i := range s.File.Sections {
+		for _, rule := range s.File.Sections[i].Rules {
+			if rule.Decision != policy.Allow && !s.used[[2]int{rule.At.Line, rule.At.Column}] { // what is allowed names no rule
+				r.Unused = append(r.Unused, Unused{rule.Name, s.File.Path, rule.At.Line})
+			}
+		}
+	}
+	return r, nil
+}
+
+// order puts denials first, then questions, then what becomes laxer.
+func order(g *Group) int {
+	switch {
+	case g.Now == "deny":
+		return 0
+	case g.Now == "ask" && g.Was == "allow":
+		return 1
+	case g.Now == "ask":
+		return 2
+	}
+	return 3
+}
+
+// one judges a command, and says whether its verdict is another.
+func (s *Stage) one(p *store.Past) bool {
+	at := s.seat(p)
+	name := string(shell.Detect(p.Argv))
+	text, key := p.Text, asked{at.engines, p.Cwd, name, p.Text}
+	if p.N == 0 {
+		text = strings.Join(p.Argv, " ")
+		key.text = "\x00" + strings.Join(p.Argv, "\x00")
+	}
+	both := s.kept[key]
+	if both == nil {
+		both = new([2]decision)
+		for i, e := range at.engines {
+			l := policy.Line{Text: text, Shell: name, Cwd: p.Cwd, Home: s.Home}
+			var j policy.Judgement
+			if p.N == 0 {
+				l.Text = ""
+				j = e.JudgeArgv(p.Argv[0], p.Argv, l)
+			} else {
+				j = e.Judge(l)
+			}
+			if i == 1 {
+				s.note(at.sources[1], j)
+			}
+			j = at.sources[i].Soften(j)
+			both[i] = decision{j.Verdict, j.Rule, j.Why}
+		}
+		if len(s.kept) >= maxKept {
+			clear(s.kept)
+		}
+		s.kept[key] = both
+	}
+	was, now := both[0], both[1]
+	if was.verdict == now.verdict {
+		return false
+	}
+	decides := now
+	if now.verdict == policy.Allow {
+		decides = was
+	}
+	k := groupKey{was.verdict, now.verdict, decides.rule}
+	g := s.groups[k]
+	if g == nil {
+		g = &Group{Was: was.verdict.String(), Now: now.verdict.String(), Rule: decides.rule, Why: decides.why}
+		s.groups[k] = g
+	}
+	g.Count++
+	e := Example{p.Session, p.Name, p.N, output.Shorten(text, 500), p.Cwd}
+	if i := slices.IndexFunc(g.Examples, func(o Example) bool { return o.Line == e.Line }); i >= 0 {
+		g.Examples = slices.Delete(g.Examples, i, i+1)
+	}
+	if g.Examples = append(g.Examples, e); len(g.Examples) > maxShown {
+		g.Examples = g.Examples[1:]
+	}
+	return true
+}
+
+// note remembers which rules of the file decided something.
+func (s *Stage) note(src *rulebook.Sources, j policy.Judgement) {
+	for i := range j.Commands {
+		if e, ok := src.Where(j.Commands[i].Rule); ok && e.File == s.File.Path {
+			s.used[[2]int{e.Line, e.Column}] = true
+		}
+	}
+}
+
+// seat finds the rules for who asked, and where.
+func (s *Stage) seat(p *store.Past) *seat {
+	agent := p.Agent
+	if s.Agent != "" {
+		agent = s.Agent
+	}
+	key := p.Session + "\x00" + agent + "\x00" + p.Cwd
+	if found := s.seats[key]; found != nil {
+		return found
+	}
+	if len(s.seats) >= maxKept {
+		clear(s.seats)
+		clear(s.kept)
+	}
+	made := &seat{}
+	for i, b := range []*rulebook.Book{s.Now, s.Then} {
+		made.engines[i], made.sources[i] = b.For(rulebook.Subject{Agent: agent, Session: p.Name, Labels: p.Labels, Cwd: p.Cwd, Home: s.Home})
+	}
+	s.seats[key] = made
+	return made
+}
+
+// Write prints a rehearsal for a person.
+func (r *Rehearsal) Write(w io.Writer) {
+	for _, g := range r.Groups {
+		fmt.Fprintf(w, "%s, was %s: %s  %s", g.Now, g.Was, output.HowMany(g.Count, "command", "commands"), output.Printable(g.Rule))
+		if g.Why != "" {
+			fmt.Fprintf(w, ": %s", output.Printable(g.Why))
+		}
+		fmt.Fprintln(w)
+		for _, e := range g.Examples {
+			n := "started"
+			if e.N > 0 {
+				n = fmt.Sprint(e.N)
+			}
+			fmt.Fprintf(w, "  %s %s  %s\n", output.Printable(e.Name), n, output.Printable(output.Shorten(e.Line, 100)))
+		}
+	}
+	for _, u := range r.Unused {
+		fmt.Fprintf(w, "%s:%d: %s: it decides none of them\n", output.Printable(u.File), u.Line, output.Printable(u.Rule))
+	}
+	fmt.Fprintf(w, "%s of the history, %d of them judged otherwise than now\n", output.HowMany(r.Commands, "command", "commands"), r.Changed)
+}

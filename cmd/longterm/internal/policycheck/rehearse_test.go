@@ -1,0 +1,121 @@
+package policycheck
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// stage puts a file in the place of another.
+func stage(t testing.TB, now, then string) *Stage {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"now.toml": now, "then.toml": then} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then = filepath.Join(dir, "then.toml")
+	f, _, err := rulebook.ReadFile(then)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Stage{
+		Now: rulebook.Open(rulebook.Options{File: filepath.Join(dir, "now.toml")}), Then: rulebook.Open(rulebook.Options{File: then}),
+		File: f, Home: "/home/me",
+	}
+}
+
+func past(all []store.Past, err error) iter.Seq2[store.Past, error] {
+	return func(yield func(store.Past, error) bool) {
+		for _, p := range all {
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(store.Past{}, err)
+		}
+	}
+}
+
+// FEATURES: R108
+func TestRehearsal(t *testing.T) {
+	s := stage(t, "deny = [\"curl\"]\n", "ask = [\"git push\", \"nothing\"]\ndeny = [\"docker\"]\n[[sections]]\nagents = [\"c*\"]\npreset = \"readonly\"\nsessions = [\"s*\"]\n")
+	var all []store.Past
+	add := func(agent, name, text string, argv ...string) {
+		n := len(all) + 1
+		if text == "" {
+			n = 0
+		}
+		all = append(all, store.Past{Session: "id-" + name, Name: name, Argv: argv, Shell: text != "", Agent: agent, N: n, Text: text, Cwd: "/tmp"})
+	}
+	add("", "s1", "", "bash")
+	all[0].Shell = true
+	for range 3 {
+		add("", "s1", "git push origin", "bash")
+		add("", "s1", "ls", "bash")
+	}
+	add("", "s1", "make && docker ps", "bash")
+	add("", "s2", "", "docker", "run", "x")
+	add("", "s1", "curl x", "zsh")
+	add("", "s1", "$X", "bash") // a person is not asked
+	add("claude", "s1", "make", "bash")
+	add("claude", "t1", "make", "bash")
+	r, err := s.Rehearse(t.Context(), past(all, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range r.Groups {
+		got = append(got, fmt.Sprintf("%s>%s %s %d %s", g.Was, g.Now, g.Rule, g.Count, g.Examples[0].Line))
+	}
+	want := "allow>deny deny docker 2 make && docker ps\nallow>ask ask git push 3 git push origin\nallow>ask not reading 1 make\ndeny>allow deny curl 1 curl x"
+	if s := strings.Join(got, "\n"); s != want {
+		t.Errorf("%s\nwant\n%s", s, want)
+	}
+	if r.Commands != 12 || r.Changed != 7 || len(r.Unused) != 1 || r.Unused[0].Rule != "ask nothing" || r.Unused[0].Line != 1 {
+		t.Errorf("%+v", r)
+	}
+	if e := r.Groups[1].Examples; len(e) != 1 || e[0].N != 6 { // the last of those that are the same
+		t.Errorf("%+v", e)
+	}
+	var b strings.Builder
+	r.Write(&b)
+	for _, want := range []string{"deny, was allow: 2 commands  deny docker: a rule says deny docker\n  s1 8  make && docker ps\n  s2 started  docker run x\n", "ask nothing: it decides none of them", "12 commands of the history, 7 of them judged otherwise than now\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s\nhas no %s", b.String(), want)
+		}
+	}
+	s.Agent = "claude" // as if it had run all of it
+	if r, err = s.Rehearse(t.Context(), past(all, nil)); err != nil || r.Changed != 7 || len(r.Groups) != 4 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if _, err := s.Rehearse(t.Context(), past(all, errors.New("damaged"))); err == nil {
+		t.Error("a history that breaks off is taken for whole")
+	}
+}
+
+// BenchmarkRehearse is 100,000 commands, each tenth of which is another one.
+func BenchmarkRehearse(b *testing.B) {
+	s := stage(b, "preset = \"build\"\n", "preset = \"build\"\ndeny = [\"git push\"]\n")
+	var all []store.Past
+	for i := range 100_000 {
+		all = append(all, store.Past{
+			Session: fmt.Sprint(i / 1000), Name: "s", Argv: []string{"bash"}, Shell: true, N: i%1000 + 1, Cwd: "/tmp",
+			Text: fmt.Sprintf("cd src%d && git push origin main%d | tee log", i%10, i%10_000/10),
+		})
+	}
+	for b.Loop() {
+		if _, err := s.Rehearse(b.Context(), past(all, nil)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
