@@ -51,9 +51,14 @@ type Sessions interface {
 	Unprivileged(id, path string)
 }
 
+// Gate answers whether something may be done; *gateway.Gateway does.
+type Gate interface {
+	Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error)
+}
+
 // Set are the executions that wait.
 type Set struct {
-	Gate     gateway.Admitter
+	Gate     Gate
 	Sessions Sessions
 	Log      *slog.Logger
 
@@ -79,7 +84,7 @@ type asking struct {
 type Answer func(errno syscall.Errno) error
 
 // New is a set without executions.
-func New(gate gateway.Admitter, sessions Sessions, log *slog.Logger) *Set {
+func New(gate Gate, sessions Sessions, log *slog.Logger) *Set {
 	s := &Set{Gate: gate, Sessions: sessions, Log: log, asked: map[key]*asking{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
