@@ -74,11 +74,11 @@ func doorOf(t *testing.T, server *sdk.Server) string {
 	return s.URL + "/mcp"
 }
 
-// program is a program of the suite's installation, which LONGTERM_MCP_NODE names.
+// program is a program of the suite's installation, which MCP_NODE names.
 func program(t *testing.T, name string) string {
-	dir := os.Getenv("LONGTERM_MCP_NODE")
+	dir := os.Getenv("MCP_NODE")
 	if dir == "" {
-		t.Fatal("LONGTERM_MCP_NODE is to name the directory where npm installed the suite; .ci/run mcp does so")
+		t.Fatal("MCP_NODE is to name the directory where npm installed the suite; .ci/run mcp does so")
 	}
 	return filepath.Join(dir, "node_modules", ".bin", name)
 }
@@ -95,7 +95,7 @@ func TestConformance(t *testing.T) {
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
 		t.Run(revision, func(t *testing.T) {
 			results := t.TempDir()
-			if dir := os.Getenv("LONGTERM_MCP_RESULTS"); dir != "" {
+			if dir := os.Getenv("MCP_RESULTS"); dir != "" {
 				results = filepath.Join(dir, revision)
 			}
 			out, err := nodeCommand(t, "conformance", "server", "--url", doorOf(t, fixtureServer(t)), "--requirements", revision, "-o", results).CombinedOutput()
