@@ -25,6 +25,7 @@ var layers = []layer{
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/actor", nil, "a leaf: who asks is known to all"},
 	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
+	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics", "/session/output/internal"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", []string{"/session/output/internal"}, "it reads text, and knows neither sessions nor terminals"},
 	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},

@@ -1,0 +1,16 @@
+// Package secrets finds secrets in output and on screens, and masks them: each of their bytes becomes '*',
+// so that offsets and lengths stay what they are.
+//
+//	names → values → Vault (fingerprints) → Set → Mask: output by offset · Frame: cells · Text
+//
+// A secret is known by value (Vault.Learn), or by the form that only tokens have (formats.go). Values are
+// not kept: a Vault has their lengths and keyed hashes, so that what a session has printed can be masked
+// after its program, and the daemon that saw its environment, are gone. Only of those that were learned in
+// this process it knows how they begin, for output that ends in the middle of one.
+//
+// Whether a byte is masked depends on what stands at most Reach bytes before and after it, never on where a
+// reading begins or ends: every reading masks the same bytes. Escape sequences, ends of lines and what line
+// editors print where they wrap may stand within a value and stay as they are.
+//
+// A Set does not change and may be used by many; a Vault has a lock. Nothing here reads files or clocks.
+package secrets

@@ -1,0 +1,216 @@
+package secrets
+
+import "bytes"
+
+// Bounds of what a byte's masking depends on.
+const (
+	// Reach is how far before and after a byte text is looked at.
+	Reach = maxPEM + 4<<10
+	// maxJunk is how much may stand within a value that is not of it.
+	maxJunk = 2 << 10
+	// maxEscape is the length of an escape sequence that is taken for one.
+	maxEscape = 64
+)
+
+// Set is the secrets that are looked for. It does not change.
+type Set struct {
+	key     Key
+	formats bool
+	tags    [1 << 13]byte // of tags, a bit each
+	by      map[uint16][]fingerprint
+	starts  []string // how values begin, sorted
+	first   [256]bool
+}
+
+// Empty says that nothing can be found.
+func (s *Set) Empty() bool { return s == nil || !s.formats && len(s.by) == 0 }
+
+// text is what is looked through: output without what may stand within a secret.
+type text struct {
+	data []byte // escape sequences and wraps of line editors left out
+	at   []int  // where each byte is in what was given
+	flat []byte // data without ends of lines
+	from []int  // where each byte of flat is in data
+}
+
+// read makes text of output; strip leaves out what is no text.
+func read(b []byte, strip bool) *text {
+	t := &text{data: make([]byte, 0, len(b)), at: make([]int, 0, len(b)), flat: make([]byte, 0, len(b)), from: make([]int, 0, len(b))}
+	for i := 0; i < len(b); {
+		n := 0
+		if strip {
+			n = junk(b[i:])
+		}
+		if i += n; n == 0 {
+			if b[i] != '\r' && b[i] != '\n' {
+				t.flat, t.from = append(t.flat, b[i]), append(t.from, len(t.data))
+			}
+			t.data, t.at = append(t.data, b[i]), append(t.at, i)
+			i++
+		}
+	}
+	return t
+}
+
+// junk is the length of what b begins with and is no text: an escape sequence of a terminal, or what a line
+// editor prints where a line goes on in the next row.
+func junk(b []byte) int {
+	switch {
+	case len(b) > 1 && b[0] == ' ' && b[1] == '\r':
+		if len(b) > 2 && b[2] == '\n' { // a blank at the end of a line
+			return 0
+		}
+		return 2
+	case b[0] == '\b' || b[0] == 0:
+		return 1
+	case b[0] != 0x1b || len(b) < 2:
+		return 0
+	case b[1] != '[':
+		if b[1] >= '0' && b[1] <= '~' && b[1] != ']' && b[1] != 'P' && b[1] != 'X' && b[1] != '^' && b[1] != '_' {
+			return 2
+		}
+		return 0
+	}
+	for i := 2; i < min(len(b), maxEscape); i++ {
+		if b[i] >= 0x40 && b[i] <= 0x7e {
+			return i + 1
+		}
+		if b[i] < 0x20 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// span is a range of bytes.
+type span struct{ from, to int }
+
+// find calls found with each secret in b, and returns from where on more is needed to know; len(b) when
+// nothing is open.
+func (s *Set) find(b []byte, found func(pieces []span)) (open int) {
+	t := read(b, true)
+	open = len(b)
+	undecided := func(i int) { open = min(open, i) }
+	values := func(t *text) {
+		for i := range t.flat {
+			if n := s.value(t, i); n > 0 {
+				found(pieces(t, t.from[i:i+n]))
+			} else if n < 0 {
+				undecided(t.at[t.from[i]])
+			}
+		}
+	}
+	if len(s.by) > 0 {
+		values(t)
+		if len(t.data) < len(b) { // and as it came: what is taken for a sequence may be a part of it
+			values(read(b, false))
+		}
+	}
+	if !s.formats {
+		return open
+	}
+	for i, c := range t.data {
+		for _, f := range byFirst[c] {
+			from, to, more := f.at(t.data, i)
+			if more < len(t.data) {
+				undecided(t.at[more])
+			}
+			if to > from {
+				found(runs(t.at[from:to], t.data[from:to]))
+			}
+		}
+	}
+	return open
+}
+
+// value is the length of the longest value that begins at flat[i]; -1: it may be one that goes on.
+func (s *Set) value(t *text, i int) int {
+	rest := t.flat[i:]
+	if len(rest) < MinValue {
+		if s.first[rest[0]] {
+			for _, start := range s.starts {
+				if k := min(len(rest), len(start)); string(rest[:k]) == start[:k] {
+					return -1
+				}
+			}
+		}
+		return 0
+	}
+	tag := s.key.tag(rest)
+	if s.tags[tag>>3]&(1<<(tag&7)) == 0 {
+		return 0
+	}
+	best := 0
+	for _, f := range s.by[tag] {
+		switch {
+		case f.Len <= best:
+		case f.Len > len(rest):
+			if best == 0 {
+				best = -1
+			}
+		case t.at[t.from[i+f.Len-1]]-t.at[t.from[i]] < f.Len+maxJunk && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
+			best = f.Len
+		}
+	}
+	return best
+}
+
+// pieces are where bytes of a value stand, given as places in data.
+func pieces(t *text, places []int) (all []span) {
+	for _, p := range places {
+		all = extend(all, t.at[p])
+	}
+	return all
+}
+
+// runs are where bytes of a token stand; ends of lines within it stay.
+func runs(at []int, data []byte) (all []span) {
+	for k, i := range at {
+		if i-at[0] > maxPEM+2<<10 { // as far as every reading sees its beginning
+			break
+		}
+		if data[k] != '\r' && data[k] != '\n' {
+			all = extend(all, i)
+		}
+	}
+	return all
+}
+
+func extend(all []span, i int) []span {
+	if n := len(all); n > 0 && all[n-1].to == i {
+		all[n-1].to++
+		return all
+	}
+	return append(all, span{i, i + 1})
+}
+
+// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it. It
+// returns how many bytes of the part can be handed out: where more is to come (live), what may become a
+// secret is told with what comes next.
+func (s *Set) Mask(all []byte, begin, end int, live bool) (n int) {
+	if s.Empty() || begin >= end {
+		return end - begin
+	}
+	part := all[begin:end]
+	var hide []span // all is looked through first: what is masked is no text any more
+	open := s.find(all, func(p []span) { hide = append(hide, p...) })
+	for _, p := range hide {
+		for i := max(p.from, begin); i < min(p.to, end); i++ {
+			part[i-begin] = '*'
+		}
+	}
+	if live && open < end {
+		return max(open, begin) - begin
+	}
+	return end - begin
+}
+
+// Text is a text with its secrets masked; it keeps its length in bytes.
+func (s *Set) Text(text string) string {
+	if s.Empty() || len(text) < MinValue {
+		return text
+	}
+	b := []byte(text)
+	s.Mask(b, 0, len(b), false)
+	return string(b)
+}

@@ -1,0 +1,175 @@
+package secrets
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// KeySize is the length of a Key in bytes.
+const KeySize = 32
+
+// Key is what values are hashed with. It is kept in a file of its own: without it fingerprints tell nothing.
+type Key [KeySize]byte
+
+// NewKey makes one.
+func NewKey() (k Key) {
+	_, _ = rand.Read(k[:]) // never fails
+	return k
+}
+
+// fingerprint is all that is kept of a value.
+type fingerprint struct {
+	Len int    `json:"len"`
+	Tag uint16 `json:"tag"` // of its first MinValue bytes
+	Sum []byte `json:"sum"` // of all of it
+}
+
+func (k *Key) tag(first []byte) uint16 {
+	// A keyed mix: it is computed for each byte of output, and only chooses what is hashed in earnest.
+	var b [8]byte
+	copy(b[:], first[:MinValue])
+	x := binary.LittleEndian.Uint64(b[:]) ^ binary.LittleEndian.Uint64(k[:8])
+	x *= binary.LittleEndian.Uint64(k[8:16]) | 1
+	x ^= x >> 32
+	x *= binary.LittleEndian.Uint64(k[16:24]) | 1
+	return uint16(x >> 48)
+}
+
+func (k *Key) sum(value []byte) []byte {
+	h := hmac.New(sha256.New, k[:])
+	h.Write(value)
+	return h.Sum(nil)[:16]
+}
+
+// maxValues bounds what a vault knows.
+const maxValues = 1000
+
+// Vault is the values that are secret in a session.
+type Vault struct {
+	key     Key
+	formats bool
+
+	mu    sync.Mutex
+	known []fingerprint
+	live  map[string]bool // first MinValue-1 bytes of those that were learned in this process
+	set   atomic.Pointer[Set]
+}
+
+// NewVault is a vault that knows what an earlier one kept (Bytes); formats has tokens masked by their form.
+func NewVault(key Key, kept []byte, formats bool) (*Vault, error) {
+	v := &Vault{key: key, formats: formats, live: map[string]bool{}}
+	var err error
+	if len(kept) > 0 {
+		if err = json.Unmarshal(kept, &v.known); err != nil {
+			v.known = nil
+		}
+		all := len(v.known)
+		v.known = slices.DeleteFunc(v.known, func(f fingerprint) bool {
+			return f.Len < MinValue || f.Len > MaxValue || len(f.Sum) != 16
+		})
+		if err == nil && (len(v.known) != all || len(v.known) > maxValues) {
+			err = errors.New("fingerprints of secrets are damaged")
+		}
+		v.known = v.known[:min(len(v.known), maxValues)]
+	}
+	v.renew()
+	return v, err
+}
+
+// Learn takes a value. It reports whether there is something new to be kept.
+func (v *Vault) Learn(value string) (changed bool) {
+	b := normal(value)
+	if len(b) < MinValue || !Worth(value) {
+		return false
+	}
+	b = b[:min(len(b), MaxValue)]
+	f := fingerprint{len(b), v.key.tag(b), v.key.sum(b)}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	start := string(b[:MinValue-1])
+	known := slices.ContainsFunc(v.known, func(o fingerprint) bool { return o.Len == f.Len && subtle.ConstantTimeCompare(o.Sum, f.Sum) == 1 })
+	if known && v.live[start] || !known && len(v.known) >= maxValues {
+		return false
+	}
+	v.live[start] = true
+	if !known {
+		v.known = append(v.known, f)
+	}
+	v.renew()
+	return !known
+}
+
+// LearnEnv takes the values of variables that hold secrets.
+func (v *Vault) LearnEnv(names Names, env func(yield func(name, value string) bool)) (changed bool) {
+	env(func(name, value string) bool {
+		if names.Match(name) && v.Learn(value) {
+			changed = true
+		}
+		return true
+	})
+	return changed
+}
+
+// Bytes is what is to be kept; nil: nothing is known.
+func (v *Vault) Bytes() []byte {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.known) == 0 {
+		return nil
+	}
+	b, _ := json.Marshal(v.known) // numbers and bytes
+	return b
+}
+
+// Set is what is known now. A nil Vault knows nothing.
+func (v *Vault) Set() *Set {
+	if v == nil {
+		return nil
+	}
+	return v.set.Load()
+}
+
+func (v *Vault) renew() {
+	s := &Set{key: v.key, formats: v.formats, by: map[uint16][]fingerprint{}}
+	for _, f := range v.known {
+		s.tags[f.Tag>>3] |= 1 << (f.Tag & 7)
+		s.by[f.Tag] = append(s.by[f.Tag], f)
+	}
+	for start := range v.live {
+		s.starts = append(s.starts, start)
+		s.first[start[0]] = true
+	}
+	slices.Sort(s.starts)
+	v.set.Store(s)
+}
+
+// normal is a value without what may stand within it as it is printed.
+func normal(value string) []byte {
+	b := make([]byte, 0, len(value))
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; c != '\r' && c != '\n' {
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// Pairs goes through a list of NAME=value.
+func Pairs(env []string) func(yield func(name, value string) bool) {
+	return func(yield func(name, value string) bool) {
+		for _, kv := range env {
+			if name, value, ok := strings.Cut(kv, "="); ok && !yield(name, value) {
+				return
+			}
+		}
+	}
+}
