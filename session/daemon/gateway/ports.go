@@ -57,3 +57,13 @@ type Audit interface {
 type Bus interface {
 	PublishApproval(kind string, a *api.Approval)
 }
+
+// Judge is what a Gateway is to those who only look up.
+type Judge interface {
+	Judge(Ask) policy.Judgement
+}
+
+// Admitter is what a Gateway is to those who are about to do something.
+type Admitter interface {
+	Admit(context.Context, Ask) (Answer, error)
+}
