@@ -241,3 +241,19 @@ func TestDir(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A process in the middle of execve is known by its mark all the same.
+//
+// FAULT: B9
+func TestMarkWhileExecuting(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "again")
+	if err := os.WriteFile(script, []byte(`exec sh "$AGAIN"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pid := start(t, `echo; exec sh "$AGAIN"`, "AGAIN="+script, "MARK=m").Process.Pid
+	for i := range 20_000 {
+		if mark := MarkOf(pid, "MARK"); mark != "m" {
+			t.Fatalf("look %d: mark %q", i, mark)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package sys
 import (
 	"os"
 	"slices"
+	"time"
 )
 
 // Table is a look at all of the system's processes but ourselves and the kernel's own.
@@ -49,14 +50,36 @@ func (t *Table) add(pid int, st Stat, mark string) {
 }
 
 // MarkOf is the value of a variable that a process was started with; empty: it has none, or may not
-// be read.
+// be read. In the middle of execve a process has no environment, and for the most part of it no arguments
+// either: it is looked at again then.
 func MarkOf(pid int, variable string) string {
-	env, err := ReadEnviron(pid)
-	if err != nil {
-		return ""
+	const (
+		looks  = 20 // at most
+		enough = 3  // so many without an environment, though there are arguments: it has none
+		pause  = time.Millisecond
+	)
+	for n, bare := 1, 0; ; n++ {
+		env, err := ReadEnviron(pid)
+		if err != nil {
+			return ""
+		}
+		if len(env) > 0 {
+			value, _ := env.Lookup(variable)
+			return value
+		}
+		argv, _ := Cmdline(pid) // unreadable: as none
+		if len(argv) > 0 {
+			bare++
+		} else if st, err := ReadStat(pid); err != nil || st.Ended() {
+			return ""
+		}
+		if n == looks || bare == enough {
+			return ""
+		}
+		if len(argv) == 0 {
+			time.Sleep(pause)
+		}
 	}
-	value, _ := env.Lookup(variable)
-	return value
 }
 
 // Of finds the processes of leader (0: none) and of a mark: the descendants of the leader and of
