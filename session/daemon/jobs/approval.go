@@ -185,6 +185,9 @@ func (j *Job) since() time.Time {
 
 // giveAgain gives the shell a line that was waiting when the daemon before ended.
 func (j *Job) giveAgain(ctx context.Context) (func(context.Context), error) {
+	if j.awaitTyped(ctx); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	j.found.Store(false)
 	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
 	if err != nil {

@@ -90,12 +90,15 @@ type Job struct {
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
 	released chan struct{}      // closed when callers are to come back without its end
 
-	found          atomic.Bool // the daemon before gave it to the shell: commands are all that tells of it
-	ruled          bool        // the daemon before had it with rules
-	orUnintegrated bool        // it may be
-	told           atomic.Bool // what it printed of that program was taken note of
-	unintegrated   atomic.Bool // it was given to a program that tells nothing of its commands
-	prompt         string      // that program's, before the line
+	behind         *Job          // the line that its session was given before it, by the daemon before; nil: none
+	placed         chan struct{} // of such a line: closed when typedBefore is known
+	typedBefore    bool          // by the daemon before
+	found          atomic.Bool   // the daemon before gave it to the shell: commands are all that tells of it
+	ruled          bool          // the daemon before had it with rules
+	orUnintegrated bool          // it may be
+	told           atomic.Bool   // what it printed of that program was taken note of
+	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
+	prompt         string        // that program's, before the line
 
 	saving   sync.Mutex // held while the record is written; before mu
 	mu       sync.Mutex

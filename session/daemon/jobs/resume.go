@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -25,6 +26,8 @@ func (s *Set) Load(ctx context.Context) error {
 
 // Resume goes on with the jobs that Load read, and ends warm shells that none runs in.
 func (s *Set) Resume() {
+	slices.SortStableFunc(s.found, func(a, b store.Job) int { return a.Created.Compare(b.Created) })
+	newest := map[string]*Job{}
 	for i := range s.found {
 		if s.found[i].Session == "" || s.reg.WasUnborn(s.found[i].Session) && s.isWanted(&s.found[i]) { // a person has to allow it first
 			if err := s.wantAgain(&s.found[i]); err != nil {
@@ -38,7 +41,7 @@ func (s *Set) Resume() {
 			}
 			continue
 		}
-		if err := s.resumeOne(&s.found[i]); err != nil {
+		if err := s.resumeOne(&s.found[i], newest); err != nil {
 			s.lost(&s.found[i], err)
 		}
 	}
@@ -48,7 +51,8 @@ func (s *Set) Resume() {
 
 var errSessionGone = errors.New("the session is gone")
 
-func (s *Set) resumeOne(r *store.Job) error {
+// resumeOne goes on with a job. newest has the newest line that each session was given before.
+func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	var rec lineRecord // a command's has the same call in it
 	if err := json.Unmarshal(r.Request, &rec); err != nil {
 		return err
@@ -87,6 +91,7 @@ func (s *Set) resumeOne(r *store.Job) error {
 	if command {
 		s.start(j, j.followCommand)
 	} else {
+		j.behind, newest[r.Session], j.placed = newest[r.Session], j, make(chan struct{})
 		s.start(j, j.followFound)
 	}
 	return nil
@@ -106,6 +111,8 @@ func (s *Set) lost(r *store.Job, err error) {
 // waited for, one that was not is typed.
 func (j *Job) followFound(ctx context.Context) {
 	typed, err := j.e.Session.Typed(ctx, j.id) // once the session is rebuilt
+	j.typedBefore = typed && err == nil || j.started.Number > 0
+	close(j.placed)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
@@ -120,6 +127,27 @@ func (j *Job) followFound(ctx context.Context) {
 		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
 		j.askAgain(ctx)
+	}
+}
+
+// awaitTyped waits for the end of a line that the daemon before typed into the same shell before this one. It may
+// not have begun: the shell is at its prompt then, and what it begins with next is that line.
+func (j *Job) awaitTyped(ctx context.Context) {
+	for b := j.behind; b != nil; b = b.behind {
+		if waitFor(ctx, b.placed); ctx.Err() != nil {
+			return
+		}
+		if b.typedBefore {
+			waitFor(ctx, b.over)
+			return
+		}
+	}
+}
+
+func waitFor(ctx context.Context, c <-chan struct{}) {
+	select {
+	case <-c:
+	case <-ctx.Done():
 	}
 }
 
