@@ -162,6 +162,7 @@ func writeStatus(w io.Writer, st *api.Status) {
 	}
 	fmt.Fprintf(w, "socket %s\nstate  %s\n", st.Socket, st.State)
 	writeConfigStatus(w, &st.Config)
+	writeRuleStatus(w, &st.Rules)
 	for _, n := range st.Notices {
 		fmt.Fprintf(w, "notice: %s\n", n)
 	}
@@ -176,6 +177,20 @@ func writeConfigStatus(w io.Writer, c *api.Configuration) {
 	fmt.Fprintf(w, "config %s%s\n", c.File, using)
 	for _, p := range c.Problems {
 		fmt.Fprintf(w, "config: %s\n", p)
+	}
+}
+
+// writeRuleStatus says which rules are in effect, and why not those of the file.
+func writeRuleStatus(w io.Writer, r *api.RuleFile) {
+	using := map[string]string{
+		"file": "(" + output.HowMany(r.Rules, "rule", "rules") + ")", "kept": "(not taken; the last good one is in effect)",
+		"none": "(not there)", "broken": "(not taken; agents are asked about all but reading)",
+	}[r.Using]
+	if r.File != "" {
+		fmt.Fprintf(w, "rules  %s %s\n", r.File, using)
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(w, "rules: %s\n", p)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -42,6 +43,8 @@ func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 		o.File, o.Kept = dirs.PolicyFile(), dirs.PolicyKept()
 	}
 	o.Trust = dirs.PolicyTrust()
+	conf := a.settings()
+	o.Person, o.Agents = policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents)
 	o.Home, _ = os.UserHomeDir() // else it is not known
 	return rulebook.Open(o), dirs, nil
 }

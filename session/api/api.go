@@ -513,6 +513,15 @@ type Status struct {
 	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
 
 	Config Configuration `json:"config"`
+	Rules  RuleFile      `json:"rules" doc:"the user's file of rules, policy.toml"`
+}
+
+// RuleFile says what became of the user's file of rules.
+type RuleFile struct {
+	File     string   `json:"file" doc:"where it is looked for"`
+	Using    string   `json:"using" enum:"file,kept,none,broken" doc:"kept: the last one that was in order; broken: none ever was, agents are asked about all but reading"`
+	Rules    int      `json:"rules" doc:"how many are in effect"`
+	Problems []string `json:"problems" doc:"why the file is not taken"`
 }
 
 // Configuration says which configuration is in effect.

@@ -39,6 +39,10 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 			st.KeeperPID, st.Restarts = int(r.PID), int(r.Restarts)
 		}
 	}
+	if d.gate != nil {
+		f := d.gate.RuleFile()
+		st.Rules = api.RuleFile{File: f.File, Using: f.Using, Rules: f.Rules, Problems: f.Problems}
+	}
 	d.mu.Lock()
 	st.Notices = append([]string{}, d.notices...)
 	d.mu.Unlock()

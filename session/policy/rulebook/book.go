@@ -96,18 +96,11 @@ func (b *Book) SetDefaults(person, agents policy.Preset) {
 	}
 }
 
-// Look reads the person's file anew if it is another than the one last read, and reports whether it did. For
-// does the same; a daemon that nobody asks looks so that it can say what is wrong.
-func (b *Book) Look() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.look(b.person, false)
-}
-
-// Status says what became of the person's file.
+// Status says what became of the person's file, which is read anew if it is another than the one last read.
 func (b *Book) Status() FileStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.look(b.person, false)
 	return b.person.status()
 }
 

@@ -398,9 +398,9 @@ func TestAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.at = l.at.Add(2 * goneTime)
-	l.Look()
+	l.Status()
 	l.at = l.at.Add(2 * goneTime)
-	l.Look()
+	l.Status()
 	if err := l.Allow("deny wget", ""); err != nil {
 		t.Fatal(err)
 	}

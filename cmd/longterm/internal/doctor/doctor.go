@@ -70,6 +70,7 @@ var checks = []struct {
 	{"state directory", checkState},
 	{"runtime directory", func(_ context.Context, d *Doctor) finding { return checkDir(d.Dirs.Run) }},
 	{"configuration", checkConfiguration},
+	{"rules", checkRules},
 	{"disk", checkDisk},
 	{"daemon", checkDaemon},
 	{"version", checkVersion},

@@ -1,0 +1,33 @@
+//go:build unix
+
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+)
+
+// checkRules looks at the user's file of rules, and at what the daemon makes of it.
+func checkRules(ctx context.Context, d *Doctor) finding {
+	path := d.Dirs.PolicyFile()
+	f, _, err := rulebook.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok("%s does not exist: the presets are in effect", path)
+	}
+	if err != nil {
+		return fail("put it right, and try it with `longterm policy test "+path+"`; until then the last one in order counts, and without one agents may only read",
+			"%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Rules.Problems) > 0 {
+		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
+	}
+	if odd := rulebook.Lint(f, false, time.Now()); len(odd) > 0 {
+		return warn("`longterm policy test "+path+"` names them", "%s has rules that decide nothing", path)
+	}
+	return ok("%s is in order", path)
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The daemon takes a changed file of rules while it runs, and keeps the last good one for the time that it has
+// mistakes, over a restart too; status, doctor and check say so.
+//
+// FEATURES: R61
+func TestRulesWhileTheDaemonRuns(t *testing.T) {
+	i := newInstance(t)
+	i.run("new", "-n", "b", "--", "bash", "--norc")
+	if r := i.status().Rules; r.Using != "none" || len(r.Problems) > 0 {
+		t.Errorf("%+v", r)
+	}
+	file := filepath.Join(i.dir, "policy.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("deny = [\"no-such-program\"]\n")
+	eventually(t, "the daemon has it", func() bool { r := i.status().Rules; return r.Using == "file" && r.Rules == 1 })
+	write("deny = [\"no-such-program\"\n")
+	eventually(t, "the mistake is told of", func() bool {
+		r := i.status().Rules
+		return r.Using == "kept" && r.Rules == 1 && len(r.Problems) == 1 && strings.Contains(r.Problems[0], "policy.toml:")
+	})
+	if out, _, _ := i.try("daemon", "status"); !strings.Contains(out, "rules  "+file+" (not taken; the last good one is in effect)") {
+		t.Error(out)
+	}
+	if out, _, code := i.try("doctor"); code == 0 || !strings.Contains(out, "✗ rules: "+file) {
+		t.Errorf("%d: %s", code, out)
+	}
+	if _, stderr, code := i.try("policy", "check", "ls; no-such-program"); code != 11 || !strings.Contains(stderr, file) {
+		t.Errorf("%d: %s", code, stderr)
+	}
+	log, err := os.ReadFile(filepath.Join(i.dir, "state", "daemon.log"))
+	if err != nil || !strings.Contains(string(log), "rules are not taken") {
+		t.Errorf("%v: the log says nothing of it", err)
+	}
+	i.run("daemon", "restart")
+	eventually(t, "the last good one is there again", func() bool { r := i.status().Rules; return r.Using == "kept" && r.Rules == 1 })
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", func() bool { return i.status().Rules.Using == "none" })
+}
