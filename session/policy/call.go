@@ -86,7 +86,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 // setVariable sets a variable, and judges the ones that change what runs.
 func (w *walk) setVariable(name, text string, keep bool) {
 	w.scope.put(name, text)
-	if codeVariable(name) && strings.ContainsAny(text, "$`;|& \n") && !strings.HasPrefix(name, "PS") {
+	if codeVariable(name) && text != "" && !strings.HasPrefix(name, "PS") {
 		w.perhapsShell(text, "the variable "+name)
 	}
 	w.hidden(text)
@@ -124,16 +124,13 @@ func (w *walk) hidden(text string) {
 			return
 		}
 	}
-	w.perhapsShell("\""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
+	w.perhapsShell(": \""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
 }
 
 // perhapsShell judges text that may be run: what would be denied is asked about.
 func (w *walk) perhapsShell(text, how string) {
 	quiet := w.quiet
 	w.quiet = true
-	if strings.HasPrefix(text, "\"") {
-		text = ": " + text
-	}
 	w.shellText(text, how)
 	w.quiet = quiet
 }

@@ -180,7 +180,10 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	case programs.RunArgv:
 		return w.runArgv(operands, x)
 	case programs.RunShell:
-		if x.name == "parallel" && len(operands) > 0 && x.in.is {
+		if x.name == "watch" && x.args.Has("-x", "--exec") {
+			return w.runArgv(operands, x)
+		}
+		if x.name == "parallel" && len(operands) > 0 && (x.in.is || strings.HasPrefix(operands[0], ":::")) {
 			return w.parallel(operands, x)
 		}
 		if len(operands) > 0 {

@@ -36,6 +36,7 @@ type walk struct {
 	steps   int
 	spent   int
 	nested  int
+	parsed  string // the text that is followed, for what the parser reads otherwise than shells do
 	aliases map[string][]string
 	feed    stream            // standard input of shell text
 	stdin   stream            // that exec gave the shell
@@ -135,6 +136,9 @@ func (w *walk) source(text string) stream {
 		}
 		return stream{text: hole, is: true}
 	}
+	outside := w.parsed
+	w.parsed = text
+	defer func() { w.parsed = outside }()
 	return w.stmts(file.Stmts, w.feed)
 }
 
@@ -288,7 +292,12 @@ func (w *walk) subst(c *syntax.CmdSubst) string {
 	}
 	outside, piped := w.direct, w.piped
 	w.direct, w.piped = false, true
-	out := w.aside(func() stream { return w.stmts(c.Stmts, stream{}) })
+	out := w.aside(func() stream {
+		if text, ok := w.backquoted(c); ok {
+			return w.source(text)
+		}
+		return w.stmts(c.Stmts, stream{})
+	})
 	w.direct, w.piped = outside, piped
 	if !out.is && len(c.Stmts) > 0 {
 		out.text = hole
@@ -298,6 +307,20 @@ func (w *walk) subst(c *syntax.CmdSubst) string {
 		w.cache[c] = text
 	}
 	return text
+}
+
+// backquoted returns the text of backquotes that have backquotes in them: shells take one level of
+// backslashes away and read the rest again, which the parser does only in part.
+func (w *walk) backquoted(c *syntax.CmdSubst) (string, bool) {
+	from, to := int(c.Left.Offset()), int(c.Right.Offset())
+	if !c.Backquotes || from >= to || to >= len(w.parsed) || w.parsed[from] != '`' || w.parsed[to] != '`' {
+		return "", false
+	}
+	text := w.parsed[from+1 : to]
+	if !strings.Contains(text, "\\`") {
+		return "", false
+	}
+	return strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`").Replace(text), true
 }
 
 // process follows a process substitution, and returns the name that stands for it.

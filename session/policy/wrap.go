@@ -163,6 +163,9 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 	if ok && mark == "" {
 		mark = "{}"
 	}
+	if !ok && len(words) == 1 && words[0] == hole {
+		w.mayAsk(func() { w.run(operands, stream{text: hole, is: true}) }) // its input may be empty
+	}
 	if !ok {
 		return w.run(append(operands[:len(operands):len(operands)], words...), stream{text: hole, is: true})
 	}
@@ -259,7 +262,13 @@ func (w *walk) found(x *invocation) []string {
 // parallel judges GNU parallel with the lines of its standard input.
 func (w *walk) parallel(operands []string, x *invocation) stream {
 	x.children = true
-	for _, o := range operands {
+	for i, o := range operands {
+		if strings.HasPrefix(o, ":::") && i == 0 {
+			for _, text := range operands[1:] {
+				w.source(text)
+			}
+			return stream{text: hole, is: true}
+		}
 		if strings.HasPrefix(o, ":::") {
 			return w.shellText(strings.Join(operands, " "), x.name)
 		}
