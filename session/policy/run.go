@@ -16,6 +16,12 @@ func (w *walk) run(argv []string, in stream) stream {
 		return stream{text: hole, is: true}
 	}
 	defer func() { w.nested-- }()
+	if w.runs++; w.runs > w.budget {
+		if w.runs == w.budget+1 {
+			w.unknown([]string{"…"}, "it runs too many commands to be judged")
+		}
+		return stream{text: hole, is: true}
+	}
 	name := argv[0]
 	if name == "" {
 		return stream{}

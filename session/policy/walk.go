@@ -31,25 +31,29 @@ type walk struct {
 	home   string
 	shell  string
 
-	active  []frame // functions that are followed or declared
-	forks   int     // pipes and background commands around the place
-	steps   int
-	spent   int
-	nested  int
-	parsed  string // the text that is followed, for what the parser reads otherwise than shells do
-	aliases map[string][]string
-	feed    stream            // standard input of shell text
-	stdin   stream            // that exec gave the shell
-	made    map[string]made   // files that the line makes, by their clean path
-	lost    bool              // the line changed to a directory that is not known
-	pipes   map[string]string // what stands behind the names of process substitutions
-	cache   map[*syntax.CmdSubst]string
-	guessed bool // a default stood for a variable that is not known
-	env     []string
-	direct  bool // the command stands on the line itself, not in a wrapper, function or substitution
-	visit   func(x *invocation, last bool)
-	piped   bool // the output of the command is read by another
-	quiet   bool // verdicts of denial are questions: the text is only perhaps run
+	active []frame // functions that are followed or declared
+	forks  int     // pipes and background commands around the place
+	steps  int
+	runs   int // commands judged, of at most budget
+	budget int
+
+	emptyInput bool // the command of xargs is judged as if nothing came to it
+	spent      int
+	nested     int
+	parsed     string // the text that is followed, for what the parser reads otherwise than shells do
+	aliases    map[string][]string
+	feed       stream            // standard input of shell text
+	stdin      stream            // that exec gave the shell
+	made       map[string]made   // files that the line makes, by their clean path
+	lost       bool              // the line changed to a directory that is not known
+	pipes      map[string]string // what stands behind the names of process substitutions
+	cache      map[*syntax.CmdSubst]string
+	guessed    bool // a default stood for a variable that is not known
+	env        []string
+	direct     bool // the command stands on the line itself, not in a wrapper, function or substitution
+	visit      func(x *invocation, last bool)
+	piped      bool // the output of the command is read by another
+	quiet      bool // verdicts of denial are questions: the text is only perhaps run
 }
 
 type frame struct {
@@ -64,7 +68,7 @@ type stream struct {
 }
 
 func newWalk(e *Engine, l Line) *walk {
-	w := &walk{engine: e, cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
+	w := &walk{engine: e, budget: 20000 + len(l.Text), cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
 		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{},
 		made: map[string]made{}}

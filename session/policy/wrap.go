@@ -164,7 +164,12 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		mark = "{}"
 	}
 	if !ok && len(words) == 1 && words[0] == hole {
-		w.mayAsk(func() { w.run(operands, stream{text: hole, is: true}) }) // its input may be empty
+		if w.emptyInput {
+			return w.run(operands, stream{text: hole, is: true})
+		}
+		w.emptyInput = true
+		w.mayAsk(func() { w.run(operands, stream{text: hole, is: true}) })
+		w.emptyInput = false
 	}
 	if !ok {
 		return w.run(append(operands[:len(operands):len(operands)], words...), stream{text: hole, is: true})
