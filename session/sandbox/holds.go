@@ -15,6 +15,7 @@ func spaces(l Level, _ *Rules, _ Have) bool { return l != Landlock }
 // Rows are what there is to be held, in the order in which it is said.
 var Rows = []Row{
 	{"write", "writing files elsewhere than in write, by whatever name", always},
+	{"attributes", "changing modes, owners and times of one's own files elsewhere", spaces},
 	{"protect", "writing .git, start files of shells, editors' settings", always},
 	{"hide", "reading what is hidden: longterm's own files, other programs' sockets, what the profile hides", always},
 	{"names", "seeing the names of what is hidden", spaces},

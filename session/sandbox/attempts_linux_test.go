@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// target is what a program tries to get at from inside. It is passed as arguments.
+type target struct {
+	cwd, outside, own, hidden, sock, abstract, tcp, udp, ipc string
+	pid                                                      int
+}
+
+func (g *target) args() []string {
+	return []string{"escape", g.cwd, g.outside, g.own, g.hidden, g.sock, g.abstract, g.tcp, g.udp, g.ipc, strconv.Itoa(g.pid)}
+}
+
+// attempts tries all and prints what came of it: KEY and whether it got out.
+func attempts(args []string) {
+	pid, _ := strconv.Atoi(args[9])
+	g := &target{args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], pid}
+	for _, a := range tries {
+		fmt.Printf("%s %v\n", a.key, a.try(g))
+	}
+	os.Exit(0)
+}
+
+// anyOf says that one of several ways worked.
+func anyOf(ways ...error) bool {
+	for _, err := range ways {
+		if err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// tries are by the key of the row that they are of. What leaves no trace outside says itself whether it worked.
+var tries = []struct {
+	key string
+	try func(*target) bool
+}{
+	{"write", func(g *target) bool {
+		up := strings.Repeat("../", strings.Count(g.cwd, "/"))
+		link := filepath.Join(g.cwd, "src/link")
+		_ = os.Symlink(g.outside, link)
+		hard := filepath.Join(g.cwd, "src/hard")
+		return anyOf(
+			os.WriteFile(filepath.Join(link, "by-link"), nil, 0o600),
+			os.WriteFile("/proc/self/root"+g.outside+"/by-root", nil, 0o600),
+			os.WriteFile("/proc/self/cwd/"+up+g.outside+"/by-dots", nil, 0o600),
+			errors.Join(os.Link(g.outside+"/file", hard), os.WriteFile(hard, []byte("x"), 0o600)),
+			os.Rename(g.outside+"/file", g.cwd+"/src/taken"),
+			os.Rename(g.cwd+"/src/mine", g.outside+"/put"),
+			os.Truncate(g.outside+"/file", 0),
+			os.Remove(g.outside+"/file"),
+			os.Mkdir(g.outside+"/dir", 0o700),
+		)
+	}},
+	{"attributes", func(g *target) bool { return os.Chmod(g.outside+"/mode", 0o777) == nil }},
+	{"protect", func(g *target) bool {
+		_ = os.WriteFile(filepath.Dir(g.cwd)+"/.bashrc", []byte("x"), 0o600) // whether it is that one is seen outside
+		git := filepath.Join(g.cwd, ".git")
+		return anyOf(
+			os.WriteFile(git+"/hooks/pre-commit", []byte("#!/bin/sh\n"), 0o700),
+			os.WriteFile(git+"/config", []byte("[core]\n"), 0o600),
+			os.Rename(git, g.cwd+"/src/git"),
+			os.Rename(git+"/hooks", g.cwd+"/src/hooks"),
+			os.Rename(g.cwd+"/src/mine", git+"/hooks/post-commit"),
+			os.Symlink("/tmp", git+"/hooks/x"),
+		)
+	}},
+	{"hide", func(g *target) bool {
+		_, err := os.ReadFile(g.hidden)
+		_, err2 := os.ReadFile("/proc/self/root" + g.hidden)
+		_, err3 := os.ReadFile(fmt.Sprintf("/proc/%d/root%s", g.pid, g.hidden))
+		return anyOf(err, err2, err3)
+	}},
+	{"names", func(g *target) bool {
+		e, err := os.ReadDir(g.own)
+		return err == nil && len(e) > 0
+	}},
+	{"devices", func(g *target) bool {
+		node := filepath.Join(g.cwd, "src/disk")
+		_ = unix.Mknod(node, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 11))) // kmsg: it is everywhere
+		defer os.Remove(node)
+		for _, path := range []string{node, "/dev/kmsg", "/dev/mem"} {
+			if f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+				_ = f.Close()
+				return true
+			}
+		}
+		return false
+	}},
+	{"kernel", func(*target) bool {
+		f, err := os.OpenFile("/proc/sys/kernel/core_pattern", os.O_WRONLY, 0)
+		if err == nil {
+			_ = f.Close()
+		}
+		return err == nil
+	}},
+	{"signal", func(g *target) bool { return syscall.Kill(g.pid, 0) == nil }},
+	{"ptrace", func(g *target) bool {
+		var b [1]byte
+		local := []unix.Iovec{{Base: &b[0], Len: 1}}
+		_, errno := unix.ProcessVMReadv(g.pid, local, []unix.RemoteIovec{{Base: 0x1000, Len: 1}}, 0)
+		f, err := os.Open(fmt.Sprintf("/proc/%d/mem", g.pid))
+		if err == nil {
+			_ = f.Close()
+		}
+		return errors.Is(errno, unix.EFAULT) || err == nil // it may look, only there is nothing at that address
+	}},
+	{"processes", func(g *target) bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", g.pid)); return err == nil }},
+	{"abstract", func(g *target) bool { return connects("unix", g.abstract) }},
+	{"sockets", func(g *target) bool { return connects("unix", g.sock) }},
+	{"tcp", func(g *target) bool { return connects("tcp", g.tcp) }},
+	{"udp", func(g *target) bool { // whether it arrived is seen outside
+		if c, err := net.Dial("udp", g.udp); err == nil {
+			_, _ = io.WriteString(c, "x")
+			_ = c.Close()
+		}
+		return false
+	}},
+	{"raw", func(*target) bool {
+		for _, s := range [][3]int{{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, {unix.AF_PACKET, unix.SOCK_RAW, 0}, {unix.AF_VSOCK, unix.SOCK_STREAM, 0}, {unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT}} {
+			if fd, err := unix.Socket(s[0], s[1], s[2]); err == nil {
+				_ = unix.Close(fd)
+				return true
+			}
+		}
+		return false
+	}},
+	{"tiocsti", func(*target) bool {
+		b := byte('x')
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&b)))
+		_, _, high := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI|1<<40, uintptr(unsafe.Pointer(&b))) // the kernel looks at 32 bits
+		return errno != unix.EPERM || high != unix.EPERM
+	}},
+	{"iouring", func(*target) bool {
+		var params [120]byte
+		_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+		return errno != unix.EPERM
+	}},
+	{"keys", func(*target) bool {
+		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
+		_, _, bpf := unix.Syscall(unix.SYS_BPF, 0, 0, 0)
+		_, _, fault := unix.Syscall(unix.SYS_USERFAULTFD, 0, 0, 0)
+		return err == nil || bpf != unix.EPERM || fault != unix.EPERM
+	}},
+	{"namespaces", func(g *target) bool {
+		cmd := exec.Command("true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
+		_, _, clone3 := unix.Syscall(unix.SYS_CLONE3, 0, 0, 0)
+		mounted := unix.Mount("x", g.cwd+"/sub", "tmpfs", 0, "")
+		if mounted == nil {
+			_ = unix.Unmount(g.cwd+"/sub", 0)
+		}
+		return anyOf(cmd.Run(), mounted, unix.Chroot("/")) || clone3 != unix.ENOSYS
+	}},
+	{"setuid", func(*target) bool {
+		v, _, _ := unix.Syscall6(unix.SYS_PRCTL, unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0)
+		return v != 1
+	}},
+	{"ipc", func(g *target) bool {
+		key, _ := strconv.Atoi(g.ipc)
+		_, err := unix.SysvShmGet(key, 0, 0)
+		return err == nil
+	}},
+	{"left", func(g *target) bool { // whether it is there is seen outside
+		r, w, err := os.Pipe()
+		if err != nil {
+			return false
+		}
+		cmd := exec.Command("sh", "-c", `exec 9<>"$1"; echo ready >&3; exec 3>&-; read x <&9`, "sh", g.cwd+"/src/fifo")
+		cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{w}, &syscall.SysProcAttr{Setsid: true}
+		if cmd.Start() == nil {
+			_ = w.Close()
+			_ = r.SetReadDeadline(time.Now().Add(time.Minute))
+			_, _ = io.ReadAll(r)
+		}
+		return false
+	}},
+}
+
+func connects(network, at string) bool {
+	c, err := net.Dial(network, at)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
+}
