@@ -54,8 +54,8 @@ func (t *Table) add(pid int, st Stat, mark string) {
 // either: it is looked at again then.
 func MarkOf(pid int, variable string) string {
 	const (
-		looks  = 20 // at most
-		enough = 3  // so many without an environment, though there are arguments: it has none
+		looks  = 30 // at most
+		enough = 12 // so many without an environment, though there are arguments: it has none
 		pause  = time.Millisecond
 	)
 	for n, bare := 1, 0; ; n++ {
