@@ -257,3 +257,23 @@ func TestMarkWhileExecuting(t *testing.T) {
 		}
 	}
 }
+
+// A process without an environment is not waited for as one in the middle of execve.
+func TestMarkOfNoEnvironment(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	cmd.Env = []string{}
+	if err := cmd.Start(); err != nil {
+		t.Skip("needs sleep: ", err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	begin, end, ok := environment(cmd.Process.Pid)
+	for ok && end == 0 { // not executed yet
+		begin, end, ok = environment(cmd.Process.Pid)
+	}
+	if !ok || begin != end {
+		t.Errorf("environment from %#x to %#x, %v", begin, end, ok)
+	}
+	if mark := MarkOf(cmd.Process.Pid, "MARK"); mark != "" {
+		t.Errorf("mark %q", mark)
+	}
+}

@@ -3,8 +3,10 @@
 package sys
 
 import (
+	"bytes"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -50,15 +52,10 @@ func (t *Table) add(pid int, st Stat, mark string) {
 }
 
 // MarkOf is the value of a variable that a process was started with; empty: it has none, or may not
-// be read. In the middle of execve a process has no environment, and for the most part of it no arguments
-// either: it is looked at again then.
+// be read. In the middle of execve a process has no environment: it is looked at again then.
 func MarkOf(pid int, variable string) string {
-	const (
-		looks  = 30 // at most
-		enough = 12 // so many without an environment, though there are arguments: it has none
-		pause  = time.Millisecond
-	)
-	for n, bare := 1, 0; ; n++ {
+	const looks, pause = 300, time.Millisecond // it may wait long for its turn on a busy machine
+	for range looks {
 		env, err := ReadEnviron(pid)
 		if err != nil {
 			return ""
@@ -67,19 +64,34 @@ func MarkOf(pid int, variable string) string {
 			value, _ := env.Lookup(variable)
 			return value
 		}
-		argv, _ := Cmdline(pid) // unreadable: as none
-		if len(argv) > 0 {
-			bare++
-		} else if st, err := ReadStat(pid); err != nil || st.Ended() {
+		switch begin, end, ok := environment(pid); {
+		case !ok, begin == end && end != 0: // it ended, or was given none
 			return ""
-		}
-		if n == looks || bare == enough {
-			return ""
-		}
-		if len(argv) == 0 {
+		case end == 0:
 			time.Sleep(pause)
 		}
 	}
+	return ""
+}
+
+// environment tells where a process's environment lies in its memory (env_start and env_end of
+// proc_pid_stat(5)): 0 to 0 in the middle of execve. It is not ok of what has ended.
+func environment(pid int) (begin, end uint64, ok bool) {
+	b, err := read(pid, "stat")
+	if err != nil {
+		return 0, 0, false
+	}
+	const from, first = 3, 50 // the number of the field behind the name, and of the first that is wanted
+	if st, err := ParseStat(b); err != nil || st.Ended() {
+		return 0, 0, false
+	}
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) <= first+1-from {
+		return 0, 0, false
+	}
+	begin, err1 := strconv.ParseUint(string(fields[first-from]), 10, 64)
+	end, err2 := strconv.ParseUint(string(fields[first+1-from]), 10, 64)
+	return begin, end, err1 == nil && err2 == nil
 }
 
 // Of finds the processes of leader (0: none) and of a mark: the descendants of the leader and of
