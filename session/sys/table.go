@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -54,7 +53,7 @@ func (t *Table) add(pid int, st Stat, mark string) {
 // MarkOf is the value of a variable that a process was started with; empty: it has none, or may not
 // be read. In the middle of execve a process has no environment: it is looked at again then.
 func MarkOf(pid int, variable string) string {
-	const looks, pause = 300, time.Millisecond // it may wait long for its turn on a busy machine
+	const looks, pause = 100, time.Millisecond // it may wait long for its turn on a busy machine
 	for range looks {
 		env, err := ReadEnviron(pid)
 		if err != nil {
@@ -64,34 +63,33 @@ func MarkOf(pid int, variable string) string {
 			value, _ := env.Lookup(variable)
 			return value
 		}
-		switch begin, end, ok := environment(pid); {
-		case !ok, begin == end && end != 0: // it ended, or was given none
+		if there, settled := environment(pid); settled && !there {
 			return ""
-		case end == 0:
-			time.Sleep(pause)
 		}
+		time.Sleep(pause)
 	}
 	return ""
 }
 
-// environment tells where a process's environment lies in its memory (env_start and env_end of
-// proc_pid_stat(5)): 0 to 0 in the middle of execve. It is not ok of what has ended.
-func environment(pid int) (begin, end uint64, ok bool) {
+// environment reports whether a process has an environment, by where it lies in its memory (env_start and
+// env_end of proc_pid_stat(5)). In the middle of execve that is not settled: both are 0, then the same, while the
+// process runs. What has ended has none.
+func environment(pid int) (there, settled bool) {
 	b, err := read(pid, "stat")
 	if err != nil {
-		return 0, 0, false
+		return false, true
+	}
+	st, err := ParseStat(b)
+	if err != nil || st.Ended() {
+		return false, true
 	}
 	const from, first = 3, 50 // the number of the field behind the name, and of the first that is wanted
-	if st, err := ParseStat(b); err != nil || st.Ended() {
-		return 0, 0, false
-	}
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) <= first+1-from {
-		return 0, 0, false
+		return false, true
 	}
-	begin, err1 := strconv.ParseUint(string(fields[first-from]), 10, 64)
-	end, err2 := strconv.ParseUint(string(fields[first+1-from]), 10, 64)
-	return begin, end, err1 == nil && err2 == nil
+	begin, end := string(fields[first-from]), string(fields[first+1-from])
+	return begin != end, begin != end || end != "0" && st.State == 'S'
 }
 
 // Of finds the processes of leader (0: none) and of a mark: the descendants of the leader and of
