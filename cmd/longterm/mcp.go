@@ -118,8 +118,12 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	return a.serveMCPOverHTTP(ctx, s.Handler(tokens, f.hosts, f.origins), f)
 }
 
-// agent is a client of the daemon for an agent by its label.
-func (b *backend) agent(string) *client.Client { return client.New(b.options) }
+// agent is a client of the daemon for an agent by its label. What waits for a person is told by its answers.
+func (b *backend) agent(label string) *client.Client {
+	o := b.options
+	o.Agent, o.OnApproval = label, nil
+	return client.New(o)
+}
 
 // ownToken is the file with the token that was made for this user.
 func ownToken(dir string) (string, error) {

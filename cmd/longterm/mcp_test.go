@@ -182,6 +182,46 @@ func TestAgentAsksForPasswords(t *testing.T) {
 	i.agent(nil).expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}") // it cannot ask
 }
 
+// What a person has to allow is said at once; it goes on when it was allowed, here or by a form of the
+// agent's program, and nothing runs that was not.
+//
+// FEATURES: R85
+func TestAgentWaitsForApproval(t *testing.T) {
+	i := newInstance(t)
+	ran := filepath.Join(i.dir, "ran")
+	if err := os.WriteFile(filepath.Join(i.dir, "script"), []byte("echo it >> "+ran+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := "cat " + i.dir + "/script | sh" // what it runs is not known before
+	a := i.agent(nil)
+	m := a.expects("exec", arguments{"line": line, "id": "asks", "yield": 45}, "[needs_approval", `next: wait{"for":["asks"]}`)
+	approval, _ := m["approval"].(string)
+	a.expects("approvals", arguments{}, approval, "| sh", "asked by agent")
+	if _, err := os.Stat(ran); err == nil {
+		t.Fatal("it ran before it was allowed")
+	}
+	var waits sync.WaitGroup
+	waits.Go(func() { a.expects("wait", arguments{"for": []string{"asks"}, "yield": 45}, "[exited 0") })
+	i.run("approvals", "answer", approval, "once")
+	waits.Wait()
+
+	said := ""
+	person := i.agent(&sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		if !strings.Contains(r.Params.Message, "| sh") {
+			t.Errorf("asked: %s", r.Params.Message)
+		}
+		return &sdk.ElicitResult{Action: "accept", Content: arguments{"answer": said}}, nil
+	}})
+	said = "reject"
+	person.expects("exec", arguments{"line": line + " -s no", "yield": 20}, "[denied", "Rejected")
+	said = "once"
+	person.expects("exec", arguments{"line": line + " -s yes", "yield": 20}, "[exited 0")
+	if b, err := os.ReadFile(ran); err != nil || string(b) != "it\nit\n" {
+		t.Errorf("it ran: %q %v", b, err)
+	}
+	a.expects("exec", arguments{"line": "rm -rf /"}, "not allowed, and not run")
+}
+
 // FEATURES: R85
 func TestAgentSubscribes(t *testing.T) {
 	i := newInstance(t)
@@ -376,6 +416,24 @@ func TestTasksSurviveKills(t *testing.T) {
 	}
 	if _, rpc := w.request("tasks/get", "other", arguments{"taskId": id}); rpc["code"] != -32020.0 {
 		t.Errorf("%v", rpc)
+	}
+}
+
+// FEATURES: R85
+func TestTamperedStates(t *testing.T) {
+	i := newInstance(t)
+	w := i.web()
+	for _, state := range []string{"AAAA", strings.Repeat("A", 10_000), "{}", "\x00"} {
+		_, rpc := w.request("tools/call", "exec", arguments{
+			"name": "exec", "arguments": arguments{"line": "echo no >> " + i.dir + "/ran"}, "requestState": state,
+			"inputResponses": arguments{"answer": arguments{"action": "accept", "content": arguments{"answer": "x"}}},
+		})
+		if message, _ := rpc["message"].(string); rpc["code"] != -32602.0 || !strings.Contains(message, "without it") {
+			t.Errorf("%.20q: %v", state, rpc)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(i.dir, "ran")); err == nil {
+		t.Error("it ran")
 	}
 }
 

@@ -41,17 +41,26 @@ func (a *agents) named(label string) *client.Client {
 	if label == "" {
 		label = defaultAgent
 	}
-	if c := a.by[label]; c != nil {
-		return c
-	}
-	if len(a.by) >= maxAgents {
+	if a.by[label] == nil && len(a.by) >= maxAgents {
 		label = defaultAgent
-		if c := a.by[label]; c != nil {
-			return c
-		}
 	}
-	c := a.make(label)
-	a.by[label] = c
+	return a.get(label)
+}
+
+// person is the client for what the person answers who is asked through the agent's program.
+func (a *agents) person() *client.Client {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.get("")
+}
+
+// get is the client of exactly this label. The caller holds mu.
+func (a *agents) get(label string) *client.Client {
+	c := a.by[label]
+	if c == nil {
+		c = a.make(label)
+		a.by[label] = c
+	}
 	return c
 }
 

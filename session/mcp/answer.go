@@ -59,7 +59,7 @@ func (a *answer) text() string {
 	if a.took > 0 {
 		fmt.Fprintf(&b, " after %s", shortTime(a.took))
 	}
-	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"cwd", a.Cwd}} {
+	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"approval", a.Approval}, {"cwd", a.Cwd}} {
 		if f.value != "" {
 			fmt.Fprintf(&b, " · %s %s", f.name, f.value)
 		}
@@ -120,12 +120,19 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Cwd = r.CwdAfter
 	}
 	a.cut(r.Omitted)
+	a.Approval = r.Approval
+	if r.Hint != "" && a.State == "denied" {
+		a.Message = join(a.Message, r.Hint)
+	}
 	switch {
+	case a.State == "needs_approval":
+		a.Message = "A person has to allow it (approval " + a.Approval + "); nothing more is to be done but to wait"
+		a.Next = call("wait", "for", []string{a.Job})
 	case a.State == "needs_input":
 		a.Next = answering(a)
-	case a.going():
+	case a.going() && a.Next == "":
 		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
-	case r.Error != "":
+	case r.Error != "" && r.Error != r.Message:
 		a.Message = join(a.Message, r.Error)
 	}
 	if r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" {

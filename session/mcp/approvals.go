@@ -3,12 +3,76 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
 )
 
+// Approvals are a person's to answer: from the command line, the viewer, or a form of the agent's program
+// (elicit.go). An agent sees what it waits for, and why.
+
+type approvalRow struct {
+	ID      string    `json:"id"`
+	Wants   string    `json:"wants"`
+	Session string    `json:"session,omitempty"`
+	Risk    string    `json:"risk"`
+	Why     string    `json:"why,omitempty"`
+	Rule    string    `json:"rule,omitempty"`
+	Instead string    `json:"instead,omitempty"`
+	Asked   time.Time `json:"asked"`
+}
+
+type approvalList struct {
+	Approvals []approvalRow `json:"approvals"`
+}
+
 func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToolResult, error) {
-	return reply("nothing waits for approval", map[string]any{"approvals": []any{}}), nil
+	all, err := s.client(ctx).Approvals(ctx, client.ApprovalQuery{Limit: maxRows})
+	if err != nil {
+		return nil, err
+	}
+	out := approvalList{Approvals: []approvalRow{}}
+	var text strings.Builder
+	for i := range all {
+		v := &all[i]
+		out.Approvals = append(out.Approvals, approvalRow{
+			ID: v.ID, Wants: wanted(v), Session: v.Name, Risk: v.Risk, Why: v.Judgement.Why, Rule: v.Judgement.Rule,
+			Instead: v.Judgement.Instead, Asked: v.Asked.Truncate(time.Second),
+		})
+		text.WriteString(v.ID + "  " + approvalText(v) + "\n")
+	}
+	switch {
+	case len(all) == 0:
+		text.WriteString("nothing waits for approval")
+	default:
+		fmt.Fprintf(&text, "A person answers: longterm approvals answer %s once|session|reject, or in the viewer", all[0].ID)
+	}
+	return reply(text.String(), out), nil
+}
+
+// wanted is what is to be allowed, in a line.
+func wanted(v *api.Approval) string {
+	return oneLine(cmp.Or(v.Line, strings.Join(v.Argv, " "), v.Path), 300)
+}
+
+// approvalText is an approval in a line.
+func approvalText(v *api.Approval) string {
+	var b strings.Builder
+	b.WriteString(wanted(v))
+	for _, f := range []struct{ name, value string }{
+		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"why", v.Judgement.Why}, {"rule", v.Judgement.Rule}, {"asked by", v.Actor.Agent},
+	} {
+		if f.value != "" {
+			fmt.Fprintf(&b, " · %s %s", f.name, oneLine(f.value, 200))
+		}
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,7 +24,13 @@ const answerKey = "answer"
 // ask is the question of a session to its person, as a result; nil: the model is told, and goes on.
 func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	d := doingOf(ctx)
-	if a.State != "needs_input" || d.silent || !s.mayAsk(d, a.Needs) {
+	if d.silent || d.req == nil {
+		return nil
+	}
+	if a.State == "needs_approval" {
+		return s.askApproval(ctx, a)
+	}
+	if a.State != "needs_input" || !s.mayAsk(d, a.Needs) {
 		return nil
 	}
 	st := state{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
@@ -42,13 +49,63 @@ func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	}
 }
 
+// approvalKind is the kind of questions that are approvals.
+const approvalKind = "approval"
+
+// askApproval asks the person to allow what an agent wants.
+func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult {
+	d := doingOf(ctx)
+	if !s.mayAsk(d, approvalKind) {
+		return nil
+	}
+	v, err := s.client(ctx).Approval(ctx, a.Approval)
+	if err != nil || v.State != "pending" {
+		return nil
+	}
+	st := state{
+		Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job,
+		Kind: approvalKind, Asks: v.ID,
+	}
+	answers := []string{"once", "session", "reject"}
+	return &sdk.CallToolResult{
+		RequestState: s.seal.close(&st),
+		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
+			Mode: "form", Message: "Allow this? " + approvalText(&v),
+			RequestedSchema: map[string]any{"type": "object", "required": []string{answerKey}, "properties": map[string]any{
+				answerKey: map[string]any{"type": "string", "title": "Allow it", "enum": answers},
+			}},
+		}},
+	}
+}
+
+// allowed gives the answer of the person who was asked to the daemon.
+func (s *Server) allowed(ctx context.Context, st *state, res *sdk.ElicitResult) error {
+	v := api.ApprovalAnswer{Answer: "reject", Feedback: "declined by the person who was asked"}
+	switch res.Action {
+	case "accept":
+		text, _ := res.Content[answerKey].(string)
+		if text == "once" || text == "session" {
+			v = api.ApprovalAnswer{Answer: text}
+		}
+	case "decline":
+	default:
+		return nil // it waits on
+	}
+	_, err := s.agents.person().AnswerApproval(ctx, st.Asks, v)
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeAnswered { // somewhere else
+		return nil
+	}
+	return err
+}
+
 // mayAsk says whether a person is to be asked for input of a kind.
 func (s *Server) mayAsk(d *doing, kind string) bool {
 	caps := d.req.ClientCapabilities()
 	switch {
 	case caps == nil || caps.Elicitation == nil || s.o.Elicit == ElicitNever:
 		return false
-	case kind == "password":
+	case kind == "password", kind == approvalKind:
 		return true
 	}
 	return kind == "confirm" && s.o.Elicit == ElicitAlways
@@ -70,6 +127,9 @@ func (s *Server) answered(ctx context.Context, session string) (job string, err 
 		return "", invalidParams("the input response %q is missing or no answer of a form; make the call again without requestState", answerKey)
 	}
 	d.silent = true
+	if st.Kind == approvalKind {
+		return st.Job, s.allowed(ctx, st, res)
+	}
 	in := api.Input{ID: st.Nonce, Enter: true}
 	switch v := res.Content[answerKey].(type) {
 	case string:

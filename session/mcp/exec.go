@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,6 +59,10 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if job == "" && err == nil {
 		job, err = s.begin(ctx, &args, d)
 	}
+	var e *api.Error
+	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
+		return denied(e), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +79,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		id = d.id
 	}
 	never := int64(0)
+	asking := api.Asking{OnApproval: "return"} // the answer says so at once
 	how := api.Call{Job: id, Background: true, MaxOutput: args.budget(), Digest: true, IdleTimeoutMS: &never, TimeoutMS: &never, OnTimeout: "kill"}
 	if args.Timeout != nil {
 		ms := int64(*args.Timeout * 1000)
@@ -92,12 +98,12 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		}
 		// Another prompt within the shell (a REPL, ssh) takes lines, too; what asks a question does not.
 		foreign := v.Needs != nil && v.Needs.Kind == "prompt"
-		if r, err = c.Exec(ctx, api.Exec{Call: how, Line: args.Line, Foreign: foreign}); err != nil {
+		if r, err = c.Exec(ctx, api.Exec{Call: how, Asking: asking, Line: args.Line, Foreign: foreign}); err != nil {
 			return "", err
 		}
 		return r.Job, nil
 	}
-	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd)}
+	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking}
 	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}
@@ -114,7 +120,10 @@ func (s *Server) dir(cwd string) string {
 
 // follow answers by the yield time with how a job is.
 func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallToolResult, error) {
-	a, err := s.jobAnswer(ctx, job, p.yield(), nil, 0)
+	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
+	if err == nil && a.State != "needs_approval" {
+		a, err = s.jobAnswer(ctx, job, p.yield(), nil, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +181,11 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	return nil
 }
 
+// denied is what was not allowed, as a model reads it.
+func denied(e *api.Error) *sdk.CallToolResult {
+	return failure(errors.New("not allowed, and not run: "+e.Message), cmp.Or(e.Hint, "do it another way, or ask the person"))
+}
+
 // gone says that what was asked for is not there any more.
 func gone(err error) bool {
 	var e *api.Error
@@ -187,6 +201,7 @@ type startArgs struct {
 	Labels map[string]string `json:"labels"`
 	Cols   int               `json:"cols"`
 	Rows   int               `json:"rows"`
+	ID     string            `json:"id"`
 }
 
 // restTime is how long a program is silent when it has said what it had to say.
@@ -200,13 +215,22 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	v, err := s.client(ctx).NewSession(ctx, api.NewSession{
 		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.o.Env, SetEnv: args.Env, Labels: args.Labels,
-		Cols: args.Cols, Rows: args.Rows,
+		Cols: args.Cols, Rows: args.Rows, Asking: api.Asking{OnApproval: "return"}, AskID: cmp.Or(args.ID, doingOf(ctx).id),
 	})
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNameTaken {
 		return failure(err, "use the session that has it, as in "+call("exec", "session", args.Name, "line", "…")+", or choose another name"), nil
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case e != nil && e.Code == api.CodeNeedsApproval:
+		return replyAnswer(&answer{
+			State: "needs_approval", Approval: e.Approval, Message: "A person has to allow it (approval " + e.Approval + ")",
+			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, doingOf(ctx).id)) + " and what else the call had",
+		}), nil
+	case e != nil && (e.Code == api.CodeDenied || e.Code == api.CodeRejected):
+		return denied(e), nil
+	default:
 		return nil, err
 	}
 	var since uint64

@@ -210,6 +210,9 @@ func rowOf(v *api.Session) sessionRow {
 	if v.Shell != nil && v.Shell.Phase == "prompt" {
 		r.State = "at its prompt"
 	}
+	if len(v.Approvals) > 0 {
+		r.State = "needs_approval " + strings.Join(v.Approvals, ",")
+	}
 	return r
 }
 

@@ -64,6 +64,7 @@ type state struct {
 	Session string    `json:"s"`
 	Job     string    `json:"j,omitempty"`
 	Kind    string    `json:"k"`
+	Asks    string    `json:"p,omitempty"` // approval
 	Nonce   string    `json:"n"`
 	Until   time.Time `json:"u"`
 }

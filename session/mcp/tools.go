@@ -106,7 +106,7 @@ func init() {
 			about: "Open a session that stays: a shell, or line (a REPL, dev server, ssh). Answers when it rests, asks or ends.",
 			in: `{"type":"object","properties":{"name":{"type":"string","maxLength":128},"line":{"type":"string"},"cwd":{"type":"string"},` +
 				`"env":{"type":"array","items":{"type":"string"},"description":"NAME=VALUE"},"labels":{"type":"object","additionalProperties":{"type":"string"}},` +
-				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
+				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$"},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).start,
 		},
 		{
@@ -132,7 +132,7 @@ func init() {
 const (
 	yieldSchema  = `"yield":{"type":"number","minimum":0,"maximum":45,"description":"s; default 10"}`
 	tokensSchema = `"max_tokens":{"type":"integer","minimum":50,"maximum":100000,"description":"of output; default 2000"}`
-	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","needs_input","needs_approval"]},` +
+	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","denied","needs_input","needs_approval"]},` +
 		`"exit_code":{"type":"integer"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
 		`"cursor":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
 )

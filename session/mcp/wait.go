@@ -235,6 +235,12 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 			a.Message, a.Cwd = "the shell is at its prompt", v.Cwd
 		}
 	}
+	if len(v.Approvals) > 0 {
+		a.State, a.Approval, a.ExitCode = "needs_approval", v.Approvals[0], nil
+		a.Message = "A person has to allow something in it (approval " + a.Approval + ")"
+		a.Next = call("wait", "for", []string{a.Session})
+		return
+	}
 	if v.Needs != nil && (v.Shell == nil || v.Shell.Phase != "prompt") {
 		a.needs(v.Needs.Kind)
 		a.ExitCode = nil
