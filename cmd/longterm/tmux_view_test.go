@@ -220,3 +220,55 @@ func TestViewerSizes(t *testing.T) {
 		t.Errorf("a viewer without a say made it %d columns wide", s.Cols)
 	}
 }
+
+// What agents ask for waits in the viewer's panel, on large and on the smallest terminals, over the death of the
+// daemon; what is answered elsewhere says so.
+//
+// FEATURES: R63, R80
+func TestViewerApproves(t *testing.T) {
+	i := newInstance(t)
+	dir := t.TempDir()
+	i.run("new", "-n", "work", "--cwd", dir, "--", "sh", "-c", "echo begun; exec cat")
+	o := newOuter(t, i, 80, 24, "view")
+	o.shows("begun")
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	ask := func(what string) string {
+		return strings.TrimSpace(i.run("run", "-b", "--agent", "robot", "--cwd", dir, "--policy", "readonly", "--", "touch", what))
+	}
+	ask("one")
+	o.shows("Ctrl-Space A to approve: touch one, asked by agent robot")
+	o.keys("1") // goes to the session, and answers nothing
+	o.shows("! 1 to approve")
+	ask("two")
+	ask("three")
+	o.after("A")
+	o.shows("Approval A1", "1 of 3", "touch one", "agent robot", "4 no, and say why")
+	i.run("approvals", "answer", "A1", "once")
+	o.shows("allowed once by you; any key goes on")
+	eventually(t, "it has run", func() bool { return there("one") })
+	o.keys("x")
+	o.shows("Approval A2", "1 of 2")
+	o.cmd("resize-window", "-x", "20", "-y", "5")
+	o.shows("A2 low 1/2", "1onc 2ses 3alw 4no")
+	if err := syscall.Kill(i.status().DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	o.keys("4")
+	o.keys("n", "o")
+	o.shows("why not?no")
+	o.cmd("resize-window", "-x", "80", "-y", "24")
+	eventually(t, "the daemon is back", func() bool { return strings.Contains(i.run("approvals"), "touch two") })
+	o.keys("Enter")
+	o.shows("Approval A3", "touch three")
+	eventually(t, "it was rejected", func() bool { return strings.Contains(i.run("approvals", "show", "A2"), "reject") })
+	o.keys("1")
+	eventually(t, "it has run", func() bool { return there("three") })
+	if there("two") {
+		t.Error("what was rejected has run")
+	}
+	o.after("q")
+	o.shows("STATUS=0")
+}

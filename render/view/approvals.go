@@ -73,13 +73,13 @@ func (v *viewer) askings(before []model.Approval) {
 	if open && p.Empty() {
 		v.closeOverlay()
 	}
-	if len(fresh) == 0 || v.m.Quiet.NoInput {
+	if len(fresh) == 0 || v.m.Quiet.NoApproval {
 		return
 	}
 	if !open && v.o.Approver != nil {
-		v.message = fmt.Sprintf("%s asks: %s  (%s)", fresh[0].Who, canvas.Printable(fresh[0].What), v.keys.Chord("approvals"))
+		v.message = fmt.Sprintf("%s to approve: %s, asked by %s", v.keys.Chord("approvals"), canvas.Printable(fresh[0].What), fresh[0].Who)
 		if n := len(fresh); n > 1 {
-			v.message = fmt.Sprintf("%d commands wait for your approval (%s)", n, v.keys.Chord("approvals"))
+			v.message = fmt.Sprintf("%s to approve: %d more commands", v.keys.Chord("approvals"), n)
 		}
 	}
 	if !v.m.Quiet.NoBell {

@@ -53,14 +53,14 @@ func TestApprovals(t *testing.T) {
 	b.shows("nothing waits for your approval")
 	b.keys("^1")
 	b.ask(nil, approval("A1"))
-	b.shows("agent claude asks: git push A1  (Ctrl-Space A)")
+	b.shows("Ctrl-Space A to approve: git push A1, asked by agent claude")
 	b.keys("1")
 	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "1" {
 		t.Errorf("the key went elsewhere: %+v", in)
 	}
 	b.shows("! 1 to approve (Ctrl-Space A)", "! b needs approval", "! needs approval")
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
-	b.shows("2 commands wait for your approval")
+	b.shows("Ctrl-Space A to approve: 2 more commands")
 
 	b.keys("^A")
 	b.shows("Approval A1", "1 of 3", "git push A1")
@@ -143,7 +143,7 @@ func TestApprovalsAtLittle(t *testing.T) {
 	b.keys("^A")
 	b.shows("approvals cannot be answered here")
 
-	b = newBench(t, 80, 24, Options{Approver: a, LiveOptions: LiveOptions{Alerts: model.Alerts{NoInput: true}}})
+	b = newBench(t, 80, 24, Options{Approver: a, LiveOptions: LiveOptions{Alerts: model.Alerts{NoApproval: true}}})
 	b.ask(nil)
 	b.ask(nil, approval("A1"))
 	if slices.Contains([]model.AlertKind{model.AlertApproval, model.AlertNeeds}, b.m.Alerts["b"].Kind) || b.message != "" {

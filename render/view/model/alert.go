@@ -64,7 +64,7 @@ func (m *Model) notice(now []Session, at time.Time) {
 // worth is the alert, or none where the person wants none of it.
 func (a *Alerts) worth(kind AlertKind) AlertKind {
 	switch {
-	case (kind == AlertNeeds || kind == AlertApproval) && a.NoInput, kind == AlertBell && a.NoBell,
+	case kind == AlertNeeds && a.NoInput, kind == AlertApproval && a.NoApproval, kind == AlertBell && a.NoBell,
 		(kind == AlertFinished || kind == AlertFailed) && a.NoCommand:
 		return AlertNone
 	}
@@ -119,8 +119,9 @@ func (m *Model) Worst(ids []string) AlertKind {
 
 // Alerts say what is not worth a person's attention.
 type Alerts struct {
-	NoBell    bool
-	NoCommand bool
-	NoInput   bool
-	Long      time.Duration // how long a command runs whose end is told; default 3 s
+	NoBell     bool
+	NoCommand  bool
+	NoInput    bool
+	NoApproval bool
+	Long       time.Duration // how long a command runs whose end is told; default 3 s
 }

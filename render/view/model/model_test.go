@@ -126,7 +126,7 @@ func TestAlerts(t *testing.T) {
 		{"asks", Session{State: StateRunning, Phase: PhaseRunning, Needs: "password"}, 0, Alerts{}, true, AlertNeeds},
 		{"asks, unwanted", Session{State: StateRunning, Needs: "password"}, 0, Alerts{NoInput: true}, false, AlertNone},
 		{"a command waits for approval", Session{State: StateRunning, Phase: PhaseRunning, Needs: NeedsApproval}, 0, Alerts{}, true, AlertApproval},
-		{"approval, unwanted", Session{State: StateRunning, Needs: NeedsApproval}, 0, Alerts{NoInput: true}, false, AlertNone},
+		{"approval, unwanted", Session{State: StateRunning, Needs: NeedsApproval}, 0, Alerts{NoApproval: true}, false, AlertNone},
 		{"a full-screen program waits", Session{State: StateRunning, Needs: "screen"}, 0, Alerts{}, false, AlertNone},
 		{"finished", Session{State: StateRunning, Phase: PhasePrompt, LastExit: code(0)}, time.Minute, Alerts{}, false, AlertFinished},
 		{"finished in sight", Session{State: StateRunning, Phase: PhasePrompt, LastExit: code(0)}, time.Minute, Alerts{}, true, AlertNone},

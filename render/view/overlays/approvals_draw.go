@@ -165,6 +165,8 @@ func (p *Approvals) drawReply(s *Screen, at layout.Rect, i int) {
 	switch {
 	case p.cannot(i) != "":
 		st, note = dim, p.cannot(i)
+	case i == 1 && p.whole:
+		note = "each by its own words"
 	case i == 1:
 		note = strings.Join(p.shown.Covers, ", ")
 	case i == replyAlways:

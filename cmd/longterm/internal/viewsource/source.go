@@ -58,6 +58,7 @@ type feed struct {
 	all   []api.Session
 	bells map[string]int
 	exits map[string]*int // status of the last command that took its time
+	asked approvals
 }
 
 // send replaces what the viewer has not fetched yet: the newest counts.
@@ -74,27 +75,41 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 	case e.Kind == "config":
 		f.v.options.reload()
 		return nil
+	case e.Approval != nil:
+		f.asked.take(e.Approval)
+		if e.Session != nil {
+			f.take(ctx, e)
+		}
 	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
 		all, err := f.v.c.List(ctx)
 		if err != nil {
 			return err
 		}
+		waiting, err := f.v.pendingApprovals(ctx)
+		if err != nil {
+			return err
+		}
 		f.all = all
+		f.asked.load(waiting)
 	default:
 		f.take(ctx, e)
 	}
 	var list []model.Session
 	for i := range f.all {
 		s := &f.all[i]
-		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil)
+		waits := f.asked.waitsIn(s.ID)
+		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil && !waits)
 		if s.ID == f.self || own { // what a prompt runs is shown there, until it needs an answer
 			continue
 		}
 		vs := viewSession(s)
 		vs.Bells, vs.LastExit = f.bells[s.ID], f.exits[s.ID]
+		if waits {
+			vs.Needs = model.NeedsApproval
+		}
 		list = append(list, vs)
 	}
-	f.send(model.Update{Sessions: list})
+	f.send(model.Update{Sessions: list, Approvals: f.asked.shown(), Ended: slices.Clone(f.asked.ended)})
 	return nil
 }
 
