@@ -102,6 +102,13 @@ func writeInfo(w io.Writer, s *api.Session) {
 	if len(s.Left) > 0 {
 		row("left running", strings.Trim(fmt.Sprint(s.Left), "[]"))
 	}
+	if s.Executions != "" {
+		row("executions", executionsText(s))
+	}
+	for i := range s.Refused {
+		r := &s.Refused[i]
+		row("refused", fmt.Sprintf("%s %s: %s", r.Time.Local().Format(time.TimeOnly), strings.Join(r.Argv, " "), r.Why))
+	}
 	if s.Quarantine != "" {
 		row("quarantined", s.Quarantine)
 	}
@@ -109,6 +116,13 @@ func writeInfo(w io.Writer, s *api.Session) {
 		row("history", "not being written: "+s.History)
 	}
 	_ = tw.Flush()
+}
+
+func executionsText(s *api.Session) string {
+	if s.RefusedCount == 0 {
+		return s.Executions
+	}
+	return fmt.Sprintf("%s, %d refused", s.Executions, s.RefusedCount)
 }
 
 // activityRows describes how the newest command of a session gets on.

@@ -62,7 +62,11 @@ type Session struct {
 	Policy    string   `json:"policy,omitempty" doc:"rules that were asked for when it was started"`
 	Agent     string   `json:"agent,omitempty" doc:"label of the agent that started it"`
 	// Quarantine is set when its emulator, tracker or rules failed.
-	Quarantine string `json:"quarantine,omitempty" doc:"why its output is only kept, and no longer looked at"`
+	// Executions is empty where they need not be judged.
+	Executions   string    `json:"executions,omitempty" doc:"\"judged\": each program that is executed in it is; \"not judged: \" and why, where they should be; absent: they need not be"`
+	RefusedCount int       `json:"refused_count,omitempty" doc:"executions in it that were not allowed"`
+	Refused      []Refused `json:"refused,omitempty" doc:"the newest of those; not in lists"`
+	Quarantine   string    `json:"quarantine,omitempty" doc:"why its output is only kept, and no longer looked at"`
 }
 
 // Shell is what a session's shell is doing.
@@ -357,6 +361,8 @@ type Result struct {
 	Mode          string              `json:"mode" enum:"pty,pipe"`
 	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
 	Sandbox       *Sandbox            `json:"sandbox,omitempty" doc:"what it was kept from; absent: nothing"`
+	Executions    string              `json:"executions,omitempty" doc:"\"judged\": each program that it executed was; \"not judged: \" and why; absent: they need not be"`
+	Refused       []Refused           `json:"refused,omitempty" doc:"programs that were not allowed to be executed in the session while it ran"`
 	Stdout        *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
 	Stderr        *string             `json:"stderr,omitempty"`
 	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
@@ -556,10 +562,11 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,approval,approval-answered,approval-gone,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
+	Refused *Refused       `json:"refused,omitempty" doc:"for refused: the execution that was not allowed"`
 	// Approval is what a person is asked for.
 	Approval *Approval `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
 	Lost     uint64    `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`

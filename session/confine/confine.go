@@ -28,6 +28,12 @@ const (
 	ExecutionsRequired Executions = "required"
 )
 
+// unjudged begins the error of a process that was not to start without its executions being asked about.
+const unjudged = "executions cannot be judged"
+
+// IsUnjudged says that a program was not started for that.
+func IsUnjudged(message string) bool { return strings.Contains(message, unjudged) }
+
 // Call is a system call that is refused.
 type Call struct {
 	Name  string `json:"name"` // as in the manual: "io_uring_setup"; one that the machine does not have cannot be called

@@ -62,7 +62,7 @@ func (p *process) filterCalls() error {
 			return nil
 		}
 		if p.spec.Executions == ExecutionsRequired {
-			return fmt.Errorf("executions cannot be judged: %w", err)
+			return fmt.Errorf(unjudged+": %w", err)
 		}
 		p.report.Why = err.Error()
 	}

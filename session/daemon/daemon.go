@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/executions"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
@@ -56,6 +57,7 @@ type Daemon struct {
 	reg     *registry.Registry
 	jobs    *jobs.Set
 	gate    *gateway.Gateway
+	execs   *executions.Set
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -170,6 +172,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	if err := d.openGate(ctx); err != nil {
 		return err
 	}
+	d.execs = executions.New(d.gate, d.reg, d.log)
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
 	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
@@ -215,6 +218,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.gate.Leave()
+	d.execs.Close()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs
 	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
@@ -17,6 +18,7 @@ import (
 const testKeeper = "testkeeper"
 
 func TestMain(m *testing.M) {
+	confine.Enter()
 	switch {
 	case os.Args[0] == testKeeper:
 		beKeeper(os.Args[1:])

@@ -43,7 +43,11 @@ func dialJudge(t *testing.T, socket string) (*link.Link, judge) {
 func (j judge) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
 	t.Helper()
 	e := receive(t, j.asked, "execution")
-	if err := l.Answer(e.ID, e.Number, allow); err != nil {
+	errno := syscall.EPERM
+	if allow {
+		errno = 0
+	}
+	if err := l.Answer(e.ID, e.Number, errno); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -143,7 +147,7 @@ func TestExecutionWaits(t *testing.T) {
 	if g := receive(t, j.gone, "end of one that waited"); g.ID != "b" || g.Number != e.Number {
 		t.Errorf("%+v", g)
 	}
-	if err := l.Answer("b", e.Number, true); err != nil { // too late is no harm
+	if err := l.Answer("b", e.Number, 0); err != nil { // too late is no harm
 		t.Fatal(err)
 	}
 	b := adopt(t, l, "b")
@@ -179,7 +183,7 @@ func TestFloodOfExecutions(t *testing.T) {
 		t.Errorf("%d are told of, and %d more", len(seen), len(j.asked))
 	}
 	for n := range seen {
-		if err := l.Answer("flood", n, true); err != nil {
+		if err := l.Answer("flood", n, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,6 +18,10 @@ func SelfExe() string {
 	return exe
 }
 
+// SharedExe is how other processes start this very executable while we run, even when its file was removed or replaced;
+// empty where there is no such way.
+func SharedExe() string { return path(os.Getpid(), "exe") }
+
 // OwnFile names a file by a descriptor of ours, for this process; ok is false where descriptors have
 // no names that can be opened or executed.
 func OwnFile(fd uintptr) (name string, ok bool) {

@@ -51,9 +51,9 @@ type Sessions interface {
 	Unprivileged(id, path string)
 }
 
-// Gate answers whether something may be done; *gateway.Gateway does.
+// Gate decides; *gateway.Gateway does. What it refuses is an *api.Error.
 type Gate interface {
-	Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error)
+	Admit(context.Context, gateway.Ask) (gateway.Answer, error)
 }
 
 // Set are the executions that wait.
@@ -174,7 +174,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	a := gateway.Ask{
 		ID: fmt.Sprintf("%s.%d.%d.%x", m.ID, m.Start, m.PID, m.Number), Kind: gateway.Execution,
 		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
-		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Policy: of.Policy,
+		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
 	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is

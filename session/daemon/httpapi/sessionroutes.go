@@ -54,7 +54,7 @@ func (s *Server) getSession(_ context.Context, in *SessionPath) (api.Session, er
 		s.reg.SeeLeft(e)
 	}
 	view := s.reg.Describe(e, e.Session.Status())
-	view.Cgroup = e.Cgroup()
+	view.Cgroup, view.Refused = e.Cgroup(), s.reg.RefusedSince(e, time.Time{})
 	return view, nil
 }
 

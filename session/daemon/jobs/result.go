@@ -32,6 +32,10 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	if j.e.Record().Pipe {
 		r.Mode, r.ModeReason = "pipe", j.e.ModeReason()
 	}
+	r.Executions, _ = j.s.reg.ExecutionsOf(j.e)
+	if r.Executions != "" {
+		r.Refused = j.s.reg.RefusedSince(j.e, j.began)
+	}
 	if j.command {
 		j.fillCommand(ctx, &r, &st, limit)
 	} else {

@@ -157,6 +157,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 		old.bequeath(e)
 	}
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
+	h.judgedAs(e, p.Executions)
 	e.box.Store(nil) // whoever looked before it was started
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
 		if h.host.Leaving() {

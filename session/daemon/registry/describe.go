@@ -30,6 +30,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	}
 	a.Left, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
 	a.Approvals, a.Policy, a.Agent = h.host.Approvals(r.ID), r.Policy, r.Agent
+	a.Executions, a.RefusedCount = h.ExecutionsOf(e)
 	if a.Labels == nil {
 		a.Labels = map[string]string{}
 	}

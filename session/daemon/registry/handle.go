@@ -35,6 +35,8 @@ type Handle struct {
 
 	box atomic.Pointer[boxed] // nil: not looked for yet
 
+	execs execRecord // what is known of executions in it
+
 	bells events.Bells // rung and not told of
 
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu

@@ -54,6 +54,9 @@ type Plan struct {
 	Why   string // it is on pipes, though that was not asked for
 	box   *box   // the sandbox that it is started in; nil: none
 	spec  confine.Spec
+	shim  bool // our own executable is started in its place, which puts spec on itself first
+	// Executions is whether they are judged, once it was started: "judged", "not judged: WHY", or empty where they need not be.
+	Executions string
 }
 
 // Plan decides what is started for a request, with everything that it leaves out.

@@ -139,10 +139,8 @@ func (s *Spawner) confine(p *Plan) error {
 	b.report = rules.Report(b.level, b.have)
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
-		p.spec.Path = p.path
-		if err = rules.Confine(&p.spec, b.level, sandbox.Serve{Session: p.Record.ID}); err == nil {
-			err = p.confined()
-		}
+		p.shim = true
+		err = rules.Confine(&p.spec, b.level, sandbox.Serve{Session: p.Record.ID})
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
 		p.path = b.have.Tool[b.level]
@@ -158,17 +156,6 @@ func (s *Spawner) confine(p *Plan) error {
 		return StorageError(err, s.Dirs.State)
 	}
 	return nil
-}
-
-// confined has our own executable started in the program's place, which restricts itself first.
-func (p *Plan) confined() error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	p.argv, p.env, err = p.spec.Command(p.argv, p.env)
-	p.path = exe
-	return err
 }
 
 // again has a session that is started again be in the sandbox that it was in.

@@ -27,7 +27,7 @@ func (p *Plan) request() wire.Spawn {
 		ID: p.Record.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.Record.Cwd,
 		Cols: uint64(p.Record.Cols), Rows: uint64(p.Record.Rows), RingBytes: ring.DefaultSize, Base: p.Base,
 		Pipe: p.pipe, Separate: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
-		Umask: p.umask,
+		Umask: p.umask, Shim: p.shim,
 	}
 }
 
@@ -47,7 +47,7 @@ func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, err 
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
 		s, err = l.Spawn(ctx, m)
 		if again && errors.Is(err, link.ErrExists) {
-			s, err = &wire.Spawned{Base: m.Base, Limited: true}, nil
+			s, err = &wire.Spawned{Base: m.Base, Limited: true, Shim: m.Shim, Judged: m.Shim}, nil
 		}
 		again = true
 		return err
@@ -76,6 +76,9 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
 	if err := s.confine(p); err != nil {
 		return err
 	}
+	if err := s.judge(p); err != nil {
+		return err
+	}
 	spawned, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
 		p.pipe, p.Record.Pipe, p.Why = true, true, why
@@ -85,7 +88,11 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
 		if ctx.Err() != nil { // it may come yet
 			Unspawn(k, p.Record.ID)
 		}
-		return spawnError(err)
+		return spawnError(p.named(err))
+	}
+	if err := p.judged(spawned); err != nil {
+		Unspawn(k, p.Record.ID)
+		return err
 	}
 	if p.limited() && !spawned.Limited {
 		Unspawn(k, p.Record.ID)

@@ -76,6 +76,7 @@ var checks = []struct {
 	{"version", checkVersion},
 	{"history", checkHistory},
 	{"left", checkLeft},
+	{"executions", checkExecutions},
 	{"descriptors", checkDescriptors},
 	{"logout", checkLinger},
 }

@@ -1,0 +1,88 @@
+//go:build unix
+
+package spawn
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// judge has what a session executes judged, where the configuration says so, and our own executable started in the place
+// of a program that something is put on.
+func (s *Spawner) judge(p *Plan) error {
+	conf := s.Conf.Get().Policy
+	named := p.Record.Agent != "" || p.Record.Policy != "" || p.box != nil
+	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && named {
+		p.shim, p.spec.Executions = true, confine.ExecutionsWanted
+		if conf.RequireExecutions {
+			p.spec.Executions = confine.ExecutionsRequired
+		}
+	}
+	if !p.shim {
+		return nil
+	}
+	p.spec.Path, p.path = p.path, sys.SharedExe()
+	if p.path == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		p.path = exe
+	}
+	var err error
+	if p.argv, p.env, err = p.spec.Command(p.argv, p.env); err != nil {
+		return api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	return nil
+}
+
+// judged is what came of it.
+func (p *Plan) judged(spawned *wire.Spawned) error {
+	if p.spec.Executions == "" {
+		return nil
+	}
+	var why string
+	var report confine.Report
+	switch {
+	case spawned.Judged:
+		p.Executions = api.ExecutionsJudged
+		return nil
+	case !spawned.Shim:
+		why = "the keeper is of an older version (run `longterm daemon upgrade`)"
+	case json.Unmarshal([]byte(spawned.Report), &report) == nil && report.Why != "":
+		why = report.Why
+	default:
+		why = "the keeper has no listener"
+	}
+	if p.spec.Executions == confine.ExecutionsRequired {
+		return notJudged(why)
+	}
+	p.Executions = "not judged: " + why
+	return nil
+}
+
+func notJudged(why string) error {
+	return api.Errorf(api.CodeUnavailable, "executions in the session cannot be judged, and policy.require_executions says that they must: %s", why).
+		WithHint("run `longterm doctor`; or `longterm config set policy.require_executions false` to start it all the same")
+}
+
+// named is an error of a start by way of our own executable, about the program that was meant.
+func (p *Plan) named(err error) error {
+	var failed *link.SpawnError
+	if !p.shim || !errors.As(err, &failed) {
+		return err
+	}
+	if p.spec.Executions == confine.ExecutionsRequired && confine.IsUnjudged(failed.Message) {
+		return notJudged(failed.Message)
+	}
+	failed.Path = p.spec.Path
+	return err
+}
