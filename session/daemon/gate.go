@@ -5,11 +5,12 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -18,16 +19,49 @@ import (
 
 // openGate makes the gateway with what it asks of others.
 func (d *Daemon) openGate(ctx context.Context) error {
-	p := d.conf.Get().Policy
-	book := rulebook.Open(rulebook.Options{
-		File:   filepath.Join(filepath.Dir(d.cfg.Dirs.ConfigFile()), "policy.toml"),
-		Person: policy.Preset(p.Default), Agents: policy.Preset(p.Agents), Log: d.log,
-	})
+	rules := rulesInEffect{rulebook.Open(rulebook.Options{
+		File: d.cfg.Dirs.PolicyFile(), Kept: d.cfg.Dirs.PolicyKept(), Keep: true, Trust: d.cfg.Dirs.PolicyTrust(), Home: jobs.Home(), Log: d.log,
+	}), d.conf}
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{
-		Rules: book, Store: d.store, Bus: gateBus{d}, Tell: d.tellApproval, Log: d.log,
-		GoOn: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Log: d.log,
 	})
+	return err
+}
+
+// rulesInEffect are the book's, with the presets of the configuration as it is now.
+type rulesInEffect struct {
+	*rulebook.Book
+	conf *settings.Settings
+}
+
+// For implements gateway.Rules.
+func (r rulesInEffect) For(s rulebook.Subject) (*policy.Engine, *rulebook.Sources) {
+	p := &r.conf.Get().Policy
+	r.SetDefaults(policy.Preset(p.Default), policy.Preset(p.Agents))
+	return r.Book.For(s)
+}
+
+// trail has the audit log keep what the gateway decides.
+type trail struct{ log *audit.Log }
+
+// Decided implements gateway.Audit.
+func (t trail) Decided(_ context.Context, r gateway.Record) error {
+	a := &r.Ask
+	rec := audit.Record{
+		Actor: r.Actor, Kind: audit.Kind(a.Kind), Session: a.Session, Name: a.Name, Line: a.Line, Path: a.Path, Argv: a.Argv,
+		Parent: a.Parent, Depth: a.Depth, Cwd: a.Cwd, Verdict: r.Verdict.String(), Rule: r.Rule, Approval: r.Approval, Scope: r.Scope, Note: r.Note,
+	}
+	if a.Kind == gateway.Line || a.Kind == gateway.Command {
+		rec.Job = a.ID
+	}
+	if r.Answer {
+		rec.Kind, rec.Verdict = audit.Answer, "approved"
+		if r.Verdict == policy.Deny {
+			rec.Verdict = "rejected"
+		}
+	}
+	_, err := t.log.Append(rec)
 	return err
 }
 

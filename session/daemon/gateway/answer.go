@@ -126,6 +126,9 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
+	if r, err := rulebook.ParseText(rule); err == nil && r.Decision != policy.Allow {
+		return api.Errorf(api.CodeInvalid, "the rule %q does not allow anything", inLine(rule)).WithHint("name what is to be allowed, as in 'git push'; reject denies this one")
+	}
 	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
 		var e *api.Error
 		if errors.As(err, &e) {
@@ -255,20 +258,30 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	return api.Errorf(api.CodeAnswered, "%s was answered already: %s, by %s%s", idOf(n), e.view.Answer, who, when)
 }
 
-// propose is the rule that always would make; empty: none would allow it.
+// propose is the rule that always would write; empty: none would allow it. Only one that does is proposed.
 func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
 	if a.Kind != Line && a.Kind != Command && a.Kind != Execution {
 		return ""
 	}
-	_, src := g.c.Rules.For(rulebook.Subject{
-		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: firstOf(a.Policy, a.Kept),
-	})
-	for _, c := range j.Commands {
-		if _, ours := src.Where(c.Rule); c.Verdict == policy.Ask && ours {
-			return "" // a rule of a file asks: one that allows does not undo it
+	r := j.Propose()
+	if r.Program == "" {
+		return ""
+	}
+	for _, name := range []string{"", a.Kept, a.Policy} { // whatever asks has to be content
+		_, src := g.c.Rules.For(a.subject(name))
+		rules := []policy.Rule{r}
+		for i := range src.Rules {
+			rules = append(rules, src.Rules[i].Rule)
+		}
+		e, err := policy.New(policy.Options{Preset: src.Preset, Rules: rules})
+		if err != nil {
+			return ""
+		}
+		if j := src.Soften(a.judgedBy(e)); j.Verdict != policy.Allow {
+			return ""
 		}
 	}
-	return propose(a, j)
+	return strings.TrimPrefix(r.String(), "allow ")
 }
 
 // judgementOf is a judgement as it was kept.

@@ -78,8 +78,6 @@ type Config struct {
 	Bus    Bus
 	Tell   func(*api.Approval) // tells people of one that was asked for; nil: nobody
 	Log    *slog.Logger
-	// GoOn says that what is asked for goes on when the audit trail cannot be written.
-	GoOn func() bool
 }
 
 // keptApprovals is how many of those that are over stay on record.
@@ -244,10 +242,6 @@ func (g *Gateway) audit(ctx context.Context, r Record) error {
 	}
 	err := g.c.Audit.Decided(ctx, r)
 	if err == nil {
-		return nil
-	}
-	g.c.Log.Error("the audit trail cannot be written", "err", err)
-	if g.c.GoOn != nil && g.c.GoOn() {
 		return nil
 	}
 	return api.Errorf(api.CodeStorage, "the audit trail cannot be written: %v", err).

@@ -56,26 +56,28 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		}
 		return j
 	}
-	engine, src := g.c.Rules.For(rulebook.Subject{
-		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: a.Policy,
-	})
-	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}
-	if a.Kind == Line || a.Kind == Command && len(a.Argv) == 0 {
-		return src.Soften(engine.Judge(line))
-	}
-	line.Text = ""
-	return src.Soften(judgeArgv(engine, firstOf(a.Path, a.Argv[0]), a.Argv, line))
+	engine, src := g.c.Rules.For(a.subject(a.Policy))
+	return src.Soften(a.judgedBy(engine))
 }
 
-// judgeArgv judges words that no shell reads.
-func judgeArgv(e *policy.Engine, path string, argv []string, l policy.Line) policy.Judgement {
-	if direct, ok := any(e).(interface {
-		JudgeArgv(path string, argv []string, l policy.Line) policy.Judgement
-	}); ok {
-		return direct.JudgeArgv(path, argv, l)
+// subject is whom and what rules are chosen for.
+func (a *Ask) subject(name string) rulebook.Subject {
+	return rulebook.Subject{
+		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name,
 	}
-	l.Shell, l.Text = "sh", quoted(argv)
-	return e.Judge(l)
+}
+
+// judgedBy is what an engine says of it.
+func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
+	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}
+	if a.Kind != Line && len(a.Argv) == 0 && (a.Kind == Execution || a.Line == "") { // nothing can be said of it
+		return policy.Judgement{Verdict: policy.Deny, Rule: "unknown", Words: a.Path, Why: "it has no words"}
+	}
+	if a.Kind == Line || a.Kind == Command && len(a.Argv) == 0 {
+		return engine.Judge(line)
+	}
+	line.Text = ""
+	return engine.JudgeArgv(firstOf(a.Path, a.Argv[0]), a.Argv, line)
 }
 
 // quoted is argv as a line that a shell reads as these words.

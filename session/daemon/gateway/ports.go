@@ -48,7 +48,7 @@ type Record struct {
 	Note     string
 }
 
-// Audit keeps what was decided, before it is done. An error stops it, where the configuration says so.
+// Audit keeps what was decided, before it is done. An error stops it.
 type Audit interface {
 	Decided(context.Context, Record) error
 }

@@ -91,46 +91,24 @@ func allows(g *store.Grant, need *scoped) bool {
 
 // risk tells how bad it may be.
 func risk(j *policy.Judgement) string {
-	switch {
-	case strings.HasPrefix(j.Rule, "hard:"), j.Rule == "reveal", j.Rule == "write":
+	if strings.HasPrefix(j.Rule, "hard:") || j.Rule == string(Reveal) || j.Rule == string(Write) {
 		return "high"
-	case j.Rule == "unknown", j.Rule == "environment", j.Rule == "network":
-		return "medium"
 	}
+	level := "low"
 	for _, c := range j.Commands {
-		if c.Verdict == policy.Ask && len(c.Argv) > 0 && slices.Contains(runsAnything, filepath.Base(c.Argv[0])) {
-			return "medium"
+		switch {
+		case c.Verdict != policy.Ask:
+		case c.Risk == policy.Privilege, c.Risk == policy.Destroys:
+			return "high"
+		case c.Risk == policy.Network, c.Risk == policy.Unknown, c.Rule == "unknown", c.Rule == "environment":
+			level = "medium"
 		}
 	}
-	return "low"
+	if j.Rule == string(Network) {
+		level = "medium"
+	}
+	return level
 }
 
 // groupOf names those that are much the same: asked about by the same rule, of the same program.
-func groupOf(j *policy.Judgement) string {
-	for _, c := range j.Commands {
-		if c.Verdict == policy.Ask && c.Rule == j.Rule && len(c.Argv) > 0 {
-			p := prefixOf(&c)
-			if p == nil {
-				p = c.Argv[:1]
-			}
-			return j.Rule + ": " + inLine(strings.Join(p, " "))
-		}
-	}
-	return j.Rule
-}
-
-// propose is the rule that an answer for always would make: only one that does allow it is proposed.
-func propose(a *Ask, j *policy.Judgement) string {
-	var rules []string
-	for _, s := range scopeOf(a, j) {
-		text := strings.Join(s.prefix, " ")
-		if s.prefix == nil || strings.ContainsAny(text, "\"'`$\\*|;&<>() \t\n") && len(strings.Fields(text)) != len(s.prefix) {
-			return ""
-		}
-		rules = append(rules, text)
-	}
-	if len(rules) != 1 { // one answer, one rule
-		return ""
-	}
-	return rules[0]
-}
+func groupOf(j *policy.Judgement) string { return inLine(j.Group()) }

@@ -25,7 +25,7 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	r := e.Record()
 	a := gateway.Ask{
 		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
-		Cwd: e.CurrentDir(e.Session.Status()), Home: home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
+		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
 	}
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ShellName(r.Argv[0])
@@ -43,7 +43,7 @@ func askRun(who actor.Actor, x *api.Run) gateway.Ask {
 func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 	return gateway.Ask{
 		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
-		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: home(), Policy: n.Policy, Yes: n.Yes,
+		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
 	}
 }
 
@@ -57,7 +57,8 @@ func shellOf(env []string) string {
 	return os.Getenv("SHELL")
 }
 
-func home() string {
+// Home is the person's directory; empty: it is not known.
+func Home() string {
 	dir, _ := os.UserHomeDir() // unknown: the rules ask rather
 	return dir
 }
@@ -91,10 +92,10 @@ func (j *Job) letRun(from time.Time, approval string) {
 
 // admittedTo notes what the gateway said of the session's own command.
 func (j *Job) admittedTo(a gateway.Ask, answer gateway.Answer) {
-	j.mu.Lock()
-	j.approval = answer.Approval
-	j.mu.Unlock()
 	a.Session = j.e.ID()
+	j.mu.Lock()
+	j.approval, j.asking = answer.Approval, a
+	j.mu.Unlock()
 	j.s.gate.Started(j.e.ID(), a, answer)
 }
 

@@ -310,7 +310,7 @@ func (j *Job) tellAudit(r *api.Result) {
 		return
 	}
 	rec := audit.Record{
-		Kind: audit.End, Session: r.Session, Name: j.e.Record().Name, Job: j.id, Line: j.line, Exit: r.ExitCode, Signal: r.Signal,
+		Actor: j.asking.Actor, Approval: r.Approval, Kind: audit.End, Session: r.Session, Name: j.e.Record().Name, Job: j.id, Line: j.line, Exit: r.ExitCode, Signal: r.Signal,
 		Output: &audit.Range{From: r.Range.Start, To: r.Range.End}, Note: r.State,
 	}
 	j.s.Audit.Record(rec)
