@@ -28,7 +28,7 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	g.flights[session] = f
 }
 
-// Started says which session a command runs in that was admitted before there was one.
+// Started says which session a command is about to run in that was admitted before there was one.
 func (g *Gateway) Started(session string, a Ask, answer Answer) { g.fly(session, &a, &answer) }
 
 // Recall notes again what the daemon before admitted to a session, for what it executes from now on.
@@ -80,12 +80,24 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	if f == nil || f.approval == "" || len(j.Commands) == 0 {
 		return ""
 	}
+	if f.ask.Kind == Command && isCommand(&f.ask, a.Argv) {
+		return f.approval
+	}
 	for _, c := range j.Commands {
 		if c.Verdict == policy.Ask && !slices.ContainsFunc(f.allowed, func(o policy.Command) bool { return sameCommand(&o, &c) }) {
 			return ""
 		}
 	}
 	return f.approval
+}
+
+// isCommand says that words are those by which a command is started that was asked for: its own, or those of the shell
+// that reads its line.
+func isCommand(asked *Ask, argv []string) bool {
+	if n := len(argv); asked.Line != "" {
+		return n == 3 && argv[1] == "-c" && argv[2] == asked.Line
+	}
+	return sameCommand(&policy.Command{Argv: asked.Argv}, &policy.Command{Argv: argv})
 }
 
 // sameCommand compares words; a program may be named with its directory.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -57,8 +58,22 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		return j
 	}
 	engine, src := g.c.Rules.For(a.subject(a.Policy))
+	if src.Preset == policy.Off { // nobody gets past what destroys the machine
+		if j := a.judgedBy(hard()); j.Verdict == policy.Deny {
+			return j
+		}
+	}
 	return src.Soften(a.judgedBy(engine))
 }
+
+// hard is the preset by itself.
+var hard = sync.OnceValue(func() *policy.Engine {
+	e, err := policy.New(policy.Options{Preset: policy.Hard})
+	if err != nil {
+		panic("gateway: " + err.Error()) // it is built in
+	}
+	return e
+})
 
 // subject is whom and what rules are chosen for.
 func (a *Ask) subject(name string) rulebook.Subject {

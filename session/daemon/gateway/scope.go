@@ -45,13 +45,14 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 	if len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
 		return []scoped{{rule: j.Rule, exact: whole}}
 	}
+	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool { return c.Verdict == policy.Ask && prefixOf(&c) == nil })
 	for _, c := range j.Commands {
 		if c.Verdict != policy.Ask {
 			continue
 		}
-		s := scoped{rule: c.Rule}
-		if s.prefix = prefixOf(&c); s.prefix == nil {
-			s.exact = whole
+		s := scoped{rule: c.Rule, exact: whole}
+		if meant { // else one that has to be the same makes all of it so
+			s.prefix, s.exact = prefixOf(&c), ""
 		}
 		if !slices.ContainsFunc(list, func(o scoped) bool {
 			return o.rule == s.rule && o.exact == s.exact && slices.Equal(o.prefix, s.prefix)

@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 )
 
 type approvalsQuery struct {
@@ -81,7 +82,7 @@ func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id strin
 		n.AskID = uuid.NewString()
 	}
 	ask := jobs.AskNew(n.AskID, actor.Of(ctx), n)
-	if len(n.Argv) == 0 && n.Line == "" {
+	if n.Line == "" && (len(n.Argv) == 0 || spawn.IsShell(n.Argv)) { // what it is given is judged
 		return func(string) {}, nil
 	}
 	answer, err := s.admit(ctx, ask, n.OnApproval)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -37,11 +38,13 @@ func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession
 	if err != nil {
 		return api.Session{}, err
 	}
-	e, err := s.reg.Create(ctx, in.Body)
+	e, err := s.reg.CreateRecorded(ctx, in.Body, func(e *registry.Handle) error {
+		admitted(e.ID())
+		return nil
+	})
 	if err != nil {
 		return api.Session{}, err
 	}
-	admitted(e.ID())
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 

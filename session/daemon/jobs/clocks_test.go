@@ -317,14 +317,14 @@ func TestAfterAnswerWithoutARequest(t *testing.T) {
 func TestPoolKeys(t *testing.T) {
 	base := api.NewSession{Cwd: "/", Env: []string{"A=1", "B=2"}}
 	same := api.NewSession{Cwd: "/", Env: []string{"B=2", "SHLVL=3", "A=1", "PWD=/x"}}
-	if poolKey(&base) != poolKey(&same) {
+	if poolKey(&base, "") != poolKey(&same, "") {
 		t.Error("order or what means nothing counts")
 	}
 	for name, n := range map[string]api.NewSession{
 		"directory": {Cwd: "/tmp", Env: base.Env}, "value": {Cwd: "/", Env: []string{"A=1", "B=3"}},
 		"addition": {Cwd: "/", Env: base.Env, SetEnv: []string{"C=1"}}, "mask": {Cwd: "/", Env: base.Env, Umask: "077"},
 	} {
-		if poolKey(&n) == poolKey(&base) {
+		if poolKey(&n, "") == poolKey(&base, "") || poolKey(&base, "") == poolKey(&base, "agent") {
 			t.Errorf("the %s does not count", name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -50,6 +51,7 @@ func (p *pool) close() {
 // rack are the warm shells for one directory and environment.
 type rack struct {
 	key    string
+	who    actor.Actor // for whom they are
 	start  api.NewSession
 	ready  []*warm // oldest first
 	making bool
@@ -66,19 +68,19 @@ type warm struct {
 var volatile = []string{"_", "OLDPWD", "PWD", "SHLVL", "LONGTERM_SESSION"}
 
 // poolKey names what a warm shell has to agree in with its caller.
-func poolKey(n *api.NewSession) string {
+func poolKey(n *api.NewSession, agent string) string {
 	env := slices.DeleteFunc(slices.Clone(n.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(volatile, name)
 	})
 	slices.Sort(env)
-	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00") + "\x00" + n.Umask))
+	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00") + "\x00" + n.Umask + "\x00" + n.Policy + "\x00" + agent))
 	return hex.EncodeToString(sum[:8])
 }
 
 // take hands out a warm shell. Where none is ready the caller gets one that is made for it.
 func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
-	r := p.rackFor(n)
+	r := p.rackFor(n, actor.Of(ctx))
 	for {
 		p.mu.Lock()
 		if len(r.ready) == 0 {
@@ -97,8 +99,9 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 }
 
 // rackFor is the rack for a caller, made if there is none; the least used one goes.
-func (p *pool) rackFor(n api.NewSession) *rack {
-	key := poolKey(&n)
+func (p *pool) rackFor(n api.NewSession, who actor.Actor) *rack {
+	who = actor.Actor{UID: who.UID, Agent: who.Agent}
+	key := poolKey(&n, who.Agent)
 	p.mu.Lock()
 	i := slices.IndexFunc(p.racks, func(r *rack) bool { return r.key == key })
 	var r *rack
@@ -106,7 +109,7 @@ func (p *pool) rackFor(n api.NewSession) *rack {
 		r = p.racks[i]
 		p.racks = slices.Delete(p.racks, i, i+1)
 	} else {
-		r = &rack{key: key, start: api.NewSession{Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
+		r = &rack{key: key, who: who, start: api.NewSession{Asking: api.Asking{Policy: n.Policy}, Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
 	}
 	p.racks = append(p.racks, r)
 	var old []*warm
@@ -167,7 +170,7 @@ func (p *pool) wants(r *rack) bool {
 func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	e, err := p.jobs.reg.Create(ctx, r.start)
+	e, err := p.jobs.reg.Create(actor.With(ctx, r.who), r.start)
 	if err != nil {
 		return nil, err
 	}

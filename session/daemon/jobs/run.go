@@ -175,19 +175,19 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		}
 		return w.await(ctx, &x.Call, x.Start, x.OnApproval)
 	}
-	j, err := s.startRun(ctx, x, k, false)
+	j, err := s.startRun(ctx, x, k, false, func(j *Job) { j.admittedTo(asking, answer) })
 	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
 		return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
 	}
 	if err != nil {
 		return api.Result{}, err
 	}
-	j.admittedTo(asking, answer)
 	return j.firstAnswer(ctx, &x)
 }
 
-// startRun starts a command in a session of its own, as a job. known says that its record is there.
-func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool) (*Job, error) {
+// startRun starts a command in a session of its own, as a job. known says that its record is there; tell is told of
+// the job before anything is started.
+func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tell func(*Job)) (*Job, error) {
 	x.Temporary = !x.Keep && !inBackground(&x.Call)
 	stored := runRecord{Run: x, Actor: actor.Of(ctx)}
 	stored.Env = nil // what it was started with is the session's business
@@ -202,6 +202,7 @@ func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool) (*J
 			return err
 		}
 		j = made
+		tell(j)
 		return nil
 	})
 	switch {

@@ -150,12 +150,9 @@ func (w *wanted) run(ctx context.Context) {
 // begin starts the command.
 func (w *wanted) begin(ctx context.Context, answer gateway.Answer) {
 	x := w.x
-	j, err := w.s.startRun(actor.With(ctx, w.asking.Actor), x, w.clocks, true)
+	j, err := w.s.startRun(actor.With(ctx, w.asking.Actor), x, w.clocks, true, func(j *Job) { j.admittedTo(w.asking, answer) })
 	if err != nil && w.s.Leaving() {
 		return
-	}
-	if err == nil {
-		j.admittedTo(w.asking, answer)
 	}
 	w.end(j, err)
 }

@@ -44,6 +44,10 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 	if h.host.Leaving() {
 		return nil, Replaced()
 	}
+	agent := actor.Of(ctx).Agent
+	if agent != "" { // what it runs asks on its behalf too
+		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)
+	}
 	plan, err := h.spawner.Plan(n)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 	if err := h.withinLimits(); err != nil {
 		return nil, err
 	}
-	plan.Record.Policy, plan.Record.Agent = n.Policy, actor.Of(ctx).Agent
+	plan.Record.Policy, plan.Record.Agent = n.Policy, agent
 	k, err := h.host.KeeperFor(plan.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).

@@ -1,0 +1,537 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// house is a gateway with a database, rules in a file, and what it told.
+type house struct {
+	*Gateway
+	store *store.Store
+	book  *rulebook.Book
+	said  *said
+}
+
+type said struct {
+	mu     sync.Mutex
+	events []string
+	audit  []Record
+	fails  error // of the audit trail
+	news   chan string
+}
+
+func (s *said) PublishApproval(kind string, a *api.Approval) {
+	s.mu.Lock()
+	s.events = append(s.events, kind+" "+a.ID)
+	s.mu.Unlock()
+	s.news <- kind + " " + a.ID
+}
+
+func (s *said) Decided(_ context.Context, r Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails != nil {
+		return s.fails
+	}
+	s.audit = append(s.audit, r)
+	return nil
+}
+
+func open(t *testing.T, dir string) house {
+	t.Helper()
+	st, err := store.Open(filepath.Join(dir, "longterm.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	h := house{store: st, said: &said{news: make(chan string, 1000)}}
+	h.book = rulebook.Open(rulebook.Options{File: filepath.Join(dir, "policy.toml")})
+	h.Gateway, err = Open(t.Context(), Config{
+		Rules: h.book, Author: h.book, Store: st, Audit: h.said, Bus: h.said, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+var (
+	person = actor.Actor{UID: 1000}
+	agent  = actor.Actor{UID: 1000, Agent: "bot"}
+)
+
+func line(id, text string, who actor.Actor) Ask {
+	return Ask{ID: id, Kind: Line, Actor: who, Session: "s", Name: "work", Line: text, Shell: "bash", Cwd: "/home/u/p", Home: "/home/u"}
+}
+
+func codeOf(err error) api.Code {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Code
+}
+
+// waiting begins an asking that a person has to answer.
+func waiting(t *testing.T, g house, a Ask) *Pending {
+	t.Helper()
+	answer, p, err := g.Begin(t.Context(), a)
+	if err != nil || p == nil {
+		t.Fatalf("%q waits for nobody: %+v %v", a.Line, answer, err)
+	}
+	return p
+}
+
+// FEATURES: R60 R61 R62 R64
+func TestWhoIsAskedWhat(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, row := range []struct {
+		line   string
+		who    actor.Actor
+		policy string
+		kept   string
+		yes    bool
+		want   policy.Verdict
+	}{
+		{"ls -l", person, "", "", false, policy.Allow},
+		{"ls -l", agent, "", "", false, policy.Allow},
+		{"rm -rf /", person, "", "", false, policy.Deny},
+		{"rm -rf /", person, "", "", true, policy.Deny},
+		{"rm -rf /", agent, "off", "", true, policy.Deny},
+		{"rm -rf /", person, "off", "off", true, policy.Deny},
+		{"rm -r $X", person, "", "", false, policy.Allow}, // he typed it
+		{"rm -r $X", agent, "", "", false, policy.Ask},
+		{"rm -r $X", agent, "", "", true, policy.Allow},
+		{"rm -r $X", person, "hard", "", false, policy.Ask},
+		{"rm -r $X", agent, "off", "", false, policy.Ask}, // it can only be stricter
+		{"touch f", person, "readonly", "", false, policy.Ask},
+		{"touch f", person, "", "readonly", false, policy.Ask},
+		{"touch f", person, "hard", "readonly", false, policy.Ask},
+		{"touch f", person, "off", "readonly", false, policy.Ask},
+		{"if then (", agent, "", "", false, policy.Ask}, // what cannot be read
+		{"echo 'rm -rf / is bad'", agent, "", "", false, policy.Allow},
+	} {
+		a := line("1", row.line, row.who)
+		a.Policy, a.Kept, a.Yes = row.policy, row.kept, row.yes
+		if j := g.Judge(a); j.Verdict != row.want {
+			t.Errorf("%q by %s, --policy %q, kept %q, yes %v: %s (%s), not %s", row.line, row.who, row.policy, row.kept, row.yes, j.Verdict, j.Rule, row.want)
+		}
+	}
+}
+
+func TestKindsWithoutAnEngine(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, row := range []struct {
+		kind Kind
+		who  actor.Actor
+		want policy.Verdict
+	}{
+		{Reveal, person, policy.Allow}, {Reveal, agent, policy.Ask}, {Write, person, policy.Allow}, {Write, agent, policy.Ask},
+		{Network, person, policy.Ask}, {Network, agent, policy.Ask}, {Execution, person, policy.Deny}, {Command, person, policy.Deny},
+	} {
+		if j := g.Judge(Ask{Kind: row.kind, Actor: row.who, Path: "x"}); j.Verdict != row.want {
+			t.Errorf("%s by %s: %s, not %s", row.kind, row.who, j.Verdict, row.want)
+		}
+	}
+}
+
+// FEATURES: R60
+func TestNobodyGetsPastHard(t *testing.T) {
+	g := open(t, t.TempDir())
+	g.book.SetDefaults(policy.Off, policy.Off)
+	a := line("1", "rm -rf /", person)
+	a.Yes = true
+	if j := g.Judge(a); j.Verdict != policy.Deny || j.Rule != "hard:remove" {
+		t.Errorf("%+v", j)
+	}
+	if j := g.Judge(line("1", "rm -r $X", agent)); j.Verdict != policy.Allow {
+		t.Errorf("off asks: %+v", j)
+	}
+}
+
+// FEATURES: R63
+func TestAnswers(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	ctx := t.Context()
+	a := line("job-1", "touch f && echo x", agent)
+	a.Policy = "readonly"
+	p := waiting(t, g, a)
+	v := p.Approval()
+	if v.ID != "A1" || v.State != "pending" || v.Rule != "touch" || v.Risk != "low" || len(v.Prefixes) != 1 || v.Prefixes[0] != "touch" || v.Actor != agent {
+		t.Fatalf("%+v", v)
+	}
+	if r, err := g.store.ApprovalOf(ctx, "job-1"); err != nil || r.N != 1 || r.State != store.ApprovalPending {
+		t.Fatalf("it is told of before it is recorded: %+v %v", r, err)
+	}
+	if got := g.Waiting("s"); len(got) != 1 || got[0] != "A1" {
+		t.Errorf("%v", got)
+	}
+
+	if _, err := g.Answer(ctx, "A1", agent, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeDenied {
+		t.Errorf("an agent answers: %v", err)
+	}
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "maybe"}); codeOf(err) != api.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "once", Rule: "touch"}); codeOf(err) != api.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "always", Rule: "deny touch"}); codeOf(err) != api.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	if _, err := g.Answer(ctx, "a1", person, api.ApprovalAnswer{Answer: "once", Feedback: "fine"}); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := p.Wait(ctx)
+	if err != nil || answer.Verdict != policy.Allow || answer.Approval != "A1" || answer.Scope != "once" || answer.Feedback != "fine" {
+		t.Fatalf("%+v %v", answer, err)
+	}
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "reject"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "once, by uid 1000") {
+		t.Errorf("answered twice: %v", err)
+	}
+	// The same asking is decided; another of the same words is not.
+	if answer, p, err := g.Begin(ctx, a); err != nil || p != nil || answer.Approval != "A1" {
+		t.Errorf("%+v %v %v", answer, p, err)
+	}
+	a.ID = "job-2"
+	p = waiting(t, g, a)
+	if _, err := g.Answer(ctx, "A2", person, api.ApprovalAnswer{Answer: "reject", Feedback: "use\x1b[2J mktemp"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Wait(ctx)
+	if codeOf(err) != api.CodeRejected || !strings.Contains(err.Error(), "mktemp") || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := g.Begin(ctx, a); codeOf(err) != api.CodeRejected {
+		t.Errorf("rejected, and asked again with the same id: %v", err)
+	}
+
+	// For the session: the words it begins with, in this session, by this rule.
+	a.ID = "job-3"
+	p = waiting(t, g, a)
+	if _, err := g.Answer(ctx, "A3", person, api.ApprovalAnswer{Answer: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	b := line("job-4", "touch g; touch h", agent)
+	b.Policy = "readonly"
+	if answer, p, err := g.Begin(ctx, b); err != nil || p != nil || answer.Approval != "A3" || answer.Scope != "session" {
+		t.Errorf("%+v %v %v", answer, p, err)
+	}
+	b.ID, b.Line = "job-5", "touch g; mkdir h"
+	waiting(t, g, b).giveUp()
+	b.ID, b.Line, b.Session = "job-6", "touch g", "other"
+	waiting(t, g, b).giveUp()
+	list := g.Grants()
+	if len(list) != 1 || list[0].Prefix != "touch" || list[0].Approval != "A3" {
+		t.Fatalf("%+v", list)
+	}
+	if err := g.Revoke(ctx, agent, list[0].ID); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+	if err := g.Revoke(ctx, person, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Revoke(ctx, person, list[0].ID); codeOf(err) != api.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	b.ID, b.Session = "job-7", "s"
+	p = waiting(t, g, b)
+
+	// Always: by a rule in the file.
+	if v, err := g.Answer(ctx, p.ID(), person, api.ApprovalAnswer{Answer: "always"}); err != nil || v.Written != "touch" {
+		t.Fatalf("%+v %v", v, err)
+	}
+	b.ID, b.Session, b.Line = "job-8", "other", "touch elsewhere"
+	if answer, p, err := g.Begin(ctx, b); err != nil || p != nil || answer.Approval != "" {
+		t.Errorf("the rule does not count: %+v %v %v", answer, p, err)
+	}
+	all, err := g.List(ctx, Query{All: true})
+	if err != nil || len(all) != 6 || all[0].ID != "A1" || all[3].State != store.ApprovalGone {
+		t.Errorf("%d: %+v %v", len(all), all, err)
+	}
+}
+
+// FEATURES: R63 R107
+func TestApprovalsOutliveTheDaemon(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	a := line("job-1", "rm -r $X", agent)
+	p := waiting(t, g, a)
+	other := line("job-2", "rm -r $X", agent)
+	waiting(t, g, other)
+	if v := p.Approval(); v.Count != 2 || v.Rule != "" {
+		t.Errorf("%+v", v)
+	}
+	g.Leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	_ = g.store.Close()
+
+	g = open(t, dir)
+	if list, err := g.List(t.Context(), Query{}); err != nil || len(list) != 1 || list[0].Count != 2 || list[0].ID != "A1" {
+		t.Fatalf("%+v %v", list, err)
+	}
+	p = waiting(t, g, a)
+	if p.ID() != "A1" {
+		t.Errorf("asked again it is %s", p.ID())
+	}
+	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := p.Wait(t.Context()); err != nil || answer.Verdict != policy.Allow {
+		t.Errorf("%+v %v", answer, err)
+	}
+	_ = g.store.Close()
+
+	g = open(t, dir)
+	for _, id := range []string{"job-1", "job-2"} { // whoever did not come in time finds the answer
+		if answer, p, err := g.Begin(t.Context(), line(id, "rm -r $X", agent)); err != nil || p != nil || answer.Approval != "A1" {
+			t.Errorf("%s: %+v %v %v", id, answer, p, err)
+		}
+	}
+	if p := waiting(t, g, line("job-3", "rm -r $X", agent)); p.ID() != "A2" {
+		t.Errorf("a number is given twice, or an answer: %s", p.ID())
+	}
+	g.dropUnheld()
+	if list, _ := g.List(t.Context(), Query{}); len(list) != 1 {
+		t.Errorf("one that is held went: %+v", list)
+	}
+}
+
+// What nobody waits for is gone, and told of as that.
+func TestGone(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := line("job-1", "rm -r $X", agent)
+	p := waiting(t, g, a)
+	second := waiting(t, g, line("job-2", "rm -r $X", agent))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if v, err := g.Get(t.Context(), "A1"); err != nil || v.State != "pending" || v.Count != 1 {
+		t.Errorf("another still waits: %+v %v", v, err)
+	}
+	if _, err := second.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if v, err := g.Get(t.Context(), "A1"); err != nil || v.State != store.ApprovalGone || v.Ended == nil {
+		t.Errorf("%+v %v", v, err)
+	}
+	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("%v", err)
+	}
+	if want := []string{"approval A1", "approval-gone A1"}; fmt.Sprint(g.said.events) != fmt.Sprint(want) {
+		t.Errorf("%v", g.said.events)
+	}
+}
+
+// FEATURES: R63
+func TestHundredAskings(t *testing.T) {
+	g := open(t, t.TempDir())
+	var done sync.WaitGroup
+	allowed := make(chan string, 200)
+	for i := range 100 {
+		for _, program := range []string{"touch", "mkdir"} {
+			a := line(fmt.Sprint(program, i), fmt.Sprintf("%s f%d", program, i), agent)
+			a.Policy = "readonly"
+			p := waiting(t, g, a)
+			done.Go(func() {
+				if _, err := p.Wait(t.Context()); err == nil {
+					allowed <- program
+				} else if codeOf(err) != api.CodeRejected {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	out, err := g.AnswerAll(t.Context(), person, api.ApprovalsAnswer{Group: "not reading touch", ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}})
+	if err != nil || len(out.Answered) != 100 || len(out.Failed) != 0 {
+		t.Fatalf("%d answered, %+v, %v", len(out.Answered), out.Failed, err)
+	}
+	// One answer for the session answers all that it allows.
+	list, _ := g.List(t.Context(), Query{})
+	if _, err := g.Answer(t.Context(), list[0].ID, person, api.ApprovalAnswer{Answer: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := g.List(t.Context(), Query{}); len(list) != 0 {
+		t.Errorf("%d are asked for that were allowed", len(list))
+	}
+	done.Wait()
+	if len(allowed) != 200 {
+		t.Errorf("%d of 200 were allowed", len(allowed))
+	}
+	if _, err := g.AnswerAll(t.Context(), person, api.ApprovalsAnswer{Group: "x", All: true}); codeOf(err) != api.CodeInvalid {
+		t.Error(err)
+	}
+	if _, err := g.AnswerAll(t.Context(), person, api.ApprovalsAnswer{IDs: []string{"A1"}, ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}); codeOf(err) != api.CodeAnswered {
+		t.Error(err)
+	}
+}
+
+// What a session's scope is: never more than it says.
+func TestScope(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, row := range []struct{ line, policy, want string }{
+		{"git push origin main", "listed", "git push"},
+		{"git -c alias.x=!sh push", "listed", ""},
+		{"python3 -c 'print(1)'", "readonly", ""},
+		{"sudo touch x", "readonly", ""},
+		{"bash build.sh", "readonly", ""},
+		{"make test", "readonly", "make test"},
+		{"rm -r $X", "hard", ""},
+		{"$cmd x", "hard", ""},
+		{"npm install left-pad", "readonly", "npm install"},
+	} {
+		a := line("1", row.line, agent)
+		a.Policy = row.policy
+		j := g.Judge(a)
+		if j.Verdict != policy.Ask {
+			t.Errorf("%q: %s", row.line, j.Verdict)
+			continue
+		}
+		for _, s := range scopeOf(&a, &j) {
+			if got := strings.Join(s.prefix, " "); s.exact == "" && (row.want == "" || got != row.want) || s.exact != "" && s.exact != row.line {
+				t.Errorf("%q for the session allows %q, exactly %q; want %q", row.line, got, s.exact, row.want)
+			}
+		}
+	}
+}
+
+// FEATURES: R107
+func TestExecutionsOfALine(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := line("job-1", "touch f; echo x", agent)
+	a.Policy = "readonly"
+	p := waiting(t, g, a)
+	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(id string, argv ...string) Ask {
+		return Ask{ID: id, Kind: Execution, Actor: actor.Actor{UID: 1000}, Session: "s", Path: "/usr/bin/" + argv[0], Argv: argv, Cwd: "/home/u/p", Home: "/home/u", Depth: 1}
+	}
+	if answer, p, err := g.Begin(t.Context(), exec("e1", "touch", "f")); err != nil || p != nil || answer.Approval != "A1" {
+		t.Errorf("what was allowed is asked about again: %+v %v %v", answer, p, err)
+	}
+	if _, p, err := g.Begin(t.Context(), exec("e2", "touch", "other")); err != nil || p == nil {
+		t.Errorf("what was not is not: %v", err)
+	}
+	if _, _, err := g.Begin(t.Context(), exec("e3", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+	// The next line is another matter, and so is its --yes.
+	b := line("job-2", "ls", person)
+	b.Yes, b.Policy = true, "readonly"
+	if _, p, err := g.Begin(t.Context(), b); err != nil || p != nil {
+		t.Fatal(err)
+	}
+	if _, p, err := g.Begin(t.Context(), exec("e4", "mkdir", "f")); err != nil || p != nil {
+		t.Errorf("--yes of the line is not that of what it executes: %v", err)
+	}
+	if _, _, err := g.Begin(t.Context(), exec("e5", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+}
+
+// What the audit trail cannot keep is not done.
+func TestAuditFails(t *testing.T) {
+	g := open(t, t.TempDir())
+	g.said.fails = errors.New("no space left")
+	for name, a := range map[string]Ask{"allowed": line("1", "ls", person), "asked": line("2", "rm -r $X", agent)} {
+		if _, p, err := g.Begin(t.Context(), a); codeOf(err) != api.CodeStorage || p != nil {
+			t.Errorf("%s: %v %v", name, p, err)
+		}
+	}
+	if _, _, err := g.Begin(t.Context(), line("3", "rm -rf /", person)); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+	if list, _ := g.List(t.Context(), Query{}); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	g.said.fails = nil
+	waiting(t, g, line("4", "rm -r $X", agent))
+	g.said.fails = errors.New("no space left")
+	list, _ := g.List(t.Context(), Query{})
+	if _, err := g.Answer(t.Context(), list[0].ID, person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeStorage {
+		t.Errorf("%v", err)
+	}
+	g.said.fails = nil
+	if _, err := g.Answer(t.Context(), list[0].ID, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Errorf("it cannot be answered any more: %v", err)
+	}
+	var verdicts []string
+	for _, r := range g.said.audit {
+		verdicts = append(verdicts, fmt.Sprintf("%s %v", r.Verdict, r.Answer))
+	}
+	if got := strings.Join(verdicts, ", "); got != "ask false, allow true" {
+		t.Errorf("audit: %s", got)
+	}
+}
+
+// A full disk: what cannot be recorded is not asked for.
+func TestStoreFails(t *testing.T) {
+	g := open(t, t.TempDir())
+	_ = g.store.Close()
+	if _, p, err := g.Begin(t.Context(), line("1", "rm -r $X", agent)); codeOf(err) != api.CodeStorage || p != nil {
+		t.Errorf("%v", err)
+	}
+	if len(g.queue.open) != 0 || len(g.queue.askings) != 0 {
+		t.Error("something waits that is on no record")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for in, want := range map[string]int64{"A7": 7, "a7": 7, "7": 7, "A": 0, "": 0, "A-1": 0, "A0": 0, "AA99999999999999999999": 0, "x": 0} {
+		if n, err := numberOf(in); n != want || (err == nil) != (want > 0) {
+			t.Errorf("%q is %d, %v", in, n, err)
+		}
+	}
+	for in, want := range map[string]string{"/bin/bash": "bash", "-zsh": "zsh", "dash": "sh", "ksh93": "mksh", "pwsh": "powershell", "python3": ""} {
+		if got := ShellName(in); got != want {
+			t.Errorf("%q is %q", in, got)
+		}
+	}
+	g := open(t, t.TempDir())
+	if err := g.Check("readonly"); err != nil {
+		t.Error(err)
+	}
+	if err := g.Check("nosuch"); codeOf(err) != api.CodeInvalid {
+		t.Error(err)
+	}
+	for _, r := range config.Rows() { // presets of the configuration are those of the rules
+		if r.Key == "policy.default" || r.Key == "policy.agents" {
+			for _, p := range r.Values {
+				if err := g.Check(p); err != nil {
+					t.Error(err)
+				}
+			}
+			if len(r.Values) != len(rulebook.Presets()) {
+				t.Errorf("%s has %v, rules have %v", r.Key, r.Values, rulebook.Presets())
+			}
+		}
+	}
+}

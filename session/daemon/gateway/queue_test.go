@@ -1,0 +1,169 @@
+package gateway
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func asked(q *queue, id, digest string) *entry {
+	e, isNew, _ := q.ask(id, digest, Ask{ID: id})
+	if isNew {
+		e.view = api.Approval{ID: idOf(e.n), Session: "s", Count: len(e.askings)}
+	}
+	return e
+}
+
+// consistent checks what holds between the maps of a queue at any time.
+func consistent(t *testing.T, q *queue) {
+	t.Helper()
+	for digest, e := range q.digests {
+		if q.open[e.n] != e || e.digest != digest || e.claimed {
+			t.Fatalf("digest %s is of %d, claimed %v", digest, e.n, e.claimed)
+		}
+	}
+	for id, e := range q.askings {
+		if _, ok := e.askings[id]; !ok || q.open[e.n] != e {
+			t.Fatalf("asking %s is of %d, which does not know it", id, e.n)
+		}
+	}
+	for n, e := range q.open {
+		if n != e.n || n > q.last || len(e.askings) != e.view.Count {
+			t.Fatalf("%d: %d askings, count %d", n, len(e.askings), e.view.Count)
+		}
+	}
+}
+
+// FEATURES: R63
+func TestQueue(t *testing.T) {
+	q := newQueue(4)
+	a := asked(q, "1", "x")
+	if b := asked(q, "2", "x"); a != b || a.n != 5 || a.view.Count != 2 {
+		t.Fatalf("the same is asked for: %d and %d, %d times", a.n, b.n, b.view.Count)
+	}
+	if c := asked(q, "3", "y"); c.n != 6 {
+		t.Fatalf("another thing is %d", c.n)
+	}
+	if again, isNew, changed := q.ask("1", "other", Ask{}); again != a || isNew || changed || a.askings["1"] != 2 {
+		t.Fatal("the same asking is another one")
+	}
+	consistent(t, q)
+
+	if left := q.letGo("1"); left != 1 {
+		t.Errorf("%d hold it", left)
+	}
+	if gone, less := q.drop("1"); gone != nil || less != nil {
+		t.Error("one that is held was dropped")
+	}
+	q.letGo("1")
+	if gone, less := q.drop("1"); gone != nil || less != a || a.view.Count != 1 {
+		t.Error("the other one still asks")
+	}
+	q.letGo("2")
+	if got := q.unheld(); !slices.Equal(got, []string{"2"}) {
+		t.Errorf("unheld: %v", got)
+	}
+	if gone, _ := q.drop("2"); gone != a || q.open[5] != nil {
+		t.Error("it is not gone with the last who asked")
+	}
+	consistent(t, q)
+
+	c, err := q.claim(6)
+	if err != nil || c.n != 6 {
+		t.Fatal(err)
+	}
+	if _, err := q.claim(6); !errors.Is(err, errClaimed) {
+		t.Errorf("answered twice: %v", err)
+	}
+	if _, err := q.claim(5); !errors.Is(err, errNotOpen) {
+		t.Errorf("answered when it is gone: %v", err)
+	}
+	d := asked(q, "4", "y")
+	if d == c {
+		t.Error("who asks while it is being answered gets the answer to what was asked before")
+	}
+	if len(q.pending()) != 1 || !slices.Equal(q.of("s"), []string{"A6", "A7"}) {
+		t.Errorf("pending %d, of the session %v", len(q.pending()), q.of("s"))
+	}
+	q.unclaim(c)
+	if q.digests["y"] != d {
+		t.Error("the newer one is not that which others join")
+	}
+	consistent(t, q)
+	if c, err = q.claim(6); err != nil {
+		t.Fatal(err)
+	}
+	q.close(c, nil)
+	select {
+	case <-c.done:
+	default:
+		t.Error("nobody is told")
+	}
+	consistent(t, q)
+	if q.letGo("3") != 0 {
+		t.Error("an asking outlived its approval")
+	}
+	if gone, less := q.drop("3"); gone != nil || less != nil {
+		t.Error("dropped after its end")
+	}
+}
+
+func TestQueueOfTheDaemonBefore(t *testing.T) {
+	q := newQueue(0)
+	q.load(&entry{n: 9, digest: "x", view: api.Approval{ID: "A9"}}, []string{"1", "2"})
+	consistent(t, q)
+	if e, isNew, changed := q.ask("2", "x", Ask{}); e.n != 9 || isNew || changed {
+		t.Error("asked again, it is another one")
+	}
+	if !reflect.DeepEqual(q.unheld(), []string{"1"}) {
+		t.Errorf("%v", q.unheld())
+	}
+	if e := asked(q, "3", "y"); e.n != 10 {
+		t.Errorf("a number is given twice: %d", e.n)
+	}
+}
+
+// Whatever is done in whatever order, the maps agree, and every number is given once.
+func FuzzQueue(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3, 10, 11, 20, 21, 30, 40, 50, 60})
+	f.Add([]byte{0, 0, 16, 16, 32, 48, 0, 64, 80})
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		q := newQueue(0)
+		ids := []string{"a", "b", "c", "d"}
+		var claimed []*entry
+		given := map[int64]bool{}
+		for _, op := range ops {
+			id, digest := ids[op&3], ids[op>>2&3]
+			switch op >> 4 % 6 {
+			case 0:
+				e, isNew, _ := q.ask(id, digest, Ask{})
+				if isNew && given[e.n] {
+					t.Fatalf("%d is given twice", e.n)
+				}
+				given[e.n] = true
+			case 1:
+				q.letGo(id)
+			case 2:
+				q.drop(id)
+			case 3:
+				if e, err := q.claim(int64(op & 15)); err == nil {
+					claimed = append(claimed, e)
+				}
+			case 4:
+				if n := len(claimed); n > 0 {
+					q.unclaim(claimed[n-1])
+					claimed = claimed[:n-1]
+				}
+			case 5:
+				if n := len(claimed); n > 0 {
+					q.close(claimed[n-1], nil)
+					claimed = claimed[:n-1]
+				}
+			}
+			consistent(t, q)
+		}
+	})
+}
