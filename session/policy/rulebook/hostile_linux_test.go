@@ -1,0 +1,45 @@
+package rulebook
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// A file that cannot be read may say anything.
+func TestUnreadable(t *testing.T) {
+	l := newLibrary(t, "")
+	dir := l.project("p", "")
+	s := Subject{Agent: "x", Cwd: dir}
+	l.want(s, "make", "allow")
+	l.project("p", "# changed")
+	for _, path := range []string{place, ".longterm"} {
+		path = filepath.Join(dir, path)
+		if err := os.Chmod(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		if os.Getuid() == 0 { // who reads everything: this thread is nobody for the file system
+			runtime.LockOSThread()
+			if err := syscall.Setfsuid(65534); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.open(Options{})
+		j := l.judge(s, "make")
+		_, src := l.For(s)
+		if os.Getuid() == 0 {
+			if err := syscall.Setfsuid(0); err != nil {
+				t.Fatal(err)
+			}
+			runtime.UnlockOSThread()
+		}
+		if err := os.Chmod(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if j.Verdict.String() != "ask" || len(src.Warnings()) != 1 {
+			t.Errorf("%s: %v, %+v", path, j.Verdict, src.Files)
+		}
+	}
+}
