@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -116,11 +117,19 @@ func (w *walk) protected(full string) danger {
 			return fatal
 		}
 	}
-	if ours(full, w.home) {
+	if ours(full, w.home) || w.engine.owns(full) {
 		return fatal
 	}
 	return harmless
 }
+
+// owns reports whether a path is one of longterm's own, or below one.
+func (e *Engine) owns(full string) bool {
+	return slices.ContainsFunc(e.own, func(p string) bool { return full == p || strings.HasPrefix(full, p+"/") })
+}
+
+// projectRules is the end of the name of a project's file of rules.
+const projectRules = "/.longterm/policy.toml"
 
 // ours reports whether a path holds longterm's own sessions and settings.
 func ours(full, home string) bool {
@@ -232,7 +241,8 @@ func (w *walk) overwritten(p string) danger {
 	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
 		return perhaps
 	}
-	if ok && strings.HasPrefix(full, w.home+"/.config/longterm") {
+	if ok && (strings.HasPrefix(full, w.home+"/.config/longterm") || w.engine.owns(full)) ||
+		strings.HasSuffix("/"+full, projectRules) {
 		return perhaps
 	}
 	return harmless

@@ -46,6 +46,7 @@ type Options struct {
 	Allow  []string // command prefixes such as "git log"
 	Deny   []string // command prefixes such as "curl" or "git push --force"
 	Rules  []Rule   // rules with reasons and examples
+	Own    []string // absolute paths of longterm's own files and directories, where they are not the usual ones
 }
 
 // Line is a command line and what is known of the shell that will run it.
@@ -84,12 +85,13 @@ const MaxCommands = 1000
 type Engine struct {
 	preset Preset
 	rules  []Rule
+	own    []string
 	denies bool // a rule denies or asks: what is unknown may be what it names
 }
 
 // New makes an engine. The error names the rule and the example that does not hold.
 func New(o Options) (*Engine, error) {
-	e := &Engine{preset: o.Preset}
+	e := &Engine{preset: o.Preset, own: o.Own}
 	switch o.Preset {
 	case "":
 		e.preset = Hard

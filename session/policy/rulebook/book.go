@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -300,6 +301,17 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	made := c.compile()
 	b.engines[key] = made
 	return made.engine, made.sources
+}
+
+// own are files that say what is allowed: who may write them may allow himself anything.
+func (b *Book) own() (all []string) {
+	if b.o.File != "" {
+		all = append(all, b.o.File, filepath.Join(filepath.Dir(b.o.File), "config.toml"))
+	}
+	if b.o.Trust != "" {
+		all = append(all, filepath.Dir(b.o.Trust)) // all that is kept
+	}
+	return all
 }
 
 // projectsAt are what is known of projects' files. The person's own is none of them.

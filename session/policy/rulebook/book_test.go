@@ -36,7 +36,7 @@ func newLibrary(t *testing.T, person string) *library {
 // open is a process's start.
 func (l *library) open(o Options) {
 	o.File, o.Kept, o.Keep = filepath.Join(l.dir, "policy.toml"), filepath.Join(l.dir, "kept.toml"), true
-	o.Trust, o.Home, o.now = filepath.Join(l.dir, "trusted"), l.home, func() time.Time { return l.at }
+	o.Trust, o.Home, o.now = filepath.Join(l.dir, "state", "trusted"), l.home, func() time.Time { return l.at }
 	l.Book = Open(o)
 }
 
@@ -71,7 +71,7 @@ func (l *library) trust(dir string) {
 	l.t.Helper()
 	c, err := ReadCandidate(dir)
 	if err == nil {
-		err = Trust(filepath.Join(l.dir, "trusted"), c, "a test", l.at)
+		err = Trust(filepath.Join(l.dir, "state", "trusted"), c, "a test", l.at)
 	}
 	if err != nil {
 		l.t.Fatal(err)
@@ -405,6 +405,24 @@ func TestAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.want(agent, "wget x", "deny")
+}
+
+// What says what is allowed is not changed unasked by those it is about.
+func TestOwnFiles(t *testing.T) {
+	l := newLibrary(t, "")
+	dir := l.project("p", "")
+	state := filepath.Dir(l.o.Trust)
+	s := Subject{Agent: "x", Cwd: dir}
+	for _, line := range []string{
+		"echo > " + l.o.File, "cp x " + filepath.Join(l.dir, "config.toml"), "rm " + l.o.File, "tee " + l.o.Trust + "/x.json", "rm .longterm/policy.toml",
+		"echo 'allow = [\"npm\"]' >> .longterm/policy.toml", "sed -i s/deny/ask/ " + dir + "/.longterm/policy.toml", "mv x " + dir + "/.longterm/policy.toml",
+	} {
+		l.want(s, line, "ask")
+		l.want(Subject{Cwd: dir}, line, "allow") // a person does as he likes
+	}
+	l.want(s, "rm -rf "+state, "deny")
+	l.want(s, "cat "+l.o.File, "allow")
+	l.want(s, "echo > policy.toml", "allow")
 }
 
 func TestEnginesAreKept(t *testing.T) {
