@@ -57,7 +57,7 @@ func (h *inputWait) View() inputwait.View {
 	s := h.s
 	st := s.Status()
 	v := inputwait.View{
-		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: st.PID,
+		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: s.Leader(),
 		Offset: s.off, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
 		Followed: s.lines.followed(), Phase: st.Shell.Phase,
 	}
@@ -80,7 +80,7 @@ func (h *inputWait) Probe() (p inputwait.Probe) {
 		}
 		t, err := evidence.TargetOf(fd)
 		if err == nil {
-			t.Leader = s.Status().PID
+			t.Leader = s.leader.look(&t, s.Status().PID)
 			p.Result = h.prober.Probe(t)
 		}
 		p.Pending = sys.OutputPending(fd)

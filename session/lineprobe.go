@@ -28,7 +28,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 		if err != nil {
 			return err
 		}
-		t.Leader = s.Status().PID
+		t.Leader = s.leader.look(&t, s.Status().PID)
 		r = h.prober.Probe(t)
 		p.Canonical = m.Canonical
 		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
@@ -42,7 +42,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	p.Known = r.Source > evidence.NoSource
 	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle
 	p.Program, p.Argv = r.Program, argvOf(r.PID)
-	p.Shell, p.Pastes = r.PID == s.Status().PID, s.engine.Modes().BracketedPaste
+	p.Shell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
 	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
 		p.Replaced = h.argv != "" && h.argv != joinArgv(p.Argv) || kind != shell.Unknown && kind != h.shell.kind
@@ -57,7 +57,8 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 func (h *lineHost) rememberShell() {
 	s := h.s
 	if h.argv == "" && s.Status().PID > 0 {
-		h.argv = joinArgv(argvOf(s.Status().PID))
+		s.findLeader()
+		h.argv = joinArgv(argvOf(s.Leader()))
 	}
 }
 

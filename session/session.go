@@ -105,8 +105,9 @@ type Session struct {
 	exitAt      uint64
 	closed      bool // no more output can come
 	released    bool
-	quiet       bool       // changes are not announced: they are old
-	replaying   time.Time  // when what is being replayed happened
+	quiet       bool      // changes are not announced: they are old
+	replaying   time.Time // when what is being replayed happened
+	leader      leader
 	inputwait   *inputWait // whether the program waits for input
 	waits       *waits
 	typing      *typist      // what is typed

@@ -130,7 +130,7 @@ const killedTime = 15 * time.Second
 // atPrompt says that the session's shell waits for a line.
 func (e *Handle) atPrompt() bool {
 	st := e.Session.Status()
-	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == st.PID
+	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == e.Session.Leader()
 }
 
 // sendAll sends a step's signal, and returns who got it, where that is everybody.

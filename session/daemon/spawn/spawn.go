@@ -99,6 +99,11 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
 			WithHint("run `longterm daemon upgrade`; sessions go on")
 	}
+	if p.box != nil && p.shim && !spawned.Shim {
+		Unspawn(k, p.Record.ID)
+		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and starts nothing in a sandbox").
+			WithHint("run `longterm daemon upgrade`; sessions go on")
+	}
 	if spawned.Base != p.Base {
 		Unspawn(k, p.Record.ID)
 		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
