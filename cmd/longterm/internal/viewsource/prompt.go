@@ -166,7 +166,7 @@ func (v *promptLine) slash(name, args string) {
 	case "sessions":
 		v.sessions(args)
 	case "mcp":
-		v.p.Show("agents cannot reach longterm by MCP yet; the HTTP API and the command line are there")
+		v.p.Show("agents reach longterm by MCP: have them start `longterm mcp`; `longterm mcp --help` tells how")
 	case "reload":
 		v.reload()
 	case "theme":
