@@ -53,7 +53,8 @@ type rank int
 
 const (
 	rankLast    rank = iota // the very end
-	rankFailure             // the first failure, and what stands around it
+	rankFirst               // the first failure
+	rankFailure             // what stands around it
 	rankError
 	rankWarning
 	rankAround // of a later error
@@ -114,7 +115,7 @@ func (d *Digest) end() {
 	case diagnostics.Error:
 		l.rank, d.after = rankError, afterLater
 		if !d.failed {
-			d.failed, d.after, l.rank = true, afterFirst, rankFailure
+			d.failed, d.after, l.rank = true, afterFirst, rankFirst
 			d.around()
 		}
 	case diagnostics.Warning:
@@ -133,8 +134,8 @@ func (d *Digest) end() {
 // firstAround says that what comes belongs to the first failure: no other one has come.
 func (d *Digest) firstAround() bool {
 	for i := len(d.problems) - 1; i >= 0; i-- {
-		if r := d.problems[i].rank; r == rankError || r == rankFailure {
-			return r == rankFailure
+		if r := d.problems[i].rank; r == rankError || r == rankFirst || r == rankFailure {
+			return r != rankError
 		}
 	}
 	return false
@@ -229,6 +230,7 @@ func (d *Digest) choose() []line {
 	last := slices.Clone(d.tail[max(0, len(d.tail)-lastLines):])
 	slices.Reverse(last)
 	take(last, room*3/10)
+	take(ranked(d.problems, rankFirst), room*6/10) // before the lines above it, which may leave no room
 	take(ranked(d.problems, rankFailure), room*6/10)
 	take(ranked(d.problems, rankError), room*75/100)
 	take(ranked(d.problems, rankWarning), room*80/100)

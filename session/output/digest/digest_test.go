@@ -127,3 +127,20 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+// The first failure is kept where the budget has no room for the lines above it.
+func TestFirstFailureInLittleRoom(t *testing.T) {
+	for _, max := range []int{250, 300, 400} {
+		d := &Digest{Max: max}
+		for i := range 2001 {
+			text := "a line of output"
+			if i == 1000 {
+				text = "main.go:7:2: error: undefined: x"
+			}
+			d.Add([]byte(text), uint64(i*20), uint64(i*20+20), false)
+		}
+		if s, _ := d.Finish(); !strings.Contains(s, "undefined: x") || len(s) > max {
+			t.Errorf("in %d bytes: %q", max, s)
+		}
+	}
+}
