@@ -17,9 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sandbox/proxy"
 )
 
 func main() {
+	confine.ServeNetwork = proxy.Run
 	confine.Enter()
 	os.Exit(run(os.Args[1:]))
 }

@@ -2,7 +2,6 @@ package confine
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -26,9 +25,6 @@ import (
 //	         allowed, and ends as the program ends. When it is killed, so are the others.
 //	first    pid 1 of the namespaces. It mounts, starts the program and reaps; with it everything in there ends.
 //	inside   leads a session of its own on the terminal, and becomes the program.
-
-// ServeNetwork answers connections that are made inside, from outside; it is set before Enter. It returns when l is closed.
-var ServeNetwork func(l net.Listener, config json.RawMessage)
 
 // Descriptors of the processes but the outer one, beside 0 to 3.
 const (

@@ -1,6 +1,12 @@
 package confine
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net"
+)
+
+// ServeNetwork answers connections that are made inside, from outside; it is set before Enter. It returns when l is closed.
+var ServeNetwork func(l net.Listener, config json.RawMessage)
 
 // Sandbox is what keeps a program from the rest of the system. Paths are absolute and without links; one that has
 // become a link meanwhile is an error.

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/sandbox"
+)
+
+// Run serves a sandbox as its plan says (sandbox.Serve), until the listener is closed. What cannot be understood is
+// served by refusing all.
+func Run(l net.Listener, config json.RawMessage) {
+	var s sandbox.Serve
+	if err := json.Unmarshal(config, &s); err != nil {
+		fmt.Fprintln(os.Stderr, "longterm: the sandbox's network:", err)
+	}
+	var ask Asker
+	if s.Ask != "" {
+		ask = (&daemonAsker{socket: s.Ask, session: s.Session, client: clientOf(s.Ask)}).ask
+	}
+	p, err := New(s.Hosts, ask)
+	if err != nil {
+		p, _ = New(nil, nil)
+	}
+	_ = p.Serve(l) // it ends with this process
+}
+
+// daemonAsker asks the daemon, and goes on asking while that is being replaced.
+type daemonAsker struct {
+	socket, session string
+	client          *http.Client
+}
+
+// againAfter is how long a daemon gets to come back before it is asked anew.
+const againAfter = time.Second
+
+func clientOf(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}, DisableKeepAlives: true}}
+}
+
+func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, string) {
+	body, err := json.Marshal(map[string]any{"host": host, "port": port})
+	if err != nil {
+		return false, err.Error()
+	}
+	for {
+		allowed, why, err := a.once(ctx, body)
+		if err == nil {
+			return allowed, why
+		}
+		select {
+		case <-ctx.Done():
+			return false, "nobody could be asked"
+		case <-time.After(againAfter):
+		}
+	}
+}
+
+// maxAnswer bounds what the daemon answers, in bytes.
+const maxAnswer = 64 << 10
+
+// once asks; an error means that the daemon is not there.
+func (a *daemonAsker) once(ctx context.Context, body []byte) (allowed bool, why string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://longterm/v1/sessions/"+a.session+"/network", bytes.NewReader(body))
+	if err != nil {
+		return false, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return false, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return false, "", err
+	}
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		return false, "", fmt.Errorf("the daemon is being replaced")
+	}
+	var answer struct {
+		Message string `json:"message"`
+		Detail  string `json:"detail"`
+	}
+	_ = json.Unmarshal(text, &answer)
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return true, "", nil
+	case answer.Message != "":
+		return false, answer.Message, nil
+	case answer.Detail != "":
+		return false, answer.Detail, nil
+	}
+	return false, "it was not allowed", nil
+}
