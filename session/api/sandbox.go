@@ -9,3 +9,10 @@ type Sandbox struct {
 	Holds   []string `json:"holds" doc:"what is kept from the programs"`
 	NotHeld []string `json:"not_held" doc:"what is not, at this level"`
 }
+
+// NetworkAsk asks whether a session's programs may connect to a host.
+type NetworkAsk struct {
+	ID   string `json:"id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller: asked again with the same id it is the same asking"`
+	Host string `json:"host" minLength:"1" maxLength:"253"`
+	Port int    `json:"port" minimum:"1" maximum:"65535"`
+}

@@ -90,7 +90,6 @@ type Serve struct {
 	Session string   `json:"session"`
 	Hosts   []string `json:"hosts"`
 	Ask     string   `json:"ask,omitempty"` // socket of the daemon that is asked about others
-	Token   string   `json:"token,omitempty"`
 }
 
 // Confine puts rules into a spec, at a level whose restrictions a process puts on itself.

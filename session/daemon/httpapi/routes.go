@@ -65,6 +65,8 @@ var Routes = []Route{
 		(*Server).postExec, ofLines),
 	op("POST", "/sessions/{session}/batch", "batch", "exec", "Run lines one after the other in the session's shell",
 		(*Server).postBatch, ofLines),
+	op("POST", "/sessions/{session}/network", "ask-network", "", "Ask whether programs of a session in a sandbox may connect to a host",
+		(*Server).postNetwork, append(ofSession, api.CodeDenied, api.CodeRejected, api.CodeTimeout)),
 	op("POST", "/run", "run", "run", "Run a command in a session of its own",
 		(*Server).postRun, append(ofStarting, api.CodeEnded, api.CodeTimeout)),
 	op("GET", "/jobs", "list-jobs", "jobs", "List lines and commands that were asked for",

@@ -5,6 +5,7 @@ package registry
 import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
 // boxed is the sandbox that a session was started in, as clients see it; nil inside: none.
@@ -27,4 +28,9 @@ func (h *Registry) Sandbox(e *Handle) *api.Sandbox {
 // CheckSandbox refuses a line for a session that is not in the sandbox that was asked for, or a stricter one.
 func (h *Registry) CheckSandbox(e *Handle, profile string) error {
 	return h.spawner.CheckWithin(e.rec.ID, e.Record().Name, profile)
+}
+
+// SandboxReport is the sandbox that a session was started in, with its rules; nil: none.
+func (h *Registry) SandboxReport(e *Handle) (*sandbox.Report, error) {
+	return h.spawner.SandboxOf(e.rec.ID)
 }

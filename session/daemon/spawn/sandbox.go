@@ -140,7 +140,7 @@ func (s *Spawner) confine(p *Plan) error {
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
 		p.shim = true
-		err = rules.Confine(&p.spec, b.level, sandbox.Serve{Session: p.Record.ID})
+		err = rules.Confine(&p.spec, b.level, s.serve(p))
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
 		p.path = b.have.Tool[b.level]
@@ -156,6 +156,15 @@ func (s *Spawner) confine(p *Plan) error {
 		return StorageError(err, s.Dirs.State)
 	}
 	return nil
+}
+
+// serve is what the process outside of a sandbox is told, which lets it out to listed hosts.
+func (s *Spawner) serve(p *Plan) sandbox.Serve {
+	v := sandbox.Serve{Session: p.Record.ID}
+	if p.box.profile.OnDiffer == "ask" {
+		v.Ask = s.Dirs.Socket()
+	}
+	return v
 }
 
 // again has a session that is started again be in the sandbox that it was in.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func clientOf(socket string) *http.Client {
 }
 
 func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, string) {
-	body, err := json.Marshal(map[string]any{"host": host, "port": port})
+	body, err := json.Marshal(map[string]any{"id": rand.Text(), "host": host, "port": port}) // the same asking, whoever is asked anew
 	if err != nil {
 		return false, err.Error()
 	}
