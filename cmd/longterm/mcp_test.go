@@ -437,6 +437,31 @@ func TestTamperedStates(t *testing.T) {
 	}
 }
 
+// FEATURES: R85
+func TestAgentIsToldOfProgress(t *testing.T) {
+	i := newInstance(t)
+	goOn := filepath.Join(i.dir, "go-on")
+	told := make(chan *sdk.ProgressNotificationParams, 100)
+	a := i.agent(&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told <- r.Params }})
+	var exec sync.WaitGroup
+	exec.Go(func() {
+		p := &sdk.CallToolParams{Name: "exec", Arguments: arguments{"line": `printf '\033]9;4;1;30\007'; until [ -e ` + goOn + ` ]; do sleep 0.05; done`, "yield": 45}}
+		p.SetProgressToken("p")
+		if r, err := a.CallTool(t.Context(), p); err != nil || r.IsError {
+			t.Errorf("%v %+v", err, r)
+		}
+	})
+	for {
+		if p := <-told; p.Total == 100 && p.Progress == 30 {
+			break
+		}
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exec.Wait()
+}
+
 // Thousands of calls that wait do not keep one that looks.
 func TestManyCallsAtOnce(t *testing.T) {
 	i := newInstance(t)

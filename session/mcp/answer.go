@@ -98,7 +98,7 @@ func shortTime(d time.Duration) string {
 }
 
 // states are the daemon's states of jobs as agents are told them.
-var states = map[string]string{"waiting": "running", "ended": "exited"}
+var states = map[string]string{"waiting": "running", "ended": "exited", "": "running"}
 
 // askedKinds are the kinds of input that are asked for. A full-screen program at rest and a prompt of
 // another shell ask nothing.
@@ -112,6 +112,9 @@ func answerOf(r *api.Result, session string) *answer {
 	}
 	if s, ok := states[a.State]; ok {
 		a.State = s
+	}
+	if r.State == "" {
+		a.Message = "It is about to begin"
 	}
 	if r.Needs != "" {
 		a.needs(r.Needs)

@@ -21,15 +21,16 @@ import (
 const (
 	maxWaiting = 200
 	maxLooking = 32
-	// placeTime is how long a call waits for a place before it is refused.
+	// maxQueued is how many calls wait for a place; placeTime is how long, before they are refused.
+	maxQueued = 256
 	placeTime = 5 * time.Second
 )
 
 // places bounds the calls under way.
-type places struct{ waiting, looking chan struct{} }
+type places struct{ waiting, looking, queue chan struct{} }
 
 func newPlaces() *places {
-	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking)}
+	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking), make(chan struct{}, maxQueued)}
 }
 
 // take takes a place; the returned function gives it back.
@@ -43,6 +44,13 @@ func (p *places) take(ctx context.Context, waits bool) (func(), error) {
 		return func() { <-c }, nil
 	default:
 	}
+	full := fmt.Errorf("%d calls are under way; wait for some of them, and call wait once for several jobs", cap(c))
+	select {
+	case p.queue <- struct{}{}:
+		defer func() { <-p.queue }()
+	default:
+		return nil, full
+	}
 	t := time.NewTimer(placeTime)
 	defer t.Stop()
 	select {
@@ -51,7 +59,7 @@ func (p *places) take(ctx context.Context, waits bool) (func(), error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-t.C:
-		return nil, fmt.Errorf("%d calls are under way; wait for some of them, and call wait once for several jobs", cap(c))
+		return nil, full
 	}
 }
 

@@ -121,7 +121,8 @@ func (s *Server) dir(cwd string) string {
 // follow answers by the yield time with how a job is.
 func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallToolResult, error) {
 	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
-	if err == nil && a.State != "needs_approval" {
+	if err == nil && a.going() && a.State != "needs_approval" {
+		defer s.progress(ctx, a.Session)()
 		a, err = s.jobAnswer(ctx, job, p.yield(), nil, 0)
 	}
 	if err != nil {

@@ -3,7 +3,14 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -13,7 +20,115 @@ import (
 
 // Stdio is a transport over standard input and output that answers what was asked before its input ended:
 // a script may write its requests and close the pipe.
-func Stdio() sdk.Transport { return &patient{&sdk.StdioTransport{}} }
+//
+// A line that is no message is answered as such, and the next one is read.
+func Stdio() sdk.Transport {
+	out := &lockedWriter{to: os.Stdout}
+	return &patient{&sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
+}
+
+// lockedWriter writes messages whole, each in one Write.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.WriteCloser
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+func (w *lockedWriter) Close() error { return w.to.Close() }
+
+// Bounds of a message.
+const (
+	maxMessage = 16 << 20 // bytes
+	maxDepth   = 500      // of arrays and objects within each other
+)
+
+// lines passes lines on that may be messages, and answers the others.
+type lines struct {
+	in   io.ReadCloser
+	buf  *bufio.Reader
+	out  io.Writer
+	rest []byte
+}
+
+func newLines(in io.ReadCloser, out io.Writer) *lines {
+	return &lines{in: in, buf: bufio.NewReaderSize(in, 64<<10), out: out}
+}
+
+func (l *lines) Close() error { return l.in.Close() }
+
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, long, err := l.line()
+		if err != nil && len(line) == 0 {
+			return 0, err
+		}
+		why := ""
+		switch {
+		case len(bytes.TrimSpace(line)) == 0 && !long:
+			continue
+		case long:
+			why = fmt.Sprintf("a message has %d bytes at most", maxMessage)
+		case !json.Valid(line):
+			why = "the line is no JSON; a message is one line"
+		case depth(line) > maxDepth:
+			why = fmt.Sprintf("a message has %d levels at most", maxDepth)
+		default:
+			l.rest = line
+			continue
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":%q}}`+"\n", why)
+		if _, err := io.WriteString(l.out, answer); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// line is the next line with its end, or the beginning of one that is too long, whose rest is skipped.
+func (l *lines) line() (line []byte, long bool, err error) {
+	for {
+		part, err := l.buf.ReadSlice('\n')
+		if !long {
+			line = append(line, part...)
+		}
+		if len(line) > maxMessage {
+			line, long = line[:64], true
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if err != nil && len(line) > 0 { // the last line may have no end
+				line = append(line, '\n')
+			}
+			return line, long, err
+		}
+	}
+}
+
+// depth is how deep valid JSON goes.
+func depth(text []byte) (deepest int) {
+	d, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			d++
+			deepest = max(deepest, d)
+		case c == ']' || c == '}':
+			d--
+		}
+	}
+	return deepest
+}
 
 // lastAnswers is how long calls under way may take when the input has ended.
 const lastAnswers = 15 * time.Second

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -206,10 +207,7 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 
 // arguments are those of a tool, in few words.
 func arguments(s *jsonschema.Schema) string {
-	var all []string
-	for _, name := range s.PropertyOrder {
-		all = append(all, name)
-	}
+	all := slices.Clone(s.PropertyOrder)
 	if len(all) == 0 {
 		for name := range s.Properties {
 			all = append(all, name)

@@ -53,7 +53,9 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			}
 		}
 	}
+	told := s.progress(ctx, targets[0].session)
 	s.untilFirst(ctx, targets, cond, &args)
+	told()
 	out := waited{Results: []*answer{}}
 	ended, budget := 0, max(200, args.budget()/len(targets))
 	var texts []string

@@ -1,0 +1,78 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// progressEvery is how often a client that asked for it is told of progress.
+const progressEvery = time.Second
+
+// progress tells the client of a call how a session gets on, if it wants to know (a progress token), until
+// the returned function is called.
+func (s *Server) progress(ctx context.Context, session string) (stop func()) {
+	d := doingOf(ctx)
+	if d.req == nil || d.req.Params.GetProgressToken() == nil || session == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.tellProgress(ctx, d.req, session)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (s *Server) tellProgress(ctx context.Context, req *sdk.CallToolRequest, session string) {
+	p := sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken()}
+	for begun, t := time.Now(), time.NewTicker(progressEvery); ; {
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
+		v, err := s.client(ctx).Session(session).Info(ctx)
+		if err != nil {
+			continue // the call itself tells
+		}
+		fillProgress(&p, &v, time.Since(begun))
+		if req.Session.NotifyProgress(ctx, &p) != nil {
+			return
+		}
+	}
+}
+
+// fillProgress puts in how a session gets on: in percent where its program tells, else in seconds. Progress
+// only grows.
+func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time.Duration) {
+	p.Message = fmt.Sprintf("%d bytes of output", v.Output.End)
+	how := v.Progress
+	if v.Activity != nil {
+		if how == nil {
+			how = v.Activity.Progress
+		}
+		if n := v.Activity.Errors; n > 0 {
+			p.Message += fmt.Sprintf(", %d errors", n)
+		}
+	}
+	if how != nil && how.State != "indeterminate" {
+		p.Total = 100
+		p.Progress = max(p.Progress, float64(how.Percent))
+		return
+	}
+	if p.Total == 0 {
+		p.Progress = max(p.Progress, waited.Seconds())
+	}
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package mcp
+
+import (
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func TestProgressOnlyGrows(t *testing.T) {
+	var p sdk.ProgressNotificationParams
+	fillProgress(&p, &api.Session{}, 3*time.Second)
+	if p.Progress != 3 || p.Total != 0 {
+		t.Errorf("%+v", p)
+	}
+	v := &api.Session{Activity: &api.Activity{Errors: 2, Progress: &api.Progress{State: "normal", Percent: 40}}}
+	fillProgress(&p, v, 4*time.Second)
+	if p.Progress != 40 || p.Total != 100 || p.Message != "0 bytes of output, 2 errors" {
+		t.Errorf("%+v", p)
+	}
+	v.Activity.Progress.Percent = 10
+	fillProgress(&p, v, 5*time.Second)
+	if p.Progress != 40 {
+		t.Errorf("it went back: %+v", p)
+	}
+	fillProgress(&p, &api.Session{}, time.Hour)
+	if p.Progress != 40 {
+		t.Errorf("seconds among percents: %+v", p)
+	}
+}
