@@ -38,14 +38,15 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 	e, err := g.queue.claim(n)
 	var v api.Approval
 	var ask Ask
+	var scope []scoped
 	if err == nil {
-		v, ask = e.view, e.ask
+		v, ask, scope = e.view, e.ask, e.scope
 	}
 	g.mu.Unlock()
 	if err != nil {
 		return api.Approval{}, g.notOpen(ctx, n, err)
 	}
-	made, err := g.carryOut(ctx, &ask, &v, ans)
+	made, err := g.carryOut(ctx, &ask, &v, scope, ans)
 	if err == nil {
 		now := time.Now()
 		v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, ans.Answer, ans.Feedback, &by
@@ -83,7 +84,7 @@ func verdictOf(answer string) policy.Verdict {
 func (g *Gateway) finish(e *entry, v api.Approval) error {
 	e.saving.Lock()
 	defer e.saving.Unlock()
-	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: v}
+	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: v, cut: e.cut, scope: e.scope}
 	row, err := answered.row()
 	if err == nil {
 		err = g.put(row, "")
@@ -101,7 +102,7 @@ func (g *Gateway) finish(e *entry, v api.Approval) error {
 }
 
 // carryOut does what an answer means besides this one time: grants, or a rule. It returns the grants it made.
-func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, ans api.ApprovalAnswer) ([]int64, error) {
+func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope []scoped, ans api.ApprovalAnswer) ([]int64, error) {
 	if ans.Rule != "" && ans.Answer != answerAlways {
 		return nil, api.Errorf(api.CodeInvalid, "a rule is given with the answer always, not with %s", ans.Answer).WithHint("leave it out, or answer always")
 	}
@@ -109,7 +110,7 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, ans api
 	case answerOnce, answerReject:
 		return nil, nil
 	case answerSession:
-		return g.grant(ctx, a, v)
+		return g.grant(ctx, a, v, scope)
 	case answerAlways:
 		return nil, g.writeRule(v, ans.Rule)
 	}
@@ -141,14 +142,13 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 }
 
 // grant allows for a session what was asked for.
-func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval) (made []int64, err error) {
+func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval, scope []scoped) (made []int64, err error) {
 	if a.Session == "" {
 		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: it is a command that is to be started", v.ID).WithHint("answer once or always")
 	}
-	j := judgementOf(&v.Judgement)
-	for _, s := range scopeOf(a, &j) {
+	for _, s := range scope {
 		gr := store.Grant{
-			Session: a.Session, Kind: v.Kind, Rule: s.rule, Prefix: s.prefix, Exact: s.exact, Approval: numberOrZero(v.ID), Created: time.Now(),
+			Session: a.Session, Kind: v.Kind, Rule: s.Rule, Prefix: s.Prefix, Exact: s.Exact, Approval: numberOrZero(v.ID), Created: time.Now(),
 		}
 		if gr.N, err = g.c.Store.AddGrant(ctx, gr); err != nil {
 			g.takeBack(ctx, made)
@@ -200,6 +200,9 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 	list := g.queue.pending()
 	g.mu.Unlock()
 	for _, e := range list {
+		if e.cut { // what was asked is not all here to be judged
+			continue
+		}
 		j := g.Judge(e.ask)
 		if j.Verdict == policy.Deny || j.Verdict == policy.Ask && g.granted(&e.ask, &j) == "" {
 			continue

@@ -403,6 +403,9 @@ func TestScope(t *testing.T) {
 		{"rm -r $X", "hard", ""},
 		{"$cmd x", "hard", ""},
 		{"npm install left-pad", "readonly", "npm install"},
+		{"npm run x", "readonly", ""},
+		{"docker run alpine", "readonly", ""},
+		{"ls | tee /etc/x", "readonly", ""},
 	} {
 		a := line("1", row.line, agent)
 		a.Policy = row.policy
@@ -412,11 +415,57 @@ func TestScope(t *testing.T) {
 			continue
 		}
 		for _, s := range scopeOf(&a, &j) {
-			if got := strings.Join(s.prefix, " "); s.exact == "" && (row.want == "" || got != row.want) || s.exact != "" && s.exact != row.line {
-				t.Errorf("%q for the session allows %q, exactly %q; want %q", row.line, got, s.exact, row.want)
+			if got := strings.Join(s.Prefix, " "); s.Exact == "" && (row.want == "" || got != row.want) || s.Exact != "" && s.Exact != row.line {
+				t.Errorf("%q for the session allows %q, exactly %q; want %q", row.line, got, s.Exact, row.want)
 			}
 		}
 	}
+}
+
+// What is huge is kept within bounds, is still told apart, and no answer to another lets it pass.
+func TestHugeAskings(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	a := line("1", "touch f\x00 "+strings.Repeat("x", 1<<20), agent)
+	a.Policy = "readonly"
+	waiting(t, g, a)
+	b := a
+	b.ID, b.Line = "2", a.Line+"y"
+	p := waiting(t, g, b)
+	c := Ask{ID: "3", Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/touch", Policy: "readonly", Cwd: "/"}
+	for range 100_000 {
+		c.Argv = append(c.Argv, "touch")
+	}
+	if v := waiting(t, g, c).Approval(); len(v.Argv) > maxWords+1 || len(v.Judgement.Commands) > maxShown {
+		t.Errorf("%d words, %d commands", len(v.Argv), len(v.Judgement.Commands))
+	}
+	list, _ := g.List(t.Context(), Query{})
+	if len(list) != 3 {
+		t.Fatalf("%d are told apart", len(list))
+	}
+	for _, v := range list {
+		r, err := g.store.Approval(t.Context(), must(numberOf(v.ID)))
+		if err != nil || len(r.Body) > 300<<10 {
+			t.Errorf("%s: %d bytes are kept, %v", v.ID, len(r.Body), err)
+		}
+	}
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	b.ID = "4"
+	if _, p, err := g.Begin(t.Context(), b); err != nil || p != nil {
+		t.Errorf("what was allowed is asked about again: %v", err)
+	}
+	if v, _ := g.Get(t.Context(), "A1"); v.State != "pending" {
+		t.Errorf("the answer to another let it pass: %+v", v.Answer)
+	}
+}
+
+func must(n int64, err error) int64 {
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 // FEATURES: R107

@@ -121,9 +121,9 @@ func ShellName(program string) string {
 
 // view is a judgement as clients see it.
 func view(j policy.Judgement) api.Judgement {
-	v := api.Judgement{Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead}
+	v := api.Judgement{Verdict: j.Verdict.String(), Rule: j.Rule, Words: bounded(j.Words, maxWord), Why: j.Why, Instead: j.Instead}
 	for _, c := range j.Commands[:min(len(j.Commands), maxShown)] {
-		v.Commands = append(v.Commands, api.Judged{Argv: c.Argv, Verdict: c.Verdict.String(), Rule: c.Rule, Why: c.Why})
+		v.Commands = append(v.Commands, api.Judged{Argv: boundedWords(c.Argv), Verdict: c.Verdict.String(), Rule: c.Rule, Why: c.Why})
 	}
 	return v
 }

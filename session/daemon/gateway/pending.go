@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,9 +44,11 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement) (*Pending,
 		return nil, api.Errorf(api.CodeLimit, "%d approvals are pending, which is the limit", maxPending).
 			WithHint("answer some: `longterm approvals answer --all reject`, or one group of them")
 	}
-	e, isNew, changed := g.queue.ask(a.ID, digest, a)
+	kept, whole := a.kept()
+	e, isNew, changed := g.queue.ask(a.ID, digest, kept)
 	if isNew {
-		e.view = newView(e.n, &a, &j)
+		e.cut, e.scope = !whole, scopeOf(&a, &j)
+		e.view = newView(e.n, &kept, &j, e.scope)
 		e.view.Rule = proposal
 	}
 	told := e.view
@@ -208,15 +211,17 @@ func digestOf(a *Ask) string {
 }
 
 // newView is an approval as clients see it.
-func newView(n int64, a *Ask, j *policy.Judgement) api.Approval {
+func newView(n int64, a *Ask, j *policy.Judgement, scope []scoped) api.Approval {
 	v := api.Approval{
 		ID: idOf(n), State: store.ApprovalPending, Kind: string(a.Kind), Actor: a.Actor, Session: a.Session, Name: a.Name,
 		Line: a.Line, Path: a.Path, Argv: a.Argv, Cwd: a.Cwd, Depth: a.Depth, Parent: a.Parent, Policy: firstOf(a.Policy, a.Kept),
 		Judgement: view(*j), Risk: risk(j), Group: groupOf(j), Count: 1, Asked: time.Now(),
 	}
 	if a.Session != "" {
-		for _, s := range scopeOf(a, j) {
-			v.Prefixes = append(v.Prefixes, firstOf(strings.Join(s.prefix, " "), s.exact))
+		for _, s := range scope {
+			if text := firstOf(strings.Join(s.Prefix, " "), s.Exact); !slices.Contains(v.Prefixes, text) {
+				v.Prefixes = append(v.Prefixes, text)
+			}
 		}
 	}
 	return v
@@ -238,10 +243,12 @@ type body struct {
 	View   api.Approval `json:"view"`
 	Ask    Ask          `json:"ask"`
 	Digest string       `json:"digest"`
+	Cut    bool         `json:"cut,omitempty"`
+	Scope  []scoped     `json:"scope,omitempty"`
 }
 
 func (e *entry) row() (store.Approval, error) {
-	b, err := json.Marshal(body{e.view, e.ask, e.digest})
+	b, err := json.Marshal(body{e.view, e.ask, e.digest, e.cut, e.scope})
 	if err != nil {
 		return store.Approval{}, fmt.Errorf("approval %s: %w", e.view.ID, err)
 	}
@@ -257,5 +264,5 @@ func entryOf(r *store.Approval) (*entry, error) {
 	if err := json.Unmarshal(r.Body, &b); err != nil {
 		return nil, fmt.Errorf("the record of approval %d cannot be read: %w", r.N, err)
 	}
-	return &entry{n: r.N, digest: b.Digest, ask: b.Ask, view: b.View}, nil
+	return &entry{n: r.N, digest: b.Digest, ask: b.Ask, view: b.View, cut: b.Cut, scope: b.Scope}, nil
 }

@@ -29,7 +29,9 @@ type queue struct {
 type entry struct {
 	n       int64
 	digest  string
-	ask     Ask // of the first who asked
+	ask     Ask      // of the first who asked, within bounds
+	cut     bool     // it is not all that was asked
+	scope   []scoped // what an answer for the session allows
 	view    api.Approval
 	askings map[string]int // holders of each
 	claimed bool

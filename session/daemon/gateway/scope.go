@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +14,45 @@ import (
 // What an answer reaches. "For this session" allows commands that begin with the same words and that the
 // same rule asked about. A prefix has to mean something: where the danger is in the rest (what is removed,
 // the code an interpreter is given, a word that is not known before it runs), all of it has to be the same.
+
+// Bounds of what is kept and shown of an asking, in bytes. What is longer is cut, and has a hash for all of it.
+const (
+	maxExact = 4 << 10
+	maxText  = 16 << 10
+	maxWord  = 1 << 10
+	maxWords = 200
+)
+
+// bounded is text within a bound, by which texts can still be told apart.
+func bounded(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return fmt.Sprintf("%s… (%d bytes in all, SHA-256 %x)", strings.ToValidUTF8(s[:limit-100], ""), len(s), sum)
+}
+
+func boundedWords(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	out := make([]string, 0, min(len(words), maxWords+1))
+	for i, w := range words {
+		if i == maxWords {
+			return append(out, fmt.Sprintf("… (%d words in all, %s)", len(words), bounded(quoted(words), 101)[1:]))
+		}
+		out = append(out, bounded(w, maxWord))
+	}
+	return out
+}
+
+// kept is an asking as it is kept; whole says that nothing of it is left out.
+func (a *Ask) kept() (k Ask, whole bool) {
+	k = *a
+	k.Line, k.Path, k.Cwd = bounded(a.Line, maxText), bounded(a.Path, maxText), bounded(a.Cwd, maxText)
+	k.Argv, k.Parent = boundedWords(a.Argv), boundedWords(a.Parent)
+	return k, k.Line == a.Line && k.Path == a.Path && k.Cwd == a.Cwd && slices.Equal(k.Argv, a.Argv)
+}
 
 // unknownMark stands in judgements for what is not known.
 const unknownMark = "…"
@@ -32,30 +73,37 @@ var runsAnything = []string{
 	"ssh", "stdbuf", "strace", "su", "sudo", "tclsh", "time", "timeout", "tmux", "unshare", "watch", "xargs", "zsh",
 }
 
+// runsWhatItIsGiven are subcommands like them.
+var runsWhatItIsGiven = []string{
+	"bundle exec", "cargo run", "docker exec", "docker run", "gh alias", "gh api", "gh extension", "git bisect", "git config",
+	"git rebase", "go run", "go tool", "kubectl exec", "nix run", "npm exec", "npm run", "pnpm exec", "pnpm run", "podman exec",
+	"podman run", "poetry run", "uv run", "yarn exec", "yarn run",
+}
+
 // scoped is what an answer for the session allows, of one command.
 type scoped struct {
-	rule   string
-	prefix []string
-	exact  string // instead of the prefix
+	Rule   string   `json:"rule"`
+	Prefix []string `json:"prefix,omitempty"`
+	Exact  string   `json:"exact,omitempty"` // instead of the prefix
 }
 
 // scopeOf is what has to be allowed for an asking to go ahead: one entry for each command that is asked about.
 func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
-	whole := firstOf(a.Line, quoted(a.Argv), a.Path)
+	whole := bounded(firstOf(a.Line, quoted(a.Argv), a.Path), maxExact)
 	if len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
-		return []scoped{{rule: j.Rule, exact: whole}}
+		return []scoped{{Rule: j.Rule, Exact: whole}}
 	}
 	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool { return c.Verdict == policy.Ask && prefixOf(&c) == nil })
 	for _, c := range j.Commands {
 		if c.Verdict != policy.Ask {
 			continue
 		}
-		s := scoped{rule: c.Rule, exact: whole}
+		s := scoped{Rule: c.Rule, Exact: whole}
 		if meant { // else one that has to be the same makes all of it so
-			s.prefix, s.exact = prefixOf(&c), ""
+			s.Prefix, s.Exact = prefixOf(&c), ""
 		}
 		if !slices.ContainsFunc(list, func(o scoped) bool {
-			return o.rule == s.rule && o.exact == s.exact && slices.Equal(o.prefix, s.prefix)
+			return o.Rule == s.Rule && o.Exact == s.Exact && slices.Equal(o.Prefix, s.Prefix)
 		}) {
 			list = append(list, s)
 		}
@@ -65,29 +113,36 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 
 // prefixOf is the words that stand for a command; nil: only all of it does.
 func prefixOf(c *policy.Command) []string {
-	if len(c.Argv) == 0 || strings.HasPrefix(c.Rule, "hard:") || c.Rule == "unknown" || c.Rule == "environment" ||
-		slices.ContainsFunc(c.Argv, func(w string) bool { return strings.Contains(w, unknownMark) }) ||
-		slices.Contains(runsAnything, filepath.Base(c.Argv[0])) {
+	if len(c.Argv) == 0 || strings.HasPrefix(c.Rule, "hard:") || slices.Contains(aboutTheRest, c.Rule) || c.Risk == policy.Unknown ||
+		c.Risk == policy.Privilege || c.Risk == policy.Destroys || c.Propose().Program == "" {
 		return nil
 	}
-	if !slices.Contains(manyFaced, filepath.Base(c.Argv[0])) {
+	name := filepath.Base(c.Argv[0])
+	switch {
+	case slices.Contains(runsAnything, name):
+		return nil
+	case !slices.Contains(manyFaced, name):
 		return c.Argv[:1]
-	}
-	if len(c.Argv) < 2 || strings.HasPrefix(c.Argv[1], "-") { // options before the subcommand change what it does
+	case len(c.Argv) < 2 || strings.HasPrefix(c.Argv[1], "-"): // options before the subcommand change what it does
+		return nil
+	case slices.Contains(runsWhatItIsGiven, name+" "+c.Argv[1]):
 		return nil
 	}
 	return c.Argv[:2]
 }
 
+// aboutTheRest are rules of presets that ask because of what a command is given, whatever it is.
+var aboutTheRest = []string{"unknown", "environment", "write", "secret"}
+
 // allows says that a grant holds for what is needed.
 func allows(g *store.Grant, need *scoped) bool {
-	if g.Rule != need.rule {
+	if g.Rule != need.Rule {
 		return false
 	}
-	if need.exact != "" || g.Exact != "" {
-		return need.exact == g.Exact
+	if need.Exact != "" || g.Exact != "" {
+		return need.Exact == g.Exact
 	}
-	return slices.Equal(g.Prefix, need.prefix)
+	return slices.Equal(g.Prefix, need.Prefix)
 }
 
 // risk tells how bad it may be.
