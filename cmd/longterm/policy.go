@@ -75,19 +75,19 @@ func policyCheck(a *app) *cobra.Command {
 		if batch != (len(args) == 0) {
 			return exit.Usagef("give one LINE, quoted, or --batch and lines on standard input")
 		}
-		book, _, err := a.rules(rulebook.Options{})
-		if err != nil {
-			return err
-		}
-		cwd, _ := os.Getwd() // it may be gone: then it is not known
+		book, _, missing := a.rules(rulebook.Options{}) // lines that bring their own need none
+		cwd, _ := os.Getwd()                            // it may be gone: then it is not known
 		home, _ := os.UserHomeDir()
-		judge := policycheck.Judge{Book: book, Cwd: cwd, Home: home, Elsewhere: batch}
+		judge := policycheck.Judge{Book: book, Missing: missing, Cwd: cwd, Home: home, Elsewhere: batch}
 		if batch {
 			return judge.Batch(a.stdin, a.Stdout)
 		}
 		q.Cmd = args[0]
 		answer, err := judge.Answer(q)
-		if err != nil {
+		switch {
+		case err != nil && err == missing:
+			return err
+		case err != nil:
 			return exit.Usage(err)
 		}
 		for _, w := range answer.Warnings {

@@ -27,6 +27,7 @@ type Answer struct {
 	Why      string    `json:"why"`
 	Instead  string    `json:"instead"`
 	Commands []Command `json:"commands"`
+	Risk     string    `json:"risk,omitempty"` // the largest of all commands
 	Preset   string    `json:"preset"`
 	File     string    `json:"file,omitempty"` // where the rule stands that decided
 	Line     int       `json:"line,omitempty"`
@@ -47,7 +48,7 @@ type Command struct {
 func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
 	a := Answer{
 		Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead,
-		Commands: make([]Command, len(j.Commands)), Preset: string(preset),
+		Commands: make([]Command, len(j.Commands)), Risk: string(j.Risk), Preset: string(preset),
 	}
 	for i, c := range j.Commands {
 		argv := c.Argv

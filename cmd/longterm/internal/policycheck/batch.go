@@ -29,6 +29,7 @@ type Query struct {
 // Judge answers queries. It keeps the engines that it made.
 type Judge struct {
 	Book      *rulebook.Book
+	Missing   error  // why there is no Book
 	Cwd, Home string // of queries that give none
 	Elsewhere bool   // queries that bring their own rules may be of another machine: Cwd says nothing of them
 	engines   map[string]*policy.Engine
@@ -49,6 +50,9 @@ func (g *Judge) Answer(q Query) (Answer, error) {
 	l := policy.Line{Text: q.Cmd, Shell: q.Shell, Cwd: q.Cwd, Home: q.Home}
 	if len(q.Allow) > 0 && (preset == "" || preset == policy.Hard || preset == policy.Off) {
 		preset = policy.Listed // what is listed is all that is allowed
+	}
+	if !alone && g.Missing != nil {
+		return Answer{}, g.Missing
 	}
 	if !alone {
 		e, src := g.Book.For(rulebook.Subject{Agent: q.Agent, Cwd: q.Cwd, Home: q.Home})
