@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/rules"
@@ -92,6 +93,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		s.lines.noteEntered(data)
 		noted := len(data)
 		if t.Secret {
+			s.cfg.Known.Learn(strings.TrimRight(string(data), "\r\n"))
 			noted = 0 // its length is not recorded either
 		} else if !s.history.record.Apart() { // pipes echo nothing
 			s.typing.rememberTyped(data)

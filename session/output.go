@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
+	"github.com/longterm-dev/longterm/session/secrets"
 )
 
 // ErrFuture is returned for offsets that have not been printed yet.
@@ -42,6 +43,45 @@ func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 	n := s.Mask(c.From, c.Data)
 	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
 	return c, nil
+}
+
+// Hide masks the secrets that are known in data, output from an offset on that was read by Output, and returns
+// how much of it can be handed out: where a running program's output ends within what may become a secret, the
+// rest is told with what comes next. The same bytes are masked wherever a reading begins or ends. It may be
+// called from any goroutine.
+func (s *Session) Hide(from uint64, data []byte) int {
+	set := s.cfg.Known.Set()
+	if set.Empty() || len(data) == 0 {
+		return len(data)
+	}
+	before := s.peek(from-min(from, secrets.Reach), make([]byte, min(from, secrets.Reach)))
+	all := append(append(make([]byte, 0, len(before)+len(data)+secrets.Reach), before...), data...)
+	all = append(all, s.peek(from+uint64(len(data)), make([]byte, secrets.Reach))...)
+	n := set.Mask(all, len(before), len(before)+len(data), s.Status().State == Running)
+	copy(data, all[len(before):len(before)+len(data)])
+	return n
+}
+
+// Hidden is Hide of a chunk.
+func (s *Session) Hidden(c Chunk) Chunk {
+	n := s.Hide(c.From, c.Data)
+	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
+	return c
+}
+
+// CutRuns is what the first n bytes of output are.
+func CutRuns(runs []StreamRun, n int) []StreamRun {
+	for i := range runs {
+		if runs[i].Bytes >= n {
+			cut := append([]StreamRun(nil), runs[:i+1]...)
+			if cut[i].Bytes = n; n == 0 {
+				cut = cut[:i]
+			}
+			return cut
+		}
+		n -= runs[i].Bytes
+	}
+	return runs
 }
 
 // raw is Output as it came.

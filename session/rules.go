@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -391,6 +392,7 @@ func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	}
 	length := len(a.Data)
 	if a.Secret {
+		s.cfg.Known.Learn(strings.TrimRight(string(a.Data), "\r\n"))
 		length = 0 // nor is its length anybody's business
 	} else {
 		s.typing.rememberTyped(a.Data)

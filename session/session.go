@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -61,6 +62,9 @@ type Config struct {
 	Ran func(Command)
 	// Secrets looks secrets up and runs hooks for rules; nil: neither can be had.
 	Secrets SecretResolver
+	// Known has the values that are secret: what the shell's environment and those who type secrets add, and
+	// what Hide masks. nil: none are known.
+	Known *secrets.Vault
 	// Fired is told of what rules do, on the owner's goroutine; it must not block.
 	Fired func(Firing)
 	Log   *slog.Logger

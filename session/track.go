@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 		h.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
+	s.cfg.Known.LearnEnv(maps.All(t.env))
 	h.showShell()
 }
 
@@ -229,6 +231,7 @@ func (h *lineHost) envChanges() []shell.EnvChange {
 	}
 	before := h.shell.env
 	h.shell.env = env
+	h.s.cfg.Known.LearnEnv(maps.All(env))
 	if before == nil {
 		return nil
 	}

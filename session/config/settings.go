@@ -29,6 +29,7 @@ type Settings struct {
 	Attach    Attach
 	Pool      Pool
 	Policy    Policy
+	Secrets   Secrets
 	Matchers  []diagnostics.Matcher
 }
 
@@ -120,6 +121,12 @@ type Attach struct {
 // Pool keeps shells ready to be used.
 type Pool struct {
 	Size int
+}
+
+// Secrets say what is masked in what agents are given and in exports.
+type Secrets struct {
+	Names   []string // patterns of variables whose values are secrets
+	Formats bool     // tokens are known by their form
 }
 
 // Policy says which rules hold for whom.

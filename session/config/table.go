@@ -122,6 +122,9 @@ var table = []Row{
 	{Key: "policy.executions", Kind: Choice, Default: ExecutionsAgents, Values: []string{ExecutionsAgents, ExecutionsAlways, ExecutionsNever}, When: NewOnes, Help: "in which sessions every program that is executed is judged too: those of agents, with --policy or in a sandbox; all; none", at: func(s *Settings) any { return &s.Policy.Executions }},
 	{Key: "policy.require_executions", Kind: Bool, Default: "false", When: NewOnes, Help: "refuse to start such a session where executions cannot be judged", at: func(s *Settings) any { return &s.Policy.RequireExecutions }},
 	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "when the audit trail cannot be written: refuse what is asked for, or go on without", at: func(s *Settings) any { return &s.Policy.AuditFull }},
+
+	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", at: func(s *Settings) any { return &s.Secrets.Names }},
+	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", at: func(s *Settings) any { return &s.Secrets.Formats }},
 }
 
 // Rows are the keys, in the order of the file and the docs.

@@ -34,6 +34,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -62,6 +63,7 @@ type Daemon struct {
 	locks   locks
 	conf    *settings.Settings
 	audit   *audit.Log
+	known   *secrets.Vault
 	crashed bool // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
@@ -91,6 +93,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer d.unlock()
 	d.crashed = d.watchCrash()
 	d.conf = settings.Open(cfg.Dirs, cfg.Log)
+	keepSecrets, err := d.openSecrets()
+	if err != nil {
+		return err
+	}
+	defer keepSecrets()
 	if err := d.openAudit(); err != nil {
 		return err
 	}
@@ -168,6 +175,7 @@ func (d *Daemon) open(ctx context.Context) error {
 func (d *Daemon) load(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
+		Known: d.known,
 	})
 	if err := d.openGate(ctx); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package paths says where longterm keeps its files.
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
-//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, sessions/ID/{journal/,checkpoint,…},
+//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, sessions/ID/{journal/,checkpoint,…},
 //	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
 //	config   config.toml, policy.toml
 //
@@ -139,6 +139,12 @@ func (d Dirs) KeeperKeys() []string {
 
 // Database is the SQLite file.
 func (d Dirs) Database() string { return filepath.Join(d.State, "longterm.db") }
+
+// SecretsKnown has the fingerprints of values that are secret, SecretsKey what they are made with.
+func (d Dirs) SecretsKnown() string { return filepath.Join(d.State, "secrets.json") }
+
+// SecretsKey is the key of fingerprints.
+func (d Dirs) SecretsKey() string { return filepath.Join(d.State, "secrets.key") }
 
 // Audit holds the segments of the audit log. Its head is beside it.
 func (d Dirs) Audit() string { return filepath.Join(d.State, "audit") }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -16,7 +17,7 @@ var testKey = Key(sha256.Sum256([]byte("key")))
 
 func vault(t testing.TB, values ...string) *Vault {
 	t.Helper()
-	v, err := NewVault(testKey, nil, true)
+	v, err := NewVault(testKey, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	plain, err := NewVault(Key{}, nil, false)
+	plain, err := NewVault(Key{}, nil, Options{Formats: func() bool { return false }})
 	if err != nil || plain.Set().Text(ghp) != ghp || !plain.Set().Empty() {
 		t.Error("forms are looked for all the same", err)
 	}
@@ -94,7 +95,7 @@ func TestNames(t *testing.T) {
 		t.Error("patterns are not checked")
 	}
 	v := vault(t)
-	if !v.LearnEnv(names, Pairs([]string{"A_TOKEN=hunter22", "B=public12", "broken"})) || v.LearnEnv(names, Pairs([]string{"A_TOKEN=hunter22"})) {
+	if !v.LearnEnv(Pairs([]string{"A_TOKEN=hunter22", "B=public12", "broken"})) || v.LearnEnv(Pairs([]string{"A_TOKEN=hunter22"})) {
 		t.Error("what is new is not told")
 	}
 	if got := v.Set().Text("hunter22 public12"); got != "******** public12" {
@@ -113,7 +114,7 @@ func TestVaultIsKept(t *testing.T) {
 			t.Errorf("%s is in %s", part, kept)
 		}
 	}
-	again, err := NewVault(testKey, kept, true)
+	again, err := NewVault(testKey, kept, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +124,12 @@ func TestVaultIsKept(t *testing.T) {
 	if again.Learn("hunter22") {
 		t.Error("it is new a second time")
 	}
-	other, err := NewVault(Key{9}, kept, true)
+	other, err := NewVault(Key{9}, kept, Options{})
 	if err != nil || other.Set().Text("hunter22") != "hunter22" {
 		t.Error("another key finds it", err)
 	}
 	for _, bad := range []string{"x", `[{"len":-1}]`, `[{"len":99999999,"tag":1,"sum":"AAAAAAAAAAAAAAAAAAAAAA=="}]`, `{}`} {
-		v, err := NewVault(Key{}, []byte(bad), true)
+		v, err := NewVault(Key{}, []byte(bad), Options{})
 		if err == nil || v.Set().Text("fine text") != "fine text" {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -275,8 +276,39 @@ func BenchmarkMask(b *testing.B) {
 }
 
 func ExampleSet_Text() {
-	v, _ := NewVault(NewKey(), nil, true)
+	v, _ := NewVault(NewKey(), nil, Options{})
 	v.Learn("hunter22")
 	fmt.Println(v.Set().Text("login --password hunter22 --verbose"))
 	// Output: login --password ******** --verbose
+}
+
+// Texts are masked wherever they are in an answer; what it shares with others is not written to.
+//
+// FEATURES: R110
+func TestDeep(t *testing.T) {
+	type inner struct {
+		Text string
+		n    int
+	}
+	type answer struct {
+		Name  string
+		List  []inner
+		By    map[string]string
+		Any   any
+		P     *string
+		Bytes []byte
+		When  time.Time
+	}
+	secret := "hunter22"
+	now := time.Now()
+	given := answer{"x hunter22", []inner{{"hunter22", 1}}, map[string]string{"k": "hunter22"}, inner{Text: "hunter22"}, &secret, []byte("hunter22"), now}
+	got := given
+	vault(t, "hunter22").Set().Deep(&got)
+	if got.Name != "x ********" || got.List[0] != (inner{"********", 1}) || got.By["k"] != "********" || got.Any != (inner{Text: "********"}) ||
+		*got.P != "********" || string(got.Bytes) != "hunter22" || !got.When.Equal(now) {
+		t.Errorf("%+v", got)
+	}
+	if secret != "hunter22" || given.List[0].Text != "hunter22" || given.By["k"] != "hunter22" {
+		t.Error("what is shared was written to")
+	}
 }

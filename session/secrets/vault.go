@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -50,13 +51,20 @@ func (k *Key) sum(value []byte) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// maxValues bounds what a vault knows.
-const maxValues = 1000
+// maxValues bounds what a vault knows. The oldest values go first.
+const maxValues = 4000
+
+// Options are what a vault is told from outside, each time it matters. nil: the defaults.
+type Options struct {
+	Names   func() []string // patterns of variables that hold secrets
+	Formats func() bool     // tokens are masked by their form
+	Changed func()          // there is something new to be kept (Bytes); it must not wait
+}
 
 // Vault is the values that are secret in a session.
 type Vault struct {
-	key     Key
-	formats bool
+	key Key
+	o   Options
 
 	mu    sync.Mutex
 	known []fingerprint
@@ -64,9 +72,9 @@ type Vault struct {
 	set   atomic.Pointer[Set]
 }
 
-// NewVault is a vault that knows what an earlier one kept (Bytes); formats has tokens masked by their form.
-func NewVault(key Key, kept []byte, formats bool) (*Vault, error) {
-	v := &Vault{key: key, formats: formats, live: map[string]bool{}}
+// NewVault is a vault that knows what an earlier one kept (Bytes). With an error it knows what could be read.
+func NewVault(key Key, kept []byte, o Options) (*Vault, error) {
+	v := &Vault{key: key, o: o, live: map[string]bool{}}
 	var err error
 	if len(kept) > 0 {
 		if err = json.Unmarshal(kept, &v.known); err != nil {
@@ -81,35 +89,44 @@ func NewVault(key Key, kept []byte, formats bool) (*Vault, error) {
 		}
 		v.known = v.known[:min(len(v.known), maxValues)]
 	}
-	v.renew()
 	return v, err
 }
 
-// Learn takes a value. It reports whether there is something new to be kept.
+// Learn takes a value. It reports whether it is new. A nil Vault learns nothing.
 func (v *Vault) Learn(value string) (changed bool) {
-	b := normal(value)
-	if len(b) < MinValue || !Worth(value) {
+	if v == nil || !Worth(value) || len(normal(value)) < MinValue {
 		return false
 	}
+	if changed = v.learn(normal(value)); changed && v.o.Changed != nil {
+		v.o.Changed()
+	}
+	return changed
+}
+
+func (v *Vault) learn(b []byte) (changed bool) {
 	b = b[:min(len(b), MaxValue)]
 	f := fingerprint{len(b), v.key.tag(b), v.key.sum(b)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	start := string(b[:MinValue-1])
 	known := slices.ContainsFunc(v.known, func(o fingerprint) bool { return o.Len == f.Len && subtle.ConstantTimeCompare(o.Sum, f.Sum) == 1 })
-	if known && v.live[start] || !known && len(v.known) >= maxValues {
+	if known && v.live[start] {
 		return false
 	}
 	v.live[start] = true
 	if !known {
-		v.known = append(v.known, f)
+		v.known = append(v.known[max(0, len(v.known)+1-maxValues):], f)
 	}
-	v.renew()
+	v.set.Store(nil)
 	return !known
 }
 
 // LearnEnv takes the values of variables that hold secrets.
-func (v *Vault) LearnEnv(names Names, env func(yield func(name, value string) bool)) (changed bool) {
+func (v *Vault) LearnEnv(env iter.Seq2[string, string]) (changed bool) {
+	if v == nil {
+		return false
+	}
+	names := v.names()
 	env(func(name, value string) bool {
 		if names.Match(name) && v.Learn(value) {
 			changed = true
@@ -117,6 +134,13 @@ func (v *Vault) LearnEnv(names Names, env func(yield func(name, value string) bo
 		return true
 	})
 	return changed
+}
+
+func (v *Vault) names() Names {
+	if v.o.Names == nil {
+		return NewNames(DefaultNames)
+	}
+	return NewNames(v.o.Names())
 }
 
 // Bytes is what is to be kept; nil: nothing is known.
@@ -135,11 +159,19 @@ func (v *Vault) Set() *Set {
 	if v == nil {
 		return nil
 	}
-	return v.set.Load()
+	formats := v.o.Formats == nil || v.o.Formats()
+	if s := v.set.Load(); s != nil && s.formats == formats {
+		return s
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.makeLocked(formats)
+	v.set.Store(s)
+	return s
 }
 
-func (v *Vault) renew() {
-	s := &Set{key: v.key, formats: v.formats, by: map[uint16][]fingerprint{}}
+func (v *Vault) makeLocked(formats bool) *Set {
+	s := &Set{key: v.key, formats: formats, by: map[uint16][]fingerprint{}}
 	for _, f := range v.known {
 		s.tags[f.Tag>>3] |= 1 << (f.Tag & 7)
 		s.by[f.Tag] = append(s.by[f.Tag], f)
@@ -149,7 +181,7 @@ func (v *Vault) renew() {
 		s.first[start[0]] = true
 	}
 	slices.Sort(s.starts)
-	v.set.Store(s)
+	return s
 }
 
 // normal is a value without what may stand within it as it is printed.
@@ -164,7 +196,7 @@ func normal(value string) []byte {
 }
 
 // Pairs goes through a list of NAME=value.
-func Pairs(env []string) func(yield func(name, value string) bool) {
+func Pairs(env []string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for _, kv := range env {
 			if name, value, ok := strings.Cut(kv, "="); ok && !yield(name, value) {

@@ -18,6 +18,10 @@ func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) e
 	buf := make([]byte, 256<<10)
 	for at := from; at < to && ctx.Err() == nil; {
 		c, runs, err := s.OutputApart(at, buf[:min(uint64(len(buf)), to-at)])
+		if err == nil && p.hide {
+			c = s.Hidden(c)
+			runs = session.CutRuns(runs, len(c.Data))
+		}
 		if err != nil || c.Next == at {
 			return err
 		}
@@ -32,7 +36,8 @@ type Piped struct {
 	streams map[string]*pipedStream
 	merged  *budget.Budget
 	Own     map[string]Text // once all is taken
-	apart   bool            // all of it was of stdout or stderr
+	hide    bool
+	apart   bool // all of it was of stdout or stderr
 }
 
 // pipedStream is one of them on its way to text.
@@ -47,7 +52,7 @@ type pipedStream struct {
 
 // NewPiped is text within limits, each stream's and both together.
 func NewPiped(l Limits) *Piped {
-	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true}
+	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true, hide: l.Hide}
 	for _, name := range []string{"stdout", "stderr", "merged"} {
 		if l.Stream = name; name == "merged" {
 			l.Stream = ""

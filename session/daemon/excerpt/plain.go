@@ -32,6 +32,7 @@ type Limits struct {
 	// Digest keeps what its lines say is wrong and the end before the middle (session/output/digest), of
 	// output of terminals.
 	Digest bool
+	Hide   bool // secrets are masked
 }
 
 // gatherer takes lines and is text within a budget at the end.
@@ -103,7 +104,7 @@ const exactBytes = 64 << 20
 
 // plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
 func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
-	r := plainReader{s: s, budget: limits.gatherer(), buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
+	r := plainReader{s: s, budget: limits.gatherer(), hide: limits.Hide, buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
 	err := r.read(ctx, from, to)
 	r.rest()
 	t := gathered(r.budget)
@@ -113,6 +114,7 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 }
 
 type plainReader struct {
+	hide   bool
 	s      *session.Session
 	budget gatherer
 	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
@@ -154,7 +156,11 @@ func (r *plainReader) chunk(ctx context.Context, at, to uint64) (session.Chunk, 
 	if ctx.Err() != nil {
 		return session.Chunk{}, ctx.Err()
 	}
-	return r.s.Output(at, r.buf[:min(uint64(len(r.buf)), to-at)])
+	c, err := r.s.Output(at, r.buf[:min(uint64(len(r.buf)), to-at)])
+	if err == nil && r.hide {
+		c = r.s.Hidden(c)
+	}
+	return c, err
 }
 
 // skip counts output instead of reading it.

@@ -36,6 +36,7 @@ type stream struct {
 	srv  *Server
 	e    *registry.Handle
 	ws   *websocket.Conn
+	ctx  context.Context // of the request: who asks
 	seat *sizepolicy.Client
 	// readOnly clients may not type, and their size has no say.
 	readOnly bool
@@ -75,7 +76,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		return nil, err
 	}
 	ws.SetReadLimit(maxBody)
-	c := &stream{srv: s, e: e, ws: ws, readOnly: q.Get("read_only") == "true"}
+	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true"}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.readOnly {
 		policy = sizepolicy.None
@@ -298,6 +299,7 @@ func (a *attached) follow() (fresh bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		c = a.srv.hidden(a.ctx, a.e, c)
 		if c.Gap > 0 {
 			return true, nil
 		}

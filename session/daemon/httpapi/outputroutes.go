@@ -5,6 +5,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ const (
 // outputQuery asks for output from an offset.
 type outputQuery struct {
 	SessionPath
+	RevealQuery
 	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
 	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
@@ -39,13 +41,19 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 	if err != nil {
 		return api.Output{}, err
 	}
-	return readOutput(ctx, e, in)
+	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "output"); err != nil {
+		return api.Output{}, err
+	}
+	return readOutput(ctx, e, in, !s.veil(ctx).Empty())
 }
 
 // readOutput reads one page, waiting for the first byte if it was asked to. end says
-// that nothing will ever come after it.
-func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery) (api.Output, error) {
+// that nothing will ever come after it; hide masks secrets.
+func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bool) (api.Output, error) {
 	read, err := readerOf(e, q.Stream)
+	if hide && err == nil {
+		read = hiding(e, read)
+	}
 	if err != nil {
 		return api.Output{}, err
 	}
@@ -71,6 +79,18 @@ func streamRuns(runs []session.StreamRun) []api.StreamRun {
 
 // chunkReader reads output from an offset, with what it is where that is known.
 type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
+
+// hiding is a reader whose output has its secrets masked.
+func hiding(e *registry.Handle, read chunkReader) chunkReader {
+	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
+		c, runs, err := read(from, buf)
+		if err == nil {
+			c = e.Session.Hidden(c)
+			runs = session.CutRuns(runs, len(c.Data))
+		}
+		return c, runs, err
+	}
+}
 
 func readerOf(e *registry.Handle, stream string) (chunkReader, error) {
 	switch {
@@ -135,6 +155,7 @@ func readChunk(ctx context.Context, e *registry.Handle, q *outputQuery, read chu
 // textQuery asks for output as text.
 type textQuery struct {
 	SessionPath
+	RevealQuery
 	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
 	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
 	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
@@ -153,6 +174,9 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if _, err := readerOf(e, in.Stream); err != nil {
 		return api.OutputText{}, err
 	}
+	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "output"); err != nil {
+		return api.OutputText{}, err
+	}
 	if in.At != "" {
 		if in.From, err = offsetOf(ctx, e, in.At); err != nil {
 			return api.OutputText{}, err
@@ -165,7 +189,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Hide: !s.veil(ctx).Empty()}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
@@ -214,6 +238,7 @@ func (s *Server) getRawOutput(ctx context.Context, in *outputQuery) (*rawOutput,
 // ScreenQuery asks for a screen.
 type ScreenQuery struct {
 	SessionPath
+	RevealQuery
 	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
 	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
@@ -225,6 +250,9 @@ type ScreenQuery struct {
 func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
+		return render.Screen{}, err
+	}
+	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "screen"); err != nil {
 		return render.Screen{}, err
 	}
 	var screen render.Screen
@@ -247,11 +275,19 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	var history []vterm.Line
 	var modes vterm.Modes
 	var rangeErr error
+	set := s.veil(ctx)
+	since, above := q.Since, []vterm.Line(nil)
+	if !set.Empty() {
+		since = 0 // a secret may go on in a row that did not change
+	}
 	take := func(engine vterm.Engine) {
 		modes = engine.Modes()
 		history, rangeErr = historyLines(engine.History(), q.Scrollback)
 		// After the lines, with what they refer to.
-		engine.Frame(&f, vterm.Query{Since: q.Since, Screen: screenKinds[q.Screen]})
+		if since != q.Since && screenKinds[q.Screen] != vterm.ScreenAlternate { // or from above the screen
+			above, _ = historyLines(engine.History(), aboveScreen)
+		}
+		engine.Frame(&f, vterm.Query{Since: since, Screen: screenKinds[q.Screen]})
 	}
 	if err := s.lookAt(ctx, e, q.At, take); err != nil {
 		return err
@@ -259,9 +295,20 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	if rangeErr != nil {
 		return rangeErr
 	}
+	if !set.Empty() {
+		set.Lines(&f, history) // what lies between them and the screen may be missing
+		set.Frame(&f, above)
+		if q.Since != 0 {
+			f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= q.Since })
+			f.Full = false
+		}
+	}
 	use(&f, history, modes)
 	return nil
 }
+
+// aboveScreen are lines of history in which a secret may begin that goes on on the screen.
+const aboveScreen = "-64:"
 
 // lookAt calls f with the emulator as it is, or as it stood at a moment.
 func (s *Server) lookAt(ctx context.Context, e *registry.Handle, at string, f func(vterm.Engine)) error {

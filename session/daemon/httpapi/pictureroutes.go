@@ -90,6 +90,9 @@ func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "screen"); err != nil {
+		return nil, err
+	}
 	if format.Whole(in.Format) {
 		in.Since = 0
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -22,6 +23,7 @@ import (
 // recordsQuery asks for a part of a session's history.
 type recordsQuery struct {
 	SessionPath
+	RevealQuery
 	From string `query:"from" doc:"moment to begin at: offset, time, -5m, +90s; default: the oldest kept"`
 	To   string `query:"to" doc:"moment to end before; default: the end"`
 }
@@ -43,6 +45,7 @@ func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.Stream
 type passage struct {
 	s        *session.Session
 	pipe     bool
+	secrets  *secrets.Set // that are masked; nil: none
 	first    api.Record
 	from, to uint64
 }
@@ -53,7 +56,13 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if err != nil {
 		return nil, err
 	}
+	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "history"); err != nil {
+		return nil, err
+	}
 	p := &passage{s: e.Session, pipe: e.Record().Pipe}
+	if !in.Reveal { // whoever asks: it is kept, and passed on
+		p.secrets = s.reg.Secrets()
+	}
 	p.from, p.to = e.Session.OutputRange()
 	if in.From != "" {
 		off, err := offsetOf(ctx, e, in.From)
@@ -82,6 +91,7 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 func (p *passage) opening(engine vterm.Engine) api.Record {
 	var f vterm.Frame
 	engine.Frame(&f, vterm.Query{})
+	p.secrets.Frame(&f, nil)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
 	if p.from > 0 {
 		m := engine.Modes()
@@ -136,6 +146,11 @@ func (p *passage) masked(at uint64, data []byte) []byte {
 	data = bytes.Clone(data)
 	for n := p.s.Mask(at, data); n < len(data); n++ { // what may become one is not waited for
 		data[n] = '0'
+	}
+	if !p.secrets.Empty() {
+		for n := p.s.Hide(at, data); n < len(data); n++ {
+			data[n] = '*'
+		}
 	}
 	return data
 }

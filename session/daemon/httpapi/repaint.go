@@ -37,6 +37,10 @@ func (a *attached) repaint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if set := a.srv.veil(ctx); !set.Empty() {
+		set.Frame(&a.frame, past)
+		carry = nil // it may be the beginning of one
+	}
 	a.drawn = attach.Control{Cols: a.frame.Cols, Rows: a.frame.Rows}
 	fits := a.cols == 0 || a.cols == a.drawn.Cols && a.rows == a.drawn.Rows
 	if !fits {
@@ -104,6 +108,7 @@ func (a *attached) before() []byte {
 	var all []byte
 	for from < a.offset {
 		c, err := a.e.Session.Output(from, a.buf)
+		c = a.srv.hidden(a.ctx, a.e, c)
 		if err != nil || c.Next <= from {
 			return nil // nothing is known: as if nothing was begun
 		}

@@ -49,8 +49,13 @@ func (s *stream) frames(ctx context.Context) error {
 			return ctx.Err()
 		}
 		var modes vterm.Modes
+		set := s.srv.veil(ctx)
 		if err := s.e.Session.Look(ctx, func(v session.View) {
-			v.Engine.Frame(&f, vterm.Query{Since: since})
+			if set.Empty() {
+				v.Engine.Frame(&f, vterm.Query{Since: since})
+			} else { // a secret may go on in rows that did not change
+				v.Engine.Frame(&f, vterm.Query{})
+			}
 			modes = v.Modes
 		}); err != nil {
 			return err
@@ -60,6 +65,7 @@ func (s *stream) frames(ctx context.Context) error {
 			continue
 		}
 		out := attach.Frame{Modes: modes, State: st}
+		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)
 		if err := s.sendJSON(&out); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -274,11 +275,14 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
-		Secrets: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
+		Known: h.known, Secrets: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
 		FrameInterval: h.conf.FrameInterval,
 	}
 	if dev != nil {
 		cfg.Device = dev
+		if env, err := sys.ReadEnviron(e.rec.PID); err == nil { // what it was started with
+			h.known.LearnEnv(env.All())
+		}
 	}
 	s, err := session.New(cfg)
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/paths"
+	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -43,6 +44,7 @@ type Registry struct {
 	conf    *settings.Settings
 	host    Host
 	crashed bool // the daemon before this one did
+	known   *masking.Vault
 
 	Bus         events.Bus
 	rebuilding  chan struct{}
@@ -106,12 +108,13 @@ type Config struct {
 	Settings *settings.Settings
 	Crashed  bool // the daemon before this one did
 	Host     Host
+	Known    *masking.Vault // values that are secret
 }
 
 // New is a set without sessions; Load reads those there are.
 func New(c Config) *Registry {
 	h := &Registry{
-		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed,
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
@@ -124,6 +127,9 @@ func New(c Config) *Registry {
 
 // WantedDir is where commands that are to be started leave a mark.
 func (h *Registry) WantedDir() string { return h.dirs.Wanted() }
+
+// Secrets are the values that are known to be secret, as of now.
+func (h *Registry) Secrets() *masking.Set { return h.known.Set() }
 
 // Flush waits until the records of what has happened are written.
 func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
