@@ -15,4 +15,5 @@ func exportVerb(a *app, c *cobra.Command) {
 	}
 	c.Long = export.Help()
 	o.Add(c.Flags())
+	c.Flags().BoolVar(&o.Reveal, "reveal", false, revealHelp)
 }

@@ -30,6 +30,9 @@ func outputVerb(a *app, c *cobra.Command) {
 		if err := o.budget.Check(); err != nil {
 			return err
 		}
+		if o.reveal {
+			s = s.Reveal()
+		}
 		if o.follow && o.to != "" {
 			return exit.Usagef("--follow has no end, --to is one; give one of them")
 		}
@@ -49,13 +52,18 @@ full-screen programs (see longterm screen); --raw prints the bytes unchanged. Wi
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&o.raw, "raw", false, "bytes, unchanged")
 	f.BoolVarP(&o.follow, "follow", "f", false, "keep printing until the session ends")
+	f.BoolVar(&o.reveal, "reveal", false, revealHelp)
 	o.budget.Register(c)
 }
+
+// revealHelp is of --reveal.
+const revealHelp = "show secrets, which agents and exports are not handed (recorded; an agent's asking is put to a person)"
 
 // outputFlags say what is to be printed of a session's output, and how.
 type outputFlags struct {
 	from, to, stream string
 	raw, follow      bool
+	reveal           bool
 	budget           output.BudgetFlags
 }
 

@@ -14,6 +14,7 @@ import (
 func screenVerb(a *app, c *cobra.Command) {
 	var q client.ScreenQuery
 	var o output.ScreenFlags
+	var reveal bool
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		if err := o.Check(&a.Printer); err != nil {
 			return err
@@ -23,6 +24,9 @@ func screenVerb(a *app, c *cobra.Command) {
 		}
 		if q.MaxOutput < 0 || q.MaxOutput > output.MaxBudget {
 			return exit.Usagef("--max-output is 1 to %d bytes; 0: all", output.MaxBudget)
+		}
+		if reveal {
+			s = s.Reveal()
 		}
 		l := &o.Look
 		q.Picture = client.Picture{
@@ -37,6 +41,7 @@ func screenVerb(a *app, c *cobra.Command) {
 		return a.PrintScreen(b, &o)
 	})
 	f := c.Flags()
+	f.BoolVar(&reveal, "reveal", false, revealHelp)
 	o.Add(f)
 	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
 	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")

@@ -31,7 +31,7 @@ func (s *Session) Records(ctx context.Context, from, to string) (*Records, error
 	if to != "" {
 		q.Set("to", to)
 	}
-	resp, err := s.c.do(ctx, "GET", s.path+"/records", q, nil)
+	resp, err := s.c.do(ctx, "GET", s.path+"/records", s.revealing(q), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
@@ -24,6 +26,7 @@ type Session struct {
 	c      *Client
 	path   string
 	stream string // only this of its output; empty: all
+	reveal string // secrets are shown, under this name of the asking; empty: they are not
 }
 
 // Session names a session; whether it exists shows when it is used.
@@ -182,19 +185,31 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	if s.stream != "" {
 		v.Set("stream", s.stream)
 	}
-	return get[api.OutputText](ctx, s.c, s.path+"/output/text", v)
+	return get[api.OutputText](ctx, s.c, s.path+"/output/text", s.revealing(v))
 }
 
 // Stream is the session with only one stream of its output: stdout or stderr. It must run
 // on pipes.
-func (s *Session) Stream(name string) *Session { return &Session{s.c, s.path, name} }
+func (s *Session) Stream(name string) *Session { return &Session{s.c, s.path, name, s.reveal} }
+
+// Reveal is the session with its secrets as they are, in output, screens and records. It is recorded, and
+// where an agent asks a person is asked first.
+func (s *Session) Reveal() *Session { return &Session{s.c, s.path, s.stream, uuid.NewString()} }
+
+// revealing has a request ask for secrets, if that is wanted.
+func (s *Session) revealing(v url.Values) url.Values {
+	if s.reveal != "" {
+		v.Set("reveal", s.reveal)
+	}
+	return v
+}
 
 func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) {
 	if s.stream != "" {
 		q.Set("stream", s.stream)
 	}
 	for p := newPatience(); ; {
-		o, err := s.outputOnce(ctx, q)
+		o, err := s.outputOnce(ctx, s.revealing(q))
 		if cut := errors.Is(err, errCut); !cut || !p.pause(ctx) {
 			return o, err
 		}
@@ -324,12 +339,12 @@ func (q ScreenQuery) values() url.Values {
 
 // Screen is the screen as spans.
 func (s *Session) Screen(ctx context.Context, q ScreenQuery) (render.Screen, error) {
-	return get[render.Screen](ctx, s.c, s.path+"/screen", q.values())
+	return get[render.Screen](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
 }
 
 // ScreenAs is the screen in another format (text, ansi, html, svg, png, md, json) as bytes.
 func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([]byte, error) {
-	path, v := s.path+"/screen", q.values()
+	path, v := s.path+"/screen", s.revealing(q.values())
 	if format != "json" {
 		path += "/" + format
 		q.Picture.values(v)

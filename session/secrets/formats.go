@@ -114,8 +114,7 @@ func (f *format) at(text []byte, i int) (from, to, open int) {
 	begin := i + len(f.prefix)
 	switch {
 	case f.prefix == pemBegin:
-		from, to = pem(text, begin)
-		return from, to, len(text)
+		return pem(text, begin)
 	case f.user:
 		return userInfo(text, begin)
 	}
@@ -153,17 +152,20 @@ func userInfo(text []byte, begin int) (from, to, open int) {
 }
 
 // pem is a private key in PEM: what stands between its first line and its last, as far as it looks like one.
-func pem(text []byte, begin int) (from, to int) {
+func pem(text []byte, begin int) (from, to, open int) {
 	head := text[begin:min(len(text), begin+maxPEMHead)]
 	at := bytes.Index(head, []byte(pemKey))
 	if at < 0 {
-		return 0, 0
+		return 0, 0, len(text)
 	}
 	from = begin + at + len(pemKey)
 	for to = from; to < len(text) && to-from < maxPEM && inPEM[text[to]]; to++ {
-		if text[to] == '-' && bytes.HasPrefix(text[to:], []byte(pemEnd)) {
+		if rest := text[to:]; text[to] == '-' && bytes.HasPrefix([]byte(pemEnd), rest[:min(len(rest), len(pemEnd))]) {
+			if len(rest) < len(pemEnd) { // it may be its last line
+				return from, to, to
+			}
 			break
 		}
 	}
-	return from, to
+	return from, to, len(text)
 }

@@ -186,7 +186,7 @@ func TestEachReadingMasksTheSame(t *testing.T) {
 	values := []string{"hunter22", "aaaaaaaa", "abcabcabcd", "two words here", "x\x1b[1my-secret"}
 	s := vault(t, values...).Set()
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for round := range 12 {
+	for round := range 40 {
 		out := randomOutput(rnd, values)
 		whole := bytes.Clone(out)
 		s.Mask(whole, 0, len(whole), false)

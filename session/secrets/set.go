@@ -53,9 +53,12 @@ func read(b []byte, strip bool) *text {
 }
 
 // junk is the length of what b begins with and is no text: an escape sequence of a terminal, or what a line
-// editor prints where a line goes on in the next row.
+// editor prints where a line goes on in the next row. At the end what may become that is taken for it: more
+// may come.
 func junk(b []byte) int {
 	switch {
+	case len(b) == 1 && (b[0] == ' ' || b[0] == 0x1b):
+		return 1
 	case len(b) > 1 && b[0] == ' ' && b[1] == '\r':
 		if len(b) > 2 && b[2] == '\n' { // a blank at the end of a line
 			return 0
@@ -78,6 +81,9 @@ func junk(b []byte) int {
 		if b[i] < 0x20 {
 			return 0
 		}
+	}
+	if len(b) < maxEscape {
+		return len(b)
 	}
 	return 0
 }
@@ -163,13 +169,13 @@ func pieces(t *text, places []int) (all []span) {
 	return all
 }
 
-// runs are where bytes of a token stand; ends of lines within it stay.
+// runs are where bytes of a token stand; ends of lines and blanks within it stay.
 func runs(at []int, data []byte) (all []span) {
 	for k, i := range at {
 		if i-at[0] > maxPEM+2<<10 { // as far as every reading sees its beginning
 			break
 		}
-		if data[k] != '\r' && data[k] != '\n' {
+		if data[k] != '\r' && data[k] != '\n' && data[k] != ' ' {
 			all = extend(all, i)
 		}
 	}

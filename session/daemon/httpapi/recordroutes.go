@@ -60,7 +60,7 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 		return nil, err
 	}
 	p := &passage{s: e.Session, pipe: e.Record().Pipe}
-	if !in.Reveal { // whoever asks: it is kept, and passed on
+	if in.Reveal == "" { // whoever asks: it is kept, and passed on
 		p.secrets = s.reg.Secrets()
 	}
 	p.from, p.to = e.Session.OutputRange()

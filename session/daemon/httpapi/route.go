@@ -41,7 +41,7 @@ func op[I, T any](method, path, id, verb, summary string, handle func(*Server, c
 			if err != nil {
 				return nil, toAPI(err)
 			}
-			s.veil(reveals(ctx, in)).Deep(&v)
+			s.veil(asShown(ctx, in)).Deep(&v)
 			return &out[T]{v}, nil
 		})
 	}

@@ -38,6 +38,8 @@ type Server struct {
 	log    *slog.Logger
 	build  string
 	gate   *gateway.Gateway
+
+	reveals reveals
 }
 
 // daemonHost is what requests about the daemon itself ask of it.

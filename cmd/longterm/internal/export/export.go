@@ -147,6 +147,7 @@ func (e textExport) close() error { return e.w.Flush() }
 type Flags struct {
 	format, from, to, output string
 	command                  int
+	Reveal                   bool // secrets are shown
 	film                     filmFlags
 }
 

@@ -41,6 +41,9 @@ func (o *Flags) history(ctx context.Context, find findSession, name string) (*hi
 	if err != nil {
 		return nil, err
 	}
+	if o.Reveal {
+		s = s.Reveal()
+	}
 	from, to := o.from, o.to
 	if o.command > 0 {
 		c, err := s.Command(ctx, o.command)
