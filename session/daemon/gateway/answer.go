@@ -359,6 +359,7 @@ func (g *Gateway) Forget(ctx context.Context, session string) {
 		}
 	}
 	delete(g.flights, session)
+	delete(g.refused, session)
 	g.mu.Unlock()
 	g.takeBack(ctx, made)
 }

@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -26,6 +28,7 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.flights[session] = f
+	delete(g.refused, session)
 }
 
 // Started says which session a command is about to run in that was admitted before there was one.
@@ -42,11 +45,42 @@ func (g *Gateway) Recall(ctx context.Context, session string, a Ask) {
 	g.fly(session, &a, &answer)
 }
 
-// Ended forgets what was admitted to a session that is over.
-func (g *Gateway) Ended(session string) {
+// maxRefusals bounds what is remembered of a session.
+const maxRefusals = 64
+
+// refusal is an execution that a person rejected.
+type refusal struct {
+	pid  int
+	argv []string
+	by   *api.Error
+}
+
+// refuse notes that a process is not to execute something.
+func (g *Gateway) refuse(a *Ask, by error) {
+	var e *api.Error
+	if a.Kind != Execution || !errors.As(by, &e) {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.flights, session)
+	list := append(g.refused[a.Session], refusal{a.Actor.PID, a.Argv, e})
+	g.refused[a.Session] = list[max(0, len(list)-maxRefusals):]
+}
+
+// refusedBefore is why a process may not execute what it tries again in another directory of PATH: a person has
+// rejected it a moment ago, and is not asked for each of them.
+func (g *Gateway) refusedBefore(a *Ask) error {
+	if a.Kind != Execution {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.refused[a.Session] {
+		if r.pid == a.Actor.PID && slices.Equal(r.argv, a.Argv) {
+			return r.by
+		}
+	}
+	return nil
 }
 
 // inherit gives an execution what its line had.

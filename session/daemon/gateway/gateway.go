@@ -97,6 +97,7 @@ type Gateway struct {
 	queue   *queue
 	grants  []store.Grant
 	flights map[string]*flight
+	refused map[string][]refusal // of executions, by session
 }
 
 // flight is what was admitted to a session last. Executions in it are its.
@@ -109,7 +110,7 @@ type flight struct {
 // Open is a gateway with the approvals that the daemon before left open. Those nobody asks for again within
 // the grace are gone.
 func Open(ctx context.Context, c Config) (*Gateway, error) {
-	g := &Gateway{c: c, flights: map[string]*flight{}}
+	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}}
 	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
 		return nil, err
 	}
@@ -198,6 +199,9 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 	if id := g.allowedByLine(a, j); id != "" {
 		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
 		return true, nil
+	}
+	if err := g.refusedBefore(a); err != nil {
+		return false, errors.Join(err, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	}
 	r, err := g.c.Store.ApprovalOf(ctx, a.ID)
 	switch {

@@ -506,6 +506,29 @@ func TestExecutionsOfALine(t *testing.T) {
 	}
 }
 
+// A process that is not to execute something tries the next directory of PATH: nobody is asked again for that, but
+// for another process.
+func TestRejectedExecution(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{ID: "e1", Kind: Execution, Actor: actor.Actor{UID: 1000, PID: 7, Agent: "bot"}, Session: "s", Path: "/usr/bin/touch", Argv: []string{"touch", "f"}, Policy: "readonly", Cwd: "/"}
+	p := waiting(t, g, a)
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "reject"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); codeOf(err) != api.CodeRejected {
+		t.Fatal(err)
+	}
+	b := a
+	b.ID, b.Path = "e2", "/bin/touch"
+	if _, p, err := g.Begin(t.Context(), b); codeOf(err) != api.CodeRejected || p != nil {
+		t.Errorf("%v", err)
+	}
+	b.ID, b.Actor.PID = "e3", 8
+	waiting(t, g, b).giveUp()
+	b.ID, b.Actor.PID, b.Argv = "e4", 7, []string{"touch", "g"}
+	waiting(t, g, b).giveUp()
+}
+
 // What the audit trail cannot keep is not done.
 func TestAuditFails(t *testing.T) {
 	g := open(t, t.TempDir())

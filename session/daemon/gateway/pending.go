@@ -112,6 +112,7 @@ func (p *Pending) Wait(ctx context.Context) (Answer, error) {
 		return answer, err
 	}
 	if err := answer.take(&v); err != nil {
+		p.g.refuse(&p.a, err)
 		return answer, errors.Join(err, p.g.audit(context.WithoutCancel(ctx), Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: p.j.Rule, Approval: v.ID}))
 	}
 	return answer, p.g.admitted(context.WithoutCancel(ctx), &p.a, &answer)
