@@ -21,8 +21,8 @@ var git = []Program{
 		Flags: "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged " +
 			"--short --branch",
 		Unsafe: "--ext-diff --textconv --output -O --open-files-in-pager --filters --show-signature --web " +
-			"-w-web --contents " +
-			"--lost-found --upload-pack --exec -i-info"},
+			"--contents " +
+			"--lost-found --upload-pack --exec"},
 	{Name: "git help", Reads: true, Unsafe: "-w --web"},
 	{Name: "git grep", Reads: true, Values: "-e -f -m -A -B -C --max-depth --max-count --threads", Flags: "--cached " +
 		"--no-index --untracked", Shell: "-O --open-files-in-pager",

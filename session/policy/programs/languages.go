@@ -3,7 +3,7 @@ package programs
 // languages run code of their own language.
 var languages = []Program{
 	{Name: "python,pypy,ipython", Code: "-c", Values: "-W -X -m", Stop: true, Lang: "python", StdinRun: true},
-	{Name: "perl", Code: "-e -E", Values: "-I -M -m -F-pattern", Stop: true, Lang: "perl", StdinRun: true},
+	{Name: "perl", Code: "-e -E", Values: "-I -M -m", Stop: true, Lang: "perl", StdinRun: true},
 	{Name: "ruby,jruby", Code: "-e", Values: "-I -r -C", Stop: true, Lang: "ruby", StdinRun: true},
 	{Name: "deno eval", Values: "--ext", Run: RunFirstCode, Lang: "node"},
 	{Name: "node,nodejs,bun,deno", Code: "-e -p --eval --print", Values: "-r --require --import --loader",
@@ -12,7 +12,7 @@ var languages = []Program{
 	{Name: "php", Code: "-r -B -R -E", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
 	{Name: "lua,luajit,tclsh,expect,guile,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
 		"swift,raku,janet,sbcl",
-		Code: "-e -c -eval --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
+		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
 	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
 		Code: "-e --source",
 		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -l --load -D --debug -E " +
@@ -20,7 +20,7 @@ var languages = []Program{
 		Run: RunFirstCode, Lang: "awk"},
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended " +
 		"--posix --null-data",
-		Code: "-e --expression", Unsafe: "-i --in-place -s-x", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
+		Code: "-e --expression", Unsafe: "-i --in-place", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
 	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q",
 		Lang: "vim"},
 	{Name: "ex", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q", Lang: "vim", StdinRun: true, StdinAlways: true},

@@ -38,14 +38,14 @@ var writers = []Program{
 		"lvremove,zpool," +
 		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup," +
 		"losetup,flashrom",
-		Values: "-t -s -o -n -Z-type --label --cipher --key-size --key-file --type"},
+		Values: "-t -s -o -n  --label --cipher --key-size --key-file --type"},
 	{Name: "tar,bsdtar,gtar", Values: "-f -C -T -X -b -g -H -N -K --file --directory --files-from --exclude " +
 		"--transform",
 		Shell: "--checkpoint-action --to-command -I --use-compress-program -F --info-script " +
 			"--new-volume-script --rsh-command " +
 			"--rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
 		Unsafe: "-x -c -r -u -A --extract --create --delete --append --update"},
-	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s -x-", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
+	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
 	{Name: "7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "--rsh-command"},
 	{Name: "unzip", Values: "-d -x", Reads: true, Need: "-l -t -Z -v", Unsafe: "-o -d -n"},
 	{Name: "gzip,gunzip,bzip2,bunzip2,xz,unxz,zstd,lz4,compress,uncompress", Values: "-S --suffix"},
