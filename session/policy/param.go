@@ -120,7 +120,10 @@ func (w *walk) element(f *fields, p *syntax.ParamExp, quoted bool) {
 		w.list(f, list, quoted)
 		return
 	}
-	if i, err := strconv.Atoi(at); err == nil && i >= 0 && i < len(list) {
+	if i, err := strconv.Atoi(at); err == nil && strings.HasSuffix(w.shell, "zsh") && i > 0 && i <= len(list) {
+		w.expansion(f, list[i-1], quoted)
+		return
+	} else if err == nil && i >= 0 && i < len(list) {
 		w.expansion(f, list[i], quoted)
 		return
 	}

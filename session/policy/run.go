@@ -46,6 +46,9 @@ func (w *walk) run(argv []string, in stream) stream {
 		return stream{text: hole, is: true}
 	}
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if path.Base(w.shell) == "zsh" {
+		base = strings.TrimPrefix(strings.TrimPrefix(base, "="), "zf_")
+	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
 	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
@@ -147,6 +150,10 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		switch {
 		case row.IsShell(o.Name) && o.Has:
 			x.children = true
+			if x.name == "fish" {
+				out = w.fish(o.Value)
+				continue
+			}
 			out = w.shellText(execValue(o.Value), x.name)
 			if x.name == "env" {
 				return out

@@ -40,6 +40,7 @@ type walk struct {
 	emptyInput bool // the command of xargs is judged as if nothing came to it
 	spent      int
 	nested     int
+	win        windowsState
 	parsed     string // the text that is followed, for what the parser reads otherwise than shells do
 	aliases    map[string][]string
 	feed       stream            // standard input of shell text
@@ -88,6 +89,9 @@ func (w *walk) line(l Line) {
 	case "powershell", "pwsh", "cmd":
 		w.windows(l.Text)
 		return
+	case "fish":
+		w.fish(l.Text)
+		return
 	}
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
@@ -125,9 +129,6 @@ func (w *walk) source(text string) stream {
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
-		if path.Base(w.shell) == "fish" {
-			return w.fish(text)
-		}
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")

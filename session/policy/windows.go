@@ -7,11 +7,11 @@ import (
 )
 
 // drive is the root of a disk, or a directory of Windows.
-var drive = regexp.MustCompile(`(?i)^("|')?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(windows|users|program files( \(x86\))?)([\\/]+\*?)?|` +
+var drive = regexp.MustCompile(`(?i)^("|')?([\\/]{2}[?.][\\/])?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(users|program files( \(x86\))?)([\\/]+\*?)?|[a-z]:[\\/]+windows([\\/].*)?|` +
 	`\$env:(systemdrive|systemroot|userprofile|windir)[\\/]*\*?|%(systemdrive|systemroot|userprofile|windir)%[\\/]*\*?|\$home|~|[\\/]+\*?)("|')?$`)
 
 // windowsUnknown starts text that is run, and known only then.
-var windowsUnknown = regexp.MustCompile(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invoke-command|icm|start-process|saps|add-type|` +
+var windowsUnknown = regexp.MustCompile(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invoke-command|icm|add-type|` +
 	`\[scriptblock\]::create)([\s(]|$)|(^|[;|{(]\s*|=\s*)[&.]\s*[$("']|-e(nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{8,}|frombase64string`)
 
 // windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
@@ -21,18 +21,73 @@ func (w *walk) windows(text string) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return
 	}
+	text = strings.NewReplacer("`\r\n", " ", "`\n", " ", "^\n", " ").Replace(text)
+	w.nested++
+	defer func() { w.nested-- }()
+	if w.nested > maxNested {
+		w.unknown([]string{clip(text)}, "it is nested too deep to be judged")
+		return
+	}
+	piped, steps := false, 0
 	for _, part := range windowsParts(text) {
-		w.windowsCommand(windowsWords(part))
+		if steps++; steps > maxSteps {
+			w.unknown([]string{clip(text)}, "it is too long to be judged")
+			break
+		}
+		words := windowsWords(part.text)
+		if part.after != '|' && part.after != '(' && part.after != ')' && part.after != '{' {
+			piped = false
+		}
+		w.win.piped = piped
+		w.windowsCommand(words)
+		for _, word := range words {
+			piped = piped || drive.MatchString(word)
+		}
 	}
 	if windowsUnknown.MatchString(text) {
 		w.unknown([]string{clip(text)}, "it runs text that is not known before it runs")
 	}
+	for _, m := range windowsInner.FindAllStringSubmatch(text, 50) {
+		w.windows(m[1])
+	}
+	if windowsDeletes.MatchString(text) {
+		c := Command{Argv: []string{clip(text)}}
+		w.ask(&c, "hard:remove", whyPerhaps)
+		w.record(c)
+	}
+	if windowsRaw.MatchString(text) {
+		c := Command{Argv: []string{clip(text)}}
+		w.deny(&c, "hard:device", whyDevice, useDevice)
+		w.record(c)
+	}
+}
+
+// windowsState is what the line did before a command of Windows.
+type windowsState struct {
+	piped   bool              // what is piped into it is a disk's root
+	root    bool              // it runs in a disk's root
+	aliases map[string]string // names that the line gives to commands
+}
+
+var (
+	// windowsInner is a substitution in a double-quoted string.
+	windowsInner = regexp.MustCompile(`"[^"]*\$\(([^()"]*)\)`)
+	// windowsDeletes are methods that delete what is at the root, or the copies that files are restored from.
+	windowsDeletes = regexp.MustCompile(`(?i)::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
+	// windowsRaw is writing to a disk itself.
+	windowsRaw = regexp.MustCompile(`(?i)(>|set-content|add-content|out-file|of=|copy-item|copy|\bsc)\s[^;|&]*\\\\\.\\(physicaldrive|[a-z]:)|>\\\\\.\\physicaldrive`)
+)
+
+// windowsPart is a command of a line, with the separator before it.
+type windowsPart struct {
+	text  string
+	after byte
 }
 
 // windowsParts splits a line at separators outside of quotes.
-func windowsParts(text string) []string {
-	var parts []string
-	quote, from := byte(0), 0
+func windowsParts(text string) []windowsPart {
+	var parts []windowsPart
+	quote, from, after := byte(0), 0, byte(0)
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quote != 0:
@@ -43,11 +98,16 @@ func windowsParts(text string) []string {
 			quote = c
 		case c == '\n' || c == '\r' || c == ';' || c == '|' || c == '&' || c == '(' || c == ')' ||
 			c == '{' || c == '}':
-			parts = append(parts, text[from:i])
+			if strings.TrimSpace(text[from:i]) != "" {
+				parts = append(parts, windowsPart{text[from:i], after})
+				after = c
+			} else if c != '|' && c != '(' {
+				after = c
+			}
 			from = i + 1
 		}
 	}
-	return append(parts, text[from:])
+	return append(parts, windowsPart{text[from:], after})
 }
 
 func windowsWords(part string) []string {
@@ -87,13 +147,21 @@ func (w *walk) windowsCommand(argv []string) {
 	}
 	w.nested++
 	defer func() { w.nested-- }()
-	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(argv[0], `\`, "/"))), ".exe")
+	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimLeft(argv[0], "@"), `\`, "/"))), ".exe")
 	args := argv[1:]
+	if name == "%comspec%" || name == "$env:comspec" {
+		name = "cmd"
+	}
+	if to, ok := w.win.aliases[name]; ok {
+		name = to
+	}
 	c := Command{Argv: argv}
 	lower := strings.ToLower(strings.Join(args, " "))
-	root := false
+	root := w.win.piped
+	bare := false
 	for _, a := range args {
-		root = root || drive.MatchString(a)
+		root = root || drive.MatchString(a) || w.win.root && (a == "*" || a == "." || a == "*.*")
+		bare = bare || windowsBare.MatchString(a)
 	}
 	has := func(options ...string) bool {
 		for _, o := range options {
@@ -111,14 +179,20 @@ func (w *walk) windowsCommand(argv []string) {
 				return
 			}
 		}
+		if name != "cmd" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			w.windows(strings.Join(args, " "))
+			return
+		}
 	case "wsl", "bash", "sh":
 		w.run(append([]string{name}, args...), stream{})
 		return
 	case "rd", "rmdir", "del", "erase", "remove-item", "ri", "rm":
 		if root && has("/s", "-r", "-force", "/q", "-rf") {
 			w.deny(&c, "hard:remove", whyRemove, useRemove)
-		} else if has(" $") && has("-r", "/s") {
+		} else if bare && has(" -r", " /s", " -fo") {
 			w.ask(&c, "hard:remove", whyPerhaps)
+		} else if has("hklm:") && has(" -r") {
+			w.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	case "format":
 		if len(args) > 0 && drive.MatchString(args[0]) {
@@ -129,16 +203,56 @@ func (w *walk) windowsCommand(argv []string) {
 		if !has("-whatif", "-?") {
 			w.deny(&c, "hard:device", whyDevice, useDevice)
 		}
+	case "takeown", "icacls", "cacls":
+		if root && has(" /r", " /t") {
+			w.ask(&c, "hard:system", "it changes who may use the whole system")
+		}
+	case "clear-content", "clc":
+		if has(`\windows\`) {
+			w.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
+		}
+	case "cd", "set-location", "sl", "chdir", "push-location", "pushd":
+		w.win.root = root
+	case "set-alias", "new-alias", "sal", "nal":
+		var plain []string
+		for _, a := range args {
+			if !strings.HasPrefix(a, "-") {
+				plain = append(plain, strings.ToLower(a))
+			}
+		}
+		if len(plain) > 1 {
+			if w.win.aliases == nil {
+				w.win.aliases = map[string]string{}
+			}
+			w.win.aliases[plain[0]] = plain[1]
+		}
+	case "start-process", "saps", "start":
+		w.windowsStart(args)
+		return
+	case "if", "for", "do", "else", "in":
+		for i, a := range args {
+			if windowsDestroys[strings.ToLower(strings.Trim(a, "@"))] {
+				w.windowsCommand(args[i:])
+				break
+			}
+		}
+	case "schtasks", "invoke-wmimethod", "register-scheduledtask", "new-scheduledtaskaction", "register-scheduledjob", "at",
+		"invoke-cimmethod", "psexec", "winrs":
+		for _, a := range args {
+			if strings.Contains(a, " ") {
+				w.mayAsk(func() { w.windows(a) })
+			}
+		}
 	case "vssadmin", "wmic":
 		if has("delete") {
 			w.deny(&c, "hard:device", "it deletes the copies that files are restored from", "")
 		}
-	case "bcdedit", "reg", "cipher":
-		if has("/delete", "delete hklm", "/w:c") {
+	case "bcdedit", "reg", "cipher", "remove-itemproperty", "rp":
+		if has("/delete", "delete hklm", "/w:c", "hklm:", "recoveryenabled") {
 			w.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	}
-	if len(args) > 0 && (name == "sudo" || name == "gsudo" || name == "start" || name == "call" ||
+	if len(args) > 0 && (name == "sudo" || name == "gsudo" || name == "call" ||
 		name == "foreach-object") {
 		w.windowsCommand(args)
 	}
@@ -150,7 +264,8 @@ func (w *walk) windowsCommand(argv []string) {
 	if w.engine.preset != Off {
 		if strings.HasPrefix(name, "$") && !strings.Contains(name, "=") && len(argv) > 0 &&
 			!strings.ContainsAny(argv[0], ".:[") && len(args) > 0 &&
-			args[0] != "=" && !strings.HasPrefix(args[0], "-") {
+			args[0] != "=" && args[0] != "in" && !strings.HasPrefix(args[0], "-") || strings.HasPrefix(name, "%") && len(name) > 1 &&
+			name != "%_" {
 			w.ask(&c, "unknown", "which program runs is not known before it runs")
 		}
 		if w.engine.preset != Hard && c.Verdict == Allow && !windowsReads[name] {
@@ -168,21 +283,30 @@ var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get
 	"measure-object": true, "sort-object": true, "select-object": true, "write-output": true,
 	"test-path": true, "get-command": true}
 
-// fish judges fish text that bash cannot parse: its blocks are read as lists of commands.
-func (w *walk) fish(text string) stream {
-	var b strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(text, ";", "\n")) {
-		line = strings.TrimSpace(line)
-		word, rest, _ := strings.Cut(line, " ")
-		switch word {
-		case "end", "else", "function", "switch", "case", "for":
-			continue
-		case "begin", "if", "while", "and", "or", "not":
-			line = rest
+// windowsBare is a variable that is the whole of a path, or its root.
+var windowsBare = regexp.MustCompile(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`)
+
+// windowsDestroys are commands that may stand behind the words of a control structure.
+var windowsDestroys = fieldSet("rd rmdir del erase format diskpart vssadmin powershell pwsh cmd remove-item ri rm")
+
+// windowsStart judges Start-Process and start: the program, and the arguments that an option may hold.
+func (w *walk) windowsStart(args []string) {
+	var words []string
+	for i := 0; i < len(args); i++ {
+		a := strings.ToLower(args[i])
+		switch {
+		case strings.HasPrefix(a, "-f"), strings.HasPrefix(a, "-a"):
+		case strings.HasPrefix(a, "-w") && a != "-wait", a == "-verb", strings.HasPrefix(a, "-redirect"), a == "/d":
+			i++
+		case strings.HasPrefix(a, "-"), strings.HasPrefix(a, "/") && len(words) == 0:
+		default:
+			words = append(words, args[i])
 		}
-		b.WriteString(strings.NewReplacer("(", "$(", "$$(", "$(").Replace(line) + "\n")
 	}
-	w.unknown([]string{clip(text)}, "fish's own forms are not judged")
-	w.shell = ""
-	return w.source(b.String())
+	if len(words) > 0 {
+		if strings.HasPrefix(words[0], "$") {
+			w.unknown(words, "which program runs is not known before it runs")
+		}
+		w.windows(strings.Join(words, " "))
+	}
 }

@@ -71,6 +71,9 @@ func (w *walk) word(word *syntax.Word) []string {
 	if !syntax.SplitBraces(word) {
 		w.parts(&f, word.Parts, false)
 		f.end()
+		if strings.HasSuffix(w.shell, "zsh") {
+			w.qualified(f.out)
+		}
 		return f.out
 	}
 	if w.cache == nil {
@@ -275,6 +278,15 @@ func (w *walk) lit(f *fields, s string, quoted, first bool) {
 			}
 		case quoted:
 			f.cur.WriteByte(c)
+		case c == '^' && strings.HasSuffix(w.shell, "zsh") && i+1 < len(s) && (i == 0 || s[i-1] == '/'),
+			c == '~' && i > 0 && strings.HasSuffix(w.shell, "zsh") && strings.HasSuffix(f.cur.String(), globStar):
+			// Everything but what follows: nearly everything.
+			if c == '^' {
+				f.cur.WriteString(globStar)
+			}
+			for i+1 < len(s) && s[i+1] != '/' {
+				i++
+			}
 		case c == '*':
 			f.cur.WriteString(globStar)
 		case c == '?':
@@ -326,4 +338,23 @@ func unescapeDouble(s string) string {
 		return s
 	}
 	return strings.NewReplacer(`\\`, `\`, `\$`, `$`, `\"`, `"`, "\\`", "`", "\\\n", "").Replace(s)
+}
+
+// qualified takes zsh's glob qualifiers off words, as in *(N) and /*(D): what they add is which files, but
+// for e and +, which run code.
+func (w *walk) qualified(words []string) {
+	for i, word := range words {
+		open := strings.LastIndexByte(word, '(')
+		if open < 0 || !strings.HasSuffix(word, ")") || open == 0 {
+			continue
+		}
+		marks := word[open+1 : len(word)-1]
+		if e := strings.IndexAny(marks, "e+"); e >= 0 && !strings.ContainsAny(marks[:e], "u:") {
+			w.unknown([]string{word}, "a glob qualifier runs code")
+			if body := strings.Trim(marks[e+1:], ":'\"[]{}"); body != "" {
+				w.mayAsk(func() { w.source(body) })
+			}
+		}
+		words[i] = word[:open]
+	}
 }

@@ -1,0 +1,305 @@
+package policy
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fish judges a line of fish. Its blocks, substitutions, quotes and set are written as bash writes them, and
+// that is judged: both shells run the same commands. What does not become bash is asked about.
+func (w *walk) fish(text string) stream {
+	if tooDeep(text) {
+		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
+		return stream{text: hole, is: true}
+	}
+	outside := w.shell
+	w.shell = ""
+	defer func() { w.shell = outside }()
+	f := fishReader{in: text}
+	f.list()
+	written := f.out.String()
+	if _, err := syntax.NewParser().Parse(strings.NewReader(written), ""); err != nil || f.odd || len(f.open) > 0 {
+		w.unknown([]string{clip(text)}, "it cannot be read as fish")
+	}
+	return w.source(written)
+}
+
+// fishReader writes fish as bash.
+type fishReader struct {
+	in   string
+	at   int
+	out  strings.Builder
+	open []string // what ends the open blocks
+	then string   // what follows the head of a block: then, do
+	odd  bool
+}
+
+const fishEnds = " \t\n;&|<>)"
+
+// list writes statements up to the end, or up to the bracket that ends a substitution.
+func (f *fishReader) list() {
+	begin := true // a command begins here
+	for f.at < len(f.in) {
+		switch c := f.in[f.at]; {
+		case c == ')':
+			return
+		case c == '#' && (f.at == 0 || strings.IndexByte(fishEnds, f.in[f.at-1]) >= 0):
+			for f.at < len(f.in) && f.in[f.at] != '\n' {
+				f.at++
+			}
+		case c == ' ' || c == '\t':
+			f.out.WriteByte(c)
+			f.at++
+		case c == '\n' || c == ';':
+			f.out.WriteByte(c)
+			f.at++
+			if f.then != "" {
+				f.out.WriteString(f.then + " :;")
+				f.then = ""
+			}
+			begin = true
+		case c == '&' || c == '|':
+			f.out.WriteByte(c)
+			f.at++
+			if f.at < len(f.in) && (f.in[f.at] == c || c == '&' && f.in[f.at] == '>') {
+				f.out.WriteByte(f.in[f.at])
+				f.at++
+			}
+			begin = true
+		case c == '<' || c == '>':
+			f.out.WriteByte(c)
+			if f.at++; f.at < len(f.in) && f.in[f.at] == '?' {
+				f.at++
+			}
+		case c == '^' && !begin && f.at+1 < len(f.in) && strings.IndexByte(" \t&^", f.in[f.at+1]) >= 0:
+			f.out.WriteString(" 2>")
+			f.at++
+		case begin:
+			begin = f.command()
+		default:
+			f.out.WriteString(f.word())
+		}
+	}
+}
+
+// command writes the first word of a command. It reports whether another command begins after it.
+func (f *fishReader) command() bool {
+	start := f.at
+	word := f.word()
+	push := func(end string) { f.open = append(f.open, end) }
+	switch f.in[start:f.at] {
+	case "begin":
+		f.out.WriteString("{ :;")
+		push("}")
+		if rest := strings.TrimLeft(f.in[f.at:], " \t"); rest != "" && (rest[0] == ';' || rest[0] == '\n') {
+			f.at = len(f.in) - len(rest) + 1
+		}
+		return true
+	case "if":
+		f.out.WriteString("if ")
+		push("fi")
+		f.then = " then"
+		return true
+	case "while":
+		f.out.WriteString("while ")
+		push("done")
+		f.then = " do"
+		return true
+	case "for":
+		f.out.WriteString("for")
+		push("done")
+		f.then = " do"
+	case "switch":
+		f.out.WriteString("{ : ")
+		push("}")
+	case "case":
+		f.out.WriteString(": ")
+	case "else":
+		rest := strings.TrimLeft(f.in[f.at:], " \t")
+		if after, ok := strings.CutPrefix(rest, "if "); ok {
+			f.at = len(f.in) - len(after)
+			f.out.WriteString("elif ")
+			f.then = " then"
+			return true
+		}
+		f.out.WriteString("else :")
+	case "end":
+		if len(f.open) == 0 {
+			f.odd = true
+			return false
+		}
+		f.out.WriteString(f.open[len(f.open)-1])
+		f.open = f.open[:len(f.open)-1]
+	case "function":
+		words := f.words()
+		if len(words) == 0 {
+			f.odd = true
+			return false
+		}
+		f.out.WriteString(words[0] + "() { :")
+		push("}")
+	case "and", "or":
+		return true
+	case "not", "!":
+		f.out.WriteString("! ")
+		return true
+	case "set":
+		f.set(f.words())
+	case "source", ".":
+		f.out.WriteString("source ")
+		if words := f.words(); len(words) == 0 {
+			f.out.WriteString("/dev/stdin")
+		} else {
+			f.out.WriteString(strings.Join(words, " "))
+		}
+	case "alias", "abbr":
+		words := f.words()
+		for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+			words = words[1:]
+		}
+		if len(words) > 1 && !strings.Contains(words[0], "=") {
+			words = append([]string{words[0] + "=" + strings.Join(words[1:], "' '")}, words[:0]...)
+		}
+		f.out.WriteString("alias " + strings.Join(words, " "))
+	case "bind", "complete":
+		words := f.words()
+		f.out.WriteString(":")
+		for _, word := range words {
+			f.out.WriteString("; trap -- " + word + " EXIT")
+		}
+	default:
+		f.out.WriteString(word)
+	}
+	return false
+}
+
+// words reads the words up to the end of the command.
+func (f *fishReader) words() []string {
+	var out []string
+	for f.at < len(f.in) {
+		switch c := f.in[f.at]; {
+		case c == ' ' || c == '\t':
+			f.at++
+		case strings.IndexByte(fishEnds, c) >= 0:
+			return out
+		default:
+			out = append(out, f.word())
+		}
+	}
+	return out
+}
+
+// set writes set NAME VALUE… as an assignment; $NAME is split where it is used, as fish's lists are.
+func (f *fishReader) set(words []string) {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		if strings.ContainsAny(words[0], "eqSn") {
+			f.out.WriteString(": " + strings.Join(words[1:], " "))
+			return
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		f.out.WriteString("set")
+		return
+	}
+	name := words[0]
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || name[0] <= '9' {
+		f.odd = f.odd || !strings.Contains(name, "[")
+		f.out.WriteString(": " + strings.Join(words[1:], " "))
+		return
+	}
+	f.out.WriteString(name + "=" + strings.Join(words[1:], "' '"))
+}
+
+// word reads one word and returns it as bash writes it.
+func (f *fishReader) word() string {
+	var b strings.Builder
+	for f.at < len(f.in) {
+		c := f.in[f.at]
+		switch {
+		case c == '(':
+			if !strings.HasSuffix(b.String(), "$") {
+				b.WriteByte('$')
+			}
+			b.WriteString(f.substitution())
+			continue
+		case strings.IndexByte(fishEnds, c) >= 0:
+			return b.String()
+		case c == '\'':
+			b.WriteString(f.single())
+			continue
+		case c == '"':
+			b.WriteString(f.double())
+			continue
+		case c == '\\' && f.at+1 < len(f.in):
+			f.at++
+			if e := f.in[f.at]; strings.IndexByte("xXuU01234567ntrabfve", e) >= 0 {
+				end := f.at + 1
+				for strings.IndexByte("xXuU01234567", e) >= 0 && end < len(f.in) && end-f.at < 9 && isDigit(f.in[end], 16) {
+					end++
+				}
+				b.WriteString(`$'\` + strings.ToLower(f.in[f.at:end]) + `'`)
+				f.at = end
+				continue
+			}
+			b.WriteByte('\\')
+			c = f.in[f.at]
+		case c == '`' || c == '!':
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+		f.at++
+	}
+	return b.String()
+}
+
+// substitution reads (…) and returns it with its brackets.
+func (f *fishReader) substitution() string {
+	f.at++
+	inner := fishReader{in: f.in, at: f.at}
+	inner.list()
+	f.odd = f.odd || inner.odd || len(inner.open) > 0 || inner.at >= len(inner.in)
+	f.at = min(inner.at+1, len(f.in))
+	return "( " + inner.out.String() + "\n)"
+}
+
+// single reads '…', in which \' and \\ are escapes.
+func (f *fishReader) single() string {
+	var b strings.Builder
+	for f.at++; f.at < len(f.in) && f.in[f.at] != '\''; f.at++ {
+		if f.in[f.at] == '\\' && f.at+1 < len(f.in) && (f.in[f.at+1] == '\'' || f.in[f.at+1] == '\\') {
+			f.at++
+		}
+		b.WriteByte(f.in[f.at])
+	}
+	f.odd = f.odd || f.at >= len(f.in)
+	f.at = min(f.at+1, len(f.in))
+	return "'" + strings.ReplaceAll(b.String(), "'", `'\''`) + "'"
+}
+
+// double reads "…", in which $x and $(…) are expanded.
+func (f *fishReader) double() string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for f.at++; f.at < len(f.in) && f.in[f.at] != '"'; {
+		switch c := f.in[f.at]; {
+		case c == '\\' && f.at+1 < len(f.in):
+			b.WriteString(f.in[f.at : f.at+2])
+			f.at += 2
+		case c == '$' && f.at+1 < len(f.in) && f.in[f.at+1] == '(':
+			f.at++
+			b.WriteString("$" + f.substitution())
+		case c == '`':
+			b.WriteString("\\`")
+			f.at++
+		default:
+			b.WriteByte(c)
+			f.at++
+		}
+	}
+	f.odd = f.odd || f.at >= len(f.in)
+	f.at = min(f.at+1, len(f.in))
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
+func (w *walk) operandCode(x *invocation) {
+	switch {
+	case x.row.Lang == "powershell":
+		for i, a := range x.argv[1:] {
+			if l := strings.ToLower(a); i+2 < len(x.argv) && len(l) > 1 && strings.HasPrefix("-encodedcommand", l) && l != "-e-" {
+				w.unknown(x.argv, "what it runs is encoded")
+				if b, err := base64.StdEncoding.DecodeString(x.argv[i+2]); err == nil {
+					w.windows(strings.ReplaceAll(string(b), "\x00", ""))
+				}
+			}
+		}
+	case x.name == "cmd" && len(x.args.Operands) > 0:
+		w.only(func() { w.windowsCommand(x.argv) })
+	case x.row.Lang == "vim":
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "+"); ok {
+				w.bang("vim", text)
+			}
+		}
+	case x.row.Lang == "make":
+		for _, o := range x.args.Operands {
+			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
+				w.only(func() { w.source(value) })
+			}
+		}
+		file, given := x.args.Get("-f", "--file", "--makefile")
+		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
+			w.bang("make", x.in.text)
+		}
+		for _, name := range []string{file, "GNUmakefile", "makefile", "Makefile"} {
+			if m, ok := w.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
+				w.bang("make", m.text)
+			}
+		}
+	case x.row.Lang == "sql":
+		for _, o := range x.args.Operands {
+			w.bang("sql", o)
+		}
+	case x.name == "git":
+		w.gitConfig(x)
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "ext::"); ok {
+				argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
+				for i := range argv {
+					argv[i] = strings.ReplaceAll(argv[i], "\x00", " ")
+				}
+				if len(argv) > 0 {
+					w.run(argv, stream{})
+				}
+			}
+		}
+	case x.name == "less" || x.name == "more" || x.name == "zless" || x.name == "view":
+		for _, o := range x.args.Operands {
+			if text, ok := strings.CutPrefix(o, "+"); ok {
+				w.bangLine(strings.TrimLeft(text, "+"))
+			}
+		}
+	case x.name == "start-stop-daemon":
+		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
+			w.run(append([]string{v}, x.args.Operands...), stream{})
+		}
+	case x.name == "flatpak":
+		if i := slices.IndexFunc(x.argv, func(a string) bool { return strings.HasPrefix(a, "--command=") }); i > 0 &&
+			i+2 <= len(x.argv) {
+			w.run(append([]string{x.argv[i][10:]}, x.argv[min(i+2, len(x.argv)):]...), stream{})
+		}
+	case x.name == "rpm":
+		if v, ok := x.args.Get("-E", "--eval"); ok && strings.Contains(v, "%(") {
+			w.shellText(strings.TrimSuffix(v[strings.Index(v, "%(")+2:], ")"), "rpm")
+		}
+	case x.name == "zip":
+		for _, a := range x.argv[1:] {
+			if text, ok := strings.CutPrefix(a, "-TT"); ok && text != "" {
+				w.shellText(text, "zip")
+			}
+		}
+	case x.name == "crontab" && x.in.is:
+		for line := range strings.Lines(x.in.text) {
+			if strings.HasPrefix(line, "@") || strings.HasPrefix(line, hole+"@") {
+				_, text, _ := strings.Cut(line, " ")
+				w.shellText(text, "crontab")
+			} else if fields := strings.Fields(line); len(fields) > 5 && !strings.HasPrefix(line, "#") {
+				w.shellText(strings.Join(fields[5:], " "), "crontab")
+			}
+		}
+	}
+}
+
+// gitConfig judges settings of git that are commands: aliases with "!", pagers, editors, helpers.
+func (w *walk) gitConfig(x *invocation) {
+	judge := func(key, value string) {
+		key = strings.ToLower(key)
+		switch {
+		case strings.HasPrefix(key, "alias."):
+			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
+				w.shellText(text, "the alias")
+			} else if value != "" {
+				w.only(func() { w.source("git " + value) })
+			}
+		case strings.HasPrefix(key, "core.") || strings.HasSuffix(key, ".helper") || strings.HasSuffix(key,
+			".cmd") ||
+			strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key,
+			"diff.") ||
+			strings.HasSuffix(key, ".command") || strings.HasSuffix(key, ".editor") ||
+			strings.HasSuffix(key, ".program"):
+			if strings.Contains(value, " ") {
+				w.only(func() { w.source(strings.TrimPrefix(value, "!")) })
+			}
+		}
+	}
+	for i, a := range x.argv[1:] {
+		rest := x.argv[i+2:]
+		text, joined := strings.CutPrefix(a, "-c")
+		switch {
+		case a == "-c" && len(rest) > 0:
+			text, joined = rest[0], true
+		case !strings.HasPrefix(a, "-") && len(x.words) > 1 && a == x.words[1]:
+			if a == "config" && len(x.args.Operands) > 1 {
+				ops := x.args.Operands
+				if ops[0] == "config" {
+					ops = ops[1:]
+				}
+				if len(ops) > 1 {
+					judge(ops[len(ops)-2], ops[len(ops)-1])
+				}
+			}
+			return
+		}
+		if key, value, ok := strings.Cut(text, "="); ok && joined {
+			judge(key, value)
+		}
+	}
+}
