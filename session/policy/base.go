@@ -16,6 +16,9 @@ func (w *walk) base(c *Command, x *invocation) {
 		return
 	}
 	for _, name := range w.env {
+		if name == "IFS" && x.name == "read" {
+			continue
+		}
 		if changesMeaning(name) && !(w.engine.preset == Build && !strings.HasPrefix(name, "LD_")) {
 			w.ask(c, "environment", name+" changes what the program does")
 			c.Instead = "run it without " + name
@@ -49,7 +52,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if x.row == nil {
 		return "it is not known to only read", false
 	}
-	if len(x.argv) == 2 && (x.argv[1] == "--version" || x.argv[1] == "--help" ||
+	if len(x.argv) == 2 && (x.argv[1] == "--version" || x.argv[1] == "-version" || x.argv[1] == "--help" ||
 		x.row.Lang != "" && x.row.Lang != "sh" && (x.argv[1] == "-v" || x.argv[1] == "-V")) {
 		return "", true
 	}
@@ -58,6 +61,9 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	}
 	if transparent[x.name] && x.children {
 		return w.wrapperReads(x)
+	}
+	if why, ok, decided := shellReads(x); decided {
+		return why, ok
 	}
 	if x.name == "command" && x.args.Has("-v", "-V") {
 		return "", true
@@ -94,11 +100,51 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		if searches[x.name] && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
 			return a + " usually holds secrets", false
 		}
+		if lists[x.name] && !strings.HasPrefix(a, "--") {
+			continue
+		}
 		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
 			return a + " usually holds secrets", false
 		}
 	}
 	return "", true
+}
+
+// lists are programs that look at names and sizes, not at what is in files.
+var lists = fieldSet("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
+
+// shellReads judges commands of the shell that change only how it goes on. The last result says whether it did.
+func shellReads(x *invocation) (string, bool, bool) {
+	args := x.argv[1:]
+	switch x.name {
+	case "set":
+		for i, a := range args {
+			known := strings.Trim(a, "-+euoC") == "" && len(a) > 1 || i > 0 && a == "pipefail" ||
+				i > 0 && (a == "errexit" || a == "nounset")
+			if !known {
+				return "", false, false
+			}
+		}
+		return "", true, len(args) > 0 && args[len(args)-1] != "-o" && args[len(args)-1] != "+o"
+	case "shopt":
+		for i, a := range args {
+			if i == 0 && (a == "-s" || a == "-u" || a == "-q") || i > 0 && strings.HasSuffix(a, "glob") || a == "globstar" {
+				continue
+			}
+			return "", false, false
+		}
+		return "", true, len(args) > 0
+	case "unset":
+		for _, a := range args {
+			if a == "-f" || a == "-n" || changesMeaning(a) || strings.Contains(a, "[") || hasHole(a) {
+				return "", false, false
+			}
+		}
+		return "", true, len(args) > 0
+	case "trap":
+		return "", true, len(args) > 1 && args[0] == "-"
+	}
+	return "", false, false
 }
 
 // searches are programs that read all files below a directory.

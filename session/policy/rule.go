@@ -262,6 +262,9 @@ func (w *walk) allowed(x *invocation) bool {
 		if slices.ContainsFunc(x.argv[1:], hasHole) {
 			continue
 		}
+		if x.row != nil && x.row.Lang == "make" && hasPrefix(x.argv, "SHELL=", "MAKE=", ".SHELLFLAGS=", "MAKEFLAGS=") {
+			continue // it changes what make runs
+		}
 		if x.row != nil && x.row.Reads {
 			if ok, _ := x.row.ReadsOnly(&x.args); !ok {
 				continue

@@ -49,6 +49,14 @@ func (w *walk) run(argv []string, in stream) stream {
 	if path.Base(w.shell) == "zsh" {
 		base = strings.TrimPrefix(strings.TrimPrefix(base, "="), "zf_")
 	}
+	if sub, ok := strings.CutPrefix(base, "git-"); ok && programs.Lookup(base) == nil && programs.Sub("git "+sub) != nil {
+		argv = append([]string{"git", sub}, argv[1:]...) // git keeps its subcommands as programs too
+		base = "git"
+	}
+	if (base == "docker" || base == "podman") && len(argv) > 2 && argv[1] == "container" &&
+		(argv[2] == "run" || argv[2] == "exec" || argv[2] == "create") {
+		argv = append([]string{argv[0]}, argv[2:]...) // the long name of the same subcommand
+	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
 	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
@@ -136,8 +144,8 @@ var plain = programs.Unknown()
 func (w *walk) children(c *Command, x *invocation) stream {
 	out := stream{text: hole, is: true}
 	if x.row == nil {
-		w.guess(x.argv[1:])
 		if !textual[x.name] {
+			w.guess(x.argv[1:])
 			w.commandsIn(x)
 		}
 		return out

@@ -32,7 +32,11 @@ var tools = []Program{
 		"clean,cargo install",
 		Values: "-p --package --features --target"},
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
-	{Name: "npm,npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
+	{Name: "docker container run,docker container create,docker container exec,docker image rm", Values: "-v -e -p -w -u -h -l -m",
+		Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "npm,npm test,npm run,npm start", Shell: "--script-shell", Values: "--access --tag --prefix --registry -w --workspace " +
+		"--loglevel --cache --userconfig"},
+	{Name: "npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
 		"tox,pytest,jest," +
 		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible-playbook,helm," +
 		"vagrant,packer,brew,apt," +
@@ -91,8 +95,8 @@ var system = []Program{
 		"crond,insmod,rmmod,modprobe," +
 		"iptables,nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
 		"loginctl,lp,lpr,xdg-open," +
-		"open,fuser,renice,ldconfig,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
-		"htop,top,btop,ncdu,ranger"},
+		"open,fuser,renice,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
+		"htop,btop,ncdu,ranger"},
 	{Name: "ddclient,ddate,ddrescue-log,format"},
 }
 
