@@ -208,6 +208,9 @@ type startArgs struct {
 // restTime is how long a program is silent when it has said what it had to say.
 const restTime = 500 * time.Millisecond
 
+// firstWord is how long a program that was started may be silent at its beginning.
+const firstWord = 3 * time.Second
+
 // start opens a session.
 func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[startArgs](raw)
@@ -235,6 +238,15 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 		return nil, err
 	}
 	var since uint64
+	if args.Line != "" { // some programs take a while to say their first word
+		_, err := s.client(ctx).Session(v.Name).Wait(ctx, api.Wait{
+			Conds: []api.Condition{{Kind: "regexp", Pattern: `\S`}, {Kind: "input"}, {Kind: "exit"}},
+			Since: &since, TimeoutMS: max(1, min(firstWord, args.yield()).Milliseconds()),
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	return s.settled(ctx, v.Name, &since, &args.pace)
 }
 

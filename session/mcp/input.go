@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -54,6 +55,9 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace)
 }
 
+// heedTime is how long an interrupted program gets until it is told how it is.
+const heedTime = 1500 * time.Millisecond
+
 // stop ends, interrupts or removes.
 func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[struct{ ID, How string }](raw)
@@ -66,16 +70,19 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	switch args.How {
 	case "interrupt":
+		v, err := s.client(ctx).Session(t.session).Info(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if err := s.client(ctx).Session(t.session).Signal(ctx, api.Signal{Signal: "INT"}); err != nil {
 			return nil, err
 		}
-		p := pace{}
-		if t.job != "" {
-			y := 3.0
-			p.Yield = &y
-			return s.follow(ctx, t.job, &p)
+		// What heeds it does so soon.
+		_, err = s.client(ctx).Session(t.session).Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "exit"}}, TimeoutMS: heedTime.Milliseconds()})
+		if err != nil {
+			return nil, err
 		}
-		a, err := s.sessionAnswer(ctx, t.session, nil, 0, p.budget())
+		a, err := s.targetAnswer(ctx, &t, &v.Output.End, defaultTokens*bytesPerToken)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	}
 	var lines []string
 	for _, l := range slices.Concat(screen.Scrollback, screen.Lines) {
-		lines = append(lines, l.Text)
+		lines = append(lines, strings.TrimRight(l.Text, " "))
 	}
 	out := shown{
 		Text: strings.TrimRight(strings.Join(lines, "\n"), "\n "), Version: screen.Version, Changed: true,

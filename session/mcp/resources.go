@@ -141,8 +141,10 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	var e *api.Error
 	switch {
 	case gone(err):
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found: " + errors.Unwrap(fmt.Errorf("%w", err)).Error() + "; the tool list names the sessions there are",
-			Data: mustJSON(map[string]string{"uri": req.Params.URI})}
+		return nil, &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidParams, Message: "Resource not found; the tool list names the sessions there are",
+			Data: mustJSON(map[string]string{"uri": req.Params.URI}),
+		}
 	case errors.As(err, &e):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Error(), Data: mustJSON(map[string]string{"uri": req.Params.URI})}
 	case err != nil:

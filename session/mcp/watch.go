@@ -181,7 +181,10 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		return invalidParams("%v", err)
 	}
 	v, err := s.client(ctx).Session(a.session).Info(ctx)
-	if err != nil {
+	switch {
+	case gone(err):
+		return invalidParams("there is no session %s; the tool list names those there are", quoted(a.session))
+	case err != nil:
 		return invalidParams("%v", err)
 	}
 	return s.watch.add(uri, subscription{session: v.ID, part: a.part})

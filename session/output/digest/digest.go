@@ -52,8 +52,7 @@ type line struct {
 type rank int
 
 const (
-	rankLast    rank = iota // the very end
-	rankFirst               // the first failure
+	rankFirst   rank = iota // the first failure
 	rankFailure             // what stands around it
 	rankError
 	rankWarning
@@ -227,10 +226,10 @@ func (d *Digest) choose() []line {
 			chosen[l.n], spent = l, spent+cost
 		}
 	}
+	take(ranked(d.problems, rankFirst), room) // before all that may leave it no room
 	last := slices.Clone(d.tail[max(0, len(d.tail)-lastLines):])
 	slices.Reverse(last)
-	take(last, room*3/10)
-	take(ranked(d.problems, rankFirst), room*6/10) // before the lines above it, which may leave no room
+	take(last, room*4/10)
 	take(ranked(d.problems, rankFailure), room*6/10)
 	take(ranked(d.problems, rankError), room*75/100)
 	take(ranked(d.problems, rankWarning), room*80/100)

@@ -77,6 +77,17 @@ func TestAllOfItIsKeptWhereItFits(t *testing.T) {
 	}
 }
 
+func TestTheFailureIsKeptInAFewBytes(t *testing.T) {
+	lines := append(slicesOf("    --option-of-some-length     what it does", 50), "", "sh: nosuchcmd: command not found")
+	if text, _ := gather(240, lines...); !strings.Contains(text, "nosuchcmd") {
+		t.Errorf("%s", text)
+	}
+	lines = append(lines, slicesOf("and many lines of a usage after it", 50)...)
+	if text, _ := gather(240, lines...); !strings.Contains(text, "nosuchcmd") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	for _, budget := range []int{200, 400, 4000} {
 		for name, lines := range map[string][]string{
