@@ -118,7 +118,7 @@ func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
 	i.run("run", "--", "sh", "-c", "echo > "+gate)
 	seen := map[int]api.Code{}
 	for r := range api.Codes {
-		if r.Refused < api.RefusedInvalid || r.Refused > api.ExitInterrupted {
+		if r.Refused < api.RefusedNeedsApproval || r.Refused > api.ExitInterrupted {
 			t.Errorf("%s: refused with %d", r.Code, r.Refused)
 		}
 		if other, ok := seen[r.Refused]; ok && r.Refused != api.RefusedConflict {
