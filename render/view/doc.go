@@ -11,7 +11,7 @@
 //	model     sessions, tabs, focus, alerts, layouts as they are kept; layout: trees of panes
 //	panes     a session's frames on the screen; copymode: rows that stand still, on page
 //	bars      the status bar, the panes' first rows
-//	overlays  help, lists (found by fuzzy), prompts and questions, hints
+//	overlays  help, lists (found by fuzzy), prompts, questions and approvals, hints
 //	prompt    the line at the foot: a footer, joined to the viewer by what feeds it
 //	player    playback of a recording, a program of its own
 //	canvas    cells of the terminal; events: tcell's keys and mouse; keymap: keys and help; theme

@@ -1,6 +1,6 @@
 // Package overlays is what lies over the viewer's panes and has keyboard and mouse until it
 // closes: the help, lists to choose from by fuzzy search, a line to type into the bar, a
-// question to be confirmed; and the panel of hints, which takes no keys.
+// question to be confirmed, what waits for an approval; and the panel of hints, which takes no keys.
 //
 //	key, paste, mouse ──→ Overlay ──→ Result: close, and what to do then
 //	Screen (canvas, theme, keys, bar) ──→ Draw
