@@ -1,0 +1,151 @@
+//go:build unix
+
+package approvals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func pending(n int) []api.Approval {
+	var list []api.Approval
+	for i := range n {
+		list = append(list, api.Approval{
+			ID: fmt.Sprintf("A%d", i+1), State: "pending", Kind: "line", Line: fmt.Sprintf("touch f%d", i), Group: "not reading touch", Risk: "low",
+			Asked: time.Now(), Count: 1, Session: "0123456789", Prefixes: []string{"touch"}, Rule: "touch", Actor: actor.Actor{Agent: "bot"},
+			Judgement: api.Judgement{Verdict: "ask", Rule: "not reading", Why: "why", Commands: []api.Judged{{Argv: []string{"touch", "f 1"}, Verdict: "ask", Rule: "r", Why: "w"}}},
+		})
+	}
+	return list
+}
+
+func text(f func(*strings.Builder)) string {
+	var b strings.Builder
+	f(&b)
+	return b.String()
+}
+
+// What comes from who asks does nothing to the terminal of whoever is asked.
+func TestHostileText(t *testing.T) {
+	evil := "\x1b[2Ja\x07\u009b31m\r\nb"
+	v := pending(1)[0]
+	v.Line, v.Name, v.Cwd, v.Path, v.Feedback, v.Group = evil, evil, evil, evil, evil, evil
+	v.Actor.Agent, v.Parent, v.Judgement.Why, v.Judgement.Commands[0].Argv, v.Prefixes = evil, []string{evil}, evil, []string{evil}, []string{evil}
+	list := []api.Approval{v}
+	for range Grouped {
+		list = append(list, v)
+	}
+	var l Live
+	l.Set(list)
+	l.Note(evil)
+	full := l
+	full.Key([]byte("\r"))
+	for name, out := range map[string]string{
+		"list": text(func(b *strings.Builder) { List(b, list[:1], false) }), "groups": text(func(b *strings.Builder) { List(b, list, false) }),
+		"show": text(func(b *strings.Builder) { Show(b, &v) }), "answered": text(func(b *strings.Builder) { Answered(b, &api.ApprovalsAnswered{Answered: list[:1]}) }),
+		"grants": text(func(b *strings.Builder) { Grants(b, []api.Grant{{Prefix: evil, Name: evil, Rule: evil}}) }),
+		"live":   strings.ReplaceAll(strings.TrimPrefix(string(l.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
+		"full":   strings.ReplaceAll(strings.TrimPrefix(string(full.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
+	} {
+		if strings.ContainsAny(out, "\x1b\x07\r\u009b") {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
+// FEATURES: R63
+func TestGroups(t *testing.T) {
+	list := append(pending(100), api.Approval{ID: "A101", State: "pending", Group: "hard:remove rm", Line: "rm -r $X", Count: 3})
+	out := text(func(b *strings.Builder) { List(b, list, false) })
+	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "100  A1…A100") || !strings.Contains(out, "101 approvals in 2 groups") {
+		t.Errorf("%s", out)
+	}
+	out = text(func(b *strings.Builder) { List(b, list, true) })
+	if strings.Count(out, "\n") != 101 || !strings.Contains(out, "(×3)") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestLive(t *testing.T) {
+	var l Live
+	if a := l.Key([]byte("1")); a.ID != "" {
+		t.Errorf("nothing is answered: %+v", a)
+	}
+	l.Set(pending(3))
+	for _, key := range []string{"\x1b[B", "j", "j", "j", "k"} {
+		l.Key([]byte(key))
+	}
+	for key, answer := range map[string]string{"1": "once", "2": "session", "3": "always", "4": "reject"} {
+		if a := l.Key([]byte(key)); a.ID != "A2" || a.Answer != answer {
+			t.Errorf("%s: %+v", key, a)
+		}
+	}
+	if a := l.Key([]byte("12")); a.ID != "" {
+		t.Errorf("what was pasted answers: %+v", a)
+	}
+	l.Set(pending(3)[1:]) // the first was answered elsewhere
+	if a := l.Key([]byte("1")); a.ID != "A2" {
+		t.Errorf("another one is chosen: %+v", a)
+	}
+	l.Set(pending(1))
+	if a := l.Key([]byte("1")); a.ID != "A1" {
+		t.Errorf("%+v", a)
+	}
+	l.Key([]byte("\r"))
+	if out := string(l.Screen(60, 30)); !strings.Contains(out, "in this session: touch") {
+		t.Errorf("%s", out)
+	}
+	for _, size := range [][2]int{{1, 1}, {5, 2}, {300, 100}} {
+		if got := strings.Count(string(l.Screen(size[0], size[1])), "\r\n"); got > max(1, size[1]-1) {
+			t.Errorf("%v: %d lines", size, got)
+		}
+	}
+	for _, key := range []string{"q", "\x03", "\x1b"} {
+		if !l.Key([]byte(key)).Quit {
+			t.Errorf("%q does not quit", key)
+		}
+	}
+}
+
+type fakeSource struct {
+	list     []api.Approval
+	answered []string
+}
+
+func (s *fakeSource) Pending(context.Context) ([]api.Approval, error) { return s.list, nil }
+
+func (s *fakeSource) Answer(_ context.Context, id, answer string) (api.Approval, error) {
+	if id == "A2" {
+		return api.Approval{}, errors.New("A2 was answered already")
+	}
+	s.answered = append(s.answered, id+" "+answer)
+	s.list = s.list[1:]
+	return api.Approval{ID: id, Answer: answer}, nil
+}
+
+type fakeScreen struct{ last string }
+
+func (s *fakeScreen) Draw(b []byte) error { s.last = string(b); return nil }
+func (s *fakeScreen) Size() (int, int)    { return 80, 24 }
+
+// FEATURES: R63
+func TestRun(t *testing.T) {
+	src, screen := &fakeSource{list: pending(2)}, &fakeScreen{}
+	keys, changed := make(chan []byte), make(chan struct{})
+	done := make(chan error)
+	go func() { done <- Run[int](t.Context(), src, screen, keys, changed, nil) }()
+	keys <- []byte("1")
+	keys <- []byte("4") // somebody else was faster
+	changed <- struct{}{}
+	keys <- []byte("q")
+	if err := <-done; err != nil || len(src.answered) != 1 || src.answered[0] != "A1 once" || !strings.Contains(screen.last, "A2 was answered already") {
+		t.Errorf("%v %v\n%s", err, src.answered, screen.last)
+	}
+}
