@@ -110,9 +110,12 @@ type NewSession struct {
 	Cwd    string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
 	Env    []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
 	SetEnv []string `json:"set_env,omitempty" doc:"additions to it"`
-	Umask  string   `json:"umask,omitempty" pattern:"^[0-7]{1,4}$" doc:"octal; default 022"`
-	Cols   int      `json:"cols,omitempty" doc:"default 80"`
-	Rows   int      `json:"rows,omitempty" doc:"default 24"`
+
+	EnvMode string   `json:"env_mode,omitempty" enum:"full,minimal,listed" doc:"what of the environment is passed on: all; what a program needs (HOME, PATH, LANG and the like); that and what shells.env_listed names; default: full, of an agent shells.agent_env"`
+	EnvPass []string `json:"env_pass,omitempty" doc:"names of variables that are passed on besides, where not all are"`
+	Umask   string   `json:"umask,omitempty" pattern:"^[0-7]{1,4}$" doc:"octal; default 022"`
+	Cols    int      `json:"cols,omitempty" doc:"default 80"`
+	Rows    int      `json:"rows,omitempty" doc:"default 24"`
 
 	Labels   map[string]string `json:"labels,omitempty"`
 	Engine   string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`

@@ -94,7 +94,16 @@ type Shells struct {
 	History     bool   // lines that programs give are recorded in the user's history
 	Restore     string // what to start after the machine went down: never, shell or command
 	Engine      string // terminal emulator
+	AgentEnv    string // environment of agents' sessions: full, minimal or listed
+	EnvListed   []string
 }
+
+// Environments of sessions.
+const (
+	EnvFull    = "full"
+	EnvMinimal = "minimal"
+	EnvListed  = "listed"
+)
 
 // Exec are defaults for lines run in a shell.
 type Exec struct {

@@ -45,6 +45,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 		return nil, Replaced()
 	}
 	agent := actor.Of(ctx).Agent
+	n = spawn.WithMode(n, agent != "", &h.conf.Get().Shells)
 	if agent != "" { // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)
 	}

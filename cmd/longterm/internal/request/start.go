@@ -24,6 +24,8 @@ type StartFlags struct {
 	Restore           string
 	limit             limitFlags
 	Sandbox           string
+	envMode           string
+	envPass           []string
 }
 
 func (s *StartFlags) Register(c *cobra.Command) {
@@ -31,6 +33,8 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f.StringVarP(&s.name, "name", "n", "", "name of the session (default: from the command)")
 	f.StringVar(&s.cwd, "cwd", "", "working directory (default: the current one)")
 	f.StringArrayVar(&s.env, "env", nil, "NAME=VALUE to add to the environment, repeatable")
+	f.StringVar(&s.envMode, "env-mode", "", "what of the environment is passed on: full, minimal (HOME, PATH, LANG and the like), listed (and shells.env_listed) (default full; of agents shells.agent_env)")
+	f.StringArrayVar(&s.envPass, "env-pass", nil, "NAME of a variable that a minimal or listed environment has besides, repeatable")
 	f.StringArrayVar(&s.labels, "label", nil, "NAME=VALUE to label the session with, repeatable")
 	f.IntVar(&s.cols, "cols", 0, "width in cells (default 80)")
 	f.IntVar(&s.rows, "rows", 0, "height in cells (default 24)")
@@ -47,6 +51,12 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
 		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox,
+		EnvMode: s.envMode, EnvPass: s.envPass,
+	}
+	if s.envMode != "" {
+		if err := values.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {
+			return n, err
+		}
 	}
 	if err := sizeGiven(cmd, s); err != nil {
 		return n, err
