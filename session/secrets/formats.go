@@ -107,7 +107,7 @@ var byFirst = func() (t [256][]*format) {
 
 // at looks for a token that begins at text[i]: the range of its secret part, and the place from which on more
 // text is needed to know; len(text): none is. What a token begins with tells its kind, and stays.
-func (f *format) at(text []byte, i int) (from, to, open int) {
+func (f *format) at(text []byte, i int, ends *runEnds) (from, to, open int) {
 	if !bytes.HasPrefix(text[i:], []byte(f.prefix)) || f.prefix[0] != ':' && i > 0 && words[text[i-1]] {
 		return 0, 0, len(text)
 	}
@@ -118,10 +118,7 @@ func (f *format) at(text []byte, i int) (from, to, open int) {
 	case f.user:
 		return userInfo(text, begin)
 	}
-	end := begin
-	for end < len(text) && end-begin < maxToken && f.run[text[end]] {
-		end++
-	}
+	end := min(ends.of(f.run, text, begin), begin+maxToken)
 	if first := text[begin:min(end, begin+nearToken)]; end-begin < f.least || f.digit && !bytes.ContainsAny(first, digits) ||
 		f.within != "" && !bytes.Contains(first, []byte(f.within)) {
 		if end == len(text) && len(first) < nearToken {
@@ -130,6 +127,24 @@ func (f *format) at(text []byte, i int) (from, to, open int) {
 		return 0, 0, len(text)
 	}
 	return begin, end, len(text)
+}
+
+// runEnds remembers where runs of characters end: tokens that begin within one another are looked at once.
+type runEnds struct {
+	run      *class
+	from, to int
+}
+
+func (r *runEnds) of(run *class, text []byte, begin int) int {
+	if r.run == run && r.from <= begin && begin <= r.to {
+		return r.to
+	}
+	end := begin
+	for end < len(text) && run[text[end]] {
+		end++
+	}
+	*r = runEnds{run, begin, end}
+	return end
 }
 
 // userInfo is the password of a URL, whose host comes after an @.

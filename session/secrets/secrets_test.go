@@ -312,3 +312,20 @@ func TestDeep(t *testing.T) {
 		t.Error("what is shared was written to")
 	}
 }
+
+// Output that is made of beginnings of tokens takes no longer than its length: each byte is masked once.
+func TestTokensWithinTokens(t *testing.T) {
+	s := vault(t).Set()
+	for _, part := range []string{"sk-", "sk-1", "eyJ.", "-----BEGIN PRIVATE KEY-----", "Bearer ", "://a:b", "ghp_", "AIza-"} {
+		out := bytes.Repeat([]byte(part), (64<<10)/len(part))
+		masked := 0
+		s.find(out, func(pieces []span) {
+			for _, p := range pieces {
+				masked += p.to - p.from
+			}
+		})
+		if masked > len(out) {
+			t.Errorf("%q: %d bytes masked of %d", part, masked, len(out))
+		}
+	}
+}

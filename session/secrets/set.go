@@ -115,14 +115,20 @@ func (s *Set) find(b []byte, found func(pieces []span)) (open int) {
 	if !s.formats {
 		return open
 	}
+	var ends runEnds
+	masked := 0 // up to here: tokens may begin within tokens
 	for i, c := range t.data {
 		for _, f := range byFirst[c] {
-			from, to, more := f.at(t.data, i)
+			from, to, more := f.at(t.data, i, &ends)
 			if more < len(t.data) {
 				undecided(t.at[more])
 			}
-			if to > from {
+			for to > from && t.at[to-1]-t.at[from] > maxPEM+2<<10 { // as far as every reading sees its beginning
+				to--
+			}
+			if from = max(from, masked); to > from {
 				found(runs(t.at[from:to], t.data[from:to]))
+				masked = to
 			}
 		}
 	}
@@ -172,9 +178,6 @@ func pieces(t *text, places []int) (all []span) {
 // runs are where bytes of a token stand; ends of lines and blanks within it stay.
 func runs(at []int, data []byte) (all []span) {
 	for k, i := range at {
-		if i-at[0] > maxPEM+2<<10 { // as far as every reading sees its beginning
-			break
-		}
 		if data[k] != '\r' && data[k] != '\n' && data[k] != ' ' {
 			all = extend(all, i)
 		}
