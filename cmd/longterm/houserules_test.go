@@ -28,6 +28,8 @@ var oneWay = []struct {
 		map[string]string{
 			"session/policy/paths.go":         "names paths that are judged, and reads none",
 			"session/confine/mounts_linux.go": "mounts one, and reads none",
+			"session/sandbox/learn.go":        "names paths that every sandbox has of its own, and reads none",
+			"session/sandbox/tools.go":        "names paths to other programs, and reads none",
 			"session/sandbox/rules.go":        "names paths that nobody may write, and reads none",
 			"session/sandbox/tools.go":        "has another program mount one, and reads none",
 		},
@@ -71,6 +73,7 @@ var oneWay = []struct {
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
 			"cmd/longterm/internal/attachclient/attachclient.go": "signals that end an attached client",
+			"session/confine/namespaces_linux.go":                "passes signals on, or leaves them to the program, and ends nobody",
 		},
 	},
 }

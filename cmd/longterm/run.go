@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/observe"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
@@ -35,6 +36,7 @@ type runFlags struct {
 	raw, keep bool
 	warm      bool
 	encoding  string
+	observe   string
 }
 
 func runVerb(a *app, c *cobra.Command) {
@@ -56,6 +58,7 @@ not text.`
 	r.AskFlags.Register(c, &a.agent)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
+	f.StringVar(&r.observe, "observe", "", "run it in no sandbox, and write what it needed into sandbox.toml, as profile NAME")
 	f.BoolVar(&r.raw, "raw", false, "print output bytes unchanged")
 	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
 	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a new shell")
@@ -109,6 +112,12 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return exit.Usagef("--notify: %w", err)
 	}
 	ctx := cmd.Context()
+	if r.observe != "" && (r.Background || r.warm) {
+		return exit.Usagef("--observe waits for the end of a command of its own; leave --background and --warm out")
+	}
+	if err := observe.Begin(r.observe, &n.NewSession); err != nil {
+		return err
+	}
 	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.Pipe && !r.Background && !r.warm && r.Format == ""
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
@@ -133,7 +142,8 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		line = strings.Join(args, " ")
 	}
 	c := a.caller(b)
-	return c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told}, res)
+	err = c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told}, res)
+	return errors.Join(err, observe.Learn(a.Stderr, r.observe, &n.NewSession))
 }
 
 // maxWarm bounds the output of a line in a warm shell, whose output is its answer's.

@@ -125,6 +125,7 @@ type NewSession struct {
 	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
 	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
 	Sandbox  string            `json:"sandbox,omitempty" maxLength:"64" doc:"profile of the sandbox to start it in; what cannot be held is an error"`
+	Observe  string            `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
 
 	Asking
 

@@ -17,6 +17,8 @@ type Spec struct {
 	Calls []Call `json:"calls,omitempty"`
 	// Sandbox keeps the program from the rest of the system. nil: nothing does.
 	Sandbox *Sandbox `json:"sandbox,omitempty"`
+	// Observe has what the program does written down. Executions cannot be asked about then: there is one listener.
+	Observe *Observe `json:"observe,omitempty"`
 }
 
 // Executions says how much it matters that executions are asked about.

@@ -38,6 +38,11 @@ const (
 	tieEnded    = 'X' // with the program's wait status, 4 bytes
 )
 
+// ignoreSignals leaves them to the program, which is in the same group.
+func ignoreSignals() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGPIPE)
+}
+
 // capabilities of first, which makes mounts and switches loopback on.
 var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
 

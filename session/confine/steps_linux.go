@@ -26,6 +26,7 @@ var steps = []struct {
 	name string
 	put  func(*process) error
 }{
+	{"observe", (*process).observe},
 	{"namespaces", (*process).enterNamespaces},
 	{"capabilities", (*process).dropCapabilities},
 	{"Landlock", (*process).restrictPaths},

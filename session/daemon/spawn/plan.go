@@ -133,5 +133,8 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if err := s.observe(p, n.Observe); err != nil {
+		return nil, err
+	}
 	return p, s.checkSandbox(p)
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
@@ -80,6 +81,26 @@ func (s *Spawner) enter(p *Plan, name string, limits *api.Limits) (err error) {
 	if limits == nil && (pr.Memory > 0 || pr.CPU > 0 || pr.PIDs > 0) {
 		return p.limit(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
 	}
+	return nil
+}
+
+// observe has what a program does written down. It is in no sandbox then, and executions go unjudged, so that it is for
+// persons only.
+func (s *Spawner) observe(p *Plan, file string) error {
+	if file == "" {
+		return nil
+	}
+	conf := s.Conf.Get().Policy
+	switch {
+	case p.box != nil:
+		return api.Errorf(api.CodeInvalid, "a run is observed or in a sandbox, not both").WithHint("leave one of them out")
+	case !filepath.IsAbs(file):
+		return api.Errorf(api.CodeInvalid, "%s is not absolute", file).WithHint("name a file by its whole path")
+	case p.Record.Agent != "" || p.Record.Policy != "" || conf.Executions == config.ExecutionsAlways || conf.RequireExecutions:
+		return api.Errorf(api.CodeInvalid, "what is judged while it runs cannot be observed: there is one listener").
+			WithHint("observe it as a person, without --agent and --policy")
+	}
+	p.shim, p.spec.Observe = true, &confine.Observe{File: file}
 	return nil
 }
 

@@ -1,0 +1,84 @@
+//go:build unix
+
+// Package observe has a command's doings written down, and makes a sandbox profile of them.
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sandbox"
+)
+
+// Begin asks for what a command does to be written down, for a profile of a name; empty: it does not.
+func Begin(name string, n *api.NewSession) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := sandbox.Decode("", []byte("["+name+"]\n")); err != nil {
+		return exit.Usagef("--observe %s: the name of a profile has letters, digits, - and _", name)
+	}
+	dir, err := os.MkdirTemp("", "longterm-observe-")
+	n.Observe = filepath.Join(dir, "observed")
+	return err
+}
+
+// learnTime is how long what was observed may take to be there after the command's end.
+const learnTime = 10 * time.Second
+
+// Learn writes the profile of a command that has ended, and tells of it.
+func Learn(tell io.Writer, name string, n *api.NewSession) error {
+	if name == "" {
+		return nil
+	}
+	defer os.RemoveAll(filepath.Dir(n.Observe))
+	all, err := awaitObserved(n.Observe)
+	if err != nil {
+		return fmt.Errorf("no profile was written: %w", err)
+	}
+	dirs, err := paths.Default()
+	if err != nil {
+		return err
+	}
+	home, _ := os.UserHomeDir()
+	p := sandbox.Learn(name, all, sandbox.Place{Home: home, Cwd: n.Cwd})
+	src, err := os.ReadFile(dirs.SandboxFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	text := sandbox.Put(src, p)
+	if _, err := sandbox.Decode(dirs.SandboxFile(), text); err != nil {
+		return fmt.Errorf("no profile was written: %w", err)
+	}
+	if err := config.Write(dirs.SandboxFile(), text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(tell, "longterm: profile %s: %d paths read, %d written, %d programs, %d hosts; look at it in %s\n",
+		name, len(p.Read), len(p.Write), len(p.Programs), len(p.Hosts), dirs.SandboxFile())
+	return err
+}
+
+// awaitObserved reads what was observed once it is whole.
+func awaitObserved(path string) ([]confine.Observed, error) {
+	for end := time.Now().Add(learnTime); ; time.Sleep(20 * time.Millisecond) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("nothing was observed: %w", err)
+		}
+		all, err := sandbox.ReadObserved(f)
+		_ = f.Close() // it was read
+		if err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || time.Now().After(end) {
+			return all, err
+		}
+	}
+}

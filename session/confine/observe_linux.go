@@ -1,0 +1,238 @@
+package confine
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/confine/bpf"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// pathCall says where in a system call a path is, and what is done with it.
+type pathCall struct {
+	dir, path int // arguments; dir -1: none
+	flags     int // argument with flags of open, -1: none
+	did       string
+}
+
+// observed are the system calls that are written down. Those of one machine only are in a file of its.
+var observed = map[uint32]pathCall{
+	unix.SYS_OPENAT: {0, 1, 2, "read"}, unix.SYS_EXECVE: {-1, 0, -1, "exec"}, unix.SYS_EXECVEAT: {0, 1, -1, "exec"},
+	unix.SYS_MKDIRAT: {0, 1, -1, "make"}, unix.SYS_UNLINKAT: {0, 1, -1, "make"}, unix.SYS_SYMLINKAT: {1, 2, -1, "make"},
+	unix.SYS_LINKAT: {2, 3, -1, "make"}, unix.SYS_RENAMEAT2: {2, 3, -1, "make"}, unix.SYS_TRUNCATE: {-1, 0, -1, "write"},
+	unix.SYS_FCHMODAT: {0, 1, -1, "write"}, unix.SYS_CHDIR: {-1, 0, -1, "read"}, unix.SYS_MKNODAT: {0, 1, -1, "make"},
+}
+
+// observe returns in the process that becomes the program, and with an error in any.
+func (p *process) observe() error {
+	if p.spec.Observe == nil {
+		return nil
+	}
+	if p.spec.Observe.Stage == outside {
+		return p.watch()
+	}
+	unix.CloseOnExec(tieFD)
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	rules := []bpf.Rule{{Nr: unix.SYS_CONNECT, Then: bpf.Ask}}
+	for nr := range observed {
+		rules = append(rules, bpf.Rule{Nr: nr, Then: bpf.Ask})
+	}
+	prog, err := bpf.Assemble(rules)
+	if err != nil {
+		return err
+	}
+	listener, err := newListener(prog)
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(tieFD, []byte{tieListener}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
+		return err
+	}
+	return unix.Close(listener)
+}
+
+// watch starts the program below this process, which writes down what it does and ends as it ends. Both are in one
+// group on the terminal: signals reach the program by themselves.
+func (p *process) watch() error {
+	out, err := os.OpenFile(p.spec.Observe.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	next := p.spec
+	next.Observe = &Observe{Stage: inside}
+	argv, env, err := next.Command(p.argv, p.env)
+	if err != nil {
+		return err
+	}
+	tie, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	shim, _, err := p.shimOrNull()
+	if err != nil {
+		return err
+	}
+	pid, err := syscall.ForkExec(sys.Executable, argv, &syscall.ProcAttr{
+		Files: []uintptr{0, 1, 2, uintptr(shim), uintptr(tie[1])}, Env: env, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return err
+	}
+	ignoreSignals()
+	_ = unix.Close(tie[1])
+	_ = unix.Close(wire.ShimFD)
+	listener := receiveListener(tie[0])
+	ended := make(chan syscall.WaitStatus, 1)
+	go func() {
+		var ws syscall.WaitStatus
+		for {
+			if _, err := syscall.Wait4(pid, &ws, 0, nil); !errors.Is(err, syscall.EINTR) {
+				ended <- ws
+				return
+			}
+		}
+	}()
+	w := watcher{out: bufio.NewWriter(out), seen: map[Observed]bool{}}
+	ws := w.follow(listener, ended)
+	_, _ = w.out.WriteString("end\n")
+	_ = errors.Join(w.out.Flush(), out.Close()) // who waits for the end misses it
+	endAs(ws)
+	return nil
+}
+
+func receiveListener(tie int) int {
+	buf, oob := make([]byte, 8), make([]byte, 64)
+	for {
+		_, oobn, _, _, err := unix.Recvmsg(tie, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if msgs, err2 := unix.ParseSocketControlMessage(oob[:oobn]); err == nil && err2 == nil && len(msgs) == 1 {
+			if fds, err := unix.ParseUnixRights(&msgs[0]); err == nil && len(fds) == 1 {
+				return fds[0]
+			}
+		}
+		return -1
+	}
+}
+
+// watcher writes down each thing once.
+type watcher struct {
+	out  *bufio.Writer
+	seen map[Observed]bool
+}
+
+// maxObserved bounds how many different things are written down.
+const maxObserved = 200_000
+
+// follow lets every call happen, until the program has ended.
+func (w *watcher) follow(listener int, ended <-chan syscall.WaitStatus) syscall.WaitStatus {
+	if listener < 0 {
+		return <-ended
+	}
+	for {
+		n, err := sys.ReceiveNotification(listener)
+		switch {
+		case err == nil:
+			for _, o := range w.look(n) {
+				w.note(o)
+			}
+			_ = sys.AnswerNotification(listener, n.ID, 0) // it was killed meanwhile
+		case errors.Is(err, sys.ErrNoNotification):
+			select {
+			case ws := <-ended:
+				return ws
+			default:
+				_, _ = unix.Poll([]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}, 20)
+			}
+		default:
+			return <-ended
+		}
+	}
+}
+
+func (w *watcher) note(o Observed) {
+	if w.seen[o] || len(w.seen) >= maxObserved {
+		return
+	}
+	w.seen[o] = true
+	if b, err := json.Marshal(o); err == nil {
+		_, _ = w.out.Write(append(b, '\n'))
+	}
+}
+
+// look says what a call is about.
+func (w *watcher) look(n sys.Notification) []Observed {
+	if n.Nr == unix.SYS_CONNECT {
+		return connected(sys.ReadBytes(n.PID, n.Args[1], int(min(n.Args[2], 128))))
+	}
+	c, ok := observed[uint32(n.Nr)]
+	if !ok {
+		return nil
+	}
+	path := sys.ReadPath(n.PID, n.Args[c.path])
+	if path == "" {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		dir, err := sys.Cwd(n.PID)
+		if c.dir >= 0 && int32(n.Args[c.dir]) != unix.AT_FDCWD {
+			dir, err = sys.DescriptorTarget(n.PID, int(int32(n.Args[c.dir])))
+		}
+		if err != nil || !filepath.IsAbs(dir) {
+			return nil
+		}
+		path = filepath.Join(dir, path)
+	}
+	o := Observed{Did: c.did, Path: filepath.Clean(path)}
+	_, err := os.Lstat(o.Path)
+	if c.flags >= 0 && n.Args[c.flags]&(unix.O_WRONLY|unix.O_RDWR|unix.O_TRUNC|unix.O_CREAT) != 0 {
+		if o.Did = "write"; err != nil {
+			o.Did = "make"
+		}
+	}
+	if err != nil && o.Did != "make" { // it looked for something that is not there
+		return nil
+	}
+	return []Observed{o}
+}
+
+// connected says where a socket address leads.
+func connected(b []byte) []Observed {
+	if len(b) < 4 {
+		return nil
+	}
+	port := binary.BigEndian.Uint16(b[2:])
+	switch family := binary.NativeEndian.Uint16(b); {
+	case family == unix.AF_INET && len(b) >= 8:
+		a, _ := netip.AddrFromSlice(b[4:8])
+		return []Observed{{Did: "connect", Host: netip.AddrPortFrom(a, port).String()}}
+	case family == unix.AF_INET6 && len(b) >= 24:
+		a, _ := netip.AddrFromSlice(b[8:24])
+		return []Observed{{Did: "connect", Host: netip.AddrPortFrom(a.Unmap(), port).String()}}
+	case family == unix.AF_UNIX && b[2] != 0:
+		return []Observed{{Did: "unix", Path: fmt.Sprintf("%s", cString(b[2:]))}}
+	}
+	return nil
+}
+
+func cString(b []byte) []byte {
+	for i, c := range b {
+		if c == 0 {
+			return b[:i]
+		}
+	}
+	return b
+}

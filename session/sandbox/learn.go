@@ -1,0 +1,181 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/confine"
+)
+
+// ReadObserved reads what an observed program did. The file ends with a line of its own; without that it is not whole.
+func ReadObserved(r io.Reader) (all []confine.Observed, err error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxFile)
+	for in.Scan() {
+		if in.Text() == "end" {
+			return all, nil
+		}
+		var o confine.Observed
+		if err := json.Unmarshal(in.Bytes(), &o); err != nil {
+			return nil, fmt.Errorf("what was observed cannot be read: %w", err)
+		}
+		all = append(all, o)
+	}
+	return nil, errors.Join(in.Err(), io.ErrUnexpectedEOF)
+}
+
+// manyNames are so many files of a directory that the directory is meant.
+const manyNames = 8
+
+// wholes are directories of the system that are read whole or not at all: who reads one file of them reads others
+// tomorrow, after an update.
+var wholes = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
+
+// Learn is the smallest profile that has what was observed, with what stands in the working and home directory named so.
+func Learn(name string, all []confine.Observed, at Place) *Profile {
+	p := &Profile{Name: name, Description: "learned from a run", Tmp: true, OnDiffer: "ask"}
+	p.complete()
+	var read, write, programs, hosts []string
+	for _, o := range all {
+		switch o.Did {
+		case "exec":
+			programs, read = append(programs, o.Path), append(read, o.Path)
+		case "read":
+			read = append(read, o.Path)
+		case "write":
+			write = append(write, o.Path)
+		case "make":
+			write = append(write, filepath.Dir(o.Path))
+		case "connect":
+			if _, err := ParseHost(o.Host); err == nil && !strings.HasSuffix(o.Host, ":53") {
+				hosts = append(hosts, o.Host)
+			}
+		case "unix":
+			p.UnixSockets = p.UnixSockets || !strings.HasPrefix(o.Path, "/var/run/nscd") && !strings.HasPrefix(o.Path, "/run/nscd")
+		}
+	}
+	ours := func(path string) bool { // what a sandbox has of its own
+		return path == "/" || inAny(path, []string{"/proc", "/dev", "/sys", "/tmp", "/var/tmp"}) && !Inside(path, at.Cwd)
+	}
+	p.Write = gather(write, ours)
+	p.Read = slices.DeleteFunc(gather(append(slices.Clone(wholesOf(read)), read...), ours), func(f string) bool { return inAny(f, p.Write) })
+	p.Programs = sorted(programs)
+	if p.Hosts = sorted(hosts); len(p.Hosts) > 0 {
+		p.Network = NetworkHosts
+	}
+	for _, list := range [][]string{p.Read, p.Write} {
+		for i := range list {
+			list[i] = at.named(list[i])
+		}
+	}
+	return p
+}
+
+func wholesOf(paths []string) (tops []string) {
+	for _, w := range wholes {
+		if slices.ContainsFunc(paths, func(f string) bool { return Inside(f, w) }) {
+			tops = append(tops, w)
+		}
+	}
+	return tops
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// gather leaves out what is inside of another, and takes a directory for many of its files.
+func gather(paths []string, leave func(string) bool) []string {
+	paths = slices.DeleteFunc(sorted(paths), leave)
+	count := map[string]int{}
+	for _, f := range paths {
+		count[filepath.Dir(f)]++
+	}
+	for dir, n := range count {
+		if n > manyNames && dir != "/" {
+			paths = append(paths, dir)
+		}
+	}
+	var out []string
+	for _, f := range sorted(paths) {
+		if !inAny(f, out) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// named is a path as a profile has it. It may be gone another time.
+func (at Place) named(path string) string {
+	switch {
+	case path == at.Cwd:
+		return "$CWD"
+	case Inside(path, at.Cwd):
+		return "?$CWD" + path[len(at.Cwd):]
+	case Inside(path, at.Home) && at.Home != "/":
+		return "?~" + path[len(at.Home):]
+	}
+	return "?" + path
+}
+
+// Text is a profile as it stands in a file.
+func (p *Profile) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s]\ndescription = %s\n", p.Name, strconv.Quote(p.Description))
+	list := func(key string, values []string) {
+		fmt.Fprintf(&b, "%s = [", key)
+		for _, v := range values {
+			fmt.Fprintf(&b, "\n  %s,", tomlText(v))
+		}
+		if len(values) > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("]\n")
+	}
+	list("read", p.Read)
+	list("write", p.Write)
+	list("programs", p.Programs)
+	if p.Network == NetworkHosts {
+		list("network", p.Hosts)
+	} else {
+		fmt.Fprintf(&b, "network = %q\n", p.Network)
+	}
+	fmt.Fprintf(&b, "on_difference = %q\nunix_sockets = %t\n", p.OnDiffer, p.UnixSockets)
+	return b.String()
+}
+
+// tomlText is a basic string of TOML; JSON's are such ones.
+func tomlText(s string) string {
+	b, err := json.Marshal(strings.ToValidUTF8(s, "?"))
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}
+
+// Put is the text of a file with a profile in it, in the place of one with its name.
+func Put(src []byte, p *Profile) []byte {
+	var out strings.Builder
+	skip := false
+	for line := range strings.Lines(string(src)) {
+		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "[") && strings.HasSuffix(trimmed, "]") && !strings.ContainsAny(trimmed, `",=`) {
+			skip = strings.Trim(trimmed, "[] ") == p.Name
+		}
+		if !skip {
+			out.WriteString(line)
+		}
+	}
+	text := strings.TrimRight(out.String(), "\n")
+	if text != "" {
+		text += "\n\n"
+	}
+	return []byte(text + p.Text())
+}
