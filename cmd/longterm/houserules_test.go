@@ -29,7 +29,6 @@ var oneWay = []struct {
 			"session/policy/paths.go":         "names paths that are judged, and reads none",
 			"session/confine/mounts_linux.go": "mounts one, and reads none",
 			"session/sandbox/learn.go":        "names paths that every sandbox has of its own, and reads none",
-			"session/sandbox/tools.go":        "names paths to other programs, and reads none",
 			"session/sandbox/rules.go":        "names paths that nobody may write, and reads none",
 			"session/sandbox/tools.go":        "has another program mount one, and reads none",
 		},

@@ -77,6 +77,7 @@ var checks = []struct {
 	{"history", checkHistory},
 	{"left", checkLeft},
 	{"executions", checkExecutions},
+	{"sandbox", checkSandbox},
 	{"descriptors", checkDescriptors},
 	{"logout", checkLinger},
 }
