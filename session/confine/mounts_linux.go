@@ -48,6 +48,9 @@ func makeRoot(ns *Namespaces) error {
 		return fmt.Errorf("begin a tree: %w", err)
 	}
 	r := root{fd: top}
+	if !ns.Whole { // places for mounts are made in it
+		r.hidden = append(r.hidden, top)
+	}
 	for _, p := range parts {
 		if err := r.put(p); err != nil {
 			return fmt.Errorf("%s: %w", p.path, err)

@@ -130,6 +130,9 @@ func (r *Rules) mounts() []confine.Mount {
 	}
 	if r.Tmp {
 		add(confine.MountTmp, "/tmp", "/var/tmp")
+		if (Inside(r.Cwd, "/tmp") || Inside(r.Cwd, "/var/tmp")) && inAny(r.Cwd, r.Read) && !inAny(r.Cwd, r.Hide) { // it starts there
+			add(confine.MountRead, r.Cwd)
+		}
 	}
 	for _, p := range r.Read {
 		if p != "/" && !inAny(p, r.Hide) {

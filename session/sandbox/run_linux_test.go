@@ -88,3 +88,23 @@ func TestWorkspace(t *testing.T) {
 		}
 	})
 }
+
+// With narrow reads there is nothing else to be read, nor a place to write to beside.
+//
+// FEATURES: R67
+func TestNarrow(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		at := place(t)
+		p := profileFor(t, "[p]\nread = [\"?/usr\", \"?/lib\", \"?/lib64\", \"?/bin\", \"?/etc\"]\nwrite = [\"$CWD/src\"]\nprivate_tmp = false\n")
+		at.Cwd += "/src"
+		p.Write = []string{"$CWD"}
+		r, err := p.Resolve(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := runIn(t, r, l, "sh", "-c", "echo x > in && cat in; cat "+at.Home+"/.bashrc || echo no; echo y > /new || echo no; echo y > ../beside || echo no; ls /var || echo no")
+		if strings.Count(out, "no\n")+strings.Count(out, "\nno") < 4 || !strings.HasPrefix(out, "x\n") {
+			t.Errorf("%s", out)
+		}
+	})
+}
