@@ -1,0 +1,241 @@
+//go:build unix
+
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Output is read from any offset, line or time on, in pieces that join, as bytes and as text, also after another
+// daemon took over; what lies before is not told twice, what lies beyond the end is refused.
+//
+// FEATURES: R20 R21
+func TestOutputFromAnywhere(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "counts", Argv: []string{"sh", "-c", "seq -f 'line %g' 0 2999; exit 0"}})
+	r.wait("counts", api.Condition{Kind: "exit"})
+	var want strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&want, "line %d\r\n", i)
+	}
+	for _, daemon := range []string{"the first daemon", "the next one"} {
+		var all []byte
+		for at := uint64(0); ; {
+			o := get[api.Output](r, "GET", fmt.Sprintf("/sessions/counts/output?from=%d&max=777", at), nil)
+			if o.From != at || o.Next != at+uint64(len(o.Data)) || o.Gap != 0 || len(o.Data) > 777 {
+				t.Fatalf("%s: from %d: %d to %d, gap %d", daemon, at, o.From, o.Next, o.Gap)
+			}
+			all, at = append(all, o.Data...), o.Next
+			if o.End {
+				break
+			}
+		}
+		if string(all) != want.String() {
+			t.Fatalf("%s: %d bytes, want %d", daemon, len(all), want.Len())
+		}
+		for _, c := range []struct{ query, begins string }{
+			{"at=line:0", "line 0\n"}, {"at=line:1", "line 1\n"}, {"at=line:2999", "line 2999\n"}, {"at=line:5000", ""},
+			{fmt.Sprint("from=", strings.Index(want.String(), "line 1234")), "line 1234\n"}, {"at=%2B0s", "line 0\n"},
+		} {
+			o := get[api.OutputText](r, "GET", "/sessions/counts/output/text?max_output=100000&"+c.query, nil)
+			if !strings.HasPrefix(o.Text, c.begins) || c.begins == "" && o.Text != "" || !o.End {
+				t.Errorf("%s: %s begins with %.40q, want %q", daemon, c.query, o.Text, c.begins)
+			}
+		}
+		o := get[api.OutputText](r, "GET", "/sessions/counts/output/text?max_output=400", nil)
+		if !o.Truncated || o.Omitted == nil || o.Omitted.Start == 0 || len(o.Text) > 400 || !strings.HasPrefix(o.Text, "line 0\n") || !strings.HasSuffix(o.Text, "line 2999\n") {
+			t.Errorf("%s: within 400 bytes: %q, %+v", daemon, o.Text, o.Omitted)
+			continue
+		}
+		left := get[api.OutputText](r, "GET", fmt.Sprintf("/sessions/counts/output/text?max_output=100000&from=%d&to=%d", o.Omitted.Start, o.Omitted.End), nil)
+		if n := strings.Count(left.Text, "\n") + strings.Count(o.Text, "line "); n < 3000 || n > 3001 {
+			t.Errorf("%s: what is left out and what is told are %d lines", daemon, n)
+		}
+		if e := r.refused("GET", "/sessions/counts/output?from=99999999", nil); e.Code != api.CodeInvalid {
+			t.Errorf("%s: beyond the end: %+v", daemon, e)
+		}
+		r.again()
+	}
+}
+
+// Output on pipes is told by its stream, and together in the order in which it came.
+//
+// FEATURES: R9
+func TestOutputOfPipes(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	next := gate(t, dir, "next")
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pipes", Pipe: true, Cwd: dir, Argv: []string{"sh", "-c", "echo out 1; read x < next; echo err 1 >&2; read x < next; echo out 2"}})
+	for _, text := range []string{"out 1", "err 1"} { // each is read before the next is printed
+		r.wait("pipes", api.Condition{Kind: "text", Text: text})
+		next("on")
+	}
+	r.wait("pipes", api.Condition{Kind: "exit"})
+	for query, want := range map[string]string{"": "out 1\nerr 1\nout 2\n", "&stream=stdout": "out 1\nout 2\n", "&stream=stderr": "err 1\n"} {
+		if o := get[api.OutputText](r, "GET", "/sessions/pipes/output/text?max_output=1000"+query, nil); o.Text != want {
+			t.Errorf("%q: %q, want %q", query, o.Text, want)
+		}
+	}
+	o := get[api.Output](r, "GET", "/sessions/pipes/output", nil)
+	told := ""
+	for _, run := range o.Streams {
+		told += run.Stream + ":" + string(o.Data[:run.Bytes])
+		o.Data = o.Data[run.Bytes:]
+	}
+	if told != "stdout:out 1\nstderr:err 1\nstdout:out 2\n" {
+		t.Errorf("%q", told)
+	}
+	o = get[api.Output](r, "GET", "/sessions/pipes/output?stream=stderr", nil)
+	if string(o.Data) != "err 1\n" || o.Next != uint64(len("out 1\nerr 1\nout 2\n")) {
+		t.Errorf("%q up to %d", o.Data, o.Next)
+	}
+}
+
+// Each condition that can be waited for comes true when it does, not before, and one that never can is said to be
+// over with the session.
+//
+// FEATURES: R24
+func TestWaitsForEachCondition(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	next := gate(t, dir, "next")
+	steps := []struct {
+		prints string
+		cond   api.Condition
+	}{
+		{"hello there", api.Condition{Kind: "text", Text: "hello there"}},
+		{"take 42", api.Condition{Kind: "regexp", Pattern: `take \d+`}},
+		{`\033]2;a title\007`, api.Condition{Kind: "title", Text: "a title"}},
+		{`\007`, api.Condition{Kind: "bell"}},
+		{`\033]9;4;1;70\007`, api.Condition{Kind: "progress", Percent: 70}},
+		{`\033[?1049h`, api.Condition{Kind: "fullscreen"}},
+		{`\033[?1049l`, api.Condition{Kind: "fullscreen", Off: true}},
+		{`\033[5;7H`, api.Condition{Kind: "cursor", Row: ptr(4), Col: ptr(6)}},
+		{`\033[2J\033[H`, api.Condition{Kind: "gone", Text: "hello there"}},
+	}
+	var script strings.Builder
+	for _, s := range steps {
+		fmt.Fprintf(&script, "read x < next; printf '%s'; ", s.prints)
+	}
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "steps", Cwd: dir, Argv: []string{"sh", "-c", script.String() + "read x < next"}})
+	for _, s := range steps {
+		w := get[api.Waited](r, "POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{s.cond}, TimeoutMS: 1})
+		if s.cond.Kind != "gone" && s.cond.Off == (s.cond.Kind == "fullscreen") && w.Outcome != "timeout" {
+			t.Errorf("%s before it is so: %+v", s.cond.Kind, w)
+		}
+		done := make(chan answer, 1)
+		go func() {
+			done <- r.ask("POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{s.cond}, Since: ptr(uint64(0))})
+		}()
+		next("on")
+		var fired api.Waited
+		if a := <-done; json.Unmarshal(a.body, &fired) != nil || fired.Outcome != "fired" || len(fired.Fired) != 1 || fired.Fired[0].Condition.Kind != s.cond.Kind {
+			t.Errorf("%s: %d %s", s.cond.Kind, a.status, a.body)
+		}
+	}
+	done := make(chan answer, 1)
+	go func() {
+		done <- r.ask("POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{{Kind: "exit"}, {Kind: "text", Text: "never"}}, All: true})
+	}()
+	next("end")
+	var w api.Waited
+	if a := <-done; json.Unmarshal(a.body, &w) != nil || w.Outcome != "ended" || len(w.Fired) != 1 {
+		t.Errorf("what never can be: %d %s", a.status, a.body)
+	}
+}
+
+// Input is typed once for its id, not at all where the screen has changed or a secret would be shown, and in the
+// order in which it was asked for.
+//
+// FEATURES: R6
+func TestInputIsTypedOnce(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
+	typed := func(in api.Input) answer { return r.ask("POST", "/sessions/cat/input", in) }
+	for range 3 {
+		if a := typed(api.Input{Text: "once", Enter: true, ID: "one"}); a.status != http.StatusOK {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	r.wait("cat", api.Condition{Kind: "regexp", Pattern: "once\nonce|once"})
+	r.again()
+	typed(api.Input{Text: "once", Enter: true, ID: "one"})
+	typed(api.Input{Text: "twice", Enter: true, ID: "two"})
+	w := get[api.Waited](r, "POST", "/sessions/cat/wait", api.Wait{Since: ptr(uint64(0)), Conds: []api.Condition{{Kind: "text", Text: "twice"}}})
+	get[api.Waited](r, "POST", "/sessions/cat/wait", api.Wait{Conds: []api.Condition{{Kind: "quiet", QuietMS: 50}}})
+	o := get[api.OutputText](r, "GET", "/sessions/cat/output/text?max_output=1000", nil)
+	if o.Text != "once\nonce\ntwice\ntwice\n" { // each echoed, and printed
+		t.Errorf("typed more than once: %q", o.Text)
+	}
+	var e api.Error
+	a := typed(api.Input{Text: "x", ExpectVersion: 1})
+	if _ = json.Unmarshal(a.body, &e); a.status == http.StatusOK || e.Code != api.CodeStale {
+		t.Errorf("a screen that changed (%d): %d %s", w.Version, a.status, a.body)
+	}
+	a = typed(api.Input{Text: "secret", Secret: true})
+	if _ = json.Unmarshal(a.body, &e); a.status == http.StatusOK || e.Hint == "" {
+		t.Errorf("a secret that would be shown: %d %s", a.status, a.body)
+	}
+	for range 20 {
+		typed(api.Input{Text: "ab"})
+	}
+	typed(api.Input{Keys: []string{"Enter"}})
+	if w := r.wait("cat", api.Condition{Kind: "text", Text: strings.Repeat("ab", 20)}); w.Outcome != "fired" {
+		t.Errorf("out of order: %+v", w)
+	}
+}
+
+// What was printed is found in living and dead sessions, newest first, in pages that join and repeat nothing.
+//
+// FEATURES: R36
+func TestSearchInPages(t *testing.T) {
+	r := serve(t)
+	for _, name := range []string{"first", "second"} {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"sh", "-c", "seq -f '" + name + " needle %g of Many' 0 29; echo other"}})
+		r.wait(name, api.Condition{Kind: "exit"})
+	}
+	search := func(query url.Values) api.Found {
+		t.Helper()
+		return get[api.Found](r, "GET", "/search?"+query.Encode(), nil)
+	}
+	seen, before := map[string]int{}, ""
+	for range 20 {
+		q := url.Values{"text": {"needle"}, "limit": {"7"}}
+		if before != "" {
+			q.Set("before", before)
+		}
+		f := search(q)
+		for _, h := range f.Hits {
+			seen[strings.TrimSpace(h.Text)]++
+		}
+		if before = f.Next; before == "" {
+			break
+		}
+	}
+	if len(seen) != 60 {
+		t.Errorf("%d lines are found, of 60", len(seen))
+	}
+	for text, n := range seen {
+		if n != 1 {
+			t.Errorf("%q is found %d times", text, n)
+		}
+	}
+	for _, c := range []struct {
+		query url.Values
+		want  int
+	}{
+		{url.Values{"text": {"NEEDLE 3"}}, 2}, {url.Values{"text": {"NEEDLE 3"}, "case": {"true"}}, 0},
+		{url.Values{"text": {"needle 3 "}, "session": {"first"}}, 1}, {url.Values{"regexp": {`needle 1\d `}}, 20},
+		{url.Values{"word": {"many", "second"}}, 30}, {url.Values{"text": {"needle"}, "until": {"-1h"}}, 0},
+		{url.Values{"text": {"nowhere to be found"}}, 0},
+	} {
+		if f := search(c.query); len(f.Hits) != c.want {
+			t.Errorf("%v: %d hits, want %d", c.query, len(f.Hits), c.want)
+		}
+	}
+}
