@@ -109,8 +109,7 @@ var readers = []Program{
 	{Name: "read", Reads: true, Values: "-d -p -n -N -t -u -i", Unsafe: "-e"},
 	{Name: "wait", Reads: true, Unsafe: "-p"},
 	{Name: "getopts,let,mapfile,readarray,declare,typeset,local,readonly,unset,coproc"},
-	{Name: "zgrep,zegrep,zfgrep,zdiff,zcmp", Reads: true, Values: "-e -f -m -A -B -C"},
-	{Name: "most"},
+	{Name: "zgrep,zegrep,zfgrep,zdiff,zcmp,most"}, // shell scripts, which the environment changes
 	{Name: "top", Reads: true, Need: "-b", Values: "-n -d -p -u -U -o -w"},
 	{Name: "ldconfig", Reads: true, Need: "-p", Unsafe: "-C -f -r -n -l"},
 	{Name: "openssl version,terraform version,tofu version,helm version", Reads: true},
