@@ -8,13 +8,16 @@ import (
 // runners are the words by which code in other languages runs programs, removes files or hides what it
 // does. Code that has none of them does nothing that concerns the hard denials.
 var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
-	"rm_r|remove|[dD]elete|Command|passthru|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
 // code judges code of another language by the commands that it names.
 func (w *walk) code(lang, text string, x *invocation) {
+	if x.name == "ipython" {
+		w.bang("vim", text) // it has ! too
+	}
 	if lang == "vim" || lang == "sql" || lang == "make" {
 		w.bang(lang, text)
 		return
@@ -58,13 +61,13 @@ func (w *walk) code(lang, text string, x *invocation) {
 	}
 	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") ||
 		strings.Contains(text, "rmSync") ||
-		strings.Contains(text, "rm_r") || strings.Contains(text, "elete") || strings.Contains(text, "emoveSync") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
+		strings.Contains(text, "rm_r") || strings.Contains(text, "elete") || strings.Contains(text, "emoveSync") || strings.Contains(text, ").rm(") || strings.Contains(text, "fs.rm(") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {
 		in := strings.TrimLeft(p, "%qxw")
 		in = in[1 : len(in)-1]
-		in = ansiC(in)
+		in = strings.TrimLeft(ansiC(in), "|! ")
 		all = append(all, in)
 		w.only(func() { w.source(in) })
 		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {

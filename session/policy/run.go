@@ -238,6 +238,14 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		}
 		w.code(row.Lang, x.in.text, x)
 	} else if row.StdinRun && len(operands) > 0 && !w.hasCode(x) {
+		if text, ok := w.pipes[operands[0]]; ok {
+			x.children = true
+			if hasHole(text) {
+				w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+			}
+			w.code(row.Lang, text, x)
+			return out
+		}
 		if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
 			x.children = true
 			if hasHole(m.text) {

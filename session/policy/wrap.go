@@ -252,13 +252,14 @@ func (w *walk) found(x *invocation) []string {
 	}
 	if filtered {
 		for i, p := range places {
+			if loose && w.tree(p) == fatal {
+				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
+				continue
+			}
 			if p == "/" {
 				p = "/" + notEmpty
 			}
 			places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
-			if loose && w.tree(p) == fatal {
-				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
-			}
 		}
 	}
 	return places

@@ -34,7 +34,8 @@ var tools = []Program{
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
 	{Name: "docker container run,docker container create,docker container exec,docker image rm", Values: "-v -e -p -w -u -h -l -m",
 		Stop: true, Run: RunArgv, Skip: 1},
-	{Name: "npm,npm test,npm run,npm start", Shell: "--script-shell", Values: "--access --tag --prefix --registry -w --workspace " +
+	{Name: "npm test,npm run,npm start", Shell: "--script-shell", Values: "--prefix -w --workspace --loglevel"},
+	{Name: "npm", Shell: "--script-shell", Values: "--access --tag --prefix --registry -w --workspace " +
 		"--loglevel --cache --userconfig"},
 	{Name: "npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
 		"tox,pytest,jest," +
