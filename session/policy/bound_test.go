@@ -55,6 +55,42 @@ func TestHostileLinesAreAnswered(t *testing.T) {
 	}
 }
 
+// Readers of other shells answer too, and a denial before the line is kept.
+//
+// FEATURES: R62
+func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
+	e := engineFor(t, "hard")
+	first := map[string]string{"fish": "rm -rf /\n", "zsh": "rm -rf /\n", "mksh": "rm -rf /\n", "powershell": "rm -r C:\\\n",
+		"cmd": "rd /s /q C:\\\n"}
+	for shell, denied := range first {
+		for _, size := range []int{5000, 60 << 10} {
+			for name, line := range hostile(size) {
+				if j := e.Judge(Line{Text: denied + line, Shell: shell}); j.Verdict == Allow {
+					t.Errorf("%s: %s of %d bytes after a denial is allowed", shell, name, size)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	e := engineFor(b, "hard")
+	for name, line := range hostile(1 << 20) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				e.Judge(Line{Text: line})
+			}
+		})
+	}
+	for name, line := range hostile(60 << 10) {
+		b.Run("unsplit "+name, func(b *testing.B) {
+			for b.Loop() {
+				e.Judge(Line{Text: line})
+			}
+		})
+	}
+}
+
 func TestTooDeepLeavesOrdinaryLinesAlone(t *testing.T) {
 	for _, line := range []string{
 		"echo '" + strings.Repeat("-", 2000) + "'",

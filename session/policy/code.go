@@ -191,8 +191,8 @@ func (w *walk) sed(text string, x *invocation) {
 
 // codeReads reports whether sed or awk code only prints.
 func codeReads(lang, text string) bool {
-	if hasHole(text) {
-		return false
+	if hasHole(text) || len(text) > 4096 {
+		return false // longer code is looked through again for each of its words
 	}
 	if lang == "awk" {
 		return awkReads(text)

@@ -167,6 +167,10 @@ func FuzzJudge(f *testing.F) {
 		f.Add(line, name)
 	}
 	f.Add("iex (iwr x); rd /s C:\\", "powershell")
+	f.Add("for %i in (C:\\) do rd /s /q %i & %0|%0", "cmd")
+	f.Add("if true; rm -rf (echo '/'); else; set -x PATH \"$(pwd)\" \\x41; end | source", "fish")
+	f.Add("rm -rf /*(D) ${(e)x} =ls ^a *(e:'id':)", "zsh")
+	f.Add("${ rm -rf /;} |&", "mksh")
 	hard, read := engineFor(f, "hard"), engineFor(f, "readonly")
 	f.Fuzz(func(t *testing.T, line, shell string) {
 		start := time.Now()
@@ -189,4 +193,29 @@ func BenchmarkJudge(b *testing.B) {
 		e.Judge(Line{Text: "cd src && git log --oneline -5 | grep -v merge | sort -u > /dev/null",
 			Cwd: "/home/me", Home: "/home/me"})
 	}
+}
+
+func FuzzJudgeArgv(f *testing.F) {
+	f.Add("/usr/bin/rm", "rm\x00-rf\x00/")
+	f.Add("/usr/bin/bash", "sh\x00-c\x00rm -rf /")
+	f.Add("./x", "\x01\x00\x02")
+	f.Add("", "")
+	hard, listed := engineFor(f, "hard"), engineFor(f, "rule:allow git")
+	f.Fuzz(func(t *testing.T, file, argv string) {
+		words := strings.Split(argv, "\x00")
+		l := Line{Cwd: "/home/me/x", Home: "/home/me"}
+		j := hard.JudgeArgv(file, words, l)
+		if r := j.Propose(); r.Program != "" {
+			if _, err := New(Options{Rules: []Rule{r}}); err != nil {
+				t.Errorf("the proposed rule %+v is none: %v", r, err)
+			}
+		}
+		if j := listed.JudgeArgv(file, words, l); j.Verdict == Allow && file != "" && !strings.HasSuffix(file, "git") &&
+			!strings.HasSuffix(strings.TrimPrefix(words[0], "-"), "git") && len(j.Commands) == 1 {
+			t.Errorf("%q %q is allowed as git", file, words)
+		}
+		if hard.JudgeArgv("/usr/bin/rm", append([]string{file, "-rf", "/"}, words...), l).Verdict == Allow {
+			t.Error("rm -rf / is allowed")
+		}
+	})
 }

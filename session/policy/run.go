@@ -95,7 +95,8 @@ type invocation struct {
 	args  programs.Args
 	in    stream
 
-	children bool // it ran commands that were judged on their own
+	places   []string // what find finds, once it was asked for
+	children bool     // it ran commands that were judged on their own
 }
 
 type option = programs.Option

@@ -163,7 +163,7 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 	if ok && mark == "" {
 		mark = "{}"
 	}
-	if !ok && len(words) == 1 && words[0] == hole {
+	if !ok && len(words) == 1 && words[0] == hole && len(operands) < 1000 {
 		if w.emptyInput {
 			return w.run(operands, stream{text: hole, is: true})
 		}
@@ -216,6 +216,13 @@ func (w *walk) runEach(argv []string, x *invocation) {
 
 // found returns what find finds: its starting points, and something below them.
 func (w *walk) found(x *invocation) []string {
+	if x.places == nil {
+		x.places = w.finds(x)
+	}
+	return x.places
+}
+
+func (w *walk) finds(x *invocation) []string {
 	starts := x.args.Operands
 	if strings.HasPrefix(x.name, "fd") {
 		if len(starts) < 2 || strings.Trim(starts[0], ".*^$") != "" {
