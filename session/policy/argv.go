@@ -87,5 +87,5 @@ func (w *walk) denials(f func()) {
 
 // systemPlaces are the directories in which a program is the one that its name says.
 var systemPlaces = map[string]bool{"": true, "/bin/": true, "/usr/bin/": true, "/usr/local/bin/": true, "/sbin/": true,
-	"/usr/sbin/": true, "/usr/local/sbin/": true, "/opt/homebrew/bin/": true, "/usr/lib/git-core/": true,
+	"/usr/sbin/": true, "/usr/local/sbin/": true, "/opt/homebrew/bin/": true, "/usr/local/go/bin/": true, "/usr/lib/git-core/": true,
 	"/usr/libexec/git-core/": true, "/run/current-system/sw/bin/": true}

@@ -29,7 +29,8 @@ func (w *walk) base(c *Command, x *invocation) {
 		return
 	}
 	if w.engine.preset == Listed {
-		if !(x.children && (x.name == "sh" || x.name == "bash")) {
+		dir, _ := path.Split(x.argv[0])
+		if !(x.children && systemPlaces[dir] && (x.name == "sh" || x.name == "bash")) {
 			w.ask(c, "not listed", "no rule allows it")
 		}
 		return
@@ -248,7 +249,9 @@ var builders = map[string]string{"go": "build test vet fmt run list mod generate
 // builds reports whether a command is for building and names nothing outside of the working directory.
 func (w *walk) builds(x *invocation) bool {
 	subs, ok := builders[x.name]
-	if !ok || strings.Contains(x.argv[0], "/") {
+	if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] {
+		return false
+	} else if !ok {
 		return x.children && transparent[x.name]
 	}
 	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), x.argv[1])) {

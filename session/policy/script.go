@@ -15,10 +15,10 @@ func (w *walk) script(operands []string, x *invocation) stream {
 	}
 	rest := x.argv[1:]
 	if shellOption(x.args, "c") && x.row.Lang == "sh" && x.name != "source" && x.name != "." {
-		x.children = true
 		if len(operands) == 0 {
 			return out
 		}
+		x.children = true
 		args := w.args
 		w.args = operands[min(len(operands), 2):]
 		defer func() { w.args = args }()
