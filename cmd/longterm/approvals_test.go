@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -115,6 +116,39 @@ func TestApprovalIsGoneWithItsCall(t *testing.T) {
 	}
 	if _, err := os.Stat(i.dir + "/made"); err == nil {
 		t.Error("what nobody allowed was run")
+	}
+}
+
+// After a reboot the environment of a command that waited is gone: it is given back, clearly, and not started with
+// another one.
+//
+// FEATURES: R63
+func TestCommandWithoutItsEnvironment(t *testing.T) {
+	i := newInstance(t)
+	id := strings.TrimSpace(i.run("run", "--background", "--policy", "readonly", "--", "touch", i.dir+"/made"))
+	i.asksFor(1)
+	mark := filepath.Join(i.dir, "state", "wanted", id)
+	dir, err := os.ReadFile(mark)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("nothing outlives a daemon in memory here")
+	}
+	if err != nil || len(dir) == 0 {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(string(dir)); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(i.status().DaemonPID, syscall.SIGKILL)
+	eventually(t, "the job is given back", func() bool {
+		j := decode[api.Job](t, i.run("jobs", "show", "--json", id))
+		return j.State == "done" && j.Result.State == "lost" && strings.Contains(j.Result.Error, "give it again")
+	})
+	i.asksFor(0)
+	if _, err := os.Lstat(mark); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its mark stays: %v", err)
+	}
+	if _, err := os.Stat(i.dir + "/made"); err == nil {
+		t.Error("it was started")
 	}
 }
 

@@ -139,6 +139,9 @@ func (p *Pending) giveUp() {
 	}
 }
 
+// Withdraw takes back an asking of the daemon before that will not be asked for again.
+func (g *Gateway) Withdraw(asking string) { g.drop(asking) }
+
 // drop takes an asking back that nobody holds; the approval is gone when it was the last.
 func (g *Gateway) drop(id string) {
 	g.mu.Lock()

@@ -100,6 +100,8 @@ func (s *Set) wantAgain(r *store.Job) error {
 	x.Job = r.ID
 	env, err := s.keptEnv(x.Job)
 	if err != nil {
+		s.gate.Withdraw(x.Job)
+		s.dropEnv(x.Job)
 		return fmt.Errorf("it was not started: its environment went with the daemon or the machine before (%w); give it again", err)
 	}
 	x.Env = env
