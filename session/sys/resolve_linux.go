@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,7 +111,7 @@ func selfLink(pid int, path string) (to string, ok bool) {
 
 // rootOf names a process's root directory for us; empty: it is ours, with the mounts that we have.
 func rootOf(pid int) string {
-	if same(pid, "ns/mnt") && same(pid, "root") {
+	if ours := ownView(); ours[0] != "" && ours == viewOf(pid) {
 		return ""
 	}
 	at := path(pid, "root")
@@ -120,9 +121,15 @@ func rootOf(pid int) string {
 	return at
 }
 
-// same says that a link of a process's leads where ours does.
-func same(pid int, file string) bool {
-	theirs, err := readLink(pid, file)
-	ours, ourErr := readLink(0, file)
-	return err == nil && ourErr == nil && theirs == ours
+// viewOf are a process's mounts and root directory; empty where they are not for us to know.
+func viewOf(pid int) [2]string {
+	mounts, err := readLink(pid, "ns/mnt")
+	top, topErr := readLink(pid, "root")
+	if err != nil || topErr != nil {
+		return [2]string{}
+	}
+	return [2]string{mounts, top}
 }
+
+// ownView is ours, which stays what it is.
+var ownView = sync.OnceValue(func() [2]string { return viewOf(0) })

@@ -1,0 +1,232 @@
+//go:build linux
+
+package executions
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// door is a gate, and the sessions: what is asked is kept, and answered by decide.
+type door struct {
+	decide func(context.Context, gateway.Ask) error
+
+	mu           sync.Mutex
+	asks         []gateway.Ask
+	refused      []api.Refused
+	unprivileged []string
+}
+
+func (d *door) Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error) {
+	d.mu.Lock()
+	d.asks = append(d.asks, a)
+	d.mu.Unlock()
+	if d.decide == nil {
+		return gateway.Answer{}, nil
+	}
+	return gateway.Answer{}, d.decide(ctx, a)
+}
+
+func (d *door) Subject(string) Subject {
+	return Subject{Name: "n", Agent: "bot", Policy: "kept", Home: "/h"}
+}
+
+func (d *door) Refused(_ string, r api.Refused) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused = append(d.refused, r)
+}
+
+func (d *door) Unprivileged(_, path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unprivileged = append(d.unprivileged, path)
+}
+
+// process is one that waits to be asked about: any will do.
+func process(t testing.TB) int {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", "read x", "marked")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir = "/"
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	return cmd.Process.Pid
+}
+
+// answered has an execution judged and returns what the keeper is told.
+func answered(s *Set, m *wire.Execution) syscall.Errno {
+	got := make(chan syscall.Errno)
+	s.Asked(m, func(errno syscall.Errno) error { got <- errno; return nil })
+	return <-got
+}
+
+func newSet(t testing.TB, d *door) *Set {
+	t.Helper()
+	s := New(d, d, slog.New(slog.DiscardHandler))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// The gate is asked about the file that a path means, with all that is known of who executes it.
+//
+// FEATURES: R107
+func TestAsked(t *testing.T) {
+	d := &door{}
+	s := newSet(t, d)
+	pid := process(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	suid := filepath.Join(dir, "suid")
+	if err := errors.Join(os.WriteFile(suid, nil, 0o755), os.Chmod(suid, 0o755|fs.ModeSetuid), os.Symlink("suid", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	st, err := sys.ReadStat(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &wire.Execution{ID: "s", Number: 7, PID: int64(pid), Parent: int64(st.Parent), Start: st.Start, Path: "./link", Argv: []string{"l", "x"}, Dir: dir, Cwd: "/", Lead: int64(os.Getpid())}
+	if errno := answered(s, m); errno != 0 {
+		t.Fatal(errno)
+	}
+	a := d.asks[0]
+	if a.Kind != gateway.Execution || a.Path != suid || !slices.Equal(a.Argv, m.Argv) || a.Cwd != "/" || a.Depth != 1 || a.Session != "s" || a.Name != "n" {
+		t.Errorf("%+v", a)
+	}
+	if a.Actor.Agent != "bot" || a.Kept != "kept" || a.Home != "/h" || len(a.Parent) != 4 || a.Parent[3] != "marked" {
+		t.Errorf("%+v", a)
+	}
+	if !slices.Equal(d.unprivileged, []string{suid}) {
+		t.Errorf("without its owner's rights: %q", d.unprivileged)
+	}
+	again := *m
+	again.Path = suid
+	if answered(s, &again); d.asks[1].ID != a.ID {
+		t.Errorf("%s and %s are the same execution", a.ID, d.asks[1].ID)
+	}
+	again.Number++
+	if answered(s, &again); d.asks[2].ID == a.ID {
+		t.Error("two executions are one")
+	}
+}
+
+// What is not there fails as it does without us, and nobody is asked; what could not be read is told as such.
+func TestNotThere(t *testing.T) {
+	d := &door{}
+	s := newSet(t, d)
+	pid := int64(process(t))
+	for path, want := range map[string]syscall.Errno{"/no/such/file": syscall.ENOENT, "/etc/passwd/x": syscall.ENOTDIR} {
+		if got := answered(s, &wire.Execution{ID: "s", PID: pid, Path: path, Argv: []string{"x"}}); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	if len(d.asks) != 0 {
+		t.Errorf("asked: %+v", d.asks)
+	}
+	answered(s, &wire.Execution{ID: "s", PID: pid, Error: "bad address"})
+	answered(s, &wire.Execution{ID: "s", PID: pid, Path: "/bin/sh", Argv: []string{"sh"}, Cut: true})
+	for _, a := range d.asks {
+		if len(a.Argv) == 0 || !strings.Contains(a.Argv[len(a.Argv)-1], "could not be read") {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(d.asks) != 2 || d.asks[0].Path != "" {
+		t.Errorf("%+v", d.asks)
+	}
+}
+
+// What is denied fails with EPERM and is kept with the reason and what to do instead.
+//
+// FEATURES: R107
+func TestRefused(t *testing.T) {
+	d := &door{decide: func(context.Context, gateway.Ask) error {
+		return api.Errorf(api.CodeDenied, "Blocked: no").WithHint("do that")
+	}}
+	s := newSet(t, d)
+	long := strings.Repeat("ü", 1000)
+	m := &wire.Execution{ID: "s", PID: int64(process(t)), Path: "/bin/sh", Argv: append([]string{"sh", long}, slices.Repeat([]string{"x"}, 100)...)}
+	if errno := answered(s, m); errno != syscall.EPERM {
+		t.Error(errno)
+	}
+	r := d.refused[0]
+	if r.Why != "Blocked: no" || r.Instead != "do that" || len(r.Argv) != 17 || len(r.Argv[1]) > 300 || !strings.HasSuffix(r.Argv[1], "ü…") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// One that waits is given up when its process is gone, or the daemon ends, and is not answered then; one that is told of
+// again while it waits is answered once, by the newer way.
+//
+// FEATURES: R107
+func TestWaits(t *testing.T) {
+	asked, let := make(chan struct{}, 8), make(chan struct{})
+	d := &door{decide: func(ctx context.Context, _ gateway.Ask) error {
+		asked <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-let:
+			return nil
+		}
+	}}
+	s := newSet(t, d)
+	pid := int64(process(t))
+	never := func(syscall.Errno) error { t.Error("answered"); return nil }
+	s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	<-asked
+	s.Gone("s", 1)
+	s.Gone("s", 99)
+	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
+	s.Asked(two, never)
+	<-asked
+	got := make(chan syscall.Errno)
+	s.Asked(two, func(errno syscall.Errno) error { got <- errno; return nil })
+	let <- struct{}{}
+	if errno := <-got; errno != 0 {
+		t.Error(errno)
+	}
+	s.Asked(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	<-asked
+	s.Close()
+	s.Asked(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	if len(d.asks) != 3 || len(d.refused) != 0 {
+		t.Errorf("asked %d times, refused %+v", len(d.asks), d.refused)
+	}
+}
+
+// What an execution costs here, without rules.
+func BenchmarkAsked(b *testing.B) {
+	d := &door{}
+	s := newSet(b, d)
+	pid := int64(process(b))
+	m := &wire.Execution{ID: "s", PID: pid, Parent: int64(os.Getpid()), Lead: int64(os.Getpid()), Path: "/bin/sh", Argv: []string{"sh", "-c", "true"}, Cwd: "/"}
+	for b.Loop() {
+		m.Number++
+		answered(s, m)
+	}
+}
