@@ -178,15 +178,12 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
 	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
-	if m.Error != "" || m.Cut {
-		// What nobody has read is not allowed by any rule.
-		a.Argv = append(a.Argv, unread)
-		if m.Error != "" {
-			a.Path = ""
-		}
-	}
-	if m.Error != "" {
+	switch {
+	case m.Error != "": // what nobody has read has no words, which the gate denies
+		a.Path, a.Argv = m.Path, nil
 		return a, sys.File{}, nil
+	case m.Cut:
+		a.Argv = append(a.Argv, unread)
 	}
 	path := m.Path
 	if path == "" { // execveat of a descriptor
@@ -199,7 +196,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	return a, file, err
 }
 
-// unread stands for arguments that could not be read, or were too many.
+// unread stands for arguments that were too many to be read.
 const unread = "…(more that could not be read)"
 
 // maxDepth bounds going up to a session's own process.
