@@ -25,7 +25,7 @@ func (j judge) Execution(m *wire.Execution)         { j.asked <- m }
 func (j judge) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
 
 // dialJudge connects as a daemon that serves.
-func dialJudge(t *testing.T, socket string) (*link.Link, judge) {
+func dialJudge(t testing.TB, socket string) (*link.Link, judge) {
 	t.Helper()
 	j := judge{newNotices(), make(chan *wire.Execution, 4096), make(chan *wire.ExecutionGone, 4096)}
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", j)
@@ -54,7 +54,7 @@ func (j judge) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
 }
 
 // confined has a program's executions judged.
-func confined(t *testing.T, m wire.Spawn) wire.Spawn {
+func confined(t testing.TB, m wire.Spawn) wire.Spawn {
 	t.Helper()
 	if err := confine.Probe(); err != nil {
 		t.Skip(err)
@@ -230,5 +230,33 @@ func TestShimFails(t *testing.T) {
 	m.Shim = true
 	if _, err := l.Spawn(ctx(t), m); err == nil || !strings.Contains(err.Error(), "before its program") {
 		t.Errorf("no shim: %v", err)
+	}
+}
+
+// What starting a program costs, with somebody who is asked and allows it at once, and without.
+func BenchmarkExecution(b *testing.B) {
+	for _, judged := range []bool{false, true} {
+		b.Run(fmt.Sprintf("judged=%v", judged), func(b *testing.B) {
+			socket, _ := start(b)
+			l, j := dialJudge(b, socket)
+			m := sh("a", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done", b.N))
+			if judged {
+				m = confined(b, m)
+			}
+			b.ResetTimer()
+			if _, err := l.Spawn(ctx(b), m); err != nil {
+				b.Fatal(err)
+			}
+			for range b.N {
+				if !judged {
+					break
+				}
+				e := receive(b, j.asked, "execution")
+				if err := l.Answer(e.ID, e.Number, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			j.exit(b, "a")
+		})
 	}
 }

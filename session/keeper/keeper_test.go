@@ -82,7 +82,7 @@ func newNotices() notices {
 }
 
 // start runs a keeper process and returns its socket.
-func start(t *testing.T, env ...string) (socket string, pid int) {
+func start(t testing.TB, env ...string) (socket string, pid int) {
 	t.Helper()
 	dir := t.TempDir()
 	ready, end, err := os.Pipe()
@@ -107,7 +107,7 @@ func start(t *testing.T, env ...string) (socket string, pid int) {
 	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
 }
 
-func dial(t *testing.T, socket, role string) (*link.Link, notices) {
+func dial(t testing.TB, socket, role string) (*link.Link, notices) {
 	t.Helper()
 	n := newNotices()
 	l, err := link.Dial(socket, role, "test", n)
@@ -150,14 +150,14 @@ func adopt(t *testing.T, l *link.Link, id string) session {
 	return session{s, r, pty}
 }
 
-func ctx(t *testing.T) context.Context {
+func ctx(t testing.TB) context.Context {
 	t.Helper()
 	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	return c
 }
 
-func receive[T any](t *testing.T, c <-chan T, what string) T {
+func receive[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 	select {
 	case v := <-c:

@@ -35,7 +35,7 @@ func awaitDescriptors(t *testing.T, pid, before int) {
 }
 
 // exit waits for a session's end. One that is adopted after it is told of twice.
-func (n notices) exit(t *testing.T, id string) *wire.Exited {
+func (n notices) exit(t testing.TB, id string) *wire.Exited {
 	t.Helper()
 	for {
 		if ex := receive(t, n.exited, "exit of "+id); ex.ID == id {
