@@ -95,21 +95,60 @@ func Parse(src []byte) (*Document, error) {
 // maxDepth bounds the brackets that are open at once: the parser calls itself for each.
 const maxDepth = 500
 
-// tooDeep is where brackets are nested too deep, or -1. It has no regard to quotes: no text that is meant has
-// so many.
+// tooDeep is where brackets are nested too deep, or -1. Those in texts and comments do not count; a text that
+// is not closed on its line is a mistake at which the parser stops.
 func tooDeep(src []byte) int {
 	depth := 0
-	for i, c := range src {
-		switch c {
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; c {
 		case '[', '{':
 			if depth++; depth > maxDepth {
 				return i
 			}
 		case ']', '}':
 			depth = max(0, depth-1)
+		case '#':
+			i += lineLength(src[i:])
+		case '"', '\'':
+			i += textLength(src[i:], c) - 1
 		}
 	}
 	return -1
+}
+
+func lineLength(src []byte) int {
+	if n := bytes.IndexByte(src, '\n'); n >= 0 {
+		return n
+	}
+	return len(src)
+}
+
+// textLength is how long a text is that begins with a quotation mark, with its marks.
+func textLength(src []byte, quote byte) int {
+	if mark := bytes.Repeat([]byte{quote}, 3); bytes.HasPrefix(src, mark) {
+		for i := 3; i < len(src); i++ {
+			switch {
+			case quote == '"' && src[i] == '\\':
+				i++
+			case bytes.HasPrefix(src[i:], mark): // up to two more are the text's own
+				end := i + 3
+				for end < len(src) && end < i+5 && src[end] == quote {
+					end++
+				}
+				return end
+			}
+		}
+		return len(src)
+	}
+	for i := 1; i < len(src); i++ {
+		switch {
+		case quote == '"' && src[i] == '\\' && i+1 < len(src) && src[i+1] != '\n':
+			i++
+		case src[i] == quote || src[i] == '\n':
+			return i + 1
+		}
+	}
+	return len(src)
 }
 
 // reader walks the expressions of a file.

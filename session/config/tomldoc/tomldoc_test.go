@@ -49,6 +49,24 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Brackets in texts and comments are not nested, however many are open.
+func TestBracketsInTexts(t *testing.T) {
+	many := strings.Repeat("[{", maxDepth)
+	for _, src := range []string{
+		"#" + many, "a = '" + many + "'", "a = \"\\\"" + many + "\"", "a = \"\"\"\n\\\"\"\"" + many + "\"\"\"", "a = '''\n'" + many + "'''",
+		"'" + many + "' = 1", "a = [ # " + many + "\n]",
+	} {
+		if _, err := Parse([]byte(src)); err != nil {
+			t.Errorf("%.30q: %v", src, err)
+		}
+	}
+	for _, before := range []string{"a = 'x'\nb = ", "# '\na = ", "a = \"\\\\\"\nb = ", "a = \"\"\"x\"\"\"\nb = ", "a = ''\nb = ", "a = \"\"\nb = ", "a = 'x\nb = ", "a = [\"\"\"x\"\"\"\", ", "a = ['''x''''', ", "a = \"\"\"\"\"\"\nb = ", "a = \"x\\\nb = "} {
+		if tooDeep([]byte(before+many)) < 0 {
+			t.Errorf("%q hides brackets", before)
+		}
+	}
+}
+
 func TestManyKeys(t *testing.T) {
 	var b strings.Builder
 	for i := range 5_000 {
@@ -61,6 +79,7 @@ func TestManyKeys(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	f.Add([]byte("a = [\"\"\"x\"\"\"\", [[['''y''''']]]] # [[\n\"[[\" = \"\\\"[\""))
 	f.Add([]byte("a = [1, {b = 2}]\n[[t.u]]\nc.'d' = 1979-05-27\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		d, err := Parse(src)
