@@ -211,7 +211,8 @@ func FuzzJudgeArgv(f *testing.F) {
 			}
 		}
 		if j := listed.JudgeArgv(file, words, l); j.Verdict == Allow && file != "" && !strings.HasSuffix(file, "git") &&
-			!strings.HasSuffix(strings.TrimPrefix(words[0], "-"), "git") && len(j.Commands) == 1 {
+			!strings.HasSuffix(strings.TrimPrefix(words[0], "-"), "git") && !strings.HasSuffix(file, "sh") &&
+			!strings.HasSuffix(words[0], "sh") && len(j.Commands) == 1 { // sh -c "" runs nothing
 			t.Errorf("%q %q is allowed as git", file, words)
 		}
 		if hard.JudgeArgv("/usr/bin/rm", append([]string{file, "-rf", "/"}, words...), l).Verdict == Allow {

@@ -72,7 +72,7 @@ func (c Command) Propose() Rule {
 		}
 		return r.named()
 	}
-	if base == "" || strings.ContainsAny(base, " \t=…") {
+	if base == "" || strings.ContainsAny(base, "=") || strings.ContainsAny(file, " \t") {
 		return Rule{}
 	}
 	if systemPlaces[file[:len(file)-len(base)]] {
