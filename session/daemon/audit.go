@@ -16,7 +16,7 @@ import (
 func (d *Daemon) openAudit() (err error) {
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
-		Mask: func(text string) string { return d.known.Set().Text(text) },
+		Mask: d.known.Line,
 		GoOn: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
 	})
 	if err != nil {

@@ -37,6 +37,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 	if err != nil {
 		d.log.Warn("fingerprints of secrets", "err", err)
 	}
+	d.known.LearnEnv(secrets.Pairs(os.Environ())) // of sessions for which no other is given
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

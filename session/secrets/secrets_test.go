@@ -329,3 +329,23 @@ func TestTokensWithinTokens(t *testing.T) {
 		}
 	}
 }
+
+// A line that sets a variable of a secret has its value masked, before any shell has run it.
+//
+// FEATURES: R109 R110
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"export API_KEY=hunter22; echo hunter22":         "export API_KEY=********; echo ********",
+		"A_TOKEN='two words' B_TOKEN=\"hunter22\" cmd":   "A_TOKEN='*********' B_TOKEN=\"********\" cmd",
+		"A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12": "A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12",
+		"echo no assignment":                             "echo no assignment",
+	} {
+		if got := vault(t).Line(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	var none *Vault
+	if none.Line("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
+		t.Error("nothing masks")
+	}
+}

@@ -25,10 +25,14 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		looks = t.C
 		o.look(time.Now(), func(api.Event) bool { return true })
 	}
+	tell := func(e api.Event) bool {
+		s.veil(ctx).Deep(&e) // titles, lines, questions
+		return send.Data(e) == nil
+	}
 	l := s.reg.Bus.Listen()
 	defer s.reg.Bus.Leave(l)
 	// From here on nothing is missed: listeners look at everything once now.
-	if send.Data(api.Event{Kind: "listening"}) != nil {
+	if !tell(api.Event{Kind: "listening"}) {
 		return
 	}
 	for {
@@ -36,11 +40,11 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		case <-ctx.Done():
 			return
 		case e, ok := <-l.C:
-			if !ok || send.Data(e) != nil {
+			if !ok || !tell(e) {
 				return
 			}
 		case now := <-looks:
-			if !o.look(now, func(e api.Event) bool { return send.Data(e) == nil }) {
+			if !o.look(now, tell) {
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -46,7 +48,8 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 	}
 	agent := actor.Of(ctx).Agent
 	n = spawn.WithMode(n, agent != "", &h.conf.Get().Shells)
-	if agent != "" { // what it runs asks on its behalf too
+	h.known.LearnEnv(masking.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
+	if agent != "" {                                                          // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)
 	}
 	plan, err := h.spawner.Plan(n)
