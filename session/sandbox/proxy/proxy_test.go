@@ -14,10 +14,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
-func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
+func TestMain(m *testing.M) {
+	confine.ServeNetwork = Run
+	confine.Enter()
+	if len(os.Args) > 1 && os.Args[0] == "fetch" {
+		fetch(os.Args[1:])
+	}
+	os.Exit(isolate.Run(m))
+}
 
 // outer is where every name of the test leads: an address that is not an inner one, behind which a server of the test's is.
 var outer = netip.MustParseAddr("9.9.9.9")
