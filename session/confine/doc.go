@@ -13,11 +13,14 @@
 //
 //	namespaces → mounts → Landlock → no_new_privs → filter of system calls, with the listener → exec
 //
+// A program that is observed (observe_linux.go) is kept from nothing: this process starts it below itself, and writes down
+// what the kernel asks its listener about, before namespaces and Landlock would be put on.
+//
 // A new kind of restriction is a field of Spec and a row there. A step that cannot do what was asked for returns an
 // error, and then nothing is started: nothing runs outside of what it should be in. Only judging executions may be merely
 // wanted (ExecutionsWanted): what became of it is in the Report. A step says what is in force by Report.Levels.
 //
-// A process of several threads cannot enter a user namespace, so a namespace is entered by a second process: the step
+// A process of several threads cannot enter a user namespace, so namespaces are entered by others (namespaces_linux.go): the step
 // starts this executable again with syscall.SysProcAttr.Cloneflags, the same descriptors 0 to 3 and the variable with what is left
 // to do (Spec without the steps that are done), and stands in for it: it passes signals on and ends as it ends.
 //
