@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -223,7 +222,7 @@ func connected(b []byte) []Observed {
 		a, _ := netip.AddrFromSlice(b[8:24])
 		return []Observed{{Did: "connect", Host: netip.AddrPortFrom(a.Unmap(), port).String()}}
 	case family == unix.AF_UNIX && b[2] != 0:
-		return []Observed{{Did: "unix", Path: fmt.Sprintf("%s", cString(b[2:]))}}
+		return []Observed{{Did: "unix", Path: string(cString(b[2:]))}}
 	}
 	return nil
 }
