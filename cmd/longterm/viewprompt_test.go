@@ -79,7 +79,7 @@ func TestViewerPrompt(t *testing.T) {
 
 	// Slash commands.
 	for _, c := range []struct{ line, shows string }{
-		{"/version", "longterm " + strings.TrimSpace(strings.Fields(i.run("version"))[1])}, {"/sessions", "▸ bash"}, {"/mcp", "MCP yet"},
+		{"/version", "longterm " + strings.TrimSpace(strings.Fields(i.run("version"))[1])}, {"/sessions", "▸ bash"}, {"/mcp", "agents reach longterm by MCP"},
 		{"/theme light", "theme: light"}, {"/theme nothing", "no theme is called nothing"}, {"/layout", "no layout was saved"}, {"/help", "/theme [NAME]"},
 	} {
 		o.line(c.line)

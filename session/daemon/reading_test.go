@@ -103,7 +103,6 @@ func TestOutputOfPipes(t *testing.T) {
 // FEATURES: R24
 func TestWaitsForEachCondition(t *testing.T) {
 	r, dir := serve(t), t.TempDir()
-	next := gate(t, dir, "next")
 	steps := []struct {
 		prints string
 		cond   api.Condition
@@ -119,11 +118,14 @@ func TestWaitsForEachCondition(t *testing.T) {
 		{`\033[2J\033[H`, api.Condition{Kind: "gone", Text: "hello there"}},
 	}
 	var script strings.Builder
-	for _, s := range steps {
-		fmt.Fprintf(&script, "read x < next; printf '%s'; ", s.prints)
+	var next []func(string) // a pipe for each step: the shell may still have the one before it open
+	for i, s := range steps {
+		next = append(next, gate(t, dir, fmt.Sprint("next", i)))
+		fmt.Fprintf(&script, "read x < next%d; printf '%s'; ", i, s.prints)
 	}
-	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "steps", Cwd: dir, Argv: []string{"sh", "-c", script.String() + "read x < next"}})
-	for _, s := range steps {
+	end := gate(t, dir, "end")
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "steps", Cwd: dir, Argv: []string{"sh", "-c", script.String() + "read x < end"}})
+	for i, s := range steps {
 		w := get[api.Waited](r, "POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{s.cond}, TimeoutMS: 1})
 		if s.cond.Kind != "gone" && s.cond.Off == (s.cond.Kind == "fullscreen") && w.Outcome != "timeout" {
 			t.Errorf("%s before it is so: %+v", s.cond.Kind, w)
@@ -132,7 +134,7 @@ func TestWaitsForEachCondition(t *testing.T) {
 		go func() {
 			done <- r.ask("POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{s.cond}, Since: ptr(uint64(0))})
 		}()
-		next("on")
+		next[i]("on")
 		var fired api.Waited
 		if a := <-done; json.Unmarshal(a.body, &fired) != nil || fired.Outcome != "fired" || len(fired.Fired) != 1 || fired.Fired[0].Condition.Kind != s.cond.Kind {
 			t.Errorf("%s: %d %s", s.cond.Kind, a.status, a.body)
@@ -142,7 +144,7 @@ func TestWaitsForEachCondition(t *testing.T) {
 	go func() {
 		done <- r.ask("POST", "/sessions/steps/wait", api.Wait{Conds: []api.Condition{{Kind: "exit"}, {Kind: "text", Text: "never"}}, All: true})
 	}()
-	next("end")
+	end("end")
 	var w api.Waited
 	if a := <-done; json.Unmarshal(a.body, &w) != nil || w.Outcome != "ended" || len(w.Fired) != 1 {
 		t.Errorf("what never can be: %d %s", a.status, a.body)

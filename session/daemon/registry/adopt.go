@@ -164,7 +164,9 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 		}
 	}
 	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
+		e.mu.Lock()
 		e.rec.State, e.rec.Ended = string(session.Running), time.Time{}
+		e.mu.Unlock()
 		a.reg.Save(e, func(*store.Session) {})
 	}
 	if err := a.reg.adopt(ctx, e, k, journal.Options{}); err != nil {
@@ -191,7 +193,9 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 		closeFile(pty)
 		return err
 	}
+	e.mu.Lock() // what it executes is judged by its record already
 	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe
+	e.mu.Unlock()
 	if s.Pipe && !s.Input && pty != nil { // an older keeper's, to read from
 		_ = pty.Close()
 		pty = nil
@@ -235,7 +239,9 @@ func (a *adoption) settle() {
 			continue
 		case asLost:
 			if e.rec.State == string(session.Running) {
+				e.mu.Lock()
 				e.rec.State, e.rec.Ended = string(session.Lost), time.Now()
+				e.mu.Unlock()
 				a.reg.Save(e, func(*store.Session) {})
 			}
 			a.lost = append(a.lost, e)
