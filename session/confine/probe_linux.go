@@ -18,6 +18,9 @@ const probeTime = 10 * time.Second
 // ProbeNamespaces says why namespaces cannot be had here; nil: they can. They are tried out, once: a process of our own
 // executable makes them and ends. main has to begin with Enter.
 var ProbeNamespaces = sync.OnceValue(func() error {
+	if _, _, ok, _ := entered(os.Args, os.Environ()); ok { // else it would start itself again and again
+		return errors.New("this executable does not begin with confine.Enter")
+	}
 	s := Spec{Path: sys.Executable, Sandbox: &Sandbox{Probe: true, Powerless: true, Namespaces: &Namespaces{Network: true, Whole: true, Dir: "/"}}}
 	argv, env, err := s.Command([]string{"probe"}, os.Environ())
 	if err != nil {

@@ -12,8 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/paths"
 )
+
+func TestMain(m *testing.M) {
+	confine.Enter() // what sandboxes are probed with
+	os.Exit(m.Run())
+}
 
 // newDoctor examines an instance of which nothing runs.
 func newDoctor(t *testing.T) (*Doctor, *bytes.Buffer) {
