@@ -257,6 +257,9 @@ func configUnset(a *app) *cobra.Command {
 
 // changeConfig writes the file anew, once it is known to be in order.
 func (a *app) changeConfig(key string, change func(path string, src []byte) ([]byte, error)) error {
+	if err := a.personOnly("change the configuration"); err != nil {
+		return err
+	}
 	dirs, err := paths.Default()
 	if err != nil {
 		return err

@@ -266,6 +266,9 @@ func policyTrust(a *app) *cobra.Command {
 }
 
 func (a *app) trustPolicy(dirs paths.Dirs, path string, yes bool) error {
+	if err := a.personOnly("trust files of rules"); err != nil {
+		return err
+	}
 	c, err := rulebook.ReadCandidate(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

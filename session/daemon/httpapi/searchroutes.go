@@ -45,6 +45,7 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	x.CatchUp(fresh)
 	cancel()
 	var last search.Cursor
+	veil := s.veil(ctx)
 	for hit, err := range x.Search(ctx, q) {
 		var cut *search.Truncated
 		switch {
@@ -56,13 +57,29 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 		case err != nil:
 			return found, err
 		}
-		found.Hits = append(found.Hits, s.hitView(&hit))
 		last = hit.Cursor()
+		if view := s.hitView(&hit); veil.Empty() || matchesAsShown(&view, veil.Text(view.Text)) {
+			found.Hits = append(found.Hits, view)
+		}
 	}
 	if len(found.Hits) == q.Limit {
 		found.Next = encodeCursor(last)
 	}
 	return found, nil
+}
+
+// matchesAsShown reports whether a hit is one in the text that is shown of it: a secret that only its guess finds would be
+// told by being found.
+func matchesAsShown(h *api.Hit, shown string) bool {
+	if len(shown) != len(h.Text) {
+		return false
+	}
+	for _, m := range h.Matches {
+		if m[0] < 0 || m[1] > len(shown) || shown[m[0]:m[1]] != h.Text[m[0]:m[1]] {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
