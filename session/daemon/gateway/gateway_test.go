@@ -607,3 +607,22 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// longterm is what its file is, whatever it is called: an agent that runs it under another name is asked about all the
+// same.
+func TestOwnExecutableUnderAnotherName(t *testing.T) {
+	g := open(t, t.TempDir())
+	self := executable()
+	if self == "" {
+		t.Fatal("our own file is not known")
+	}
+	for path, want := range map[string]policy.Verdict{self: policy.Ask, "/opt/lt": policy.Allow} {
+		j := g.Judge(Ask{
+			Kind: Execution, Actor: actor.Actor{UID: 1000, Agent: "bot"}, Path: path,
+			Argv: []string{"lt", "config", "set", "policy.agents", "off"}, Cwd: "/home/u/p", Home: "/home/u",
+		})
+		if j.Verdict != want {
+			t.Errorf("%s: %+v", path, j)
+		}
+	}
+}

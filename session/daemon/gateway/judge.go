@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -92,8 +93,24 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 		return engine.Judge(line)
 	}
 	line.Text = ""
-	return engine.JudgeArgv(firstOf(a.Path, a.Argv[0]), a.Argv, line)
+	file, argv := firstOf(a.Path, a.Argv[0]), a.Argv
+	if own := executable(); own != "" && file == own { // whatever its file is called
+		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
+	}
+	return engine.JudgeArgv(file, argv, line)
 }
+
+// executable is our own file; empty: it is not known.
+var executable = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
+})
 
 // quoted is argv as a line that a shell reads as these words.
 func quoted(argv []string) string {
