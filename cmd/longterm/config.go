@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -23,6 +24,16 @@ func configVerb(a *app, c *cobra.Command) {
 		"the file, or a variable. The keys are described in docs/config.md and, with --json, here."
 	c.RunE = func(*cobra.Command, []string) error { return a.showConfig() }
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
+}
+
+// personOnly refuses an agent what changes which rules hold for it.
+func personOnly(what string) error {
+	label := os.Getenv(actor.Env)
+	if label == "" {
+		return nil
+	}
+	return api.Errorf(api.CodeDenied, "an agent (%s) does not %s", output.Printable(label), what).
+		WithHint("a person does, from a terminal without %s", actor.Env)
 }
 
 // readConfig is the file in effect for this process, variables included. With mistakes in
@@ -257,7 +268,7 @@ func configUnset(a *app) *cobra.Command {
 
 // changeConfig writes the file anew, once it is known to be in order.
 func (a *app) changeConfig(key string, change func(path string, src []byte) ([]byte, error)) error {
-	if err := a.personOnly("change the configuration"); err != nil {
+	if err := personOnly("change the configuration"); err != nil {
 		return err
 	}
 	dirs, err := paths.Default()

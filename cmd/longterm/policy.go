@@ -266,7 +266,7 @@ func policyTrust(a *app) *cobra.Command {
 }
 
 func (a *app) trustPolicy(dirs paths.Dirs, path string, yes bool) error {
-	if err := a.personOnly("trust files of rules"); err != nil {
+	if err := personOnly("trust files of rules"); err != nil {
 		return err
 	}
 	c, err := rulebook.ReadCandidate(path)

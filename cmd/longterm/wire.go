@@ -17,7 +17,6 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
-	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -56,16 +55,6 @@ func (a *app) connect() (*backend, error) {
 	}
 	a.backend = &backend{dirs, client.New(o), quiet, o}
 	return a.backend, nil
-}
-
-// personOnly refuses an agent what changes which rules hold for it.
-func (a *app) personOnly(what string) error {
-	label := cmp.Or(a.agent, os.Getenv(actor.Env))
-	if label == "" {
-		return nil
-	}
-	return api.Errorf(api.CodeDenied, "an agent (%s) does not %s", output.Printable(label), what).
-		WithHint("a person does, from a terminal without %s", actor.Env)
 }
 
 // tellWaiting says that what was asked for waits for a person.
