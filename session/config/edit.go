@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Set gives a key a value in a file's content. Everything else stays as it is: comments,
@@ -85,7 +85,7 @@ func (r *Row) literal(s *Settings) string {
 	return tomldoc.Quote(r.Get(s))
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
 func keyTOML(s string) string {
 	if bareKey.MatchString(s) {

@@ -1,9 +1,10 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // maxLineBytes bounds what is looked at of a line: its end, where prompts are.
@@ -19,7 +20,7 @@ const secretWords = `pass(?:word|phrase|code|wd)|pin(?: code)?|secret|otp|one-ti
 // for something of a kind.
 type phrase struct {
 	kind Kind
-	re   *regexp.Regexp
+	re   pattern.Pattern
 	what string
 	shut bool // only for questions that yes or no can answer
 }
@@ -29,55 +30,55 @@ const answer = `(?:\s*\[[^\]]{0,20}\])?[?:>›»]*\s*\S{0,3}$`
 
 // phrases are tried in order on the text before the cursor.
 var phrases = []phrase{
-	{Password, regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)(?:$|[^\pL\pN].*)[:?>›»：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
-	{Password, regexp.MustCompile(`(?i)(?:` + secretWords + `)\s*[:：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
-	{Menu, regexp.MustCompile(`^\s*(?:#\?|\?#) ?\S{0,3}$`), "is the shell's select prompt", false},
-	{Confirm, regexp.MustCompile(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answer), "offers yes or no", false},
-	{Confirm, regexp.MustCompile(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answer), "offers keys", false},
-	{Confirm, regexp.MustCompile(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answer), "offers yes or no", false},
-	{Confirm, regexp.MustCompile(`(?i)\[y\]es,? *\[n\]o.*` + answer), "offers yes or no", false},
-	{Confirm, regexp.MustCompile(`(?i)\by(?:es)?\s*/\s*no?\s*[)\]]?\s*` + answer), "offers yes or no", false},
-	{Confirm, regexp.MustCompile(`(?i)\b(?:press|hit|drücken sie|appuyez sur)\b.{0,40}\b(?:key|enter|return|space|taste|touche|any)\b.{0,60}$`), "asks for a key", false},
-	{Confirm, regexp.MustCompile(`--\s?(?:More|Mehr|Plus)\s?--(?:\s*\(\d+%\))?\s*$`), "is a pager's prompt", false},
-	{Confirm, regexp.MustCompile(`(?i)\b(?:are you sure|do you (?:really )?(?:want|wish)|would you like|shall (?:i|we)|should (?:i|we)|is (?:this|that) (?:ok|correct|right)|ok to|really)\b[^?]*` + `\?\s*\S{0,3}$`), "asks whether to go on", true},
-	{Confirm, regexp.MustCompile(`(?i)\b(?:continue|proceed|overwrite|replace|delete|remove|abort|retry|confirm|accept|trust|quit|exit|install|upgrade|fortfahren|continuer)\b[^?]*\?\s*\S{0,3}$`), "asks whether to go on", true},
-	{Confirm, regexp.MustCompile(`(?i)\b(?:type|enter)\s+["'“‘]?yes["'”’]?\b.*[:?>]\s*\S{0,3}$`), "asks for the word yes", false},
+	{Password, pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)(?:$|[^\pL\pN].*)[:?>›»：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
+	{Password, pattern.Lazy(`(?i)(?:` + secretWords + `)\s*[:：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
+	{Menu, pattern.Lazy(`^\s*(?:#\?|\?#) ?\S{0,3}$`), "is the shell's select prompt", false},
+	{Confirm, pattern.Lazy(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answer), "offers keys", false},
+	{Confirm, pattern.Lazy(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\[y\]es,? *\[n\]o.*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\by(?:es)?\s*/\s*no?\s*[)\]]?\s*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\b(?:press|hit|drücken sie|appuyez sur)\b.{0,40}\b(?:key|enter|return|space|taste|touche|any)\b.{0,60}$`), "asks for a key", false},
+	{Confirm, pattern.Lazy(`--\s?(?:More|Mehr|Plus)\s?--(?:\s*\(\d+%\))?\s*$`), "is a pager's prompt", false},
+	{Confirm, pattern.Lazy(`(?i)\b(?:are you sure|do you (?:really )?(?:want|wish)|would you like|shall (?:i|we)|should (?:i|we)|is (?:this|that) (?:ok|correct|right)|ok to|really)\b[^?]*` + `\?\s*\S{0,3}$`), "asks whether to go on", true},
+	{Confirm, pattern.Lazy(`(?i)\b(?:continue|proceed|overwrite|replace|delete|remove|abort|retry|confirm|accept|trust|quit|exit|install|upgrade|fortfahren|continuer)\b[^?]*\?\s*\S{0,3}$`), "asks whether to go on", true},
+	{Confirm, pattern.Lazy(`(?i)\b(?:type|enter)\s+["'“‘]?yes["'”’]?\b.*[:?>]\s*\S{0,3}$`), "asks for the word yes", false},
 }
 
 // openQuestion holds for questions that yes or no do not answer.
-var openQuestion = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:what|which|where|who|how|when|why|welche[rs]?|wie|quel(?:le)?)(?:$|[^\pL])`)
+var openQuestion = pattern.Lazy(`(?i)(?:^|[^\pL])(?:what|which|where|who|how|when|why|welche[rs]?|wie|quel(?:le)?)(?:$|[^\pL])`)
 
 // aboveYes is how a question two lines long says what it accepts.
-var aboveYes = regexp.MustCompile(`(?i)(?:only|type|enter|write)\s+["'“‘]?yes["'”’]?`)
+var aboveYes = pattern.Lazy(`(?i)(?:only|type|enter|write)\s+["'“‘]?yes["'”’]?`)
 
 // wholeLine holds for a question that ended its line: the cursor is on the next one.
-var wholeLine = regexp.MustCompile(`(?i)(?:[\[(]y(?:es)?/no?[\])]\s*[:?]?|\b(?:press|hit)\b.{0,40}\b(?:key|enter|return)\b.{0,60})\s*$`)
+var wholeLine = pattern.Lazy(`(?i)(?:[\[(]y(?:es)?/no?[\])]\s*[:?]?|\b(?:press|hit)\b.{0,40}\b(?:key|enter|return)\b.{0,60})\s*$`)
 
 var (
 	// promptEnd is how an unfinished line ends that waits for its continuation.
-	promptEnd = regexp.MustCompile(`[:?>$#%»›❯➜λ)\]：？] $|[:?>：？]$`)
+	promptEnd = pattern.Lazy(`[:?>$#%»›❯➜λ)\]：？] $|[:?>：？]$`)
 	// replPrompt is the prompt of a program that takes commands: it says nothing of what is above.
-	replPrompt = regexp.MustCompile(`^(?:>>>|\.\.\.|\(\w+\)|(?:In|Out) ?\[\d+\]:|ftp>|[\w.@:/-]{1,40}(?:\([\w@/.:-]{0,60}\))?(?::\d{1,4})*(?::\d)?[=*!^'"-]?[>#]) $`)
+	replPrompt = pattern.Lazy(`^(?:>>>|\.\.\.|\(\w+\)|(?:In|Out) ?\[\d+\]:|ftp>|[\w.@:/-]{1,40}(?:\([\w@/.:-]{0,60}\))?(?::\d{1,4})*(?::\d)?[=*!^'"-]?[>#]) $`)
 	// remotePrompt is a shell's prompt behind a relay: user, host or directory before its sign.
-	remotePrompt = regexp.MustCompile(`^[^\s:]*[\w\])@~/-](?:[:@ ][^\s]*)*\s?[$#%❯➜] $`)
+	remotePrompt = pattern.Lazy(`^[^\s:]*[\w\])@~/-](?:[:@ ][^\s]*)*\s?[$#%❯➜] $`)
 	// readPrompt is what fish prints when a script of it reads.
-	readPrompt = regexp.MustCompile(`^read> `)
+	readPrompt = pattern.Lazy(`^read> `)
 	// shellEnd is how a shell's prompt ends, and a command being typed may follow.
-	shellEnd = regexp.MustCompile(`[$#%>❯➜λ»›⟩](?: |$)`)
+	shellEnd = pattern.Lazy(`[$#%>❯➜λ»›⟩](?: |$)`)
 	// menuWords ask for a choice among what is listed above.
-	menuWords = regexp.MustCompile(`(?i)\b(?:choice|choose|select(?:ion)?|option|pick|which|number|auswahl|choix)\b`)
+	menuWords = pattern.Lazy(`(?i)\b(?:choice|choose|select(?:ion)?|option|pick|which|number|auswahl|choix)\b`)
 	// numbered is a row of a list of choices.
-	numbered = regexp.MustCompile(`^\s*[\[(]?(\d{1,3})[\]).:]\s*\S`)
+	numbered = pattern.Lazy(`^\s*[\[(]?(\d{1,3})[\]).:]\s*\S`)
 	// marked is a choice with the marker of an arrow-key menu.
-	marked = regexp.MustCompile(`^\s*(?:│\s*)?(?:[❯›▸▶►➤→◆●◉◯○◻◼☐☑☒✔✓]|\[[ xX*]\])\s*\S`)
+	marked = pattern.Lazy(`^\s*(?:│\s*)?(?:[❯›▸▶►➤→◆●◉◯○◻◼☐☑☒✔✓]|\[[ xX*]\])\s*\S`)
 	// pointed is one with a plain marker, which is only one above or below its like.
-	pointed = regexp.MustCompile(`^(\s*)[>*] (?:\S)`)
+	pointed = pattern.Lazy(`^(\s*)[>*] (?:\S)`)
 	// question is the heading of such a menu.
-	question = regexp.MustCompile(`^\s*(?:│\s*)?(?:\?|◆|\[\?\]|❓|›)\s+\S`)
+	question = pattern.Lazy(`^\s*(?:│\s*)?(?:\?|◆|\[\?\]|❓|›)\s+\S`)
 	// progress is a line that is being redrawn by a program at work.
-	progress = regexp.MustCompile(`(?i)\d\s?%|[█▓▒░━▰▱■□]{3}|\[[=#>.\-\s*]{5,}\]|[=#]{4,}>|\bETA\b|\b\d+(?:\.\d+)?\s?[kmgt]i?b(?:/s|ps)|` +
+	progress = pattern.Lazy(`(?i)\d\s?%|[█▓▒░━▰▱■□]{3}|\[[=#>.\-\s*]{5,}\]|[=#]{4,}>|\bETA\b|\b\d+(?:\.\d+)?\s?[kmgt]i?b(?:/s|ps)|` +
 		`\b\d+\s?/\s?\d+\b|[\x{2800}-\x{28ff}◐◓◑◒◴◷◶◵◰◳◲◱⣾⣽⣻⢿⡿⣟⣯⣷]|(?:^|\s)[|/\\-]$|^[|/\\-]\s|[^\s.…]\s?(?:\.{2,}|…)\s?$|\b\d+ of \d+\b`)
-	pagerEnd = regexp.MustCompile(`^(?:\(END\)|:|.*\(press h for help or q to quit\)|lines \d+-\d+.*)\s*$`)
+	pagerEnd = pattern.Lazy(`^(?:\(END\)|:|.*\(press h for help or q to quit\)|lines \d+-\d+.*)\s*$`)
 )
 
 // tail is the end of a line as far as it is looked at.

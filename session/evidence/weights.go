@@ -1,8 +1,9 @@
 package evidence
 
 import (
-	"regexp"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // fact is a circumstance and what it speaks for or against, in percent.
@@ -129,7 +130,7 @@ var shells = set("bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "ksh93", "mk
 var plainShells = set("sh", "dash", "ash", "ksh", "busybox", "csh", "yash")
 
 // plainPrompt is the prompt of one as it comes: "$ ", "# ", or with the host before it.
-var plainPrompt = regexp.MustCompile(`^(?:[\w.@:~/-]*[\w\])] ?)?[$#%] $`)
+var plainPrompt = pattern.Lazy(`^(?:[\w.@:~/-]*[\w\])] ?)?[$#%] $`)
 
 func set(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/session/spelling"
 )
 
@@ -99,7 +99,7 @@ func unmarshal(src []byte, doc *yaml.Node) (err error) {
 	return yaml.Unmarshal(src, doc)
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+var yamlLine = pattern.Lazy(`^yaml: line (\d+): `)
 
 // yamlError takes the line out of an error's text: the package has it nowhere else.
 func yamlError(err error) (line int, msg string) {

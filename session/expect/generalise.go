@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -20,7 +21,7 @@ var varying = []struct{ part, instead string }{
 	{`\d+(?:\.\d+)*`, `[\d.]+`},
 }
 
-var varyingPart = regexp.MustCompile(func() string {
+var varyingPart = pattern.Lazy(func() string {
 	var parts []string
 	for _, v := range varying {
 		parts = append(parts, "("+v.part+")")

@@ -1,17 +1,18 @@
 package policy
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // runners are the words by which code in other languages runs programs, removes files or hides what it
 // does. Code that has none of them does nothing that concerns the hard denials.
-var runners = regexp.MustCompile("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
+var runners = pattern.Lazy("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
 	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
-var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
+var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
 // code judges code of another language by the commands that it names.
 func (w *walk) code(lang, text string, x *invocation) {
@@ -97,7 +98,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 }
 
 // built are means to make text that is not written out.
-var built = regexp.MustCompile(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
+var built = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
 
 // bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
 func (w *walk) bang(lang, text string) {
@@ -130,12 +131,12 @@ func (w *walk) bang(lang, text string) {
 }
 
 // shellEscape is the beginning of a line that editors, database clients and debuggers give to a shell.
-var shellEscape = regexp.MustCompile(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe(?:cute)?|bo(?:tright)?|tab)\s+)?["']?(?:[0-9.,$%'<>;+-]*\s*` +
+var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe(?:cute)?|bo(?:tright)?|tab)\s+)?["']?(?:[0-9.,$%'<>;+-]*\s*` +
 	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s+)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
 	`shell\s|platform\s+shell\s|ter(?:m|minal)?!?\s|make\s+SHELL=|pipe\s+.*\|)\s*(.*)$`)
 
 // embedded is code of another language within an editor or a debugger.
-var embedded = regexp.MustCompile(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
+var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
 
 func (w *walk) bangLine(text string) {
 	if m := shellEscape.FindStringSubmatch(text); m != nil {
@@ -163,7 +164,7 @@ func (w *walk) bangLine(text string) {
 }
 
 // devicePath is a path of a device within code.
-var devicePath = regexp.MustCompile(`/dev/[\w./-]+`)
+var devicePath = pattern.Lazy(`/dev/[\w./-]+`)
 
 // sed judges the commands e and s///e.
 func (w *walk) sed(text string, x *invocation) {
@@ -258,7 +259,7 @@ func inSlashes(s string, i int) bool {
 }
 
 // sedAddress is the address before a sed command.
-var sedAddress = regexp.MustCompile(`^(?:(?:[0-9]+|\$|/(?:[^/\\\n]|\\.)*/I?)(?:[~,+]?(?:[0-9]+|\$|\+[0-9]+|~[0-9]+|/(?:[^/\\\n]|\\.)*/I?))?)?\s*!?\s*`)
+var sedAddress = pattern.Lazy(`^(?:(?:[0-9]+|\$|/(?:[^/\\\n]|\\.)*/I?)(?:[~,+]?(?:[0-9]+|\$|\+[0-9]+|~[0-9]+|/(?:[^/\\\n]|\\.)*/I?))?)?\s*!?\s*`)
 
 // sedReads reports whether a sed script consists of commands that are known to only print.
 func sedReads(text string) bool {

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Code of other languages is not parsed. It is searched for calls that run a program or evaluate text; what
@@ -10,7 +11,7 @@ import (
 // given a literal. The rest is unknown, as an unset variable is in the shell.
 
 // running are calls whose argument is a command: shell text, or a list of words.
-var running = regexp.MustCompile(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|Popen|check_output|check_call|getoutput|` +
+var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|Popen|check_output|check_call|getoutput|` +
 	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
 	`io\.popen|os:cmd|System\.cmd|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
@@ -18,7 +19,7 @@ var running = regexp.MustCompile(`(?:\b(?:os\.system|os\.popen|system|systemlist
 	`getRuntime\(\)\.exec|ProcessBuilder|exec_shell|do shell script|exec|spawn|run|call)\b)`)
 
 // evaluating are calls whose argument is more code.
-var evaluating = regexp.MustCompile(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
+var evaluating = pattern.Lazy(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
 	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|\beval\s+\w|` +
 	`\b(?:globals|locals|vars)\(\)\s*\[|__builtins__|(?:globalThis|process)\[|\$\w+\s*\(|process\.binding`)
 
@@ -27,10 +28,10 @@ var loose = map[string]string{"run": "from subprocess|run(`", "call": "from subp
 	"spawn": "child_process|expect|ruby", "popen": "", "Function": ""}
 
 // joined is a place where two literals are one.
-var joined = regexp.MustCompile(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>|&)?\s*'`)
+var joined = pattern.Lazy(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>|&)?\s*'`)
 
 // given finds variables that are given a literal.
-var given = regexp.MustCompile(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
+var given = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
 
 const maxCalls = 50
 
@@ -140,7 +141,7 @@ func argument(s string) (string, bool) {
 }
 
 // keywords are arguments that do not change what runs.
-var keywords = regexp.MustCompile(`,\s*(?:\w+\s*=\s*(?:True|False|None|[\w.]+)|\{[^{}\[\]]*\}|\w+)\s*(?:$|,)`)
+var keywords = pattern.Lazy(`,\s*(?:\w+\s*=\s*(?:True|False|None|[\w.]+)|\{[^{}\[\]]*\}|\w+)\s*(?:$|,)`)
 
 // pieces folds an argument to text with marks: literals as they are, the rest unknown.
 func pieces(lang, arg string, known map[string]string) string {
@@ -198,25 +199,25 @@ func isWord(c byte) bool {
 
 // inserted are variables in a literal: $x and @x, #{…}, ${…}, {…}.
 var (
-	insertedDollar = regexp.MustCompile(`[$@]\{?[A-Za-z_]\w*\}?`)
-	insertedHash   = regexp.MustCompile(`#\{[^}]*\}`)
-	insertedBrace  = regexp.MustCompile(`\{[^{}]*\}`)
-	insertedJS     = regexp.MustCompile(`\$\{[^}]*\}`)
+	insertedDollar = pattern.Lazy(`[$@]\{?[A-Za-z_]\w*\}?`)
+	insertedHash   = pattern.Lazy(`#\{[^}]*\}`)
+	insertedBrace  = pattern.Lazy(`\{[^{}]*\}`)
+	insertedJS     = pattern.Lazy(`\$\{[^}]*\}`)
 )
 
 // interpolated replaces variables in a literal by what is known of them.
 func interpolated(lang, body string, quote byte, formatted bool, known map[string]string) string {
-	var r *regexp.Regexp
+	var r *pattern.Pattern
 	switch {
 	case formatted:
-		r = insertedBrace
+		r = &insertedBrace
 	case lang == "node" && quote == '`':
-		r = insertedJS
+		r = &insertedJS
 	case quote == '\'':
 	case lang == "ruby":
-		r = insertedHash
+		r = &insertedHash
 	case lang == "perl" || lang == "php":
-		r = insertedDollar
+		r = &insertedDollar
 	}
 	body = ansiC(body)
 	if r == nil {

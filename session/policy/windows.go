@@ -2,16 +2,17 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // drive is the root of a disk, or a directory of Windows.
-var drive = regexp.MustCompile(`(?i)^("|')?([\\/]{2}[?.][\\/])?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(users|program files( \(x86\))?)([\\/]+\*?)?|[a-z]:[\\/]+windows([\\/].*)?|` +
+var drive = pattern.Lazy(`(?i)^("|')?([\\/]{2}[?.][\\/])?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(users|program files( \(x86\))?)([\\/]+\*?)?|[a-z]:[\\/]+windows([\\/].*)?|` +
 	`\$env:(systemdrive|systemroot|userprofile|windir)[\\/]*\*?|%(systemdrive|systemroot|userprofile|windir)%[\\/]*\*?|\$home|~|[\\/]+\*?)("|')?$`)
 
 // windowsUnknown starts text that is run, and known only then.
-var windowsUnknown = regexp.MustCompile(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invoke-command|icm|add-type|` +
+var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invoke-command|icm|add-type|` +
 	`\[scriptblock\]::create)([\s(]|$)|(^|[;|{(]\s*|=\s*)[&.]\s*[$("']|-e(nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{8,}|frombase64string`)
 
 // windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
@@ -71,11 +72,11 @@ type windowsState struct {
 
 var (
 	// windowsInner is a substitution in a double-quoted string.
-	windowsInner = regexp.MustCompile(`"[^"]*\$\(([^()"]*)\)`)
+	windowsInner = pattern.Lazy(`"[^"]*\$\(([^()"]*)\)`)
 	// windowsDeletes are methods that delete what is at the root, or the copies that files are restored from.
-	windowsDeletes = regexp.MustCompile(`(?i)::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
+	windowsDeletes = pattern.Lazy(`(?i)::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
 	// windowsRaw is writing to a disk itself.
-	windowsRaw = regexp.MustCompile(`(?i)(>|set-content|add-content|out-file|of=|copy-item|copy|\bsc)\s[^;|&]*\\\\\.\\(physicaldrive|[a-z]:)|>\\\\\.\\physicaldrive`)
+	windowsRaw = pattern.Lazy(`(?i)(>|set-content|add-content|out-file|of=|copy-item|copy|\bsc)\s[^;|&]*\\\\\.\\(physicaldrive|[a-z]:)|>\\\\\.\\physicaldrive`)
 )
 
 // windowsPart is a command of a line, with the separator before it.
@@ -284,7 +285,7 @@ var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get
 	"test-path": true, "get-command": true}
 
 // windowsBare is a variable that is the whole of a path, or its root.
-var windowsBare = regexp.MustCompile(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`)
+var windowsBare = pattern.Lazy(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`)
 
 // windowsDestroys are commands that may stand behind the words of a control structure.
 var windowsDestroys = fieldSet("rd rmdir del erase format diskpart vssadmin powershell pwsh cmd remove-item ri rm")

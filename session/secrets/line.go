@@ -1,12 +1,13 @@
 package secrets
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // assignment is one in a command line: NAME=value, NAME='value', NAME="value".
-var assignment = regexp.MustCompile(`\b([A-Za-z_][A-Za-z0-9_]*)=(?:'([^']*)'|"([^"$` + "`" + `\\]*)"|([^\s;&|<>()$'"` + "`" + `\\]+))`)
+var assignment = pattern.Lazy(`\b([A-Za-z_][A-Za-z0-9_]*)=(?:'([^']*)'|"([^"$` + "`" + `\\]*)"|([^\s;&|<>()$'"` + "`" + `\\]+))`)
 
 // maxCommand bounds what of a command line is looked through for assignments, in bytes.
 const maxCommand = 64 << 10

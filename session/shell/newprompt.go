@@ -1,10 +1,10 @@
 package shell
 
-import "regexp"
+import "github.com/longterm-dev/longterm/session/pattern"
 
 // promptVars are assigned to at the end of lines that give the shell another prompt, in which no marks
 // are until the integration has put them back.
-var promptVars = regexp.MustCompile(`(?:^|[;&|({\s])(?:PS1|PROMPT|PROMPT_COMMAND)\+?=(?:'[^']*'|"[^"]*"|[^\s;&|'"])*[\s;]*$|` +
+var promptVars = pattern.Lazy(`(?:^|[;&|({\s])(?:PS1|PROMPT|PROMPT_COMMAND)\+?=(?:'[^']*'|"[^"]*"|[^\s;&|'"])*[\s;]*$|` +
 	`\bunset\b[^;&|]*\bPROMPT_COMMAND[\s;]*$`)
 
 // SetsPrompt reports if a line seems to give the shell another prompt.

@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // secretWords in a variable's name, between underscores, tell that its value is secret.
@@ -17,7 +18,7 @@ var publicNames = map[string]bool{
 }
 
 // secretValues are shapes that only secrets have.
-var secretValues = regexp.MustCompile(strings.Join([]string{
+var secretValues = pattern.Lazy(strings.Join([]string{
 	`\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{12,}`,                     // AWS
 	`\bgh[pousr]_[A-Za-z0-9]{16,}`,                                    // GitHub
 	`\bgithub_pat_[A-Za-z0-9_]{16,}`,                                  //

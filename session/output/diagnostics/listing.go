@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Entry is a file in a listing. What the listing does not say is empty or 0.

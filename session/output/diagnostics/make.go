@@ -3,7 +3,7 @@ package diagnostics
 import (
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // makeErrors tells make's errors of its own from what only follows from an error: that of

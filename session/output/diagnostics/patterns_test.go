@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 func TestPatterns(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // goTests reads go test: plain, -v and -json. The last is turned back into lines, for

@@ -3,7 +3,7 @@ package diagnostics
 import (
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // pytest reads pytest's output: sections with a heading for each failure, a short

@@ -3,7 +3,7 @@ package diagnostics
 import (
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // cargoTests reads cargo test.

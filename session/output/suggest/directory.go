@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Verbs are what a directory's files let one run. nil: they were not read, and nothing is

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Letters that names of packages, branches and tests are made of. What the output has

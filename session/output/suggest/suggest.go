@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
-	"github.com/longterm-dev/longterm/session/output/internal/pattern"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Context is what suggestions are made from.

@@ -4,10 +4,10 @@ package termio
 
 import (
 	"os"
-	"regexp"
 	"strconv"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
@@ -43,8 +43,8 @@ func AskBackground(in, out *os.File, patience time.Duration) (light bool) {
 }
 
 var (
-	backgroundAnswer = regexp.MustCompile(`\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})`)
-	attributesEnd    = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
+	backgroundAnswer = pattern.Lazy(`\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})`)
+	attributesEnd    = pattern.Lazy(`\x1b\[\?[0-9;]*c`)
 )
 
 // isLight reads the answer to OSC 11. A colour is light when its luminance (ITU-R BT.709) is nearer to white than to

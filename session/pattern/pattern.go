@@ -1,5 +1,4 @@
-// Package pattern has the regular expressions that read output. They are compiled when they
-// are first used.
+// Package pattern has regular expressions that are compiled when they are first used.
 package pattern
 
 import (
@@ -25,12 +24,36 @@ var sources []string
 // Sources are all patterns that were made, for tests: they compile all of them.
 func Sources() []string { return sources }
 
+// Its methods are those of regexp.Regexp.
+
+func (p Pattern) Match(b []byte) bool { return p.re().Match(b) }
+
 func (p Pattern) MatchString(s string) bool { return p.re().MatchString(s) }
 
+func (p Pattern) FindSubmatch(b []byte) [][]byte { return p.re().FindSubmatch(b) }
+
+func (p Pattern) FindString(s string) string { return p.re().FindString(s) }
+
+func (p Pattern) FindStringIndex(s string) []int { return p.re().FindStringIndex(s) }
+
 func (p Pattern) FindStringSubmatch(s string) []string { return p.re().FindStringSubmatch(s) }
+
+func (p Pattern) FindStringSubmatchIndex(s string) []int { return p.re().FindStringSubmatchIndex(s) }
+
+func (p Pattern) FindAllString(s string, n int) []string { return p.re().FindAllString(s, n) }
+
+func (p Pattern) FindAllStringIndex(s string, n int) [][]int { return p.re().FindAllStringIndex(s, n) }
 
 func (p Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.re().FindAllStringSubmatch(s, n)
 }
 
+func (p Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return p.re().FindAllStringSubmatchIndex(s, n)
+}
+
 func (p Pattern) ReplaceAllString(s, with string) string { return p.re().ReplaceAllString(s, with) }
+
+func (p Pattern) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return p.re().ReplaceAllStringFunc(s, with)
+}
