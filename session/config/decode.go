@@ -181,6 +181,9 @@ func (r *Row) takeList(s *Settings, list []any) error {
 		if !ok {
 			return fmt.Errorf("the list has %s in it; it has to be %s", tomldoc.TypeName(v), r.typeText())
 		}
+		if err := r.checkText(t); err != nil {
+			return err
+		}
 		texts = append(texts, t)
 	}
 	p, ok := r.at(s).(*[]string)

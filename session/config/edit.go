@@ -54,7 +54,13 @@ func literalOf(key string, words []string) (string, error) {
 	}
 	if r.Kind == List {
 		s := Default()
-		*r.at(s).(*[]string) = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+		for _, word := range words {
+			if err := r.checkText(word); err != nil {
+				return "", fmt.Errorf("%s: %w", key, err)
+			}
+		}
+		*r.at(s).(*[]string) = words
 		return r.literal(s), nil
 	}
 	if len(words) != 1 {

@@ -140,11 +140,12 @@ type Secrets struct {
 
 // Policy says which rules hold for whom.
 type Policy struct {
-	Default           string // preset for persons
-	Agents            string // preset for agents
-	Executions        string // whose executions are judged: agents, always or never
-	RequireExecutions bool   // refuse what cannot be judged while it runs
-	AuditFull         string // when the audit trail cannot be written: stop or go_on
+	Default           string   // preset for persons
+	Agents            string   // preset for agents
+	Executions        string   // whose executions are judged: agents, always or never
+	RequireExecutions bool     // refuse what cannot be judged while it runs
+	Roots             []string // directories below which sessions start; none: anywhere
+	AuditFull         string   // when the audit trail cannot be written: stop or go_on
 }
 
 // Values of Policy.

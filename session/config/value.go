@@ -96,6 +96,10 @@ func (r *Row) checkText(text string) error {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("%q is no URL of a web server; give one as in \"https://host/path\"", text)
 		}
+	case r.Key == "policy.roots":
+		if text != "~" && !strings.HasPrefix(text, "~/") && !filepath.IsAbs(text) {
+			return fmt.Errorf("%q is no directory; give each as in \"~/work\" or \"/srv/build\"", text)
+		}
 	case strings.HasSuffix(r.Key, ".shell") || r.Key == "shells.default":
 		if text != "" && !filepath.IsAbs(text) {
 			return fmt.Errorf("%q is no absolute path; give one as in \"/bin/bash\"", text)

@@ -25,6 +25,7 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{
 		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Log: d.log,
+		Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err
 }

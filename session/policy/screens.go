@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -19,15 +20,22 @@ var screens = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro heli
 // Programs with a way to work without a terminal count only where it is not taken: less and man at the end
 // of a pipe that goes elsewhere print (man x | cat), vim -es and emacs --batch run a script, top -b prints,
 // tmux new -d starts in the background. ssh is refused where it is given no command. An editor that another
-// program starts (git commit without -m, crontab -e, visudo) is refused where the options say that it will;
-// that git itself could be told another editor is not known here: callers without a terminal set
-// GIT_EDITOR=true or give -m.
+// program starts (git commit without -m, crontab -e, visudo) is refused where the options say that it will,
+// unless the line names another one, as in GIT_EDITOR=true git commit --amend. What the configuration and the
+// environment name is not known here.
 func Screen(l Line) string {
 	e := &Engine{preset: Off}
 	w := newWalk(e, l)
 	found := ""
 	w.visit = func(x *invocation, last bool) {
-		if found == "" && takesScreen(x, last) {
+		if x.name == "env" {
+			for _, a := range x.argv[1:] {
+				if name, text, ok := strings.Cut(a, "="); ok && strings.HasSuffix(name, "EDITOR") {
+					w.scope.put(name, text)
+				}
+			}
+		}
+		if found == "" && takesScreen(x, last) && !w.otherEditor(x) {
 			found = joinWords(x.argv)
 		}
 	}
@@ -36,6 +44,53 @@ func Screen(l Line) string {
 		w.line(l)
 	}()
 	return found
+}
+
+// otherEditor reports whether the line says that a program's editor is one that takes no screen.
+func (w *walk) otherEditor(x *invocation) bool {
+	if x.name != "git" && x.name != "crontab" {
+		return false
+	}
+	for _, name := range []string{"GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR"} {
+		if v := w.scope.get(name); v.set && (x.name == "git" || !strings.HasPrefix(name, "GIT_")) {
+			program, _, _ := strings.Cut(v.text, " ")
+			return program != "" && !hasHole(program) && !screens[path.Base(program)]
+		}
+	}
+	return false
+}
+
+// InsteadOfScreen says what somebody without a terminal can do in place of a command that Screen returned.
+func InsteadOfScreen(words string) string {
+	terminal := "give it a terminal: leave out --pipe, or start it with `longterm new` and use `longterm send` and `longterm screen`"
+	argv := strings.Fields(words)
+	if len(argv) == 0 {
+		return terminal
+	}
+	other := ""
+	switch path.Base(argv[0]) {
+	case "less", "more", "most", "zless":
+		other = "read the file with cat, head or tail"
+	case "man", "info":
+		other = "add `| cat`"
+	case "git":
+		other = "give the message with -m, or --no-edit, or set GIT_EDITOR=true in the line"
+	case "crontab":
+		other = "read with `crontab -l`, and install a file with `crontab FILE`"
+	case "top", "htop", "atop", "btop":
+		other = "use `top -b -n1` or ps"
+	case "watch":
+		other = "run its command by itself"
+	case "tmux", "screen":
+		other = "start it in the background (tmux new -d, screen -dm)"
+	case "ssh", "mosh":
+		other = "give ssh the command that it is to run"
+	case "vim", "vi", "nvim", "view", "ex", "nano", "emacs", "pico", "micro", "helix", "hx", "kak", "joe":
+		other = "change files with a program that takes its instructions as arguments (sed -i, patch, tee)"
+	default:
+		return terminal
+	}
+	return other + "; or " + terminal
 }
 
 // takesScreen reports whether a command takes the screen; last says that its output is not read by another.

@@ -17,6 +17,9 @@ func TestScreens(t *testing.T) {
 		"ssh host ls": false, "ssh -N -L 1:a:2 host": false, "ssh host <<< ls": false, "git commit -m x": false,
 		"git commit -am x": false, "git commit --amend --no-edit": false, "git log": false, "git rebase main": false,
 		"crontab -l": false, "man -k x": false, "echo 'vim x'": false, "cat <<E\nvim\nE": false, "ls | fzf -f x": false,
+		"GIT_EDITOR=true git commit --amend": false, "EDITOR=vim git commit": true, "GIT_EDITOR=/usr/bin/nano git commit": true,
+		"export GIT_EDITOR=:; git commit": false, "GIT_EDITOR=$X git commit": true, "env GIT_EDITOR=true git commit": false,
+		"EDITOR=cat crontab -e": false, "GIT_EDITOR=true crontab -e": true,
 		"rm vim": false, "": false, "ls (": false,
 	} {
 		if got := Screen(Line{Text: line}); (got != "") != want {

@@ -51,6 +51,8 @@ type Ask struct {
 	Argv        []string
 	Cwd, Home   string
 
+	Pipe bool // of a line or command: it has no terminal
+
 	// Depth and Parent are of an execution: 0 is what was asked for; Parent is the argv of what started it.
 	Depth  int
 	Parent []string
@@ -76,7 +78,8 @@ type Config struct {
 	Store  Store
 	Audit  Audit // nil: none is kept
 	Bus    Bus
-	Tell   func(*api.Approval) // tells people of one that was asked for; nil: nobody
+	Start  func(dir string) error // says that no session may start in a directory; nil: it may in any
+	Tell   func(*api.Approval)    // tells people of one that was asked for; nil: nobody
 	Log    *slog.Logger
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,39 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 	if j.Verdict == policy.Ask && a.Yes {
 		j.Verdict = policy.Allow
 	}
+	if j.Verdict != policy.Deny {
+		if b, ok := g.bound(&a); ok {
+			return b
+		}
+	}
 	return j
+}
+
+// bound is why something is refused whatever the rules say: a program that takes the whole screen has none, or
+// a session is to start outside of the directories for them.
+func (g *Gateway) bound(a *Ask) (policy.Judgement, bool) {
+	if a.Kind == Command && g.c.Start != nil {
+		if err := g.c.Start(a.Cwd); err != nil {
+			j := policy.Judgement{Verdict: policy.Deny, Rule: "roots", Words: a.Cwd, Why: err.Error()}
+			var e *api.Error
+			if errors.As(err, &e) {
+				j.Why, j.Instead = e.Message, e.Hint
+			}
+			return j, true
+		}
+	}
+	if !a.Pipe || a.Kind != Command && a.Kind != Line {
+		return policy.Judgement{}, false
+	}
+	l := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}
+	if a.Kind == Command && len(a.Argv) > 0 {
+		l.Text, l.Shell = quoted(a.Argv), ""
+	}
+	words := policy.Screen(l)
+	return policy.Judgement{
+		Verdict: policy.Deny, Rule: "screen", Words: words, Why: "it takes the whole screen, and is given pipes instead of a terminal",
+		Instead: policy.InsteadOfScreen(words),
+	}, words != ""
 }
 
 // Check says what is wrong with a name that --policy gives; empty is none, and right.

@@ -119,7 +119,7 @@ func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) 
 func (s *Server) admitAgain(ctx context.Context, e *registry.Handle) error {
 	r := e.Record()
 	ask := jobs.AskNew(uuid.NewString(), actor.Of(ctx), &api.NewSession{
-		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd,
+		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe,
 	})
 	ask.Session, ask.Kept = e.ID(), r.Policy
 	answer, err := s.admit(ctx, ask, "")

@@ -26,6 +26,7 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	a := gateway.Ask{
 		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
 		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
+		Pipe: r.Pipe,
 	}
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ShellName(r.Argv[0])
@@ -44,6 +45,7 @@ func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 	return gateway.Ask{
 		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
 		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
+		Pipe: n.Pipe,
 	}
 }
 

@@ -92,6 +92,9 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckStart(cwd, s.Conf.Get().Policy.Roots); err != nil {
+		return nil, err
+	}
 	cols, rows := n.Cols, n.Rows
 	if cols == 0 {
 		cols = defaultCols

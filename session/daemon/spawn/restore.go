@@ -40,6 +40,9 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 	if p.box != nil && !sandbox.Inside(rec.Cwd, p.box.cwd) {
 		rec.Cwd = p.box.cwd
 	}
+	if err := CheckStart(rec.Cwd, s.Conf.Get().Policy.Roots); err != nil {
+		return nil, err
+	}
 	p.env = childEnv(p.env, rec.ID, rec.Cwd)
 	var err error
 	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
