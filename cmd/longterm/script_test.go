@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -25,12 +26,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("PS1", "$ ")
 			e.Setenv("HOME", e.WorkDir)
-			exe, err := os.Executable()
-			if err != nil {
-				return err
-			}
 			e.Defer(func() {
-				endInstance(&instance{t: t, dir: dir, exe: exe, env: e.Vars})
+				(&e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: e.Vars}).End()
 				_ = os.RemoveAll(dir)
 			})
 			return nil

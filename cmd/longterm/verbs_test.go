@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/spf13/cobra"
 )
 
@@ -105,13 +106,13 @@ func TestVerbsAreAsTheirRows(t *testing.T) {
 
 // A verb whose row does not say so starts no daemon.
 func TestVerbsThatStartNothing(t *testing.T) {
-	i := newInstance(t)
+	i := e2e.New(t)
 	for v := range slices.Values(verbs) {
 		if v.starts || v.hidden || v.name == "bench" { // a bench has an instance of its own
 			continue
 		}
-		i.try(v.name, "--json")
-		if entries, err := os.ReadDir(filepath.Join(i.dir, "run")); err == nil && len(entries) > 0 {
+		i.Try(v.name, "--json")
+		if entries, err := os.ReadDir(filepath.Join(i.Dir, "run")); err == nil && len(entries) > 0 {
 			t.Fatalf("%s started something: %v", v.name, entries)
 		}
 	}

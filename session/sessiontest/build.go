@@ -6,11 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// builds are what this process has built, by the directory and package asked for.
+// builds are what this process has built, by the directory, package and flags asked for.
 var builds sync.Map
 
 type build struct {
@@ -21,28 +22,33 @@ type build struct {
 
 // Build builds the main package that pkg names as `go build` would in the test's directory,
 // and returns the path of the program. It is built once for all tests of a run, into the
-// user's cache directory, where the next run finds it: only what changed is built again.
-func Build(t testing.TB, pkg string) string {
+// user's cache directory, where the next run finds it: only what changed is built again. Flags are
+// those of go build, such as -race.
+func Build(t testing.TB, pkg string, flags ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _ := builds.LoadOrStore(dir+"\x00"+pkg, &build{})
+	v, _ := builds.LoadOrStore(buildKey(dir, pkg, flags), &build{})
 	b := v.(*build)
-	b.once.Do(func() { b.path, b.err = goBuild(dir, pkg) })
+	b.once.Do(func() { b.path, b.err = goBuild(dir, pkg, flags) })
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
 	return b.path
 }
 
-func goBuild(dir, pkg string) (string, error) {
+func buildKey(dir, pkg string, flags []string) string {
+	return strings.Join(append([]string{dir, pkg}, flags...), "\x00")
+}
+
+func goBuild(dir, pkg string, flags []string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	sum := sha256.Sum256([]byte(dir + "\x00" + pkg))
+	sum := sha256.Sum256([]byte(buildKey(dir, pkg, flags)))
 	to := filepath.Join(cache, "longterm", "sessiontest", fmt.Sprintf("%x", sum[:8]))
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return "", fmt.Errorf("build %s: %w", pkg, err)
@@ -55,7 +61,8 @@ func goBuild(dir, pkg string) (string, error) {
 	// -o with a directory names the program as go install does, and a program that is up to
 	// date is left as it is.
 	bin := filepath.Join(to, "bin") + string(filepath.Separator)
-	cmd := exec.Command("go", "build", "-o", bin, pkg)
+	args := append([]string{"build", "-o", bin}, flags...)
+	cmd := exec.Command("go", append(args, pkg)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -153,7 +153,7 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := goBuild(dir, "./testdata/hello") // as the next run does
+	again, err := goBuild(dir, "./testdata/hello", nil) // as the next run does
 	if err != nil || again != first {
 		t.Errorf("%s, %v", again, err)
 	}
@@ -161,7 +161,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("what is up to date was built again (%v)", err)
 	}
 	for _, pkg := range []string{"./testdata", "./no/such/package"} {
-		if _, err := goBuild(dir, pkg); err == nil || !strings.Contains(err.Error(), "build "+pkg) {
+		if _, err := goBuild(dir, pkg, nil); err == nil || !strings.Contains(err.Error(), "build "+pkg) {
 			t.Errorf("%s: %v", pkg, err)
 		}
 	}

@@ -1,0 +1,193 @@
+//go:build unix
+
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// approvals are those that are pending.
+func approvals(i *e2e.Instance) []api.Approval {
+	return e2e.Decode[[]api.Approval](i.T, i.Run("approvals", "--json"))
+}
+
+// asksFor waits until so many approvals are pending.
+func asksFor(i *e2e.Instance, n int) []api.Approval {
+	i.T.Helper()
+	var list []api.Approval
+	e2e.Eventually(i.T, fmt.Sprintf("%d approvals are pending", n), func() bool {
+		list = approvals(i)
+		return len(list) == n
+	})
+	return list
+}
+
+// A line and a command wait for a person while the daemon is killed, restarted and upgraded; the answer is given
+// after its return, and what waited is run once, for the caller who has waited all the time.
+//
+// FEATURES: R63 R107
+func TestApprovalsOverReplacedDaemons(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		replace func(i *e2e.Instance)
+	}{
+		{"kill", func(i *e2e.Instance) { _ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL) }},
+		{"restart", func(i *e2e.Instance) { i.Run("daemon", "restart") }},
+		{"upgrade", func(i *e2e.Instance) { i.Run("daemon", "upgrade") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			i := e2e.New(t)
+			ran := filepath.Join(i.Dir, "ran")
+			i.Run("new", "-n", "s", "--", "sh")
+			var callers sync.WaitGroup
+			for name, args := range map[string][]string{
+				"line":    {"exec", "s", "--policy", "readonly", "--timeout", "10s", "--", "echo x >>" + ran + ".line; echo done"},
+				"command": {"run", "--policy", "readonly", "--env", "X=x", "--", "sh", "-c", "echo $X >>" + ran + ".command; echo done"},
+			} {
+				callers.Go(func() {
+					out, errOut, code := i.Try(args...)
+					if code != 0 || strings.TrimSpace(out) != "done" || strings.Count(errOut, "waiting for approval") != 1 {
+						t.Errorf("%s: exit status %d\n%s%s", name, code, out, errOut)
+					}
+					if b, err := os.ReadFile(ran + "." + name); err != nil || string(b) != "x\n" {
+						t.Errorf("%s was run %d times: %v", name, strings.Count(string(b), "x"), err)
+					}
+				})
+			}
+			asksFor(i, 2)
+			for range 2 {
+				c.replace(i)
+				if list := asksFor(i, 2); list[0].Count != 1 || list[1].Count != 1 {
+					t.Errorf("%+v", list)
+				}
+			}
+			if s := i.Info("s"); len(s.Approvals) != 1 {
+				t.Errorf("the session does not say that it needs an approval: %+v", s.Approvals)
+			}
+			i.Run("approvals", "answer", "--all", "once")
+			callers.Wait()
+			if list := approvals(i); len(list) != 0 {
+				t.Errorf("%+v", list)
+			}
+		})
+	}
+}
+
+// Who breaks off takes the asking back; nothing is run, and the history says so.
+//
+// FEATURES: R63
+func TestApprovalIsGoneWithItsCall(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "s", "--", "sh")
+	for n, args := range [][]string{
+		{"exec", "s", "--policy", "readonly", "touch " + i.Dir + "/made"},
+		{"run", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
+		{"new", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cmd := i.Command(ctx, args...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		asksFor(i, 1)
+		cancel()
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != api.ExitInterrupted {
+			t.Errorf("%s: exit status %d", args[0], code)
+		}
+		asksFor(i, 0)
+		all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "--all", "--json"))
+		if len(all) != n+1 || all[n].State != "gone" {
+			t.Errorf("%s: %+v", args[0], all)
+		}
+	}
+	if _, err := os.Stat(i.Dir + "/made"); err == nil {
+		t.Error("what nobody allowed was run")
+	}
+}
+
+// After a reboot the environment of a command that waited is gone: it is given back, clearly, and not started with
+// another one.
+//
+// FEATURES: R63
+func TestCommandWithoutItsEnvironment(t *testing.T) {
+	i := e2e.New(t)
+	id := strings.TrimSpace(i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made"))
+	asksFor(i, 1)
+	mark := filepath.Join(i.Dir, "state", "wanted", id)
+	dir, err := os.ReadFile(mark)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("nothing outlives a daemon in memory here")
+	}
+	if err != nil || len(dir) == 0 {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(string(dir)); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL)
+	e2e.Eventually(t, "the job is given back", func() bool {
+		j := e2e.Decode[api.Job](t, i.Run("jobs", "show", "--json", id))
+		return j.State == "done" && j.Result.State == "lost" && strings.Contains(j.Result.Error, "give it again")
+	})
+	asksFor(i, 0)
+	if _, err := os.Lstat(mark); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its mark stays: %v", err)
+	}
+	if _, err := os.Stat(i.Dir + "/made"); err == nil {
+		t.Error("it was started")
+	}
+}
+
+// A hundred lines that wait are answered by their group, and each is run once.
+//
+// FEATURES: R63
+func TestHundredLinesWait(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "s", "--", "sh")
+	for n := range 100 {
+		body, err := json.Marshal(api.Exec{
+			Line: fmt.Sprintf("echo x >>%s/%d", i.Dir, n), Call: api.Call{Background: true}, Asking: api.Asking{Policy: "readonly"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, code := i.Post("/sessions/s/exec", string(body))
+		if code != http.StatusOK {
+			t.Fatalf("%d: %s", code, out)
+		}
+		r := e2e.Decode[api.Result](t, out)
+		if r.State != "needs_approval" || !r.NeedsApproval || r.Approval != fmt.Sprintf("A%d", n+1) || r.Policy == nil {
+			t.Fatalf("%+v", r)
+		}
+	}
+	list := asksFor(i, 100)
+	if out := i.Run("approvals"); !strings.Contains(out, "100 approvals in 1 group") {
+		t.Errorf("%s", out)
+	}
+	i.Run("approvals", "answer", "--group", list[0].Group, "once")
+	for n := range 100 {
+		var b []byte
+		e2e.Eventually(t, fmt.Sprintf("line %d is run", n), func() bool {
+			b, _ = os.ReadFile(fmt.Sprintf("%s/%d", i.Dir, n))
+			return len(b) > 0
+		})
+		if string(b) != "x\n" {
+			t.Errorf("%d was run %d times", n, strings.Count(string(b), "x"))
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/confine"
+)
+
+// judgedInstance is one whose rules deny touch and ask about date, where executions can be judged.
+func judgedInstance(t *testing.T) *e2e.Instance {
+	t.Helper()
+	if err := confine.Probe(); err != nil {
+		t.Skip(err)
+	}
+	i := e2e.New(t)
+	rules := `
+[[rules]]
+program = "touch"
+decision = "deny"
+reason = "nothing is touched"
+instead = "write to it"
+
+[[rules]]
+program = "date"
+decision = "ask"
+reason = "what time it is matters"
+`
+	if err := os.WriteFile(filepath.Join(i.Dir, "policy.toml"), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// script is a file of lines for sh, which no line shows.
+func script(t *testing.T, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What no reader of lines sees is refused when it is executed, and is told of with the session.
+//
+// FEATURES: R107
+func TestTricksAreRefused(t *testing.T) {
+	i := judgedInstance(t)
+	for name, line := range map[string]string{
+		"a variable":   `x=touch; $x F`,
+		"base64":       `echo dG91Y2ggRgo= | base64 -d | sh`,
+		"a pattern":    `/???/t?uch F`,
+		"python":       `python3 -c "import subprocess; subprocess.run(['to' + 'uch', 'F'])"`,
+		"find":         `find . -maxdepth 0 -exec touch F \;`,
+		"an exec":      `exec touch F`,
+		"a copy":       `cp /bin/touch ./touch && ./touch F`,
+		"a link":       `ln -s /bin/touch ./innocent && ./innocent F`,
+		"a descriptor": `python3 -c "import os; os.execve(os.open('/bin/touch', os.O_RDONLY), ['t', 'F'], {})"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := script(t, "cd "+t.TempDir(), line, "[ -e F ] && echo IT IS THERE", "true")
+			out, errOut, _ := i.Try("run", "--agent", "bot", "--yes", "--json", "--", "sh", file)
+			r := e2e.Decode[api.Result](t, out)
+			if r.Executions != api.ExecutionsJudged || len(r.Refused) == 0 || strings.Contains(r.Output, "IT IS THERE") {
+				t.Fatalf("%s\n%s", out, errOut)
+			}
+			last := r.Refused[len(r.Refused)-1]
+			if !strings.Contains(last.Why, "nothing is touched") || len(last.Argv) == 0 || last.Depth < 1 || len(last.Parent) == 0 {
+				t.Errorf("%+v", last)
+			}
+		})
+	}
+	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a person's own
+	if !strings.Contains(out, "touched") {
+		t.Errorf("a person's: %q", out)
+	}
+}
+
+// A make whose command has to be allowed waits over the death of the daemon, and goes on when it is answered after that.
+//
+// FEATURES: R63, R107
+func TestExecutionOutlivesTheDaemon(t *testing.T) {
+	i := judgedInstance(t)
+	dir := t.TempDir()
+	var rules strings.Builder
+	rules.WriteString("all:\n")
+	for range 39 {
+		rules.WriteString("\t@/bin/true\n")
+	}
+	rules.WriteString("\t@date >out\n\t@echo made\n")
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("new", "--agent", "bot", "--name", "mk", "--cwd", dir, "--", "make")
+	asked := func() []string { return i.Info("mk").Approvals }
+	e2e.Eventually(t, "asked", func() bool { return len(asked()) == 1 })
+	first := asked()[0]
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("it did not wait")
+	}
+	before := i.Status().DaemonPID
+	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "asked again", func() bool { return len(asked()) == 1 }) // by another daemon
+	if now := i.Status().DaemonPID; now == before {
+		t.Error("it was not killed")
+	}
+	if again := asked()[0]; again != first {
+		t.Errorf("%s became %s", first, again)
+	}
+	if s := i.Info("mk"); s.State != "running" || s.Executions != api.ExecutionsJudged {
+		t.Errorf("%s, %q", s.State, s.Executions)
+	}
+	// make's shell is asked about, and what it executes.
+	e2e.Eventually(t, "the end", func() bool {
+		for _, a := range asked() {
+			i.Try("approvals", "answer", a, "once")
+		}
+		return i.Info("mk").State == "exited"
+	})
+	if out := i.Run("output", "mk"); !strings.Contains(out, "made") {
+		t.Errorf("%q", out)
+	}
+	if st, err := os.Stat(filepath.Join(dir, "out")); err != nil || st.Size() == 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Sessions whose executions nobody answers, because the daemon is stopped, harm no other one.
+//
+// FEATURES: R107
+func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
+	i := judgedInstance(t)
+	i.Run("new", "--agent", "bot", "--yes", "--name", "flood", "--cwd", "/", "--", "sh", script(t, "read go", "i=0; while [ $i -lt 400 ]; do /bin/true $i & i=$((i+1)); done; wait; echo flooded"))
+	file := filepath.Join(t.TempDir(), "came")
+	i.Run("new", "--name", "other", "--", "sh", "-c", "read go; /bin/echo hello; echo >"+file+"; exit 3")
+	daemon := i.Status().DaemonPID
+	i.Run("send", "flood", "go", "--enter")
+	i.Run("send", "other", "go", "--enter")
+	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "the other one goes on", func() bool { _, err := os.Stat(file); return err == nil })
+	if err := syscall.Kill(daemon, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"other", "flood"} {
+		e2e.Eventually(t, "the end of "+name, func() bool { return i.Info(name).State == "exited" })
+	}
+	if out := i.Run("output", "flood"); !strings.Contains(out, "flooded") {
+		t.Errorf("%q", out)
+	}
+}
+
+// Executions of a person are judged when the configuration says so, and of nobody when it says that.
+func TestWhoseExecutionsAreJudged(t *testing.T) {
+	i := judgedInstance(t)
+	for mode, want := range map[string][2]bool{"agents": {false, true}, "always": {true, true}, "never": {false, false}} {
+		i.Run("config", "set", "policy.executions", mode)
+		for n, who := range [][]string{nil, {"--agent", "bot"}} {
+			args := append(append([]string{"run", "--json"}, who...), "--", "/bin/true")
+			e2e.Eventually(t, mode+" "+strings.Join(who, " "), func() bool { // the daemon reads it soon
+				return (e2e.Decode[api.Result](t, i.Run(args...)).Executions == api.ExecutionsJudged) == want[n]
+			})
+		}
+	}
+	if out := i.Run("doctor"); !strings.Contains(out, "executions") {
+		t.Error(out)
+	}
+}

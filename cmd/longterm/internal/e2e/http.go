@@ -1,0 +1,77 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// HTTP speaks plain HTTP to the daemon.
+func (i *Instance) HTTP() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return wire.Dial(i.Dir + "/run/daemon.sock")
+		},
+		DisableKeepAlives: true,
+	}}
+}
+
+// URL is the address of a route.
+func URL(path string) string { return "http://longterm" + api.Version + path }
+
+// Post sends a body of JSON, and returns the answer and its status.
+func (i *Instance) Post(path, body string) (string, int) {
+	i.T.Helper()
+	return i.answer(i.HTTP().Post(URL(path), "application/json", strings.NewReader(body)))
+}
+
+// Get asks for a path, and returns the answer and its status.
+func (i *Instance) Get(path string) (string, int) {
+	i.T.Helper()
+	return i.answer(i.HTTP().Get(URL(path)))
+}
+
+func (i *Instance) answer(resp *http.Response, err error) (string, int) {
+	i.T.Helper()
+	if err != nil {
+		i.T.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		i.T.Fatal(err)
+	}
+	return string(b), resp.StatusCode
+}
+
+// Listen closes its channel when the daemon publishes an event of a kind.
+func (i *Instance) Listen(kind string) <-chan struct{} {
+	i.T.Helper()
+	req, err := http.NewRequestWithContext(i.T.Context(), http.MethodGet, URL("/events"), nil)
+	if err != nil {
+		i.T.Fatal(err)
+	}
+	resp, err := i.HTTP().Do(req)
+	if err != nil {
+		i.T.Fatal(err)
+	}
+	heard := make(chan struct{})
+	go func() {
+		defer resp.Body.Close()
+		for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+			if strings.Contains(sc.Text(), `"kind":"`+kind+`"`) {
+				close(heard)
+				return
+			}
+		}
+	}()
+	return heard
+}
