@@ -285,7 +285,7 @@ func (w *walk) callFunction(body *syntax.Stmt, argv []string, in stream) stream 
 
 // declClause judges export, declare, local, readonly and typeset.
 func (w *walk) declClause(d *syntax.DeclClause) {
-	reference := false
+	reference := d.Variant.Value == "nameref"
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
 			text := w.text(a.Value)

@@ -64,6 +64,32 @@ func (w *walk) operandCode(x *invocation) {
 				w.bangLine(strings.TrimLeft(text, "+"))
 			}
 		}
+	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
+		for _, o := range x.args.Options {
+			if o.Name == "-o" && o.Has {
+				w.sshOption(x, o.Value)
+			}
+		}
+	case x.name == "strace" || x.name == "ltrace":
+		if v, ok := x.args.Get("-o"); ok && v != "" && (v[0] == '|' || v[0] == '!') {
+			w.shellText(v[1:], x.name)
+		}
+	case x.name == "apt" || x.name == "apt-get" || x.name == "aptitude":
+		for _, a := range x.argv[1:] {
+			key, value, ok := strings.Cut(a, "=")
+			if ok && strings.Contains(key, "-Invoke") || ok && strings.Contains(key, "Dir::Bin") {
+				w.perhapsShell(value, x.name)
+				w.unknown(x.argv, "it runs what the setting says")
+			}
+		}
+	case x.row.Lang == "python":
+		if m, ok := x.args.Get("-m"); ok && (m == "timeit" || m == "cProfile" || m == "pdb") {
+			for _, a := range x.argv[1:] {
+				if !strings.HasPrefix(a, "-") && a != m {
+					w.code("python", a, x)
+				}
+			}
+		}
 	case x.name == "start-stop-daemon":
 		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
 			w.run(append([]string{v}, x.args.Operands...), stream{})
@@ -99,6 +125,7 @@ func (w *walk) operandCode(x *invocation) {
 func (w *walk) gitConfig(x *invocation) {
 	judge := func(key, value string) {
 		key = strings.ToLower(key)
+		w.gitProgram(x, key, value)
 		switch {
 		case strings.HasPrefix(key, "alias."):
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
@@ -106,19 +133,26 @@ func (w *walk) gitConfig(x *invocation) {
 			} else if value != "" {
 				w.only(func() { w.source("git " + value) })
 			}
-		case strings.HasPrefix(key, "core.") || strings.HasSuffix(key, ".helper") || strings.HasSuffix(key,
-			".cmd") ||
-			strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key,
-			"diff.") ||
-			strings.HasSuffix(key, ".command") || strings.HasSuffix(key, ".editor") ||
-			strings.HasSuffix(key, ".program"):
+		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
 				w.only(func() { w.source(strings.TrimPrefix(value, "!")) })
 			}
 		}
 	}
+	if len(x.words) > 1 && x.words[1] == "clone" {
+		for _, o := range x.args.Options {
+			if key, value, ok := strings.Cut(o.Value, "="); ok && (o.Name == "-c" || o.Name == "--config") {
+				judge(key, value)
+			}
+		}
+	}
 	for i, a := range x.argv[1:] {
 		rest := x.argv[i+2:]
+		if where, ok := strings.CutPrefix(a, "--exec-path="); ok {
+			w.loads(x, where) // the row of the subcommand has not seen it
+		} else if a == "--exec-path" && len(rest) > 0 {
+			w.loads(x, rest[0])
+		}
 		text, joined := strings.CutPrefix(a, "-c")
 		switch {
 		case a == "-c" && len(rest) > 0:

@@ -50,6 +50,12 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 			}
 			each(p.Shell, func(o string) { stopped(hard, o+" is shell text", name+" "+o+" 'rm -rf /' x") })
 			each(p.Argv, func(o string) { stopped(hard, o+" is followed by a command", name+" / "+o+" rm -rf / ';'") })
+			each(p.Runs, func(o string) {
+				for _, program := range []string{"./x", "rm", "sh"} {
+					stopped(hard, o+" runs a program", name+" "+o+" "+program+" y z")
+				}
+			})
+			each(p.Loads, func(o string) { stopped(hard, o+" is code that is loaded", name+" "+o+" ./x.so y z") })
 			each(p.Writes, func(o string) { stopped(hard, o+" writes a file", name+" "+o+" /dev/sda x y") })
 			if code, ok := codeOf[p.Lang]; ok {
 				quoted := "'" + strings.ReplaceAll(code, "'", `'\''`) + "'"

@@ -63,6 +63,9 @@ func (w *walk) run(argv []string, in stream) stream {
 	if w.visit != nil {
 		w.visit(x, !w.piped)
 	}
+	for _, name := range w.env {
+		w.loadedBy(x, name, w.scope.get(name).text)
+	}
 	w.hard(&c, x)
 	w.matchRules(&c, x)
 	out, special := w.builtin(&c, x)
@@ -177,6 +180,10 @@ func (w *walk) children(c *Command, x *invocation) stream {
 			w.unknown(x.argv, "it runs commands from a file")
 		case row.IsWrite(o.Name) && o.Has:
 			w.target(c, o.Value)
+		case row.IsRun(o.Name) && o.Has:
+			w.runsNamed(x, o.Value)
+		case row.IsLoad(o.Name) && o.Has:
+			w.loads(x, o.Value)
 		}
 	}
 	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.is {

@@ -29,6 +29,11 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			w.env = append(w.env[:len(w.env):len(w.env)], name)
+			if loading[name] {
+				mark := w.scope.mark()
+				w.scope.put(name, value)
+				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()
+			}
 			if codeVariable(name) {
 				w.perhapsShell(value, "the variable "+name)
 			}

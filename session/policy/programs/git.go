@@ -2,9 +2,9 @@ package programs
 
 // git has a row for each subcommand that reads; every other subcommand changes something.
 var git = []Program{
-	{Name: "git", Stop: true, Values: "-C -c --git-dir --work-tree --namespace --exec-path --config-env " +
-		"--super-prefix",
-		Unsafe:  "-C -c --git-dir --work-tree --exec-path --config-env --namespace -p --paginate --bare",
+	{Name: "git", Stop: true, Values: "-C -c --git-dir --work-tree --namespace --config-env " +
+		"--super-prefix", Loads: "--exec-path",
+		Unsafe:  "-C -c --git-dir --work-tree --config-env --namespace -p --paginate --bare",
 		SubOnly: true,
 		Flags:   "--no-pager --version --help --no-optional-locks --literal-pathspecs"},
 	{Name: "git status,git log,git show,git diff,git shortlog,git blame,git annotate,git rev-parse,git " +
@@ -66,14 +66,15 @@ var git = []Program{
 			"--follow-tags --atomic --no-verify --quiet --verbose"},
 	{Name: "git clean", Values: "-e --exclude", Flags: "--force --dry-run --quiet --interactive",
 		Removes: AllOperands},
-	{Name: "git clone", Shell: "-u --upload-pack", Values: "-b -c -o --branch --config --origin --depth --template " +
-		"--reference"},
+	{Name: "git clone", Shell: "-u --upload-pack", Values: "-b -c -o --branch --config --origin --depth " +
+		"--reference", Loads: "--template"},
+	{Name: "git init", Values: "-b --initial-branch --separate-git-dir --object-format", Loads: "--template"},
 	{Name: "git fetch,git pull", Shell: "--upload-pack", Values: "--depth -j", Flags: "--all --prune --tags"},
 	{Name: "git commit", Values: "-m -F -C -c -t --message --file --author --date --fixup --squash " +
 		"--reuse-message --template"},
 	{Name: "git rm", Flags: "--cached --force --quiet --dry-run"},
 	{Name: "git stash,git add,git checkout,git switch,git restore,git reset,git revert,git merge,git " +
 		"cherry-pick,git apply,git am," +
-		"git init,git gc,git update-ref,git daemon,git remote add,git worktree,git mv,git " +
+		"git gc,git update-ref,git daemon,git remote add,git worktree,git mv,git " +
 		"submodule,git bisect"},
 }

@@ -15,8 +15,8 @@ var languages = []Program{
 		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
 	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
 		Code: "-e --source",
-		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -l --load -D --debug -E " +
-			"--exec", Script: "-f --file",
+		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -D --debug -E " +
+			"--exec", Script: "-f --file", Loads: "-l --load",
 		Run: RunFirstCode, Lang: "awk"},
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended " +
 		"--posix --null-data",
@@ -33,7 +33,7 @@ var languages = []Program{
 	{Name: "sqlite3", Code: "-cmd", Values: "-separator -init", OneDash: true, Lang: "sql", StdinRun: true, StdinAlways: true},
 	{Name: "psql", Code: "-c --command", Values: "-U -h -d -p -v -f", Writes: "-o --output -L --log-file", Lang: "sql",
 		StdinRun: true, StdinAlways: true},
-	{Name: "mysql,mariadb", Code: "-e --execute", Values: "-u -h -D -P", Lang: "sql", StdinRun: true, StdinAlways: true},
+	{Name: "mysql,mariadb", Code: "-e --execute", Values: "-u -h -D -P", Runs: "--pager", Loads: "--plugin-dir", Lang: "sql", StdinRun: true, StdinAlways: true},
 	{Name: "lftp", Code: "-c -e", Values: "-u -p -f", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "mutt", Values: "-s -c -b -e -a -H -i -F"},
 	{Name: "erl", OneDash: true, Code: "-eval", Values: "-s -run -name -sname -pa", Lang: "other"},

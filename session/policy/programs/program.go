@@ -52,6 +52,8 @@ type Program struct {
 	Argv        string // options followed by a command up to ";" or "+"
 	Code        string // options whose value is code of Lang
 	Script      string // options whose value is a file of commands
+	Runs        string // options whose value is a program, perhaps with arguments, that is given data or files
+	Loads       string // options whose value is code that is loaded: a library, or a directory of programs
 	Lang        string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell
 	StdinAlways bool   // as StdinRun, also where operands are given
 
@@ -78,7 +80,7 @@ const (
 )
 
 type sets struct {
-	values, unsafe, need, needArg, shell, argv, code, script, writes map[string]bool
+	values, unsafe, need, needArg, shell, argv, code, script, writes, runs, loads map[string]bool
 
 	long []string
 }
@@ -119,15 +121,16 @@ func (p *Program) compile() {
 	s := &sets{
 		values: set(p.Values), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
 		shell: set(p.Shell), argv: set(p.Argv), code: set(p.Code), script: set(p.Script), writes: set(p.Writes),
+		runs: set(p.Runs), loads: set(p.Loads),
 	}
-	for _, m := range []map[string]bool{s.shell, s.code, s.script, s.writes} {
+	for _, m := range []map[string]bool{s.shell, s.code, s.script, s.writes, s.runs, s.loads} {
 		for o := range m {
 			s.values[o] = true
 		}
 	}
 	seen := map[string]bool{}
 	for _, list := range []string{p.Values, p.Flags, p.Unsafe, p.Need, p.NeedArg, p.Shell, p.Code, p.Script,
-		p.Writes} {
+		p.Writes, p.Runs, p.Loads} {
 		for o := range strings.FieldsSeq(list) {
 			if strings.HasPrefix(o, "--") && !seen[o] {
 				seen[o] = true
@@ -144,8 +147,11 @@ func Lookup(name string) *Program {
 	if p := table()[name]; p != nil {
 		return p
 	}
-	if strings.HasPrefix(name, "mkfs.") {
+	switch {
+	case strings.HasPrefix(name, "mkfs."):
 		return table()["mkfs"]
+	case strings.HasPrefix(name, "ld-linux"), strings.HasPrefix(name, "ld-musl"), strings.HasPrefix(name, "ld64"):
+		return table()["ld.so"]
 	}
 	if base := strings.TrimRight(name, "0123456789."); base != name && base != "" {
 		// python3.12, gcc-12, lua5.4: the same program in a version.
@@ -178,7 +184,15 @@ func All(f func(*Program)) {
 }
 
 // IsUnsafe reports whether option name makes a reading program do more.
-func (p *Program) IsUnsafe(name string) bool { return p.set.unsafe[name] || p.set.writes[name] }
+func (p *Program) IsUnsafe(name string) bool {
+	return p.set.unsafe[name] || p.set.writes[name] || p.set.runs[name] || p.set.loads[name]
+}
+
+// IsRun reports whether the value of option name is a program that is run.
+func (p *Program) IsRun(name string) bool { return p.set.runs[name] }
+
+// IsLoad reports whether the value of option name is code that is loaded.
+func (p *Program) IsLoad(name string) bool { return p.set.loads[name] }
 
 // IsShell reports whether the value of option name is shell text.
 func (p *Program) IsShell(name string) bool { return p.set.shell[name] }

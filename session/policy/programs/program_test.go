@@ -21,7 +21,7 @@ func TestEveryRowIsFoundByItsNames(t *testing.T) {
 // Each option that a row says something about is parsed as that option, alone and with its value.
 func TestRowsParseTheirOptions(t *testing.T) {
 	All(func(p *Program) {
-		for _, list := range []string{p.Values, p.Shell, p.Code, p.Writes, p.Script} {
+		for _, list := range []string{p.Values, p.Shell, p.Code, p.Writes, p.Script, p.Runs, p.Loads} {
 			for o := range strings.FieldsSeq(list) {
 				if !strings.HasPrefix(o, "-") || len(o) > 2 && o[1] != '-' && !p.OneDash || p.set.argv[o] {
 					continue

@@ -34,9 +34,9 @@ var readers = []Program{
 		"--before-context --context --include --exclude --exclude-dir --exclude-from --label --color"},
 	{Name: "rg,ripgrep", Reads: true, Values: "-e -f -g -t -T -m -A -B -C -j -M -r -E -d --regexp --file " +
 		"--glob --type --max-count " +
-		"--context --max-depth --replace --sort --color --iglob", Shell: "--pre", Unsafe: "--hostname-bin -z --search-zip"},
-	{Name: "ag", Reads: true, Values: "-A -B -C -G -m --ignore", Unsafe: "--pager"},
-	{Name: "ack", Reads: true, Values: "-A -B -C -m", Unsafe: "--pager --ackrc --output"},
+		"--context --max-depth --replace --sort --color --iglob", Runs: "--pre --hostname-bin", Unsafe: "-z --search-zip"},
+	{Name: "ag", Reads: true, Values: "-A -B -C -G -m --ignore", Runs: "--pager"},
+	{Name: "ack", Reads: true, Values: "-A -B -C -m", Runs: "--pager", Unsafe: "--ackrc --output"},
 	{Name: "fd,fdfind", Reads: true, Values: "-e -t -d -E -c -S -j --extension --type --max-depth --exclude",
 		Argv: "-x -X --exec --exec-batch"},
 	{Name: "find,gfind,bfs", OneDash: true, Reads: true, Values: "-name -iname -path -ipath -type -size " +
@@ -48,8 +48,8 @@ var readers = []Program{
 	{Name: "ls,dir,vdir", Reads: true, Values: "-I -w -T --ignore --hide --width --block-size --sort --time " +
 		"--format --color"},
 	{Name: "sort", Reads: true, Values: "-k -t -S -T --key --field-separator --buffer-size --parallel",
-		Writes: "-o --output",
-		Unsafe: "--compress-program --files0-from --temporary-directory -T"},
+		Writes: "-o --output", Runs: "--compress-program",
+		Unsafe: "--files0-from --temporary-directory -T"},
 	{Name: "uniq", Reads: true, Values: "-f -s -w", Max: 1, WriteTo: AfterFirst},
 	{Name: "xxd", Reads: true, Values: "-c -g -l -s -o -n", Unsafe: "-r", Max: 1, WriteTo: AfterFirst},
 	{Name: "shuf", Reads: true, Values: "-n -i -e", Writes: "-o --output", Unsafe: "--random-source"},
@@ -80,8 +80,8 @@ var readers = []Program{
 	{Name: "sysctl", Reads: true, Unsafe: "-w -p --write --load --system"},
 	{Name: "ss", Reads: true, Unsafe: "-K --kill -D --diag"},
 	{Name: "ps", Reads: true, Unsafe: "e -E", Values: "-o -p -C -u -U -t --pid --ppid --sort --format"},
-	{Name: "nm", Reads: true, Unsafe: "--plugin", Values: "-f -t"},
-	{Name: "objdump", Reads: true, Unsafe: "--plugin", Values: "-j -m -b -M"},
+	{Name: "nm", Reads: true, Loads: "--plugin", Values: "-f -t"},
+	{Name: "objdump", Reads: true, Loads: "--plugin", Values: "-j -m -b -M"},
 	{Name: "column", Reads: true, Values: "-t -s -o -c -N -R -H -O", Flags: "--table"},
 	{Name: "iconv", Reads: true, Values: "-f -t", Writes: "-o --output"},
 	{Name: "diff,colordiff", Reads: true, Values: "-I -x -X -U -C -W -F", Unsafe: "--to-file-x"},
@@ -92,7 +92,7 @@ var readers = []Program{
 		"--split-exp-file"},
 	{Name: "xmllint", Reads: true, Values: "--xpath --schema", Unsafe: "--shell", Writes: "--output -o"},
 	{Name: "bat,batcat", Reads: true, Values: "-l -r -H --language --line-range --style --theme",
-		Unsafe: "--pager cache --map-syntax"},
+		Runs: "--pager", Unsafe: "cache --map-syntax"},
 	{Name: "lsof", Reads: true, Values: "-i -p -u -c -a"},
 	{Name: "ip", Reads: true, SubOnly: true, Unsafe: "-b -batch -n --netns", Values: "-f -rc -n"},
 	{Name: "getent,ldconfig-p", Reads: true},

@@ -60,6 +60,8 @@ var tools = []Program{
 		Values: "-L -q -R --json --jq --limit --state --repo", Unsafe: "-w --web"},
 	{Name: "hg,svn,bzr,fossil,jj,cvs", Stop: true, SubOnly: true, Values: "-R --config --cwd", Unsafe: "-R " +
 		"--config --cwd"},
+	{Name: "svn diff,svn commit,svn update,svn merge,svn switch,svn propedit,svn copy,svn import",
+		Values: "-r -m -c -F", Runs: "--diff-cmd --diff3-cmd --merge-cmd --editor-cmd"},
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
@@ -74,17 +76,19 @@ var network = []Program{
 		"--header --request --url " +
 		"--user --user-agent --max-time --cacert --form --config --proxy --data-raw --data-binary --upload-file",
 		Writes: "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr"},
-	{Name: "wget", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a"},
+	{Name: "wget", Runs: "--use-askpass", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a"},
 	{Name: "wget2,aria2c,axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
 	{Name: "nc,ncat,netcat,telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
 	{Name: "socat", Values: "-L -W -lf"},
-	{Name: "openssl", OneDash: true, Values: "-in -inkey -engine", Writes: "-out -keyout -writerand"},
+	{Name: "openssl", OneDash: true, Values: "-in -inkey", Loads: "-engine -provider -provider-path", Writes: "-out -keyout -writerand"},
 	{Name: "gpg,gpg2", Values: "-r -u -N --recipient --local-user --homedir --options --keyserver --passphrase",
 		Writes: "-o --output"},
 	{Name: "dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,rclone,s3cmd," +
 		"redis-cli,mongo," +
 		"mongosh,sendmail,xsltproc"},
-	{Name: "tcpdump", Values: "-i -r -w -c -s -G -C -W -F", Shell: "-z"},
+	{Name: "ssh-keygen", Values: "-b -C -f -t -N -m -O -P -s -I -n -V -z -E -F -R -Y", Loads: "-D -w"},
+	{Name: "ssh-add", Values: "-t -T -h -H -E", Loads: "-s -S -e"},
+	{Name: "tcpdump", Values: "-i -r -w -c -s -G -C -W -F", Runs: "-z"},
 }
 
 // system programs manage the machine.

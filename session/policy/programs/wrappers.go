@@ -61,8 +61,16 @@ var wrappers = []Program{
 	{Name: "parallel,sem", Values: "-j -I -a -S --jobs --arg-file --sshlogin --joblog --results --delay " +
 		"--timeout -n -N -L " +
 		"--colsep", Stop: true, Run: RunShell, StdinRun: true, Lang: "sh"},
-	{Name: "ssh,mosh,autossh", Values: "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", Stop: true,
+	{Name: "ssh,mosh,autossh", Loads: "-I", Values: "-b -c -D -E -e -F -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", Stop: true,
 		Run: RunShell, Skip: 1},
+	{Name: "ssh-agent", Values: "-a -E -O -P -t", Stop: true, Run: RunArgv},
+	{Name: "ld.so", Values: "--argv0 --glibc-hwcaps-prepend --inhibit-cache --inhibit-rpath", Loads: "--preload --audit " +
+		"--library-path", Stop: true, Run: RunArgv},
+	{Name: "repeat", Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "sched,add-zsh-hook", Stop: true, Run: RunShell, Skip: 1},
+	{Name: "zsh-defer", Values: "-t", Shell: "-c", Stop: true, Run: RunArgv},
+	{Name: "zargs", Run: RunArgv},
+	{Name: "timeit", Values: "-n -r -s", Stop: true, Run: RunArgv},
 	{Name: "busybox,toybox", Stop: true, Run: RunArgv},
 	{Name: "strace", Values: "-e -p -o -s -u -E -P -I -O -S -a -b -X", Stop: true, Run: RunArgv},
 	{Name: "valgrind,xvfb-run,capsh", Values: "-n -s -a", Stop: true, Run: RunArgv},

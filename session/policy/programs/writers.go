@@ -16,7 +16,8 @@ var writers = []Program{
 		"--files-from --exclude-from --include-from --bwlimit --timeout --chmod --chown", Shell: "-e --rsh",
 		Flags:   "--delete --archive --delete-after --delete-before --delete-excluded --delete-during",
 		WriteTo: LastOperand},
-	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -S -X", WriteTo: LastOperand},
+	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -X", Runs: "-S", WriteTo: LastOperand},
+	{Name: "sftp", Values: "-B -b -c -F -i -J -l -o -P -R -s -X", Runs: "-S -D", WriteTo: LastOperand},
 	{Name: "tee", Flags: "--append --ignore-interrupts", WriteTo: AllOperands},
 	{Name: "sponge,truncate", Values: "-s -r --size --reference", WriteTo: AllOperands},
 	{Name: "touch,mkdir,mkfifo,mknod,patch,split,csplit,chmod,chown,chgrp,chattr,setfacl,dos2unix,unix2dos",
@@ -41,9 +42,8 @@ var writers = []Program{
 		Values: "-t -s -o -n  --label --cipher --key-size --key-file --type"},
 	{Name: "tar,bsdtar,gtar", Values: "-f -C -T -X -b -g -H -N -K --file --directory --files-from --exclude " +
 		"--transform",
-		Shell: "--checkpoint-action --to-command -I --use-compress-program -F --info-script " +
-			"--new-volume-script --rsh-command " +
-			"--rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
+		Shell: "--checkpoint-action --to-command", Runs: "-I --use-compress-program -F --info-script " +
+			"--new-volume-script --rsh-command --rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
 		Unsafe: "-x -c -r -u -A --extract --create --delete --append --update"},
 	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
 	{Name: "7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "--rsh-command"},

@@ -1,0 +1,140 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
+)
+
+// runsNamed judges a program that an option names and that is given data or files: rg --pre, sort
+// --compress-program, git's settings. It does its work behind the name of another, so that it is asked about
+// unless it is a usual one: not a program at a place of its own, none that removes, none that takes what it
+// is given for code or for a command.
+func (w *walk) runsNamed(x *invocation, value string) {
+	words := strings.Fields(value)
+	if len(words) == 0 {
+		return
+	}
+	x.children = true
+	w.run(append(words, someText), stream{text: hole, is: true})
+	dir, base := path.Split(words[0])
+	row := programs.Lookup(base)
+	named := &invocation{name: base, argv: words, words: words}
+	switch {
+	case hasHole(words[0]): // run has asked
+	case !systemPlaces[dir]:
+		w.unknown(x.argv, "it runs a program at a place of its own: "+words[0])
+	case named.does(removing), destroyers[base]:
+		w.unknown(x.argv, "it hands files to "+base)
+	case row != nil && len(words) == 1 && (row.Run != programs.RunNothing && row.Run != programs.RunFirstCode || row.StdinRun):
+		w.unknown(x.argv, "it hands files or data to "+base+", which runs what it is given")
+	}
+}
+
+// libraries are where the system keeps code that programs load.
+var libraries = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "/opt/homebrew", "/nix/store/", "/usr/share/",
+	"/Library/", "/usr/local/Cellar/", "/run/current-system/"}
+
+// loads asks about code that a program is told to load from a place that is not the system's.
+func (w *walk) loads(x *invocation, value string) {
+	if value == "" || !strings.ContainsAny(value, "/.") && !hasHole(value) {
+		return // a name that the program looks up
+	}
+	for place := range strings.SplitSeq(value, ":") {
+		full, ok := w.clean(place)
+		system := false
+		for _, dir := range libraries {
+			system = system || strings.HasPrefix(full, dir)
+		}
+		if place != "" && (!ok || !system || hasHole(full)) && place != "/dev/null" {
+			w.unknown(x.argv, "it loads code from "+place)
+			return
+		}
+	}
+}
+
+// loading are variables that put code into programs, or in front of their own.
+var loading = fieldSet("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
+
+// loadedBy asks about variables by which code is loaded into a program of the system; a program of one's own
+// may be given whatever is wanted.
+func (w *walk) loadedBy(x *invocation, name, value string) {
+	if !loading[name] {
+		return
+	}
+	if dir, _ := path.Split(x.argv[0]); systemPlaces[dir] {
+		for one := range strings.FieldsSeq(strings.ReplaceAll(value, ":", " ")) {
+			if strings.Contains(one, "/") || hasHole(one) {
+				w.loads(x, one)
+			}
+		}
+	}
+}
+
+// sshOption judges a setting of ssh that is a command or a library.
+func (w *walk) sshOption(x *invocation, setting string) {
+	key, value, ok := strings.Cut(setting, "=")
+	if !ok {
+		key, value, _ = strings.Cut(strings.TrimSpace(setting), " ")
+	}
+	value = strings.Trim(strings.TrimSpace(value), `"`)
+	if value == "" || strings.EqualFold(value, "none") {
+		return
+	}
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand", "match":
+		x.children = true
+		w.shellText(value, x.name)
+	case "pkcs11provider", "securitykeyprovider", "xauthlocation":
+		w.loads(x, value)
+	}
+}
+
+// gitProgram judges a setting of git whose value is a program, a command or a place of hooks.
+func (w *walk) gitProgram(x *invocation, key, value string) {
+	switch {
+	case key == "core.hookspath":
+		if value != "/dev/null" && w.outside(value) {
+			w.unknown(x.argv, "git runs the hooks in "+value)
+		}
+		return
+	case key == "include.path" || strings.HasPrefix(key, "includeif."):
+		if w.outside(value) && !strings.HasPrefix(value, "~/") {
+			w.unknown(x.argv, "git takes settings from "+value)
+		}
+		return
+	case !gitRuns(key) || value == "true" || value == "false":
+		return
+	}
+	command := strings.TrimPrefix(value, "!")
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return
+	}
+	if len(words) > 1 || value != command {
+		w.only(func() { w.source(command) })
+	}
+	if dir, base := path.Split(words[0]); !systemPlaces[dir] && w.outside(words[0]) || destroyers[base] {
+		w.unknown(x.argv, "git runs "+words[0])
+	}
+}
+
+// gitRuns reports whether git runs the value of a setting.
+func gitRuns(key string) bool {
+	switch key {
+	case "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
+		"sequence.editor", "diff.external", "uploadpack.packobjectshook", "interactive.difffilter", "credential.helper":
+		return true
+	}
+	if strings.HasPrefix(key, "pager.") {
+		return true
+	}
+	for _, end := range []string{".helper", ".cmd", ".program", ".command", ".editor", ".clean", ".smudge", ".process", ".textconv",
+		".driver", ".uploadpack", ".receivepack", "cmd", ".vcs"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}
