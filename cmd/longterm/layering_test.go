@@ -32,6 +32,7 @@ var layers = []layer{
 	{"/session/notify", nil, "a leaf: it is told what there is to tell"},
 	{"/session/spelling", nil, "a leaf"},
 	{"/session/pattern", nil, "a leaf"},
+	{"/session/agentstate", nil, "a leaf: hooks, screens and what the kernel said go in, without a session"},
 	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
 	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
 	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},

@@ -1,0 +1,197 @@
+package agentstate
+
+import (
+	"cmp"
+	"time"
+)
+
+// Source says by what a state is known.
+type Source string
+
+// Sources.
+const (
+	NoSource   Source = ""
+	FromHook   Source = "hook"
+	FromKernel Source = "kernel"
+	FromScreen Source = "screen"
+)
+
+// Verdict is how an agent is.
+type Verdict struct {
+	State    State
+	Reason   string // in words
+	Source   Source
+	Evidence string // the row, the title, the hook's event
+	Rules    int    // version of the rules
+	Since    time.Time
+	// Sure says that the state is one of after the newest input: what is done was not done before it.
+	Sure bool
+}
+
+// Look is what is known at a moment.
+type Look struct {
+	Now    time.Time
+	Screen Screen
+	// Waits is the kind of input that the kernel says is waited for; empty: none, or it is not known.
+	Waits  string
+	Output time.Time // of the newest output
+	Typed  time.Time // of the newest input that may be a task
+}
+
+const (
+	// restLasts is how long a screen has to show a line for the next task until that counts: agents
+	// show it between two steps, too. restTyped is the same after something was typed.
+	restLasts = 600 * time.Millisecond
+	restTyped = 1500 * time.Millisecond
+	// contradicts is how long the screen has to contradict a hook until it counts.
+	contradicts = 2 * time.Second
+	// silence is how long after its last output nothing is said of a program that nothing else tells of.
+	silence = 2 * time.Second
+)
+
+// Machine follows one agent. Times do not go back.
+type Machine struct {
+	agent *Agent
+
+	hook  *hooked
+	rule  *Rule // that the screen fits
+	row   string
+	seen  time.Time // since when
+	work  time.Time // when it last worked
+	begun bool      // it has worked, or there was input
+	told  Verdict
+}
+
+// hooked is the newest event that said something.
+type hooked struct {
+	Hook
+	rule *Rule
+	at   time.Time
+}
+
+// New makes a machine for an agent.
+func New(a *Agent) *Machine {
+	return &Machine{agent: a, told: Verdict{State: Unknown, Reason: "nothing is known yet", Rules: a.Version}}
+}
+
+// Agent is the agent.
+func (m *Machine) Agent() *Agent { return m.agent }
+
+// Hook takes an event, and says whether it means something.
+func (m *Machine) Hook(h Hook, now time.Time) bool {
+	r := m.agent.means(&h)
+	if r == nil {
+		return false
+	}
+	if r.State == Working {
+		m.work = now
+	}
+	m.begun = m.begun || !r.Weak
+	m.hook = &hooked{h, r, now}
+	return true
+}
+
+// Look judges how the agent is, and when to look again at the latest if nothing happens; 0: no need.
+func (m *Machine) Look(l Look) (v Verdict, again time.Duration) {
+	r, row := m.agent.read(l.Screen)
+	if r != m.rule {
+		m.rule, m.seen = r, l.Now
+	}
+	m.row = row
+	if r != nil && r.State == Working {
+		m.work, m.begun = l.Now, true
+	}
+	v, again = m.judge(&l)
+	v.Rules = m.agent.Version
+	if v.State == rest {
+		v.State = Idle
+		if m.begun {
+			v.State = Done
+		}
+	}
+	if v.Sure = v.State != Unknown; v.State == Idle || v.State == Done {
+		v.Sure = !l.Typed.After(m.work) || l.Now.Sub(l.Typed) >= restTyped
+		if !v.Sure {
+			again = soonest(again, restTyped-l.Now.Sub(l.Typed))
+		}
+	}
+	v.Since = l.Now
+	if v.State == m.told.State && !m.told.Since.IsZero() {
+		v.Since = m.told.Since
+	}
+	m.told = v
+	return v, again
+}
+
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// judge weighs hook, screen and kernel.
+func (m *Machine) judge(l *Look) (v Verdict, again time.Duration) {
+	if r := m.rule; r != nil { // the screen's word
+		v = Verdict{State: r.State, Reason: r.Reason, Source: FromScreen, Evidence: m.row}
+		if left := restLasts - l.Now.Sub(m.seen); r.State == rest && left > 0 {
+			again = left
+			if m.told.State != Unknown { // what it was until then
+				v = m.told
+			} else {
+				v = Verdict{State: Unknown, Reason: "it may wait for a task; that has to last"}
+			}
+		}
+	}
+	if h := m.hook; h != nil {
+		return m.hooked(l, h, v, again)
+	}
+	if m.rule != nil {
+		return v, again
+	}
+	return m.kernel(l)
+}
+
+// hooked holds a hook's word against the screen's.
+func (m *Machine) hooked(l *Look, h *hooked, screen Verdict, again time.Duration) (Verdict, time.Duration) {
+	word := Verdict{State: h.rule.State, Reason: cmp.Or(h.Message, h.rule.Reason), Source: FromHook, Evidence: name(&h.Hook)}
+	switch {
+	case m.rule == nil || m.rule.State == h.rule.State:
+		return word, again
+	case h.rule.Weak: // not every such event is the conversation's
+		m.hook = nil
+		return screen, again
+	}
+	since := m.seen
+	if h.at.After(since) {
+		since = h.at
+	}
+	if left := contradicts - l.Now.Sub(since); left > 0 {
+		return word, soonest(again, left)
+	}
+	m.hook = nil // it is over, and what followed was not told
+	return screen, again
+}
+
+func name(h *Hook) string {
+	if h.Kind != "" {
+		return h.Event + "/" + h.Kind
+	}
+	return h.Event
+}
+
+// asks are the kinds of input that the kernel's evidence makes questions of.
+var asks = map[string]State{"password": NeedsInput, "confirm": NeedsInput, "menu": NeedsInput}
+
+// kernel is what is known without rules that fit.
+func (m *Machine) kernel(l *Look) (Verdict, time.Duration) {
+	switch left := silence - l.Now.Sub(l.Output); {
+	case asks[l.Waits] != "":
+		return Verdict{State: asks[l.Waits], Reason: "it waits for input (" + l.Waits + ")", Source: FromKernel, Evidence: l.Waits}, 0
+	case l.Waits != "":
+		return Verdict{State: Unknown, Reason: "it waits for the terminal, and its screen is not known", Source: FromKernel, Evidence: l.Waits}, 0
+	case left > 0 && !l.Output.IsZero():
+		return Verdict{State: Working, Reason: "it prints", Source: FromKernel}, left
+	}
+	return Verdict{State: Unknown, Reason: "neither its hooks, its screen nor the kernel tell"}, 0
+}
