@@ -42,6 +42,8 @@ var layers = []layer{
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
+	{"/session/integrations", []string{"/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "other programs' files are changed without a session"},
+	{"/session/integrations/jsontext", nil, "a leaf: it knows JSON and no key"},
 
 	// The floors inside the emulator: bytes, colours and pictures know no cells; cells know no sequences.
 	{"/vterm/internal/parse", nil, "a parser knows bytes, not what sequences do"},

@@ -57,6 +57,10 @@ var portable = []verb{
 		short: "Say what may run: check lines, show, try and trust files of rules", build: policyVerb,
 	},
 	{
+		name: "agent", group: groupUpkeep,
+		short: "Put longterm into agents' programs, and tell models how it is used", build: agentVerb,
+	},
+	{
 		name: "version", group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Print the version", build: versionVerb,
 	},

@@ -1,0 +1,221 @@
+package integrations
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/integrations/jsontext"
+)
+
+// ours is the name of everything that is put somewhere.
+const ours = "longterm"
+
+// server is the entry of the MCP server in a file of JSON.
+type server struct {
+	path   []string // of the object of servers
+	entry  func(Place) any
+	schema string // of a file that is made
+}
+
+func (s server) install(p Place, old []byte) ([]byte, []string, error) {
+	d, err := jsontext.Parse(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := append(append([]string{}, s.path...), ours)
+	if d.Find(at...) != nil {
+		return old, []string{"an entry of the name longterm is there and stays as it is"}, nil
+	}
+	if d.Root() == nil && s.schema != "" {
+		if _, err := d.Set(s.schema, "$schema"); err != nil {
+			return nil, nil, err
+		}
+	}
+	if _, err := d.Set(s.entry(p), at...); err != nil {
+		return nil, nil, err
+	}
+	return d.Bytes(), nil, nil
+}
+
+func (s server) remove(_ Place, old []byte) ([]byte, error) {
+	d, err := jsontext.Parse(old)
+	if err != nil {
+		return nil, err
+	}
+	at := append(append([]string{}, s.path...), ours)
+	if d.Find(at...) == nil {
+		return old, nil
+	}
+	if err := removeAll(d, at); err != nil {
+		return nil, err
+	}
+	if s.schema != "" && len(d.Root().Members) == 1 && d.Find("$schema") != nil {
+		return nil, nil
+	}
+	return left(d), nil
+}
+
+// removeAll takes a member away, and objects around it that are empty then.
+func removeAll(d *jsontext.Document, path []string) error {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		for d.Find(path...) != nil { // a name may come twice
+			if err := d.Remove(path...); err != nil {
+				return err
+			}
+		}
+		if v := d.Find(path[:len(path)-1]...); v == nil || len(v.Members) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// left is a file after something was taken from it; nil: nothing is in it any more.
+func left(d *jsontext.Document) []byte {
+	if v := d.Root(); v == nil || len(v.Members) == 0 && strings.TrimSpace(string(d.Bytes())) == "{}" {
+		return nil
+	}
+	return d.Bytes()
+}
+
+// event is an event of a program, and our word for it.
+type event struct{ name, word string }
+
+// hookCommand is the line that a hook runs. The command's name may need quotes.
+func hookCommand(p Place, word string) string {
+	command := p.Command
+	if strings.ContainsAny(command, " \t'\"$&;()<>|*?[]`!#~") {
+		command = "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+	}
+	return command + " agent hook " + word
+}
+
+// isHook says whether a line is a hook of ours, wherever longterm is in it.
+func isHook(p Place, line string) bool {
+	command, _, ok := strings.Cut(line, " agent hook ")
+	command = strings.Trim(command, `'"`)
+	name := strings.TrimSuffix(command[strings.LastIndexAny(command, `/\`)+1:], ".exe")
+	return ok && (name == ours || command == p.Command)
+}
+
+// hooks are lines run at events, as Claude Code has them and others took over:
+// {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": LINE}]}]}}.
+type hooks struct {
+	matcher string // that an event needs
+	events  []event
+}
+
+type hookGroup struct {
+	Matcher string       `json:"matcher,omitempty"`
+	Hooks   []hookAction `json:"hooks"`
+}
+
+type hookAction struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+}
+
+func (h hooks) install(p Place, old []byte) ([]byte, []string, error) {
+	d, err := jsontext.Parse(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	var kept []string
+	for _, e := range h.events {
+		if len(findHooks(p, d, e.name)) > 0 {
+			kept = append(kept, "a hook of "+e.name+" is there and stays as it is")
+			continue
+		}
+		group := hookGroup{h.matcher, []hookAction{{"command", hookCommand(p, e.word)}}}
+		if v := d.Find("hooks", e.name); v != nil && v.Kind != jsontext.Array {
+			return nil, nil, errors.New("hooks." + e.name + " is no array")
+		}
+		if err := d.Append(group, "hooks", e.name); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d.Bytes(), kept, nil
+}
+
+// findHooks are our hooks of an event, as places: group, action; the last first.
+func findHooks(p Place, d *jsontext.Document, name string) (all [][2]int) {
+	v := d.Find("hooks", name)
+	if v == nil {
+		return nil
+	}
+	for g := len(v.Elements) - 1; g >= 0; g-- {
+		group, _ := d.Decode(v.Elements[g]).(map[string]any)
+		actions, _ := group["hooks"].([]any)
+		for a := len(actions) - 1; a >= 0; a-- {
+			action, _ := actions[a].(map[string]any)
+			if line, _ := action["command"].(string); isHook(p, line) {
+				all = append(all, [2]int{g, a})
+			}
+		}
+	}
+	return all
+}
+
+func (h hooks) remove(p Place, old []byte) ([]byte, error) {
+	d, err := jsontext.Parse(old)
+	if err != nil {
+		return nil, err
+	}
+	all := d.Find("hooks")
+	if all == nil {
+		return old, nil
+	}
+	var names []string
+	for _, m := range all.Members {
+		names = append(names, m.Name)
+	}
+	some := false
+	for _, name := range names {
+		for _, at := range findHooks(p, d, name) {
+			some = true
+			if err := removeHook(d, name, at[0], at[1]); err != nil {
+				return nil, err
+			}
+		}
+		if v := d.Find("hooks", name); some && v != nil && v.Kind == jsontext.Array && len(v.Elements) == 0 {
+			if err := removeAll(d, []string{"hooks", name}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !some {
+		return old, nil
+	}
+	return left(d), nil
+}
+
+// removeHook takes an action away, with its group when that has no other.
+func removeHook(d *jsontext.Document, name string, group, action int) error {
+	list := d.Find("hooks", name)
+	for _, m := range list.Elements[group].Members {
+		if m.Name == "hooks" && len(m.Value.Elements) > 1 {
+			return d.RemoveAt(m.Value, action)
+		}
+	}
+	return d.RemoveElement(group, "hooks", name)
+}
+
+// both are two editors of one file.
+type both struct{ first, second editor }
+
+func (b both) install(p Place, old []byte) ([]byte, []string, error) {
+	now, kept, err := b.first.install(p, old)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, more, err := b.second.install(p, now)
+	return now, append(kept, more...), err
+}
+
+func (b both) remove(p Place, old []byte) ([]byte, error) {
+	now, err := b.second.remove(p, old)
+	if err != nil || now == nil {
+		return nil, err
+	}
+	return b.first.remove(p, now)
+}
