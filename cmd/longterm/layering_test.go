@@ -24,6 +24,7 @@ var layers = []layer{
 	{"/render", []string{"/render", "/vterm", "/store/atomicfile"}, "drawing knows frames, not sessions; the prompt's history is a file like any other"},
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/actor", nil, "a leaf: who asks is known to all"},
+	{"/session/access", []string{"/store/atomicfile"}, "who may come in is known without routes and sessions"},
 	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
 	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},

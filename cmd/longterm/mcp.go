@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/mcp"
@@ -36,8 +37,9 @@ func mcpVerb(a *app, c *cobra.Command) {
 input and output, as agents start it, or with --http on an address, at the path /mcp. Sessions and jobs belong to
 the daemon: when this server or the daemon is killed, nothing is lost, and ids stay valid.
 
-Over HTTP each request needs a token (Authorization: Bearer TOKEN), from a file of lines TOKEN [LEVEL [NAME]];
-without --token-file one is made and kept in the state directory, and its file is named on standard error. Only the loopback
+Over HTTP each request needs a token (Authorization: Bearer TOKEN): one that "longterm token new" made, or one of a
+file of lines TOKEN [LEVEL [NAME]]; without --token-file one is made and kept in the state directory, and its file is
+named on standard error. Only the loopback
 address is listened on unless another one is given; requests for other hosts and from other pages are refused.
 
 The tools are those that look (--tools read), that run and type as well (change), or that end and remove, too (all).
@@ -115,13 +117,13 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	for i := range tokens {
 		tokens[i].Level = min(tokens[i].Level, level)
 	}
-	return a.serveMCPOverHTTP(ctx, s.Handler(tokens, f.hosts, f.origins), f)
+	return a.serveMCPOverHTTP(ctx, s.Handler(tokens, access.Open(b.dirs.Tokens()), access.Source{Hosts: f.hosts, Origins: f.origins}), f)
 }
 
 // agent is a client of the daemon for an agent by its label. What waits for a person is told by its answers.
-func (b *backend) agent(label string) *client.Client {
+func (b *backend) agent(label, token string) *client.Client {
 	o := b.options
-	o.Agent, o.OnApproval = label, nil
+	o.Agent, o.Token, o.OnApproval = label, token, nil
 	return client.New(o)
 }
 

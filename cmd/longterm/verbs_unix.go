@@ -149,6 +149,10 @@ var verbs = append([]verb{
 		short: "Say what is wrong and how to fix it", build: doctorVerb,
 	},
 	{
+		name: "token", group: groupUpkeep, starts: true,
+		short: "Make and take back tokens for the API over TCP", build: tokenVerb,
+	},
+	{
 		name: "mcp", group: groupUpkeep, count: cobra.NoArgs, starts: true,
 		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
 	},

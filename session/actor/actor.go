@@ -19,6 +19,9 @@ const (
 	Env    = "LONGTERM_AGENT"
 )
 
+// TokenHeader carries the name of the token that was shown to a process of ours, which asks for who showed it.
+const TokenHeader = "Longterm-Token"
+
 // MaxLabel is how long a label may be, in bytes.
 const MaxLabel = 64
 

@@ -523,6 +523,7 @@ type Status struct {
 	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
 
 	Config Configuration `json:"config"`
+	HTTP   string        `json:"http,omitempty" doc:"address on which the API is served to who shows a token; absent: none"`
 	Rules  RuleFile      `json:"rules" doc:"the user's file of rules, policy.toml"`
 }
 
@@ -565,7 +566,7 @@ type Upgrade struct {
 
 // Event is something that happened.
 type Event struct {
-	Seq     uint64         `json:"seq" doc:"grows by one; events are kept only as long as they are listened for"`
+	Seq     uint64         `json:"seq" doc:"grows by one, from daemon to daemon by more; of listening: the newest before. The newest 512 are kept for who comes again (after, or Last-Event-ID)"`
 	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`

@@ -13,6 +13,7 @@ const (
 	CodeInvalid       Code = "invalid"
 	CodeNotFound      Code = "not_found"
 	CodeAmbiguous     Code = "ambiguous"
+	CodeUnauthorized  Code = "unauthorized"
 	CodeNameTaken     Code = "name_taken"
 	CodeEnded         Code = "ended"
 	CodeRunning       Code = "running"
@@ -94,6 +95,7 @@ var codes = []CodeRow{
 	{CodeNoShell, http.StatusConflict, ExitConflict, RefusedNoShell, "the session's program is no shell whose commands can be followed", "use `longterm send` and `longterm wait`"},
 	{CodeDenied, http.StatusForbidden, ExitConflict, RefusedDenied, "a policy does not allow it", "ask whoever set the policy"},
 	{CodeRejected, http.StatusForbidden, ExitConflict, RefusedRejected, "the person who was asked did not allow it", "do something else, or ask that person"},
+	{CodeUnauthorized, http.StatusUnauthorized, ExitConflict, RefusedDenied, "no token was shown, or one that does not count", "`longterm token new` makes one; show it as Authorization: Bearer TOKEN"},
 	{CodeNeedsApproval, http.StatusConflict, ExitConflict, RefusedNeedsApproval, "a person has to allow it", "`longterm approvals` lists what is asked for"},
 	{CodeAnswered, http.StatusConflict, ExitConflict, RefusedConflict, "the approval was answered before", "`longterm approvals show` tells how"},
 	{CodeSpawn, http.StatusUnprocessableEntity, ExitCannotRun, ExitCannotRun, "the program could not be started", "see whether it can be executed"},

@@ -31,6 +31,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -53,6 +54,9 @@ type Options struct {
 	Build      func() string // version of this program
 	// Agent is the label of the agent on whose behalf is asked; empty: a person's.
 	Agent string
+	// Token is the name of the token that was shown to this process: what it asks for is done within what that
+	// allows, and recorded under its name. Empty: none was.
+	Token string
 	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
 	OnApproval func(id string)
 }
@@ -132,6 +136,12 @@ func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
 // EventsWithOutput is Events with those of what sessions print, at most ten of a kind in a second for each.
 func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.events(ctx, url.Values{"output": {"true"}}, f)
+}
+
+// EventsAfter is Events for one that saw those up to a number (Event.Seq): what happened since comes first, or an
+// event "lost", where that is not known any more.
+func (c *Client) EventsAfter(ctx context.Context, seq uint64, f func(api.Event) error) error {
+	return c.events(ctx, url.Values{"after": {strconv.FormatUint(seq, 10)}}, f)
 }
 
 func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) error) error {
@@ -239,6 +249,9 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		}
 		if c.o.Agent != "" {
 			req.Header.Set(actor.Header, c.o.Agent)
+		}
+		if c.o.Token != "" {
+			req.Header.Set(actor.TokenHeader, c.o.Token)
 		}
 		resp, err := c.http.Do(req)
 		if err == nil && resp.StatusCode < 400 {

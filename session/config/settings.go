@@ -29,6 +29,7 @@ type Settings struct {
 	Attach    Attach
 	Pool      Pool
 	Policy    Policy
+	HTTP      HTTP
 	Secrets   Secrets
 	Matchers  []diagnostics.Matcher
 }
@@ -130,6 +131,13 @@ type Attach struct {
 // Pool keeps shells ready to be used.
 type Pool struct {
 	Size int
+}
+
+// HTTP says where the API is served besides the daemon's socket.
+type HTTP struct {
+	Listen  string   // HOST:PORT; empty: nowhere
+	Hosts   []string // names under which it is reached
+	Origins []string // pages that may ask
 }
 
 // Secrets say what is masked in what agents are given and in exports.

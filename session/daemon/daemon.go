@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
@@ -64,7 +65,9 @@ type Daemon struct {
 	conf    *settings.Settings
 	audit   *audit.Log
 	known   *secrets.Vault
-	crashed bool // the daemon before this one did
+	tokens  *access.Store
+	tcp     *tcpDoor // set before anything is served
+	crashed bool     // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -82,7 +85,7 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), tokens: access.Open(cfg.Dirs.Tokens()),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
 		return err
@@ -112,7 +115,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate).Handler(), ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
+	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
+	handler := face.Handler()
+	d.tcp = &tcpDoor{handler: face.Doorway(handler), log: d.log}
+	d.tcp.follow(d.conf.Get().HTTP.Listen)
+	defer d.tcp.close()
+	srv := &http.Server{Handler: handler, ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	d.ready()
@@ -177,6 +185,7 @@ func (d *Daemon) load(ctx context.Context) error {
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 		Known: d.known,
 	})
+	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {
 		return err
 	}

@@ -101,6 +101,9 @@ var wellCalls = []wellCall{
 	{id: "remove-session", path: "gone", check: contains("true")},
 	{id: "list-audit", path: "?kind=end&limit=1000", check: contains(`"exit":4`)},
 	{id: "verify-audit", check: contains(`"ok":true`)},
+	{id: "new-token", body: api.NewToken{Name: "k", Level: "change", Session: "shell", Days: 1}, check: contains(`"secret":"lt_`)},
+	{id: "list-tokens", check: contains(`"name":"k","level":"change"`)},
+	{id: "revoke-token", path: "k", check: contains("true")},
 	{id: "prune", body: api.Prune{Dead: 1000}, check: contains(`"removed":[]`)},
 	{id: "upgrade", body: nil /* the test binary */, check: contains("true")},
 	{id: "stop", body: api.Stop{KillSessions: true}, check: contains("true")},
@@ -184,6 +187,11 @@ var moreWrongCalls = []wrongCall{
 	{"remove-rules", "shell", nil, api.CodeInvalid, "all"},
 	{"remove-rules", "shell?rule=none", nil, api.CodeNotFound, "respond S ls"},
 	{"forget-job", "job-of-run", nil, api.CodeRunning, "jobs stop"},
+	{"new-token", "", api.NewToken{Name: "a\nb"}, api.CodeInvalid, "short name"},
+	{"new-token", "", api.NewToken{Name: "a", Level: "root"}, api.CodeInvalid, ""},
+	{"new-token", "", api.NewToken{Name: "a", Days: -1}, api.CodeInvalid, ""},
+	{"new-token", "", api.NewToken{Name: "a", Session: "none"}, api.CodeNotFound, "longterm ls"},
+	{"revoke-token", "none", nil, api.CodeNotFound, "token ls"},
 	{"upgrade", "", api.Upgrade{Path: "relative"}, api.CodeInvalid, ""},
 	{"upgrade", "", api.Upgrade{Path: "/bin/true"}, api.CodeInvalid, "as before"},
 	{"attach", "shell?cols=1&rows=100000", nil, api.CodeInvalid, ""},
@@ -301,7 +309,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

@@ -20,6 +20,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 		Goroutines: runtime.NumGoroutine(),
 		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.Status(),
 	}
+	if d.tcp != nil {
+		st.HTTP = d.tcp.address()
+	}
 	for _, e := range d.reg.All() {
 		st.Sessions++
 		if e.Session.Status().State == session.Running {

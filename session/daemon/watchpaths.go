@@ -60,6 +60,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 			return
 		case <-tick.C:
 		}
+		d.tcp.follow(d.conf.Get().HTTP.Listen)
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		if database != nil && !same(dirs.Database(), database) {
 			database = nil

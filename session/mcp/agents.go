@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -17,15 +18,18 @@ import (
 // agents are clients of the daemon by the labels of the agents that they ask for: what an agent runs is
 // judged and recorded as an agent's.
 type agents struct {
-	make  func(agent string) *client.Client
+	make  func(agent, token string) *client.Client
 	fixed string // label of all; empty: each client's own name
 
 	mu sync.Mutex
-	by map[string]*client.Client
+	by map[asker]*client.Client
 }
 
-func newAgents(newClient func(string) *client.Client, fixed string) *agents {
-	return &agents{make: newClient, fixed: fixed, by: map[string]*client.Client{}}
+// asker is who asks: the label of an agent, and the name of the token that it showed, if it is one of the daemon's.
+type asker struct{ label, token string }
+
+func newAgents(newClient func(agent, token string) *client.Client, fixed string) *agents {
+	return &agents{make: newClient, fixed: fixed, by: map[asker]*client.Client{}}
 }
 
 // defaultAgent is the label of clients that tell no name.
@@ -34,32 +38,33 @@ const defaultAgent = "mcp"
 // maxAgents bounds how many labels have clients of their own; names are the clients' to make up.
 const maxAgents = 64
 
-// named is the client for a label.
-func (a *agents) named(label string) *client.Client {
+// named is the client for a label and a token.
+func (a *agents) named(label, token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if label == "" {
 		label = defaultAgent
 	}
-	if a.by[label] == nil && len(a.by) >= maxAgents {
+	if a.by[asker{label, token}] == nil && len(a.by) >= maxAgents {
 		label = defaultAgent
 	}
-	return a.get(label)
+	return a.get(asker{label, token})
 }
 
-// person is the client for what the person answers who is asked through the agent's program.
-func (a *agents) person() *client.Client {
+// person is the client for what the person answers who is asked through the agent's program, within what that one's
+// token allows.
+func (a *agents) person(token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.get("")
+	return a.get(asker{"", token})
 }
 
-// get is the client of exactly this label. The caller holds mu.
-func (a *agents) get(label string) *client.Client {
-	c := a.by[label]
+// get is the client of exactly these. The caller holds mu.
+func (a *agents) get(as asker) *client.Client {
+	c := a.by[as]
 	if c == nil {
-		c = a.make(label)
-		a.by[label] = c
+		c = a.make(as.label, as.token)
+		a.by[as] = c
 	}
 	return c
 }
@@ -74,11 +79,27 @@ func (a *agents) close() {
 
 // client is the daemon's client, on behalf of whoever asks.
 func (s *Server) client(ctx context.Context) *client.Client {
-	if s.agents.fixed != "" {
-		return s.agents.named(s.agents.fixed)
-	}
 	req, _ := ctx.Value(requestKey{}).(sdk.Request)
-	return s.agents.named(agentOf(req))
+	return s.agents.named(cmp.Or(s.agents.fixed, agentOf(req)), tokenOf(req))
+}
+
+// person is the daemon's client for what a person answers through whoever asks.
+func (s *Server) person(ctx context.Context) *client.Client {
+	req, _ := ctx.Value(requestKey{}).(sdk.Request)
+	return s.agents.person(tokenOf(req))
+}
+
+// tokenOf is the name of the daemon's token that a request came with; empty: none.
+func tokenOf(req sdk.Request) string {
+	if req == nil {
+		return ""
+	}
+	x := req.GetExtra()
+	if x == nil || x.TokenInfo == nil {
+		return ""
+	}
+	name, _ := x.TokenInfo.Extra[storedToken].(string)
+	return name
 }
 
 type requestKey struct{}

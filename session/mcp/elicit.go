@@ -91,7 +91,7 @@ func (s *Server) allowed(ctx context.Context, st *state, res *sdk.ElicitResult) 
 	default:
 		return nil // it waits on
 	}
-	_, err := s.agents.person().AnswerApproval(ctx, st.Asks, v)
+	_, err := s.person(ctx).AnswerApproval(ctx, st.Asks, v)
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeAnswered { // somewhere else
 		return nil

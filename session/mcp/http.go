@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -10,16 +11,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/access"
 )
 
 // modernVersion is the first revision of the protocol without sessions.
@@ -91,11 +91,12 @@ func LoadTokens(path string) ([]Token, error) {
 
 // Door is how a server is reached by HTTP.
 type Door struct {
-	Tokens  []Token
-	Hosts   []string // names that requests may give as their host, besides those of loopback
-	Origins []string // origins of pages that may ask, as https://host
-	Server  func(Level) *sdk.Server
-	Log     *slog.Logger
+	Tokens []Token
+	Stored *access.Store // those made with `longterm token new`; nil: none count
+	Most   Level         // of those
+	access.Source
+	Server func(Level) *sdk.Server
+	Log    *slog.Logger
 }
 
 // Limits of the HTTP door.
@@ -153,49 +154,44 @@ func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.
 			is = &d.Tokens[i]
 		}
 	}
-	if is == nil {
+	if is != nil {
+		return &auth.TokenInfo{UserID: is.Name, Scopes: []string{is.Level.String()}, Extra: map[string]any{"level": is.Level}}, nil
+	}
+	if d.Stored == nil {
 		return nil, fmt.Errorf("%w; it stands in the file that `longterm mcp --http` named when it started", auth.ErrInvalidToken)
 	}
-	return &auth.TokenInfo{UserID: is.Name, Scopes: []string{is.Level.String()}, Extra: map[string]any{"level": is.Level}}, nil
+	g, err := d.Stored.Verify(secret)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; `longterm token new` makes one", auth.ErrInvalidToken, err)
+	}
+	level := min(g.Level, d.Most)
+	return &auth.TokenInfo{
+		UserID: cmp.Or(g.Agent, g.Name), Scopes: []string{level.String()}, Expiration: g.Expires,
+		Extra: map[string]any{"level": level, storedToken: g.Name},
+	}, nil
 }
 
-// checkSource refuses requests that a page of somebody else's had a browser make: the host has to be one of
-// ours (else a name was made to point here), and so has the page's origin, if there is one.
+// storedToken is where a token's information has its name, if it is one of the store's.
+const storedToken = "token"
+
+// checkSource refuses requests that a page of somebody else's had a browser make.
 func (d *Door) checkSource(r *http.Request) error {
-	host := hostOf(r.Host)
-	if !isLoopback(host) && !slices.Contains(d.Hosts, host) {
-		return fmt.Errorf("the host %s is not served here; name it with --host", quoted(r.Host))
+	err := d.Check(r)
+	var of *access.SourceError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &of) && of.What == "origin":
+		return fmt.Errorf("%w; name the origin with --origin", err)
 	}
-	for _, origin := range r.Header.Values("Origin") {
-		if slices.Contains(d.Origins, origin) {
-			continue
-		}
-		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || !isLoopback(hostOf(u.Host)) && hostOf(u.Host) != host {
-			return fmt.Errorf("pages of %s may not ask here; name the origin with --origin", quoted(origin))
-		}
-	}
-	return nil
+	return fmt.Errorf("%w; name it with --host", err)
 }
 
-func hostOf(hostport string) string {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
+// Handler is the server's door, for tokens of a file and of a store (nil: none), whose level is the server's at most.
+func (s *Server) Handler(tokens []Token, stored *access.Store, source access.Source) http.Handler {
+	d := &Door{
+		Tokens: tokens, Stored: stored, Most: s.o.Level, Source: source, Log: s.o.Log,
+		Server: func(l Level) *sdk.Server { return s.levels[l] },
 	}
-	return strings.ToLower(strings.Trim(host, "[]"))
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-// Handler is the server's door.
-func (s *Server) Handler(tokens []Token, hosts, origins []string) http.Handler {
-	d := &Door{Tokens: tokens, Hosts: hosts, Origins: origins, Log: s.o.Log, Server: func(l Level) *sdk.Server { return s.levels[l] }}
 	return d.Handler()
 }

@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
@@ -27,7 +28,7 @@ func offline(t *testing.T, l Level) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := New(Options{
-		Client: func(string) *client.Client {
+		Client: func(string, string) *client.Client {
 			return client.New(client.Options{Dirs: paths.Dirs{Run: dir, State: dir, Config: dir}})
 		},
 		Build: "test", Level: l, Cwd: "/",
@@ -182,7 +183,7 @@ func ask(t *testing.T, h http.Handler, change func(*http.Request), body string) 
 
 // FEATURES: R85
 func TestDoor(t *testing.T) {
-	h := offline(t, All).Handler([]Token{{testToken, "one", Read}}, []string{"box.example"}, []string{"https://page.example"})
+	h := offline(t, All).Handler([]Token{{testToken, "one", Read}}, nil, access.Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	modern := func(r *http.Request) {
 		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")

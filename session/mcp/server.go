@@ -4,39 +4,27 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 // Level is how much of the tools a client may use.
-type Level int
+type Level = access.Level
 
 // Levels, each with all of those before it.
 const (
-	Read   Level = iota // looks only
-	Change              // runs and types
-	All                 // ends and removes, too
+	Read   = access.Read   // looks only
+	Change = access.Change // runs and types
+	All    = access.All    // ends and removes, too
 )
 
-var levelNames = []string{"read", "change", "all"}
-
-func (l Level) String() string { return levelNames[l] }
-
 // ParseLevel reads a level's name.
-func ParseLevel(name string) (Level, error) {
-	for i, n := range levelNames {
-		if n == name {
-			return Level(i), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is no set of tools; there are %s", name, strings.Join(levelNames, ", "))
-}
+func ParseLevel(name string) (Level, error) { return access.ParseLevel(name) }
 
 // Elicit says when a person is asked through the client instead of the model.
 type Elicit string
@@ -50,8 +38,9 @@ const (
 
 // Options are what a server is made of.
 type Options struct {
-	// Client makes a client of the daemon for an agent by its label.
-	Client func(agent string) *client.Client
+	// Client makes a client of the daemon for an agent by its label, and the name of the token that it showed, if that is
+	// one of the daemon's.
+	Client func(agent, token string) *client.Client
 	Build  string
 	Env    []string // environment of what is started
 	Cwd    string   // directory of what is started, where the call names none
@@ -85,7 +74,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{o: o, seal: seal, places: newPlaces(), agents: newAgents(o.Client, o.Agent)}
-	s.watch = newWatcher(s.agents.named(o.Agent), o.Log, s.updated)
+	s.watch = newWatcher(s.agents.named(o.Agent, ""), o.Log, s.updated)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
 			return nil, err

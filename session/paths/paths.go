@@ -1,7 +1,7 @@
 // Package paths says where longterm keeps its files.
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
-//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, sessions/ID/{journal/,checkpoint,…},
+//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, tokens.json, sessions/ID/{journal/,checkpoint,…},
 //	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
 //	config   config.toml, policy.toml
 //
@@ -145,6 +145,9 @@ func (d Dirs) SecretsKnown() string { return filepath.Join(d.State, "secrets.jso
 
 // SecretsKey is the key of fingerprints.
 func (d Dirs) SecretsKey() string { return filepath.Join(d.State, "secrets.key") }
+
+// Tokens is the file of those who may come in over TCP.
+func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 
 // Audit holds the segments of the audit log. Its head is beside it.
 func (d Dirs) Audit() string { return filepath.Join(d.State, "audit") }

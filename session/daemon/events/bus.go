@@ -4,10 +4,12 @@
 // what it is given is what clients get.
 //
 // Publishing never blocks. Events have one order and one numbering; a listener who is behind by
-// more than ListenerQueue loses some, and is told how many, with the next that it has room for.
+// more than listenerQueue loses some, and is told how many, with the next that it has room for. The newest ones are
+// kept: who comes again with the number of the last that it saw (Resume) is told what it missed.
 package events
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -21,6 +23,7 @@ const listenerQueue = 256
 type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
+	kept   []api.Event // the newest, at least keep of them once there were so many, without a gap
 	set    map[*Listener]struct{}
 	closed bool
 }
@@ -35,6 +38,11 @@ type Listener struct {
 func (b *Bus) Listen() *Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.listen()
+}
+
+// listen subscribes. The caller holds mu.
+func (b *Bus) listen() *Listener {
 	l := &Listener{C: make(chan api.Event, listenerQueue)}
 	if b.closed {
 		close(l.C)
@@ -45,6 +53,37 @@ func (b *Bus) Listen() *Listener {
 	}
 	b.set[l] = struct{}{}
 	return l
+}
+
+// keep is how many events are kept for those who come again.
+const keep = 512
+
+// From has events numbered after a number, before the first. Numbers that grow from daemon to daemon are never
+// another's.
+func (b *Bus) From(seq uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq = seq
+}
+
+// Begin subscribes as Listen does, and tells the number of the newest event before.
+func (b *Bus) Begin() (l *Listener, seq uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.listen(), b.seq
+}
+
+// Resume subscribes as Listen does, for one that saw the events up to a number; missed are those after it. Where not
+// all of them are kept any more, or the number was another daemon's, whole is false and nothing is missed: whoever
+// comes looks at everything anew. seq is the number of the newest event.
+func (b *Bus) Resume(after uint64) (l *Listener, missed []api.Event, seq uint64, whole bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := uint64(len(b.kept))
+	if after > b.seq || b.seq-after > n {
+		return b.listen(), nil, b.seq, false
+	}
+	return b.listen(), slices.Clone(b.kept[n-(b.seq-after):]), b.seq, true
 }
 
 // Leave ends a subscription.
@@ -73,6 +112,9 @@ func (b *Bus) Send(e api.Event) {
 	defer b.mu.Unlock()
 	b.seq++
 	e.Seq = b.seq
+	if b.kept = append(b.kept, e); len(b.kept) == 2*keep {
+		b.kept = append(make([]api.Event, 0, 2*keep), b.kept[keep:]...)
+	}
 	for l := range b.set {
 		if l.lost > 0 {
 			select {

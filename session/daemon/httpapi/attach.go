@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -77,6 +78,9 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	}
 	ws.SetReadLimit(maxBody)
 	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true"}
+	if g := grantOf(r.Context()); g != nil && g.Level < access.Change {
+		c.readOnly = true
+	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.readOnly {
 		policy = sizepolicy.None

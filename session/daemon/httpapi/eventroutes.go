@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2/sse"
@@ -13,7 +14,18 @@ import (
 
 // eventsQuery says what is listened for.
 type eventsQuery struct {
-	Output bool `query:"output" doc:"also what is printed: data, screen and binary events, at most ten of each in a second for a session"`
+	Output bool   `query:"output" doc:"also what is printed: data, screen and binary events, at most ten of each in a second for a session"`
+	After  uint64 `query:"after" doc:"seq of the last event that was seen: what happened since is told first; where that is not known any more, a lost event comes instead"`
+	LastID string `header:"Last-Event-ID" doc:"the same, as browsers and other readers of event streams send it"`
+}
+
+// seen is the number of the last event that the client saw; what is no number is of no daemon.
+func (q *eventsQuery) seen() uint64 {
+	if q.After > 0 {
+		return q.After
+	}
+	n, _ := strconv.ParseUint(q.LastID, 10, 64)
+	return n
 }
 
 func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sender) {
@@ -26,14 +38,30 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		o.look(time.Now(), func(api.Event) bool { return true })
 	}
 	tell := func(e api.Event) bool {
+		if !showsEvent(ctx, &e) {
+			return true
+		}
 		s.veil(ctx).Deep(&e) // titles, lines, questions
-		return send.Data(e) == nil
+		// What is printed has no number, and is no place to go on from.
+		return send(sse.Message{ID: int(e.Seq), Data: e}) == nil
 	}
-	l := s.reg.Bus.Listen()
+	begin := api.Event{Kind: "listening"}
+	l, newest := s.reg.Bus.Begin()
+	missed, whole := []api.Event(nil), true
+	if begin.Seq = newest; in.After > 0 || in.LastID != "" {
+		s.reg.Bus.Leave(l)
+		begin.Seq = in.seen()
+		l, missed, newest, whole = s.reg.Bus.Resume(begin.Seq)
+	}
 	defer s.reg.Bus.Leave(l)
-	// From here on nothing is missed: listeners look at everything once now.
-	if !tell(api.Event{Kind: "listening"}) {
+	// From here on nothing is missed: listeners look at everything once now, unless they come again.
+	if !tell(begin) || !whole && !tell(api.Event{Seq: newest, Kind: "lost", Lost: newest - min(begin.Seq, newest)}) {
 		return
+	}
+	for _, e := range missed {
+		if !tell(e) {
+			return
+		}
 	}
 	for {
 		select {
@@ -49,4 +77,15 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 			}
 		}
 	}
+}
+
+// showsEvent says whether whoever listens may see an event: one with a token for a session sees that one's only.
+func showsEvent(ctx context.Context, e *api.Event) bool {
+	switch {
+	case e.Session != nil:
+		return shows(ctx, e.Session.ID)
+	case e.Kind == "listening" || e.Kind == "lost":
+		return true
+	}
+	return shows(ctx, "")
 }

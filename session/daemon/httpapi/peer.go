@@ -59,7 +59,7 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 // labelled has requests carry the label of the agent that makes them.
 func labelled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		label := r.Header.Get(actor.Header)
+		label := ownLabel(grantOf(r.Context()), r.Header.Get(actor.Header))
 		if label == "" {
 			next.ServeHTTP(w, r)
 			return

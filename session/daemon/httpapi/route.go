@@ -78,10 +78,17 @@ func socket(method, path, id, verb, summary string, serve func(*Server, http.Res
 // register has a mux serve the table of routes.
 func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
 	a := humago.New(mux, c)
+	a.UseMiddleware(s.scoped)
 	for i := range Routes {
 		r := &Routes[i]
 		if r.serve != nil {
-			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) { r.serve(s, w, req) })
+			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) {
+				if err := s.permit(req.Context(), r, req.PathValue); err != nil {
+					writeError(w, err)
+					return
+				}
+				r.serve(s, w, req)
+			})
 			continue
 		}
 		r.register(s, a, huma.Operation{OperationID: r.ID, Method: r.Method, Path: api.Version + r.Path, Summary: r.Summary})

@@ -16,7 +16,7 @@ var (
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
-// AnyRequest are the errors that any route may give.
+// AnyRequest are the errors that any route may give; over TCP it may also be unauthorized, or denied by its token.
 var AnyRequest = []api.Code{api.CodeInvalid, api.CodeUnavailable, api.CodeStorage, api.CodeInternal}
 
 // Routes is the table of the API, the only one: what is served, what OpenAPI says of it and what is
@@ -105,6 +105,11 @@ var Routes = []Route{
 		(*Server).deleteRules, ofSession),
 	op("GET", "/sessions/{session}/respond/log", "list-firings", "respond", "What a session's rules did, oldest first",
 		(*Server).getFirings, ofSession),
+	op("GET", "/tokens", "list-tokens", "token ls", "List who may use the API over TCP", (*Server).listTokens, []api.Code{api.CodeDenied}),
+	op("POST", "/tokens", "new-token", "token new", "Make a token; its secret is in this answer only",
+		(*Server).newToken, append(ofSession, api.CodeDenied, api.CodeNameTaken, api.CodeLimit)),
+	op("DELETE", "/tokens/{token}", "revoke-token", "token revoke", "Take a token back, and end what is under way with it",
+		(*Server).revokeToken, []api.Code{api.CodeDenied, api.CodeNotFound}),
 	raw("GET", "/sessions/{session}/output/raw", "read-raw-output", "output", "Read output from an offset as bytes",
 		(*Server).getRawOutput, ofSession),
 	raw("GET", "/sessions/{session}/screen/{format}", "screen-text", "screen",

@@ -19,6 +19,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
@@ -48,6 +49,7 @@ type Daemon interface {
 	Stop(how api.Stop)
 	Upgrade(ctx context.Context, path string) error
 	Audit() *audit.Log
+	Tokens() *access.Store
 }
 
 // New is the HTTP half of a daemon, with what it serves.
@@ -60,12 +62,16 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
-	return labelled(jobs.AfterAnswers(mux))
+	return s.granted(labelled(jobs.AfterAnswers(mux)))
 }
 
 func apiConfig(build string) huma.Config {
 	c := huma.DefaultConfig("longterm", build)
 	c.Info.Description = "Long-lived terminal sessions: start, watch, drive and read them."
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "of `longterm token new`; over TCP only (http.listen): the daemon's socket needs none"},
+	}
+	c.Security = []map[string][]string{{"token": {}}, {}}
 	c.OpenAPIPath = api.Version + "/openapi"
 	c.DocsPath, c.SchemasPath = "", ""
 	c.CreateHooks = nil // no $schema members in answers

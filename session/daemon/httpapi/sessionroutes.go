@@ -14,12 +14,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-func (s *Server) listSessions(_ context.Context, in *struct {
+func (s *Server) listSessions(ctx context.Context, in *struct {
 	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
 }) ([]api.Session, error) {
 	list := []api.Session{}
 	for _, e := range s.reg.All() {
-		if e.Pooled() && len(in.Label) == 0 {
+		if e.Pooled() && len(in.Label) == 0 || !shows(ctx, e.ID()) {
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {

@@ -225,6 +225,12 @@ func (j *Job) view() api.Job {
 
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
 
+// SessionOf is the session of a job, by id or unique prefix.
+func (s *Set) SessionOf(ctx context.Context, ref string) (string, error) {
+	r, err := s.jobRecord(ctx, ref)
+	return r.Session, err
+}
+
 // jobRecord finds the record of a job by id or unique prefix.
 func (s *Set) jobRecord(ctx context.Context, ref string) (store.Job, error) {
 	r, err := s.store.Job(ctx, ref)

@@ -1,0 +1,79 @@
+package access
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Source says which requests may come at all, whoever makes them: the host has to be one of ours (else a name was
+// made to point here), and so has the page's origin, if there is one. Loopback is always ours.
+type Source struct {
+	Hosts   []string // names that requests may give as their host, besides those of loopback
+	Origins []string // origins of pages that may ask, as https://host
+}
+
+// Check refuses requests that a page of somebody else's had a browser make. The error is a SourceError: its
+// caller knows the setting that would let it in.
+func (s Source) Check(r *http.Request) error {
+	host := hostOf(r.Host)
+	if !isLoopback(host) && !slices.Contains(s.Hosts, host) {
+		return &SourceError{What: "host", Value: r.Host}
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if slices.Contains(s.Origins, origin) {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || !isLoopback(hostOf(u.Host)) && hostOf(u.Host) != host {
+			return &SourceError{What: "origin", Value: origin}
+		}
+	}
+	return nil
+}
+
+// SourceError is a host or an origin that is not ours.
+type SourceError struct{ What, Value string } // What: host or origin
+
+func (e *SourceError) Error() string {
+	value := e.Value
+	if len(value) > maxShown {
+		value = value[:maxShown] + "…"
+	}
+	if e.What == "origin" {
+		return fmt.Sprintf("pages of %q may not ask here", value)
+	}
+	return fmt.Sprintf("the host %q is not served here", value)
+}
+
+// maxShown bounds what a message repeats of a request, in bytes.
+const maxShown = 64
+
+// BearerOf is the token that a request has in its header; tokens in addresses are not taken: they end up in logs.
+func BearerOf(r *http.Request) (token string, ok bool) {
+	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	return token, found && strings.EqualFold(scheme, "bearer") && token != ""
+}
+
+func hostOf(hostport string) string {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Loopback says whether an address to listen on, HOST:PORT, is one that only this machine reaches.
+func Loopback(addr string) bool { return isLoopback(hostOf(addr)) }

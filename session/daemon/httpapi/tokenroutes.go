@@ -1,0 +1,102 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
+)
+
+// permitPerson refuses who is no person at our own socket: a token must not make tokens.
+func (s *Server) permitPerson(ctx context.Context) error {
+	a := actor.Of(ctx)
+	if !a.IsAgent() && a.Token == "" {
+		return nil
+	}
+	return api.Errorf(api.CodeDenied, "tokens are for a person to see, make and revoke, not for %s", a).
+		WithHint("a person runs `longterm token` on this machine, without %s", actor.Env)
+}
+
+func tokenView(t *access.Token) api.Token {
+	return api.Token{
+		Name: t.Name, Level: t.Level, Session: t.Session, Agent: t.Agent, Created: t.Created, Expires: t.Expires,
+		Expired: !t.Expires.IsZero() && time.Now().After(t.Expires),
+	}
+}
+
+func (s *Server) listTokens(context.Context, *struct{}) ([]api.Token, error) {
+	all, err := s.daemon.Tokens().List()
+	if err != nil {
+		return nil, api.Errorf(api.CodeStorage, "%v", err)
+	}
+	list := make([]api.Token, 0, len(all))
+	for i := range all {
+		list = append(list, tokenView(&all[i]))
+	}
+	return list, nil
+}
+
+func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) (api.MadeToken, error) {
+	n := in.Body
+	for _, label := range []string{n.Name, n.Agent} {
+		if err := actor.CheckLabel(label); err != nil {
+			return api.MadeToken{}, api.Errorf(api.CodeInvalid, "a token's name is a label as agents have: %v", err).WithHint("give a short name of printable characters")
+		}
+	}
+	t := access.Token{Name: n.Name, Level: n.Level, Agent: n.Agent}
+	if t.Level == "" {
+		t.Level = access.Read.String()
+	}
+	if n.Session != "" {
+		e, err := s.reg.Resolve(n.Session)
+		if err != nil {
+			return api.MadeToken{}, err
+		}
+		t.Session = e.ID()
+	}
+	if n.Days > 0 {
+		t.Expires = time.Now().AddDate(0, 0, n.Days).UTC().Truncate(time.Second)
+	}
+	made, secret, err := s.daemon.Tokens().Make(t)
+	switch {
+	case errors.Is(err, access.ErrTaken):
+		return api.MadeToken{}, api.Errorf(api.CodeNameTaken, "%v: %s", err, n.Name).WithHint("choose another name, or `longterm token revoke %s`", n.Name)
+	case errors.Is(err, access.ErrFull):
+		return api.MadeToken{}, api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
+	case err != nil:
+		return api.MadeToken{}, api.Errorf(api.CodeStorage, "%v", err)
+	}
+	what := "made, level " + t.Level
+	if !t.Expires.IsZero() {
+		what += ", until " + t.Expires.Format(time.RFC3339)
+	}
+	s.recordToken(ctx, &made, what)
+	return api.MadeToken{Token: tokenView(&made), Secret: secret}, nil
+}
+
+func (s *Server) revokeToken(ctx context.Context, in *struct {
+	Token string `path:"token" maxLength:"64" doc:"its name"`
+}) (none, error) {
+	was, err := s.daemon.Tokens().Revoke(in.Token)
+	switch {
+	case err != nil:
+		return none{}, api.Errorf(api.CodeStorage, "%v", err)
+	case !was:
+		return none{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
+	}
+	s.recordToken(ctx, &access.Token{Name: in.Token}, "revoked")
+	return none{true}, nil
+}
+
+// recordToken has the audit log tell what was done with a token.
+func (s *Server) recordToken(ctx context.Context, t *access.Token, what string) {
+	s.daemon.Audit().Later(audit.Record{
+		Actor: actor.Of(ctx), Kind: audit.Write, Session: t.Session, Path: "token " + t.Name, Verdict: "allow", Note: what,
+	})
+}
