@@ -49,10 +49,15 @@ func Program(t testing.TB) string {
 		}
 		return exe
 	}
-	var flags []string
 	if RaceEnabled {
-		flags = append(flags, "-race")
+		return Build(t, "-race")
 	}
+	return Build(t)
+}
+
+// Build builds the program with flags of go build, once for all tests of a package.
+func Build(t testing.TB, flags ...string) string {
+	t.Helper()
 	return sessiontest.Build(t, "github.com/longterm-dev/longterm/cmd/longterm", flags...)
 }
 

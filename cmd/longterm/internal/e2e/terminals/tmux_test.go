@@ -47,6 +47,7 @@ func newOuterLine(t *testing.T, i *e2e.Instance, cols, rows int, line string) *o
 	cmd := exec.Command(tmux, "-S", o.sock, "-f", "/dev/null", "new-session", "-d", "-s", "main",
 		"-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows), line+"; echo STATUS=$?; exec sleep 1000")
 	cmd.Env = append(i.Env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PATH="+i.Dir+":"+os.Getenv("PATH"))
+	cmd.Dir = "/" // what shows it has the same width everywhere
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v %s", err, out)
 	}
