@@ -147,7 +147,7 @@ func (a *app) approvalsRevoke() *cobra.Command {
 		}
 		return nil
 	}
-	return c
+	return a.Done(c)
 }
 
 func (a *app) approvalsWatch() *cobra.Command {

@@ -122,17 +122,10 @@ func writeValues(w io.Writer, values []config.Value) {
 }
 
 func configPath(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "path", Short: "Print where the configuration file is, or would be", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			dirs, err := paths.Default()
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(a.Stdout, dirs.ConfigFile())
-			return err
-		},
-	}
+	return a.Path(&cobra.Command{Use: "path", Short: "Print where the configuration file is, or would be", Args: cobra.NoArgs}, func() (string, error) {
+		dirs, err := paths.Default()
+		return dirs.ConfigFile(), err
+	})
 }
 
 func configCheck(a *app) *cobra.Command {
@@ -243,7 +236,7 @@ func configGet(a *app) *cobra.Command {
 }
 
 func configSet(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.Done(&cobra.Command{
 		Use: "set KEY VALUE…", Short: "Change a value in the configuration file", Args: cobra.MinimumNArgs(2), ValidArgsFunction: completeConfig,
 		Long: "Change a value in the configuration file; comments, order and blank lines stay. Nothing is written when\n" +
 			"the value is wrong or the file is not in order. A list takes several VALUEs; \"\" empties it.",
@@ -252,18 +245,18 @@ func configSet(a *app) *cobra.Command {
 				return config.Set(path, src, args[0], args[1:])
 			})
 		},
-	}
+	})
 }
 
 func configUnset(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.Done(&cobra.Command{
 		Use: "unset KEY", Short: "Take a value out of the configuration file: the default counts again", Args: cobra.ExactArgs(1), ValidArgsFunction: completeConfig,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.changeConfig(args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Unset(path, src, args[0])
 			})
 		},
-	}
+	})
 }
 
 // changeConfig writes the file anew, once it is known to be in order.

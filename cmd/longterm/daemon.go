@@ -28,7 +28,7 @@ func daemonVerb(a *app, c *cobra.Command) {
 }
 
 func daemonStart(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.Done(&cobra.Command{
 		Use: "start", Short: "Start the daemon if it does not run", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
@@ -38,7 +38,7 @@ func daemonStart(a *app) *cobra.Command {
 			_, err = b.client.Status(cmd.Context())
 			return err
 		},
-	}
+	})
 }
 
 func daemonStop(a *app) *cobra.Command {
@@ -76,11 +76,11 @@ func daemonStop(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and the keepers too")
-	return c
+	return a.Done(c)
 }
 
 func daemonRestart(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.Done(&cobra.Command{
 		Use: "restart", Short: "Replace the daemon by a fresh one; sessions go on", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
@@ -100,11 +100,11 @@ func daemonRestart(a *app) *cobra.Command {
 			_, err = b.client.Status(cmd.Context())
 			return err
 		},
-	}
+	})
 }
 
 func daemonUpgrade(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: "upgrade", Short: "Replace keepers and daemon by this executable; sessions go on", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
@@ -129,10 +129,11 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
-			return nil
+			return a.Print(st, func(w io.Writer) {
+				fmt.Fprintf(w, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
+			})
 		},
-	}
+	})
 }
 
 func daemonStatus(a *app) *cobra.Command {
@@ -161,6 +162,9 @@ func writeStatus(w io.Writer, st *api.Status) {
 			k.Key, k.PID, k.Build, output.Elapsed(time.Since(k.Started).Milliseconds()), k.Sessions)
 	}
 	fmt.Fprintf(w, "socket %s\nstate  %s\n", st.Socket, st.State)
+	if st.HTTP != "" {
+		fmt.Fprintf(w, "http   %s\n", output.Printable(st.HTTP))
+	}
 	writeConfigStatus(w, &st.Config)
 	writeRuleStatus(w, &st.Rules)
 	for _, n := range st.Notices {

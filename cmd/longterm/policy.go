@@ -142,17 +142,10 @@ func (a *app) showPolicy(s rulebook.Subject) error {
 }
 
 func policyPath(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "path", Short: "Print where the file of rules is, or would be", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			dirs, err := paths.Default()
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(a.Stdout, dirs.PolicyFile())
-			return err
-		},
-	}
+	return a.Path(&cobra.Command{Use: "path", Short: "Print where the file of rules is, or would be", Args: cobra.NoArgs}, func() (string, error) {
+		dirs, err := paths.Default()
+		return dirs.PolicyFile(), err
+	})
 }
 
 func policyTest(a *app) *cobra.Command {
@@ -301,7 +294,7 @@ func (a *app) trustPolicy(dirs paths.Dirs, path string, yes bool) error {
 }
 
 func policyUntrust(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.Done(&cobra.Command{
 		Use: "untrust [FILE]", Short: "Trust a project's file of rules no more", Args: cobra.MaximumNArgs(1),
 		Long: "Trust a project's file of rules no more; it only makes things stricter then. The file need not be there\n" +
 			"any more: `longterm policy trust --list` has the names.",
@@ -317,5 +310,5 @@ func policyUntrust(a *app) *cobra.Command {
 			}
 			return err
 		},
-	}
+	})
 }

@@ -17,4 +17,5 @@ func resizeVerb(a *app, c *cobra.Command) {
 		}
 		return s.Resize(cmd.Context(), cols, rows)
 	})
+	a.Done(c)
 }

@@ -19,4 +19,5 @@ func rmVerb(a *app, c *cobra.Command) {
 		return nil
 	}
 	c.Flags().BoolVarP(&force, "force", "f", false, "end a session that runs")
+	a.Done(c)
 }

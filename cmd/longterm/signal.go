@@ -15,4 +15,5 @@ func signalVerb(a *app, c *cobra.Command) {
 		return s.Signal(cmd.Context(), api.Signal{Signal: args[0], Scope: scope})
 	})
 	c.Flags().StringVar(&scope, "scope", "foreground", "who gets it: child, group, foreground or all")
+	a.Done(c)
 }

@@ -80,7 +80,7 @@ func (v *verb) command(a *app) *cobra.Command {
 	}
 	c.PersistentPreRun = func(*cobra.Command, []string) { a.starts = v.starts }
 	v.build(a, c)
-	if v.json {
+	if v.json && c.Flags().Lookup("json") == nil {
 		a.JSONFlag(c)
 	}
 	return c

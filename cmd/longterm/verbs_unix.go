@@ -41,11 +41,11 @@ var verbs = append([]verb{
 		short: "Label a session; an empty VALUE removes the label", build: labelVerb,
 	},
 	{
-		name: "resize", group: groupSessions, args: "S COLSxROWS", count: cobra.ExactArgs(2), session: true, starts: true,
+		name: "resize", group: groupSessions, args: "S COLSxROWS", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
 		short: "Change a session's size in cells", build: resizeVerb,
 	},
 	{
-		name: "signal", group: groupSessions, args: "S SIGNAL", count: cobra.ExactArgs(2), session: true, starts: true,
+		name: "signal", group: groupSessions, args: "S SIGNAL", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
 		short: "Send a signal to a session's processes", build: signalVerb,
 	},
 	{
@@ -57,7 +57,7 @@ var verbs = append([]verb{
 		short: "Start the process of an ended session again, below its history", build: restoreVerb,
 	},
 	{
-		name: "rm", group: groupSessions, args: "S…", count: cobra.MinimumNArgs(1), session: true, starts: true,
+		name: "rm", group: groupSessions, args: "S…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
 		short: "Forget sessions and their history", build: rmVerb,
 	},
 	{

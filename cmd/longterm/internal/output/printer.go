@@ -33,6 +33,36 @@ func (p *Printer) JSONFlag(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// Done gives a verb that does something and has nothing to print --json: with it, it says that it was done.
+func (p *Printer) Done(c *cobra.Command) *cobra.Command {
+	do := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := do(cmd, args); err != nil {
+			return err
+		}
+		return p.Print(done{true}, nil)
+	}
+	return p.JSONFlag(c)
+}
+
+type done struct {
+	OK bool `json:"ok"`
+}
+
+// Path gives a verb that prints where a file is --json.
+func (p *Printer) Path(c *cobra.Command, path func() (string, error)) *cobra.Command {
+	c.RunE = func(*cobra.Command, []string) error {
+		at, err := path()
+		if err != nil {
+			return err
+		}
+		return p.Print(struct {
+			Path string `json:"path"`
+		}{at}, func(w io.Writer) { fmt.Fprintln(w, at) })
+	}
+	return p.JSONFlag(c)
+}
+
 // jsonMode is the value of --json: true, false, or brief.
 type jsonMode struct{ p *Printer }
 

@@ -1,0 +1,102 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// withoutJSON are the verbs that print nothing that would be JSON, and why. Their errors are JSON all the same.
+var withoutJSON = map[string]string{
+	"attach": "is the person's terminal", "view": "is the person's terminal", "play": "is drawn on the person's terminal",
+	"config edit": "is the person's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
+	"completion bash": "a script for a shell", "completion fish": "a script for a shell", "completion zsh": "a script for a shell",
+	"completion powershell": "a script for a shell", "help": "is help",
+}
+
+// Every verb that does something has --json, or stands in the list above.
+//
+// FEATURES: R86
+func TestEveryVerbHasJSON(t *testing.T) {
+	left := maps.Clone(withoutJSON)
+	delete(left, "help")
+	everyVerb(t, func(c *cobra.Command, name string) {
+		has := c.Flags().Lookup("json") != nil || c.InheritedFlags().Lookup("json") != nil
+		_, listed := withoutJSON[name]
+		if has == listed {
+			t.Errorf("%s: --json %v, in the list of those without it %v", name, has, listed)
+		}
+		delete(left, name)
+	})
+	for name := range left {
+		t.Errorf("there is no verb %s any more", name)
+	}
+}
+
+// everyVerb calls f with every verb that does something, and its name without the program's.
+func everyVerb(t *testing.T, f func(c *cobra.Command, name string)) {
+	t.Helper()
+	n := 0
+	root := rootCommand(newApp(), nil)
+	root.InitDefaultCompletionCmd()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
+		group := c.HasAvailableSubCommands() && (c.Args == nil || c.Parent() == nil) || isGroup(c)
+		if !group {
+			n++
+			f(c, strings.TrimPrefix(c.CommandPath(), "longterm "))
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	if n < 60 {
+		t.Fatalf("only %d verbs", n)
+	}
+}
+
+// isGroup says that a verb does nothing by itself: it is a row without arguments of its own, and has verbs.
+func isGroup(c *cobra.Command) bool {
+	if c.Parent() == nil || !c.HasAvailableSubCommands() {
+		return false
+	}
+	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == c.Name() })
+	return c.Name() == "completion" || i >= 0 && verbs[i].count == nil
+}
+
+// What goes wrong is told as JSON by every verb that is asked so: an object of one schema, with a code of the table,
+// on standard error, and nothing on standard output.
+//
+// FEATURES: R86
+func TestErrorsOfEveryVerbAreJSON(t *testing.T) {
+	i := e2e.New(t)
+	codes := map[api.Code]bool{}
+	for row := range api.Codes {
+		codes[row.Code] = true
+	}
+	everyVerb(t, func(c *cobra.Command, name string) {
+		if strings.HasPrefix(name, "completion") || name == "help" {
+			return
+		}
+		out, err, code := i.Try(append(strings.Fields(name), "--json", "--no-such-flag")...)
+		var e api.Error
+		d := json.NewDecoder(strings.NewReader(err))
+		d.DisallowUnknownFields()
+		if decoded := d.Decode(&e); decoded != nil || !codes[e.Code] || e.Message == "" || out != "" || code == 0 || d.More() {
+			t.Errorf("%s: exit status %d, %v in %q, output %q", name, code, decoded, err, out)
+		}
+	})
+}
