@@ -31,12 +31,12 @@ func agentInstall(a *app) *cobra.Command {
 	f.BoolVar(&r.Undo, "undo", false, "take it out again")
 	f.BoolVarP(&r.Yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&r.DryRun, "dry-run", false, "show the change, and change nothing")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if r.Yes && r.DryRun {
 			return exit.Usagef("--yes and --dry-run: give one of them")
 		}
 		if !r.DryRun {
-			if err := personOnly("change the configuration of programs"); err != nil {
+			if err := a.personOnly(cmd.Context(), "changing the configuration of programs"); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,14 +27,17 @@ func configVerb(a *app, c *cobra.Command) {
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
 }
 
-// personOnly refuses an agent what changes which rules hold for it.
-func personOnly(what string) error {
-	label := os.Getenv(actor.Env)
-	if label == "" {
-		return nil
+// personOnly refuses an agent what changes which rules hold for it: by its label, and by the session that the daemon, if
+// there is one, finds this process in.
+func (a *app) personOnly(ctx context.Context, what string) error {
+	if label := os.Getenv(actor.Env); label != "" {
+		return api.Errorf(api.CodeDenied, "%s is for a person to do, not for an agent (%s)", what, output.Printable(label)).
+			WithHint("a person does it, from a terminal without %s", actor.Env)
 	}
-	return api.Errorf(api.CodeDenied, "an agent (%s) does not %s", output.Printable(label), what).
-		WithHint("a person does, from a terminal without %s", actor.Env)
+	if by := a.seenAs(ctx); by.Held {
+		return by.NoPerson(what)
+	}
+	return nil
 }
 
 // readConfig is the file in effect for this process, variables included. With mistakes in
@@ -180,6 +184,9 @@ func configEdit(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Open the configuration file in $VISUAL or $EDITOR, and check it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.personOnly(cmd.Context(), "changing the configuration"); err != nil {
+				return err
+			}
 			dirs, err := paths.Default()
 			if err != nil {
 				return err
@@ -240,8 +247,8 @@ func configSet(a *app) *cobra.Command {
 		Use: "set KEY VALUE…", Short: "Change a value in the configuration file", Args: cobra.MinimumNArgs(2), ValidArgsFunction: completeConfig,
 		Long: "Change a value in the configuration file; comments, order and blank lines stay. Nothing is written when\n" +
 			"the value is wrong or the file is not in order. A list takes several VALUEs; \"\" empties it.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeConfig(args[0], func(path string, src []byte) ([]byte, error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeConfig(cmd.Context(), args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Set(path, src, args[0], args[1:])
 			})
 		},
@@ -251,8 +258,8 @@ func configSet(a *app) *cobra.Command {
 func configUnset(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
 		Use: "unset KEY", Short: "Take a value out of the configuration file: the default counts again", Args: cobra.ExactArgs(1), ValidArgsFunction: completeConfig,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeConfig(args[0], func(path string, src []byte) ([]byte, error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeConfig(cmd.Context(), args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Unset(path, src, args[0])
 			})
 		},
@@ -260,8 +267,8 @@ func configUnset(a *app) *cobra.Command {
 }
 
 // changeConfig writes the file anew, once it is known to be in order.
-func (a *app) changeConfig(key string, change func(path string, src []byte) ([]byte, error)) error {
-	if err := personOnly("change the configuration"); err != nil {
+func (a *app) changeConfig(ctx context.Context, key string, change func(path string, src []byte) ([]byte, error)) error {
+	if err := a.personOnly(ctx, "changing the configuration"); err != nil {
 		return err
 	}
 	dirs, err := paths.Default()

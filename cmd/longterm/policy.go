@@ -237,7 +237,7 @@ func policyTrust(a *app) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&list, "list", false, "list the files that are trusted, and what became of them")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(cmd *cobra.Command, args []string) error {
 		dirs, err := paths.Default()
 		if err != nil {
 			return err
@@ -253,13 +253,13 @@ func policyTrust(a *app) *cobra.Command {
 				}
 			})
 		}
-		return a.trustPolicy(dirs, append(args, ".")[0], yes)
+		return a.trustPolicy(cmd.Context(), dirs, append(args, ".")[0], yes)
 	}
 	return c
 }
 
-func (a *app) trustPolicy(dirs paths.Dirs, path string, yes bool) error {
-	if err := personOnly("trust files of rules"); err != nil {
+func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes bool) error {
+	if err := a.personOnly(ctx, "trusting files of rules"); err != nil {
 		return err
 	}
 	c, err := rulebook.ReadCandidate(path)

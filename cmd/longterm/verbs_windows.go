@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/session/api"
 )
 
 // verbs are what works on Windows. Sessions need a keeper, which needs descriptors
@@ -21,3 +24,6 @@ func noVerb(*app, *cobra.Command) error {
 func (*app) completeSession(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp // there are none
 }
+
+// seenAs is nobody in a session: there are none.
+func (*app) seenAs(context.Context) api.Caller { return api.Caller{} }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -100,6 +102,19 @@ func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stder
 // caller is for verbs that wait for the ends of what they run.
 func (a *app) caller(b *backend) *foreground.Caller {
 	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client}
+}
+
+// seenAs is who this process is to the daemon; where there is none, there is no session that it could be in.
+func (a *app) seenAs(ctx context.Context) api.Caller {
+	b, err := a.connect()
+	if err != nil {
+		return api.Caller{}
+	}
+	st, err := b.quiet.Status(ctx)
+	if err != nil {
+		return api.Caller{}
+	}
+	return st.Caller
 }
 
 // completeSession completes the first argument with sessions' names. It starts nothing:

@@ -32,6 +32,8 @@ type Actor struct {
 	Agent string `json:"agent,omitempty" doc:"label of an agent; empty: a person"`
 	Token string `json:"token,omitempty" doc:"name of the token that was used"`
 	Host  string `json:"host,omitempty" doc:"host that the request came from, where it is not this one"`
+	// Policy names the rules that are kept with the session that the client itself runs in: they hold for all it asks for.
+	Policy string `json:"policy,omitempty" doc:"rules of the session that the client runs in; they hold for it"`
 }
 
 // IsAgent says that what asks is a program on somebody's behalf, not the person.

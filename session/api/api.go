@@ -525,6 +525,25 @@ type Status struct {
 	Config Configuration `json:"config"`
 	HTTP   string        `json:"http,omitempty" doc:"address on which the API is served to who shows a token; absent: none"`
 	Rules  RuleFile      `json:"rules" doc:"the user's file of rules, policy.toml"`
+	Caller Caller        `json:"caller" doc:"who asks, as the daemon sees it"`
+}
+
+// Caller is who asks, by the process at the other end of the connection and by the label that it gives.
+type Caller struct {
+	Agent   string `json:"agent,omitempty" doc:"label of the agent; empty: a person"`
+	Policy  string `json:"policy,omitempty" doc:"rules of the session that the caller runs in"`
+	Session string `json:"session,omitempty" doc:"id of the session that it runs in, where it is not a person's"`
+	Held    bool   `json:"held,omitempty" doc:"it runs in an agent's session, or in one with rules: what is for a person to do is refused"`
+}
+
+// NoPerson is the refusal of what is for a person to do.
+func (c Caller) NoPerson(what string) *Error {
+	where := "a session with rules of its own (" + c.Policy + ")"
+	if c.Agent != "" {
+		where = "the session of an agent (" + c.Agent + ")"
+	}
+	return Errorf(CodeDenied, "%s is for a person to do, not for what runs in %s", what, where).
+		WithHint("a person does it, from a terminal that no agent works in")
 }
 
 // RuleFile says what became of the user's file of rules.

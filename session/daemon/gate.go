@@ -24,10 +24,17 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	}), d.conf}
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{
-		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Log: d.log,
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn, Log: d.log,
 		Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err
+}
+
+// workedIn notes whose line a session was given.
+func (d *Daemon) workedIn(session, agent string) {
+	if e := d.reg.ByID(session); e != nil {
+		d.reg.WorkedIn(e, agent)
+	}
 }
 
 // rulesInEffect are the book's, with the presets of the configuration as it is now.

@@ -232,6 +232,14 @@ func (d *Daemon) links() []*keeperLink {
 	return all
 }
 
+// KeeperPIDs are the keepers' processes.
+func (d *Daemon) KeeperPIDs() (pids []int) {
+	for _, k := range d.links() {
+		pids = append(pids, int(k.Link().Hello().PID))
+	}
+	return pids
+}
+
 // KeeperFor returns the connection to a keeper, starting the keeper if need be.
 func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 	d.launching.Lock() // two connections to one keeper would fight for its notices

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -25,4 +26,24 @@ func PeerOf(uc *net.UnixConn) (uid, pid int, err error) {
 		return -1, 0, fmt.Errorf("peer credentials: %w", credErr)
 	}
 	return int(cred.Uid), int(cred.Pid), nil
+}
+
+// PeerLives says that the process that PeerOf names is still that one: it has not been waited for, so that its number was
+// not used again. Kernels before 6.5 do not tell; it is believed then.
+func PeerLives(uc *net.UnixConn) bool {
+	raw, err := uc.SyscallConn()
+	if err != nil {
+		return false
+	}
+	lives := false
+	err = raw.Control(func(fd uintptr) {
+		pidfd, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+		if err != nil {
+			lives = errors.Is(err, unix.ENOPROTOOPT)
+			return
+		}
+		lives = !errors.Is(unix.PidfdSendSignal(pidfd, 0, nil, 0), unix.ESRCH)
+		_ = unix.Close(pidfd)
+	})
+	return err == nil && lives
 }

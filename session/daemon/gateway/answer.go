@@ -31,7 +31,7 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 	if err != nil {
 		return api.Approval{}, err
 	}
-	if by.IsAgent() {
+	if held(&by) {
 		return api.Approval{}, notAgents(by)
 	}
 	g.mu.Lock()
@@ -68,9 +68,16 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 	return v, nil
 }
 
+// held says that rules hold for who asks whatever he asks for: he does not decide about them.
+func held(by *actor.Actor) bool { return by.IsAgent() || by.Policy != "" }
+
 func notAgents(by actor.Actor) *api.Error {
+	if !by.IsAgent() {
+		return api.Errorf(api.CodeDenied, "what runs in a session with rules of its own (%s) does not answer approvals", inLine(by.Policy)).
+			WithHint("a person answers them, from another terminal")
+	}
 	return api.Errorf(api.CodeDenied, "an agent (%s) does not answer approvals", inLine(by.Agent)).
-		WithHint("a person answers them, from a terminal without %s", actor.Env)
+		WithHint("a person answers them, from a terminal without %s that no agent works in", actor.Env)
 }
 
 func verdictOf(answer string) policy.Verdict {
@@ -270,7 +277,7 @@ func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
 	if r.Program == "" {
 		return ""
 	}
-	for _, name := range []string{"", a.Kept, a.Policy} { // whatever asks has to be content
+	for _, name := range []string{"", a.Kept, a.Policy, a.Actor.Policy} { // whatever asks has to be content
 		_, src := g.c.Rules.For(a.subject(name))
 		rules := []policy.Rule{r}
 		for i := range src.Rules {
@@ -324,7 +331,7 @@ func (g *Gateway) Grants() []api.Grant {
 
 // Revoke takes back what was allowed for a session.
 func (g *Gateway) Revoke(ctx context.Context, by actor.Actor, id string) error {
-	if by.IsAgent() {
+	if held(&by) {
 		return notAgents(by)
 	}
 	n, err := strconv.ParseInt(strings.TrimLeft(id, "Gg"), 10, 64)

@@ -25,10 +25,24 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 			}
 		}
 	}
+	if g.c.Worked != nil && a.Actor.IsAgent() {
+		g.c.Worked(session, a.Actor.Agent)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.flights[session] = f
 	delete(g.refused, session)
+}
+
+// RulesOf names the rules that the line was asked for with that a session was given last; they hold for all that asks
+// from there.
+func (g *Gateway) RulesOf(session string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f := g.flights[session]; f != nil {
+		return firstOf(f.ask.Policy, f.ask.Actor.Policy)
+	}
+	return ""
 }
 
 // Started says which session a command is about to run in that was admitted before there was one.
@@ -93,6 +107,9 @@ func (g *Gateway) inherit(a *Ask) {
 	}
 	if a.Actor.Agent == "" {
 		a.Actor.Agent = f.ask.Actor.Agent
+	}
+	if a.Actor.Policy == "" {
+		a.Actor.Policy = f.ask.Actor.Policy
 	}
 	if a.Policy == "" {
 		a.Policy = f.ask.Policy

@@ -80,6 +80,8 @@ type Config struct {
 	Bus    Bus
 	Start  func(dir string) error // says that no session may start in a directory; nil: it may in any
 	Tell   func(*api.Approval)    // tells people of one that was asked for; nil: nobody
+	// Worked is told that an agent has given a session a line; nil: nobody is.
+	Worked func(session, agent string)
 	Log    *slog.Logger
 }
 

@@ -21,7 +21,7 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 	asked, kept := a.Policy, a.Kept
 	a.Policy = ""
 	j := g.judge(&a)
-	for _, a.Policy = range []string{kept, asked} { // they can only be stricter than what holds without them
+	for _, a.Policy = range []string{kept, asked, a.Actor.Policy} { // they can only be stricter than what holds without them
 		if a.Policy == "" {
 			continue
 		}
@@ -86,7 +86,7 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
 	default: // a person who asks for it has decided it
 		j := policy.Judgement{Rule: string(a.Kind), Words: a.Path, Why: "only a person decides it"}
-		if a.Actor.IsAgent() || a.Policy != "" {
+		if held(&a.Actor) || a.Policy != "" {
 			j.Verdict = policy.Ask
 		}
 		return j

@@ -75,6 +75,9 @@ func (s *Server) deleteGrant(ctx context.Context, in *struct {
 // admitNew asks whether a session may be started; a shell by itself always may. What it returns is told the
 // session's id.
 func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id string), error) {
+	if err := withinRules(ctx, n); err != nil {
+		return nil, err
+	}
 	if err := s.gate.Check(n.Policy); err != nil {
 		return nil, err
 	}

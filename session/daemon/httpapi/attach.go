@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -84,6 +85,9 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.readOnly {
 		policy = sizepolicy.None
+	}
+	if !c.readOnly {
+		s.reg.WorkedIn(e, actor.Of(r.Context()).Agent)
 	}
 	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside})
 	return c, nil

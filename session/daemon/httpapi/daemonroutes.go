@@ -13,16 +13,24 @@ import (
 )
 
 func (s *Server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
-	return s.daemon.Status(ctx), nil
+	st := s.daemon.Status(ctx)
+	st.Caller = callerOf(ctx)
+	return st, nil
 }
 
 func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (none, error) {
+	if err := asPerson(ctx, "ending the daemon"); err != nil {
+		return none{}, err
+	}
 	s.log.Info("told to stop", "by", peerString(ctx))
 	s.daemon.Stop(in.Body)
 	return none{true}, nil
 }
 
 func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
+	if err := asPerson(ctx, "replacing the daemon"); err != nil {
+		return none{}, err
+	}
 	if !filepath.IsAbs(in.Body.Path) {
 		return none{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
 	}

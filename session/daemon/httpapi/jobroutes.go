@@ -98,6 +98,9 @@ func refusal(e *registry.Handle, err error) error {
 }
 
 func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
+	if err := withinRules(ctx, &in.Body.NewSession); err != nil {
+		return api.Result{}, err
+	}
 	return s.jobs.Run(ctx, in.Body)
 }
 

@@ -53,23 +53,21 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	if err != nil {
 		return ctx
 	}
+	ctx = context.WithValue(ctx, callerKey{}, &caller{conn: c})
 	return actor.With(ctx, actor.Actor{UID: uid, PID: pid})
 }
 
-// labelled has requests carry the label of the agent that makes them.
-func labelled(next http.Handler) http.Handler {
+// labelled has requests carry the label of the agent that makes them, and the rules of the session it is in.
+func (s *Server) labelled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		label := ownLabel(grantOf(r.Context()), r.Header.Get(actor.Header))
-		if label == "" {
-			next.ServeHTTP(w, r)
-			return
-		}
 		if err := actor.CheckLabel(label); err != nil {
 			writeError(w, api.Errorf(api.CodeInvalid, "%v", err).WithHint("give a short name of printable characters (--agent, %s)", actor.Env))
 			return
 		}
 		a := actor.Of(r.Context())
 		a.Agent = label
+		s.heldBy(r.Context(), &a)
 		next.ServeHTTP(w, r.WithContext(actor.With(r.Context(), a)))
 	})
 }

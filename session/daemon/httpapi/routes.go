@@ -25,9 +25,9 @@ var AnyRequest = []api.Code{api.CodeInvalid, api.CodeUnavailable, api.CodeStorag
 // names the types of its request and answer, and the errors it gives besides those of any request.
 var Routes = []Route{
 	op("GET", "/status", "status", "daemon status", "Describe daemon and keepers", (*Server).getStatus, nil),
-	op("POST", "/stop", "stop", "daemon stop", "End the daemon; sessions go on", (*Server).postStop, nil),
+	op("POST", "/stop", "stop", "daemon stop", "End the daemon; sessions go on", (*Server).postStop, []api.Code{api.CodeDenied}),
 	op("POST", "/upgrade", "upgrade", "daemon upgrade", "Replace keepers and daemon by another executable",
-		(*Server).postUpgrade, nil),
+		(*Server).postUpgrade, []api.Code{api.CodeDenied}),
 	op("GET", "/sessions", "list-sessions", "ls", "List sessions", (*Server).listSessions, nil),
 	op("POST", "/sessions", "new-session", "new", "Start a session", (*Server).newSession, ofStarting),
 	op("GET", "/sessions/{session}", "get-session", "info", "Describe a session", (*Server).getSession, ofSession),

@@ -50,6 +50,8 @@ type Daemon interface {
 	Upgrade(ctx context.Context, path string) error
 	Audit() *audit.Log
 	Tokens() *access.Store
+	// KeeperPIDs are the processes that sessions' processes descend from.
+	KeeperPIDs() []int
 }
 
 // New is the HTTP half of a daemon, with what it serves.
@@ -62,7 +64,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
-	return s.granted(labelled(jobs.AfterAnswers(mux)))
+	return s.granted(s.labelled(jobs.AfterAnswers(mux)))
 }
 
 func apiConfig(build string) huma.Config {

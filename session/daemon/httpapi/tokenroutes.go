@@ -15,6 +15,9 @@ import (
 
 // permitPerson refuses who is no person at our own socket: a token must not make tokens.
 func (s *Server) permitPerson(ctx context.Context) error {
+	if err := asPerson(ctx, "seeing, making or revoking tokens"); err != nil {
+		return err
+	}
 	a := actor.Of(ctx)
 	if !a.IsAgent() && a.Token == "" {
 		return nil

@@ -100,7 +100,7 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 
 // rackFor is the rack for a caller, made if there is none; the least used one goes.
 func (p *pool) rackFor(n api.NewSession, who actor.Actor) *rack {
-	who = actor.Actor{UID: who.UID, Agent: who.Agent}
+	who = actor.Actor{UID: who.UID, Agent: who.Agent, Policy: who.Policy}
 	key := poolKey(&n, who.Agent)
 	p.mu.Lock()
 	i := slices.IndexFunc(p.racks, func(r *rack) bool { return r.key == key })

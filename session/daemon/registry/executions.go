@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -36,6 +37,7 @@ type execRecord struct {
 		Count        int           `json:"count,omitempty"`
 		Refused      []api.Refused `json:"refused,omitempty"`
 		Unprivileged []string      `json:"unprivileged,omitempty"`
+		Agent        string        `json:"agent,omitempty"` // the first that gave a person's session lines or keys
 	}
 	home string
 }
@@ -47,7 +49,7 @@ func (h *Registry) judgedAs(e *Handle, state string) {
 	defer x.mu.Unlock()
 	x.read = true
 	x.kept.State = state
-	if state == "" {
+	if state == "" && x.kept.Agent == "" {
 		if err := os.Remove(h.executionsPath(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			h.log.Warn("executions of a session", "session", e.rec.ID, "err", err)
 		}
@@ -113,6 +115,13 @@ func (h *Registry) ExecutionsOf(e *Handle) (state string, refused int) {
 	return state, x.kept.Count
 }
 
+// Judged says that a session's executions are judged: all its processes have the filter that has the kernel ask.
+func (h *Registry) Judged(e *Handle) bool {
+	x := h.lockExecutions(e)
+	defer x.mu.Unlock()
+	return x.kept.State == api.ExecutionsJudged
+}
+
 // RefusedSince are executions in a session that were refused since then, as far as they are kept, oldest first.
 func (h *Registry) RefusedSince(e *Handle, since time.Time) []api.Refused {
 	x := h.lockExecutions(e)
@@ -132,9 +141,9 @@ func (h *Registry) Subject(id string) executions.Subject {
 	}
 	rec := e.Record()
 	s := executions.Subject{Name: rec.Name, Labels: rec.Labels, Agent: rec.Agent, Policy: rec.Policy}
-	x := &e.execs
-	x.mu.Lock()
+	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
+	s.Agent = cmp.Or(s.Agent, x.kept.Agent)
 	if x.home == "" && e.ready.Load() {
 		if env, err := sys.ReadEnviron(e.Session.Status().PID); err == nil {
 			x.home, _ = env.Lookup("HOME")
@@ -144,6 +153,27 @@ func (h *Registry) Subject(id string) executions.Subject {
 		s.Home, _ = os.UserHomeDir()
 	}
 	return s
+}
+
+// WorkedIn notes that an agent gives a session lines or keys. What it leaves behind there cannot be told from what a
+// person types: all that asks from the session asks as the agent from then on.
+func (h *Registry) WorkedIn(e *Handle, agent string) {
+	if agent == "" || e.Record().Agent != "" || !e.ready.Load() {
+		return
+	}
+	x := h.lockExecutions(e)
+	defer x.mu.Unlock()
+	if x.kept.Agent == "" {
+		x.kept.Agent = agent
+		h.keepExecutions(e)
+	}
+}
+
+// AgentOf is the agent whose session it is, or that has worked in it; empty: it is a person's.
+func (h *Registry) AgentOf(e *Handle) string {
+	x := h.lockExecutions(e)
+	defer x.mu.Unlock()
+	return cmp.Or(e.Record().Agent, x.kept.Agent)
 }
 
 // Refused implements executions.Sessions.

@@ -1,0 +1,180 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"net"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// A program in a session asks longterm's socket as that session: with its agent's label, whatever header and
+// environment it has, and with its rules. Which session that is, the kernel says: a session's processes descend from
+// its first one, and those that lost their parents are the keeper's. They are looked for once a connection, when it
+// asks for something first.
+
+// Labels of who is in a session that has none.
+const (
+	agentUnknown = "unknown"   // below a keeper, and nobody can say in which session
+	agentBoxed   = "sandboxed" // in a sandbox
+)
+
+// caller is who is at the other end of a connection.
+type caller struct {
+	conn net.Conn
+	once sync.Once
+	held holder
+}
+
+// holder is a session that is not a person's, as what asks from there has it. The zero value is none.
+type holder struct{ agent, policy, session string }
+
+func (h holder) any() bool { return h != holder{} }
+
+type callerKey struct{}
+
+// heldBy puts what a connection's session has into the actor of a request. A label that it names itself does not
+// count then: another label may have other rules.
+func (s *Server) heldBy(ctx context.Context, a *actor.Actor) {
+	c, _ := ctx.Value(callerKey{}).(*caller)
+	if c == nil {
+		return
+	}
+	c.once.Do(func() { c.held = s.holderOf(c.conn, a.PID) })
+	if !c.held.any() {
+		return
+	}
+	a.Policy = c.held.policy
+	if c.held.agent != "" {
+		a.Agent = c.held.agent
+	}
+}
+
+// holderOf is the session that a peer runs in, if it is not a person's.
+func (s *Server) holderOf(conn net.Conn, pid int) holder {
+	if pid <= 0 { // not known here, or of a process outside this pid namespace, where no session is
+		return holder{}
+	}
+	line, err := sys.Ancestors(pid)
+	if uc, ok := conn.(*net.UnixConn); err != nil || ok && !sys.PeerLives(uc) { // nobody does who waits for an answer
+		s.log.Warn("a client ended before it was known", "pid", pid, "err", err)
+		return s.unknown(true)
+	}
+	keepers := s.daemon.KeeperPIDs()
+	at := slices.IndexFunc(line, func(p sys.Ancestor) bool { return slices.Contains(keepers, p.PID) || p.PID == os.Getpid() })
+	if at < 0 || line[at].PID == os.Getpid() { // what the daemon runs itself was admitted, or is configured
+		return holder{}
+	}
+	if e := s.descends(line[:at]); e != nil {
+		return s.holds(e)
+	}
+	return s.holderOfOrphan(pid)
+}
+
+// descends is the session by whose first process, or its terminal session, all of them were started.
+func (s *Server) descends(line []sys.Ancestor) *registry.Handle {
+	leads := map[int]*registry.Handle{}
+	for _, e := range s.reg.All() {
+		if st := e.Session.Status(); st.PID > 0 && st.Ended.IsZero() {
+			leads[st.PID] = e
+		}
+	}
+	for _, p := range slices.Backward(line) {
+		if e := leads[p.PID]; e != nil {
+			return e
+		}
+		if e := leads[p.Session]; e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// holds is what a session has that is not a person's.
+func (s *Server) holds(e *registry.Handle) holder {
+	h := holder{agent: s.reg.AgentOf(e), policy: e.Record().Policy}
+	if h.policy == "" {
+		h.policy = s.gate.RulesOf(e.ID())
+	}
+	if h.agent == "" && s.reg.Sandbox(e) != nil {
+		h.agent = agentBoxed
+	}
+	if h.any() {
+		h.session = e.ID()
+	}
+	return h
+}
+
+// holderOfOrphan is the session of a process whose parents have ended. Its mark, and its cgroup, it may have changed:
+// they are believed when they name a session that is not a person's, and when both name one that is.
+func (s *Server) holderOfOrphan(pid int) holder {
+	marked := s.reg.ByID(sys.MarkOf(pid, "LONGTERM_SESSION"))
+	grouped := s.reg.ByID(keeper.SessionOfCgroup(sys.CgroupPath(pid)))
+	for _, e := range []*registry.Handle{grouped, marked} {
+		if e == nil || !e.Ready() {
+			continue
+		}
+		if h := s.holds(e); h.any() {
+			return h
+		}
+	}
+	if grouped != nil && grouped == marked {
+		return holder{}
+	}
+	return s.unknown(sys.Filtered(pid))
+}
+
+// unknown is what holds a process that may be in any session: a session that is not a person's, if there is one that it
+// may be in. Where executions are judged there is a filter that no process gets rid of: one without it is in none of these.
+func (s *Server) unknown(filtered bool) holder {
+	for _, e := range s.reg.All() {
+		if !e.Ready() || !s.holds(e).any() {
+			continue
+		}
+		if !filtered && s.reg.Judged(e) {
+			continue
+		}
+		return holder{agent: agentUnknown}
+	}
+	return holder{}
+}
+
+// callerOf is who makes a request, as clients are told.
+func callerOf(ctx context.Context) api.Caller {
+	a := actor.Of(ctx)
+	v := api.Caller{Agent: a.Agent, Policy: a.Policy}
+	if c, _ := ctx.Value(callerKey{}).(*caller); c != nil {
+		v.Session, v.Held = c.held.session, c.held.any()
+	}
+	return v
+}
+
+// asPerson refuses what nobody may do from a session that is not a person's.
+func asPerson(ctx context.Context, what string) error {
+	if v := callerOf(ctx); v.Held {
+		return v.NoPerson(what)
+	}
+	return nil
+}
+
+// withinRules gives a session that is to be started the rules of the one that its caller is in.
+func withinRules(ctx context.Context, n *api.NewSession) error {
+	of := actor.Of(ctx).Policy
+	switch {
+	case of == "" || n.Policy == of:
+	case n.Policy == "":
+		n.Policy = of
+	default:
+		return api.Errorf(api.CodeDenied, "the session that asks has the rules %q: what it starts has them too, not %q", of, n.Policy).
+			WithHint("leave --policy out")
+	}
+	return nil
+}
