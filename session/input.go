@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,6 +91,10 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		}
 		r.Cursor = s.off
 		s.typing.at = s.moment(s.off)
+		if bytes.ContainsAny(data, "\r\n") {
+			now := time.Now()
+			s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })
+		}
 		s.lines.noteEntered(data)
 		noted := len(data)
 		if t.Secret {

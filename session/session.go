@@ -127,6 +127,7 @@ type Session struct {
 
 	watch     watchers
 	read      wait.Progress
+	agent     wait.Agent // the owner's
 	followers history.RingReader
 
 	mu     sync.Mutex

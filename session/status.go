@@ -42,7 +42,8 @@ type Status struct {
 	Offset     uint64 // bytes printed so far
 	Version    uint64 // of the screen
 	LastOutput time.Time
-	Progress   string // OSC 9;4 state; empty: none
+	LastTyped  time.Time // when a line was last typed to its end
+	Progress   string    // OSC 9;4 state; empty: none
 	Percent    int
 	Shell      ShellStatus
 	Needs      Needs // input that is waited for
@@ -109,6 +110,11 @@ func (s *Session) update(c Change, f func(*Status)) {
 // offset, for those who wait for it.
 func (s *Session) Progressed(percent int, at uint64) {
 	s.post(func() { s.read = wait.Progress{Known: true, Percent: percent, At: at} })
+}
+
+// AgentIs tells the session how the agent in it is, for those who wait for it.
+func (s *Session) AgentIs(a AgentState) {
+	s.post(func() { s.agent = a })
 }
 
 // Progresses forgets how far the program before was: another one begins.

@@ -20,6 +20,8 @@ type (
 	CondKind = wait.Kind
 	// Fired is a condition that came true.
 	Fired = wait.Fired
+	// AgentState is how the coding agent in a session is.
+	AgentState = wait.Agent
 )
 
 // Conditions; the comment names the fields of Cond in use.
@@ -37,6 +39,7 @@ const (
 	CondBell       = wait.CondBell       // the bell rang after the anchor
 	CondProgress   = wait.CondProgress   // the program reports at least Percent
 	CondCursor     = wait.CondCursor     // the cursor is at Row, Col
+	CondAgent      = wait.CondAgent      // the agent in it is in the state Text, or waits for its person
 )
 
 // Waited is a wait's result. Ended says that what has not fired never will: the session is
@@ -148,6 +151,7 @@ func (h *waits) View() wait.View {
 		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
 		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: s.read,
+		Agent: s.agent, TypedAt: st.LastTyped,
 	}
 	if v.Followed {
 		v.PromptAt = s.lines.shell.State().PromptAt

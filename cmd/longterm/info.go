@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -60,6 +61,15 @@ func writeInfo(w io.Writer, s *api.Session) {
 	}
 	if len(s.Approvals) > 0 {
 		row("needs approval", strings.Join(s.Approvals, " ")+"; `longterm approvals show "+s.Approvals[0]+"`")
+	}
+	if a := s.AgentIs; a != nil {
+		row("agent state", fmt.Sprintf("%s: %s (%s)", output.AgentText(a), a.Reason, cmp.Or(a.Source, "not known")))
+		if a.Evidence != "" {
+			row("seen by", a.Evidence)
+		}
+		if a.Resume != "" {
+			row("resumed by", a.Resume)
+		}
 	}
 	if s.Agent != "" {
 		row("agent", s.Agent)

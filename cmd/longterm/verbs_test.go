@@ -16,7 +16,7 @@ import (
 )
 
 // shared are the files of package main that are no verb's.
-var shared = []string{"main.go", "verbs.go", "verbs_unix.go", "verbs_windows.go", "wire.go"}
+var shared = []string{"agenthook.go", "main.go", "verbs.go", "verbs_unix.go", "verbs_windows.go", "wire.go"}
 
 // A verb is a row in the table, a file of its own name, a script that drives it and a page of documentation. What has
 // only some of them is not finished.

@@ -58,6 +58,8 @@ func waitVerb(a *app, c *cobra.Command) {
   exit          the session's process ends
   quiet=1s      no new output for that long; spinners, clocks and progress bars do not count as new
   input         the program waits for input; input=password, =confirm, =menu, =text or =screen: of that kind
+  agent         the coding agent in it waits for its person; agent=idle (done, too), =needs_input,
+                =needs_approval, =done, =working or =unknown: it is in that state since the last input
   fullscreen    a full-screen program runs (=off: none does)
   title=TEXT    the window title contains TEXT
   bell          the bell rings

@@ -217,11 +217,14 @@ func TestReadHook(t *testing.T) {
 		of, event, json string
 		want            Hook
 	}{
-		{"claude", "", `{"session_id":"a-1","cwd":"/w","hook_event_name":"Notification","message":"needs you","notification_type":"permission_prompt"}`,
-			Hook{"claude", "Notification", "permission_prompt", "a-1", "/w", "needs you"}},
+		{"claude", "", `{"session_id":"a-1","transcript_path":"/h/.claude/projects/x","cwd":"/w","hook_event_name":"Notification","message":"needs you","notification_type":"permission_prompt"}`,
+			Hook{"claude", "Notification", "", "permission_prompt", "a-1", "/w", "needs you"}},
+		{"", "stop", `{"session_id":"a-1","transcript_path":"/h/.gemini/tmp/x","hook_event_name":"AfterAgent"}`,
+			Hook{Agent: "gemini", Event: "AfterAgent", Word: "stop", Conversation: "a-1"}},
+		{"", "stop", `{"type":"session.idle","properties":{"sessionID":"ses_1"}}`, Hook{Agent: "opencode", Event: "session.idle", Word: "stop", Conversation: "ses_1"}},
 		{"", "", `{"type":"agent-turn-complete","thread-id":"t1","cwd":"/w"}`, Hook{Agent: "codex", Event: "agent-turn-complete", Conversation: "t1", Cwd: "/w"}},
-		{"gemini", "AfterAgent", "", Hook{Agent: "gemini", Event: "AfterAgent"}},
-		{"", "Stop", `{"session_id":"--evil; rm","cwd":"w","message":"a\u001b[31mb"}`, Hook{Agent: "claude", Event: "Stop", Message: "a [31mb"}},
+		{"gemini", "AfterAgent", "", Hook{Agent: "gemini", Event: "AfterAgent", Word: "AfterAgent"}},
+		{"", "Stop", `{"session_id":"--evil; rm","cwd":"w","message":"a\u001b[31mb"}`, Hook{Event: "Stop", Word: "Stop", Message: "a [31mb"}},
 	} {
 		h, err := ReadHook(c.of, c.event, []byte(c.json))
 		if err != nil || h != c.want {

@@ -1,6 +1,7 @@
 package agentstate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 type Hook struct {
 	Agent        string
 	Event        string // as the agent names it
+	Word         string // as its hook was called
 	Kind         string // of a notification
 	Conversation string // id that takes it up again
 	Cwd          string
@@ -26,8 +28,13 @@ const (
 
 // hookJSON has the fields of the agents' events that say something of their state.
 type hookJSON struct {
-	Event        string `json:"hook_event_name"`
-	Type         string `json:"type"` // codex' notify
+	Event      string `json:"hook_event_name"`
+	Type       string `json:"type"` // codex' notify, opencode's events
+	Transcript string `json:"transcript_path"`
+	OpenID     string `json:"sessionID"` // opencode
+	Properties struct {
+		SessionID string `json:"sessionID"`
+	} `json:"properties"`
 	SessionID    string `json:"session_id"`
 	ThreadID     string `json:"thread-id"`
 	Cwd          string `json:"cwd"`
@@ -36,8 +43,16 @@ type hookJSON struct {
 	Tool         string `json:"tool_name"`
 }
 
-// ReadHook reads an event. of names the agent and event the event, where the caller knows them; nothing
-// to read is an event without anything more.
+// words are events under names of our own, for hooks of agents whose events have others.
+var words = map[string]Rule{
+	"prompt":     {State: Working, Reason: "it was given a task"},
+	"permission": {State: NeedsApproval, Reason: "asks whether it may do something"},
+	"stop":       {State: rest, Reason: "finished its turn"},
+}
+
+// ReadHook reads an event. of names the agent and event the event, where the caller knows them: a name of
+// the agent's own, or prompt, permission, notification or stop. Nothing to read is an event without
+// anything more. The agent is empty where it cannot be told.
 func ReadHook(of, event string, b []byte) (h Hook, err error) {
 	var j hookJSON
 	if len(b) > MaxHook {
@@ -48,26 +63,20 @@ func ReadHook(of, event string, b []byte) (h Hook, err error) {
 			return h, fmt.Errorf("the event is no JSON object: %w", err)
 		}
 	}
-	h = Hook{Agent: of, Event: event, Kind: j.Notification, Conversation: j.SessionID, Cwd: j.Cwd, Message: j.Message}
-	if h.Event == "" {
-		h.Event = j.Event
-	}
-	if h.Event == "" {
-		h.Event = j.Type
+	h = Hook{
+		Agent: of, Event: cmp.Or(j.Event, j.Type, event), Word: event, Kind: j.Notification, Cwd: j.Cwd, Message: j.Message,
+		Conversation: cmp.Or(j.SessionID, j.ThreadID, j.OpenID, j.Properties.SessionID),
 	}
 	if h.Event == "" {
 		return h, errors.New("the event has no name")
 	}
-	if h.Conversation == "" {
-		h.Conversation = j.ThreadID
-	}
 	if h.Agent == "" {
-		h.Agent = guessAgent(&h, &j)
+		h.Agent = guessAgent(&j)
 	}
 	if h.Message == "" && j.Tool != "" {
 		h.Message = j.Tool
 	}
-	for _, s := range []*string{&h.Agent, &h.Event, &h.Kind, &h.Conversation, &h.Message} {
+	for _, s := range []*string{&h.Agent, &h.Event, &h.Word, &h.Kind, &h.Conversation, &h.Message} {
 		*s = short(*s)
 	}
 	if len(h.Cwd) > 4096 || !strings.HasPrefix(h.Cwd, "/") {
@@ -80,12 +89,15 @@ func ReadHook(of, event string, b []byte) (h Hook, err error) {
 }
 
 // guessAgent tells whose event it is by its form.
-func guessAgent(h *Hook, j *hookJSON) string {
-	if j.ThreadID != "" {
+func guessAgent(j *hookJSON) string {
+	switch {
+	case j.ThreadID != "":
 		return "codex"
+	case j.OpenID != "" || j.Properties.SessionID != "":
+		return "opencode"
 	}
 	for _, a := range agents {
-		if _, ok := a.Hooks[h.Event]; ok {
+		if strings.Contains(j.Transcript, "/."+a.Name+"/") {
 			return a.Name
 		}
 	}
@@ -129,5 +141,19 @@ func (a *Agent) means(h *Hook) *Rule {
 	if r, ok := a.Hooks[h.Event]; ok {
 		return &r
 	}
+	if r, ok := words[h.Word]; ok {
+		return &r
+	}
 	return nil
+}
+
+// Brief is the event as JSON that ReadHook reads again, without what was done and asked in it.
+func (h *Hook) Brief() map[string]string {
+	m := map[string]string{"hook_event_name": h.Event, "notification_type": h.Kind, "session_id": h.Conversation, "cwd": h.Cwd, "message": h.Message}
+	for name, v := range m {
+		if v == "" {
+			delete(m, name)
+		}
+	}
+	return m
 }

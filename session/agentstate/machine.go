@@ -1,9 +1,6 @@
 package agentstate
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // Source says by what a state is known.
 type Source string
@@ -154,7 +151,7 @@ func (m *Machine) judge(l *Look) (v Verdict, again time.Duration) {
 
 // hooked holds a hook's word against the screen's.
 func (m *Machine) hooked(l *Look, h *hooked, screen Verdict, again time.Duration) (Verdict, time.Duration) {
-	word := Verdict{State: h.rule.State, Reason: cmp.Or(h.Message, h.rule.Reason), Source: FromHook, Evidence: name(&h.Hook)}
+	word := Verdict{State: h.rule.State, Reason: h.reason(), Source: FromHook, Evidence: name(&h.Hook)}
 	switch {
 	case m.rule == nil || m.rule.State == h.rule.State:
 		return word, again
@@ -171,6 +168,13 @@ func (m *Machine) hooked(l *Look, h *hooked, screen Verdict, again time.Duration
 	}
 	m.hook = nil // it is over, and what followed was not told
 	return screen, again
+}
+
+func (h *hooked) reason() string {
+	if h.Message == "" {
+		return h.rule.Reason
+	}
+	return h.rule.Reason + ": " + h.Message
 }
 
 func name(h *Hook) string {

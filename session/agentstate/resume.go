@@ -1,8 +1,11 @@
 package agentstate
 
 import (
+	"cmp"
+	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -141,4 +144,31 @@ func (a *Agent) OpenID(path string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// FilePath is the file in which a process of the agent notes its conversation; empty: there is none.
+// getenv tells the process's environment.
+func (a *Agent) FilePath(pid int, getenv func(string) string) string {
+	path := a.Resume.File
+	if path == "" || getenv("HOME") == "" {
+		return ""
+	}
+	path = strings.ReplaceAll(path, "{home}", getenv("HOME"))
+	path = strings.ReplaceAll(path, "{pid}", strconv.Itoa(pid))
+	return variable.ReplaceAllStringFunc(path, func(v string) string { // {NAME:default}
+		name, otherwise, _ := strings.Cut(strings.Trim(v, "{}"), ":")
+		return cmp.Or(getenv(name), otherwise)
+	})
+}
+
+var variable = regexp.MustCompile(`\{[A-Z_]+:[^{}]*\}`)
+
+// FileID is the conversation that such a file names; empty: none.
+func (a *Agent) FileID(content []byte) string {
+	var fields map[string]json.RawMessage
+	var id string
+	if json.Unmarshal(content, &fields) != nil || json.Unmarshal(fields[a.Resume.Field], &id) != nil || !isID(id) {
+		return ""
+	}
+	return id
 }

@@ -46,6 +46,7 @@ type Session struct {
 	Progress  *Progress         `json:"progress,omitempty"`
 	Activity  *Activity         `json:"activity,omitempty" doc:"how the command that runs, or the newest one, gets on"`
 	Needs     *Needs            `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
+	AgentIs   *AgentState       `json:"agent_state,omitempty" doc:"how the coding agent that runs in it gets on"`
 	Shell     *Shell            `json:"shell,omitempty" doc:"what its shell is doing, where that can be known"`
 	LastWrite *time.Time        `json:"last_output,omitempty" doc:"when it last printed"`
 	Clients   int               `json:"clients" doc:"attached or watching clients"`
@@ -481,8 +482,8 @@ type Wait struct {
 
 // Condition is one thing to wait for.
 type Condition struct {
-	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor"`
-	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen"`
+	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor,agent"`
+	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen; for agent a state: working, needs_input, needs_approval, done, idle (done, too) or unknown, else any in which it waits for its person"`
 	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp and gone"`
 	QuietMS int64  `json:"quiet_ms,omitempty" doc:"for quiet; default 1000"`
 	Off     bool   `json:"off,omitempty" doc:"for fullscreen: none is up"`
@@ -586,7 +587,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one, from daemon to daemon by more; of listening: the newest before. The newest 512 are kept for who comes again (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`

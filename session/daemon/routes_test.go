@@ -63,6 +63,7 @@ var wellCalls = []wellCall{
 	{id: "answer-approvals", body: api.ApprovalsAnswer{Group: "not reading mkdir", ApprovalAnswer: api.ApprovalAnswer{Answer: "reject"}}, check: contains(`"id":"A3"`)},
 	{id: "list-grants", check: contains(`"prefix":"touch"`)},
 	{id: "revoke-grant", path: "G1", check: contains("true")},
+	{id: "agent-event", path: "cat", body: api.AgentEvent{Agent: "claude", Event: "UserPromptSubmit", Data: json.RawMessage(`{"session_id":"s1"}`)}, check: contains("{")},
 	{id: "wait", path: "cat", body: api.Wait{Conds: []api.Condition{{Kind: "text", Text: "typed first"}}, Input: &api.Input{Text: "typed first", Enter: true}}, check: contains(`"fired"`)},
 	{id: "add-rules", path: "cat", body: api.RespondRules{Rules: []api.RespondRule{{Name: "r", Text: "never printed", Reply: []api.RespondReply{{Kind: "text", Value: "x"}}}}}, check: contains(`"name":"r"`)},
 	{id: "list-rules", path: "cat", check: contains(`"never printed"`)},
@@ -119,6 +120,9 @@ type wrongCall struct {
 }
 
 var moreWrongCalls = []wrongCall{
+	{"agent-event", "cat", api.AgentEvent{Agent: "nobody", Event: "Stop"}, api.CodeInvalid, "claude"},
+	{"agent-event", "cat", api.AgentEvent{Agent: "claude"}, api.CodeInvalid, "JSON"},
+	{"agent-event", "over", api.AgentEvent{Agent: "claude", Event: "Stop"}, api.CodeEnded, ""},
 	{"new-session", "", api.NewSession{Name: "cat"}, api.CodeNameTaken, "longterm rm cat"},
 	{"new-session", "", api.NewSession{Name: "-x"}, api.CodeInvalid, "letters"},
 	{"new-session", "", api.NewSession{Argv: []string{"/does/not/exist"}}, api.CodeNoProgram, "path"},

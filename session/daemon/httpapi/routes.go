@@ -117,6 +117,8 @@ var Routes = []Route{
 	raw("GET", "/sessions/{session}/records", "read-records", "export",
 		"History with times and sizes, a JSON object a line; the first is the screen to begin with",
 		(*Server).getRecords, ofSession),
+	op("POST", "/sessions/{session}/agent", "agent-event", "agent hook", "Take what a coding agent in a session tells by its hooks",
+		(*Server).postAgentEvent, append(ofSession, api.CodeEnded)),
 	events("GET", "/events", "events", "watch", "What happens to sessions, as a stream", (*Server).streamEvents),
 	socket("GET", "/sessions/{session}/attach", "attach", "attach",
 		"A person's terminal: raw output after a drawing of the screen", (*Server).serveAttach, ofSession),

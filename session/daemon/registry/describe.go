@@ -49,6 +49,9 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	if n := st.Needs; n.Kind != "" && st.State == session.Running {
 		a.Needs = &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
 	}
+	if st.State == session.Running {
+		a.AgentIs = e.agent.get()
+	}
 	if !st.LastOutput.IsZero() {
 		a.LastWrite = &st.LastOutput
 	}

@@ -39,6 +39,9 @@ type Handle struct {
 
 	bells events.Bells // rung and not told of
 
+	agent     agentPlace   // the coding agent in it
+	keptAgent *agentRecord // as written; of the agent's watch
+
 	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
 	removed  bool       // guarded by manifest
 

@@ -95,6 +95,9 @@ func (w *watchers) follow(e *Handle, j task) {
 	}
 	f := &watcher{reg: w.reg, e: e, task: j, ends: ends}
 	w.run(func(ctx context.Context) {
+		ctx, over := context.WithCancel(ctx)
+		defer over()
+		w.run(func(context.Context) { w.reg.seek(ctx, e) })
 		_ = contain(w.reg.log, "follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
 	})
 }

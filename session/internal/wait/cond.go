@@ -31,6 +31,7 @@ const (
 	CondBell       Kind = "bell"       // the bell rang after the anchor
 	CondProgress   Kind = "progress"   // the program reports at least Percent
 	CondCursor     Kind = "cursor"     // the cursor is at Row, Col
+	CondAgent      Kind = "agent"      // the agent in it is in the state Text, or waits for its person
 )
 
 // Cond is something to wait for.
@@ -113,8 +114,25 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		return fmt.Sprintf("%d,%d", f.Row, f.Col), (c.Row < 0 || c.Row == f.Row) && (c.Col < 0 || c.Col == f.Col)
 	case CondGone:
 		return "", !s.onScreen(c)
+	case CondAgent:
+		return v.Agent.holds(c.Text, v.TypedAt)
 	}
 	return "", false
+}
+
+// holds says whether an agent is in a state, as seen after the newest input. Done is a way to be idle;
+// no state named is any in which it waits for its person.
+func (a *Agent) holds(want string, typed time.Time) (match string, ok bool) {
+	if !a.Sure || a.At.Before(typed) {
+		return "", false
+	}
+	switch want {
+	case "":
+		return a.State, a.State == "needs_input" || a.State == "needs_approval" || a.State == "done" || a.State == "idle"
+	case "idle":
+		return a.State, a.State == "done" || a.State == "idle"
+	}
+	return a.State, a.State == want
 }
 
 func (s *Set) cursor(v *View) vterm.Cursor {

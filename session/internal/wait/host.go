@@ -49,6 +49,15 @@ type View struct {
 	Reported   bool   // the program reports its progress
 	Percent    int
 	Read       Progress
+	Agent      Agent
+	TypedAt    time.Time // when a line was last typed to its end
+}
+
+// Agent is how the coding agent in the session is, as those who watch it found.
+type Agent struct {
+	State string // empty: none is known
+	Sure  bool   // it is no state of before what was typed last
+	At    time.Time
 }
 
 // Progress is how far a program is by what it prints ([16/40], 40%), as those who read its output

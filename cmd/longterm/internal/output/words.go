@@ -89,6 +89,8 @@ func Doing(s *api.Session) string {
 		return "quarantined"
 	case len(s.Approvals) > 0:
 		return "needs approval " + s.Approvals[0]
+	case s.AgentIs != nil:
+		return AgentText(s.AgentIs)
 	case s.Needs != nil && s.Needs.Kind != "screen" && s.Needs.Kind != "prompt":
 		return "needs " + s.Needs.Kind
 	case sh == nil || sh.Phase == "unknown":
@@ -101,6 +103,11 @@ func Doing(s *api.Session) string {
 		text, _, _ := strings.Cut(sh.Command, "\n")
 		return strings.TrimSpace(Printable(Shorten(text, 30)) + " " + Elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
 	}
+}
+
+// AgentText says how the agent in a session is.
+func AgentText(a *api.AgentState) string {
+	return a.Agent + " " + strings.ReplaceAll(a.State, "_", " ")
 }
 
 func PidText(s *api.Session) string {

@@ -40,6 +40,11 @@ func Condition(s string) (api.Condition, error) {
 			return c, exit.Usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
 		}
 		c.Text = value
+	case "agent":
+		if value != "" && !slices.Contains([]string{"working", "needs_input", "needs_approval", "done", "idle", "unknown"}, value) {
+			return c, exit.Usagef("condition %q: states of agents are working, needs_input, needs_approval, done, idle and unknown", s)
+		}
+		c.Text = value
 	case "fullscreen":
 		if value != "" && value != "on" && value != "off" {
 			return c, exit.Usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)

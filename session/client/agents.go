@@ -1,0 +1,14 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// AgentEvent tells of the agent in the session what one of its hooks was told.
+func (s *Session) AgentEvent(ctx context.Context, e api.AgentEvent) (api.AgentHeard, error) {
+	return send[api.AgentHeard](ctx, s.c, "POST", s.path+"/agent", nil, e)
+}
