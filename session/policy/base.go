@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // base applies the preset to a command that neither the hard denials nor a rule decided.
@@ -254,7 +256,7 @@ func (w *walk) builds(x *invocation) bool {
 	} else if !ok {
 		return x.children && transparent[x.name]
 	}
-	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), x.argv[1])) {
+	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), programs.Full(x.name, x.argv[1]))) {
 		return false
 	}
 	for _, a := range x.argv[1:] {

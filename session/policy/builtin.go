@@ -120,6 +120,15 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			w.ask(c, "unknown", "it runs a command of the history")
 		}
 		return none, true
+	case "zstyle", "bindkey", "emulate":
+		for i, a := range args {
+			if (a == "-e" && x.name == "zstyle" || a == "-s" && x.name == "bindkey") && i+1 < len(args) {
+				w.perhapsShell(ansiC(args[len(args)-1]), x.name)
+			} else if a == "-c" && i+1 < len(args) {
+				w.shellText(args[i+1], x.name)
+			}
+		}
+		return none, false
 	case "enable":
 		if x.args.Has("-f") {
 			w.ask(c, "unknown", "it loads code into the shell")

@@ -77,6 +77,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 		text = old.text + text
 	}
 	if a.Index != nil {
+		w.zshTable(name, a.Index, text)
 		delete(w.arrays, name)
 		text = hole
 	}

@@ -9,7 +9,7 @@ import (
 // runners are the words by which code in other languages runs programs, removes files or hides what it
 // does. Code that has none of them does nothing that concerns the hard denials.
 var runners = pattern.Lazy("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
-	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|/sh |rm\\(|rimraf|Sys\\.command|\"\\.!|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
@@ -35,11 +35,13 @@ func (w *walk) code(lang, text string, x *invocation) {
 		w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 	}
 	if lang == "other" || lang == "sql" {
-		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n").Replace(text)
+		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
 		w.only(func() { w.source(bare) })
 	}
+	w.ownInCode(text, x)
+	w.removed(lang, text)
 	text = joined.ReplaceAllStringFunc(text, func(s string) string {
-		if lang == "node" && !strings.Contains(s, "+") || strings.Contains(s, "\n") {
+		if lang == "lisp" || lang == "node" && !strings.Contains(s, "+") || strings.Contains(s, "\n") {
 			return s
 		}
 		return ""
@@ -54,15 +56,17 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if !runners.MatchString(text) {
 		return
 	}
-	w.calls(lang, text, x)
+	if lang == "lisp" {
+		w.lisp(text)
+	} else {
+		w.calls(lang, text, x)
+	}
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") ||
 		strings.Contains(text, "loop")) &&
 		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
 		w.unknown(x.argv, "it may start itself again and again")
 	}
-	removes := strings.Contains(text, "rmtree") || strings.Contains(text, "unlink") ||
-		strings.Contains(text, "rmSync") ||
-		strings.Contains(text, "rm_r") || strings.Contains(text, "elete") || strings.Contains(text, "emoveSync") || strings.Contains(text, ").rm(") || strings.Contains(text, "fs.rm(") || strings.Contains(text, "remove") || strings.Contains(text, "rmdir")
+	removes := removesIn.MatchString(text)
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {

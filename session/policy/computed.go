@@ -13,7 +13,7 @@ import (
 // running are calls whose argument is a command: shell text, or a list of words.
 var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|Popen|check_output|check_call|getoutput|` +
 	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
-	`io\.popen|os:cmd|System\.cmd|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
+	`io\.popen|os:cmd|System\.cmd|Sys\.command|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
 	`IO\.popen|Open3\.\w+|Kernel\.(?:system|exec|spawn)|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|` +
 	`getRuntime\(\)\.exec|ProcessBuilder|exec_shell|do shell script|exec|spawn|run|call)\b)`)

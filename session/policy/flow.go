@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/policy/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -121,6 +122,9 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 	loop, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			if l.Cond == nil {
+				w.spins(c.Do)
+			}
 			w.inside(l.Init)
 			w.inside(l.Cond)
 			w.inside(l.Post)
@@ -163,4 +167,80 @@ func summary(items []string) string {
 		}
 	}
 	return common + someText
+}
+
+const whySpins = "the loop has no end, starts a program each time and waits for none"
+
+// endless reports a loop whose condition is written to be true always.
+func endless(c *syntax.WhileClause) bool {
+	if len(c.Cond) != 1 || c.Cond[0].Negated || c.Cond[0].Background {
+		return false
+	}
+	always := ""
+	switch cond := c.Cond[0].Cmd.(type) {
+	case *syntax.CallExpr:
+		for _, word := range cond.Args {
+			always += word.Lit() + " "
+		}
+	case *syntax.ArithmCmd:
+		if word, ok := cond.X.(*syntax.Word); ok {
+			always = "((" + word.Lit() + "))"
+		}
+	case *syntax.TestClause:
+		if word, ok := cond.X.(*syntax.Word); ok && word.Lit() != "" {
+			always = "true "
+		}
+	}
+	switch always {
+	case ": ", "true ", "/bin/true ", "[ 1 ] ", "[ true ] ", "test 1 ", "((1))":
+		return !c.Until
+	case "false ", "/bin/false ", "((0))", "[ ] ":
+		return c.Until
+	}
+	return false
+}
+
+// spins refuses an endless loop that starts a command in the background each time, and whose other commands
+// take no time.
+func (w *walk) spins(body []*syntax.Stmt) {
+	starts, waits := false, false
+	var look func(n syntax.Node) bool
+	look = func(n syntax.Node) bool {
+		if w.steps++; w.steps > maxSteps || waits {
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if n.Background || n.Coprocess || n.Disown {
+				starts = true
+				return false
+			}
+		case *syntax.FuncDecl, *syntax.CmdSubst, *syntax.ProcSubst:
+			return false
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				waits = waits || !passing(n.Args[0].Lit())
+			}
+		}
+		return true
+	}
+	for _, s := range body {
+		syntax.Walk(s, look)
+	}
+	if starts && !waits {
+		c := Command{Argv: []string{"while true; do … & done"}}
+		w.deny(&c, "hard:forkbomb", whySpins, "wait for what it starts, or pause in the loop")
+		w.record(c)
+	}
+}
+
+// passing reports whether a command is done at once: what the shell does itself, and programs that read.
+func passing(name string) bool {
+	switch name {
+	case "sleep", "wait", "read", "break", "exit", "return", "tail", "less", "more", "man", "top", "journalctl", "dmesg", "yes",
+		"cat", "grep", "rg", "find", "sort", "pstree", "lsof", "du":
+		return false
+	}
+	row := programs.Lookup(name)
+	return row != nil && row.Reads || name == "set" || name == "export" || name == "let" || name == "local"
 }

@@ -126,6 +126,7 @@ func (w *walk) hard(c *Command, x *invocation) {
 		w.disks(c, x)
 	}
 	w.gets(c, x)
+	w.ownFiles(c, x)
 }
 
 // gitPlace returns the directory that git's own options name: "." if they name none.

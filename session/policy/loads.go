@@ -91,16 +91,20 @@ func (w *walk) sshOption(x *invocation, setting string) {
 	}
 }
 
-// gitProgram judges a setting of git whose value is a program, a command or a place of hooks.
-func (w *walk) gitProgram(x *invocation, key, value string) {
+// gitProgram judges a setting of git whose value is a program, a command or a place of hooks; once says that
+// it is for one command only, behind which a program may hide.
+func (w *walk) gitProgram(x *invocation, key, value string, once bool) {
+	full, ok := w.clean(value)
+	foreign := !ok && strings.HasPrefix(value, "..") || strings.HasPrefix(full, "/") && !strings.HasPrefix(full, w.home+"/") &&
+		(w.cwd == "" || !strings.HasPrefix(full, w.cwd+"/"))
 	switch {
 	case key == "core.hookspath":
-		if value != "/dev/null" && w.outside(value) {
+		if value != "/dev/null" && foreign {
 			w.unknown(x.argv, "git runs the hooks in "+value)
 		}
 		return
 	case key == "include.path" || strings.HasPrefix(key, "includeif."):
-		if w.outside(value) && !strings.HasPrefix(value, "~/") {
+		if foreign && !strings.HasPrefix(value, "~/") {
 			w.unknown(x.argv, "git takes settings from "+value)
 		}
 		return
@@ -115,7 +119,7 @@ func (w *walk) gitProgram(x *invocation, key, value string) {
 	if len(words) > 1 || value != command {
 		w.only(func() { w.source(command) })
 	}
-	if dir, base := path.Split(words[0]); !systemPlaces[dir] && w.outside(words[0]) || destroyers[base] {
+	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers[base] {
 		w.unknown(x.argv, "git runs "+words[0])
 	}
 }

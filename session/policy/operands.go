@@ -82,6 +82,12 @@ func (w *walk) operandCode(x *invocation) {
 				w.unknown(x.argv, "it runs what the setting says")
 			}
 		}
+	case x.name == "deno" && len(x.args.Operands) > 1 && x.args.Operands[0] == "run":
+		for i, o := range x.args.Operands[1:] {
+			if strings.HasPrefix(o, "npm:") || strings.HasPrefix(o, "jsr:") {
+				w.run(append([]string{packaged(o)}, x.args.Operands[i+2:]...), stream{})
+			}
+		}
 	case x.row.Lang == "python":
 		if m, ok := x.args.Get("-m"); ok && (m == "timeit" || m == "cProfile" || m == "pdb") {
 			for _, a := range x.argv[1:] {
@@ -123,9 +129,9 @@ func (w *walk) operandCode(x *invocation) {
 
 // gitConfig judges settings of git that are commands: aliases with "!", pagers, editors, helpers.
 func (w *walk) gitConfig(x *invocation) {
-	judge := func(key, value string) {
+	judge := func(key, value string, once bool) {
 		key = strings.ToLower(key)
-		w.gitProgram(x, key, value)
+		w.gitProgram(x, key, value, once)
 		switch {
 		case strings.HasPrefix(key, "alias."):
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
@@ -142,7 +148,7 @@ func (w *walk) gitConfig(x *invocation) {
 	if len(x.words) > 1 && x.words[1] == "clone" {
 		for _, o := range x.args.Options {
 			if key, value, ok := strings.Cut(o.Value, "="); ok && (o.Name == "-c" || o.Name == "--config") {
-				judge(key, value)
+				judge(key, value, true)
 			}
 		}
 	}
@@ -164,13 +170,13 @@ func (w *walk) gitConfig(x *invocation) {
 					ops = ops[1:]
 				}
 				if len(ops) > 1 {
-					judge(ops[len(ops)-2], ops[len(ops)-1])
+					judge(ops[len(ops)-2], ops[len(ops)-1], false)
 				}
 			}
 			return
 		}
 		if key, value, ok := strings.Cut(text, "="); ok && joined {
-			judge(key, value)
+			judge(key, value, true)
 		}
 	}
 }

@@ -158,6 +158,8 @@ func (w *walk) lookup(name string) value {
 		return value{text: w.home, set: true}
 	case "PWD":
 		return value{text: orHole(w.cwd), set: true}
+	case "LONGTERM_DIR":
+		return value{text: ownDir, set: true}
 	case "IFS":
 		return value{text: " \t\n", set: true}
 	case "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE",

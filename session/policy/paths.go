@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -72,6 +73,9 @@ func (w *walk) tree(p string) danger {
 	}
 	if !hasHole(p) {
 		return d
+	}
+	if strings.HasPrefix(p, ownDir) {
+		return perhaps
 	}
 	// Unknown parts may be empty: then "$DIR/" is the root.
 	without := strings.NewReplacer(hole, "", someText, "", notEmpty, "x").Replace(p)
@@ -241,8 +245,7 @@ func (w *walk) overwritten(p string) danger {
 	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
 		return perhaps
 	}
-	if ok && (strings.HasPrefix(full, w.home+"/.config/longterm") || w.engine.owns(full)) ||
-		strings.HasSuffix("/"+full, projectRules) {
+	if w.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
 		return perhaps
 	}
 	return harmless
@@ -261,8 +264,9 @@ func (w *walk) secret(p string) bool {
 		}
 	}
 	switch {
-	case strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
-		base != "config",
+	case (base == "secrets.json" || base == "secrets.key" || base == "longterm.db") && w.ownPlace(p),
+		strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
+			base != "config",
 		strings.Contains(full, "/.gnupg"), strings.Contains(full, "/.aws/"), strings.Contains(full, "/.kube/"),
 		strings.Contains(full, "/.docker/config"), strings.Contains(full, "/.config/gh/"),
 		strings.Contains(full, "/.password-store"),
@@ -288,3 +292,28 @@ func (w *walk) secret(p string) bool {
 // secretPlaces are files of a home that a glob may name.
 var secretPlaces = []string{"/.ssh/id_rsa", "/.ssh/id_ed25519", "/.aws/credentials", "/.gnupg/secring.gpg", "/.netrc",
 	"/.kube/config", "/.docker/config.json", "/.git-credentials", "/.bash_history", "/.config/gh/hosts.yml", "/.env"}
+
+// InRoots reports whether dir lies in one of roots, compared by path component: /proj-evil is not in /proj.
+// Both must be absolute, with symbolic links resolved by the caller. No roots are no limit.
+//
+// This limits where a command starts. It does not limit what the command does: cd and absolute paths lead
+// out. For that there are rules and the sandbox.
+func InRoots(dir string, roots []string) bool {
+	if len(roots) == 0 {
+		return true
+	}
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return false
+	}
+	dir = filepath.Clean(dir)
+	for _, root := range roots {
+		if !filepath.IsAbs(root) {
+			continue
+		}
+		rest, err := filepath.Rel(filepath.Clean(root), dir)
+		if err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}

@@ -11,6 +11,7 @@ import (
 var codeOf = map[string]string{"sh": "rm -rf /", "awk": `BEGIN{system("rm -rf /")}`, "sed": "1e rm -rf /", "vim": "!rm -rf /",
 	"sql": ".shell rm -rf /", "make": "x:;rm -rf /", "python": "import os; os.system('rm -rf /')", "perl": "system('rm -rf /')",
 	"ruby": "system('rm -rf /')", "php": "system('rm -rf /');", "node": "require('child_process').execSync('rm -rf /')",
+	"lisp":  `(run-program "/bin/rm" (list "-rf" "/"))`,
 	"other": "system(\"rm -rf /\")", "powershell": `rd /s /q C:\`}
 
 // notAlone are rows whose reading cannot be shown by the program's name and one operand.

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // Rule is one rule about one program.
@@ -122,7 +124,7 @@ func (r *Rule) names(x *invocation) (match, maybe bool) {
 		} else if sub(x) {
 			operands = subOperands(x)
 		}
-		for i, pattern := range r.Words {
+		for i, pattern := range r.usual(x.name) {
 			if i >= len(operands) {
 				return false, slices.ContainsFunc(operands, hasHole)
 			}
@@ -149,6 +151,18 @@ func (r *Rule) names(x *invocation) (match, maybe bool) {
 		}
 	}
 	return match, maybe
+}
+
+// usual are the rule's words with the subcommand in its usual form: npm i is npm install.
+func (r *Rule) usual(program string) []string {
+	first := strings.Split(r.Words[0], "|")
+	if len(first) == 1 {
+		return programs.Short(program, r.Words)
+	}
+	for i, word := range first {
+		first[i] = programs.Full(program, word)
+	}
+	return append([]string{strings.Join(first, "|")}, r.Words[1:]...)
 }
 
 func wordMatches(pattern, word string) bool {

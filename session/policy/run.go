@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
@@ -47,15 +48,14 @@ func (w *walk) run(argv []string, in stream) stream {
 	}
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if path.Base(w.shell) == "zsh" {
+		if name == "-" && len(argv) > 1 {
+			return w.run(argv[1:], in) // it starts a command as a login shell would
+		}
 		base = strings.TrimPrefix(strings.TrimPrefix(base, "="), "zf_")
 	}
 	if sub, ok := strings.CutPrefix(base, "git-"); ok && programs.Lookup(base) == nil && programs.Sub("git "+sub) != nil {
 		argv = append([]string{"git", sub}, argv[1:]...) // git keeps its subcommands as programs too
 		base = "git"
-	}
-	if (base == "docker" || base == "podman") && len(argv) > 2 && argv[1] == "container" &&
-		(argv[2] == "run" || argv[2] == "exec" || argv[2] == "create") {
-		argv = append([]string{argv[0]}, argv[2:]...) // the long name of the same subcommand
 	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
@@ -123,6 +123,10 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 		return row, words, args
 	}
 	rest := argv[from:]
+	if usual := programs.Short(base, rest); len(usual) != len(rest) || usual[0] != rest[0] {
+		argv = slices.Concat(argv[:from], usual)
+		rest, args, words = usual, row.Parse(argv[1:]), append([]string{base}, argv[1:]...)
+	}
 	name := base
 	best := row
 	used := 0

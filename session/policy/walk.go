@@ -127,6 +127,7 @@ func (w *walk) source(text string) stream {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return stream{text: hole, is: true}
 	}
+	text = w.longForms(text)
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
@@ -238,6 +239,9 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 		return w.ifClause(c, in)
 	case *syntax.WhileClause:
 		w.forget(c)
+		if endless(c) {
+			w.spins(c.Do)
+		}
 		return w.branch(func() stream { w.stmts(c.Cond, in); return w.stmts(c.Do, in) })
 	case *syntax.ForClause:
 		return w.forClause(c, in)

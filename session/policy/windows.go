@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -54,6 +55,11 @@ func (w *walk) windows(text string) {
 	if windowsDeletes.MatchString(text) {
 		c := Command{Argv: []string{clip(text)}}
 		w.ask(&c, "hard:remove", whyPerhaps)
+		w.record(c)
+	}
+	if m := windowsSpins.FindString(text); m != "" && !windowsWaits.MatchString(m) {
+		c := Command{Argv: []string{clip(text)}}
+		w.deny(&c, "hard:forkbomb", whySpins, "")
 		w.record(c)
 	}
 	if windowsRaw.MatchString(text) {
@@ -150,6 +156,9 @@ func (w *walk) windowsCommand(argv []string) {
 	defer func() { w.nested-- }()
 	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimLeft(argv[0], "@"), `\`, "/"))), ".exe")
 	args := argv[1:]
+	if len(args) == 0 && strings.Contains(argv[0], " ") { // a text: the argument of a method, perhaps
+		w.mayAsk(func() { w.windows(argv[0]) })
+	}
 	if name == "%comspec%" || name == "$env:comspec" {
 		name = "cmd"
 	}
@@ -175,8 +184,12 @@ func (w *walk) windowsCommand(argv []string) {
 	switch name {
 	case "cmd", "powershell", "pwsh":
 		for i, a := range args {
-			if l := strings.ToLower(a); l == "/c" || l == "/k" || l == "-c" || l == "-command" {
-				w.windows(strings.Join(args[i+1:], " "))
+			option, rest, joined := strings.Cut(strings.ToLower(a), " ")
+			if option == "/c" || option == "/k" || len(option) > 1 && strings.HasPrefix("-command", option) || option == "-commandwithargs" {
+				if joined { // an argument with blanks in it
+					rest = a[len(option)+1:] + " "
+				}
+				w.windows(rest + strings.Join(args[i+1:], " "))
 				return
 			}
 		}
@@ -227,6 +240,8 @@ func (w *walk) windowsCommand(argv []string) {
 			}
 			w.win.aliases[plain[0]] = plain[1]
 		}
+	case "conhost":
+		w.windowsCommand(args)
 	case "start-process", "saps", "start":
 		w.windowsStart(args)
 		return
@@ -238,7 +253,7 @@ func (w *walk) windowsCommand(argv []string) {
 			}
 		}
 	case "schtasks", "invoke-wmimethod", "register-scheduledtask", "new-scheduledtaskaction", "register-scheduledjob", "at",
-		"invoke-cimmethod", "psexec", "winrs":
+		"invoke-cimmethod", "psexec", "winrs", "runas", "forfiles", "mshta", "rundll32", "waitfor", "wscript", "cscript":
 		for _, a := range args {
 			if strings.Contains(a, " ") {
 				w.mayAsk(func() { w.windows(a) })
@@ -290,13 +305,29 @@ var windowsBare = pattern.Lazy(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`
 // windowsDestroys are commands that may stand behind the words of a control structure.
 var windowsDestroys = fieldSet("rd rmdir del erase format diskpart vssadmin powershell pwsh cmd remove-item ri rm")
 
+// startOption is an option of Start-Process itself.
+var startOption = regexp.MustCompile(`^-(?:a(?:rg\w*)?|filepath|w(?:ait|indowstyle|orkingdirectory)|verb|nonewwindow|nnw|passthru|credential|` +
+	`loaduserprofile|lup|redirect\w+|rs[eio]|usenewenvironment|environment)$`)
+
+// windowsSpins are loops without an end that start a program each time, and do not wait.
+var windowsSpins = regexp.MustCompile(`(?is)(?:while\s*\(\s*(?:\$true|1)\s*\)|for\s*\(\s*;\s*;\s*\))\s*\{([^}]*\b(?:start-process|saps|start-job|` +
+	`start)\b[^}]*)\}|%~?[dpnx]*0\s*\|\s*(?:start\s+)?%~?[dpnx]*0|:(\w+)\b[^:]*\bstart\b[^:]*\bgoto\b`)
+
+// windowsWaits is a command that takes its time.
+var windowsWaits = regexp.MustCompile(`(?i)\b(?:sleep|start-sleep|wait\w*|timeout|read-host|pause|ping|-wait|break|exit)\b`)
+
 // windowsStart judges Start-Process and start: the program, and the arguments that an option may hold.
 func (w *walk) windowsStart(args []string) {
 	var words []string
+	listed := false // the arguments of the program follow, and may look like options
 	for i := 0; i < len(args); i++ {
 		a := strings.ToLower(args[i])
 		switch {
-		case strings.HasPrefix(a, "-f"), strings.HasPrefix(a, "-a"):
+		case listed && !startOption.MatchString(a), len(words) > 0 && strings.Contains(a, " "):
+			words = append(words, args[i])
+		case strings.HasPrefix(a, "-a"):
+			listed = true
+		case strings.HasPrefix(a, "-f"):
 		case strings.HasPrefix(a, "-w") && a != "-wait", a == "-verb", strings.HasPrefix(a, "-redirect"), a == "/d":
 			i++
 		case strings.HasPrefix(a, "-"), strings.HasPrefix(a, "/") && len(words) == 0:

@@ -202,7 +202,11 @@ func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			f.open = f.open || p.Value != ""
-			w.lit(f, p.Value, quoted, i == 0 && f.cur.Len() == 0)
+			text := p.Value
+			if i > 0 {
+				_, text = w.modifiers(parts[i-1], text)
+			}
+			w.lit(f, text, quoted, i == 0 && f.cur.Len() == 0)
 		case *syntax.SglQuoted:
 			v := p.Value
 			if p.Dollar {
@@ -211,14 +215,21 @@ func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 			f.add(v)
 		case *syntax.DblQuoted:
 			f.open = true
-			for _, in := range p.Parts {
+			for k, in := range p.Parts {
 				if l, ok := in.(*syntax.Lit); ok {
-					f.add(unescapeDouble(l.Value))
-				} else {
+					text := l.Value
+					if k > 0 {
+						_, text = w.modifiers(p.Parts[k-1], text)
+					}
+					f.add(unescapeDouble(text))
+				} else if e, ok := in.(*syntax.ParamExp); !ok || k+1 == len(p.Parts) || !w.modified(f, e, p.Parts[k+1], true) {
 					w.parts(f, []syntax.WordPart{in}, true)
 				}
 			}
 		case *syntax.ParamExp:
+			if i+1 < len(parts) && w.modified(f, p, parts[i+1], quoted) {
+				continue
+			}
 			w.param(f, p, quoted)
 		case *syntax.CmdSubst:
 			w.expansion(f, w.subst(p), quoted)

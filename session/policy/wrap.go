@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
@@ -71,10 +72,21 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		}
 	case "xargs":
 		return w.xargs(operands, x)
+	case "zargs":
+		if i := slices.Index(operands, "--"); i > 0 {
+			operands = slices.Concat(operands[i+1:], operands[:i])
+		}
 	case "docker", "podman", "nerdctl":
 		w.container(x)
 		if v, ok := x.args.Get("--entrypoint"); ok && v != "" {
 			operands = append([]string{v}, operands...)
+		}
+	case "npx", "bunx", "uvx", "pipx", "nix", "npm", "pnpm", "yarn", "bun", "uv":
+		if len(operands) > 1 && operands[1] == "--" && x.name == "nix" {
+			operands = append(operands[:1:1], operands[2:]...)
+		}
+		if len(operands) > 0 {
+			operands = append([]string{packaged(operands[0])}, operands[1:]...)
 		}
 	case "screen":
 		if x.args.Has("-X") {
@@ -112,6 +124,24 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 	return w.run(operands, x.in)
 }
 
+// packaged returns the program that a package is named after: nixpkgs#curl, npm:cowsay@1, @scope/tool.
+func packaged(name string) string {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		return name
+	}
+	if i := strings.LastIndexByte(name, '#'); i >= 0 && i+1 < len(name) {
+		return name[strings.LastIndexAny(name, "#.")+1:]
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "npm:"), "jsr:")
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
+	}
+	return name
+}
+
 // perhapsTyped judges text that is typed into another terminal.
 func (w *walk) perhapsTyped(operands []string) stream {
 	text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(strings.Join(operands, " "))
@@ -120,6 +150,13 @@ func (w *walk) perhapsTyped(operands []string) stream {
 
 // container asks about containers that see the whole machine.
 func (w *walk) container(x *invocation) {
+	if len(x.args.Operands) > 0 && w.engine.denies {
+		image, _, _ := strings.Cut(path.Base(x.args.Operands[0]), "@")
+		image, _, _ = strings.Cut(image, ":")
+		if !destroyers[image] && w.engine.interesting(image) {
+			w.unknown(x.argv, "the image may run "+image+", which a rule is about")
+		}
+	}
 	for _, o := range x.args.Options {
 		src, _, _ := strings.Cut(o.Value, ":")
 		if o.Name == "--mount" {

@@ -10,8 +10,12 @@ var languages = []Program{
 		Stop: true,
 		Lang: "node", StdinRun: true},
 	{Name: "php", Code: "-r -B -R -E", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
-	{Name: "lua,luajit,tclsh,expect,guile,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
-		"swift,raku,janet,sbcl",
+	{Name: "sbcl,guile,clisp,ecl,ccl,racket,gosh,csi,chez,chezscheme,bb,clojure,clj,janet,newlisp,picolisp,fennel",
+		Code: "-e -c -E -x --eval --expr --execute", Values: "-l -L -t --load", Stop: true, Lang: "lisp", StdinRun: true},
+	{Name: "crystal", Stop: true, SubOnly: true},
+	{Name: "crystal eval", Run: RunFirstCode, Lang: "ruby"},
+	{Name: "lua,luajit,tclsh,expect,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
+		"swift,raku,ocaml",
 		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
 	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
 		Code: "-e --source",
@@ -24,7 +28,7 @@ var languages = []Program{
 	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q",
 		Lang: "vim"},
 	{Name: "ex", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q", Lang: "vim", StdinRun: true, StdinAlways: true},
-	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "other"},
+	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "lisp"},
 	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
 	{Name: "lldb", Code: "-o -O --one-line --one-line-before-crash -Q", Values: "-s -S -f -p -n -a -c", Lang: "vim"},
 	{Name: "gdb", Argv: "-args", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim"},

@@ -104,7 +104,7 @@ var readers = []Program{
 	{Name: "echo,printf", Reads: true, Stop: true},
 	{Name: "cd,pushd,popd", Reads: true},
 	{Name: "hostnamectl,timedatectl,localectl", Reads: true, None: true},
-	{Name: "ip addr,ip a,ip link,ip route,ip r,ip neigh", Reads: true, None: true},
+	{Name: "ip addr,ip a,ip address,ip link,ip route,ip r,ip neigh,ip neighbour", Reads: true, None: true},
 	{Name: "clear,reset,tput", Reads: true},
 	{Name: "read", Reads: true, Values: "-d -p -n -N -t -u -i", Unsafe: "-e"},
 	{Name: "wait", Reads: true, Unsafe: "-p"},
@@ -114,6 +114,6 @@ var readers = []Program{
 	{Name: "ldconfig", Reads: true, Need: "-p", Unsafe: "-C -f -r -n -l"},
 	{Name: "openssl version,terraform version,tofu version,helm version", Reads: true},
 	{Name: "stty", Reads: true, None: true, Unsafe: "-F --file"},
-	{Name: "ip addr show,ip a show,ip link show,ip route show,ip addr list,ip a s,ip neigh show", Reads: true, Max: 2},
+	{Name: "ip address show,ip address list,ip address s,ip neighbour show,ip addr show,ip a show,ip link show,ip route show,ip addr list,ip a s,ip neigh show", Reads: true, Max: 2},
 	{Name: "unalias,fc,exit-trap"},
 }

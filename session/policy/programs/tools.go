@@ -32,8 +32,6 @@ var tools = []Program{
 		"clean,cargo install",
 		Values: "-p --package --features --target"},
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
-	{Name: "docker container run,docker container create,docker container exec,docker image rm", Values: "-v -e -p -w -u -h -l -m",
-		Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "npm test,npm run,npm start", Shell: "--script-shell", Values: "--prefix -w --workspace --loglevel"},
 	{Name: "npm", Shell: "--script-shell", Values: "--access --tag --prefix --registry -w --workspace " +
 		"--loglevel --cache --userconfig"},
@@ -41,7 +39,7 @@ var tools = []Program{
 		"tox,pytest,jest," +
 		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible-playbook,helm," +
 		"vagrant,packer,brew,apt," +
-		"apt-get,dnf,yum,pacman,zypper,apk,snap,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
+		"apt-get,dnf,yum,pacman,zypper,apk,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
 		"heroku,vercel,fly,code"},
 	{Name: "ansible", Shell: "-a --args", Values: "-m -i -u -e -f -l -t --module-name --inventory"},
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},

@@ -82,8 +82,12 @@ var wrappers = []Program{
 		"nix run," +
 		"mise exec,direnv exec,rbenv exec,pyenv exec", Stop: true, Run: RunArgv},
 	{Name: "poetry,pipenv,uv,pdm,hatch,rye,bundle,pnpm,yarn,mise,direnv,rbenv,pyenv"},
+	{Name: "nix", Stop: true, SubOnly: true, Values: "--option --extra-experimental-features -I"},
 	{Name: "nix-shell", Shell: "--run --command", Values: "-p -A -I"},
-	{Name: "nix develop", Argv: "-c --command"},
+	{Name: "nix develop,nix shell", Argv: "-c --command"},
+	{Name: "uv tool run,pnpm dlx,yarn dlx,bun x", Values: "-p --package --from --with --python", Stop: true, Run: RunArgv},
+	{Name: "snap run", Values: "--shell", Stop: true, Run: RunArgv},
+	{Name: "snap", Stop: true, SubOnly: true},
 	{Name: "docker exec,podman exec,docker compose exec", Values: "-e -u -w --env --user --workdir " +
 		"--env-file --detach-keys",
 		Stop: true, Run: RunArgv, Skip: 1},
@@ -103,7 +107,7 @@ var wrappers = []Program{
 		Values: "-t -s -n -c -e -x -y -F -l -p", Run: RunShell},
 	{Name: "tmux", Values: "-L -S -f", Shell: "-c", Stop: true, SubOnly: true},
 	{Name: "screen", Values: "-S -c -e -h -p -s -t -T -X", Stop: true, Run: RunArgv},
-	{Name: "flatpak run,snap run,distrobox enter,toolbox run", Argv: "--"},
+	{Name: "flatpak run,distrobox enter,toolbox run", Argv: "--"},
 	{Name: "chronic,ifne,errno,ts,vidir,vipe", Stop: true, Run: RunArgv},
 	{Name: "hyperfine", Values: "-w -m -M -r --warmup --runs --export-json --export-markdown --style -N",
 		Run:   RunFirstShell,

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// modifier is one of zsh's modifiers after a variable without braces, $PWD:h.
+var modifier = regexp.MustCompile(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
+
+// modifiers splits text after a variable into zsh's modifiers and the rest.
+func (w *walk) modifiers(before syntax.WordPart, text string) (mods []string, rest string) {
+	p, ok := before.(*syntax.ParamExp)
+	if !ok || !p.Short || path.Base(w.shell) != "zsh" {
+		return nil, text
+	}
+	for strings.HasPrefix(text, ":") {
+		m := modifier.FindString(text)
+		if m == "" {
+			break
+		}
+		if strings.HasPrefix(strings.TrimPrefix(m[1:], "g"), "s") {
+			return append(mods, ":s"), "" // how far it goes does not matter: the result is not known
+		}
+		mods, text = append(mods, m), text[len(m):]
+	}
+	return mods, text
+}
+
+// modified folds a variable that modifiers follow. It reports false where there are none.
+func (w *walk) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quoted bool) bool {
+	l, ok := next.(*syntax.Lit)
+	if !ok {
+		return false
+	}
+	mods, _ := w.modifiers(p, l.Value)
+	if len(mods) == 0 {
+		return false
+	}
+	v := w.lookup(p.Param.Value)
+	text := v.text
+	for _, m := range mods {
+		if !v.set || hasHole(text) || m != ":h" {
+			text = hole
+			break
+		}
+		text = path.Dir(text)
+	}
+	w.expansion(f, text, quoted)
+	return true
+}
+
+// zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
+func (w *walk) zshTable(name string, index syntax.ArithmExpr, text string) {
+	if path.Base(w.shell) != "zsh" {
+		return
+	}
+	key := ""
+	if word, ok := index.(*syntax.Word); ok {
+		key = w.text(word)
+	}
+	switch name {
+	case "functions", "dis_functions":
+		w.shellText(text, "the function "+key)
+	case "aliases", "galiases", "saliases", "dis_aliases":
+		w.shellText(text, "the alias "+key)
+		w.aliases[key] = strings.Fields(text)
+	case "commands":
+		w.aliases[key] = []string{text}
+	}
+}
+
+// The loop of csh that zsh has too, in a form that the parser knows.
+var (
+	foreachHead = regexp.MustCompile(`(^|[;&|({\n])([ \t]*)foreach[ \t]+(\w+)[ \t]*\(([^()]*)\)(?:[ \t]*[;\n])?`)
+	foreachEnd  = regexp.MustCompile(`(^|[;&\n])([ \t]*)end([ \t]*(?:$|[;&|)}\n]))`)
+)
+
+// longForms writes loops of csh as the parser knows them.
+func (w *walk) longForms(text string) string {
+	if !strings.Contains(text, "foreach") || !foreachHead.MatchString(text) {
+		return text
+	}
+	written := foreachHead.ReplaceAllString(text, "$1$2 for $3 in $4; do ")
+	return foreachEnd.ReplaceAllString(foreachEnd.ReplaceAllString(written, "$1$2 done$3"), "$1$2 done$3")
+}
