@@ -3,9 +3,14 @@ package policy
 import "strings"
 
 // Limits of what is parsed. The parser calls itself for each level of nesting, so that a level costs
-// stack: lines beyond these limits are asked about unparsed. People and agents stay far below.
+// stack: lines beyond these limits are asked about unparsed. People and agents stay far below. Long lines are
+// long for the text that is in them, in quotes and here-documents, or for their words: those are bounded, so
+// that an answer takes time by the size of the line, and no more than that.
 const (
-	maxBytes  = 64 << 10
+	maxBytes  = 1 << 20
+	maxShort  = 64 << 10 // up to which nothing but depth is counted, and the readers of Windows' shells read
+	maxTokens = 40000    // words and operators of a longer line
+	maxTexts  = 100      // here-documents of a longer line
 	maxDepth  = 150
 	maxChain  = 3000 // operators in a row that the parser nests: &&, ||, |, unary signs, assignments
 	maxHeredo = 200
@@ -19,7 +24,7 @@ var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 
 // tooDeep scans a line for what would make the parser nest too deep, without regard to quotes: text in
 // quotes with hundreds of open brackets is asked about too.
 func tooDeep(s string) bool {
-	if len(s) > maxBytes {
+	if len(s) > maxBytes || len(s) > maxShort && tooMany(s) {
 		return true
 	}
 	depth, words, signs, chain, ticks := 0, 0, 0, 0, 0
@@ -60,6 +65,91 @@ func tooDeep(s string) bool {
 		}
 	}
 	return strings.Count(s, "<<") > maxHeredo && heredocs(s) > maxHeredo
+}
+
+// tooMany estimates the words and operators of a long line. Text in quotes and here-documents counts little;
+// where it is mistaken for such, parsing takes a few times as long, and not more.
+func tooMany(s string) bool {
+	tokens, texts, outside := 0, 0, true // outside of a word
+	var ends []string                    // of the here-documents that the line opened
+	missing := map[string]bool{}         // ends that do not come any more
+	skip := func(to int) int { tokens += 1 + to/64; return to }
+	for i := 0; i < len(s) && tokens <= maxTokens && texts <= maxTexts; i++ {
+		switch c := s[i]; c {
+		case ' ', '\t':
+			outside = true
+			continue
+		case '\\':
+			i++
+		case '\'':
+			if end := strings.IndexByte(s[i+1:], '\''); end > 0 {
+				i += 1 + skip(end)
+			}
+		case '"':
+			end := i + 1
+			for end < len(s) && s[end] != '"' {
+				if s[end] == '\\' {
+					end++
+				} else if s[end] == '$' || s[end] == '`' {
+					tokens++
+				}
+				end++
+			}
+			i += skip(end - i)
+		case '<':
+			if end, ok := hereEnd(s[i:]); ok && !missing[end] {
+				ends = append(ends, end)
+				texts++
+			}
+			tokens++
+		case '\n':
+			tokens++
+			for _, end := range ends {
+				size := hereSize(s[i:], end)
+				if missing[end] = size < 0; size > 0 {
+					i += skip(size)
+				}
+			}
+			ends = nil
+		case ';', '&', '|', '(', ')', '$', '`', '{', '}', '>', '#', ',':
+			tokens++
+		default:
+			if outside {
+				tokens++
+			}
+		}
+		outside = false
+	}
+	return tokens > maxTokens || texts > maxTexts
+}
+
+// hereEnd returns the word that ends the here-document that is opened at the beginning of s.
+func hereEnd(s string) (string, bool) {
+	rest, ok := strings.CutPrefix(s, "<<")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, "-"), " ")
+	rest = strings.TrimLeft(rest, `'"\`)
+	end := 0
+	for end < len(rest) && end < 100 && isWord(rest[end]) {
+		end++
+	}
+	return rest[:end], end > 0 && (rest[0] < '0' || rest[0] > '9')
+}
+
+// hereSize returns how many bytes there are up to the end of a here-document; -1 if it does not end. With <<-
+// tabs may stand before the end.
+func hereSize(s, end string) int {
+	for _, tabs := range []string{"", "\t", "\t\t"} {
+		line := "\n" + tabs + end
+		if at := strings.Index(s, line+"\n"); at >= 0 {
+			return at + len(line)
+		} else if strings.HasSuffix(s, line) {
+			return len(s)
+		}
+	}
+	return -1
 }
 
 // heredocs returns the largest number of here-documents that one line of s opens.

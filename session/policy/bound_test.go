@@ -73,6 +73,39 @@ func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
 	}
 }
 
+// What is long and harmless is judged, and what is in it is found: text in here-documents, many words, many
+// lines.
+//
+// FEATURES: R61 R62
+func TestLongLinesAreJudged(t *testing.T) {
+	e := engineFor(t, "hard")
+	text := strings.Repeat("The (quick) brown fox's jumps; over && the \"lazy\" dog | and $so on\n", 5000)
+	names := strings.Repeat("src/a_file.go ", 20000)
+	for name, line := range map[string]string{
+		"a here-document": "cat > x <<'EOF'\n" + text + "EOF\nmake\n",
+		"another form":    "cat <<-EOF > x\n" + strings.ReplaceAll(text, "$", "") + "\tEOF\n",
+		"text in quotes":  "echo '" + strings.ReplaceAll(text, "'", "") + "' > x",
+		"a blob":          "echo " + strings.Repeat("QUJD", 200000) + " | base64 -d > x",
+		"many words":      "git add " + names,
+		"many lines":      strings.Repeat("make check && echo done\n", 5000),
+	} {
+		if len(line) <= 64<<10 {
+			t.Fatalf("%s: only %d bytes", name, len(line))
+		}
+		if j := e.Judge(Line{Text: line, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict != Allow {
+			t.Errorf("%s of %d bytes: %s: %s", name, len(line), j.Verdict, j.Why)
+		}
+		for _, more := range []string{"\nrm -rf /\n", "\ncat <<'A' | sh\nrm -rf /\nA\n", "\n(sudo rm -rf ~) &\n"} {
+			if j := e.Judge(Line{Text: line + more, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict != Deny {
+				t.Errorf("%s, then %q: %s", name, more, j.Verdict)
+			}
+		}
+	}
+	if j := e.Judge(Line{Text: "cat <<'E' | sh\n" + strings.Repeat("echo a long line of a long script\n", 3000) + "rm -rf /\nE\n"}); j.Verdict != Deny {
+		t.Errorf("a long script with rm -rf / in it: %s %s", j.Verdict, j.Why)
+	}
+}
+
 func BenchmarkHostile(b *testing.B) {
 	e := engineFor(b, "hard")
 	for name, line := range hostile(1 << 20) {

@@ -16,6 +16,10 @@ var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]
 
 // code judges code of another language by the commands that it names.
 func (w *walk) code(lang, text string, x *invocation) {
+	if len(text) > maxCode {
+		w.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
+		return
+	}
 	if x.name == "ipython" {
 		w.bang("vim", text) // it has ! too
 	}

@@ -35,12 +35,11 @@ var given = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((
 
 const maxCalls = 50
 
+// maxCode is how much code of another language is searched.
+const maxCode = 128 << 10
+
 // calls judges the commands that code is seen to run, and asks about text that it evaluates.
 func (w *walk) calls(lang, text string, x *invocation) {
-	if len(text) > 256<<10 {
-		w.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
-		return
-	}
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		value := m[2] + m[3]

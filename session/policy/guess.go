@@ -35,7 +35,13 @@ func (w *walk) guess(args []string) {
 // tryRun judges arguments as a command, and keeps only what would be denied.
 func (w *walk) tryRun(argv []string) { w.only(func() { w.run(argv, stream{}) }) }
 
-func (w *walk) shellGuess(text string) { w.only(func() { w.source(text) }) }
+func (w *walk) shellGuess(text string) {
+	if len(text) > maxShort {
+		w.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
+		return
+	}
+	w.only(func() { w.source(text) })
+}
 
 // only runs f for its denials, which are made questions.
 func (w *walk) only(f func()) {

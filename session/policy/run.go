@@ -17,9 +17,11 @@ func (w *walk) run(argv []string, in stream) stream {
 		return stream{text: hole, is: true}
 	}
 	defer func() { w.nested-- }()
-	if w.runs++; w.runs > w.budget {
-		if w.runs == w.budget+1 {
+	w.heard += len(argv)
+	if w.runs++; w.runs > w.budget || w.heard > maxWords {
+		if w.runs <= w.budget+1 {
 			w.unknown([]string{"…"}, "it runs too many commands to be judged")
+			w.runs = w.budget + 1
 		}
 		return stream{text: hole, is: true}
 	}

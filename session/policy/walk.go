@@ -13,7 +13,10 @@ import (
 const (
 	maxSteps  = 5000
 	maxSpent  = 1 << 20
-	maxNested = 24 // shell text in shell text, wrappers in wrappers
+	maxRuns   = 20000   // commands
+	maxWords  = 400000  // words of all commands
+	maxTaken  = 4 << 20 // bytes of shell text within shell text
+	maxNested = 24      // shell text in shell text, wrappers in wrappers
 )
 
 // walk is the state of judging one line.
@@ -36,6 +39,8 @@ type walk struct {
 	steps  int
 	runs   int // commands judged, of at most budget
 	budget int
+	heard  int // words of all commands
+	taken  int // bytes of shell text that was parsed
 
 	emptyInput bool // the command of xargs is judged as if nothing came to it
 	spent      int
@@ -69,7 +74,7 @@ type stream struct {
 }
 
 func newWalk(e *Engine, l Line) *walk {
-	w := &walk{engine: e, budget: 20000 + len(l.Text), cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
+	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
 		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{},
 		made: map[string]made{}}
@@ -123,11 +128,14 @@ func (w *walk) source(text string) stream {
 		return stream{text: hole, is: true}
 	}
 	defer func() { w.nested-- }()
-	if tooDeep(text) {
+	if w.taken += len(text); w.taken > maxTaken || tooDeep(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return stream{text: hole, is: true}
 	}
 	text = w.longForms(text)
+	if len(text) > maxShort {
+		return w.longSource(text)
+	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
@@ -146,6 +154,28 @@ func (w *walk) source(text string) stream {
 	w.parsed = text
 	defer func() { w.parsed = outside }()
 	return w.stmts(file.Stmts, w.feed)
+}
+
+// longSource judges long shell text statement by statement, as it is parsed, and stops where it is too much.
+func (w *walk) longSource(text string) stream {
+	outside := w.parsed
+	w.parsed = text
+	defer func() { w.parsed = outside }()
+	var out stream
+	err := syntax.NewParser(syntax.Variant(w.variant())).Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+		if o := w.stmt(s, w.feed); o.is {
+			if out.text += o.text; len(out.text) > 64<<10 {
+				out.text = hole
+			}
+			out.is = true
+		}
+		return w.runs <= w.budget && w.heard <= maxWords
+	})
+	if err != nil {
+		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
+		return stream{text: hole, is: true}
+	}
+	return out
 }
 
 func clip(s string) string {

@@ -19,7 +19,7 @@ var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invok
 // windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
 // what starts other text is asked about.
 func (w *walk) windows(text string) {
-	if tooDeep(text) {
+	if len(text) > maxShort || tooDeep(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return
 	}
