@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -26,6 +27,14 @@ type running struct {
 	http   *http.Client
 	ended  chan error
 	cancel context.CancelFunc
+	label  string // of the agent that asks; empty: a person does
+}
+
+// as is the same daemon, asked by an agent.
+func (r *running) as(label string) *running {
+	agent := *r
+	agent.label = label
+	return &agent
 }
 
 // testDirs are a daemon's directories, with paths short enough for sockets.
@@ -125,6 +134,9 @@ func (r *running) ask(method, path string, body any) answer {
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.label != "" {
+		req.Header.Set(actor.Header, r.label)
 	}
 	resp, err := r.http.Do(req)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 		if !in.Stop {
 			c.OnTimeout = "background" // somebody who looks on
 		}
-		if _, err := w.await(ctx, &c, true, ""); ctx.Err() != nil || !isClosed(w.over) && err != nil {
+		if _, err := w.awaitStart(ctx, &c, true, nil); ctx.Err() != nil || !isClosed(w.over) && err != nil {
 			return api.Job{}, err
 		}
 		if !isClosed(w.over) {

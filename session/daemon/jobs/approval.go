@@ -112,6 +112,11 @@ func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(
 		case <-waiting.Done():
 		}
 	}()
+	go func() { // nor does a line whose shell is gone
+		if _, err := j.e.Session.Wait(waiting, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}}); err == nil {
+			j.fail(session.ErrEnded)
+		}
+	}()
 	answer, err := p.Wait(waiting)
 	switch {
 	case ctx.Err() != nil || isClosed(j.ended):

@@ -164,7 +164,13 @@ func (w *wanted) end(j *Job, err error) {
 	if j == nil {
 		w.s.refuse(w, err)
 	}
+	w.s.mu.Lock()
 	w.job, w.err = j, err
+	released := isClosed(w.away)
+	w.s.mu.Unlock()
+	if released && j != nil {
+		j.release()
+	}
 	w.s.unwant(w)
 	close(w.over)
 }
@@ -232,6 +238,9 @@ func (w *wanted) result() api.Result {
 		fillAsking(&r, &v, nil)
 		r.Approval, r.Message = v.ID, "Waits for approval "+v.ID
 	}
+	if r.State == "" { // it is allowed, and about to begin
+		r.State, r.Message = "waiting", ""
+	}
 	return r
 }
 
@@ -239,7 +248,7 @@ func (w *wanted) result() api.Result {
 func (w *wanted) view() api.Job {
 	r := w.result()
 	return api.Job{
-		ID: w.x.Job, Line: textOf(&w.x), State: "needs_approval", Approval: r.Approval, Background: inBackground(&w.x.Call),
+		ID: w.x.Job, Line: textOf(&w.x), State: r.State, Approval: r.Approval, Background: inBackground(&w.x.Call) || isClosed(w.away),
 		Started: w.began, DurationMS: r.DurationMS, Result: &r,
 	}
 }
@@ -250,6 +259,11 @@ func (w *wanted) await(ctx context.Context, c *api.Call, start bool, onApproval 
 	if c.Background || onApproval == "return" {
 		return w.result(), nil
 	}
+	return w.awaitStart(ctx, c, start, w.away)
+}
+
+// awaitStart does the same for those who look on too: they have no reason to come back but the start (away is nil).
+func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, away <-chan struct{}) (api.Result, error) {
 	var yield <-chan time.Time
 	if c.YieldMS > 0 {
 		t := time.NewTimer(time.Duration(c.YieldMS) * time.Millisecond)
@@ -258,7 +272,7 @@ func (w *wanted) await(ctx context.Context, c *api.Call, start bool, onApproval 
 	}
 	select {
 	case <-w.over:
-	case <-w.away:
+	case <-away:
 		return w.result(), nil
 	case <-yield:
 		return w.result(), nil
@@ -292,8 +306,12 @@ func (w *wanted) takeBack() {
 // release lets those who wait for it come back.
 func (w *wanted) release() {
 	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
 	closeOnce(w.away)
+	j := w.job
+	w.s.mu.Unlock()
+	if j != nil { // it was started meanwhile
+		j.release()
+	}
 }
 
 // envMark is the file that says that a command waits, and names its place in memory.
