@@ -289,7 +289,8 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 			"1\n2\n3\n[NAME exited with 0]\nSTATUS=0"},
 		{"attach to a full-screen program", `seq 3; longterm new -n $JUDGE -- sh -c 'printf "\033[?1049h\033[5;5Hhello"; sleep 0.3' >id; longterm attach $JUDGE`,
 			"1\n2\n3\n[NAME exited with 0]\nSTATUS=0"},
-		{"attach on the primary screen", "longterm new -n $JUDGE -- sh -c 'seq 30; sleep 0.3' >id; longterm attach --scrollback $JUDGE",
+		{"attach on the primary screen", // the program ends once it has the terminal's size, so while it is attached
+			`longterm new -n $JUDGE -- sh -c 'seq 30; until [ "$(stty size)" = "20 80" ]; do sleep 0.02; done' >id; longterm attach --scrollback $JUDGE`,
 			"29\n30\n\n[NAME exited with 0]\nSTATUS=0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
