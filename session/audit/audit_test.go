@@ -478,6 +478,44 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	sound(t, dir, 2)
 }
 
+// What does not wait for the disk keeps its place among the others; and once the disk has refused something, it waits and
+// is refused, too.
+//
+// FEATURES: R109
+func TestSoon(t *testing.T) {
+	var full atomic.Bool
+	l := open(t, Options{FS: fullDisk{full: &full}})
+	for range 3 {
+		if err := l.Soon(Record{Kind: Execution}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seq := add(t, l, Record{Kind: Line}); seq != 4 {
+		t.Errorf("the fourth record has the number %d", seq)
+	}
+	full.Store(true)
+	if _, err := l.Append(Record{Kind: Line}); err == nil {
+		t.Error("a full disk takes a record")
+	}
+	if err := l.Soon(Record{Kind: Execution}); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("after one was refused: %v", err)
+	}
+	full.Store(false)
+	if err := l.Soon(Record{Kind: Execution}); err != nil {
+		t.Error(err)
+	}
+	if seq := add(t, l, Record{Kind: Line}); seq != 8 { // after what was repaired, and a gap
+		t.Errorf("number %d", seq)
+	}
+	sound(t, l.Dir(), 8)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Soon(Record{}); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("after the log was closed: %v", err)
+	}
+}
+
 // stuckDisk does not write before it is told to.
 type stuckDisk struct {
 	osFS

@@ -42,6 +42,7 @@ type Log struct {
 	queue   []entry
 	waiting int    // of those in the queue, from Later
 	refused uint64 // records that Later could not take
+	failing bool   // the disk refused what was written last
 	closed  bool
 	head    Head          // of what is written
 	grown   chan struct{} // closed when head changes
@@ -86,7 +87,7 @@ func Open(o Options) (*Log, error) {
 	l := &Log{o: o, grown: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.w = writer{o: &l.o}
 	l.w.try()
-	l.head = l.w.last
+	l.head, l.failing = l.w.last, l.w.failed
 	go l.work()
 	return l, nil
 }
@@ -101,6 +102,23 @@ func (l *Log) Append(r Record) (seq uint64, err error) {
 	}
 	got := <-done
 	return got.seq, got.err
+}
+
+// Soon has a record written before any that is added later, and does not wait for the disk: a kill of this process in the
+// moment that the writer takes loses it. When the disk refused what was written last, or the writer is far behind, it is
+// Append, so that where nothing may go on without a record only what was already under way does.
+func (l *Log) Soon(r Record) error {
+	l.mu.Lock()
+	slow := l.failing || l.waiting >= maxWaiting/2
+	l.mu.Unlock()
+	if slow {
+		_, err := l.Append(r)
+		return err
+	}
+	if !l.add(entry{r, nil}) {
+		return fmt.Errorf("%w: the log is closed", ErrNotWritten)
+	}
+	return nil
 }
 
 // Later has a record written, and does not wait. One too many is counted in a gap.
@@ -221,11 +239,14 @@ func (l *Log) write(batch []entry, lost uint64) {
 	first, err := l.w.write(records)
 	if err == nil {
 		l.mu.Lock()
-		l.head = l.w.last
+		l.head, l.failing = l.w.last, false
 		close(l.grown)
 		l.grown = make(chan struct{})
 		l.mu.Unlock()
 	} else {
+		l.mu.Lock()
+		l.failing = true
+		l.mu.Unlock()
 		l.w.lose(uint64(len(batch)), l.o.Now())
 		err = fmt.Errorf("%w: %w", ErrNotWritten, err)
 		if l.o.GoOn != nil && l.o.GoOn() {

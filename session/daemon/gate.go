@@ -69,6 +69,9 @@ func (t trail) Decided(_ context.Context, r gateway.Record) error {
 			rec.Verdict = "rejected"
 		}
 	}
+	if a.Kind == gateway.Execution && r.Verdict == policy.Allow && r.Approval == "" { // it waits for this in execve
+		return t.log.Soon(rec)
+	}
 	_, err := t.log.Append(rec)
 	return err
 }

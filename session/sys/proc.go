@@ -15,7 +15,7 @@ func read(pid int, file string) ([]byte, error) {
 	if root == "" {
 		return nil, &Error{pid, file, errors.ErrUnsupported}
 	}
-	b, err := os.ReadFile(path(pid, file))
+	b, err := readFile(path(pid, file))
 	if err != nil {
 		return nil, &Error{pid, file, err}
 	}

@@ -1,0 +1,30 @@
+package sys
+
+import (
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// readFile is os.ReadFile without a poller: files of /proc are always ready, and what is about to be executed waits for
+// what is read there.
+func readFile(name string) ([]byte, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	b := make([]byte, 0, 512)
+	for {
+		n, err := retry(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
+		if err != nil {
+			return b, &fs.PathError{Op: "read", Path: name, Err: err}
+		}
+		if n <= 0 {
+			return b, nil
+		}
+		if b = b[:len(b)+n]; len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
