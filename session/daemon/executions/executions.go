@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -175,8 +176,9 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		ID: fmt.Sprintf("%s.%d.%d.%x", m.ID, m.Start, m.PID, m.Number), Kind: gateway.Execution,
 		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
-		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
+		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd,
 	}
+	a.Descent, a.Depth = descent(m)
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
 	switch {
 	case m.Error != "": // what nobody has read has no words, which the gate denies
@@ -202,18 +204,26 @@ const unread = "…(more that could not be read)"
 // maxDepth bounds going up to a session's own process.
 const maxDepth = 64
 
-// depth is how many processes are between one and the session's own: 1 is what a shell executes that was typed into. What
-// lost its parents is below all that is known.
-func depth(m *wire.Execution) int {
-	n := 1
-	for pid := m.Parent; m.PID != m.Lead && pid != m.Lead && n < maxDepth; n++ {
+// descent are the processes from the one that executes to the session's own, and how many are above that: 1 is what a
+// shell executes that was typed into. What lost its parents is below all that is known.
+func descent(m *wire.Execution) (all []string, depth int) {
+	all, depth = []string{name(m.PID, m.Start)}, 1
+	for pid := m.Parent; m.PID != m.Lead && depth < maxDepth; depth++ {
 		st, err := sys.ReadStat(int(pid))
-		if err != nil || pid <= 1 {
+		if err == nil {
+			all = append(all, name(pid, st.Start))
+		}
+		if err != nil || pid <= 1 || pid == m.Lead {
 			break
 		}
 		pid = int64(st.Parent)
 	}
-	return n
+	return all, depth
+}
+
+// name tells a process from one that gets its number later.
+func name(pid int64, start uint64) string {
+	return strconv.FormatInt(pid, 10) + "." + strconv.FormatUint(start, 10)
 }
 
 // refused is what is kept of one that was not allowed.

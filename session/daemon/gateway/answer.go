@@ -367,6 +367,7 @@ func (g *Gateway) Forget(ctx context.Context, session string) {
 	}
 	delete(g.flights, session)
 	delete(g.refused, session)
+	delete(g.covers, session)
 	g.mu.Unlock()
 	g.takeBack(ctx, made)
 }

@@ -134,10 +134,8 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	if f.ask.Kind == Command && isCommand(&f.ask, a.Argv) {
 		return f.approval
 	}
-	for _, c := range j.Commands {
-		if c.Verdict == policy.Ask && !slices.ContainsFunc(f.allowed, func(o policy.Command) bool { return sameCommand(&o, &c) }) {
-			return ""
-		}
+	if !allowsAll(f.allowed, j.Commands) {
+		return ""
 	}
 	return f.approval
 }

@@ -56,10 +56,12 @@ type Ask struct {
 	// Depth and Parent are of an execution: 0 is what was asked for; Parent is the argv of what started it.
 	Depth  int
 	Parent []string
-
-	Policy string // preset or name of rules that the call asked for
-	Kept   string // that is kept with the session
-	Yes    bool   // skips asking, never denials
+	// Descent are the process that executes and those above it, up to the session's own, each named for good (its number and
+	// when it began).
+	Descent []string
+	Policy  string // preset or name of rules that the call asked for
+	Kept    string // that is kept with the session
+	Yes     bool   // skips asking, never denials
 }
 
 // Answer is what came of an asking that may go ahead.
@@ -103,6 +105,7 @@ type Gateway struct {
 	grants  []store.Grant
 	flights map[string]*flight
 	refused map[string][]refusal // of executions, by session
+	covers  map[string][]cover   // of executions that a person allowed, by session
 }
 
 // flight is what was admitted to a session last. Executions in it are its.
@@ -115,7 +118,7 @@ type flight struct {
 // Open is a gateway with the approvals that the daemon before left open. Those nobody asks for again within
 // the grace are gone.
 func Open(ctx context.Context, c Config) (*Gateway, error) {
-	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}}
+	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}}
 	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
 		return nil, err
 	}
@@ -205,6 +208,10 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
 		return true, nil
 	}
+	if id := g.coveredBy(a, j); id != "" {
+		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
+		return true, nil
+	}
 	if err := g.refusedBefore(a); err != nil {
 		return false, errors.Join(err, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	}
@@ -241,6 +248,7 @@ func (g *Gateway) admitted(ctx context.Context, a *Ask, answer *Answer) error {
 	if a.Kind == Line && a.Session != "" {
 		g.fly(a.Session, a, answer)
 	}
+	g.cover(a, answer)
 	return nil
 }
 
