@@ -38,6 +38,8 @@ type Line struct {
 	Wait bool
 	// Record has the shell record the line in the user's history, as it does what is typed.
 	Record bool
+	// Try has nothing typed: it is only looked whether the line could be, now.
+	Try bool
 	// Rules answer what the line asks, from when it is typed to its end.
 	Rules []respond.Rule
 }
@@ -104,6 +106,13 @@ func (h *lineHost) addRun(r *Run) error {
 		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
 	case !h.followed():
 		return ErrNoShell
+	}
+	if r.Try {
+		err := h.machine.Try(&r.exec, h.busyWith)
+		if errors.Is(err, lineexec.ErrForeign) {
+			return ErrNoShell
+		}
+		return err
 	}
 	h.runs = append(h.runs, r)
 	err := h.machine.Give(&r.exec, h.busyWith)

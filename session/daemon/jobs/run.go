@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -57,6 +58,10 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 	}
 	j.orUnintegrated = x.Foreign
 	j.asking = askLine(j.id, stored.Actor, e, x)
+	if err := j.askable(ctx, x); err != nil {
+		s.drop(j)
+		return api.Result{}, err
+	}
 	answer, pending, err := s.gate.Begin(ctx, j.asking)
 	if err != nil {
 		s.drop(j)
@@ -86,6 +91,19 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 		afterAnswer(ctx, func() { s.pool.end(e) })
 	}
 	return r, err
+}
+
+// askable says why a line would not be given to the shell at all: nobody is asked whether it may be then. What the rules
+// deny they deny first.
+func (j *Job) askable(ctx context.Context, x api.Exec) error {
+	if x.Wait || x.Foreign || j.s.gate.Judge(j.asking).Verdict != policy.Ask {
+		return nil
+	}
+	_, err := j.e.Session.Exec(ctx, session.Line{Text: x.Line, Try: true})
+	if errors.Is(err, session.ErrBusy) {
+		return err
+	}
+	return nil
 }
 
 // giveLine gives the line to the shell, or to the program that it runs, and says how it is followed.

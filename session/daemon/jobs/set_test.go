@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
@@ -99,5 +100,16 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 		if got := j.reached(&c, x.st); got != x.want {
 			t.Errorf("%+v: %d, want %d", x.st.Shell, got, x.want)
 		}
+	}
+}
+
+// A command that is allowed and about to be started has a state, too.
+//
+// FEATURES: R1
+func TestStateOfWanted(t *testing.T) {
+	s := testJobs(t)
+	w := s.newWanted(api.Run{Call: api.Call{Job: "j"}}, clocks{}, gateway.Ask{}, nil, time.Now())
+	if r, v := w.result(), w.view(); r.State != "running" || v.State != r.State {
+		t.Errorf("%q, %q", r.State, v.State)
 	}
 }

@@ -233,10 +233,14 @@ func (w *wanted) result() api.Result {
 	if w.x.Pipe {
 		r.Mode = "pipe"
 	}
+	r.State = "running" // it was allowed, and is about to be started
 	if w.pending != nil {
 		v := w.pending.Approval()
 		fillAsking(&r, &v, nil)
-		r.Approval, r.Message = v.ID, "Waits for approval "+v.ID
+		r.Approval = v.ID
+		if r.NeedsApproval {
+			r.Message = "Waits for approval " + v.ID
+		}
 	}
 	if r.State == "" { // it is allowed, and about to begin
 		r.State, r.Message = "waiting", ""

@@ -30,19 +30,35 @@ type Machine struct {
 // New makes a machine.
 func New(h Host) *Machine { return &Machine{host: h} }
 
-// Give queues a line. busy says what the shell is busy with, for the error.
+// Try says why a line would not be queued now, and changes nothing. busy says what the shell is busy with, for the error.
+func (m *Machine) Try(l *Line, busy func() string) error {
+	v := m.host.View()
+	if p, _ := m.foreign(&v); p != nil {
+		return ErrForeign
+	}
+	return m.busy(l, &v, busy)
+}
+
+// Give queues a line.
 func (m *Machine) Give(l *Line, busy func() string) error {
 	v := m.host.View()
-	runs := v.Running != nil && !v.Done // else the prompt is on its way
-	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
 	if m.follow(&v) {
 		return ErrForeign
 	}
-	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown) {
-		return fmt.Errorf("%w: %s", ErrBusy, busy())
+	if err := m.busy(l, &v, busy); err != nil {
+		return err
 	}
 	m.queue = append(m.queue, l)
 	m.advance(&v)
+	return nil
+}
+
+func (m *Machine) busy(l *Line, v *View, with func() string) error {
+	runs := v.Running != nil && !v.Done // else the prompt is on its way
+	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
+	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown) {
+		return fmt.Errorf("%w: %s", ErrBusy, with())
+	}
 	return nil
 }
 

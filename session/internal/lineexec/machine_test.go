@@ -119,7 +119,12 @@ func TestLinesRunInOrder(t *testing.T) {
 	s := newStage()
 	one := s.give(t, &Line{})
 	two := s.give(t, &Line{Wait: true})
-	if err := s.m.Give(&Line{}, func() string { return "it" }); !errors.Is(err, ErrBusy) {
+	for name, give := range map[string]func(*Line, func() string) error{"give": s.m.Give, "try": s.m.Try} {
+		if err := give(&Line{}, func() string { return "it" }); !errors.Is(err, ErrBusy) {
+			t.Error(name, err)
+		}
+	}
+	if err := s.m.Try(&Line{Wait: true}, func() string { return "it" }); err != nil {
 		t.Error(err)
 	}
 	s.want(t, "line")

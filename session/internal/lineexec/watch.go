@@ -206,17 +206,26 @@ func (m *Machine) Look() {
 }
 
 func (m *Machine) follow(v *View) bool {
+	p, f := m.foreign(v)
+	if p == nil {
+		return false
+	}
+	m.followTo(m.Current(), f, p)
+	return true
+}
+
+// foreign is the program that reads lines in the shell's place; nil: none does.
+func (m *Machine) foreign(v *View) (*Probe, finding) {
 	runs := v.Phase == shell.PhaseRunning && !v.Done || v.Phase == shell.PhaseUnknown && v.Prompt > 0
 	if m.after.on || !runs || v.quiet() < standTime/2 || v.Now.Sub(v.Since) < standTime {
-		return false
+		return nil, nothing
 	}
 	p := m.host.Probe()
 	f := judge(&Line{step: Runs}, v, &p)
 	if f != replaced && f != nestedOne {
-		return false
+		return nil, f
 	}
-	m.followTo(m.Current(), f, &p)
-	return true
+	return &p, f
 }
 
 func (m *Machine) followTo(l *Line, f finding, p *Probe) {
