@@ -15,6 +15,8 @@ var numbers = map[string]uint32{
 	"bpf": unix.SYS_BPF, "chroot": unix.SYS_CHROOT, "clock_adjtime": unix.SYS_CLOCK_ADJTIME,
 	"clock_settime": unix.SYS_CLOCK_SETTIME, "clone": unix.SYS_CLONE, "clone3": unix.SYS_CLONE3,
 	"connect": unix.SYS_CONNECT, "delete_module": unix.SYS_DELETE_MODULE,
+	"fchmod": unix.SYS_FCHMOD, "fchmodat": unix.SYS_FCHMODAT, "fchmodat2": unix.SYS_FCHMODAT2, "mknodat": unix.SYS_MKNODAT,
+	"openat": unix.SYS_OPENAT, "openat2": unix.SYS_OPENAT2,
 	"fanotify_init": unix.SYS_FANOTIFY_INIT, "finit_module": unix.SYS_FINIT_MODULE, "fsconfig": unix.SYS_FSCONFIG,
 	"fsmount": unix.SYS_FSMOUNT, "fsopen": unix.SYS_FSOPEN, "fspick": unix.SYS_FSPICK,
 	"init_module": unix.SYS_INIT_MODULE, "io_uring_enter": unix.SYS_IO_URING_ENTER,
@@ -40,6 +42,7 @@ var numbers = map[string]uint32{
 var onlyElsewhere = map[string]bool{
 	"_sysctl": true, "create_module": true, "get_kernel_syms": true, "ioperm": true, "iopl": true, "kexec_file_load": true,
 	"modify_ldt": true, "query_module": true, "uselib": true, "ustat": true, "vm86": true,
+	"chmod": true, "creat": true, "mknod": true, "open": true,
 }
 
 // callRules are the filter's rules for calls that are refused.

@@ -73,6 +73,7 @@ var tries = []struct {
 	{"protect", func(g *target) bool {
 		_ = os.WriteFile(filepath.Dir(g.cwd)+"/.bashrc", []byte("x"), 0o600) // whether it is that one is seen outside
 		git := filepath.Join(g.cwd, ".git")
+		nested := filepath.Join(g.cwd, "nested/deep") // a repository, whose parents could be exchanged
 		return anyOf(
 			os.WriteFile(git+"/hooks/pre-commit", []byte("#!/bin/sh\n"), 0o700),
 			os.WriteFile(git+"/config", []byte("[core]\n"), 0o600),
@@ -80,6 +81,9 @@ var tries = []struct {
 			os.Rename(git+"/hooks", g.cwd+"/src/hooks"),
 			os.Rename(g.cwd+"/src/mine", git+"/hooks/post-commit"),
 			os.Symlink("/tmp", git+"/hooks/x"),
+			os.WriteFile(nested+"/.git/config", []byte("[core]\n"), 0o600),
+			os.Rename(nested, g.cwd+"/src/deep"),
+			os.Rename(filepath.Dir(nested), g.cwd+"/src/nested"),
 		)
 	}},
 	{"hide", func(g *target) bool {
@@ -173,6 +177,52 @@ var tries = []struct {
 		v, _, _ := unix.Syscall6(unix.SYS_PRCTL, unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0)
 		return v != 1
 	}},
+	{"setid", func(g *target) bool {
+		file := filepath.Join(g.cwd, "src/setid")
+		for _, bit := range []uint32{unix.S_ISUID, unix.S_ISGID} {
+			mode := bit | 0o755
+			_ = os.Remove(file)
+			if err := os.WriteFile(file, nil, 0o755); err != nil {
+				return true
+			}
+			f, err := os.Open(file)
+			if err != nil {
+				return true
+			}
+			_ = unix.Chmod(file, mode)
+			_ = unix.Fchmod(int(f.Fd()), mode)
+			_ = unix.Fchmodat(unix.AT_FDCWD, file, mode, 0)
+			_, _, _ = unix.Syscall6(unix.SYS_FCHMODAT2, f.Fd(), uintptr(unsafe.Pointer(&[]byte{0}[0])), uintptr(mode), unix.AT_EMPTY_PATH, 0, 0)
+			_ = f.Close()
+			if hasSetID(file) {
+				return true
+			}
+			for i, made := range []func(string) (int, error){
+				func(s string) (int, error) { return unix.Open(s, unix.O_CREAT|unix.O_WRONLY, mode) },
+				func(s string) (int, error) { return unix.Openat(unix.AT_FDCWD, s, unix.O_CREAT|unix.O_WRONLY, mode) },
+				func(s string) (int, error) {
+					return unix.Openat2(unix.AT_FDCWD, s, &unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY, Mode: uint64(mode)})
+				},
+				func(s string) (int, error) { return -1, unix.Mknod(s, unix.S_IFREG|mode, 0) },
+				func(s string) (int, error) {
+					fd, err := unix.Open(filepath.Dir(s), unix.O_TMPFILE|unix.O_WRONLY, mode)
+					if err == nil {
+						err = unix.Linkat(unix.AT_FDCWD, fmt.Sprint("/proc/self/fd/", fd), unix.AT_FDCWD, s, unix.AT_SYMLINK_FOLLOW)
+					}
+					return fd, err
+				},
+			} {
+				name := fmt.Sprint(file, bit, i)
+				if fd, err := made(name); err == nil && fd >= 0 {
+					_ = unix.Close(fd)
+				}
+				if hasSetID(name) {
+					return true
+				}
+			}
+		}
+		return false
+	}},
 	{"ipc", func(g *target) bool {
 		key, _ := strconv.Atoi(g.ipc)
 		_, err := unix.SysvShmGet(key, 0, 0)
@@ -192,6 +242,11 @@ var tries = []struct {
 		}
 		return false
 	}},
+}
+
+func hasSetID(file string) bool {
+	st, err := os.Stat(file)
+	return err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
 }
 
 func connects(network, at string) bool {

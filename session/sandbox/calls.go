@@ -4,6 +4,7 @@ import "github.com/longterm-dev/longterm/session/confine"
 
 // Numbers of Linux that are the same on every machine we run on.
 const (
+	oCreat, oTmpfile                   = 0o100, 0o20000000 // O_CREAT, and of O_TMPFILE what is its own
 	afUnix, afInet, afInet6, afNetlink = 1, 2, 10, 16
 	sockRaw, sockPacket                = 3, 10
 	sockTypes                          = 0xf
@@ -54,5 +55,22 @@ func (r *Rules) calls(l Level) (calls []confine.Call) {
 			some("socket", eacces, is(0, family))
 		}
 	}
+	// Files that give whoever executes them the rights of another, the user's or his group's: inside nobody heeds that, but
+	// they would be there afterwards.
+	for _, bit := range []uint64{0o4000, 0o2000} {
+		has := func(i int, bits uint64) confine.Arg { return confine.Arg{Index: i, Mask: bits, Value: bits} }
+		some("chmod", 0, has(1, bit))
+		some("fchmod", 0, has(1, bit))
+		some("fchmodat", 0, has(2, bit))
+		some("fchmodat2", 0, has(2, bit))
+		some("creat", 0, has(1, bit))
+		some("mknod", 0, has(1, bit))
+		some("mknodat", 0, has(2, bit))
+		for _, made := range []uint64{oCreat, oTmpfile} { // the mode counts only then
+			some("open", 0, has(1, made), has(2, bit))
+			some("openat", 0, has(2, made), has(3, bit))
+		}
+	}
+	some("openat2", enosys) // its mode is in memory: programs take openat then
 	return calls
 }

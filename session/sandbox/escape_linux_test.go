@@ -41,6 +41,9 @@ func newOuter(t *testing.T, user *syscall.Credential) *outer {
 		cwd: at.Cwd, outside: root + "/outside", own: at.Own[0], hidden: at.Own[0] + "/secret", sock: root + "/outside/sock",
 		abstract: "@" + root, pid: os.Getpid(),
 	}
+	if err := os.MkdirAll(at.Cwd+"/nested/deep/.git/hooks", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{o.g.outside + "/file": "kept", o.g.outside + "/mode": "", o.g.hidden: "secret", at.Cwd + "/src/mine": "mine"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -36,6 +36,7 @@ var Rows = []Row{
 	{"keys", "keys of the kernel (keyctl), BPF, userfaultfd, perf", always},
 	{"namespaces", "new namespaces, mounts and roots", always},
 	{"setuid", "more rights by sudo and other setuid programs", always},
+	{"setid", "setuid and setgid files that would be there afterwards", always},
 	{"ipc", "shared memory of programs outside (System V, /dev/shm)", func(l Level, r *Rules, _ Have) bool { return l != Landlock }},
 	{"left", "processes that outlive the program", spaces},
 }
@@ -55,6 +56,9 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{"nothing of this is tested by longterm's own escapes"}
 	case l == Landlock && len(r.Protect)+len(r.Hide) > 0:
 		not = append(not, "beside what is protected or hidden: names made later have no rights (Landlock gives rights to trees only)")
+	}
+	for _, f := range r.Linked {
+		not = append(not, f+", which has another name (a hard link): where that is in what may be written, it is written by it")
 	}
 	if len(r.Write) > 0 {
 		not = append(not, "a repository that the program makes anew, with hooks of its own making, in what it may write")

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -140,6 +141,7 @@ func (r *Rules) mounts() []confine.Mount {
 		}
 	}
 	add(confine.MountWrite, r.Write...)
+	add(confine.MountWrite, r.above()...)
 	for _, p := range r.Protect {
 		if !inAny(p, r.Hide) {
 			add(confine.MountRead, p)
@@ -161,6 +163,19 @@ func (r *Rules) mounts() []confine.Mount {
 		return strings.Compare(a.Path+"/", b.Path+"/")
 	})
 	return all
+}
+
+// above are the directories between what may be written and what in it may not: as mounts of their own they cannot be
+// renamed, and another one put in their place.
+func (r *Rules) above() (dirs []string) {
+	for _, p := range r.Protect {
+		for dir := filepath.Dir(p); inAny(dir, r.Write) && !inAny(dir, r.Hide) && !slices.Contains(r.Write, dir); dir = filepath.Dir(dir) {
+			if !slices.Contains(dirs, dir) && !inAny(dir, r.Protect) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
 }
 
 func inAny(path string, dirs []string) bool {

@@ -40,6 +40,7 @@ type Rules struct {
 	UnixSockets bool     `json:"unix_sockets,omitempty"`
 	Commits     bool     `json:"commits,omitempty"`
 	Programs    []string `json:"programs,omitempty"`
+	Linked      []string `json:"linked,omitempty"` // files of Protect and start files that have other names, by which they may be written
 	Home        string   `json:"home"`
 	Cwd         string   `json:"cwd"`
 }
@@ -97,6 +98,7 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 		return nil, err
 	}
 	r.findProtected()
+	r.findLinked()
 	for _, list := range []*[]string{&r.Read, &r.Write, &r.Hide, &r.Protect, &r.Needed, &r.Kept} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -237,6 +239,30 @@ func (r *Rules) search(dir string, depth int, left *int) {
 			r.Protect = append(r.Protect, path)
 		case e.IsDir() && depth < searchDepth && e.Name() != "node_modules":
 			r.search(path, depth+1, left)
+		}
+	}
+}
+
+// findLinked finds what is not to be written and has another name (a hard link): nobody knows where that is.
+func (r *Rules) findLinked() {
+	if len(r.Write) == 0 {
+		return
+	}
+	look := func(path string) {
+		if otherNames(path) && !slices.Contains(r.Linked, path) {
+			r.Linked = append(r.Linked, path)
+		}
+	}
+	for _, f := range startFiles {
+		look(filepath.Join(r.Home, f))
+	}
+	for _, p := range r.Protect {
+		look(p)
+		for _, below := range []string{p, filepath.Join(p, "hooks")} {
+			entries, _ := os.ReadDir(below)
+			for _, e := range entries[:min(len(entries), searchNames/10)] {
+				look(filepath.Join(below, e.Name()))
+			}
 		}
 	}
 }

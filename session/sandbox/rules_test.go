@@ -178,3 +178,32 @@ func TestHosts(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// A file that is not to be written and has a second name is named: nobody knows whether that is in what may be written.
+//
+// FEATURES: R67
+func TestSecondNames(t *testing.T) {
+	at := place(t)
+	for from, to := range map[string]string{at.Home + "/.bashrc": at.Cwd + "/src/rc", at.Cwd + "/.git/config": at.Home + "/elsewhere"} {
+		if err := os.Link(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"workspace": 2, "readonly": 0} {
+		p, _ := Builtin(name)
+		r, err := p.Resolve(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, not := r.Held(Userns, Have{Landlock: 6})
+		named := 0
+		for _, line := range not {
+			if strings.Contains(line, "another name") {
+				named++
+			}
+		}
+		if len(r.Linked) != want || named != want {
+			t.Errorf("%s: %v, %q", name, r.Linked, not)
+		}
+	}
+}
