@@ -3,13 +3,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/door"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/session/client"
 )
 
 func newVerb(a *app, c *cobra.Command) {
@@ -22,6 +25,10 @@ func newVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		n.Asking = asking.Asking()
+		if door.Sent {
+			return client.WentAway(errors.New("its answer broke off"))
+		}
+		n.AskID = door.AskID
 		b, err := a.connect()
 		if err != nil {
 			return err

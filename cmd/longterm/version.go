@@ -7,15 +7,14 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// buildVersion is set by the linker for releases: -X main.buildVersion=v1.2.3.
-var buildVersion string
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/door"
+)
 
 // version names this build: the release, else the commit it was made from.
 func version() string {
-	if buildVersion != "" {
-		return buildVersion
+	if door.Release != "" {
+		return door.Release
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -57,7 +56,7 @@ func versionVerb(a *app, c *cobra.Command) {
 			Arch    string `json:"arch"`
 		}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
 		return a.Print(v, func(w io.Writer) {
-			fmt.Fprintf(w, "longterm %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+			_, _ = io.WriteString(w, door.VersionLine(v.Version))
 		})
 	}
 	c.Flags().BoolVar(&probe, "probe", false, "say what an upgrade asks")

@@ -197,7 +197,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 		case !isCut(err):
 			return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
 		case method != "GET" || !p.pause(ctx):
-			return v, wentAway(err)
+			return v, WentAway(err)
 		}
 		c.http.CloseIdleConnections()
 	}
@@ -226,7 +226,7 @@ type cutError struct{ err *api.Error }
 func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
-func wentAway(err error) error {
+func WentAway(err error) error {
 	return &cutError{api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
 		WithHint("look whether it was done before you repeat it")}
 }
@@ -279,7 +279,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 				continue
 			}
 		case method != "GET":
-			return nil, wentAway(err)
+			return nil, WentAway(err)
 		default:
 			err = unavailable(err, c.o.Dirs)
 		}

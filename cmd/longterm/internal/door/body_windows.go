@@ -1,0 +1,4 @@
+package door
+
+// newSession is of no use: there are no sessions.
+func newSession(string, []string) (string, bool) { return "", false }

@@ -1,0 +1,94 @@
+//go:build linux
+
+package door
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// What this package imports decides how much is initialised before it: package os and strconv,
+// and what they import themselves.
+func TestDoorComesFirst(t *testing.T) {
+	deps := func(pkgs ...string) []string {
+		out, err := exec.Command("go", append([]string{"list", "-deps"}, pkgs...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(out))
+	}
+	may := append(deps("os", "strconv", "runtime"), "github.com/longterm-dev/longterm/cmd/longterm/internal/door")
+	for _, dep := range deps(".") {
+		if !slices.Contains(may, dep) {
+			t.Errorf("it imports %s: what is initialised before that is initialised before it", dep)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for s, want := range map[string]string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc":                                          "abc",
+		"HTTP/1.1 201 Created\r\nDate: x\r\nContent-Length: 0\r\nX: y\r\n\r\n":                      "",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n": "abc0123456789",
+	} {
+		if _, got, ok := parse(s); !ok || got != want {
+			t.Errorf("%q: %q %v", s, got, ok)
+		}
+		for n := range len(s) { // broken off anywhere
+			if _, got, ok := parse(s[:n]); ok && !strings.HasPrefix(s[n:], "\r\n") && s[n:] != "\n" {
+				t.Errorf("%q is whole: %q", s[:n], got)
+			}
+		}
+	}
+	for _, s := range []string{
+		"", "HTTP/1.1 ", "HTTP/1.0 200 OK\r\n\r\nabc", "HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nabc",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\nabc",
+	} {
+		if _, got, ok := parse(s); ok {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
+	f.Add("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, body, ok := parse(s); ok && len(body) > len(s) {
+			t.Errorf("%q", body)
+		}
+	})
+}
+
+func TestPlainName(t *testing.T) {
+	for s, want := range map[string]bool{"a": true, "A-1._b": true, "": false, "-n": false, ".": false, "a/b": false, "a b": false, "ä": false, "a%": false, "a\"": false} {
+		if plainName(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+}
+
+func TestBody(t *testing.T) {
+	odd := "a\"b\\c\n\t\x01\x7fé漢" + string(rune(0x2028))
+	t.Setenv("ODD", odd)
+	body, ok := newSession("n", []string{"sh", odd, ""})
+	var n api.NewSession
+	if err := json.Unmarshal([]byte(body), &n); err != nil || !ok {
+		t.Fatalf("%v %v %s", ok, err, body)
+	}
+	cwd, _ := os.Getwd()
+	if n.Name != "n" || !slices.Equal(n.Argv, []string{"sh", odd, ""}) || !slices.Equal(n.Env, os.Environ()) || n.Cwd != cwd ||
+		n.OnApproval != "return" || len(n.AskID) != 32 || n.AskID != AskID || len(n.Umask) != 4 {
+		t.Errorf("%+v", n)
+	}
+	if _, ok := newSession("", []string{"a\xff"}); ok {
+		t.Error("what is not UTF-8 is told")
+	}
+}
