@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -23,7 +24,7 @@ import (
 func main() {
 	confine.ServeNetwork = proxy.Run
 	confine.Enter()
-	os.Exit(run(os.Args[1:]))
+	os.Exit(run(asTmux(os.Args)))
 }
 
 // run is the whole program; it returns the exit status.
@@ -40,6 +41,14 @@ func run(args []string) int {
 		a.Tell(err, a.JSON || asksJSON(args))
 	}
 	return exit.Status(err)
+}
+
+// asTmux are the arguments, behind the verb that answers tmux's commands when that is the program's name.
+func asTmux(argv []string) []string {
+	if len(argv) > 0 && filepath.Base(argv[0]) == "tmux" {
+		return append([]string{"tmux-compat"}, argv[1:]...)
+	}
+	return argv[min(1, len(argv)):]
 }
 
 // asksJSON says that arguments ask for JSON.

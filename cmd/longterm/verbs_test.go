@@ -42,7 +42,7 @@ func TestVerbs(t *testing.T) {
 		src, err := os.ReadFile(v.name + ".go")
 		if err != nil {
 			t.Errorf("%s has no file of its own: %v", v.name, err)
-		} else if !strings.Contains(string(src), "\nfunc "+v.name+"Verb(a *app, c *cobra.Command) {") {
+		} else if !strings.Contains(string(src), "\nfunc "+strings.ReplaceAll(v.name, "-", "")+"Verb(a *app, c *cobra.Command) {") {
 			t.Errorf("%s.go does not begin with func %sVerb", v.name, v.name)
 		}
 		if v.hidden {

@@ -157,6 +157,10 @@ var verbs = append([]verb{
 		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
 	},
 	{
+		name: "tmux-compat", group: groupUpkeep, args: "[tmux's arguments]", starts: true,
+		short: "Answer tmux's commands, for programs that drive tmux", build: tmuxcompatVerb,
+	},
+	{
 		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,
 		short: "Hold sessions (started by itself)", build: keeperVerb,
 	},

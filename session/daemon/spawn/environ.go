@@ -35,8 +35,9 @@ func ours(id string) map[string]string {
 	}
 }
 
-// childEnv is the environment of a session's process.
-func childEnv(env []string, id, cwd string) []string {
+// childEnv is the environment of a session's process. What was given for this session alone (again in given) is passed
+// on whatever it is named.
+func childEnv(env []string, id, cwd string, given ...string) []string {
 	set := ours(id)
 	set["PWD"] = cwd
 	var out []string
@@ -51,7 +52,7 @@ func childEnv(env []string, id, cwd string) []string {
 	}
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if ok && name != "" && !slices.Contains(notOurs, name) {
+		if ok && name != "" && (!slices.Contains(notOurs, name) || slices.Contains(given, kv)) {
 			put(name, value)
 		}
 	}

@@ -112,7 +112,7 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 		}
 	}
 	id := uuid.NewString()
-	p.env = childEnv(p.env, id, cwd)
+	p.env = childEnv(p.env, id, cwd, n.SetEnv...)
 	if p.path, err = lookPath(argv[0], p.env, cwd); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func TestChildEnv(t *testing.T) {
 			t.Errorf("%s is there", kv)
 		}
 	}
+	if env := childEnv([]string{"TMUX=/tmp/x", "TMUX=/mine"}, "id", "/dir", "TMUX=/mine"); !slices.Contains(env, "TMUX=/mine") {
+		t.Errorf("what was given for this session is not there: %q", env)
+	}
 }
 
 // FEATURES: R9, R12

@@ -43,7 +43,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 	if err := CheckStart(rec.Cwd, s.Conf.Get().Policy.Roots); err != nil {
 		return nil, err
 	}
-	p.env = childEnv(p.env, rec.ID, rec.Cwd)
+	p.env = childEnv(p.env, rec.ID, rec.Cwd, rec.Env...)
 	var err error
 	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
 		return nil, err

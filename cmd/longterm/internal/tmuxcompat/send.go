@@ -1,0 +1,139 @@
+//go:build unix
+
+package tmuxcompat
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// keyNames are tmux's names of keys, in small letters. What is none of them, and no character with a modifier, is text.
+var keyNames = map[string]string{
+	"enter": "Enter", "tab": "Tab", "btab": "S-Tab", "space": "Space", "bspace": "BSpace", "escape": "Escape",
+	"up": "Up", "down": "Down", "left": "Left", "right": "Right", "home": "Home", "end": "End",
+	"ic": "Insert", "insert": "Insert", "dc": "Delete", "delete": "Delete",
+	"npage": "PageDown", "pagedown": "PageDown", "pgdn": "PageDown", "ppage": "PageUp", "pageup": "PageUp", "pgup": "PageUp",
+	"f1": "F1", "f2": "F2", "f3": "F3", "f4": "F4", "f5": "F5", "f6": "F6", "f7": "F7", "f8": "F8", "f9": "F9", "f10": "F10", "f11": "F11", "f12": "F12",
+}
+
+// firstPrompt is how long a shell that was just started is waited for: what is typed before its first prompt may be
+// thrown away by it.
+const firstPromptMS = 5000
+
+// sendKeys is send-keys.
+func sendKeys(x *command) error {
+	p, err := x.pane(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	if x.has('X') {
+		return fail("not in a mode")
+	}
+	times := 1
+	if x.has('N') {
+		if times, err = strconv.Atoi(x.flag('N')); err != nil || times < 1 || times > 10000 {
+			return fail("repeat count invalid")
+		}
+	}
+	var inputs []api.Input
+	for range times {
+		for _, arg := range x.args {
+			in, err := x.key(arg, p)
+			if err != nil {
+				return err
+			}
+			inputs = join(inputs, in)
+		}
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	s := x.daemon.Session(p.s.ID)
+	if sh := p.s.Shell; sh != nil && sh.Phase == "unknown" && sh.N == 0 && sh.Quality != "none" && p.Command == "" {
+		w := api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, TimeoutMS: firstPromptMS}
+		_, _ = s.Wait(x.ctx, w) // what happens then is told by the typing
+	}
+	for i := range inputs {
+		if _, err := s.Type(x.ctx, inputs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key is what an argument of send-keys stands for.
+func (x *command) key(arg string, p *pane) (api.Input, error) {
+	if x.has('H') {
+		b, err := hex.DecodeString(strings.Repeat("0", len(arg)%2) + arg)
+		if err != nil || len(b) != 1 {
+			return api.Input{}, fail("invalid key: %s", arg)
+		}
+		return api.Input{Data: b}, nil
+	}
+	if x.has('F') {
+		arg = x.format(arg, p)
+	}
+	if !x.has('l') {
+		if name, ok := keyName(arg); ok {
+			if name == "Enter" {
+				return api.Input{Enter: true}, nil
+			}
+			return api.Input{Keys: []string{name}}, nil
+		}
+	}
+	return api.Input{Text: arg}, nil
+}
+
+// keyName is a key's name here.
+func keyName(word string) (string, bool) {
+	mods, rest := "", word
+	for len(rest) > 2 && rest[1] == '-' && strings.ContainsRune("CMScms", rune(rest[0])) {
+		mods += strings.ToUpper(rest[:2])
+		rest = rest[2:]
+	}
+	if mods == "" && len(rest) == 2 && rest[0] == '^' {
+		mods, rest = "C-", rest[1:]
+	}
+	if name, ok := keyNames[strings.ToLower(rest)]; ok {
+		return mods + name, true
+	}
+	if mods != "" && len([]rune(rest)) == 1 {
+		if strings.HasPrefix(mods, "C-") {
+			rest = strings.ToLower(rest)
+		}
+		return mods + rest, true
+	}
+	return "", false
+}
+
+// join adds to what is typed in one step: text with its Enter arrives as one, so that two callers never mix in a line.
+func join(all []api.Input, in api.Input) []api.Input {
+	if n := len(all); n > 0 {
+		last := &all[n-1]
+		plain := len(last.Data) == 0 && len(last.Keys) == 0 && !last.Enter
+		switch {
+		case in.Enter && plain:
+			last.Enter = true
+			return all
+		case in.Text != "" && plain:
+			last.Text += in.Text
+			return all
+		case len(in.Keys) > 0 && len(last.Keys) > 0 && !last.Enter:
+			last.Keys = append(last.Keys, in.Keys...)
+			return all
+		case in.Enter && len(last.Keys) > 0 && !last.Enter:
+			last.Keys = append(last.Keys, "Enter")
+			return all
+		case len(in.Data) > 0 && len(last.Data) > 0:
+			last.Data = append(last.Data, in.Data...)
+			return all
+		}
+	}
+	if in.Enter {
+		in = api.Input{Keys: []string{"Enter"}}
+	}
+	return append(all, in)
+}

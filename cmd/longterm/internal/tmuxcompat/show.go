@@ -1,0 +1,273 @@
+//go:build unix
+
+package tmuxcompat
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+func hasSession(x *command) error {
+	_, err := x.session(x.flag('t'))
+	return err
+}
+
+// print prints a line for each pane that the filter lets through.
+func (x *command) print(panes []*pane, format string) error {
+	if f := x.flag('F'); x.has('F') {
+		format = f
+	}
+	for _, p := range panes {
+		if filter := x.flag('f'); filter != "" && !truth(x.format(filter, p)) {
+			continue
+		}
+		if _, err := fmt.Fprintln(x.Stdout, x.format(format, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listSessions(x *command) error {
+	var active []*pane
+	for _, p := range x.sessions() {
+		active = append(active, x.activeOf(p.Session))
+	}
+	return x.print(active, "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_attached, (attached),}")
+}
+
+func listWindows(x *command) error {
+	format := "#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) " +
+		"[#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}"
+	panes := x.panes
+	if x.has('a') {
+		format = "#{session_name}:" + format
+	} else {
+		name, err := x.session(x.flag('t'))
+		if err != nil {
+			return err
+		}
+		panes = x.inSession(name)
+	}
+	var active []*pane
+	for _, p := range windows(panes) {
+		active = append(active, activeIn(x.inWindow(p.Window)))
+	}
+	return x.print(active, format)
+}
+
+func listPanes(x *command) error {
+	format := "#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, " +
+		"#{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}"
+	panes := x.panes
+	switch {
+	case x.has('a'):
+		format = "#{session_name}:#{window_index}." + format
+	case x.has('s'):
+		name, err := x.session(x.flag('t'))
+		if err != nil {
+			return err
+		}
+		panes, format = x.inSession(name), "#{window_index}."+format
+	default:
+		var err error
+		if panes, err = x.window(x.flag('t')); err != nil {
+			return err
+		}
+	}
+	return x.print(panes, format)
+}
+
+// displayMessage is display-message. A target that is not there makes variables empty.
+func displayMessage(x *command) error {
+	p, err := x.pane(x.flag('t'))
+	if err != nil && strings.HasPrefix(x.flag('t'), "%") {
+		return err
+	}
+	format := "[#{session_name}] #{window_index}:#{window_name}, current pane #{pane_index} - (%H:%M %d-%b-%y)"
+	switch {
+	case len(x.args) > 0:
+		format = x.args[0]
+	case x.has('F'):
+		format = x.flag('F')
+	}
+	if !x.has('p') {
+		return nil // there is no status line
+	}
+	_, err = fmt.Fprintln(x.Stdout, x.format(format, p))
+	return err
+}
+
+// capturePane is capture-pane.
+func capturePane(x *command) error {
+	p, err := x.pane(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	if x.has('P') || !x.has('p') {
+		return nil // buffers are tmux's own
+	}
+	q := client.ScreenQuery{}
+	start, end := x.lines()
+	if start < 0 {
+		q.Scrollback = strconv.Itoa(max(start, -historyMost)) + ":"
+	}
+	if x.has('a') {
+		if !p.s.Alt {
+			if x.has('q') {
+				return nil
+			}
+			return fail("no alternate screen")
+		}
+		q.Screen = "primary" // what tmux has saved while a full-screen program is up
+	}
+	screen, err := x.daemon.Session(p.s.ID).Screen(x.ctx, q)
+	if err != nil {
+		return err
+	}
+	all := screen.Grid() // the history first
+	first := max(0, len(screen.Scrollback)+max(start, -len(screen.Scrollback)))
+	last := len(all) - 1
+	if end != math.MaxInt {
+		last = min(last, len(screen.Scrollback)+end)
+	}
+	var out strings.Builder
+	for i := first; i <= last; i++ {
+		x.writeLine(&out, &all[i])
+		if !x.has('J') || !all[i].Wrapped {
+			out.WriteByte('\n')
+		}
+	}
+	_, err = fmt.Fprint(x.Stdout, out.String())
+	return err
+}
+
+// historyMost is the most that is read of a pane's history at once, in lines.
+const historyMost = 100_000
+
+// lines are -S and -E: lines of the screen from 0, of the history below 0; - is its begin or the screen's end.
+func (x *command) lines() (start, end int) {
+	var err error
+	start, end = 0, math.MaxInt
+	switch text := x.flag('S'); text {
+	case "":
+	case "-":
+		start = -historyMost
+	default:
+		if start, err = strconv.Atoi(text); err != nil {
+			start = 0 // as tmux has it
+		}
+	}
+	switch text := x.flag('E'); text {
+	case "", "-":
+	default:
+		if end, err = strconv.Atoi(text); err != nil {
+			end = math.MaxInt
+		}
+	}
+	return start, end
+}
+
+// writeLine writes a row, with -e its looks, with -N its blanks up to the edge.
+func (x *command) writeLine(out *strings.Builder, l *render.Line) {
+	if !x.has('e') {
+		text := l.Text
+		if !x.has('N') && !x.has('J') {
+			text = strings.TrimRight(text, " ")
+		}
+		out.WriteString(text)
+		return
+	}
+	at, styled := 0, false
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		code := sgr(s)
+		if strings.TrimSpace(s.Text) == "" && code == "" && i == len(l.Spans)-1 {
+			break
+		}
+		out.WriteString(strings.Repeat(" ", max(0, s.Col-at)))
+		if styled && code == "" {
+			out.WriteString("\x1b[0m")
+		} else if code != "" {
+			out.WriteString("\x1b[0;" + code + "m")
+		}
+		styled = code != ""
+		out.WriteString(s.Text)
+		at = s.Col + s.Width
+	}
+	if styled {
+		out.WriteString("\x1b[0m")
+	}
+}
+
+// sgr is how a span looks, as parameters of SGR (ECMA-48 §8.3.117).
+func sgr(s *render.Span) string {
+	var codes []string
+	for _, a := range []struct {
+		on   bool
+		code string
+	}{
+		{s.Bold, "1"}, {s.Dim, "2"}, {s.Italic, "3"}, {s.Underline != "", "4"}, {s.Blink, "5"}, {s.Inverse, "7"}, {s.Conceal, "8"}, {s.Strike, "9"},
+	} {
+		if a.on {
+			codes = append(codes, a.code)
+		}
+	}
+	codes = append(codes, colour(s.FG, s.FGIndex, 30), colour(s.BG, s.BGIndex, 40))
+	return strings.Join(slices.DeleteFunc(codes, func(c string) bool { return c == "" }), ";")
+}
+
+// colour is a colour as a parameter of SGR; base is 30 or 40.
+func colour(rgb string, index *uint8, base int) string {
+	switch {
+	case index != nil && *index < 8:
+		return strconv.Itoa(base + int(*index))
+	case index != nil && *index < 16:
+		return strconv.Itoa(base + 60 + int(*index) - 8)
+	case index != nil:
+		return fmt.Sprintf("%d;5;%d", base+8, *index)
+	case len(rgb) == 7:
+		n, err := strconv.ParseUint(rgb[1:], 16, 32)
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf("%d;2;%d;%d;%d", base+8, n>>16, n>>8&255, n&255)
+	}
+	return ""
+}
+
+// showOptions is show-options: of options that programs ask about, what is so here.
+func showOptions(x *command) error {
+	if len(x.args) == 0 {
+		return nil
+	}
+	name := x.args[0]
+	value, ok := x.options()[name]
+	if !ok {
+		if x.has('q') || strings.HasPrefix(name, "@") {
+			return nil
+		}
+		return fail("invalid option: %s", name)
+	}
+	if x.has('v') {
+		_, err := fmt.Fprintln(x.Stdout, value)
+		return err
+	}
+	_, err := fmt.Fprintln(x.Stdout, name, value)
+	return err
+}
+
+func (x *command) options() map[string]string {
+	return map[string]string{
+		"base-index": "0", "pane-base-index": "0", "history-limit": strconv.Itoa(historyLimit), "default-shell": "/bin/sh",
+		"default-command": "", "prefix": "C-b", "mouse": "off", "status": "off", "remain-on-exit": "off", "escape-time": "0",
+		"automatic-rename": "on", "allow-rename": "off", "default-terminal": "screen", "exit-empty": "on", "focus-events": "off",
+		"set-titles": "off", "renumber-windows": "off", "pane-border-status": "off", "mode-keys": "emacs", "extended-keys": "off",
+	}
+}

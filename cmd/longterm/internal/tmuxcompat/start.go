@@ -1,0 +1,345 @@
+//go:build unix
+
+package tmuxcompat
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// newSession is new-session.
+func newSession(x *command) error {
+	name := strings.NewReplacer(".", "_", ":", "_").Replace(x.format(x.flag('s'), x.current()))
+	if name == "" && x.has('s') {
+		return fail("invalid session: ")
+	}
+	if x.has('t') && name == "" {
+		name = x.flag('t')
+	}
+	if name != "" && len(x.inSession(name)) > 0 {
+		if !x.has('A') {
+			return fail("duplicate session: %s", name)
+		}
+		x.flags['t'] = []string{"=" + name}
+		return attach(x)
+	}
+	if !x.has('d') && !x.Terminal {
+		return fail("open terminal failed: not a terminal")
+	}
+	cols, err := size(x.flag('x'), 80)
+	if err != nil {
+		return fail("width %v", err)
+	}
+	rows, err := size(x.flag('y'), 24)
+	if err != nil {
+		return fail("height %v", err)
+	}
+	n, err := x.next(func(n *numbers) { n.Session++; n.Window++; n.Pane++; n.Used++ })
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = strconv.Itoa(n.Session)
+	}
+	p := &pane{place: place{
+		Socket: x.socket, Session: name, SessionID: n.Session, Created: now(), Window: n.Window, Name: x.flag('n'),
+		Cols: cols, Rows: rows, Pane: n.Pane, PaneUsed: n.Used, WinUsed: n.Used,
+	}}
+	if err := x.start(p, cols, rows, x.Cwd); err != nil {
+		return err
+	}
+	x.printNew(p, "#{session_name}:")
+	if x.has('d') {
+		return nil
+	}
+	return x.Show(x.ctx, []string{p.s.ID})
+}
+
+// size is a number of cells.
+func size(text string, otherwise int) (int, error) {
+	if text == "" || text == "-" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("invalid")
+	case n < 1:
+		return 0, fmt.Errorf("too small")
+	case n > 1000:
+		return 0, fmt.Errorf("too large")
+	}
+	return n, nil
+}
+
+// newWindow is new-window.
+func newWindow(x *command) error {
+	session, index, err := x.newIndex(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	of := x.activeOf(session)
+	if taken := x.windowAt(session, index); len(taken) > 0 {
+		switch {
+		case x.has('k'):
+			if err := x.kill(taken); err != nil {
+				return err
+			}
+		case x.has('a') || x.has('b'):
+		default:
+			return fail("create window failed: index %d in use", index)
+		}
+	}
+	if x.has('a') || x.has('b') {
+		if index, err = x.shift(session, index); err != nil {
+			return err
+		}
+	}
+	n, err := x.next(func(n *numbers) { n.Window++; n.Pane++; n.Used++ })
+	if err != nil {
+		return err
+	}
+	p := &pane{place: place{
+		Socket: x.socket, Session: session, SessionID: of.SessionID, Created: of.Created, Window: n.Window, Index: index,
+		Name: x.flag('n'), Cols: of.Cols, Rows: of.Rows, Pane: n.Pane, PaneUsed: n.Used,
+	}}
+	if !x.has('d') {
+		p.WinUsed = n.Used
+	}
+	if err := x.start(p, of.Cols, of.Rows, x.Cwd); err != nil {
+		return err
+	}
+	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
+	return nil
+}
+
+// newIndex is where a window is to be: the index named, else the lowest that is free.
+func (x *command) newIndex(target string) (string, int, error) {
+	session, word, named := strings.Cut(target, ":")
+	if !named { // a session, or an index of this one
+		if n, err := strconv.Atoi(target); err == nil && len(x.inSession(target)) == 0 {
+			name, err := x.session("")
+			return name, n, err
+		}
+		word = ""
+	}
+	name, err := x.session(session)
+	if err != nil {
+		panes, other := x.window(target)
+		if other != nil {
+			return "", 0, err
+		}
+		name = panes[0].Session
+	}
+	if x.has('a') || x.has('b') {
+		panes, err := x.window(target)
+		if err != nil {
+			return "", 0, err
+		}
+		return panes[0].Session, panes[0].Index, nil
+	}
+	if word != "" {
+		if n, err := strconv.Atoi(word); err == nil {
+			return name, n, nil
+		}
+		if panes := x.windowIn(name, word); panes != nil {
+			return name, panes[0].Index, nil
+		}
+		return "", 0, fail("can't find window: %s", word)
+	}
+	free := 0
+	for len(x.windowAt(name, free)) > 0 {
+		free++
+	}
+	return name, free, nil
+}
+
+func (c *call) windowAt(session string, index int) []*pane {
+	return c.where(func(p *pane) bool { return p.Session == session && p.Index == index })
+}
+
+// shift makes room behind (-a) or before (-b) an index.
+func (x *command) shift(session string, index int) (int, error) {
+	if x.has('a') {
+		index++
+	}
+	last := index
+	for len(x.windowAt(session, last)) > 0 {
+		last++
+	}
+	for _, p := range x.inSession(session) {
+		if p.Index >= index && p.Index < last {
+			p.Index++
+			if err := x.save(x.ctx, p); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return index, nil
+}
+
+// splitWindow is split-window.
+func splitWindow(x *command) error {
+	of, err := x.pane(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	whole := of.s.Rows
+	if x.has('h') {
+		whole = of.s.Cols
+	}
+	part, err := x.part(whole)
+	if err != nil {
+		return err
+	}
+	if whole < 3 || part > whole-2 {
+		part = max(1, whole-2)
+	}
+	if whole < 3 {
+		return fail("no space for new pane")
+	}
+	cols, rows, keepCols, keepRows := of.s.Cols, of.s.Rows, of.s.Cols, of.s.Rows
+	if x.has('h') {
+		cols, keepCols = part, whole-part-1
+	} else {
+		rows, keepRows = part, whole-part-1
+	}
+	n, err := x.next(func(n *numbers) { n.Pane++; n.Used++ })
+	if err != nil {
+		return err
+	}
+	p := &pane{place: of.place}
+	p.Pane, p.Title, p.PaneUsed = n.Pane, "", 0
+	if !x.has('d') {
+		p.PaneUsed, p.WinUsed = n.Used, n.Used
+	}
+	if err := x.order(p, of); err != nil {
+		return err
+	}
+	if err := x.start(p, cols, rows, x.Cwd); err != nil {
+		return err
+	}
+	if err := x.resize(of, keepCols, keepRows); err != nil {
+		return err
+	}
+	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
+	return nil
+}
+
+// part is how many cells a new pane gets of so many: half of them, -l N, -l N% or -p N.
+func (x *command) part(whole int) (int, error) {
+	text, percent := x.flag('l'), false
+	if x.has('p') {
+		text, percent = x.flag('p'), true
+	}
+	if bare, ok := strings.CutSuffix(text, "%"); ok {
+		text, percent = bare, true
+	}
+	if text == "" {
+		after := (whole+1)/2 - 1
+		if x.has('b') { // the one before has what is over
+			return whole - 1 - after, nil
+		}
+		return after, nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil || n < 0:
+		return 0, fail("size invalid")
+	case percent:
+		return max(1, whole*n/100), nil
+	}
+	return max(1, n), nil
+}
+
+// order puts a pane behind another one, or before it (-b).
+func (x *command) order(p, of *pane) error {
+	panes := x.inWindow(of.Window)
+	at := slices.Index(panes, of) + 1
+	if x.has('b') {
+		at--
+	}
+	if x.has('f') {
+		at = len(panes)
+		if x.has('b') {
+			at = 0
+		}
+	}
+	p.Order = at
+	for i, o := range panes {
+		want := i
+		if i >= at {
+			want++
+		}
+		if o.Order != want {
+			o.Order = want
+			if err := x.save(x.ctx, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start starts a pane's program.
+func (x *command) start(p *pane, cols, rows int, dir string) error {
+	if c := x.flag('c'); c != "" {
+		if c = x.format(c, x.current()); c != "" {
+			dir = c
+		}
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(x.Cwd, dir)
+	}
+	n := api.NewSession{
+		Name: "tmux-" + strconv.Itoa(p.Pane), Cwd: dir, Cols: cols, Rows: rows,
+		Env: slices.DeleteFunc(slices.Clone(x.Env), func(e string) bool {
+			return strings.HasPrefix(e, "TMUX=") || strings.HasPrefix(e, "TMUX_PANE=")
+		}),
+	}
+	switch len(x.args) {
+	case 0:
+	case 1:
+		n.Line = x.args[0]
+	default:
+		n.Argv = x.args
+	}
+	p.Command = strings.Join(x.args, " ")
+	if len(p.Command) > 200 { // a label is short
+		p.Command = strings.ToValidUTF8(p.Command[:200], "")
+	}
+	label, err := labelOf(p)
+	if err != nil {
+		return err
+	}
+	n.Labels = map[string]string{Label: label}
+	n.SetEnv = append(x.flags['e'], fmt.Sprintf("TMUX=%s,%d,%d", x.socketPath(), x.daemonPID(), p.SessionID), fmt.Sprintf("TMUX_PANE=%%%d", p.Pane))
+	s, err := x.daemon.NewSession(x.ctx, n)
+	if err != nil && api.CodeNameTaken == codeOf(err) {
+		n.Name = ""
+		s, err = x.daemon.NewSession(x.ctx, n)
+	}
+	if err != nil {
+		return fmt.Errorf("create pane failed: %w", err)
+	}
+	p.s = &s
+	x.panes = append(x.panes, p)
+	x.sort()
+	return nil
+}
+
+// printNew is -P.
+func (x *command) printNew(p *pane, format string) {
+	if !x.has('P') {
+		return
+	}
+	if f := x.flag('F'); f != "" {
+		format = f
+	}
+	fmt.Fprintln(x.Stdout, x.format(format, p))
+}

@@ -1,0 +1,312 @@
+//go:build unix
+
+// Package tmuxcompat answers tmux's commands with longterm's sessions, for programs that drive tmux: a pane is a
+// session of longterm, and which window and which session of tmux it belongs to stands in its label, so that nothing
+// is kept but what the daemon keeps anyway.
+//
+//	Run: options → commands between ; → getopt by the table → a function of its concept
+//	state.go    panes by their labels, numbers that are given once, the lock of what changes them
+//	target.go   -t: %1, @1, $1, name:window.pane
+//	format.go   #{…}, pure; vars.go has the variables
+//	start.go    new-session, new-window, split-window
+//	send.go     send-keys
+//	show.go     what prints
+//	change.go   what ends, selects, renames and resizes
+//
+// Texts and exit statuses are tmux's own. What tmux draws (a status line, borders, copy mode) is not there; options
+// about it are accepted.
+package tmuxcompat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// Version is the tmux that is answered for.
+const Version = "tmux 3.3a"
+
+// Daemon is what is asked of the daemon.
+type Daemon interface {
+	List(ctx context.Context, labels ...string) ([]api.Session, error)
+	NewSession(ctx context.Context, n api.NewSession) (api.Session, error)
+	Session(ref string) *client.Session
+	Status(ctx context.Context) (api.Status, error)
+}
+
+// Options are one call of tmux.
+type Options struct {
+	Daemon   func() (Daemon, error) // connected to on first use
+	Numbers  string                 // the file of numbers that were given; its folder is there
+	RunDir   string                 // names the socket that $TMUX tells of
+	Env      []string
+	Cwd      string
+	Terminal bool // somebody sits there
+	// Show attaches a terminal to sessions, by their ids.
+	Show           func(ctx context.Context, ids []string) error
+	Stdout, Stderr io.Writer
+}
+
+// call is a call of tmux.
+type call struct {
+	Options
+	socket string // -L, or what -S names
+	daemon Daemon
+	panes  []*pane // that live, in order; read for each command
+	pid    int     // of the daemon, once asked
+}
+
+// command is a command with its arguments.
+type command struct {
+	*call
+	ctx   context.Context
+	name  string
+	flags map[byte][]string // by letter; without a value: one empty text
+	args  []string
+}
+
+// row is a row of the table of commands.
+type row struct {
+	name, alias, flags string // flags as getopt has them
+	do                 func(*command) error
+	alone              bool // it needs no server
+}
+
+var table []row
+
+func init() { // the functions look at the table
+	table = []row{
+		{"attach-session", "attach", "c:dEf:rt:x", attach, false},
+		{"capture-pane", "capturep", "ab:CeE:JNpPqS:t:", capturePane, false},
+		{"display-message", "display", "ac:d:INpt:F:v", displayMessage, false},
+		{"has-session", "has", "t:", hasSession, false},
+		{"kill-pane", "killp", "at:", killPane, false},
+		{"kill-server", "", "", killServer, false},
+		{"kill-session", "", "aCt:", killSession, false},
+		{"kill-window", "killw", "at:", killWindow, false},
+		{"list-panes", "lsp", "asF:f:t:", listPanes, false},
+		{"list-sessions", "ls", "F:f:", listSessions, false},
+		{"list-windows", "lsw", "F:f:at:", listWindows, false},
+		{"list-commands", "lscm", "F:", listCommands, true},
+		{"new-session", "new", "Ac:dDe:EF:f:n:Ps:t:x:Xy:", newSession, true},
+		{"new-window", "neww", "abc:de:F:kn:PSt:", newWindow, false},
+		{"refresh-client", "refresh", "A:B:cC:Df:r:F:l::LRSt:U", accepted, false},
+		{"rename-session", "rename", "t:", renameSession, false},
+		{"rename-window", "renamew", "t:", renameWindow, false},
+		{"resize-pane", "resizep", "DLMRTt:Ux:y:Z", resizePane, false},
+		{"resize-window", "resizew", "aADLRt:Ux:y:", resizeWindow, false},
+		{"select-layout", "selectl", "Enopt:", selectLayout, false},
+		{"select-pane", "selectp", "DdegLlMmP:RT:t:UZ", selectPane, false},
+		{"select-window", "selectw", "lnpTt:", selectWindow, false},
+		{"send-keys", "send", "FHKlMN:Rt:X", sendKeys, false},
+		{"set-environment", "setenv", "Fhgrt:u", accepted, false},
+		{"set-hook", "", "agpRt:uw", accepted, false},
+		{"set-option", "set", "aFgopqst:uUw", setOption, false},
+		{"set-window-option", "setw", "aFgoqt:u", setOption, false},
+		{"show-options", "show", "AgHpqst:vw", showOptions, false},
+		{"show-window-options", "showw", "gvt:", showOptions, false},
+		{"source-file", "source", "Fnqv", accepted, true},
+		{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", splitWindow, false},
+		{"start-server", "start", "", accepted, true},
+		{"bind-key", "bind", "nrN:T:", accepted, false},
+	}
+}
+
+// failure is what tmux says, and exits with 1.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+func fail(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
+
+// Run is a call of tmux; it returns the exit status.
+func Run(ctx context.Context, o Options, args []string) int {
+	c := &call{Options: o, socket: "default"}
+	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		flags, rest, err := getopt("2CDlNquvVc:f:L:S:T:", args)
+		if err != nil {
+			return c.tell(err)
+		}
+		if len(flags['V']) > 0 {
+			fmt.Fprintln(o.Stdout, Version)
+			return 0
+		}
+		for _, name := range append(flags['L'], flags['S']...) {
+			c.socket = name[strings.LastIndexByte(name, '/')+1:]
+		}
+		args = rest
+	}
+	if len(args) == 0 {
+		args = []string{"new-session"}
+	}
+	for _, words := range split(args) {
+		if err := c.run(ctx, words); err != nil {
+			return c.tell(err)
+		}
+	}
+	return 0
+}
+
+func (c *call) tell(err error) int {
+	var f failure
+	var apiErr *api.Error
+	switch {
+	case errors.As(err, &f):
+		fmt.Fprintln(c.Stderr, f)
+	case errors.As(err, &apiErr) && apiErr.Hint != "":
+		fmt.Fprintf(c.Stderr, "%v: %s\n", err, apiErr.Hint)
+	default:
+		fmt.Fprintln(c.Stderr, err)
+	}
+	return 1
+}
+
+// split cuts words at those that are or end with ; (a \; is one of a command).
+func split(args []string) (commands [][]string) {
+	var now []string
+	for _, a := range args {
+		switch {
+		case a == ";":
+			commands, now = append(commands, now), nil
+		case strings.HasSuffix(a, `\;`):
+			now = append(now, a[:len(a)-2]+";")
+		case strings.HasSuffix(a, ";"):
+			commands, now = append(commands, append(now, a[:len(a)-1])), nil
+		default:
+			now = append(now, a)
+		}
+	}
+	if len(now) > 0 {
+		commands = append(commands, now)
+	}
+	return commands
+}
+
+func (c *call) run(ctx context.Context, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	r, err := lookUp(words[0])
+	if err != nil {
+		return err
+	}
+	flags, args, err := getopt(r.flags, words[1:])
+	if err != nil {
+		return fail("command %s: %v", r.name, err)
+	}
+	x := &command{call: c, ctx: ctx, name: r.name, flags: flags, args: args}
+	if r.name == "list-commands" || r.name == "start-server" || r.name == "source-file" {
+		return r.do(x)
+	}
+	if c.daemon == nil {
+		if c.daemon, err = c.Daemon(); err != nil {
+			return err
+		}
+	}
+	do := func() error {
+		if err := c.read(ctx); err != nil {
+			return err
+		}
+		if len(c.panes) == 0 && !r.alone {
+			return fail("no server running on %s", c.socketPath())
+		}
+		return r.do(x)
+	}
+	if slices.Contains(looking, r.name) {
+		return do()
+	}
+	return c.locked(do)
+}
+
+// looking are commands that change no labels, and so need not wait for others.
+var looking = []string{
+	"capture-pane", "display-message", "has-session", "list-panes", "list-sessions", "list-windows", "send-keys", "show-options", "attach-session",
+}
+
+// lookUp is a command by its name, alias or what its name alone begins with.
+func lookUp(word string) (*row, error) {
+	var found []*row
+	var names []string
+	for i := range table {
+		r := &table[i]
+		switch {
+		case r.name == word || r.alias == word:
+			return r, nil
+		case strings.HasPrefix(r.name, word):
+			found, names = append(found, r), append(names, r.name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fail("unknown command: %s", word)
+	case 1:
+		return found[0], nil
+	}
+	slices.Sort(names)
+	return nil, fail("ambiguous command: %s, could be: %s", word, strings.Join(names, ", "))
+}
+
+// getopt reads flags as tmux's own does: they stand before the first argument.
+func getopt(spec string, args []string) (map[byte][]string, []string, error) {
+	flags := map[byte][]string{}
+	for len(args) > 0 {
+		a := args[0]
+		if a == "--" {
+			return flags, args[1:], nil
+		}
+		if len(a) < 2 || a[0] != '-' {
+			break
+		}
+		args = args[1:]
+		for a = a[1:]; a != ""; a = a[1:] {
+			i := strings.IndexByte(spec, a[0])
+			if i < 0 || a[0] == ':' {
+				return nil, nil, fmt.Errorf("unknown flag -%c", a[0])
+			}
+			if i+1 == len(spec) || spec[i+1] != ':' {
+				flags[a[0]] = append(flags[a[0]], "")
+				continue
+			}
+			value := a[1:]
+			if value == "" {
+				if len(args) == 0 {
+					return nil, nil, fmt.Errorf("-%c expects an argument", a[0])
+				}
+				value, args = args[0], args[1:]
+			}
+			flags[a[0]] = append(flags[a[0]], value)
+			break
+		}
+	}
+	return flags, args, nil
+}
+
+func (x *command) has(flag byte) bool { return len(x.flags[flag]) > 0 }
+
+// flag is a flag's last value; empty: it is not given.
+func (x *command) flag(flag byte) string {
+	if all := x.flags[flag]; len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return ""
+}
+
+// accepted does nothing: it is about what tmux draws, or about what is as wished.
+func accepted(*command) error { return nil }
+
+func listCommands(x *command) error {
+	for i := range table {
+		if table[i].alias != "" {
+			fmt.Fprintf(x.Stdout, "%s (%s)\n", table[i].name, table[i].alias)
+		} else {
+			fmt.Fprintln(x.Stdout, table[i].name)
+		}
+	}
+	return nil
+}

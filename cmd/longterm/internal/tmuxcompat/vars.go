@@ -1,0 +1,213 @@
+//go:build unix
+
+package tmuxcompat
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// historyLimit is what tmux says of a pane by default; what is kept is longterm's.
+const historyLimit = 2000
+
+// subject is what a format is about. Its screen is asked for when a variable needs it.
+type subject struct {
+	*command
+	p       *pane
+	window  []*pane
+	session []*pane
+	screen  *render.Screen
+}
+
+func (x *command) about(p *pane) *subject {
+	return &subject{command: x, p: p, window: x.inWindow(p.Window), session: x.inSession(p.Session)}
+}
+
+// format is a format with the values of a pane.
+func (x *command) format(format string, p *pane) string {
+	if p == nil {
+		return expand(format, func(string) string { return "" })
+	}
+	return expand(format, x.about(p).value)
+}
+
+// value is a variable; one that is not known is empty, as tmux has it.
+func (s *subject) value(name string) string {
+	if f, ok := variables[name]; ok {
+		return f(s)
+	}
+	return ""
+}
+
+func fixed(text string) func(*subject) string { return func(*subject) string { return text } }
+
+// variables are those of tmux's manual, "Formats", that panes have here.
+var variables = map[string]func(*subject) string{
+	"session_id":               func(s *subject) string { return "$" + strconv.Itoa(s.p.SessionID) },
+	"session_name":             func(s *subject) string { return s.p.Session },
+	"session_windows":          func(s *subject) string { return strconv.Itoa(len(windows(s.session))) },
+	"session_created":          func(s *subject) string { return strconv.FormatInt(s.p.Created, 10) },
+	"session_attached":         func(s *subject) string { return bit(slices.ContainsFunc(s.session, looked)) },
+	"session_path":             func(s *subject) string { return s.session[0].s.Cwd },
+	"session_group":            fixed(""),
+	"session_grouped":          fixed("0"),
+	"session_many_attached":    fixed("0"),
+	"window_id":                func(s *subject) string { return "@" + strconv.Itoa(s.p.Window) },
+	"window_index":             func(s *subject) string { return strconv.Itoa(s.p.Index) },
+	"window_name":              func(s *subject) string { return s.windowName(s.p) },
+	"window_panes":             func(s *subject) string { return strconv.Itoa(len(s.window)) },
+	"window_width":             func(s *subject) string { return strconv.Itoa(s.p.Cols) },
+	"window_height":            func(s *subject) string { return strconv.Itoa(s.p.Rows) },
+	"window_active":            func(s *subject) string { return bit(s.activeOf(s.p.Session).Window == s.p.Window) },
+	"window_flags":             (*subject).flags,
+	"window_raw_flags":         (*subject).flags,
+	"window_zoomed_flag":       fixed("0"),
+	"window_last_flag":         func(s *subject) string { return bit(s.flags() == "-") },
+	"window_layout":            (*subject).layout,
+	"window_visible_layout":    (*subject).layout,
+	"pane_id":                  func(s *subject) string { return "%" + strconv.Itoa(s.p.Pane) },
+	"pane_index":               func(s *subject) string { return strconv.Itoa(slices.Index(s.window, s.p)) },
+	"pane_active":              func(s *subject) string { return bit(activeIn(s.window) == s.p) },
+	"pane_pid":                 func(s *subject) string { return strconv.Itoa(s.p.s.PID) },
+	"pane_tty":                 func(s *subject) string { return terminalOf(s.p.s.PID) },
+	"pane_current_command":     func(s *subject) string { return currentCommand(s.p) },
+	"pane_current_path":        func(s *subject) string { return s.p.s.Cwd },
+	"pane_start_command":       func(s *subject) string { return s.p.Command },
+	"pane_start_path":          func(s *subject) string { return s.p.s.Cwd },
+	"pane_title":               func(s *subject) string { return cmp.Or(s.p.Title, s.p.s.Title, host()) },
+	"pane_width":               func(s *subject) string { return strconv.Itoa(s.p.s.Cols) },
+	"pane_height":              func(s *subject) string { return strconv.Itoa(s.p.s.Rows) },
+	"pane_dead":                fixed("0"),
+	"pane_in_mode":             fixed("0"),
+	"pane_input_off":           fixed("0"),
+	"pane_synchronized":        fixed("0"),
+	"pane_marked":              fixed("0"),
+	"alternate_on":             func(s *subject) string { return bit(s.p.s.Alt) },
+	"cursor_x":                 func(s *subject) string { return strconv.Itoa(s.look().Cursor.X) },
+	"cursor_y":                 func(s *subject) string { return strconv.Itoa(s.look().Cursor.Y) },
+	"cursor_flag":              func(s *subject) string { return bit(s.look().Cursor.Visible) },
+	"history_size":             func(s *subject) string { return strconv.Itoa(s.history()) },
+	"history_limit":            fixed(strconv.Itoa(historyLimit)),
+	"history_bytes":            func(s *subject) string { return strconv.FormatUint(s.p.s.Output.End-s.p.s.Output.Start, 10) },
+	"host":                     func(*subject) string { return host() },
+	"host_short":               func(*subject) string { short, _, _ := strings.Cut(host(), "."); return short },
+	"pid":                      func(s *subject) string { return strconv.Itoa(s.daemonPID()) },
+	"socket_path":              func(s *subject) string { return s.socketPath() },
+	"version":                  fixed(strings.TrimPrefix(Version, "tmux ")),
+	"longterm_session":         func(s *subject) string { return s.p.s.ID },
+	"longterm_name":            func(s *subject) string { return s.p.s.Name },
+	"pane_at_top":              fixed("1"),
+	"window_active_clients":    fixed("0"),
+	"session_activity":         func(s *subject) string { return strconv.FormatInt(s.p.Created, 10) },
+	"session_last_attached":    fixed(""),
+	"window_linked":            fixed("0"),
+	"window_linked_sessions":   fixed("1"),
+	"window_bell_flag":         fixed("0"),
+	"window_activity_flag":     fixed("0"),
+	"window_silence_flag":      fixed("0"),
+	"window_bigger":            fixed("0"),
+	"synchronized_output_flag": fixed("0"),
+}
+
+// looked says that a client shows a pane.
+func looked(p *pane) bool { return p.s.Clients > 0 }
+
+func (s *subject) flags() string {
+	active := s.activeOf(s.p.Session)
+	if active.Window == s.p.Window {
+		return "*"
+	}
+	others := slices.DeleteFunc(slices.Clone(s.session), func(p *pane) bool { return p.Window == active.Window })
+	if last := newest(others, s.windowUsed); last.Window == s.p.Window && s.windowUsed(last) > 0 {
+		return "-"
+	}
+	return ""
+}
+
+// windowName is what a window was named, or what runs in its active pane.
+func (c *call) windowName(p *pane) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return currentCommand(activeIn(c.inWindow(p.Window)))
+}
+
+// layout is a window as one cell: how tmux would have laid panes out is not kept.
+func (s *subject) layout() string {
+	text := strconv.Itoa(s.p.Cols) + "x" + strconv.Itoa(s.p.Rows) + ",0,0," + strconv.Itoa(s.window[0].Pane)
+	sum := uint16(0)
+	for i := range len(text) { // tmux's layout_checksum
+		sum = sum>>1 + sum&1<<15
+		sum += uint16(text[i])
+	}
+	digits := "0000" + strconv.FormatUint(uint64(sum), 16)
+	return digits[len(digits)-4:] + "," + text
+}
+
+// look is a pane's screen, asked for once. One that cannot be had is empty.
+func (s *subject) look() *render.Screen {
+	if s.screen == nil {
+		screen, err := s.daemon.Session(s.p.s.ID).Screen(s.ctx, client.ScreenQuery{Scrollback: "-1:"})
+		if err != nil {
+			screen = render.Screen{}
+		}
+		s.screen = &screen
+	}
+	return s.screen
+}
+
+// history is how many lines there are above a pane's screen.
+func (s *subject) history() int {
+	if n := len(s.look().Scrollback); n > 0 {
+		return s.look().Scrollback[n-1].Row + 1
+	}
+	return 0
+}
+
+func (c *command) daemonPID() int {
+	if c.pid == 0 {
+		if st, err := c.daemon.Status(c.ctx); err == nil {
+			c.pid = st.KeeperPID
+		}
+	}
+	return c.pid
+}
+
+func host() string {
+	name, _ := os.Hostname() // it may have none
+	return name
+}
+
+// currentCommand is the name of what runs in a pane's foreground.
+func currentCommand(p *pane) string {
+	pid := p.s.PID
+	if st, err := sys.ReadStat(pid); err == nil {
+		name := string(st.Name)
+		if front, err := sys.ReadStat(st.Front); err == nil && st.Front > 0 {
+			name = string(front.Name)
+		}
+		return name
+	}
+	if len(p.s.Argv) > 0 {
+		return strings.TrimPrefix(filepath.Base(p.s.Argv[0]), "-")
+	}
+	return ""
+}
+
+// terminalOf is the device of a process's terminal, as its standard input has it.
+func terminalOf(pid int) string {
+	for fd := range 3 {
+		if target, err := sys.DescriptorTarget(pid, fd); err == nil && strings.HasPrefix(target, "/dev/pts/") {
+			return target
+		}
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/tmuxcompat"
+)
+
+func tmuxcompatVerb(a *app, c *cobra.Command) {
+	c.Long = "Answer tmux's commands with sessions, for programs that drive tmux: panes are sessions, and outlive what\n" +
+		"longterm's sessions outlive. Under the name tmux, longterm is this verb:\n\n" +
+		"  ln -s \"$(command -v longterm)\" ~/bin/tmux\n\n" +
+		"docs/tmux-compat.md has the commands, and what is not as in tmux."
+	c.DisableFlagParsing = true // they are tmux's
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+			return cmd.Help()
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		if err := b.dirs.Make(); err != nil {
+			return err
+		}
+		cwd, err := os.Getwd()
+		if err != nil {
+			cwd = "/" // it is gone
+		}
+		status := tmuxcompat.Run(cmd.Context(), tmuxcompat.Options{
+			Daemon:  func() (tmuxcompat.Daemon, error) { return b.client, b.client.Ensure(cmd.Context()) },
+			Numbers: filepath.Join(b.dirs.State, "tmux.json"), RunDir: b.dirs.Run, Env: os.Environ(), Cwd: cwd,
+			Terminal: term.IsTerminal(int(a.stdin.Fd())), Show: showSessions, Stdout: a.Stdout, Stderr: a.Stderr,
+		}, args)
+		if status != 0 {
+			return exit.Silent(status)
+		}
+		return nil
+	}
+}
+
+// showSessions is the viewer, as a process of its own: it ends with the terminal's client.
+func showSessions(ctx context.Context, ids []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, self, append([]string{"view"}, ids...)...)
+	c.Args[0] = "longterm" // it may be called tmux
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return c.Run()
+}

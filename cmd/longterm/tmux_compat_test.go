@@ -1,0 +1,314 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// both answer the same commands: tmux itself, and longterm under its name.
+type both struct {
+	t            *testing.T
+	i            *instance
+	tmux, socket string
+}
+
+func newBoth(t *testing.T) *both {
+	t.Helper()
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("tmux is not installed")
+	}
+	i := newInstance(t)
+	b := &both{t: t, i: i, tmux: tmux, socket: filepath.Join(i.dir, "s")}
+	t.Cleanup(func() { _ = b.real("kill-server").Run() })
+	return b
+}
+
+func (b *both) environ() []string {
+	var env []string
+	for _, e := range b.i.env {
+		if !strings.HasPrefix(e, "TMUX") {
+			env = append(env, e)
+		}
+	}
+	return append(env, "SHELL=/bin/sh")
+}
+
+func (b *both) real(args ...string) *exec.Cmd {
+	cmd := exec.Command(b.tmux, append([]string{"-f", "/dev/null", "-S", b.socket}, args...)...)
+	cmd.Env, cmd.Dir = b.environ(), b.i.dir
+	return cmd
+}
+
+func (b *both) ours(args ...string) *exec.Cmd {
+	cmd := exec.Command(b.i.exe)
+	cmd.Args = append([]string{"longterm", "tmux-compat", "-S", b.socket}, args...)
+	cmd.Env, cmd.Dir = b.environ(), b.i.dir
+	return cmd
+}
+
+// outcome is what a command printed, and its exit status.
+func outcome(t *testing.T, cmd *exec.Cmd) (string, int) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if exited, ok := err.(*exec.ExitError); ok {
+		return out.String(), exited.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), 0
+}
+
+// own is what differs between two servers: times, bytes, layouts, sockets.
+var own = regexp.MustCompile(`\(created [^)]*\)|\d+ bytes|\[layout .*\] @|/\S*/(s|tmux-s)\b`)
+
+func (b *both) compare(line string, args ...string) {
+	b.t.Helper()
+	if args == nil {
+		args = words(line)
+	}
+	want, wantCode := outcome(b.t, b.real(args...))
+	got, gotCode := outcome(b.t, b.ours(args...))
+	want, got = own.ReplaceAllString(want, "…"), own.ReplaceAllString(got, "…")
+	if want != got || wantCode != gotCode {
+		b.t.Errorf("%s\ntmux:  %d %q\nours:  %d %q", line, wantCode, want, gotCode, got)
+	}
+}
+
+// words are a line's words; ' keeps blanks together.
+func words(line string) (all []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			all = append(all, part)
+		} else {
+			all = append(all, strings.Fields(part)...)
+		}
+	}
+	return all
+}
+
+// The same commands, given to tmux and to us: what they print and how they end.
+// FEATURES: R106
+func TestTmuxCompatIsAsTmux(t *testing.T) {
+	b := newBoth(t)
+	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
+		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
+	}
+	// A program's own way with sizes and commands of several words is in the table, too.
+	where := "-F '#{session_name} #{session_id} #{window_index} #{window_id} #{pane_index} #{pane_id} #{pane_active} #{window_active} #{pane_width} #{pane_height}'"
+	panes := "list-panes -a " + where
+	for _, line := range strings.Split(strings.TrimSpace(`
+new-session -d -s work -n main -x 80 -y 24 -P cat
+has-session -t work
+has-session -t wor
+has-session -t =wor
+has-session -t nope
+new-session -d -s work
+new-session -s other
+split-window -h -t work -P cat
+split-window -v -t work:main.0 -d -P -F '#{pane_id} #{pane_index} #{pane_width}x#{pane_height}' cat
+split-window -h -l 30% -t %0 -P -F '#{pane_id} #{pane_width}' cat
+split-window -v -l 5 -t %1 -P -F '#{pane_id} #{pane_height}' cat
+split-window -b -t %1 -P -F '#{pane_id} #{pane_index}' cat
+split-window -t %99 cat
+`+panes+`
+list-panes -t work
+list-panes -t %77
+list-panes -t work:9
+list-windows -t work
+list-windows -F '#I #W #F'
+list-sessions
+list-sessions -F '#{session_name}:#{session_windows}'
+new-window -t work -n second -P cat
+new-window -t work: -d -n third -P -F '#{window_id} #{window_index} #{pane_id}' cat
+new-window -t work:7 -n seventh -P cat
+new-window -t work:7 cat
+new-window -a -t work:0 -n after -P cat
+new-window -t nope: cat
+list-windows -F '#{window_index} #{window_name} #{window_active} #{window_panes} #{window_id}'
+select-window -t work:second
+select-window -t work:nope
+select-window -t work:44
+list-windows -F '#I #W #{window_active}'
+select-window -n -t work
+select-window -l -t work
+display-message -p '#S:#I.#P #W'
+display-message -p -t work:main.0 '#{pane_id} #{window_name} #{?window_active,yes,no} #{==:a,a}#{!=:a,a} #{=3:window_name} #{nope}.'
+display-message -p -t @0 '#{window_id} #{l:x} #{?pane_active,#{pane_id},no} ## #{b:pane_current_path}'
+display-message -p -t '$0' '#{session_id}'
+display-message -p -t %0 '#{||:0,1}#{&&:1,0} #{m:w*,work} #{p5:window_name}| #{n:window_name} #{?0,a,b} #{?nope,a,#{?1,c,d}}'
+select-pane -t %0
+`+panes+`
+select-pane -t work:main.1
+select-pane -l -t work:main
+select-pane -t %0 -T title
+display-message -p -t %0 '#{pane_title}'
+select-pane -t work:main.9
+rename-window -t work:second renamed
+rename-session -t work job
+has-session -t work
+list-windows -a -F '#{session_name} #W'
+rename-session -t job 'a.b:c'
+list-sessions -F '#S'
+rename-session -t a_b_c work
+set-option -g mouse on
+set-option -t work @mine 1
+set-option -p -t %0 pane-border-style fg=red
+set-window-option -t work:main automatic-rename off
+show-options -gv base-index
+show-options -g history-limit
+new-session -d -s two -x 100 -y 30 -n w cat
+list-panes -t two -F '#{pane_width}x#{pane_height} #{window_width}x#{window_height} #{pane_id}'
+split-window -t two -h cat
+split-window -t two -h -p 50 cat
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+select-layout -t two even-horizontal
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+select-layout -t two even-vertical
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+select-layout -t two main-vertical
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+select-layout -t two main-horizontal
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+select-layout -t two tiled
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+kill-pane -t two.1
+kill-pane -t two.1
+list-panes -t two -F '#{pane_index} #{pane_width}x#{pane_height}'
+list-panes -a -f '#{==:#{session_name},two}' -F '#S #P'
+kill-pane -t %99
+kill-window -t work:renamed
+kill-window -t work:44
+list-windows -t work -F '#I #W'
+kill-window -a -t work:0
+list-windows -t work -F '#I #W'
+kill-pane -a -t work:0.0
+list-panes -t work -F '#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'
+send-keys -t nope x
+send-keys -t work:9 x
+send-keys -N x -t work x
+nonsense
+kill
+list-panes -Q
+kill-session -t nope
+kill-session -t two
+list-sessions -F '#S'
+display-message -p 'a' ; display-message -p 'b'
+-V
+kill-session -t work
+`), "\n") {
+		b.compare(line)
+	}
+}
+
+// What is typed arrives, and what a pane shows is read.
+// FEATURES: R106
+func TestTmuxCompatTypesAndReads(t *testing.T) {
+	b := newBoth(t)
+	b.compare("new", "new-session", "-d", "-s", "w", "-x", "40", "-y", "8", "-e", "GIVEN=1", "echo $GIVEN ${TMUX_PANE} ${TMUX:+set}; printf 'a\\033[1;31mred\\033[0m\\n'; cat")
+	shows := func(which func(...string) *exec.Cmd, want string, args ...string) {
+		t.Helper()
+		got := ""
+		for range 500 { // each look takes some milliseconds
+			if got, _ = outcome(t, which(args...)); strings.Contains(got, want) {
+				return
+			}
+		}
+		t.Fatalf("%q never showed; there is %q", want, got)
+	}
+	both := func(want string, args ...string) {
+		t.Helper()
+		shows(b.real, want, args...)
+		shows(b.ours, want, args...)
+		b.compare(strings.Join(args, " "), args...)
+	}
+	both("ared", "capture-pane", "-p", "-t", "w")
+	b.compare("send", "send-keys", "-t", "w", "hello", "Space", "you", "Enter")
+	both("hello you\nhello you\n", "capture-pane", "-p", "-t", "w")
+	b.compare("send", "send-keys", "-l", "-t", "w", "Enter")
+	b.compare("send", "send-keys", "-t", "w", "BSpace", "Enter")
+	both("Ente\nEnte\n", "capture-pane", "-p", "-t", "w")
+	b.compare("send", "send-keys", "-H", "-t", "w", "78", "0a")
+	both("x\nx\n", "capture-pane", "-p", "-t", "w", "-S", "-")
+	b.compare("capture -S 1 -E 2", "capture-pane", "-p", "-t", "w", "-S", "1", "-E", "2")
+	b.compare("capture -E", "capture-pane", "-p", "-t", "w", "-S", "-", "-E", "0")
+	b.compare("cursor", "display-message", "-p", "-t", "w", "#{cursor_x},#{cursor_y} #{history_size} #{alternate_on} #{pane_in_mode} #{pane_dead}")
+	b.compare("wrong line", "capture-pane", "-p", "-t", "w", "-S", "x")
+	b.compare("send", "send-keys", "-t", "w", strings.Repeat("long ", 12), "Enter")
+	both(strings.TrimSpace(strings.Repeat("long ", 8)), "capture-pane", "-p", "-J", "-t", "w")
+	if got, _ := outcome(t, b.ours("capture-pane", "-p", "-e", "-S", "-", "-t", "w")); !strings.Contains(got, "a\x1b[0;1;31mred\x1b[0m\n") {
+		t.Errorf("with looks: %q", got)
+	}
+	b.compare("end", "send-keys", "-t", "w", "C-d", "C-d")
+	for range 500 {
+		if _, code := outcome(t, b.ours("has-session", "-t", "w")); code != 0 {
+			return
+		}
+	}
+	t.Error("the pane never ended")
+}
+
+// Panes are where they were when the daemon is another one, and many commands at once make each its own.
+// FEATURES: R106
+func TestTmuxCompatSurvives(t *testing.T) {
+	b := newBoth(t)
+	if out, code := outcome(t, b.ours("new-session", "-d", "-s", "w", "-n", "n", "cat")); code != 0 {
+		t.Fatal(out)
+	}
+	done := make(chan string)
+	for range 4 {
+		go func() {
+			out, err := b.ours("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "w", "-l", "1", "cat").CombinedOutput()
+			if err != nil {
+				out = append(out, err.Error()...)
+			}
+			done <- string(out)
+		}()
+	}
+	seen := map[string]bool{}
+	for range 4 {
+		if id := <-done; seen[id] || !strings.HasPrefix(id, "%") {
+			t.Errorf("%q a second time, or no id", id)
+		} else {
+			seen[id] = true
+		}
+	}
+	const format = "#{session_name} #{window_name} #{pane_index} #{pane_id} #{pane_pid} #{pane_active}"
+	before, _ := outcome(t, b.ours("list-panes", "-a", "-F", format))
+	if strings.Count(before, "\n") != 5 {
+		t.Fatalf("%s", before)
+	}
+	if err := syscall.Kill(b.i.status().DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := outcome(t, b.ours("list-panes", "-a", "-F", format)); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+	pane, _, _ := strings.Cut(b.i.run("info", "tmux-0", "--json"), "\n")
+	if pane == "" {
+		t.Error("a pane has no session of its name")
+	}
+}
+
+func TestCalledTmux(t *testing.T) {
+	for _, c := range []struct{ argv, want []string }{
+		{[]string{"/x/tmux", "ls"}, []string{"tmux-compat", "ls"}},
+		{[]string{"longterm", "ls"}, []string{"ls"}},
+		{nil, nil},
+	} {
+		if got := asTmux(c.argv); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q", c.argv, got)
+		}
+	}
+}
