@@ -14,6 +14,9 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
+// ErrBegun is returned for input while a line is unfinished that a person has begun.
+var ErrBegun = typing.ErrBegun
+
 // ErrTypedAhead is returned for a secret before which other input waits to be read.
 var ErrTypedAhead = typing.ErrAhead
 
@@ -35,6 +38,9 @@ type Typing struct {
 	Secret, Force bool
 	// ID, if there is one, has the input typed once, however often it is asked for.
 	ID string
+	// Person says that it comes from a person's keyboard. Other input is refused with ErrBegun while a
+	// person's line is unfinished, unless it is forced.
+	Person bool
 }
 
 // Type types something and returns when the terminal has taken it all. cursor is the
@@ -89,10 +95,23 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		if t.Encode != nil {
 			data = append(t.Encode(nil, s.view()), t.Bytes...)
 		}
+		now := time.Now()
+		if !t.Person && !t.Force && s.typing.begun.Line(now, s.editsLine()) {
+			err = ErrBegun
+			return
+		}
+		if t.Person {
+			s.typing.begun.Typed(data, now)
+		} else if len(data) > 0 {
+			s.typing.begun.Ends()
+		}
+		if len(data) > 0 {
+			last := data[len(data)-1]
+			s.typing.ended = last == '\r' || last == '\n'
+		}
 		r.Cursor = s.off
 		s.typing.at = s.moment(s.off)
 		if bytes.ContainsAny(data, "\r\n") {
-			now := time.Now()
 			s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })
 		}
 		s.lines.noteEntered(data)

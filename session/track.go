@@ -249,6 +249,9 @@ func (h *lineHost) showShell() {
 		v.Command, v.Number = st.Running.Text, st.Running.Number
 	}
 	if h.shell.other == nil && v != s.Status().Shell {
+		if v.Phase != s.Status().Shell.Phase {
+			s.typing.begun.Ends() // it was a line of what is over
+		}
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
 }

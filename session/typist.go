@@ -25,7 +25,15 @@ type typist struct {
 	replies typing.Replies
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
+	begun   typing.Begun
+	ended   bool        // what was typed last ended a line
 	at      wait.Anchor // where output and screen stood when something was last typed
+}
+
+// editsLine says that the program keeps a line that is being typed: a shell at its prompt, or one that
+// takes pastes as such, as editors of lines and agents do.
+func (s *Session) editsLine() bool {
+	return s.Status().Shell.Phase == shell.PhasePrompt || s.engine.Modes().BracketedPaste
 }
 
 // rememberTyped notes what is being typed, for those who look for its answer.

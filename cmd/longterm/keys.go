@@ -18,4 +18,5 @@ func keysVerb(a *app, c *cobra.Command) {
 	c.Long = "Press keys, one after the other: single characters, or names such as Enter, Escape, Tab, BSpace, Up,\n" +
 		"PageUp, F5, with modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes."
 	expectFlag(c, &in)
+	proveFlag(c, &in)
 }

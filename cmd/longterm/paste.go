@@ -23,4 +23,5 @@ func pasteVerb(a *app, c *cobra.Command) {
 	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
 	expectFlag(c, &in)
+	proveFlag(c, &in)
 }

@@ -42,6 +42,9 @@ type Agent struct {
 	Rules    []Rule          `json:"rules"`
 	Hooks    map[string]Rule `json:"hooks"` // by event, or event/kind
 	Resume   Resume          `json:"resume"`
+	// SubmitAfter is how long after a paste an Enter submits it, in milliseconds: some take one that
+	// comes sooner for a part of it.
+	SubmitAfter int `json:"submit_after_ms,omitempty"`
 }
 
 // Rule says what a screen, or an event of a hook, means. All that it names has to be there.

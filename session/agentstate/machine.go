@@ -74,6 +74,9 @@ func New(a *Agent) *Machine {
 // Agent is the agent.
 func (m *Machine) Agent() *Agent { return m.agent }
 
+// Worked is when the agent was last seen at work.
+func (m *Machine) Worked() time.Time { return m.work }
+
 // Hook takes an event, and says whether it means something.
 func (m *Machine) Hook(h Hook, now time.Time) bool {
 	r := m.agent.means(&h)

@@ -189,7 +189,10 @@ type Input struct {
 
 	ID     string `json:"id,omitempty" maxLength:"64" doc:"makes it safe to repeat the request: input with the id of input that was typed is not typed again"`
 	Secret bool   `json:"secret,omitempty" doc:"refused while the terminal shows what is typed, and not recorded"`
-	Force  bool   `json:"force,omitempty" doc:"of a secret: type it even if it is shown"`
+	Force  bool   `json:"force,omitempty" doc:"type it even if a person has begun a line; of a secret: even if it is shown"`
+	// ProveMS and Submit ask what became of it.
+	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"look for at most this long whether the program took it: see taken"`
+	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"have the program take text as one message: pasted, then Enter once it is drawn, both once; agent: if a coding agent runs and enter is set, typed as ever otherwise"`
 
 	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
 }
@@ -198,6 +201,16 @@ type Input struct {
 type Typed struct {
 	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
 	Echo   string `json:"echo" enum:"on,off,app" doc:"who echoes it: on: the terminal; off: none; app: the program, if it chooses to"`
+	Taken  *Taken `json:"taken,omitempty" doc:"what became of it, where that was asked for"`
+}
+
+// Taken is what became of input. What cannot be known is unknown.
+type Taken struct {
+	Written   bool   `json:"written" doc:"the terminal has it"`
+	Read      string `json:"read" enum:"yes,no,unknown" doc:"the program read it: nothing waits in the terminal's queue"`
+	Echoed    string `json:"echoed" enum:"yes,no,unknown" doc:"its text is on the screen"`
+	Drawn     string `json:"drawn" enum:"yes,no,unknown" doc:"the screen changed after it"`
+	Submitted string `json:"submitted,omitempty" enum:"yes,no,unknown" doc:"of a message: it is not in the program's line any more, or the agent works; no: Enter was not pressed, or changed nothing"`
 }
 
 // Resize is a new size in cells.

@@ -218,6 +218,8 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			instead = "call " + call("list") + " for the sessions there are"
 		case e.Code == api.CodeEnded:
 			instead = "its output can be read (" + call("read", "session", "…") + "); open another with " + call("start")
+		case e.Code == api.CodeBusy && strings.Contains(e.Message, "a person has begun"):
+			instead = "wait until the person has ended it; look with " + call("screen", "session", "…")
 		case e.Code == api.CodeBusy, e.Code == api.CodeNeedsInput:
 			instead = "call wait for its end, input to answer it, or stop with how=interrupt; another session is free at once"
 		case e.Code == api.CodeNoShell:

@@ -44,6 +44,10 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	} else {
 		in.Enter = args.Enter && len(keys) == 0
 	}
+	in.ProveMS, in.Submit = proofTime.Milliseconds(), "agent"
+	if len(in.ID) > 60 {
+		in.Submit = "" // it names one input only
+	}
 	c := s.client(ctx).Session(args.Session)
 	typed, err := c.Type(ctx, in)
 	if err == nil && len(keys) > 0 { // text and keys are two inputs
@@ -52,7 +56,25 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace)
+	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, tookIt(typed.Taken))
+}
+
+// proofTime is how long it is looked whether a program took what was typed.
+const proofTime = 300 * time.Millisecond
+
+// tookIt says what became of input, as far as a model has to know.
+func tookIt(t *api.Taken) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Submitted == "no":
+		return "It was NOT submitted: the program did not take the text as a message; look at its screen"
+	case t.Submitted != "":
+		return "Submitted: " + t.Submitted
+	case t.Read == "no":
+		return "The program has not read it yet"
+	}
+	return "Read: " + t.Read + ", shown: " + t.Echoed + ", screen changed: " + t.Drawn
 }
 
 // heedTime is how long an interrupted program gets until it is told how it is.

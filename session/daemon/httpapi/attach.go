@@ -212,6 +212,7 @@ func (s *stream) typed(ctx context.Context, t session.Typing) error {
 	}
 	s.e.Clients.Active(s.seat, 0, 0)
 	s.fit(ctx)
+	t.Person = true
 	if _, err := s.e.Session.Type(ctx, t); err != nil && ctx.Err() != nil {
 		return err
 	}

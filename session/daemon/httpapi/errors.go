@@ -25,6 +25,7 @@ var sentinels = []sentinel{
 	{session.ErrTypedAhead, api.CodeEcho, "a secret is typed when the program reads it: wait until it has read the rest, then ask again"},
 	{session.ErrNoRule, api.CodeNotFound, "`longterm respond S ls` lists them"},
 	{session.ErrRuleName, api.CodeNameTaken, "choose another name, or remove that one with `longterm respond S rm`"},
+	{session.ErrBegun, api.CodeBusy, "wait until it is ended, or type all the same with --force"},
 	{session.ErrStale, api.CodeStale, "look at the screen again"},
 	{session.ErrBusy, api.CodeBusy, "wait for it (--wait), interrupt it, or use another session"},
 	{session.ErrNoShell, api.CodeNoShell, "use `longterm send` and `longterm wait`, or a session of bash, zsh, fish, ksh or sh"},

@@ -17,6 +17,12 @@ func (s *Server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 	if err != nil {
 		return api.Typed{}, err
 	}
+	if submits(e, &in.Body) {
+		return s.submit(ctx, e, in.Body)
+	}
+	if in.Body.ProveMS > 0 {
+		return s.proven(ctx, e, in.Body)
+	}
 	r, err := s.typeInput(ctx, e, in.Body)
 	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}, err
 }

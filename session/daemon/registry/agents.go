@@ -38,6 +38,7 @@ type agentPlace struct {
 	mu    sync.Mutex
 	watch *agentWatch
 	state *api.AgentState // nil: no agent, or none looked at yet
+	work  time.Time       // when it was last seen at work
 }
 
 func (p *agentPlace) get() *api.AgentState {
@@ -48,6 +49,21 @@ func (p *agentPlace) get() *api.AgentState {
 	}
 	s := *p.state
 	return &s
+}
+
+// AgentState is how the agent in the session gets on; nil: there is none.
+func (e *Handle) AgentState() *api.AgentState { return e.agent.get() }
+
+// AgentWorked is when the agent in the session was last seen at work, and how long after a paste an
+// Enter submits it; not ok: there is none.
+func (e *Handle) AgentWorked() (at time.Time, after time.Duration, ok bool) {
+	p := &e.agent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.watch == nil {
+		return at, 0, false
+	}
+	return p.work, time.Duration(p.watch.m.Agent().SubmitAfter) * time.Millisecond, true
 }
 
 // enter makes a watch the session's; false: there is one.
@@ -64,15 +80,15 @@ func (p *agentPlace) enter(w *agentWatch) bool {
 func (p *agentPlace) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.watch, p.state = nil, nil
+	p.watch, p.state, p.work = nil, nil, time.Time{}
 }
 
 // set notes how the agent is, and says if listeners have to know.
-func (p *agentPlace) set(s api.AgentState) (news bool) {
+func (p *agentPlace) set(s api.AgentState, worked time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.state
-	p.state = &s
+	p.state, p.work = &s, worked
 	return old == nil || old.State != s.State || old.Reason != s.Reason || old.Conversation != s.Conversation
 }
 
@@ -275,7 +291,7 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 		state.Resume = spawn.Quote(argv)
 	}
 	w.e.Session.AgentIs(session.AgentState{State: string(v.State), Sure: v.Sure, At: l.Now})
-	if w.e.agent.set(state) {
+	if w.e.agent.set(state, w.m.Worked()) {
 		w.publish()
 	}
 	w.reg.keepAgent(w.e, &w.kept)

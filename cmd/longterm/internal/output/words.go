@@ -110,6 +110,15 @@ func AgentText(a *api.AgentState) string {
 	return a.Agent + " " + strings.ReplaceAll(a.State, "_", " ")
 }
 
+// TakenText says what became of input.
+func TakenText(t *api.Taken) string {
+	text := "read " + t.Read + ", echoed " + t.Echoed + ", drawn " + t.Drawn
+	if t.Submitted != "" {
+		text += ", submitted " + t.Submitted
+	}
+	return text
+}
+
 func PidText(s *api.Session) string {
 	if s.State != "running" {
 		return "-"
