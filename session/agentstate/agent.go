@@ -167,7 +167,7 @@ func Names() (names []string) {
 }
 
 // interpreters run agents that are no executables themselves.
-var interpreters = []string{"node", "bun", "deno", "python", "python3", "uv", "npx", "npm", "bunx", "pnpm"}
+var interpreters = []string{"node", "bun", "deno", "python", "python3", "uv", "npx", "npm", "bunx", "pnpm", "sh", "bash", "dash"}
 
 // Identify finds the agent whose process has an argument vector; nil: it is none. Only programs that
 // are started to talk with are meant: those given a task on their command line print and end.

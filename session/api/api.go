@@ -149,6 +149,7 @@ type Asking struct {
 type Restore struct {
 	Command bool     `json:"command,omitempty" doc:"run the session's command again"`
 	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell, whatever ran before"`
+	Fresh   bool     `json:"fresh,omitempty" doc:"do not take up the conversation of the coding agent that ran in it; default: it is started with its flags to go on, and in a shell by a line"`
 	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; what the session was given comes on top"`
 }
 

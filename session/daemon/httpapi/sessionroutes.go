@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -141,6 +142,11 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 	if err != nil {
 		return api.Session{}, err
 	}
+	line := ""
+	if !in.Body.Fresh {
+		line = s.reg.ResumeLine(e)
+		in.Body.Command = in.Body.Command || !in.Body.Shell && s.reg.ResumesItself(e)
+	}
 	if in.Body.Command {
 		if err := s.admitAgain(ctx, e); err != nil {
 			return api.Session{}, err
@@ -148,6 +154,13 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 	}
 	if e, err = s.reg.Restore(ctx, e, in.Body); err != nil {
 		return api.Session{}, err
+	}
+	if line != "" {
+		never := int64(0)
+		call := api.Call{Background: true, TimeoutMS: &never, IdleTimeoutMS: &never}
+		if _, err := s.jobs.Exec(ctx, e, api.Exec{Call: call, Line: line, Wait: true}); err != nil {
+			return api.Session{}, fmt.Errorf("the shell is there, and the agent's conversation was not taken up again (%s): %w", line, refusal(e, err))
+		}
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil
 }

@@ -6,13 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/agentstate"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -168,4 +173,45 @@ func (w *agentWatch) idOfOpen(a *agentstate.Agent) string {
 		}
 	}
 	return ""
+}
+
+// ResumesItself says that a session's own program was an agent whose conversation can go on.
+func (h *Registry) ResumesItself(e *Handle) bool {
+	_, left := h.leftAgent(e)
+	return left != nil && !e.Record().Shell && sameProgram(left.Argv, e.Record().Argv)
+}
+
+// sameProgram says that an agent is what a session was started with: by itself, or as what its first
+// line names.
+func sameProgram(agent, started []string) bool {
+	a, b := agentstate.Identify(agent), agentstate.Identify(started)
+	return a != nil && a == b
+}
+
+// resumed is what is started in place of a session's own program to go on with its agent's conversation;
+// nil: that itself.
+func (h *Registry) resumed(e *Handle, req *api.Restore) []string {
+	if req.Fresh || req.Shell || !h.ResumesItself(e) {
+		return nil
+	}
+	a, left := h.leftAgent(e)
+	req.Command = true
+	return a.Command(e.Record().Argv, left.Conversation)
+}
+
+// ResumeLine is the line that goes on with the conversation of the agent that ran in a session's shell
+// when it ended; empty: there was none.
+func (h *Registry) ResumeLine(e *Handle) string {
+	a, left := h.leftAgent(e)
+	if left == nil || !e.Record().Shell || e.Session.Status().State == session.Running {
+		return ""
+	}
+	line := spawn.Quote(left.resume(a))
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(left.Env))) {
+		line = name + "=" + spawn.Quote([]string{left.Env[name]}) + " " + line
+	}
+	if st, err := os.Stat(left.Cwd); err == nil && st.IsDir() {
+		line = "cd " + spawn.Quote([]string{left.Cwd}) + " && " + line
+	}
+	return line
 }

@@ -27,6 +27,7 @@ const (
 	agentLookAtLeast = 2 * time.Second
 	// idEvery is how often it is asked which conversation an agent is in.
 	idEvery = 5 * time.Second
+	idFirst = time.Second // as long as that is not known
 	// outlived is how long a session lives on when its agent ended by itself.
 	outlived = 2 * time.Second
 	// maxHooks is how many events of an agent wait to be looked at.
@@ -271,7 +272,7 @@ func (w *agentWatch) heard(h *agentstate.Hook) {
 
 // look reads the screen and tells how the agent is.
 func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
-	if time.Since(w.asked) > idEvery {
+	if since := time.Since(w.asked); since > idEvery || since > idFirst && w.kept.Conversation == "" {
 		w.identify()
 	}
 	if err := w.e.Session.Frame(ctx, &w.frame, vterm.Query{}); err != nil {

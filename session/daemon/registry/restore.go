@@ -32,7 +32,8 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
 		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
 	}
-	p, err := h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, req)
+	argv := h.resumed(old, &req)
+	p, err := h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, req, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +136,16 @@ func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 		if req.Shell == req.Command || ctx.Err() != nil {
 			continue
 		}
-		if _, err := h.Restore(ctx, e, req); err != nil {
+		line := h.ResumeLine(e)
+		again, err := h.Restore(ctx, e, req)
+		if err != nil {
 			h.host.Notice("session %s did not come back: %v", e.Record().Name, err)
+			continue
+		}
+		if line != "" && req.Shell {
+			if _, err := again.Session.Exec(ctx, session.Line{Text: line, Wait: true}); err != nil {
+				h.log.Warn("take an agent's conversation up again", "session", e.rec.ID, "err", err)
+			}
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// PlanAgain says what to start for a session that ended.
-func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Plan, error) {
+// PlanAgain says what to start for a session that ended: what it was started with, or argv in its place if
+// there is one.
+func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv []string) (*Plan, error) {
 	p := &Plan{pipe: rec.Pipe, env: req.Env}
 	if p.env == nil {
 		p.env = os.Environ()
@@ -45,12 +46,15 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore) (*Pl
 	}
 	p.env = childEnv(p.env, rec.ID, rec.Cwd, rec.Env...)
 	var err error
-	if p.path, err = lookPath(rec.Argv[0], p.env, rec.Cwd); err != nil {
+	if argv == nil || req.Shell {
+		argv = rec.Argv
+	}
+	if p.path, err = lookPath(argv[0], p.env, rec.Cwd); err != nil {
 		return nil, err
 	}
 	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
-	p.Record, p.argv = rec, rec.Argv
+	p.Record, p.argv = rec, argv
 	return p, s.checkSandbox(p)
 }
 

@@ -85,7 +85,7 @@ func TestPlanAgain(t *testing.T) {
 		{"both", command, dir, api.Restore{Shell: true, Command: true}, "", "", true},
 	} {
 		c.req.Env = env
-		p, err := s.PlanAgain(c.rec, c.cwd, c.req)
+		p, err := s.PlanAgain(c.rec, c.cwd, c.req, nil)
 		if c.refused {
 			var e *api.Error
 			if !errors.As(err, &e) || e.Code != api.CodeInvalid || e.Hint == "" {
