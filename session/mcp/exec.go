@@ -103,7 +103,8 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		}
 		return r.Job, nil
 	}
-	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking}
+	s.sweep.begun(ctx, s)
+	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking, Labels: map[string]string{ownLabel: "exec"}}
 	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}

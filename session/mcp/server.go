@@ -59,6 +59,7 @@ type Server struct {
 	agents *agents
 	watch  *watcher
 	levels [All + 1]*sdk.Server
+	sweep  sweeper
 }
 
 // New makes a server. Nothing is contacted yet.
@@ -91,6 +92,7 @@ func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
 // Close ends what the server does beside its calls.
 func (s *Server) Close() {
 	s.watch.close()
+	s.sweep.wait()
 	s.agents.close()
 }
 

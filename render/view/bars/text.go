@@ -62,6 +62,8 @@ func StateText(s *model.Session, width int) string {
 		return "? needs " + s.Needs
 	case s.Wants():
 		return "?"
+	case s.State == model.StateRunning && s.Agent != "" && wide:
+		return "▣ " + s.Agent
 	case s.State == model.StateRunning && s.Phase == model.PhasePrompt:
 		return promptText(s, wide)
 	case s.State == model.StateRunning && s.FullScreen:

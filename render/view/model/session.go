@@ -21,6 +21,7 @@ type Session struct {
 	LastExit   *int      // status of the shell's last command, where it is known
 	FullScreen bool      // a program has the whole screen
 	Needs      string    // what it waits for: password, confirm, menu, text, screen, prompt, approval; empty: nothing
+	Agent      string    // the coding agent in it and its state, as in claude working; empty: none is known
 	Progress   *Progress
 	Due        time.Time // when what runs will be done; zero: unknown
 	Errors     int       // counted in what it prints

@@ -26,6 +26,7 @@ type CallFlags struct {
 	Timeout, Idle, Yield time.Duration
 	onTimeout, OnInput   string
 	Background, parse    bool
+	digest               bool
 	Budget               output.BudgetFlags
 	Format               string
 }
@@ -40,6 +41,7 @@ func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f.StringVar(&c.OnInput, "on-input", "wait", "what to do when the command waits for input: wait or return")
 	f.StringVar(&c.Format, "format", "", "text: the whole result as labelled text, for a model to read (default: the output)")
 	f.BoolVar(&c.parse, "parse", false, "with --json, parse the output by command: problems, tests, listings")
+	f.BoolVar(&c.digest, "digest", false, "with --json or --format: of more output than --max-output, keep the first failure, errors, warnings and the end")
 	f.IntVar(&c.Budget.Bytes, "max-output", 0, "bytes of output to print: head and tail, and between them the command that prints the rest (default: all, with --json 16384)")
 	f.IntVar(&c.Budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
@@ -55,7 +57,7 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON b
 	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, wall), GivenOr(cmd, "idle-timeout", c.Idle, idle)
 	r := api.Call{
 		YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
-		Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
+		Digest: c.digest, Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
 	}
 	if c.Timeout < 0 || c.Idle < 0 || c.Yield < 0 {
 		return r, exit.Usagef("--timeout, --idle-timeout and --yield must not be negative")
@@ -65,6 +67,9 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON b
 	}
 	if c.parse && !asJSON {
 		return r, exit.Usagef("--parse is for --json; give that as well")
+	}
+	if c.digest && !asJSON && c.Format == "" {
+		return r, exit.Usagef("--digest is for a result as a whole; give --json or --format text as well")
 	}
 	if err := values.OneOf("--format", c.Format, "", "text"); err != nil {
 		return r, err

@@ -163,6 +163,10 @@ func viewSession(s *api.Session) model.Session {
 	if s.Needs != nil {
 		vs.Needs = s.Needs.Kind
 	}
+	if a := s.AgentIs; a != nil && a.State != "unknown" { // it knows better than the kernel
+		vs.Agent = output.AgentText(a)
+		vs.Needs = map[string]string{"needs_input": "an answer", "needs_approval": "permission"}[a.State]
+	}
 	if s.Progress != nil {
 		vs.Progress = &model.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
 	}

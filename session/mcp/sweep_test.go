@@ -1,0 +1,46 @@
+//go:build unix
+
+package mcp
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// The sessions of lines do not pile up: of those that ended a while ago the newest stay.
+//
+// FEATURES: R88
+func TestOutdated(t *testing.T) {
+	now := time.Unix(100_000, 0)
+	var list []api.Session
+	add := func(n int, state string, clients int, ago time.Duration) {
+		for range n {
+			v := api.Session{ID: fmt.Sprint(len(list)), State: state, Clients: clients}
+			if state != "running" {
+				at := now.Add(-ago - time.Duration(len(list))*time.Second)
+				v.Ended = &at
+			}
+			list = append(list, v)
+		}
+	}
+	add(20, "running", 0, 0)
+	add(keptEnded+10, "exited", 0, time.Minute) // too new
+	if got := outdated(list, now); len(got) != 0 {
+		t.Errorf("%d of the newest go", len(got))
+	}
+	add(7, "exited", 0, time.Hour)
+	add(3, "lost", 0, 2*time.Hour)
+	add(5, "exited", 1, time.Hour) // somebody looks at them
+	got := outdated(list, now)
+	if len(got) != 10 {
+		t.Errorf("%d go, want 10", len(got))
+	}
+	for _, v := range got {
+		if v.Clients > 0 || v.State == "running" || now.Sub(*v.Ended) < keptFor {
+			t.Errorf("%+v goes", v)
+		}
+	}
+}
