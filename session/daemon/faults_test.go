@@ -22,9 +22,14 @@ import (
 // events are what a daemon tells, from the moment it listens.
 func (r *running) events(t *testing.T) <-chan api.Event {
 	t.Helper()
+	return r.eventsOf(t, "")
+}
+
+func (r *running) eventsOf(t *testing.T, query string) <-chan api.Event {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://daemon"+api.Version+"/events", nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://daemon"+api.Version+"/events"+query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

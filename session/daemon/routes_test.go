@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
@@ -454,11 +450,7 @@ func firstEvent(t *testing.T, r *running, path string) answer {
 // openSocket opens a WebSocket and reads a message from it.
 func openSocket(t *testing.T, r *running, path string) {
 	t.Helper()
-	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", r.dirs.Socket())
-	}}
-	ws, _, err := d.DialContext(t.Context(), fmt.Sprintf("ws://daemon%s%s", api.Version, path), nil)
+	ws, _, err := r.dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,8 +125,14 @@ func requestError(status int, msg string, errs []error) *api.Error {
 	if len(parts) > 0 {
 		msg += ": " + strings.Join(parts, "; ")
 	}
+	if strings.HasPrefix(msg, unreadBody) { // broken off, or not as HTTP has it: no fault of ours
+		return api.Errorf(api.CodeInvalid, "%s", msg)
+	}
 	return api.Errorf(api.CodeOfHTTP(status), "%s", msg)
 }
+
+// unreadBody is what huma says of a body that cannot be read, with the status of a fault.
+const unreadBody = "cannot read request body"
 
 // maxBody bounds a request: a paste of 16 MiB in base64.
 const maxBody = 32 << 20

@@ -5,6 +5,7 @@ package crash
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,7 +175,11 @@ func TestDescriptorsRunOut(t *testing.T) {
 // FEATURES: R93
 func TestClientsThatMisbehave(t *testing.T) {
 	i := e2e.New(t)
-	i.Run("new", "-n", "flood", "--", "sh", "-c", "yes | head -c 20000000; echo; echo DONE; exec cat")
+	size := 20_000_000
+	if e2e.RaceEnabled {
+		size /= 5
+	}
+	i.Run("new", "-n", "flood", "--", "sh", "-c", fmt.Sprintf("yes | head -c %d; echo; echo DONE; exec cat", size))
 	follower := i.Command(t.Context(), "output", "-f", "--raw", "flood")
 	out, err := follower.StdoutPipe() // never read
 	if err != nil {

@@ -1,0 +1,360 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// stream is a client of a session: what it was told, and what it was drawn.
+type stream struct {
+	t     *testing.T
+	ws    *websocket.Conn
+	drawn bytes.Buffer
+}
+
+// dial opens a WebSocket, or says what the daemon answered instead.
+func (r *running) dial(path string) (*websocket.Conn, *http.Response, error) {
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", r.dirs.Socket())
+	}}
+	return d.DialContext(r.t.Context(), fmt.Sprintf("ws://daemon%s%s", api.Version, path), nil)
+}
+
+// stream opens a client's stream, which the test or its end closes.
+func (r *running) stream(t *testing.T, path string) *stream {
+	t.Helper()
+	ws, _, err := r.dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ws.Close() })
+	return &stream{t: t, ws: ws}
+}
+
+func (s *stream) types(b string) {
+	s.t.Helper()
+	if err := s.ws.WriteMessage(websocket.BinaryMessage, []byte(b)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// says sends a message of the conversation, or text as it is.
+func (s *stream) says(v any) {
+	s.t.Helper()
+	b, isText := v.(string)
+	if !isText {
+		made, err := json.Marshal(v)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		b = string(made)
+	}
+	if err := s.ws.WriteMessage(websocket.TextMessage, []byte(b)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// until reads until what was told or drawn is so.
+func (s *stream) until(what string, so func(told []byte) bool) {
+	s.t.Helper()
+	for {
+		kind, b, err := s.ws.ReadMessage()
+		if err != nil {
+			s.t.Fatalf("no %s: %v; drawn: %q", what, err, s.drawn.Bytes())
+		}
+		if kind == websocket.BinaryMessage {
+			s.drawn.Write(b)
+			b = nil
+		}
+		if so(b) {
+			return
+		}
+	}
+}
+
+func (s *stream) draws(text string) {
+	s.t.Helper()
+	s.until(text, func([]byte) bool { return strings.Contains(s.drawn.String(), text) })
+}
+
+// closed reads to the end, and is the last thing told, and with which code the stream was closed.
+func (s *stream) closed() (last attach.Info, code int) {
+	s.t.Helper()
+	for {
+		kind, b, err := s.ws.ReadMessage()
+		if closing, ok := err.(*websocket.CloseError); ok {
+			return last, closing.Code
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if kind == websocket.TextMessage {
+			if err := json.Unmarshal(b, &last); err != nil {
+				s.t.Errorf("%v in %s", err, b)
+			}
+		}
+	}
+}
+
+// size is a session's size.
+func (r *running) size(session string) string {
+	r.t.Helper()
+	s := get[api.Session](r, "GET", "/sessions/"+session, nil)
+	return fmt.Sprint(s.Cols, "×", s.Rows)
+}
+
+// An attached client types and is drawn what is printed; what it says that is nonsense changes nothing; it is told of
+// the end of the program, with its status, and then of that of the stream.
+//
+// FEATURES: R75 R96
+func TestAttachedClients(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	start := func(name, script string) {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Cwd: dir, Argv: []string{"sh", "-c", script}})
+	}
+	start("asks", `echo begun; read x; echo "<$x>"; read x; exit 7`)
+	c := r.stream(t, "/sessions/asks/attach?cols=90&rows=30")
+	c.draws("begun")
+	if got := r.size("asks"); got != "90×30" {
+		t.Errorf("the size is %s", got)
+	}
+	for _, nonsense := range []any{"", "{", "[]", `{"cols":-1,"rows":-1}`, `{"cols":100000,"rows":1}`, `{"cols":"a"}`, strings.Repeat("[", 10000)} {
+		c.says(nonsense)
+	}
+	c.types("one\r")
+	c.draws("<one>")
+	if got := r.size("asks"); got != "90×30" {
+		t.Errorf("nonsense made the size %s", got)
+	}
+	looks := r.stream(t, "/sessions/asks/attach?cols=20&rows=5&read_only=true")
+	looks.draws("<one>")
+	looks.types("not mine\r")
+	looks.says(attach.Control{Cols: 30, Rows: 10})
+	c.says(attach.Control{Cols: 100, Rows: 40})
+	for r.size("asks") != "100×40" { // the client's word goes another way than ours
+	}
+	c.types("end\r")
+	for name, s := range map[string]*stream{"the client": c, "who looks on": looks} {
+		info, code := s.closed()
+		if code != websocket.CloseNormalClosure || !info.Ended || info.Code == nil || *info.Code != 7 || info.State != "exited" {
+			t.Errorf("%s was told %+v, closed with %d", name, info, code)
+		}
+	}
+	if out := get[api.OutputText](r, "GET", "/sessions/asks/output/text?max_output=1000", nil).Text; strings.Contains(out, "not mine") {
+		t.Errorf("who looks on typed: %q", out)
+	}
+	late := r.stream(t, "/sessions/asks/attach?cols=90&rows=30")
+	if info, code := late.closed(); code != websocket.CloseNormalClosure || !info.Ended {
+		t.Errorf("attached after its end: %+v, closed with %d", info, code)
+	}
+
+	start("stays", `echo begun; exec cat`)
+	one := r.stream(t, "/sessions/stays/attach?cols=90&rows=30")
+	one.draws("begun")
+	two := r.stream(t, "/sessions/stays/attach?cols=70&rows=20")
+	two.draws("begun")
+	for r.size("stays") != "70×20" { // the one who came last
+	}
+	_ = two.ws.Close()
+	for r.size("stays") != "90×30" { // and it is gone, without a word
+	}
+	one.types("still here\r")
+	one.draws("still here")
+	r.leave()
+	if _, code := one.closed(); code != websocket.CloseGoingAway {
+		t.Errorf("the daemon left, and closed with %d", code)
+	}
+	next := startDaemon(t, r.dirs)
+	r.http, r.ended, r.cancel = next.http, next.ended, next.cancel
+	again := r.stream(t, "/sessions/stays/attach?cols=90&rows=30&again=true")
+	again.draws("still here")
+	again.types("and on\r")
+	again.draws("and on")
+}
+
+// A client that watches is sent rows, and what it does becomes bytes as the program's modes want them.
+//
+// FEATURES: R35 R76
+func TestWatchingClients(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "modes", Argv: []string{
+		"sh", "-c", `stty raw -echo; printf '\033[?1h\033[?2004h\033[?1003h\033[?1006h\033[?1004hready'; exec cat -v`,
+	}})
+	w := r.stream(t, "/sessions/modes/watch?cols=80&rows=24")
+	shown := func(text string) {
+		t.Helper()
+		rows := map[int]string{}
+		w.until(text, func(told []byte) bool {
+			var f attach.Frame
+			if err := json.Unmarshal(told, &f); err != nil {
+				t.Errorf("%v in %.200s", err, told)
+			}
+			for i, l := range f.Screen.Lines {
+				row := i
+				if f.Screen.Delta {
+					row = l.Row
+				}
+				rows[row] = l.Text
+			}
+			all := ""
+			for row := range 24 {
+				all += rows[row]
+			}
+			return strings.Contains(all, text)
+		})
+	}
+	shown("ready")
+	w.says("{")
+	w.says(`{"cols":-4,"rows":1000000}`)
+	w.says("{}")
+	paste, focus := "a\x1b[201~b", true
+	for _, c := range []struct {
+		act  attach.Act
+		want string
+	}{
+		{attach.Act{Key: &input.Key{Code: input.KeyUp}}, "^[OA"},
+		{attach.Act{Key: &input.Key{Code: input.KeyF1 + 4}}, "^[[15~"},
+		{attach.Act{Mouse: &input.Mouse{Row: 2, Col: 4, Button: input.ButtonLeft}}, "^[[<0;5;3M"},
+		{attach.Act{Focus: &focus}, "^[[I"},
+		{attach.Act{Text: "wörd"}, "wM-CM-6rd"},
+		{attach.Act{Paste: &paste}, "^[[200~a"},
+		{attach.Act{Text: "last", Cols: 60, Rows: 20}, "last"},
+	} {
+		w.says(c.act)
+		if got := get[api.Waited](r, "POST", "/sessions/modes/wait", api.Wait{Since: new(uint64), TimeoutMS: 10_000, Conds: []api.Condition{{Kind: "text", Text: c.want}}}); got.Outcome != "fired" {
+			t.Errorf("%+v: no %q", c.act, c.want)
+		}
+	}
+	shown("last")
+	if got := r.size("modes"); got != "60×20" {
+		t.Errorf("the size is %s", got)
+	}
+	if out := get[api.OutputText](r, "GET", "/sessions/modes/output/text?max_output=1000", nil).Text; strings.Count(out, "^[[201~") != 1 {
+		t.Errorf("a paste ended itself: %q", out)
+	}
+	looks := r.stream(t, "/sessions/modes/watch?read_only=true")
+	looks.says(attach.Act{Text: "not mine", Cols: 10, Rows: 10})
+	get[api.Session](r, "POST", "/sessions/modes/kill", api.Kill{GraceMS: 50})
+	for _, s := range []*stream{w, looks} {
+		s.until("end", func(told []byte) bool {
+			return bytes.Contains(told, []byte(`"state":"exited"`)) || bytes.Contains(told, []byte(`"state":"signalled"`))
+		})
+	}
+	if out := get[api.OutputText](r, "GET", "/sessions/modes/output/text?max_output=1000", nil).Text; strings.Contains(out, "not mine") || r.size("modes") != "60×20" {
+		t.Errorf("who looks on typed, or made the size %s: %q", r.size("modes"), out)
+	}
+}
+
+// Peers that break off in the middle, speak no HTTP, ask for more than is taken or never read hold nobody up, and
+// nothing is left of them.
+//
+// FEATURES: R93
+func TestDeadPeers(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "flood", Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}})
+	begin := "POST " + api.Version + "/sessions HTTP/1.1\r\nHost: daemon\r\nContent-Type: application/json\r\n"
+	attaches := "GET " + api.Version + "/sessions/flood/attach?cols=80&rows=24 HTTP/1.1\r\nHost: daemon\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+	handshake := attaches + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+	for _, c := range []struct {
+		sends string
+		want  string // it is answered with
+		then  string // it goes on with
+		stays bool   // it keeps the connection, and says no more
+	}{
+		{stays: true},
+		{sends: "GET", stays: true},
+		{sends: begin, stays: true},
+		{sends: begin + "Content-Length: 1000000\r\n\r\n{\"argv\":[\"sleep\""},
+		{sends: begin + "Content-Length: 1000000\r\n\r\n{\"argv\":[\"sleep\"", stays: true},
+		{sends: begin + "Content-Length: 99999999999\r\n\r\n{}"},
+		{sends: begin + "Content-Length: -1\r\n\r\n", want: "HTTP/1.1 400"},
+		{sends: begin + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", want: "HTTP/1.1 422"},
+		{sends: "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", stays: true},
+		{sends: "\x00\xff\x00\xff\r\n\r\n", want: "HTTP/1.1 400"},
+		{sends: "GET /" + strings.Repeat("a", 2<<20)},
+		{sends: begin + "X-Long: " + strings.Repeat("a", 2<<20) + "\r\n\r\n"},
+		{sends: attaches + "\r\n", want: "HTTP/1.1 4"},
+		{sends: handshake, want: "HTTP/1.1 101", stays: true},
+		{sends: handshake, want: "HTTP/1.1 101"},
+		{sends: handshake, want: "HTTP/1.1 101", then: "\x81\xfe", stays: true},                                     // half a frame
+		{sends: handshake, want: "HTTP/1.1 101", then: "\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff0000", stays: true}, // one of 2⁶³ bytes
+		{sends: handshake, want: "HTTP/1.1 101", then: "\xf1\x80....", stays: true},                                 // reserved bits
+		{sends: handshake, want: "HTTP/1.1 101", then: "hello"},                                                     // no frame
+	} {
+		conn, err := net.Dial("unix", r.dirs.Socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(c.sends)) // it may be refused before it was all sent
+		if c.want != "" {
+			answer := make([]byte, 100)
+			if n, err := conn.Read(answer); err != nil || !strings.HasPrefix(string(answer[:n]), c.want) {
+				t.Errorf("%.80q was answered %q, %v, want %s", c.sends, answer[:n], err, c.want)
+			}
+		}
+		_, _ = conn.Write([]byte(c.then))
+		if c.stays {
+			defer conn.Close()
+		} else if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		get[api.Status](r, "GET", "/status", nil)
+	}
+	get[api.Typed](r, "POST", "/sessions/cat/input", api.Input{Text: "on", Enter: true})
+	if w := r.wait("cat", api.Condition{Kind: "text", Text: "on"}); w.Outcome != "fired" {
+		t.Errorf("another session: %+v", w)
+	}
+	get[api.Session](r, "POST", "/sessions/flood/kill", api.Kill{GraceMS: 50})
+	if n := len(get[[]api.Session](r, "GET", "/sessions", nil)); n != 2 {
+		t.Errorf("there are %d sessions, want 2", n)
+	}
+}
+
+// Who asks for it is told of output as well: what came, that the screen changed, and of what is no text.
+//
+// FEATURES: R21 R22
+func TestEventsOfOutput(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	next := gate(t, dir, "next")
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "prints", Cwd: dir, Argv: []string{
+		"sh", "-c", `echo before; read x < next; echo after; read x < next; head -c 20000 /dev/urandom; read x < next`,
+	}})
+	r.wait("prints", api.Condition{Kind: "text", Text: "before"})
+	with := r.eventsOf(t, "?output=true")
+	plain := r.eventsOf(t, "")
+	next("on")
+	e := until(t, with, "output", func(e *api.Event) bool { return e.Kind == "data" })
+	if e.Session == nil || e.Session.Name != "prints" || e.Printed == nil || e.Printed.Start != uint64(len("before\r\n")) || e.Printed.End <= e.Printed.Start || e.Seq != 0 {
+		t.Errorf("%+v of %+v", e, e.Session)
+	}
+	until(t, with, "the screen", func(e *api.Event) bool { return e.Kind == "screen" && e.Version > 0 })
+	next("on")
+	if e := until(t, with, "no text", func(e *api.Event) bool { return e.Kind == "binary" }); e.Binary == 0 {
+		t.Errorf("%+v", e)
+	}
+	next("on")
+	for e := range plain {
+		if e.Kind == "data" || e.Kind == "screen" || e.Kind == "binary" {
+			t.Errorf("who did not ask for it is told of %s", e.Kind)
+		}
+		if e.Kind == "state" && e.Session.State == "exited" {
+			break
+		}
+	}
+}
