@@ -58,3 +58,15 @@ func TestSkillNamesWhatThereIs(t *testing.T) {
 		}
 	}
 }
+
+func TestCalledTmux(t *testing.T) {
+	for _, c := range []struct{ argv, want []string }{
+		{[]string{"/x/tmux", "ls"}, []string{"tmux-compat", "ls"}},
+		{[]string{"longterm", "ls"}, []string{"ls"}},
+		{nil, nil},
+	} {
+		if got := asTmux(c.argv); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q", c.argv, got)
+		}
+	}
+}

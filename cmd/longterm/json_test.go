@@ -20,7 +20,8 @@ var withoutJSON = map[string]string{
 	"attach": "is the person's terminal", "view": "is the person's terminal", "play": "is drawn on the person's terminal",
 	"config edit": "is the person's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
 	"completion bash": "a script for a shell", "completion fish": "a script for a shell", "completion zsh": "a script for a shell",
-	"completion powershell": "a script for a shell", "help": "is help",
+	"completion powershell": "a script for a shell", "help": "is help", "tmux-compat": "prints what tmux does",
+	"agent hook": "prints nothing, whatever happens",
 }
 
 // Every verb that does something has --json, or stands in the list above.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -24,6 +25,9 @@ func tmuxcompatVerb(a *app, c *cobra.Command) {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 			return cmd.Help()
+		}
+		if len(args) > 0 && strings.HasPrefix(args[0], "--") {
+			return exit.Usagef("tmux has no %s; give tmux's own arguments, as in `longterm tmux-compat list-panes -a`", args[0])
 		}
 		b, err := a.connect()
 		if err != nil {

@@ -1,22 +1,23 @@
 //go:build unix
 
-package main
+package agents
 
 import (
 	"bytes"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 )
 
 // both answer the same commands: tmux itself, and longterm under its name.
 type both struct {
 	t            *testing.T
-	i            *instance
+	i            *e2e.Instance
 	tmux, socket string
 }
 
@@ -26,15 +27,15 @@ func newBoth(t *testing.T) *both {
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	i := newInstance(t)
-	b := &both{t: t, i: i, tmux: tmux, socket: filepath.Join(i.dir, "s")}
+	i := e2e.New(t)
+	b := &both{t: t, i: i, tmux: tmux, socket: filepath.Join(i.Dir, "s")}
 	t.Cleanup(func() { _ = b.real("kill-server").Run() })
 	return b
 }
 
 func (b *both) environ() []string {
 	var env []string
-	for _, e := range b.i.env {
+	for _, e := range b.i.Env {
 		if !strings.HasPrefix(e, "TMUX") {
 			env = append(env, e)
 		}
@@ -44,14 +45,14 @@ func (b *both) environ() []string {
 
 func (b *both) real(args ...string) *exec.Cmd {
 	cmd := exec.Command(b.tmux, append([]string{"-f", "/dev/null", "-S", b.socket}, args...)...)
-	cmd.Env, cmd.Dir = b.environ(), b.i.dir
+	cmd.Env, cmd.Dir = b.environ(), b.i.Dir
 	return cmd
 }
 
 func (b *both) ours(args ...string) *exec.Cmd {
-	cmd := exec.Command(b.i.exe)
+	cmd := exec.Command(b.i.Exe)
 	cmd.Args = append([]string{"longterm", "tmux-compat", "-S", b.socket}, args...)
-	cmd.Env, cmd.Dir = b.environ(), b.i.dir
+	cmd.Env, cmd.Dir = b.environ(), b.i.Dir
 	return cmd
 }
 
@@ -289,26 +290,14 @@ func TestTmuxCompatSurvives(t *testing.T) {
 	if strings.Count(before, "\n") != 5 {
 		t.Fatalf("%s", before)
 	}
-	if err := syscall.Kill(b.i.status().DaemonPID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(b.i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := outcome(t, b.ours("list-panes", "-a", "-F", format)); after != before {
 		t.Errorf("before\n%safter\n%s", before, after)
 	}
-	pane, _, _ := strings.Cut(b.i.run("info", "tmux-0", "--json"), "\n")
+	pane, _, _ := strings.Cut(b.i.Run("info", "tmux-0", "--json"), "\n")
 	if pane == "" {
 		t.Error("a pane has no session of its name")
-	}
-}
-
-func TestCalledTmux(t *testing.T) {
-	for _, c := range []struct{ argv, want []string }{
-		{[]string{"/x/tmux", "ls"}, []string{"tmux-compat", "ls"}},
-		{[]string{"longterm", "ls"}, []string{"ls"}},
-		{nil, nil},
-	} {
-		if got := asTmux(c.argv); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q", c.argv, got)
-		}
 	}
 }
