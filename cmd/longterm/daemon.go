@@ -23,7 +23,7 @@ func daemonVerb(a *app, c *cobra.Command) {
 	c.Long = "The daemon starts by itself when a verb needs it. Stopping, restarting and upgrading it leaves the\nsessions running: a keeper process holds them."
 
 	c.AddCommand(
-		daemonStart(a), daemonStop(a), daemonRestart(a), daemonStatus(a), daemonUpgrade(a), daemonServe(),
+		daemonStart(a), daemonStop(a), daemonRestart(a), daemonStatus(a), daemonUpgrade(a), daemonMetrics(a), daemonServe(),
 	)
 }
 
@@ -149,6 +149,27 @@ func daemonStatus(a *app) *cobra.Command {
 				return processes.WithKeeper(cmd.Context(), err, b.dirs, version)
 			}
 			return a.Print(st, func(w io.Writer) { writeStatus(w, &st) })
+		},
+	})
+}
+
+func daemonMetrics(a *app) *cobra.Command {
+	return a.JSONFlag(&cobra.Command{
+		Use: "metrics", Short: "Print figures for monitoring, as Prometheus reads them", Args: cobra.NoArgs,
+		Long: "Print figures for monitoring in Prometheus' text format. The daemon serves them at /metrics, on its socket and\n" +
+			"over TCP (http.listen) to who shows a token of level read.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.connect()
+			if err != nil {
+				return err
+			}
+			page, err := b.quiet.Metrics(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.Print(struct {
+				Metrics string `json:"metrics"`
+			}{string(page)}, func(w io.Writer) { _, _ = w.Write(page) })
 		},
 	})
 }

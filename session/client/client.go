@@ -89,6 +89,9 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	return get[api.Status](ctx, c, "/status", nil)
 }
 
+// Metrics are figures for monitoring, in the text format of Prometheus.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) { return c.Get(ctx, "/metrics") }
+
 // Stop ends the daemon.
 func (c *Client) Stop(ctx context.Context, s api.Stop) error {
 	_, err := send[struct{}](ctx, c, "POST", "/stop", nil, s)

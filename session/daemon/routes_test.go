@@ -98,6 +98,10 @@ var wellCalls = []wellCall{
 	{id: "remove-session", path: "gone", check: contains("true")},
 	{id: "list-audit", path: "?kind=end&limit=1000", check: contains(`"exit":4`)},
 	{id: "verify-audit", check: contains(`"ok":true`)},
+	{id: "metrics", check: func(t *testing.T, a answer) {
+		t.Helper()
+		checkMetrics(t, a.header.Get("Content-Type"), string(a.body))
+	}},
 	{id: "new-token", body: api.NewToken{Name: "k", Level: "change", Session: "shell", Days: 1}, check: contains(`"secret":"lt_`)},
 	{id: "list-tokens", check: contains(`"name":"k","level":"change"`)},
 	{id: "revoke-token", path: "k", check: contains("true")},
@@ -309,7 +313,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "metrics"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

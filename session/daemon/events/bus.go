@@ -23,6 +23,7 @@ const listenerQueue = 256
 type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
+	first  uint64      // number before the first event
 	kept   []api.Event // the newest, at least keep of them once there were so many, without a gap
 	set    map[*Listener]struct{}
 	closed bool
@@ -58,12 +59,26 @@ func (b *Bus) listen() *Listener {
 // keep is how many events are kept for those who come again.
 const keep = 512
 
+// Told is how many events were told, Listeners to how many clients they go.
+func (b *Bus) Told() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seq - b.first
+}
+
+// Listeners is how many clients listen.
+func (b *Bus) Listeners() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.set)
+}
+
 // From has events numbered after a number, before the first. Numbers that grow from daemon to daemon are never
 // another's.
 func (b *Bus) From(seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seq = seq
+	b.seq, b.first = seq, seq
 }
 
 // Begin subscribes as Listen does, and tells the number of the newest event before.

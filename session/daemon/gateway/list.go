@@ -77,6 +77,13 @@ func (g *Gateway) Get(ctx context.Context, id string) (api.Approval, error) {
 	return e.view, nil
 }
 
+// Pending is how many approvals wait for a person.
+func (g *Gateway) Pending() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.queue.open)
+}
+
 // Waiting are the ids of approvals that commands of a session wait for.
 func (g *Gateway) Waiting(session string) []string {
 	g.mu.Lock()

@@ -110,6 +110,8 @@ var Routes = []Route{
 		(*Server).newToken, append(ofSession, api.CodeDenied, api.CodeNameTaken, api.CodeLimit)),
 	op("DELETE", "/tokens/{token}", "revoke-token", "token revoke", "Take a token back, and end what is under way with it",
 		(*Server).revokeToken, []api.Code{api.CodeDenied, api.CodeNotFound}),
+	raw("GET", "/metrics", "metrics", "daemon metrics", "Figures for monitoring, in the text format of Prometheus; at /metrics, too",
+		(*Server).getMetrics, nil),
 	raw("GET", "/sessions/{session}/output/raw", "read-raw-output", "output", "Read output from an offset as bytes",
 		(*Server).getRawOutput, ofSession),
 	raw("GET", "/sessions/{session}/screen/{format}", "screen-text", "screen",

@@ -59,6 +59,7 @@ var scopes = map[string]scope{
 // permit says whether a token allows a request of a route; path gives the parameters of its path.
 func (s *Server) permit(ctx context.Context, r *Route, path func(string) string) error {
 	g := grantOf(ctx)
+	noteCall(ctx, r, path)
 	switch {
 	case persons[r.ID]:
 		return s.permitPerson(ctx)

@@ -24,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/store"
@@ -40,7 +41,8 @@ type Server struct {
 	build  string
 	gate   *gateway.Gateway
 
-	reveals reveals
+	reveals  reveals
+	requests metrics.Requests
 }
 
 // daemonHost is what requests about the daemon itself ask of it.
@@ -64,7 +66,8 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
-	return s.granted(s.labelled(jobs.AfterAnswers(mux)))
+	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
+	return s.observed(s.granted(s.labelled(jobs.AfterAnswers(mux))))
 }
 
 func apiConfig(build string) huma.Config {

@@ -190,6 +190,9 @@ func (s *Set) byID(ref string) *Job {
 	return found
 }
 
+// Running is how many jobs were started and have not ended.
+func (s *Set) Running() int { return len(s.all()) }
+
 // all lists the jobs that were started and have not ended.
 func (s *Set) all() []*Job {
 	s.mu.Lock()

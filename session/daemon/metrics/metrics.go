@@ -1,0 +1,115 @@
+// Package metrics writes figures in the text format of Prometheus (version 0.0.4), and keeps those that add up while
+// a daemon runs. It knows nothing of what is counted.
+//
+// Names begin with longterm_, have their unit at their end and _total where they only grow. Labels have few values:
+// no session, no name, no path is one.
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ContentType is that of the format.
+const ContentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Page is what is written.
+type Page struct{ b bytes.Buffer }
+
+// Bytes are the page.
+func (p *Page) Bytes() []byte { return p.b.Bytes() }
+
+// Family begins the samples of a name. Kind is counter, gauge or histogram.
+func (p *Page) Family(name, kind, help string) {
+	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", name, escapeHelp.Replace(help), name, kind)
+}
+
+// Sample is a value of the family; labels are names and values in turn.
+func (p *Page) Sample(name string, value float64, labels ...string) {
+	p.b.WriteString(name)
+	for i := 0; i+1 < len(labels); i += 2 {
+		p.b.WriteByte("{,"[min(i, 1)])
+		fmt.Fprintf(&p.b, `%s="%s"`, labels[i], escapeLabel.Replace(labels[i+1]))
+	}
+	if len(labels) > 0 {
+		p.b.WriteByte('}')
+	}
+	p.b.WriteByte(' ')
+	p.b.WriteString(strconv.FormatFloat(value, 'g', -1, 64))
+	p.b.WriteByte('\n')
+}
+
+// One is a family of one sample.
+func (p *Page) One(name, kind, help string, value float64) {
+	p.Family(name, kind, help)
+	p.Sample(name, value)
+}
+
+var (
+	escapeHelp  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	escapeLabel = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+)
+
+// Requests counts requests by their status, and measures those that are answered at once.
+type Requests struct {
+	mu     sync.Mutex
+	codes  map[int]uint64
+	counts [len(bounds) + 1]uint64
+	sum    float64
+	under  int
+}
+
+// bounds are those of the histogram, in seconds.
+var bounds = [...]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5}
+
+// Begin notes that a request came.
+func (r *Requests) Begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.under++
+}
+
+// End notes that it was answered. One that waited for something says nothing of how fast requests are.
+func (r *Requests) End(code int, took time.Duration, waited bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.codes == nil {
+		r.codes = map[int]uint64{}
+	}
+	r.under--
+	r.codes[code]++
+	if waited {
+		return
+	}
+	i, _ := slices.BinarySearch(bounds[:], took.Seconds())
+	r.counts[i]++
+	r.sum += took.Seconds()
+}
+
+// Write writes them.
+func (r *Requests) Write(p *Page) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.Family("longterm_http_requests_total", "counter", "Requests that were answered, by HTTP status.")
+	for _, code := range slices.Sorted(maps.Keys(r.codes)) {
+		p.Sample("longterm_http_requests_total", float64(r.codes[code]), "code", strconv.Itoa(code))
+	}
+	p.One("longterm_http_requests_in_flight", "gauge", "Requests under way, streams and those that wait too.", float64(r.under))
+	const name = "longterm_http_request_duration_seconds"
+	p.Family(name, "histogram", "Time to answer requests that wait for nothing.")
+	n := uint64(0)
+	for i, bound := range bounds {
+		n += r.counts[i]
+		p.Sample(name+"_bucket", float64(n), "le", strconv.FormatFloat(bound, 'g', -1, 64))
+	}
+	n += r.counts[len(bounds)]
+	p.Sample(name+"_bucket", float64(n), "le", "+Inf")
+	p.Sample(name+"_sum", r.sum)
+	p.Sample(name+"_count", float64(n))
+}
