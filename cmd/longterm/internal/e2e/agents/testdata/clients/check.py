@@ -1,0 +1,74 @@
+"""Uses docs/clients/longterm.py as a program does. Arguments: the socket, the URL, a token of level read, the daemon's pid."""
+import os
+import signal
+import sys
+import threading
+
+from longterm import Error, Longterm
+
+socket, url, token, pid = sys.argv[1:5]
+lt = Longterm(path=socket)
+shell = lt.start(argv=["bash", "--norc"], name="shell", cwd="/", labels={"made": "here"})
+assert shell["state"] == "running" and lt.session("shell")["id"] == shell["id"]
+assert [s["name"] for s in lt.sessions("made=here")] == ["shell"] and lt.sessions("made=elsewhere") == []
+
+done = lt.exec("shell", "echo one; (exit 7)", timeout=30)
+assert done["exit_code"] == 7 and done["output"] == "one\n", done
+same = lt.exec("shell", "echo twice", job="the-job")
+assert lt.exec("shell", "echo twice", job="the-job")["output"] == same["output"] == "twice\n"
+assert lt.job("the-job")["state"] and [j["id"] for j in lt.jobs(session="shell")][-1] == "the-job"
+assert lt.run(argv=["sh", "-c", "echo ran; exit 3"])["exit_code"] == 3
+
+lt.send("shell", "printf 'name? '; read name; echo hello $name", enter=True)
+assert lt.wait("shell", text="name? ")["fired"]
+lt.send("shell", "wörld", enter=True)
+assert lt.wait("shell", {"kind": "text", "text": "hello wörld"})["fired"] and "hello wörld" in lt.screen("shell")
+assert "hello wörld" in lt.output("shell")["text"] and lt.screen("shell", format=None)["rows"]
+assert lt.wait("shell", text="never", timeout=0.05)["fired"] == []
+
+# What happens is told on where it was, by another connection and by another daemon.
+events = lt.events()
+first = next(e for e in events if e["kind"] == "listening")
+other = lt.start(argv=["sleep", "600"], name="other", cwd="/")
+assert any(e["kind"] == "created" for e in iter(lambda: next(events), None) if e.get("session", {}).get("name") == "other")
+again = lt.events(after=first["seq"])
+assert next(again)["kind"] == "listening" and next(e for e in again if e["kind"] == "created")["session"]["id"] == other["id"]
+
+remote = Longterm(url=url, token=token)
+assert remote.session("shell")["name"] == "shell"
+for client, code in ((remote, "denied"), (Longterm(url=url, token=token + "x"), "unauthorized")):
+    try:
+        client.send("shell", "x")
+        raise AssertionError("it typed")
+    except Error as err:
+        assert err.code == code, err
+
+slow = lt.run(argv=["sh", "-c", "sleep 1; echo slowly; exit 5"], background=True)
+os.kill(int(pid), signal.SIGKILL)
+ended = lt.job(slow["job"], wait=60, max_output=1000)
+assert ended["state"] == "done" and ended["result"]["exit_code"] == 5 and ended["result"]["output"] == "slowly\n", ended
+assert next(e for e in events if e["kind"] in ("lost", "job"))
+assert lt.exec("shell", "echo still $?")["exit_code"] == 0
+
+# A person allows what an agent wants.
+agent = Longterm(path=socket, agent="py")
+asked = threading.Thread(target=lambda: results.append(agent.exec("shell", "touch /dev/null", policy="readonly")))
+results = []
+asked.start()
+while not lt.approvals():
+    pass
+lt.answer(lt.approvals()[0]["id"], "once")
+asked.join()
+assert results[0]["exit_code"] == 0, results
+
+for wrong, code in ((lambda: lt.session("none"), "not_found"), (lambda: lt.exec("other", "true"), "busy"), (lambda: lt.run(argv=["/none"]), "no_program")):
+    try:
+        wrong()
+        raise AssertionError("it was not refused: " + code)
+    except Error as err:
+        assert err.code == code and err.hint and err.message in str(err), err
+
+assert lt.kill("other")["state"] == "exited"
+lt.remove("other")
+lt.stop(lt.run(argv=["sleep", "600"], background=True)["job"], grace=0.1)
+print("ok the end")
