@@ -110,7 +110,11 @@ func (d *Digest) end() {
 		d.judge = diagnostics.NewStream("")
 	}
 	l.rank = rankNone
-	switch d.judge.Judge(l.text) {
+	severity := d.judge.Judge(l.text)
+	if severity == "" {
+		severity = logLevel(l.text)
+	}
+	switch severity {
 	case diagnostics.Error:
 		l.rank, d.after = rankError, afterLater
 		if !d.failed {

@@ -69,6 +69,7 @@ type step struct {
 	// goes on in the background.
 	until string
 	want  string // what the agent has to have read then, a regular expression
+	find  string // what the agent looks for where it was not shown that
 	stamp string // the file with the true time of the event; empty: none is known
 	does  string // what happens meanwhile: "crash" of the server, "restart" of the agent; or the file that is written
 	stays bool   // the line is a program to be talked to, not a command

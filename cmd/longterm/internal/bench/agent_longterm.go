@@ -162,6 +162,14 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 		r, err = w.call(ctx, "wait", args)
 		shown += r.text
 	}
+	if err == nil && s.find != "" && !regexp.MustCompile(s.want).MatchString(shown) {
+		args := map[string]any{"text": s.find, "limit": 5}
+		if id := w.terminals[s.on]; id != "" {
+			args["session"] = id
+		}
+		r, err = w.call(ctx, "search", args)
+		shown += r.text
+	}
 	return shown, err
 }
 

@@ -114,7 +114,7 @@ func agentTasks(ctx context.Context, o *agentOptions) []agentWork {
 			{on: "b", until: "end", want: "built all of project 8", stamp: "end-8"},
 			{on: "c", until: "end", want: "built all of project 11", stamp: "end-11"},
 		}},
-		{name: "big-log", steps: []step{{run: "sh ../log.sh", until: "end", want: "no space left on /dev/sdz9", stamp: "end"}}},
+		{name: "big-log", steps: []step{{run: "sh ../log.sh", until: "end", want: "no space left on /dev/sdz9", find: "ERROR", stamp: "end"}}},
 		{name: "dev-server", steps: []step{
 			{on: "server", run: "python3 ../server.py", stays: true, until: "text", want: "listening on port", stamp: "up"},
 			{on: "curl", run: "curl -s http://127.0.0.1:$(cat port)/; date +%s%N >end", until: "end", want: "hello from", stamp: "end"},

@@ -1,0 +1,61 @@
+package digest
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+)
+
+// levelPart is where in a line of a log its level stands: after a time, a host, the name of a part. Bytes.
+const levelPart = 96
+
+// levelWords are the levels of logs as they are written: alone and in capitals, or as the value of a field.
+var levelWords = []struct {
+	word  string
+	field bool
+	is    diagnostics.Severity
+}{
+	{"ERROR", false, diagnostics.Error}, {"FATAL", false, diagnostics.Error}, {"CRITICAL", false, diagnostics.Error},
+	{"PANIC", false, diagnostics.Error}, {"WARN", false, diagnostics.Warning}, {"WARNING", false, diagnostics.Warning},
+	{"error", true, diagnostics.Error}, {"fatal", true, diagnostics.Error}, {"critical", true, diagnostics.Error},
+	{"panic", true, diagnostics.Error}, {"warn", true, diagnostics.Warning}, {"warning", true, diagnostics.Warning},
+}
+
+// logLevel says what a line of a log says of itself, as in "2026-01-01T00:00:00Z ERROR [disk] …", level=error and
+// "level":"error". What is no such line is "".
+func logLevel(line string) diagnostics.Severity {
+	part := line[:min(len(line), levelPart)]
+	for i := range levelWords {
+		w := &levelWords[i]
+		for from := 0; ; {
+			at := strings.Index(part[from:], w.word)
+			if at < 0 {
+				break
+			}
+			at += from
+			from = at + len(w.word)
+			if !isWord(part, at, from) {
+				continue
+			}
+			if !w.field || isLevelField(part[:at]) || at > 0 && from < len(part) && part[at-1] == '[' && part[from] == ']' {
+				return w.is
+			}
+		}
+	}
+	return ""
+}
+
+// isWord says that what stands from a place to another is a word of its own.
+func isWord(s string, from, to int) bool {
+	return (from == 0 || !isLetter(s[from-1])) && (to == len(s) || !isLetter(s[to]))
+}
+
+func isLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == '/'
+}
+
+// isLevelField says that what stands before a value names it as a level.
+func isLevelField(before string) bool {
+	before = strings.TrimRight(before, `"' :=`)
+	return strings.HasSuffix(before, "level") || strings.HasSuffix(before, "lvl") || strings.HasSuffix(before, "severity")
+}
