@@ -131,7 +131,7 @@ func answerOf(r *api.Result, session string) *answer {
 	case a.State == "needs_approval":
 		a.Message = "A person has to allow it (approval " + a.Approval + "); nothing more is to be done but to wait"
 		a.Next = call("wait", "for", []string{a.Job})
-	case a.State == "needs_input":
+	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
 		a.Next = answering(a)
 	case a.going() && a.Next == "":
 		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
@@ -147,7 +147,7 @@ func answerOf(r *api.Result, session string) *answer {
 // answering is the call that answers what is asked.
 func answering(a *answer) string {
 	switch a.Needs {
-	case "menu":
+	case "menu", "screen":
 		return call("screen", "session", a.Session)
 	case "password":
 		return call("input", "session", a.Session, "text", "…", "enter", true, "secret", true)

@@ -249,6 +249,8 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		if a.State == "needs_input" {
 			a.Message = "It waits for input (" + v.Needs.Kind + ")"
 			a.Next = answering(a)
+		} else if a.Needs == "screen" {
+			a.Next = answering(a)
 		}
 	}
 }
