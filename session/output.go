@@ -57,7 +57,7 @@ func (s *Session) Hide(from uint64, data []byte) int {
 	before := s.peek(from-min(from, secrets.Reach), make([]byte, min(from, secrets.Reach)))
 	all := append(append(make([]byte, 0, len(before)+len(data)+secrets.Reach), before...), data...)
 	all = append(all, s.peek(from+uint64(len(data)), make([]byte, secrets.Reach))...)
-	n := set.Mask(all, len(before), len(before)+len(data), s.Status().State == Running)
+	n := set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data), s.Status().State == Running)
 	copy(data, all[len(before):len(before)+len(data)])
 	return n
 }

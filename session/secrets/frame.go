@@ -37,7 +37,7 @@ func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) {
 			text, places = append(text, '\n'), append(places, place{-1, 0})
 		}
 	}
-	s.find(text, func(pieces []span) {
+	s.find(text, 0, func(pieces []span) {
 		for _, p := range pieces {
 			for i := p.from; i < p.to; i++ {
 				star(lines, places[i])

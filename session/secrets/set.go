@@ -31,6 +31,27 @@ type text struct {
 	at   []int  // where each byte is in what was given
 	flat []byte // data without ends of lines
 	from []int  // where each byte of flat is in data
+
+	// Of a line as it reads:
+	over   *edited // nil: this is none
+	stroke []int   // what stands where each byte of data is
+	last   bool    // more may come behind it
+}
+
+// first is the earliest byte of what stands from a place in data on.
+func (t *text) first(place int) int {
+	if t.over != nil {
+		return t.over.earliest(t, place)
+	}
+	return t.at[place]
+}
+
+// apart is how far what begins at one place in data and ends at another lies apart.
+func (t *text) apart(from, to int) int {
+	if t.over != nil { // bounded otherwise
+		return 0
+	}
+	return t.at[to] - t.at[from]
 }
 
 // read makes text of output; strip leaves out what is no text.
@@ -91,29 +112,44 @@ func junk(b []byte) int {
 // span is a range of bytes.
 type span struct{ from, to int }
 
-// find calls found with each secret in b, and returns from where on more is needed to know; len(b) when
-// nothing is open.
-func (s *Set) find(b []byte, found func(pieces []span)) (open int) {
-	t := read(b, true)
+// find calls found with each secret in b, which begins at an offset of the output, and returns from where on
+// more is needed to know; len(b) when nothing is open.
+func (s *Set) find(b []byte, base uint64, found func(pieces []span)) (open int) {
 	open = len(b)
 	undecided := func(i int) { open = min(open, i) }
-	values := func(t *text) {
-		for i := range t.flat {
-			if n := s.value(t, i); n > 0 {
-				found(pieces(t, t.from[i:i+n]))
-			} else if n < 0 {
-				undecided(t.at[t.from[i]])
-			}
+	t := read(b, true)
+	s.findValues(t, found, undecided)
+	if len(t.data) < len(b) && len(s.by) > 0 { // and as it came: what is taken for a sequence may be a part of it
+		s.findValues(read(b, false), found, undecided)
+	}
+	s.findTokens(t, found, undecided)
+	editedLines(b, base, func(t *text) {
+		undecided := undecided
+		if !t.last {
+			undecided = func(int) {}
+		}
+		s.findValues(t, found, undecided)
+		s.findTokens(t, found, undecided)
+	})
+	return open
+}
+
+func (s *Set) findValues(t *text, found func(pieces []span), undecided func(int)) {
+	if len(s.by) == 0 {
+		return
+	}
+	for i := range t.flat {
+		if n := s.value(t, i); n > 0 {
+			found(pieces(t, t.from[i:i+n]))
+		} else if n < 0 {
+			undecided(t.first(t.from[i]))
 		}
 	}
-	if len(s.by) > 0 {
-		values(t)
-		if len(t.data) < len(b) { // and as it came: what is taken for a sequence may be a part of it
-			values(read(b, false))
-		}
-	}
+}
+
+func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)) {
 	if !s.formats {
-		return open
+		return
 	}
 	var ends runEnds
 	masked := 0 // up to here: tokens may begin within tokens
@@ -121,18 +157,17 @@ func (s *Set) find(b []byte, found func(pieces []span)) (open int) {
 		for _, f := range byFirst[c] {
 			from, to, more := f.at(t.data, i, &ends)
 			if more < len(t.data) {
-				undecided(t.at[more])
+				undecided(t.first(more))
 			}
-			for to > from && t.at[to-1]-t.at[from] > maxPEM+2<<10 { // as far as every reading sees its beginning
+			for to > from && t.apart(from, to-1) > maxPEM+2<<10 { // as far as every reading sees its beginning
 				to--
 			}
 			if from = max(from, masked); to > from {
-				found(runs(t.at[from:to], t.data[from:to]))
+				found(runs(t, from, to))
 				masked = to
 			}
 		}
 	}
-	return open
 }
 
 // value is the length of the longest value that begins at flat[i]; -1: it may be one that goes on.
@@ -160,7 +195,7 @@ func (s *Set) value(t *text, i int) int {
 			if best == 0 {
 				best = -1
 			}
-		case t.at[t.from[i+f.Len-1]]-t.at[t.from[i]] < f.Len+maxJunk && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
+		case t.apart(t.from[i], t.from[i+f.Len-1]) < f.Len+maxJunk && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
 			best = f.Len
 		}
 	}
@@ -169,20 +204,24 @@ func (s *Set) value(t *text, i int) int {
 
 // pieces are where bytes of a value stand, given as places in data.
 func pieces(t *text, places []int) (all []span) {
+	if t.over != nil {
+		return t.over.under(t, places)
+	}
 	for _, p := range places {
 		all = extend(all, t.at[p])
 	}
 	return all
 }
 
-// runs are where bytes of a token stand; ends of lines and blanks within it stay.
-func runs(at []int, data []byte) (all []span) {
-	for k, i := range at {
-		if data[k] != '\r' && data[k] != '\n' && data[k] != ' ' {
-			all = extend(all, i)
+// runs are where bytes of a token stand, which is data[from:to]; ends of lines and blanks within it stay.
+func runs(t *text, from, to int) []span {
+	var places []int
+	for k := from; k < to; k++ {
+		if c := t.data[k]; c != '\r' && c != '\n' && c != ' ' {
+			places = append(places, k)
 		}
 	}
-	return all
+	return pieces(t, places)
 }
 
 func extend(all []span, i int) []span {
@@ -193,16 +232,16 @@ func extend(all []span, i int) []span {
 	return append(all, span{i, i + 1})
 }
 
-// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it. It
-// returns how many bytes of the part can be handed out: where more is to come (live), what may become a
+// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it, and
+// begins at the offset base of the output. It returns how many bytes of the part can be handed out: where more is to come (live), what may become a
 // secret is told with what comes next.
-func (s *Set) Mask(all []byte, begin, end int, live bool) (n int) {
+func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
 	if s.Empty() || begin >= end {
 		return end - begin
 	}
 	part := all[begin:end]
 	var hide []span // all is looked through first: what is masked is no text any more
-	open := s.find(all, func(p []span) { hide = append(hide, p...) })
+	open := s.find(all, base, func(p []span) { hide = append(hide, p...) })
 	for _, p := range hide {
 		for i := max(p.from, begin); i < min(p.to, end); i++ {
 			part[i-begin] = '*'
@@ -220,6 +259,6 @@ func (s *Set) Text(text string) string {
 		return text
 	}
 	b := []byte(text)
-	s.Mask(b, 0, len(b), false)
+	s.Mask(b, 0, 0, len(b), false)
 	return string(b)
 }

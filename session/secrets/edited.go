@@ -1,0 +1,360 @@
+package secrets
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A program may print a secret so that its bytes do not follow one another and its letters do on the terminal:
+// with backspaces (overstrike, line editors), over what stood there, by moves of the cursor, with titles,
+// bells or characters of no width in between. So a line with anything of that kind is also looked at as it
+// reads, and what was ever printed in the columns of a secret is masked. What is read this way is what
+// vterm/plaintext makes text of: one line, without rows.
+
+// Bounds of what is looked at as it reads.
+const (
+	// maxEdited is how far the bytes of a secret may lie apart, in a line that is longer.
+	maxEdited = 4 << 10
+	// maxColumn bounds the columns that the cursor can be moved to.
+	maxColumn = maxEdited
+	// maxBetween bounds how often a line is looked at before it is whole: each time some of it is about to go.
+	maxBetween = 64
+)
+
+// stroke is what was printed in a column: a character, and what it was printed over.
+type stroke struct {
+	at, n int
+	under int // stroke, -1: nothing
+	kept  bool
+}
+
+// Columns that show no stroke.
+const (
+	blankColumn = -1
+	wideColumn  = -2 // second one of a wide character
+)
+
+// edited is a line that is being written.
+type edited struct {
+	b       []byte
+	strokes []stroke
+	cols    []int // strokes that are shown
+	col     int
+	fresh   bool // something was printed since it was looked at
+	between int
+	look    func(t *text)
+	text    text // that was looked at last
+}
+
+// editedLines calls look with each line of b that reads otherwise than its bytes follow one another, as it
+// reads, and as it read before some of it went. base is the offset of b in the output.
+func editedLines(b []byte, base uint64, look func(t *text)) {
+	for begin := 0; begin < len(b); {
+		end := begin + bytes.IndexByte(b[begin:], '\n') + 1
+		if end == begin {
+			end = len(b)
+		}
+		switch line := b[begin:end]; {
+		case !isEdited(line):
+		case len(line) <= maxEdited:
+			readEdited(b, begin, end, look)
+		default: // in halves that overlap, at the same offsets in each reading
+			for from := begin - int((base+uint64(begin))%maxEdited); from < end; from += maxEdited {
+				if lo, hi := max(from, begin), min(from+2*maxEdited, end); isEdited(b[lo:hi]) {
+					readEdited(b, lo, hi, look)
+				}
+			}
+		}
+		begin = end
+	}
+}
+
+// isEdited says whether a line has what makes it read otherwise. Colours do not.
+func isEdited(line []byte) bool {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c >= ' ' && c < 0x7f, c == '\n', c == '\t':
+		case c == '\r':
+			if i+1 < len(line) && line[i+1] != '\n' && line[i+1] != '\r' {
+				return true
+			}
+		case c == 0x1b:
+			n := junk(line[i:])
+			if n < 3 || line[i+n-1] != 'm' {
+				return true
+			}
+			i += n - 1
+		case c < utf8.RuneSelf:
+			return true
+		default:
+			r, n := utf8.DecodeRune(line[i:])
+			if r < 0xa0 || hasNoWidth(r) {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return false
+}
+
+func readEdited(b []byte, from, to int, look func(t *text)) {
+	e := edited{b: b, look: look, strokes: make([]stroke, 0, to-from)}
+	for i := from; i < to; {
+		i += e.step(b[i:to], i)
+	}
+	e.fresh, e.between = true, 0 // as it reads in the end, it is always looked at
+	e.show(to == len(b) && b[to-1] != '\n')
+}
+
+// step takes what b begins with, which stands at an offset, and returns how much that was.
+func (e *edited) step(b []byte, at int) int {
+	switch c := b[0]; {
+	case c == 0x1b:
+		return e.escape(b)
+	case c == '\r':
+		e.move(0)
+	case c == '\b':
+		e.move(e.col - 1)
+	case c == '\t':
+		e.move((e.col/8 + 1) * 8)
+	case c < ' ' || c == 0x7f:
+	case c < utf8.RuneSelf:
+		e.print(at, 1, 1)
+	default:
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			e.print(at, 1, 1)
+		case r == 0x9b:
+			return e.csi(b, n)
+		case r < 0xa0 || hasNoWidth(r):
+		case isWide(r):
+			e.print(at, n, 2)
+		default:
+			e.print(at, n, 1)
+		}
+		return n
+	}
+	return 1
+}
+
+// print puts a character into the column of the cursor.
+func (e *edited) print(at, n, width int) {
+	if e.col >= maxColumn {
+		return
+	}
+	if !e.same(at, n) {
+		e.going(e.col, e.col+width)
+	}
+	for len(e.cols) < e.col+width {
+		e.cols = append(e.cols, blankColumn)
+	}
+	under := e.cols[e.col]
+	if under == wideColumn {
+		under = blankColumn
+	}
+	e.strokes = append(e.strokes, stroke{at: at, n: n, under: under})
+	e.cols[e.col] = len(e.strokes) - 1
+	if width == 2 {
+		e.cols[e.col+1] = wideColumn
+	}
+	e.col += width
+	e.fresh = true
+}
+
+// same says whether a character stands at the cursor already, as in what is overstruck.
+func (e *edited) same(at, n int) bool {
+	if e.col >= len(e.cols) || e.cols[e.col] < 0 {
+		return false
+	}
+	was := e.strokes[e.cols[e.col]]
+	return bytes.Equal(e.b[was.at:was.at+was.n], e.b[at:at+n])
+}
+
+// going looks at the line before columns of it go.
+func (e *edited) going(from, to int) {
+	for _, s := range e.cols[min(from, len(e.cols)):min(to, len(e.cols))] {
+		if s >= 0 {
+			e.show(false)
+			return
+		}
+	}
+}
+
+func (e *edited) move(col int) { e.col = min(max(col, 0), maxColumn) }
+
+// escape takes an escape sequence.
+func (e *edited) escape(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch c := b[1]; {
+	case c == '[':
+		return e.csi(b, 2)
+	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_' || c == 'k':
+		for i := 2; i < len(b); i++ {
+			switch {
+			case b[i] == 0x07, b[i] == 0x18, b[i] == 0x1a:
+				return i + 1
+			case b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\':
+				return i + 2
+			case b[i] == 0x1b:
+				return i
+			}
+		}
+		return len(b)
+	case c >= ' ' && c < '0': // with more between
+		for i := 2; i < len(b); i++ {
+			if b[i] >= '0' || b[i] < ' ' {
+				return i + 1
+			}
+		}
+		return len(b)
+	}
+	return 2
+}
+
+// csi takes a control sequence whose parameters begin at n.
+func (e *edited) csi(b []byte, n int) int {
+	arg, first, private := -1, true, false
+	for ; n < len(b) && b[n] < 0x40; n++ {
+		switch c := b[n]; {
+		case c < ' ':
+			switch c {
+			case '\b':
+				e.move(e.col - 1)
+			case '\r':
+				e.move(0)
+			case 0x18, 0x1a:
+				return n + 1
+			case 0x1b:
+				return n
+			}
+		case c >= '0' && c <= '9' && first:
+			arg = min(max(arg, 0)*10+int(c-'0'), maxColumn)
+		case c >= '0' && c <= '9':
+		case c == ';':
+			first = false
+		default:
+			private = true
+		}
+	}
+	if n == len(b) {
+		return n
+	}
+	if !private {
+		e.edit(b[n], arg)
+	}
+	return n + 1
+}
+
+// edit does what a control sequence says.
+func (e *edited) edit(final byte, arg int) {
+	n := max(arg, 1)
+	switch final {
+	case 'C', 'a':
+		e.move(e.col + n)
+	case 'D':
+		e.move(e.col - n)
+	case 'G', '`':
+		e.move(n - 1)
+	case '@':
+		if e.col < len(e.cols) && len(e.cols)+n <= maxColumn {
+			e.going(e.col, len(e.cols))
+			room := make([]int, n)
+			for i := range room {
+				room[i] = blankColumn
+			}
+			e.cols = append(e.cols[:e.col], append(room, e.cols[e.col:]...)...)
+		}
+	case 'P':
+		if e.col < len(e.cols) {
+			e.going(e.col, e.col+n)
+			e.cols = append(e.cols[:e.col], e.cols[min(e.col+n, len(e.cols)):]...)
+		}
+	case 'X':
+		e.erase(e.col, e.col+n)
+	case 'K':
+		switch max(arg, 0) {
+		case 0:
+			e.erase(e.col, len(e.cols))
+		case 1:
+			e.erase(0, e.col+1)
+		case 2:
+			e.erase(0, len(e.cols))
+		}
+	}
+}
+
+func (e *edited) erase(from, to int) {
+	e.going(from, to)
+	if to >= len(e.cols) {
+		e.cols = e.cols[:min(from, len(e.cols))]
+		return
+	}
+	for i := from; i < to; i++ {
+		e.cols[i] = blankColumn
+	}
+}
+
+// show has the line looked at as it reads now. last: more may come behind it.
+func (e *edited) show(last bool) {
+	if !e.fresh || e.between >= maxBetween {
+		return
+	}
+	e.fresh = false
+	e.between++
+	t := &e.text
+	*t = text{over: e, last: last, data: t.data[:0], at: t.at[:0], stroke: t.stroke[:0], from: t.from[:0]}
+	for _, s := range e.cols {
+		if s == wideColumn {
+			continue
+		}
+		if s == blankColumn {
+			t.data, t.at, t.stroke = append(t.data, ' '), append(t.at, -1), append(t.stroke, s)
+			continue
+		}
+		for k := range e.strokes[s].n {
+			t.data, t.at, t.stroke = append(t.data, e.b[e.strokes[s].at+k]), append(t.at, e.strokes[s].at+k), append(t.stroke, s)
+		}
+	}
+	t.flat = t.data
+	for i := range t.data {
+		t.from = append(t.from, i)
+	}
+	e.look(t)
+}
+
+// under are the bytes that were ever printed where places of a text are.
+func (e *edited) under(t *text, places []int) (all []span) {
+	for _, p := range places {
+		for s := t.stroke[p]; s >= 0 && !e.strokes[s].kept; s = e.strokes[s].under {
+			e.strokes[s].kept = true
+			all = append(all, span{e.strokes[s].at, e.strokes[s].at + e.strokes[s].n})
+		}
+	}
+	return all
+}
+
+// earliest is the first byte that was printed where a text is from a place on.
+func (e *edited) earliest(t *text, place int) int {
+	first := len(e.b)
+	for _, s := range t.stroke[place:] {
+		for ; s >= 0; s = e.strokes[s].under {
+			first = min(first, e.strokes[s].at)
+		}
+	}
+	return first
+}
+
+// hasNoWidth says whether a character takes no column and shows nothing.
+func hasNoWidth(r rune) bool {
+	return r == 0xad || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// isWide says whether a character takes two columns: those that a secret may have in it.
+func isWide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd)
+}
