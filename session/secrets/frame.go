@@ -9,7 +9,10 @@ type place struct{ line, col int }
 
 // Lines masks the secrets in rows of cells: what is drawn on them, also where it goes on in the next row. f
 // has the tables that the cells refer to. Cells are replaced in place; the rows must be the caller's own.
-func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) {
+func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) { s.lines(f, lines, false) }
+
+// lines is Lines; open masks what may become a secret, too.
+func (s *Set) lines(f *vterm.Frame, lines []vterm.Line, open bool) {
 	if s.Empty() {
 		return
 	}
@@ -37,13 +40,16 @@ func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) {
 			text, places = append(text, '\n'), append(places, place{-1, 0})
 		}
 	}
-	s.find(text, 0, func(pieces []span) {
+	from := s.find(text, 0, func(pieces []span) {
 		for _, p := range pieces {
 			for i := p.from; i < p.to; i++ {
 				star(lines, places[i])
 			}
 		}
 	})
+	for ; open && from < len(text); from++ {
+		star(lines, places[from])
+	}
 }
 
 // star puts a * in place of a cell; a wide one becomes two.

@@ -5,6 +5,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -37,9 +38,13 @@ func (s *Server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 	if err != nil {
 		return nil, err
 	}
-	list := make([]api.Command, 0, len(recs))
+	list, veil := make([]api.Command, 0, len(recs)), s.veil(ctx)
 	for i := range recs {
-		list = append(list, s.commandView(&recs[len(recs)-1-i])) // oldest first
+		c := s.commandView(&recs[len(recs)-1-i]) // oldest first
+		// A secret that only its guess finds would be told by being found.
+		if shown := veil.Text(c.Text); in.Text == "" || shown == c.Text || strings.Contains(strings.ToLower(shown), strings.ToLower(in.Text)) {
+			list = append(list, c)
+		}
 	}
 	return list, nil
 }

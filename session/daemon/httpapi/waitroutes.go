@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/secrets"
 )
 
 func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.Waited, error) {
@@ -19,6 +20,9 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		return api.Waited{}, err
 	}
 	w := session.WaitFor{All: in.Body.All, Since: in.Body.Since}
+	if set := s.veil(ctx); !set.Empty() {
+		w.Veil = secrets.NewVeil(set)
+	}
 	for _, c := range in.Body.Conds {
 		cond, err := condition(c)
 		if err != nil {

@@ -74,7 +74,7 @@ func (s *Set) holds(w *Waiter, v *View) {
 	if w.text == nil {
 		return
 	}
-	w.text.current(func(line string) { w.match(w.echo.Strip(line, false)) })
+	w.text.current(func(line string) { w.match(w.shown(w.echo.Strip(line, false), false)) })
 	if v.Version != w.seen {
 		s.matchRows(w, v)
 		w.seen = v.Version
@@ -101,7 +101,11 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	case CondFullscreen:
 		return "", v.Alt != c.Off
 	case CondTitle:
-		return v.Title, v.Title != "" && strings.Contains(v.Title, c.Text)
+		title := v.Title
+		if w.Veil != nil {
+			title = w.Veil.Line(title, false)
+		}
+		return title, title != "" && strings.Contains(title, c.Text)
 	case CondBell:
 		return "", v.Bells > 0 && v.BellAt > w.from.Off
 	case CondProgress:
@@ -113,7 +117,7 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		f := s.cursor(v)
 		return fmt.Sprintf("%d,%d", f.Row, f.Col), (c.Row < 0 || c.Row == f.Row) && (c.Col < 0 || c.Col == f.Col)
 	case CondGone:
-		return "", !s.onScreen(c)
+		return "", !s.onScreen(w, c)
 	case CondAgent:
 		return v.Agent.holds(c.Text, v.TypedAt)
 	}
@@ -142,9 +146,8 @@ func (s *Set) cursor(v *View) vterm.Cursor {
 }
 
 // onScreen looks for a condition's text on the whole screen.
-func (s *Set) onScreen(c *Cond) bool {
-	var f vterm.Frame
-	s.host.Frame(&f, vterm.Query{})
+func (s *Set) onScreen(w *Waiter, c *Cond) bool {
+	f := s.frame(w, 0)
 	for i := range f.Lines {
 		if _, ok := c.matchText(echo.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
 			return true

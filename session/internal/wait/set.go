@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
@@ -15,6 +16,14 @@ type For struct {
 	// Since is the output offset after which text counts, and not after its end; nil: since
 	// something was last typed, or the session's start.
 	Since *uint64
+	// Veil masks what may not be looked for; nil: everything may. What fires tells what there is.
+	Veil Veil
+}
+
+// Veil masks secrets in lines that come one after the other, and on screens.
+type Veil interface {
+	Line(line string, whole bool) string
+	Frame(f *vterm.Frame)
 }
 
 // Fired is a condition that came true.
@@ -158,7 +167,7 @@ func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 }
 
 func (w *Waiter) write(p []byte) {
-	w.text.write(p, func(line string) { w.match(w.echo.Strip(line, true)) })
+	w.text.write(p, func(line string) { w.match(w.shown(w.echo.Strip(line, true), true)) })
 }
 
 // expect begins to expect what was typed when the output stood at an offset, and returns
@@ -176,6 +185,26 @@ func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 		}
 	}
 	return 1<<64 - 1
+}
+
+// shown is a line as whoever waits may see it.
+func (w *Waiter) shown(line string, whole bool) string {
+	if w.Veil == nil {
+		return line
+	}
+	return w.Veil.Line(line, whole)
+}
+
+// frame is the rows of the screen that changed after a version, as whoever waits may see them.
+func (s *Set) frame(w *Waiter, since uint64) (f vterm.Frame) {
+	if w.Veil == nil {
+		s.host.Frame(&f, vterm.Query{Since: since})
+		return f
+	}
+	s.host.Frame(&f, vterm.Query{}) // a secret may go on in a row that did not change
+	w.Veil.Frame(&f)
+	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
+	return f
 }
 
 func (w *Waiter) match(line string) {
@@ -219,8 +248,7 @@ func (w *Waiter) satisfied() bool { return w.left == 0 || !w.All && len(w.fired)
 // matchRows matches the rows of the screen that changed since the wait last looked:
 // text that was drawn piece by piece is whole only there.
 func (s *Set) matchRows(w *Waiter, v *View) {
-	var f vterm.Frame
-	s.host.Frame(&f, vterm.Query{Since: w.seen})
+	f := s.frame(w, w.seen)
 	typed := s.typed.Since(w.from.Off)
 	for i := range f.Lines {
 		l := &f.Lines[i]

@@ -1,0 +1,75 @@
+package wait
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/secrets"
+)
+
+// Waiting for a text tells nobody what a secret is: neither what it begins with, nor on the screen, nor in the title.
+//
+// FEATURES: R110
+func TestWaitIsNoOracle(t *testing.T) {
+	v, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Learn("hunter22secret")
+	for name, said := range map[string]string{
+		"a line":           "token hunter22secret\r\n",
+		"an open line":     "token hunter22secret",
+		"its beginning":    "token hunte",
+		"with detours":     "token huX\bnter22secret\r\n",
+		"over rows":        "0123456789012345678901234567 token hunter22secret\r\n",
+		"drawn":            "\x1b[?1049h\x1b[3;5Hter22secret\x1b[3;1H\x1b[2Ctohun\x1b[3;1Hoken",
+		"a title":          "\x1b]0;token hunter22secret\x07",
+		"a token":          "token ghp_hunter7C42F292c69hunter2E7710c838347\r\n",
+		"a private key":    "-----BEGIN PRIVATE KEY-----\r\nhunter22AAAA\r\nhunter23BBBB\r\n-----END PRIVATE KEY-----\r\n",
+		"a key, not ended": "-----BEGIN PRIVATE KEY-----\r\nhunte",
+	} {
+		for _, c := range []Cond{
+			{Kind: CondText, Text: "hunte"}, {Kind: CondRegexp, Regexp: regexp.MustCompile(`h[u]nt`)}, {Kind: CondTitle, Text: "hunt"},
+		} {
+			h := newHost()
+			seen, blind := h.wait(t, For{Conds: []Cond{c}}), h.wait(t, For{Conds: []Cond{c}, Veil: secrets.NewVeil(v.Set())})
+			late := func() *Waiter { return h.wait(t, For{Conds: []Cond{c}, Veil: secrets.NewVeil(v.Set())}) }
+			step := 1              // as slowly as can be: what is there so far is looked at each time
+			if name == "a token" { // it is none before it is long enough
+				step = len(said)
+			}
+			for i := 0; i < len(said); i += step {
+				h.says(said[i : i+step])
+				h.view.Title = ""
+				if name == "a title" && i == len(said)-1 {
+					h.view.Title = "token hunter22secret"
+					h.set.Check()
+				}
+			}
+			again := late()
+			if _, over := h.over[seen]; !over && (c.Kind == CondTitle) == (name == "a title") && name != "drawn" {
+				t.Errorf("%s, %s: nobody sees it", name, c.Kind)
+			}
+			if r, over := h.over[blind]; over && name != "drawn" {
+				t.Errorf("%s, %s: told %+v", name, c.Kind, r)
+			}
+			if r, over := h.over[again]; over {
+				t.Errorf("%s, %s: told later %+v", name, c.Kind, r)
+			}
+		}
+	}
+	h := newHost()
+	h.says("token hunter22secret")
+	gone := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunterXX"}}, Veil: secrets.NewVeil(v.Set())})
+	other := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunter22"}}, Veil: secrets.NewVeil(v.Set())})
+	if _, over := h.over[gone]; !over {
+		t.Error("what is not there is not gone")
+	}
+	if _, over := h.over[other]; !over {
+		t.Error("what is gone or not tells a guess")
+	}
+	shown := h.wait(t, For{Conds: []Cond{{Kind: CondText, Text: "token ****"}}, Veil: secrets.NewVeil(v.Set())})
+	if _, over := h.over[shown]; !over {
+		t.Error("what is shown is not found")
+	}
+}

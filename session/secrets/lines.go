@@ -1,0 +1,41 @@
+package secrets
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Veil masks lines of text that come one after the other, and screens. One goroutine uses it at a time.
+type Veil struct {
+	set *Set
+	key int // bytes of a private key that were seen; 0: none is being printed
+}
+
+// NewVeil is a veil over text that begins.
+func NewVeil(s *Set) *Veil { return &Veil{set: s} }
+
+// Line is a line as it may be shown. Of one that is not whole, what may become a secret is left out.
+func (v *Veil) Line(line string, whole bool) string {
+	if v.key > 0 {
+		if strings.Contains(line, pemEnd) || v.key > maxPEM {
+			v.key = 0
+		} else {
+			if whole {
+				v.key += len(line) + 1
+			}
+			return ""
+		}
+	}
+	if whole && v.set.formats && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
+		v.key = 1
+	}
+	b := []byte(line)
+	return string(b[:v.set.Mask(b, 0, 0, len(b), !whole)])
+}
+
+// Frame masks a screen, and on it what may become a secret.
+func (v *Veil) Frame(f *vterm.Frame) {
+	v.set.Frame(f, nil)
+	v.set.lines(f, f.Lines, true)
+}
