@@ -158,7 +158,7 @@ func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if r.Format != "" {
 		text = output.Labelled(r.line, res)
 	}
-	_, err := io.WriteString(a.Stdout, text)
+	_, err := io.WriteString(a.Stdout, output.ForAgent(text))
 	return errors.Join(err, foreground.Status(res, r.Timeout, r.Idle))
 }
 

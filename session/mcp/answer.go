@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // answer is how a command, a line or a session is: the structured form of most results.
@@ -195,8 +196,15 @@ func call(tool string, args ...any) string {
 	return b.String() + "}"
 }
 
-// reply is a result in both forms.
+// reply is a result in both forms. What nobody sees in a text is made visible in both: a model is told nothing that
+// a person who reads along is not.
 func reply(text string, structured any) *sdk.CallToolResult {
+	text = plaintext.Visible(text)
+	if b, err := json.Marshal(structured); err == nil {
+		if shown := plaintext.Visible(string(b)); shown != string(b) {
+			structured = json.RawMessage(shown)
+		}
+	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: structured}
 }
 
@@ -236,5 +244,5 @@ func failure(err error, instead string) *sdk.CallToolResult {
 	if instead != "" {
 		text += "; " + instead
 	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: plaintext.Visible(text)}}}
 }

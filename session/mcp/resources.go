@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // resource is a row of the table of resources.
@@ -150,7 +151,7 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	case err != nil:
 		return nil, err
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: mime, Text: cmp.Or(text, "\n")}}}, nil // without a text it were none
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: mime, Text: cmp.Or(plaintext.Visible(text), "\n")}}}, nil // without a text it were none
 }
 
 func mustJSON(v any) json.RawMessage {

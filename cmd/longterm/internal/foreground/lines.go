@@ -29,7 +29,7 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	case c.JSON:
 		err = c.Print(r, nil)
 	case flags.Format == "text":
-		_, err = io.WriteString(c.Stdout, output.Labelled(x.Line, &r))
+		_, err = io.WriteString(c.Stdout, output.ForAgent(output.Labelled(x.Line, &r)))
 	case x.Background:
 		_, err = fmt.Fprintln(c.Stdout, r.Job)
 	default:
@@ -117,7 +117,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 		switch {
 		case c.JSON:
 		case flags.Format == "text":
-			_, err = io.WriteString(c.Stdout, output.Labelled(line, &r))
+			_, err = io.WriteString(c.Stdout, output.ForAgent(output.Labelled(line, &r)))
 		default:
 			err = errors.Join(err, c.printExec(context.WithoutCancel(ctx), s, &r, all))
 			c.TellLeftOut(&r)
@@ -146,7 +146,7 @@ func (c *Caller) printExec(ctx context.Context, s *client.Session, r *api.Result
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-		_, err := io.WriteString(c.Stdout, text)
+		_, err := io.WriteString(c.Stdout, output.ForAgent(text))
 		return err
 	}
 	w := output.NewTextWriter(c.Stdout)

@@ -212,7 +212,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		}
 	}
 	if r.flags.Format != "" {
-		if _, err := io.WriteString(r.caller.Stdout, output.Labelled(r.flags.Line, &r.res)); err != nil {
+		if _, err := io.WriteString(r.caller.Stdout, output.ForAgent(output.Labelled(r.flags.Line, &r.res))); err != nil {
 			return err
 		}
 	}

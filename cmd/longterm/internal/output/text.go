@@ -6,7 +6,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"os"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
@@ -24,9 +26,20 @@ type TextWriter struct {
 	plain plaintext.Writer
 	shown []byte // of the unfinished line
 	rest  []byte // scratch
+	agent bool
 }
 
-func NewTextWriter(w io.Writer) *TextWriter { return &TextWriter{w: bufio.NewWriterSize(w, 64<<10)} }
+func NewTextWriter(w io.Writer) *TextWriter {
+	return &TextWriter{w: bufio.NewWriterSize(w, 64<<10), agent: os.Getenv(actor.Env) != ""}
+}
+
+// ForAgent is a text as an agent is handed it: what is not seen in it is made visible. A person's stays as it is.
+func ForAgent(text string) string {
+	if os.Getenv(actor.Env) == "" {
+		return text
+	}
+	return plaintext.Visible(text)
+}
 
 func (t *TextWriter) Put(o api.Output) error {
 	if o.Gap > 0 {
@@ -53,6 +66,9 @@ func (t *TextWriter) advance(line []byte) {
 	if !ok {
 		_ = t.w.WriteByte('\n')
 		rest = line
+	}
+	if t.agent {
+		rest = []byte(plaintext.Visible(string(rest)))
 	}
 	_, _ = t.w.Write(rest)
 	t.shown = append(t.shown[:0], line...)
