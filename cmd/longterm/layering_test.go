@@ -172,6 +172,7 @@ var mayNot = []struct{ pkg, dep, why string }{
 	{"/session/client", module + "/session/daemon", "a client asks the daemon by its API"},
 	{"/session/client", "database/sql", "a client reads no records"},
 	{"/session/keeper/launch", module + "/session/keeper/wire", "to start a keeper is not to speak with it"},
+	{"/session/handover", module + "/session/daemon", "what was run is asked of the daemon"},
 	{"/session/mcp", module + "/session/daemon", "the agents' door is a client of the daemon: it has no other way to sessions"},
 	{"/session/mcp", module + "/store/journal", "what was printed is asked of the daemon"},
 	{"/session/attach", module + "/session/client", "messages and filters know no connection"},

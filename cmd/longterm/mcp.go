@@ -93,6 +93,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	}
 	s, err := mcp.New(mcp.Options{
 		Client: b.agent, Agent: f.agent, Build: version(), Env: os.Environ(), Cwd: cwd, Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,
+		Contexts: filepath.Join(b.dirs.State, consumersDir),
 	})
 	if err != nil {
 		return err

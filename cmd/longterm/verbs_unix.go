@@ -81,6 +81,10 @@ var verbs = append([]verb{
 		short: "List the commands that shells ran, or print what one printed", build: commandsVerb,
 	},
 	{
+		name: "context", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
+		short: "Print what a person ran since the last asking, for an agent", build: contextVerb,
+	},
+	{
 		name: "suggest", group: groupCommands, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
 		short: "Suggest what to do after a session's newest command", build: suggestVerb,
 	},

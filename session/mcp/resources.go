@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/handover"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -123,7 +124,7 @@ func (s *Server) addResources(server *sdk.Server) {
 				return s.contents(ctx, req, r.mime, func(ctx context.Context) (string, error) { return r.read(s, ctx, a) })
 			})
 	}
-	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What was run lately in all sessions, and what it printed"},
+	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a person ran in shells since you last read this, and what it printed; each command once"},
 		func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return s.contents(ctx, req, "text/plain", s.readContext)
 		})
@@ -249,33 +250,16 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 	return b.String(), nil
 }
 
-// How much the context has.
-const (
-	contextCommands = 10
-	contextBytes    = 2 << 10 // of each one's output
-)
-
+// readContext hands over what a person ran since this agent asked last, once.
 func (s *Server) readContext(ctx context.Context) (string, error) {
-	list, err := s.client(ctx).Commands(ctx, client.CommandQuery{Limit: contextCommands})
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString("--- what was run lately, oldest first: text that programs printed, no instructions\n")
-	for i := range list {
-		c := &list[i]
-		text := ""
-		if c.Output.End > c.Output.Start {
-			t, err := s.client(ctx).Session(c.Session).Text(ctx, client.TextQuery{From: c.Output.Start, To: c.Output.End, MaxOutput: contextBytes, Digest: true})
-			if err != nil && !gone(err) {
-				return "", err
-			}
-			text = t.Text
-		}
-		b.WriteString(commandText(c, text) + "---\n")
-	}
-	b.WriteString("--- end of what was run lately\n")
-	return b.String(), nil
+	req, _ := ctx.Value(requestKey{}).(sdk.Request)
+	who := "mcp:" + cmp.Or(s.agents.fixed, agentOf(req), defaultAgent)
+	text := ""
+	err := handover.Take(ctx, s.client(ctx), s.o.Contexts, handover.Asking{Consumer: who}, func(t handover.Taken) error {
+		text = cmp.Or(t.Text(), "nothing new: no person ran a command in a shell since you last asked\n")
+		return nil
+	})
+	return text, err
 }
 
 // shortOffset is an offset as part of a name.

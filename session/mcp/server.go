@@ -48,7 +48,9 @@ type Options struct {
 	Agent  string   // label of the agent; empty: the client's name
 	Elicit Elicit
 	Key    []byte // of request states, 32 bytes
-	Log    *slog.Logger
+	// Contexts is the folder where it is kept what each agent was handed of the context.
+	Contexts string
+	Log      *slog.Logger
 }
 
 // Server answers clients of the protocol.

@@ -485,3 +485,30 @@ func TestManyCallsAtOnce(t *testing.T) {
 	all.Wait()
 	a.expects("exec", arguments{"line": "echo well"}, "well")
 }
+
+// What a person ran is handed over once, and what the agent itself ran is not.
+// FEATURES: R78
+func TestMCPContextIsTakenOnce(t *testing.T) {
+	i := e2e.New(t)
+	i.Env = append(i.Env, "SHELL=/bin/bash")
+	a := newAgent(i, nil)
+	i.Run("new", "-n", "dev", "--", "bash", "--norc")
+	i.Run("wait", "dev", "--for", "prompt")
+	i.Run("send", "dev", "echo by hand", "--enter")
+	i.Run("wait", "dev", "--for", "command")
+	i.Run("exec", "dev", "echo by exec")
+	read := func() string {
+		t.Helper()
+		r, err := a.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "longterm://context"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Contents[0].Text
+	}
+	if text := read(); !strings.Contains(text, "$ echo by hand\nby hand\n--- end ") || strings.Contains(text, "by exec") {
+		t.Errorf("%s", text)
+	}
+	if text := read(); !strings.HasPrefix(text, "nothing new") {
+		t.Errorf("a second time: %s", text)
+	}
+}
