@@ -85,6 +85,10 @@ var verbs = append([]verb{
 		short: "Print what a person ran since the last asking, for an agent", build: contextVerb,
 	},
 	{
+		name: "expand", group: groupCommands, args: "FILE [ARGS…]", count: cobra.MinimumNArgs(1), json: true, starts: true,
+		short: "Print a template with what its commands print", build: expandVerb,
+	},
+	{
 		name: "suggest", group: groupCommands, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
 		short: "Suggest what to do after a session's newest command", build: suggestVerb,
 	},
