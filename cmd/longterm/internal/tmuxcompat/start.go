@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -320,8 +321,8 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 	n.Labels = map[string]string{Label: label}
 	n.SetEnv = append(x.flags['e'], fmt.Sprintf("TMUX=%s,%d,%d", x.socketPath(), x.daemonPID(), p.SessionID), fmt.Sprintf("TMUX_PANE=%%%d", p.Pane))
 	s, err := x.daemon.NewSession(x.ctx, n)
-	if err != nil && api.CodeNameTaken == codeOf(err) {
-		n.Name = ""
+	if err != nil && api.CodeNameTaken == codeOf(err) { // by what was in the pane before
+		n.Name += "." + strconv.FormatInt(time.Now().UnixMilli(), 36)
 		s, err = x.daemon.NewSession(x.ctx, n)
 	}
 	if err != nil {

@@ -11,7 +11,7 @@
 //	start.go    new-session, new-window, split-window
 //	send.go     send-keys
 //	show.go     what prints
-//	change.go   what ends, selects, renames and resizes
+//	change.go   what ends, selects, renames and resizes; move.go: respawn-pane, break-pane, join-pane
 //
 // Texts and exit statuses are tmux's own. What tmux draws (a status line, borders, copy mode) is not there; options
 // about it are accepted.
@@ -83,9 +83,11 @@ var table []row
 func init() { // the functions look at the table
 	table = []row{
 		{"attach-session", "attach", "c:dEf:rt:x", attach, false},
+		{"break-pane", "breakp", "abdPF:n:s:t:", breakPane, false},
 		{"capture-pane", "capturep", "ab:CeE:JNpPqS:t:", capturePane, false},
 		{"display-message", "display", "ac:d:INpt:F:v", displayMessage, false},
 		{"has-session", "has", "t:", hasSession, false},
+		{"join-pane", "joinp", "bdfhvp:l:s:t:", joinPane, false},
 		{"kill-pane", "killp", "at:", killPane, false},
 		{"kill-server", "", "", killServer, false},
 		{"kill-session", "", "aCt:", killSession, false},
@@ -101,6 +103,7 @@ func init() { // the functions look at the table
 		{"rename-window", "renamew", "t:", renameWindow, false},
 		{"resize-pane", "resizep", "DLMRTt:Ux:y:Z", resizePane, false},
 		{"resize-window", "resizew", "aADLRt:Ux:y:", resizeWindow, false},
+		{"respawn-pane", "respawnp", "c:e:kt:", respawnPane, false},
 		{"select-layout", "selectl", "Enopt:", selectLayout, false},
 		{"select-pane", "selectp", "DdegLlMmP:RT:t:UZ", selectPane, false},
 		{"select-window", "selectw", "lnpTt:", selectWindow, false},
@@ -112,6 +115,9 @@ func init() { // the functions look at the table
 		{"show-options", "show", "AgHpqst:vw", showOptions, false},
 		{"show-window-options", "showw", "gvt:", showOptions, false},
 		{"source-file", "source", "Fnqv", accepted, true},
+		{"show-environment", "showenv", "hgst:", showEnvironment, false},
+		{"switch-client", "switchc", "c:EFlnO:pt:rT:Z", accepted, false},
+		{"load-buffer", "loadb", "b:t:w", accepted, false},
 		{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", splitWindow, false},
 		{"start-server", "start", "", accepted, true},
 		{"bind-key", "bind", "nrN:T:", accepted, false},

@@ -196,6 +196,22 @@ kill-window -a -t work:0
 list-windows -t work -F '#I #W'
 kill-pane -a -t work:0.0
 list-panes -t work -F '#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'
+new-session -d -s hidden -n h cat
+split-window -h -t work -n nope cat
+split-window -h -t work -d -P -F '#{pane_id}' -- cat
+respawn-pane -t work:0.1
+respawn-pane -k -t work:0.1 -- sleep 1000
+list-panes -t work -F '#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'
+break-pane -d -s work:0.1 -t hidden: -n away -P -F '#{session_name}:#{window_index}.#{pane_index} #{window_name}'
+list-panes -a -F '#{session_name}:#{window_index}.#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'
+join-pane -h -s hidden:away -t work:0
+list-panes -a -F '#{session_name}:#{window_index}.#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'
+join-pane -s work:0.0 -t work:0.0
+show-environment -g CLAUDE_CODE_CHILD_SESSION
+set-option -p -t work:0.0 remain-on-exit failed
+resize-pane -t nope -x 30%
+kill-session -t hidden
+kill-pane -a -t work:0.0
 send-keys -t nope x
 send-keys -t work:9 x
 send-keys -N x -t work x

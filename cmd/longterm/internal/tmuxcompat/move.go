@@ -1,0 +1,133 @@
+//go:build unix
+
+package tmuxcompat
+
+// respawnPane is respawn-pane: another program in a pane, which keeps its number, place and size.
+func respawnPane(x *command) error {
+	p, err := x.pane(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	if !x.has('k') {
+		return fail("respawn pane failed: pane %s still active", x.format("#{session_name}:#{window_index}.#{pane_index}", p))
+	}
+	if err := x.kill([]*pane{p}); err != nil {
+		return err
+	}
+	next := &pane{place: p.place}
+	return x.start(next, p.s.Cols, p.s.Rows, p.s.Cwd)
+}
+
+// breakPane is break-pane: a pane gets a window of its own.
+func breakPane(x *command) error {
+	p, err := x.pane(x.flag('s'))
+	if err != nil {
+		return err
+	}
+	to := x.flag('t')
+	if to == "" {
+		to = p.Session + ":"
+	}
+	session, index, err := x.newIndex(to)
+	if err != nil {
+		return err
+	}
+	if len(x.windowAt(session, index)) > 0 {
+		return fail("index in use: %d", index)
+	}
+	of, left := x.activeOf(session), p.Window
+	n, err := x.next(func(n *numbers) { n.Window++; n.Used++ })
+	if err != nil {
+		return err
+	}
+	cols, rows := p.Cols, p.Rows
+	p.Session, p.SessionID, p.Created, p.Cols, p.Rows = of.Session, of.SessionID, of.Created, of.Cols, of.Rows
+	p.Window, p.Index, p.Name, p.Order, p.PaneUsed, p.WinUsed = n.Window, index, x.flag('n'), 0, n.Used, 0
+	if !x.has('d') {
+		p.WinUsed = n.Used
+	}
+	if err := x.save(x.ctx, p); err != nil {
+		return err
+	}
+	x.sort()
+	if err := x.resize(p, p.Cols, p.Rows); err != nil {
+		return err
+	}
+	if rest := x.inWindow(left); len(rest) == 1 {
+		if err := x.resize(rest[0], cols, rows); err != nil {
+			return err
+		}
+	}
+	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
+	return nil
+}
+
+// joinPane is join-pane: a pane moves beside another one.
+func joinPane(x *command) error {
+	p, err := x.pane(x.flag('s'))
+	if err != nil {
+		return err
+	}
+	of, err := x.pane(x.flag('t'))
+	if err != nil {
+		return err
+	}
+	if p == of {
+		return fail("source and target panes must be different")
+	}
+	whole := of.s.Rows
+	if x.has('h') {
+		whole = of.s.Cols
+	}
+	if whole < 3 {
+		return fail("create pane failed: pane too small")
+	}
+	part, err := x.part(whole)
+	if err != nil {
+		return err
+	}
+	part = min(part, whole-2)
+	cols, rows, keepCols, keepRows := of.s.Cols, of.s.Rows, of.s.Cols, of.s.Rows
+	if x.has('h') {
+		cols, keepCols = part, whole-part-1
+	} else {
+		rows, keepRows = part, whole-part-1
+	}
+	used, err := x.used()
+	if err != nil {
+		return err
+	}
+	left, wasCols, wasRows := p.Window, p.Cols, p.Rows
+	id, title, line := p.Pane, p.Title, p.Command
+	x.panes = x.where(func(o *pane) bool { return o != p }) // it is no neighbour of itself
+	p.place = of.place
+	p.Pane, p.Title, p.Command, p.PaneUsed = id, title, line, 0
+	if !x.has('d') {
+		p.PaneUsed, p.WinUsed = used, used
+	}
+	if err := x.order(p, of); err != nil {
+		return err
+	}
+	x.panes = append(x.panes, p)
+	x.sort()
+	if err := x.save(x.ctx, p); err != nil {
+		return err
+	}
+	if rest := x.inWindow(left); len(rest) == 1 && left != of.Window {
+		if err := x.resize(rest[0], wasCols, wasRows); err != nil {
+			return err
+		}
+	}
+	if err := x.resize(of, keepCols, keepRows); err != nil {
+		return err
+	}
+	return x.resize(p, cols, rows)
+}
+
+// showEnvironment is show-environment: what is in the caller's environment, as a server's that it started.
+func showEnvironment(x *command) error {
+	if len(x.args) == 0 {
+		return nil
+	}
+	return fail("unknown variable: %s", x.args[0])
+}
