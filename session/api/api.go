@@ -196,6 +196,8 @@ type Input struct {
 	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"have the program take text as one message: pasted, then Enter once it is drawn, both once; agent: if a coding agent runs and enter is set, typed as ever otherwise"`
 
 	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
+
+	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked about what an agent types: wait for the answer (default), or answer at once; ask again with the same id to wait"`
 }
 
 // Typed answers Input: everything was taken by the terminal.

@@ -68,8 +68,18 @@ func (s *Session) Remove(ctx context.Context, force bool) error {
 // Type types something and returns when the terminal took it. Input with an id goes on by
 // itself over a restart of the daemon.
 func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
+	tell := s.c.o.OnApproval != nil && s.c.o.Agent != "" && in.OnApproval == "" // only agents are asked about what they type
+	if tell {
+		in.ID, in.OnApproval = cmp.Or(in.ID, uuid.NewString()), "return"
+	}
 	for p := newPatience(); ; {
 		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
+		var e *api.Error
+		if tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
+			s.c.o.OnApproval(e.Approval)
+			tell, in.OnApproval = false, "wait"
+			continue
+		}
 		if err == nil || in.ID == "" || !s.c.again(ctx, p, err) {
 			return r, err
 		}

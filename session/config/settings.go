@@ -153,6 +153,7 @@ type Policy struct {
 	Executions        string   // whose executions are judged: agents, always or never
 	RequireExecutions bool     // refuse what cannot be judged while it runs
 	Roots             []string // directories below which sessions start; none: anywhere
+	AgentsYes         bool     // --yes counts where an agent gives it
 	AuditFull         string   // when the audit trail cannot be written: stop or go_on
 }
 

@@ -24,7 +24,8 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	}), d.conf}
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{
-		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn, Log: d.log,
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn,
+		AgentsYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
 		Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err

@@ -18,6 +18,7 @@ import (
 // fly notes what was admitted to a session.
 func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	f := &flight{ask: *a, approval: answer.Approval}
+	f.ask.Yes = g.yesOf(a)
 	if answer.Approval != "" {
 		for _, c := range answer.Judgement.Commands {
 			if c.Verdict == policy.Ask {
@@ -32,6 +33,11 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	defer g.mu.Unlock()
 	g.flights[session] = f
 	delete(g.refused, session)
+}
+
+// yesOf says whether --yes counts: it is for whoever decides, which is no agent unless a person has configured that.
+func (g *Gateway) yesOf(a *Ask) bool {
+	return a.Yes && (!held(&a.Actor) || g.c.AgentsYes != nil && g.c.AgentsYes())
 }
 
 // RulesOf names the rules that the line was asked for with that a session was given last; they hold for all that asks

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +48,7 @@ type Ask struct {
 	Labels        map[string]string
 
 	Line, Shell string // of a line
+	Opaque      string // why the line may be another one than it says; empty: it is that
 	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	Argv        []string
 	Cwd, Home   string
@@ -82,6 +84,8 @@ type Config struct {
 	Bus    Bus
 	Start  func(dir string) error // says that no session may start in a directory; nil: it may in any
 	Tell   func(*api.Approval)    // tells people of one that was asked for; nil: nobody
+	// AgentsYes says whether --yes counts where an agent gives it; nil: it does not.
+	AgentsYes func() bool
 	// Worked is told that an agent has given a session a line; nil: nobody is.
 	Worked func(session, agent string)
 	Log    *slog.Logger
@@ -177,6 +181,8 @@ func (g *Gateway) Admit(ctx context.Context, a Ask) (Answer, error) {
 func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	if a.Kind == Execution {
 		g.inherit(&a)
+	} else {
+		a.Yes = g.yesOf(&a)
 	}
 	j := g.Judge(a)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
@@ -226,7 +232,16 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 	if err != nil {
 		return false, storageError(err)
 	}
+	if !sameWords(a, &e.ask) { // an id that a client gave to something else before
+		return false, nil
+	}
 	return true, answer.take(&e.view)
+}
+
+// sameWords says that an asking is for what another one, as it is kept, was for.
+func sameWords(a, kept *Ask) bool {
+	k, _ := a.kept()
+	return k.Kind == kept.Kind && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv)
 }
 
 // take is the answer that a person gave.

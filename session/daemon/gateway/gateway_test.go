@@ -149,6 +149,48 @@ func TestKindsWithoutAnEngine(t *testing.T) {
 	}
 }
 
+// An agent decides nothing by --yes, unless a person has said so; and an answer is for what was asked, whatever else is
+// asked for with its id.
+//
+// FEATURES: R63
+func TestAgentsYesAndIDs(t *testing.T) {
+	g := open(t, t.TempDir())
+	begin := func(a Ask) *Pending {
+		t.Helper()
+		_, p, err := g.Begin(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	a := line("same", "rm -r $X", agent)
+	a.Yes = true
+	held := begin(a)
+	if held == nil {
+		t.Fatal("an agent's --yes counts")
+	}
+	inRules := line("2", "rm -r $Y", actor.Actor{Policy: "hard"})
+	if inRules.Yes = true; begin(inRules) == nil {
+		t.Error("--yes counts from within a session with rules")
+	}
+	if _, err := g.Answer(t.Context(), held.Approval().ID, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if begin(line("same", "rm -r $X", agent)) != nil {
+		t.Error("the same line is asked about again")
+	}
+	if begin(line("same", "rm -r $Z", agent)) == nil {
+		t.Error("an answer counts for another line with the same id")
+	}
+	g.c.AgentsYes = func() bool { return true }
+	if a = line("3", "rm -r $V", agent); begin(a) == nil {
+		t.Error("without --yes")
+	}
+	if a.Yes, a.ID = true, "4"; begin(a) != nil {
+		t.Error("a person's configuration does not count")
+	}
+}
+
 // FEATURES: R60
 func TestNobodyGetsPastHard(t *testing.T) {
 	g := open(t, t.TempDir())

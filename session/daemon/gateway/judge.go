@@ -81,7 +81,13 @@ func (g *Gateway) Check(name string) error {
 // judge asks the engine for the subject.
 func (g *Gateway) judge(a *Ask) policy.Judgement {
 	switch a.Kind {
-	case Line, Command, Execution:
+	case Line:
+		j := g.judgeText(a)
+		if _, src := g.c.Rules.For(a.subject(a.Policy)); a.Opaque != "" && j.Verdict == policy.Allow && src.Preset != policy.Off {
+			j = policy.Judgement{Verdict: policy.Ask, Rule: "unknown", Words: a.Line, Why: a.Opaque}
+		}
+		return j
+	case Command, Execution:
 	case Network:
 		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
 	default: // a person who asks for it has decided it
@@ -91,6 +97,11 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		}
 		return j
 	}
+	return g.judgeText(a)
+}
+
+// judgeText asks the engine about words.
+func (g *Gateway) judgeText(a *Ask) policy.Judgement {
 	engine, src := g.c.Rules.For(a.subject(a.Policy))
 	if src.Preset == policy.Off { // nobody gets past what destroys the machine
 		if j := a.judgedBy(hard()); j.Verdict == policy.Deny {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -85,9 +84,6 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.readOnly {
 		policy = sizepolicy.None
-	}
-	if !c.readOnly {
-		s.reg.WorkedIn(e, actor.Of(r.Context()).Agent)
 	}
 	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside})
 	return c, nil
@@ -213,7 +209,7 @@ func (s *stream) typed(ctx context.Context, t session.Typing) error {
 	s.e.Clients.Active(s.seat, 0, 0)
 	s.fit(ctx)
 	t.Person = true
-	if _, err := s.e.Session.Type(ctx, t); err != nil && ctx.Err() != nil {
+	if _, err := s.srv.typeAs(ctx, s.e, t, ""); err != nil && ctx.Err() != nil {
 		return err
 	}
 	return nil

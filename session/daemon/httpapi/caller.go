@@ -119,7 +119,7 @@ func (s *Server) holderOfOrphan(pid int) holder {
 	marked := s.reg.ByID(sys.MarkOf(pid, "LONGTERM_SESSION"))
 	grouped := s.reg.ByID(keeper.SessionOfCgroup(sys.CgroupPath(pid)))
 	for _, e := range []*registry.Handle{grouped, marked} {
-		if e == nil || !e.Ready() {
+		if e == nil {
 			continue
 		}
 		if h := s.holds(e); h.any() {
@@ -135,8 +135,8 @@ func (s *Server) holderOfOrphan(pid int) holder {
 // unknown is what holds a process that may be in any session: a session that is not a person's, if there is one that it
 // may be in. Where executions are judged there is a filter that no process gets rid of: one without it is in none of these.
 func (s *Server) unknown(filtered bool) holder {
-	for _, e := range s.reg.All() {
-		if !e.Ready() || !s.holds(e).any() {
+	for _, e := range s.reg.Known() {
+		if !s.holds(e).any() {
 			continue
 		}
 		if !filtered && s.reg.Judged(e) {

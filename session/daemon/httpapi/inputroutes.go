@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -43,8 +42,7 @@ func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input
 			return pipeLines(encode(dst, v), len(dst), in)
 		}
 	}
-	s.reg.WorkedIn(e, actor.Of(ctx).Agent)
-	typed, err := e.Session.TypeIn(ctx, t)
+	typed, err := s.typeAs(ctx, e, t, in.OnApproval)
 	if in.EOF && err == nil {
 		err = e.CloseInput(ctx)
 	}

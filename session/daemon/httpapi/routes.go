@@ -3,6 +3,8 @@
 package httpapi
 
 import (
+	"slices"
+
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -11,6 +13,7 @@ var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
+	ofInput    = append(slices.Clip(ofTyping), api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
 	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
@@ -38,7 +41,7 @@ var Routes = []Route{
 	op("DELETE", "/sessions/{session}", "remove-session", "rm", "Forget a session and its history",
 		(*Server).removeSession, append(ofSession, api.CodeRunning)),
 	op("POST", "/sessions/{session}/input", "type", "send", "Type text, keys, a paste or bytes",
-		(*Server).postInput, ofTyping),
+		(*Server).postInput, ofInput),
 	op("POST", "/sessions/{session}/resize", "resize", "resize", "Change the size",
 		(*Server).postResize, append(ofSession, api.CodeEnded)),
 	op("POST", "/sessions/{session}/signal", "signal", "signal", "Signal processes",
@@ -98,7 +101,7 @@ var Routes = []Route{
 	op("GET", "/sessions/{session}/screen", "screen", "screen", "The screen as lines of spans",
 		(*Server).getScreen, ofSession),
 	op("POST", "/sessions/{session}/respond", "add-rules", "respond", "Attach rules that answer what the program asks",
-		(*Server).postRules, append(ofSession, api.CodeNameTaken, api.CodeEnded)),
+		(*Server).postRules, append(slices.Clip(ofSession), api.CodeNameTaken, api.CodeEnded, api.CodeDenied, api.CodeRejected)),
 	op("GET", "/sessions/{session}/respond", "list-rules", "respond",
 		"List a session's rules, in the order they are looked at", (*Server).getRules, ofSession),
 	op("DELETE", "/sessions/{session}/respond", "remove-rules", "respond", "Take rules away",

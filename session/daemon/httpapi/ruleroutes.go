@@ -13,6 +13,9 @@ func (s *Server) postRules(ctx context.Context, in *sessionBody[api.RespondRules
 	if err != nil {
 		return nil, err
 	}
+	if err := s.admitRules(ctx, e, &in.Body); err != nil {
+		return nil, err
+	}
 	return e.AddRules(ctx, &in.Body)
 }
 

@@ -43,6 +43,7 @@ type Server struct {
 
 	reveals  reveals
 	requests metrics.Requests
+	drafts   drafts
 }
 
 // daemonHost is what requests about the daemon itself ask of it.

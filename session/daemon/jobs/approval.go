@@ -34,6 +34,11 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	return a
 }
 
+// AskLine is what the gateway is asked about a line that is typed as keys are.
+func AskLine(id string, who actor.Actor, e *registry.Handle, line string) gateway.Ask {
+	return askLine(id, who, e, api.Exec{Line: line})
+}
+
 // askRun is what the gateway is asked about a command that is to have a session of its own.
 func askRun(who actor.Actor, x *api.Run) gateway.Ask {
 	a := AskNew(x.Job, who, &x.NewSession)

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -196,6 +197,13 @@ func (h *Registry) All() []*Handle {
 		return strings.Compare(a.rec.ID, b.rec.ID)
 	})
 	return list
+}
+
+// Known are all sessions, those that are being started or read too, in no order.
+func (h *Registry) Known() []*Handle {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return slices.Collect(maps.Values(h.byid))
 }
 
 // Resolve finds a session by id, name or unique prefix of either.

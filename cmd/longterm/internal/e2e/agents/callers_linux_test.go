@@ -3,6 +3,7 @@ package agents
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,4 +71,63 @@ func TestLabelCannotBeDropped(t *testing.T) {
 	if out, _, _ := i.Try("run", "--", executable(t, longterm+" approvals answer A1 once 2>&1")); !strings.Contains(out, "no approval A1") {
 		t.Errorf("a person: %s", out)
 	}
+}
+
+// What an agent types into a person's session is judged when it ends the line, however it is put together; what rules of
+// an agent run is judged when they are attached.
+//
+// FEATURES: R63 R107
+func TestAgentsKeysInAPersonsSession(t *testing.T) {
+	i := e2e.New(t)
+	dir := t.TempDir()
+	i.Run("new", "--name", "work", "--cwd", dir, "--", "bash", "--norc")
+	i.Run("wait", "--for", "prompt", "work")
+	bot := *i
+	bot.Env = append(slices.Clone(i.Env), "LONGTERM_AGENT=bot")
+	agent := func(args ...string) (string, int) {
+		_, errOut, code := bot.Try(args...)
+		return errOut, code
+	}
+	for _, parts := range [][]string{{"mkfs ", "/dev/sda"}, {"mkfs /dev/sda"}, {"ls", "\nmkfs /dev/sda"}} {
+		said, code := "", 0
+		for _, part := range parts {
+			if said, code = agent("send", "work", part); code != 0 {
+				break
+			}
+		}
+		if code == 0 {
+			said, code = agent("keys", "work", "Enter")
+		}
+		if code == 0 || !strings.Contains(said, "hard:device") {
+			t.Errorf("%q: status %d, %s", parts, code, said)
+		}
+		i.Run("keys", "work", "C-c")
+		agent("keys", "work", "C-c")
+	}
+	if said, code := agent("send", "work", "echo one >one", "--enter"); code != 0 {
+		t.Errorf("what is allowed: status %d, %s", code, said)
+	}
+	e2e.Eventually(t, "it was typed", func() bool { _, err := os.Stat(filepath.Join(dir, "one")); return err == nil })
+	i.Run("wait", "--for", "prompt", "work")
+
+	asked := func() []string { return i.Info("work").Approvals }
+	done := make(chan string, 1)
+	go func() {
+		said, _ := agent("keys", "work", "Up", "Enter")
+		done <- said
+	}()
+	e2e.Eventually(t, "a line of the history is asked about", func() bool { return len(asked()) == 1 })
+	i.Run("approvals", "answer", asked()[0], "reject")
+	if said := <-done; !strings.Contains(said, "waiting for approval A1") || !strings.Contains(said, "Rejected") {
+		t.Errorf("a line of the history: %s", said)
+	}
+	i.Run("keys", "work", "C-c")
+
+	for _, reply := range []string{"--hook=mkfs /dev/sda", "--secret=cmd:mkfs /dev/sda", "--line=mkfs /dev/sda"} {
+		said, code := agent("respond", "work", "add", "--on", "x", reply)
+		if code == 0 || !strings.Contains(said, "hard:device") {
+			t.Errorf("%s: status %d, %s", reply, code, said)
+		}
+	}
+	i.Run("send", "work", "mkfs.none /nowhere", "--enter") // a person's keys
 }

@@ -1,0 +1,157 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// Where executions are not judged, what an agent types is judged when it ends a line: as a line, at a shell's prompt; in
+// any other program nobody knows what it means, and a person is asked, short answers excepted. People's keys are theirs.
+
+// drafts are lines that agents are typing, by session. Each one's lock is held while something is typed, so that what is
+// judged is what is typed, and not while somebody is asked.
+type drafts struct {
+	mu  sync.Mutex
+	all map[string]*draft
+}
+
+type draft struct {
+	sync.Mutex
+	is gateway.Draft
+}
+
+func (d *drafts) of(session string) *draft {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil {
+		d.all = map[string]*draft{}
+	}
+	if d.all[session] == nil {
+		d.all[session] = &draft{}
+	}
+	return d.all[session]
+}
+
+// Why a line may be another one than what was typed.
+const (
+	opaqueEdited  = "it was typed with keys that edit, complete or recall a line: what line it is cannot be known"
+	opaqueProgram = "it is typed into a program, and what it means is known to that program only"
+	opaqueShown   = "a secret is typed where it is shown, and is not judged"
+	opaqueReply   = "a rule types what the program's output decides"
+)
+
+// typeAs types t for whoever asks, once it may be typed.
+func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string) (session.Typed, error) {
+	a := actor.Of(ctx)
+	s.reg.WorkedIn(e, a.Agent)
+	if !a.IsAgent() && a.Policy == "" || s.reg.Judged(e) || t.Secret && !t.Force { // which is typed while nothing is shown only
+		return e.Session.TypeIn(ctx, t)
+	}
+	b := slices.Clone(t.Bytes)
+	if t.Encode != nil {
+		b = append(t.Encode(nil, session.View{}), b...)
+	}
+	d := s.drafts.of(e.ID())
+	d.Lock()
+	defer d.Unlock()
+	before := d.is
+	next, line, ended := before.Type(b)
+	if ended {
+		if t.Secret {
+			line = gateway.Draft{Opaque: true}
+		}
+		d.Unlock()
+		err := s.admitTyped(ctx, e, line, &t, onApproval)
+		d.Lock()
+		if err != nil {
+			return session.Typed{}, err
+		}
+		if d.is != before {
+			return session.Typed{}, api.Errorf(api.CodeStale, "something else was typed while this was judged").WithHint("look at the screen again")
+		}
+	}
+	r, err := e.Session.TypeIn(ctx, t)
+	if err != nil {
+		d.is.Opaque = true // a part of it may have been typed
+		return r, err
+	}
+	d.is = next
+	return r, nil
+}
+
+// admitTyped asks whether a line may be ended.
+func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gateway.Draft, t *session.Typing, onApproval string) error {
+	st := e.Session.Status()
+	ask := jobs.AskLine(uuid.NewString(), actor.Of(ctx), e, line.Text)
+	if t.ID != "" { // the same input again, and nothing else that has its id
+		ask.ID = fmt.Sprintf("typed.%x", sha256.Sum256([]byte(e.ID()+"\x00"+t.ID+"\x00"+line.Text)))
+	}
+	switch {
+	case t.Secret:
+		ask.Opaque = opaqueShown
+	case line.Opaque:
+		ask.Opaque = opaqueEdited
+	case strings.TrimSpace(line.Text) == "", st.Shell.Phase != shell.PhasePrompt && plainAnswer(line.Text):
+		return nil
+	case st.Shell.Phase != shell.PhasePrompt, st.Shell.Program != "":
+		ask.Opaque = opaqueProgram
+	}
+	_, err := s.admit(ctx, ask, onApproval)
+	return err
+}
+
+// plainAnswer says that a text answers a question and is no command anywhere.
+func plainAnswer(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	return slices.Contains([]string{"", "y", "n", "yes", "no", "q"}, text) ||
+		len(text) <= 6 && strings.Trim(text, "0123456789") == ""
+}
+
+// admitRules asks about rules that an agent attaches: what they run is run by the daemon, and what they type into a
+// session whose executions are not judged is typed for the agent.
+func (s *Server) admitRules(ctx context.Context, e *registry.Handle, in *api.RespondRules) error {
+	a := actor.Of(ctx)
+	if in == nil || !a.IsAgent() && a.Policy == "" {
+		return nil
+	}
+	s.reg.WorkedIn(e, a.Agent)
+	judged := s.reg.Judged(e)
+	for _, rule := range in.Rules {
+		for _, r := range rule.Reply {
+			ask := jobs.AskLine(uuid.NewString(), a, e, r.Value)
+			switch command, is := strings.CutPrefix(r.Value, "cmd:"); {
+			case r.Kind == string(respond.ReplyHook):
+				ask.Shell = "sh"
+			case r.Kind == string(respond.ReplySecret) && is:
+				ask.Line, ask.Shell = command, "sh"
+			case judged, r.Kind != string(respond.ReplyText) && r.Kind != string(respond.ReplyKeys):
+				continue
+			case plainAnswer(strings.TrimSuffix(r.Value, "<Enter>")):
+				continue
+			default:
+				ask.Opaque = opaqueReply
+			}
+			if _, err := s.admit(ctx, ask, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
