@@ -20,6 +20,9 @@ const maxLinks = 40
 type File struct {
 	Path string // without symbolic links, as that process sees it
 	Mode fs.FileMode
+	At   string // where it is for us
+	// Elsewhere says that the process has mounts or a root of its own, and that Path is another file for us.
+	Elsewhere bool
 }
 
 // FileOf finds what a path is for a process, a relative one below dir. fs.ErrNotExist is returned for what is not there;
@@ -72,7 +75,13 @@ func FileOf(pid int, dir, path string) (File, error) {
 	if done == "" {
 		done = "/"
 	}
-	return File{Path: done, Mode: modeOf(st.Mode)}, nil
+	f := File{Path: done, Mode: modeOf(st.Mode), At: at + done}
+	if at != "" {
+		var ours unix.Stat_t
+		err := unix.Stat(done, &ours)
+		f.Elsewhere = err == nil && (ours.Dev != st.Dev || ours.Ino != st.Ino)
+	}
+	return f, nil
 }
 
 // magic is a link of the kernel's own, which leads to what its text does not name.
@@ -81,7 +90,7 @@ func magic(path, text string) (File, error) {
 	if err := unix.Stat(path, &st); err != nil {
 		return File{Path: text}, err
 	}
-	return File{Path: text, Mode: modeOf(st.Mode)}, nil
+	return File{Path: text, Mode: modeOf(st.Mode), At: path}, nil
 }
 
 func modeOf(mode uint32) fs.FileMode {

@@ -11,6 +11,9 @@ import (
 type File struct {
 	Path string
 	Mode fs.FileMode
+	At   string
+	// Elsewhere says that Path is another file for us.
+	Elsewhere bool
 }
 
 // FileOf fails: other processes' paths are not known here.

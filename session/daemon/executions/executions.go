@@ -63,8 +63,10 @@ type Set struct {
 	Sessions Sessions
 	Log      *slog.Logger
 
-	ctx    context.Context // ends with the daemon
-	stop   context.CancelFunc
+	ctx      context.Context // ends with the daemon
+	stop     context.CancelFunc
+	programs programs
+
 	mu     sync.Mutex
 	asked  map[key]*asking
 	closed bool
@@ -194,6 +196,9 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	file, err := sys.FileOf(int(m.PID), m.Dir, path)
 	if file.Path != "" {
 		a.Path = file.Path
+	}
+	if err == nil {
+		s.programs.look(&a, int(m.PID), file)
 	}
 	return a, file, err
 }

@@ -52,6 +52,9 @@ type Ask struct {
 	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	Argv        []string
 	Cwd, Home   string
+	// Also and Scripts are the words, programs by their files, of what an execution runs besides: the strictest counts.
+	// What is not known of a script counts for nothing: it is a program like others.
+	Also, Scripts [][]string
 
 	Pipe bool // of a line or command: it has no terminal
 

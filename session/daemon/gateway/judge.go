@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -81,13 +82,16 @@ func (g *Gateway) Check(name string) error {
 // judge asks the engine for the subject.
 func (g *Gateway) judge(a *Ask) policy.Judgement {
 	switch a.Kind {
-	case Line:
+	case Line, Execution:
 		j := g.judgeText(a)
+		if a.Kind == Execution {
+			j = g.judgeBesides(a, j)
+		}
 		if _, src := g.c.Rules.For(a.subject(a.Policy)); a.Opaque != "" && j.Verdict == policy.Allow && src.Preset != policy.Off {
-			j = policy.Judgement{Verdict: policy.Ask, Rule: "unknown", Words: a.Line, Why: a.Opaque}
+			j = policy.Judgement{Verdict: policy.Ask, Rule: ruleUnknown, Words: firstOf(a.Line, quoted(a.Argv)), Why: a.Opaque}
 		}
 		return j
-	case Command, Execution:
+	case Command:
 	case Network:
 		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
 	default: // a person who asks for it has decided it
@@ -98,6 +102,22 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		return j
 	}
 	return g.judgeText(a)
+}
+
+// ruleUnknown is the rule of what is asked about because it is not known.
+const ruleUnknown = "unknown"
+
+// judgeBesides is the strictest of what is said of an execution and of what it runs besides.
+func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
+	for i, words := range slices.Concat(a.Also, a.Scripts) {
+		b := *a
+		b.Path, b.Argv = words[0], words
+		p := g.judgeText(&b)
+		if p.Verdict > j.Verdict && (i < len(a.Also) || p.Verdict == policy.Deny || p.Rule != ruleUnknown) {
+			j = p
+		}
+	}
+	return j
 }
 
 // judgeText asks the engine about words.

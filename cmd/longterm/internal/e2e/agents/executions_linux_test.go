@@ -54,21 +54,29 @@ func script(t *testing.T, lines ...string) string {
 func TestTricksAreRefused(t *testing.T) {
 	i := judgedInstance(t)
 	for name, line := range map[string]string{
-		"a variable":   `x=touch; $x F`,
-		"base64":       `echo dG91Y2ggRgo= | base64 -d | sh`,
-		"a pattern":    `/???/t?uch F`,
-		"python":       `python3 -c "import subprocess; subprocess.run(['to' + 'uch', 'F'])"`,
-		"find":         `find . -maxdepth 0 -exec touch F \;`,
-		"an exec":      `exec touch F`,
-		"a copy":       `cp /bin/touch ./touch && ./touch F`,
-		"a link":       `ln -s /bin/touch ./innocent && ./innocent F`,
-		"a descriptor": `python3 -c "import os; os.execve(os.open('/bin/touch', os.O_RDONLY), ['t', 'F'], {})"`,
+		"a variable":        `x=touch; $x F`,
+		"base64":            `echo dG91Y2ggRgo= | base64 -d | sh`,
+		"a pattern":         `/???/t?uch F`,
+		"python":            `python3 -c "import subprocess; subprocess.run(['to' + 'uch', 'F'])"`,
+		"find":              `find . -maxdepth 0 -exec touch F \;`,
+		"an exec":           `exec touch F`,
+		"a copy":            `cp /bin/touch ./touch && ./touch F`,
+		"a link":            `ln -s /bin/touch ./innocent && ./innocent F`,
+		"a script of it":    `printf '#!/usr/bin/touch F\n' >s; chmod +x s; ./s`,
+		"a script's script": `printf '#!/usr/bin/touch F\n' >s; printf '#!%s/s\n' "$PWD" >t; chmod +x s t; ./t`,
+		"a loader":          `for l in /lib64/ld-linux*.so.* /lib/ld-*.so.* /lib/ld-musl*; do [ -e $l ] && $l --library-path /lib:/usr/lib:/lib/x86_64-linux-gnu /usr/bin/touch F; done`,
+		"another loader":    `cp $(ls /lib64/ld-linux*.so.* /lib/ld-*.so.* 2>/dev/null | head -n 1) l; ./l /usr/bin/touch F`,
+		"another name":      `cp /usr/bin/touch innocent; ./innocent F`,
+		"a hard link":       `mkdir /var/tmp/lt$$; ln /usr/bin/touch /var/tmp/lt$$/innocent && /var/tmp/lt$$/innocent F || /usr/bin/touch F; rm -r /var/tmp/lt$$`,
+		"a mount":           `unshare -Urm sh -c 'mount --bind /usr/bin/touch /usr/bin/true && /usr/bin/true F' || /usr/bin/touch F`,
+		"a mount elsewhere": `unshare -Urm sh -c 'mount -t tmpfs none /mnt && cp /usr/bin/touch /mnt/innocent && /mnt/innocent F' || /usr/bin/touch F`,
+		"a descriptor":      `python3 -c "import os; os.execve(os.open('/bin/touch', os.O_RDONLY), ['t', 'F'], {})"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := script(t, "cd "+t.TempDir(), line, "[ -e F ] && echo IT IS THERE", "true")
 			out, errOut, _ := i.Try("run", "--agent", "bot", "--yes", "--json", "--", "sh", file)
 			r := e2e.Decode[api.Result](t, out)
-			if r.Executions != api.ExecutionsJudged || len(r.Refused) == 0 || strings.Contains(r.Output, "IT IS THERE") {
+			if !strings.HasPrefix(r.Executions, api.ExecutionsJudged) || len(r.Refused) == 0 || strings.Contains(r.Output, "IT IS THERE") {
 				t.Fatalf("%s\n%s", out, errOut)
 			}
 			last := r.Refused[len(r.Refused)-1]

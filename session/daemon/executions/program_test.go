@@ -1,0 +1,96 @@
+//go:build linux
+
+package executions
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+func TestInterpreterOf(t *testing.T) {
+	for head, want := range map[string][]string{
+		"": nil, "#": nil, "#!": nil, "#! \n": nil, "\x7fELF": nil,
+		"#!/bin/sh": {"/bin/sh"}, "#!/bin/sh\nx": {"/bin/sh"}, "#! \t/bin/sh \t\nx": {"/bin/sh"},
+		"#!/usr/bin/env -S a b \n": {"/usr/bin/env", "-S a b"}, "#!/bin/sh\x00 x\n": {"/bin/sh"},
+	} {
+		if got := interpreterOf([]byte(head)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q", head, got, want)
+		}
+	}
+}
+
+func TestLoaded(t *testing.T) {
+	for line, want := range map[string]string{
+		"ld": " true", "ld /bin/a b": "/bin/a b true", "ld --library-path /x /bin/a": "/bin/a true", "ld --library-path=/x /bin/a": "/bin/a true",
+		"ld --argv0 x --list /bin/a": "/bin/a true", "ld --preload x.so /bin/a": "/bin/a false", "ld --new /bin/a": "/bin/a false",
+		"ld -- --x": "--x true",
+	} {
+		rest, known := loaded(strings.Fields(line))
+		got := strings.Join(rest, " ") + map[bool]string{true: " true", false: " false"}[known]
+		if got != want {
+			t.Errorf("%s: %q, not %q", line, got, want)
+		}
+	}
+}
+
+func TestOtherNames(t *testing.T) {
+	real, err := exec.LookPath("touch")
+	if err != nil {
+		t.Skip(err)
+	}
+	if real, err = filepath.EvalSymlinks(real); err != nil || !slices.Contains(programDirs, filepath.Dir(real)) {
+		t.Skipf("touch is %s: %v", real, err)
+	}
+	b, err := os.ReadFile(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p programs
+	file := func(name string, b []byte) sys.File {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, b, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return sys.File{Path: path, At: path}
+	}
+	copied := file("innocent", b)
+	for range 2 { // found, and remembered
+		if names := p.otherNames(copied); !slices.Contains(names, real) {
+			t.Errorf("a copy: %q", names)
+		}
+	}
+	other := slices.Clone(b)
+	other[len(other)-1]++
+	if names := p.otherNames(file("other", other)); len(names) > 0 {
+		t.Errorf("another one of its size: %q", names)
+	}
+	if names := p.otherNames(sys.File{Path: real, At: real}); len(names) > 0 {
+		t.Errorf("itself: %q", names)
+	}
+	if is, _ := kindOf(real); is != isProgram {
+		t.Errorf("touch is of kind %d", is)
+	}
+}
+
+func FuzzInterpreterOf(f *testing.F) {
+	for _, s := range []string{"", "#!", "#!/bin/sh -e\n", "#! \x00", "#!\t/a\t b\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, head []byte) {
+		words := interpreterOf(head)
+		if len(words) > 2 {
+			t.Errorf("%q", words)
+		}
+		for i, w := range words {
+			if w == "" || strings.ContainsAny(w, "\n\x00") || i == 0 && strings.ContainsAny(w, " \t") {
+				t.Errorf("%q", words)
+			}
+		}
+	})
+}
