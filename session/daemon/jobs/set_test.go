@@ -109,7 +109,7 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 func TestStateOfWanted(t *testing.T) {
 	s := testJobs(t)
 	w := s.newWanted(api.Run{Call: api.Call{Job: "j"}}, clocks{}, gateway.Ask{}, nil, time.Now())
-	if r, v := w.result(), w.view(); r.State != "running" || v.State != r.State {
+	if r, v := w.result(), w.view(); r.State != "waiting" || v.State != r.State {
 		t.Errorf("%q, %q", r.State, v.State)
 	}
 }
