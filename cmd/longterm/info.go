@@ -84,8 +84,11 @@ func writeInfo(w io.Writer, s *api.Session) {
 	}
 	if b := s.Sandbox; b != nil {
 		row("sandbox", fmt.Sprintf("%s, held by %s, network %s", b.Profile, b.Level, output.NetworkText(b)))
-		row("holds", strings.Join(b.Holds, "; "))
-		row("does not hold", strings.Join(b.NotHeld, "; "))
+		if b.Summary != "" {
+			row("", b.Summary)
+		}
+		listed(row, "holds", b.Holds)
+		listed(row, "does not hold", b.NotHeld)
 	}
 	if s.Cgroup != nil {
 		row("cgroup", cgroupText(s.Cgroup))
@@ -160,6 +163,14 @@ func activityRows(s *api.Session, row func(string, any)) {
 	}
 	if a.FirstError != nil {
 		row("first error", output.ProblemText(a.FirstError))
+	}
+}
+
+// listed are values under one label, each in a row.
+func listed(row func(string, any), label string, values []string) {
+	for _, v := range values {
+		row(label, v)
+		label = ""
 	}
 }
 

@@ -6,6 +6,7 @@ type Sandbox struct {
 	Level   string   `json:"level" enum:"landlock,userns,bwrap,docker,podman" doc:"what holds it"`
 	Network string   `json:"network" enum:"off,on,hosts"`
 	Hosts   []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Summary string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
 	Holds   []string `json:"holds" doc:"what is kept from the programs"`
 	NotHeld []string `json:"not_held" doc:"what is not, at this level"`
 }

@@ -1,5 +1,10 @@
 package sandbox
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Row is something that a sandbox may keep from a program. A test tries each (escape_linux_test.go) and finds out at
 // which levels it is held; docs/sandbox.md has its table from there.
 type Row struct {
@@ -69,8 +74,53 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 	return holds, not
 }
 
+// summary is what rules come to, in one line.
+func (r *Rules) summary(l Level, h Have) string {
+	parts := []string{"writes nothing of the host's"}
+	if len(r.Write) > 0 {
+		parts[0] = "writes only " + some(r.Write)
+	}
+	if r.Tmp {
+		parts = append(parts, "/tmp and /var/tmp of its own")
+	}
+	if len(r.Protect) > 0 {
+		parts = append(parts, "keeps "+some(r.Protect))
+	}
+	switch r.Network {
+	case NetworkOff:
+		parts = append(parts, "no network")
+	case NetworkHosts:
+		parts = append(parts, "network to "+some(r.Hosts))
+	default:
+		parts = append(parts, "the whole network")
+	}
+	if l == Landlock || l == Userns {
+		var open []string
+		for _, row := range Rows {
+			if !row.Held(l, r, h) {
+				open = append(open, row.Key)
+			}
+		}
+		held := fmt.Sprintf("%d of %d kinds of escape held", len(Rows)-len(open), len(Rows))
+		if len(open) > 0 {
+			held += ", not: " + strings.Join(open, " ")
+		}
+		parts = append(parts, held)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// some are the first of a list.
+func some(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}
+
 // Report is what is said of rules at a level.
 func (r *Rules) Report(l Level, h Have) *Report {
 	holds, not := r.Held(l, h)
-	return &Report{Profile: r.Profile, Level: l, Network: r.Network, Hosts: r.Hosts, Holds: holds, NotHeld: not, Rules: r}
+	return &Report{Profile: r.Profile, Level: l, Summary: r.summary(l, h), Network: r.Network, Hosts: r.Hosts, Holds: holds, NotHeld: not, Rules: r}
 }

@@ -59,6 +59,36 @@ func Load(path string) (*File, error) {
 	return Decode(path, src)
 }
 
+// LoadFor reads a file for one of its profiles. A mistake in it is none of a built-in profile that it does not change:
+// that is had all the same, and wrong says what is wrong with the rest.
+func LoadFor(path, name string) (f *File, wrong, err error) {
+	f, err = Load(path)
+	var p *Problem
+	if _, built := Builtin(name); !errors.As(err, &p) || !built {
+		return f, nil, err
+	}
+	src, readErr := os.ReadFile(path)
+	if readErr != nil || len(src) > maxFile || mentions(string(src), name) {
+		return nil, nil, err
+	}
+	return &File{Path: path}, err, nil
+}
+
+// mentions says that a text may have a profile of a name: the name is there but in comments and as what is extended.
+func mentions(src, name string) bool {
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		key, _, _ := strings.Cut(line, "=")
+		if line == "" || line[0] == '#' || strings.TrimSpace(key) == "extends" {
+			continue
+		}
+		if strings.Contains(line, name) || strings.Contains(key, "\\") { // a quoted key may spell it otherwise
+			return true
+		}
+	}
+	return false
+}
+
 // written is a profile as it stands in the file.
 type written struct {
 	Description string   `toml:"description"`

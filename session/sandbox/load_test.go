@@ -114,3 +114,39 @@ func FuzzParseHost(f *testing.F) {
 		}
 	})
 }
+
+// A mistake in the file stops profiles that may be its own, and no others.
+//
+// FEATURES: R67
+func TestMistakesAndBuiltinProfiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sandbox.toml")
+	for src, want := range map[string]string{
+		"[web\n": "workspace readonly",
+		"[web]\nextends = \"workspace\"\nnonsense = 1\n":    "workspace readonly",
+		"# workspace\n[web]\nread = [\"no\"]\n":             "workspace readonly",
+		"[workspace]\nwrite = [\"no\"]\n":                   "readonly",
+		"[ \"readonly\" ]\nextends = \"readonly\"\nx = 1\n": "workspace",
+		"[\"work\\u0073pace\"]\nx = 1\n":                    "",
+		"readonly.network = \"of\"\n":                       "workspace",
+	} {
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var had []string
+		for _, name := range []string{"workspace", "readonly", "web"} {
+			f, wrong, err := LoadFor(path, name)
+			if err == nil && wrong == nil {
+				t.Errorf("%q: the mistake is not told of", src)
+			}
+			if err == nil {
+				if _, err := f.Profile(name); err != nil {
+					t.Errorf("%q: %s: %v", src, name, err)
+				}
+				had = append(had, name)
+			}
+		}
+		if got := strings.Join(had, " "); got != want {
+			t.Errorf("%q: %q can be had, want %q", src, got, want)
+		}
+	}
+}

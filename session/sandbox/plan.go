@@ -23,6 +23,7 @@ type Report struct {
 	Level   Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
 	Network Network  `json:"network" enum:"off,on,hosts"`
 	Hosts   []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Summary string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
 	Holds   []string `json:"holds" doc:"what is kept from the program"`
 	NotHeld []string `json:"not_held" doc:"what is not, at this level"`
 	Rules   *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`

@@ -43,9 +43,12 @@ func haveHere() sandbox.Have {
 
 // boxOf is the sandbox of a profile, at the level it gets here.
 func (s *Spawner) boxOf(name string) (*box, error) {
-	file, err := sandbox.Load(s.Dirs.SandboxFile())
+	file, wrong, err := sandbox.LoadFor(s.Dirs.SandboxFile(), name)
 	if err != nil {
 		return nil, sandboxError(err)
+	}
+	if wrong != nil {
+		s.Log.Warn("only built-in sandbox profiles can be had", "err", wrong)
 	}
 	b := &box{have: haveHere()}
 	if b.profile, err = file.Profile(name); err == nil {
@@ -257,6 +260,7 @@ func ViewOf(r *sandbox.Report) *api.Sandbox {
 		return nil
 	}
 	return &api.Sandbox{
-		Profile: r.Profile, Level: string(r.Level), Network: string(r.Network), Hosts: slices.Clone(r.Hosts), Holds: r.Holds, NotHeld: r.NotHeld,
+		Profile: r.Profile, Level: string(r.Level), Network: string(r.Network), Hosts: slices.Clone(r.Hosts), Summary: r.Summary,
+		Holds: r.Holds, NotHeld: r.NotHeld,
 	}
 }

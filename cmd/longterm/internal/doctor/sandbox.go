@@ -15,7 +15,7 @@ import (
 func checkSandbox(_ context.Context, d *Doctor) finding {
 	file, err := sandbox.Load(d.Dirs.SandboxFile())
 	if err != nil {
-		return fail("put it right: until then no session starts in a sandbox", "%v", err)
+		return fail("put it right: until then sessions start in built-in profiles that it does not change, and in no others", "%v", err)
 	}
 	profiles := "profiles " + strings.Join(file.Names(), ", ")
 	var levels, missing []string
