@@ -197,6 +197,10 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	if file.Path != "" {
 		a.Path = file.Path
 	}
+	if m.Path == "" && err != nil { // memory, or a file without a name any more: it is executed all the same
+		a.Path = m.Dir
+		return a, file, nil
+	}
 	if err == nil {
 		s.programs.look(&a, int(m.PID), file)
 	}

@@ -148,6 +148,12 @@ func TestNotThere(t *testing.T) {
 	if len(d.asks) != 0 {
 		t.Errorf("asked: %+v", d.asks)
 	}
+	for _, name := range []string{"/memfd:x (deleted)", "/no/such/file (deleted)"} { // there by a descriptor, and by no name
+		if got := answered(s, &wire.Execution{ID: "s", PID: pid, Dir: name, Flags: 0x1000, Argv: []string{"x"}}); got != 0 || d.asks[len(d.asks)-1].Path != name {
+			t.Errorf("%s: %v, %+v", name, got, d.asks)
+		}
+	}
+	d.asks = nil
 	answered(s, &wire.Execution{ID: "s", PID: pid, Error: "bad address"})
 	answered(s, &wire.Execution{ID: "s", PID: pid, Path: "/bin/sh", Argv: []string{"sh"}, Cut: true})
 	if len(d.asks) != 2 || len(d.asks[0].Argv) != 0 || len(d.asks[1].Argv) != 2 || !strings.Contains(d.asks[1].Argv[1], "could not be read") {

@@ -714,3 +714,18 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 		t.Errorf("a denial is covered: %v", err)
 	}
 }
+
+// A program that is in memory only is not executed, whatever it is called; but where nothing is judged.
+//
+// FEATURES: R107
+func TestProgramsInMemory(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{Kind: Execution, Actor: agent, Session: "s", Path: "/memfd:ls (deleted)", Argv: []string{"ls"}, Yes: true, Cwd: "/"}
+	if j := g.Judge(a); j.Verdict != policy.Deny || !strings.Contains(j.Why, "memory") || j.Instead == "" || j.Words != "/memfd:ls (deleted) ls" {
+		t.Errorf("%+v", j)
+	}
+	a.Path = "/usr/bin/ls"
+	if j := g.Judge(a); j.Verdict != policy.Allow {
+		t.Errorf("%+v", j)
+	}
+}

@@ -123,6 +123,12 @@ func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 // judgeText asks the engine about words.
 func (g *Gateway) judgeText(a *Ask) policy.Judgement {
 	engine, src := g.c.Rules.For(a.subject(a.Policy))
+	if a.Kind == Execution && strings.HasPrefix(a.Path, "/memfd:") && src.Preset != policy.Off {
+		return policy.Judgement{
+			Verdict: policy.Deny, Rule: "unknown", Words: strings.Join(append([]string{a.Path}, a.Argv...), " "),
+			Why: "the program is in memory only, and has no file by which it could be judged", Instead: "Put it into a file, and execute that.",
+		}
+	}
 	if src.Preset == policy.Off { // nobody gets past what destroys the machine
 		if j := a.judgedBy(hard()); j.Verdict == policy.Deny {
 			return j

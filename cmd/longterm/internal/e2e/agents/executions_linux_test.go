@@ -85,6 +85,23 @@ func TestTricksAreRefused(t *testing.T) {
 			}
 		})
 	}
+	t.Run("memory", func(t *testing.T) { // a program without a file
+		code := `import os
+fd = os.memfd_create("ls")
+os.write(fd, open("/bin/touch", "rb").read())
+for path in (fd, "/proc/self/fd/%d" % fd):
+    try:
+        os.execve(path, ["ls", "F"], {})
+    except OSError as e:
+        print("errno", e.errno)
+`
+		file := script(t, "cd "+t.TempDir(), "python3 -c '"+code+"'", "[ -e F ] && echo IT IS THERE", "true")
+		out, errOut, _ := i.Try("run", "--agent", "bot", "--yes", "--json", "--", "sh", file)
+		r := e2e.Decode[api.Result](t, out)
+		if len(r.Refused) != 2 || strings.Count(r.Output, "errno 1\n") != 2 || strings.Contains(r.Output, "IT IS THERE") {
+			t.Errorf("%s\n%s", out, errOut)
+		}
+	})
 	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a person's own
 	if !strings.Contains(out, "touched") {
 		t.Errorf("a person's: %q", out)
