@@ -85,7 +85,11 @@ func (r *Run) Do() error {
 	}
 	for i := range changes {
 		if err := changes[i].Apply(); err != nil {
-			return fmt.Errorf("%w (files before it in the list are written; `longterm agent install %s --undo` takes all away)", err, program.Name)
+			e := api.Errorf(api.CodeStorage, "%v", err)
+			if i > 0 {
+				return e.WithHint("the files before it in the list are written: `longterm agent install %s --undo` takes all out", program.Name)
+			}
+			return e
 		}
 		if _, err := os.Stat(changes[i].Backup()); err == nil && changes[i].Changed() {
 			report.Files[i].Backup = changes[i].Backup()
