@@ -70,8 +70,12 @@ func policyCheck(a *app) *cobra.Command {
 	f.StringVar(&q.Shell, "shell", "", "shell that would run it: bash, zsh, sh, mksh, fish, powershell, cmd")
 	f.StringVar(&q.Cwd, "cwd", "", "directory in which it would run (default: this one)")
 	f.StringVar(&q.Agent, "agent", "", "judge as for the agent with this label")
+	f.StringVar(&q.Policy, "policy", "", "judge as with --policy NAME of run and exec: a preset, or a section of your file")
 	f.BoolVar(&batch, "batch", false, "judge lines of JSON from standard input")
 	c.RunE = func(_ *cobra.Command, args []string) error {
+		if batch && q.Policy != "" {
+			return exit.Usagef("--policy is for one LINE: lines of --batch bring their own preset")
+		}
 		if batch != (len(args) == 0) {
 			return exit.Usagef("give one LINE, quoted, or --batch and lines on standard input")
 		}
@@ -83,6 +87,9 @@ func policyCheck(a *app) *cobra.Command {
 			return judge.Batch(a.stdin, a.Stdout)
 		}
 		q.Cmd = args[0]
+		if q.Policy != "" && (q.Preset != "" || len(q.Allow)+len(q.Deny) > 0) {
+			return exit.Usagef("--policy adds to the rules in effect, and --preset, --allow and --deny take their place: give one of them")
+		}
 		answer, err := judge.Answer(q)
 		switch {
 		case err != nil && err == missing:

@@ -329,6 +329,11 @@ func (w *walk) disks(c *Command, x *invocation) {
 
 // ownSettings asks before a program changes what longterm allows it.
 func (w *walk) ownSettings(c *Command, x *invocation) {
+	if x.row != nil {
+		if reads, _ := x.row.ReadsOnly(&x.args); reads {
+			return
+		}
+	}
 	line := joinWords(x.argv[1:])
 	if ops := x.args.Operands; len(ops) > 1 {
 		switch ops[0] {

@@ -205,7 +205,7 @@ func FuzzJudgeArgv(f *testing.F) {
 		words := strings.Split(argv, "\x00")
 		l := Line{Cwd: "/home/me/x", Home: "/home/me"}
 		j := hard.JudgeArgv(file, words, l)
-		if r := j.Propose(); r.Program != "" {
+		for _, r := range j.Propose() {
 			if _, err := New(Options{Rules: []Rule{r}}); err != nil {
 				t.Errorf("the proposed rule %+v is none: %v", r, err)
 			}

@@ -5,14 +5,31 @@ import (
 	"strings"
 )
 
-// Propose returns the rule that would answer the deciding command from now on; see Command.Propose.
-func (j Judgement) Propose() Rule {
+// maxProposed is how many rules are shown as one proposal: more are not read.
+const maxProposed = 8
+
+// Propose returns the rules that would answer all commands that are asked about from now on, see
+// Command.Propose; none where one of them has none, or where they are many.
+func (j Judgement) Propose() []Rule {
+	var rules []Rule
+	seen := map[string]bool{}
 	for _, c := range j.Commands {
-		if c.Verdict == j.Verdict && c.Rule == j.Rule {
-			return c.Propose()
+		if c.Verdict != Ask || j.Verdict != Ask {
+			continue
+		}
+		r := c.Propose()
+		if r.Program == "" {
+			return nil
+		}
+		if name := r.String(); !seen[name] {
+			seen[name] = true
+			rules = append(rules, r)
 		}
 	}
-	return Rule{}
+	if len(rules) > maxProposed || len(j.Commands) >= MaxCommands {
+		return nil
+	}
+	return rules
 }
 
 // Group is the key by which many questions are shown as one: what asks, and which program it is about.

@@ -124,6 +124,9 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 	return nil, api.Errorf(api.CodeInvalid, "%q is no answer", inLine(ans.Answer)).WithHint("answer once, session, always or reject")
 }
 
+// maxRuleText bounds what is proposed, as the API bounds what is answered.
+const maxRuleText = 1024
+
 // writeRule writes the rule that an answer for always stands for.
 func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 	rule := strings.TrimSpace(firstOf(edited, v.Rule))
@@ -134,7 +137,8 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
-	if r, err := rulebook.ParseText(rule); err == nil && r.Decision != policy.Allow {
+	if rules, err := rulebook.ParseTexts(rule); err == nil &&
+		slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Decision != policy.Allow }) {
 		return api.Errorf(api.CodeInvalid, "the rule %q does not allow anything", inLine(rule)).WithHint("name what is to be allowed, as in 'git push'; reject denies this one")
 	}
 	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
@@ -268,18 +272,19 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	return api.Errorf(api.CodeAnswered, "%s was answered already: %s, by %s%s", idOf(n), e.view.Answer, who, when)
 }
 
-// propose is the rule that always would write; empty: none would allow it. Only one that does is proposed.
+// propose is the rule that always would write, or several with semicolons between them; empty: none would allow
+// it. Only what does is proposed.
 func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
 	if a.Kind != Line && a.Kind != Command && a.Kind != Execution {
 		return ""
 	}
-	r := j.Propose()
-	if r.Program == "" {
+	proposed := j.Propose()
+	if len(proposed) == 0 {
 		return ""
 	}
 	for _, name := range []string{"", a.Kept, a.Policy, a.Actor.Policy} { // whatever asks has to be content
 		_, src := g.c.Rules.For(a.subject(name))
-		rules := []policy.Rule{r}
+		rules := slices.Clone(proposed)
 		for i := range src.Rules {
 			rules = append(rules, src.Rules[i].Rule)
 		}
@@ -291,7 +296,14 @@ func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
 			return ""
 		}
 	}
-	return strings.TrimPrefix(r.String(), "allow ")
+	texts := make([]string, len(proposed))
+	for i := range proposed {
+		texts[i] = strings.TrimPrefix(proposed[i].String(), "allow ")
+	}
+	if text := strings.Join(texts, "; "); len(text) <= maxRuleText {
+		return text
+	}
+	return ""
 }
 
 // judgementOf is a judgement as it was kept.

@@ -63,7 +63,18 @@ var tools = []Program{
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
-	{Name: "longterm"},
+	{Name: "longterm", Stop: true, SubOnly: true},
+	{Name: "longterm ls,longterm list,longterm info,longterm wait,longterm jobs,longterm suggest,longterm search,longterm commands," +
+		"longterm version,longterm help,longterm approvals ls,longterm approvals show,longterm policy check,longterm policy show," +
+		"longterm policy path,longterm policy test,longterm config get,longterm config path,longterm config check," +
+		"longterm daemon status", Reads: true,
+		Values: "-n --limit --since --before --for --timeout --label --session"},
+	{Name: "longterm policy,longterm approvals,longterm config", Reads: true, None: true},
+	{Name: "longterm output,longterm screen", Reads: true, Values: "--max-output --max-line --from --to --stream --at --format --since",
+		Unsafe: "--reveal -o --output"},
+	{Name: "longterm audit", Reads: true, Values: "-n --limit --session --since --kind --agent --verdict --anchor"},
+	{Name: "longterm kill,longterm signal,longterm rm,longterm prune"},
+	{Name: "longterm doctor", Reads: true, Unsafe: "--repair --terminal"},
 	{Name: "watchexec", Values: "-w -e -i -f -s -p --shell", Stop: true, Run: RunShell},
 	{Name: "tsc-watch,nodemon,reflex,air", Values: "-w -e -i", Shell: "-x --exec", Stop: true},
 }

@@ -16,14 +16,19 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Allow adds a rule that a person decided on to his file, and has it count at once. The text is a rule as
-// ParseText reads it, why goes into a comment with the time.
+// Allow adds rules that a person decided on to his file, and has them count at once. The text is one as
+// ParseTexts reads it, why goes into a comment with the time.
 func (b *Book) Allow(text, why string) error {
-	r, err := ParseText(text)
+	rules, err := ParseTexts(text)
 	if err != nil {
 		return err
 	}
-	return b.Append(r, why)
+	for _, r := range rules {
+		if err := b.Append(r, why); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Append adds a rule to the person's file, and has it count at once.
@@ -178,6 +183,33 @@ func ParseText(text string) (policy.Rule, error) {
 	}
 	r.Name = r.String()
 	return r, nil
+}
+
+// ParseTexts reads rules with semicolons between them.
+func ParseTexts(text string) ([]policy.Rule, error) {
+	var rules []policy.Rule
+	quote, from := byte(0), 0
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i == len(text) || text[i] == ';' && quote == 0:
+			if strings.TrimSpace(text[from:i]) == "" && len(rules) > 0 {
+				from = i + 1
+				continue // one at the end
+			}
+			r, err := ParseText(text[from:i])
+			if err != nil {
+				return nil, err
+			}
+			rules, from = append(rules, r), i+1
+		case text[i] == '\\' && quote != '\'':
+			i = min(i+1, len(text)-1)
+		case quote != 0 && text[i] == quote:
+			quote = 0
+		case quote == 0 && (text[i] == '\'' || text[i] == '"'):
+			quote = text[i]
+		}
+	}
+	return rules, nil
 }
 
 // splitWords splits a text at blanks, quotes and backslashes being those of a shell.

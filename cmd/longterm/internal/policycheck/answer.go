@@ -101,10 +101,14 @@ func (a *Answer) Write(w io.Writer) {
 		fmt.Fprintf(w, "  %-8s %s, typed by a person: questions of a preset are for agents\n", "person", a.Person)
 	}
 	if len(a.Commands) > 1 {
+		seen := map[string]bool{}
 		for i := range a.Commands {
 			c := &a.Commands[i]
 			argv := output.Printable(output.Shorten(strings.Join(c.Argv, " "), 100))
-			fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)
+			if row := c.Verdict + " " + argv; !seen[row] {
+				seen[row] = true
+				fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)
+			}
 		}
 	}
 }

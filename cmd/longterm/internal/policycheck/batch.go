@@ -24,6 +24,7 @@ type Query struct {
 	Cwd    string
 	Home   string
 	Agent  string
+	Policy string // as with --policy: only stricter than what counts without it
 }
 
 // Judge answers queries. It keeps the engines that it made.
@@ -57,6 +58,15 @@ func (g *Judge) Answer(q Query) (Answer, error) {
 	if !alone {
 		e, src := g.Book.For(rulebook.Subject{Agent: q.Agent, Cwd: q.Cwd, Home: q.Home})
 		j := e.Judge(l)
+		if q.Policy != "" {
+			if err := g.Book.Known(q.Policy); err != nil {
+				return Answer{}, err
+			}
+			asked, from := g.Book.For(rulebook.Subject{Agent: q.Agent, Cwd: q.Cwd, Home: q.Home, Policy: q.Policy})
+			if k := asked.Judge(l); k.Verdict > j.Verdict || k.Verdict == j.Verdict && from.Preset != src.Preset {
+				j, src = k, from
+			}
+		}
 		a := AnswerOf(j, src.Preset)
 		a.Locate(j, src)
 		return a, nil
