@@ -1,20 +1,21 @@
 package policy
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // removesIn finds the words by which code removes files.
-var removesIn = regexp.MustCompile(`rmtree|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
+var removesIn = pattern.Lazy(`rmtree|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
 
 // removing are calls that remove a whole tree.
-var removingCall = regexp.MustCompile(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir|rm|rmdir|removeSync|` +
+var removingCall = pattern.Lazy(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir|rm|rmdir|removeSync|` +
 	`emptyDirSync|emptyDir|removedirs|Deno\.remove(?:Sync)?|deltree|del|unlink|delete-directory)|rimraf(?:["']\))?(?:\.sync)?)[ \t]*(\(|["'])`)
 
 // homeIn are the expressions that stand for the user's directory.
-var homeIn = regexp.MustCompile(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homedir\(\)|process\.env(?:\.HOME\b|\[\s*["']HOME["']\s*\])|` +
+var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homedir\(\)|process\.env(?:\.HOME\b|\[\s*["']HOME["']\s*\])|` +
 	`os\.path\.expanduser\(\s*["']~["']\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.environ(?:\.get\(\s*["']HOME["']\s*\)|\[\s*["']HOME["']\s*\])|` +
 	`(?:os\.)?getenv\(\s*["']HOME["']\s*\)|\bDir\.home\b|ENV(?:\[\s*["']HOME["']\s*\]|\.fetch\(\s*["']HOME["']\s*\))|\$ENV\{["']?HOME["']?\}|` +
 	`Deno\.env\.get\(\s*["']HOME["']\s*\)|File\.expand_path\(\s*["']~["']\s*\)|\$_(?:SERVER|ENV)\[\s*["']HOME["']\s*\]|\bhomedir\(\)`)
@@ -47,7 +48,7 @@ func (w *walk) removed(lang, text string) {
 
 // lispRuns are the functions of Lisps that run a program: its words are strings of their own, perhaps in a
 // list, with keywords between them.
-var lispRuns = regexp.MustCompile(`\((?:[\w.:*+/-]*[/:])?(?:run-program|launch-program|system\*?|process\*?|shell|sh|call-process|start-process|` +
+var lispRuns = pattern.Lazy(`\((?:[\w.:*+/-]*[/:])?(?:run-program|launch-program|system\*?|process\*?|shell|sh|call-process|start-process|` +
 	`shell-command(?:-to-string)?|make-process|exec|open-process|run-shell-command|os/execute|os/shell|popen|open-pipe\*?)[ \t\n]`)
 
 // lisp judges the programs that code in a Lisp runs.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -306,15 +305,15 @@ var windowsBare = pattern.Lazy(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`
 var windowsDestroys = fieldSet("rd rmdir del erase format diskpart vssadmin powershell pwsh cmd remove-item ri rm")
 
 // startOption is an option of Start-Process itself.
-var startOption = regexp.MustCompile(`^-(?:a(?:rg\w*)?|filepath|w(?:ait|indowstyle|orkingdirectory)|verb|nonewwindow|nnw|passthru|credential|` +
+var startOption = pattern.Lazy(`^-(?:a(?:rg\w*)?|filepath|w(?:ait|indowstyle|orkingdirectory)|verb|nonewwindow|nnw|passthru|credential|` +
 	`loaduserprofile|lup|redirect\w+|rs[eio]|usenewenvironment|environment)$`)
 
 // windowsSpins are loops without an end that start a program each time, and do not wait.
-var windowsSpins = regexp.MustCompile(`(?is)(?:while\s*\(\s*(?:\$true|1)\s*\)|for\s*\(\s*;\s*;\s*\))\s*\{([^}]*\b(?:start-process|saps|start-job|` +
+var windowsSpins = pattern.Lazy(`(?is)(?:while\s*\(\s*(?:\$true|1)\s*\)|for\s*\(\s*;\s*;\s*\))\s*\{([^}]*\b(?:start-process|saps|start-job|` +
 	`start)\b[^}]*)\}|%~?[dpnx]*0\s*\|\s*(?:start\s+)?%~?[dpnx]*0|:(\w+)\b[^:]*\bstart\b[^:]*\bgoto\b`)
 
 // windowsWaits is a command that takes its time.
-var windowsWaits = regexp.MustCompile(`(?i)\b(?:sleep|start-sleep|wait\w*|timeout|read-host|pause|ping|-wait|break|exit)\b`)
+var windowsWaits = pattern.Lazy(`(?i)\b(?:sleep|start-sleep|wait\w*|timeout|read-host|pause|ping|-wait|break|exit)\b`)
 
 // windowsStart judges Start-Process and start: the program, and the arguments that an option may hold.
 func (w *walk) windowsStart(args []string) {

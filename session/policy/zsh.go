@@ -2,14 +2,14 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // modifier is one of zsh's modifiers after a variable without braces, $PWD:h.
-var modifier = regexp.MustCompile(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
+var modifier = pattern.Lazy(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
 
 // modifiers splits text after a variable into zsh's modifiers and the rest.
 func (w *walk) modifiers(before syntax.WordPart, text string) (mods []string, rest string) {
@@ -75,8 +75,8 @@ func (w *walk) zshTable(name string, index syntax.ArithmExpr, text string) {
 
 // The loop of csh that zsh has too, in a form that the parser knows.
 var (
-	foreachHead = regexp.MustCompile(`(^|[;&|({\n])([ \t]*)foreach[ \t]+(\w+)[ \t]*\(([^()]*)\)(?:[ \t]*[;\n])?`)
-	foreachEnd  = regexp.MustCompile(`(^|[;&\n])([ \t]*)end([ \t]*(?:$|[;&|)}\n]))`)
+	foreachHead = pattern.Lazy(`(^|[;&|({\n])([ \t]*)foreach[ \t]+(\w+)[ \t]*\(([^()]*)\)(?:[ \t]*[;\n])?`)
+	foreachEnd  = pattern.Lazy(`(^|[;&\n])([ \t]*)end([ \t]*(?:$|[;&|)}\n]))`)
 )
 
 // longForms writes loops of csh as the parser knows them.
