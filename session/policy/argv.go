@@ -35,6 +35,7 @@ func (e *Engine) JudgeArgv(file string, argv []string, l Line) (j Judgement) {
 		called = path.Base(strings.TrimPrefix(words[0], "-"))
 		words = words[1:]
 	}
+	w.executed = true
 	w.execution(file, words, called)
 	return w.judgement()
 }

@@ -52,7 +52,7 @@ type Options struct {
 // Line is a command line and what is known of the shell that will run it.
 type Line struct {
 	Text  string
-	Shell string // "bash" (also ""), "zsh", "sh", "mksh", "fish", "powershell", "cmd"
+	Shell string // "bash" (also ""), "zsh", "sh", "mksh", "fish", "powershell", "cmd"; else the program that reads it
 	Cwd   string // absolute; "" if unknown
 	Home  string // absolute; "" if unknown
 }

@@ -2,9 +2,9 @@ package policy
 
 import (
 	"path"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
-	"strings"
 )
 
 // script judges sh with its own options, and source.
@@ -69,4 +69,29 @@ func usualSource(name, file string) bool {
 		return true
 	}
 	return strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
+}
+
+// typed judges a line that a program reads which is no shell: python, psql, a program that is not known. It
+// reports false for shells, and for programs behind which there may be one (ssh, docker, sudo): what they read
+// is judged as a shell's.
+func (w *walk) typed(l Line) bool {
+	base := path.Base(strings.TrimPrefix(l.Shell, "-"))
+	row := programs.Lookup(base)
+	if base == "." || base == "/" || row != nil && (row.Lang == "" || row.Lang == "sh" || row.Lang == "cron") {
+		return false
+	}
+	x := &invocation{name: base, argv: []string{base, clip(l.Text)}, row: row}
+	c := Command{Argv: x.argv, Risk: Unknown}
+	if row != nil {
+		w.code(row.Lang, l.Text, x)
+	} else {
+		w.only(func() { w.source(l.Text) }) // it may be a shell after all
+	}
+	switch w.engine.preset {
+	case Off, Hard:
+	default:
+		w.ask(&c, "not reading", "what is typed into "+base+" is not known to only read")
+	}
+	w.record(c)
+	return true
 }

@@ -56,6 +56,7 @@ type walk struct {
 	cache      map[*syntax.CmdSubst]string
 	guessed    bool // a default stood for a variable that is not known
 	env        []string
+	executed   bool // what is judged is an execution: the program is the file that it is
 	direct     bool // the command stands on the line itself, not in a wrapper, function or substitution
 	visit      func(x *invocation, last bool)
 	piped      bool // the output of the command is read by another
@@ -97,6 +98,11 @@ func (w *walk) line(l Line) {
 	case "fish":
 		w.fish(l.Text)
 		return
+	case "", "bash", "zsh", "sh", "mksh", "ksh":
+	default:
+		if w.typed(l) {
+			return
+		}
 	}
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {

@@ -62,6 +62,12 @@ func Age(pid int) (time.Duration, error) {
 // maxCmdline bounds what is taken for an argument vector.
 const maxCmdline = 1 << 16
 
+// Exe is the file that a process executes; empty: it is not known.
+func Exe(pid int) string {
+	file, _ := readLink(pid, "exe") // it may have ended
+	return file
+}
+
 // Cmdline is a process's argument vector, as far as it left it alone: empty of a zombie and of the
 // kernel's own.
 func Cmdline(pid int) ([]string, error) {

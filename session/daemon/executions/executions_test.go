@@ -91,6 +91,34 @@ func newSet(t testing.TB, d *door) *Set {
 	return s
 }
 
+// env executes what the first line of a script names; everything else is an execution of its own.
+//
+// FEATURES: R107
+func TestOfEnv(t *testing.T) {
+	words := []string{"bash", "/home/u/x", "a"}
+	parent := append([]string{"/usr/bin/env"}, words...)
+	for _, c := range []struct {
+		exe, path    string
+		parent, argv []string
+		want         bool
+	}{
+		{"/usr/bin/env", "/usr/bin/bash", parent, words, true},
+		{"/usr/bin/bash", "/usr/bin/bash", parent, words, false},    // another program that says that it is env
+		{"/usr/bin/env", "/home/u/bin/bash", parent, words, false},  // not the system's
+		{"/usr/bin/env", "/usr/bin/bash", parent, words[:2], false}, // other words
+		{"/usr/bin/env", "/usr/bin/bash", parent[:2], words[:1], false},
+		{"/usr/bin/env", "/usr/bin/bash", []string{"env", "bash", "x"}, []string{"bash", "x"}, false}, // not from a first line
+		{"", "/usr/bin/bash", parent, words, false},
+	} {
+		if got := ofEnv(&gateway.Ask{Path: c.path, Parent: c.parent, Argv: c.argv}, c.exe); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if exe := sys.Exe(os.Getpid()); exe == "" {
+		t.Error("our own file is not known")
+	}
+}
+
 // The gate is asked about the file that a path means, with all that is known of who executes it.
 //
 // FEATURES: R107

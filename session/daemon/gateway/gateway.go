@@ -61,6 +61,10 @@ type Ask struct {
 	// Depth and Parent are of an execution: 0 is what was asked for; Parent is the argv of what started it.
 	Depth  int
 	Parent []string
+
+	// Script says, of an execution, that the process is env at its work: it executes the words that it was
+	// started with, of a first line such as "#!/usr/bin/env bash", and was judged for them as that script.
+	Script bool
 	// Descent are the process that executes and those above it, up to the session's own, each named for good (its number and
 	// when it began).
 	Descent []string

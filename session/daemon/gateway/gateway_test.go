@@ -625,6 +625,9 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"/bin/bash": "bash", "-zsh": "zsh", "dash": "sh", "ksh93": "mksh", "pwsh": "powershell", "python3": ""} {
+		if got := ReaderName(in); want != "" && got != want {
+			t.Errorf("ReaderName(%q) = %q, want %q", in, got, want)
+		}
 		if got := ShellName(in); got != want {
 			t.Errorf("%q is %q", in, got)
 		}

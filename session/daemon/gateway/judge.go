@@ -163,6 +163,14 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 		return engine.Judge(line)
 	}
 	line.Text = ""
+	if a.Script && len(a.Argv) > 1 {
+		// bash FILE: what a preset would ask was asked of FILE; what rules say of bash counts.
+		j := engine.JudgeArgv(a.Path, a.Argv, line)
+		if j.Verdict == policy.Allow || j.Verdict == policy.Ask && slices.Contains(ofPresets, j.Rule) {
+			return engine.JudgeArgv(a.Argv[1], a.Argv[1:], line)
+		}
+		return j
+	}
 	file, argv := firstOf(a.Path, a.Argv[0]), a.Argv
 	if own := executable(); own != "" && file == own { // whatever its file is called
 		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
@@ -181,6 +189,9 @@ var executable = sync.OnceValue(func() string {
 	}
 	return path
 })
+
+// ofPresets name what presets ask about, whatever is run.
+var ofPresets = []string{"unknown", "not reading", "not listed"}
 
 // quoted is argv as a line that a shell reads as these words.
 func quoted(argv []string) string {
@@ -204,6 +215,16 @@ func ShellName(program string) string {
 		return "powershell"
 	}
 	return ""
+}
+
+// ReaderName is what the engine calls the program of a session that lines are typed into: a shell as ShellName
+// has it, python and psql by their names.
+func ReaderName(program string) string {
+	name := strings.TrimPrefix(filepath.Base(program), "-")
+	if shell := ShellName(program); shell != "" || name == "." || name == "/" {
+		return shell
+	}
+	return name
 }
 
 // view is a judgement as clients see it.

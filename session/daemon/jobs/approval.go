@@ -29,7 +29,7 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 		Pipe: r.Pipe,
 	}
 	if len(r.Argv) > 0 {
-		a.Shell = gateway.ShellName(r.Argv[0])
+		a.Shell = gateway.ReaderName(r.Argv[0])
 	}
 	return a
 }

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy"
+)
+
+// env at its work for a first line "#!/usr/bin/env bash" is the script once more; rules about bash count.
+//
+// FEATURES: R107
+func TestScriptsAreJudgedOnce(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	a := Ask{
+		Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/bash", Argv: []string{"bash", "/home/u/p/shim", "x"}, Script: true,
+		Cwd: "/home/u/p", Home: "/home/u",
+	}
+	if j := g.Judge(a); j.Verdict != policy.Allow {
+		t.Errorf("%s: %s", j.Verdict, j.Why)
+	}
+	a.Policy = "readonly"
+	if j := g.Judge(a); j.Verdict != policy.Ask {
+		t.Errorf("readonly: %s", j.Verdict)
+	}
+	a.Policy, a.Script = "", false
+	if j := g.Judge(a); j.Verdict != policy.Ask {
+		t.Errorf("bash with a file that nobody judged: %s", j.Verdict)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte("deny = [\"bash\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.Script = true
+	if j := open(t, dir).Judge(a); j.Verdict != policy.Deny {
+		t.Errorf("bash is denied: %s", j.Verdict)
+	}
+}
+
+// A program that takes the whole screen is refused on pipes, and a session outside of the directories for them,
+// whatever the rules and --yes say.
+//
+// FEATURES: R65 R72
+func TestBounds(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, c := range []struct {
+		ask  Ask
+		want string
+	}{
+		{Ask{Kind: Line, Line: "sudo vim x", Pipe: true}, "screen"}, {Ask{Kind: Line, Line: "sudo vim x"}, ""},
+		{Ask{Kind: Command, Argv: []string{"top"}, Pipe: true, Yes: true}, "screen"}, {Ask{Kind: Command, Argv: []string{"top", "-b"}, Pipe: true}, ""},
+		{Ask{Kind: Command, Line: "a | less", Pipe: true, Policy: "off"}, "screen"}, {Ask{Kind: Command, Line: "less x | cat", Pipe: true}, ""},
+		{Ask{Kind: Execution, Path: "/usr/bin/vim", Argv: []string{"vim"}, Pipe: true}, ""},
+	} {
+		c.ask.Actor = person
+		if j := g.Judge(c.ask); j.Rule != c.want || (j.Verdict == policy.Deny) != (c.want != "") || (j.Instead == "") != (c.want == "") {
+			t.Errorf("%q %q: %s %s", c.ask.Line, c.ask.Argv, j.Verdict, j.Rule)
+		}
+	}
+	g.c.Start = func(dir string) error {
+		if dir == "/in" {
+			return nil
+		}
+		return api.Errorf(api.CodeDenied, "not in %s", dir).WithHint("go in")
+	}
+	for _, c := range []struct {
+		ask  Ask
+		want policy.Verdict
+	}{
+		{Ask{Kind: Command, Line: "ls", Cwd: "/out"}, policy.Deny}, {Ask{Kind: Command, Line: "ls", Cwd: "/out", Yes: true}, policy.Deny},
+		{Ask{Kind: Command, Line: "ls", Cwd: "/in"}, policy.Allow}, {Ask{Kind: Line, Line: "ls", Cwd: "/out"}, policy.Allow},
+	} {
+		c.ask.Actor = person
+		if j := g.Judge(c.ask); j.Verdict != c.want || j.Verdict == policy.Deny && (j.Rule != "roots" || j.Instead != "go in") {
+			t.Errorf("%+v: %+v", c.ask, j)
+		}
+	}
+}
