@@ -47,17 +47,7 @@ func (w *walk) operandCode(x *invocation) {
 		}
 	case x.name == "git":
 		w.gitConfig(x)
-		for _, o := range x.args.Operands {
-			if text, ok := strings.CutPrefix(o, "ext::"); ok {
-				argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
-				for i := range argv {
-					argv[i] = strings.ReplaceAll(argv[i], "\x00", " ")
-				}
-				if len(argv) > 0 {
-					w.run(argv, stream{})
-				}
-			}
-		}
+		w.gitExternal(x)
 	case x.name == "less" || x.name == "more" || x.name == "zless" || x.name == "view":
 		for _, o := range x.args.Operands {
 			if text, ok := strings.CutPrefix(o, "+"); ok {
@@ -96,6 +86,29 @@ func (w *walk) operandCode(x *invocation) {
 				}
 			}
 		}
+	default:
+		w.ownForms(x)
+	}
+}
+
+// gitExternal judges remotes that are commands: ext::sh -c …
+func (w *walk) gitExternal(x *invocation) {
+	for _, o := range x.args.Operands {
+		if text, ok := strings.CutPrefix(o, "ext::"); ok {
+			argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
+			for i := range argv {
+				argv[i] = strings.ReplaceAll(argv[i], "\x00", " ")
+			}
+			if len(argv) > 0 {
+				w.run(argv, stream{})
+			}
+		}
+	}
+}
+
+// ownForms judges programs that name commands in forms of their own.
+func (w *walk) ownForms(x *invocation) {
+	switch {
 	case x.name == "start-stop-daemon":
 		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
 			w.run(append([]string{v}, x.args.Operands...), stream{})

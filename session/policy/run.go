@@ -152,45 +152,20 @@ var plain = programs.Unknown()
 
 // children judges the commands that a program runs by its own means.
 func (w *walk) children(c *Command, x *invocation) stream {
-	out := stream{text: hole, is: true}
 	if x.row == nil {
 		if !textual[x.name] {
 			w.guess(x.argv[1:])
 			w.commandsIn(x)
 		}
-		return out
+		return stream{text: hole, is: true}
 	}
 	outside := w.direct
 	w.direct = false
 	defer func() { w.direct = outside }()
 	row := x.row
-	for _, o := range x.args.Options {
-		switch {
-		case row.IsShell(o.Name) && o.Has:
-			x.children = true
-			if x.name == "fish" {
-				out = w.fish(o.Value)
-				continue
-			}
-			out = w.shellText(execValue(o.Value), x.name)
-			if x.name == "env" {
-				return out
-			}
-		case row.IsArgv(o.Name) && len(o.Argv) > 0:
-			x.children = true
-			w.runEach(o.Argv, x)
-		case row.IsCode(o.Name) && o.Has:
-			x.children = true
-			w.code(row.Lang, o.Value, x)
-		case row.IsScript(o.Name) && row.Lang == "sh":
-			w.unknown(x.argv, "it runs commands from a file")
-		case row.IsWrite(o.Name) && o.Has:
-			w.target(c, o.Value)
-		case row.IsRun(o.Name) && o.Has:
-			w.runsNamed(x, o.Value)
-		case row.IsLoad(o.Name) && o.Has:
-			w.loads(x, o.Value)
-		}
+	out, done := w.byOptions(c, x)
+	if done {
+		return out
 	}
 	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.is {
 		x.children = true
@@ -211,36 +186,91 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	if !textual[x.name] && !row.Reads && (row.Lang == "" || row.Lang == "make") {
 		w.commandsIn(x)
 	}
+	if given, done := w.byOperands(operands, x); done {
+		return given
+	}
+	if row.Run == programs.RunFirstCode {
+		return out
+	}
+	return w.byInput(operands, x, out)
+}
+
+// byOptions judges what the options of a program name: commands, code, programs, files. It returns what the
+// program prints then, and whether that is all.
+func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
+	row := x.row
+	out = stream{text: hole, is: true}
+	for _, o := range x.args.Options {
+		switch {
+		case row.IsShell(o.Name) && o.Has:
+			x.children = true
+			if x.name == "fish" {
+				out = w.fish(o.Value)
+				continue
+			}
+			out = w.shellText(execValue(o.Value), x.name)
+			if x.name == "env" {
+				return out, true
+			}
+		case row.IsArgv(o.Name) && len(o.Argv) > 0:
+			x.children = true
+			w.runEach(o.Argv, x)
+		case row.IsCode(o.Name) && o.Has:
+			x.children = true
+			w.code(row.Lang, o.Value, x)
+		case row.IsScript(o.Name) && row.Lang == "sh":
+			w.unknown(x.argv, "it runs commands from a file")
+		case row.IsWrite(o.Name) && o.Has:
+			w.target(c, o.Value)
+		case row.IsRun(o.Name) && o.Has:
+			w.runsNamed(x, o.Value)
+		case row.IsLoad(o.Name) && o.Has:
+			w.loads(x, o.Value)
+		}
+	}
+	return out, false
+}
+
+// byOperands judges operands that are a command, shell text, a script or code. It reports false where they are
+// none of these, or where the program goes on with its input.
+func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
+	row := x.row
 	switch row.Run {
 	case programs.RunArgv:
-		return w.runArgv(operands, x)
+		return w.runArgv(operands, x), true
 	case programs.RunShell:
 		if x.name == "watch" && x.args.Has("-x", "--exec") {
-			return w.runArgv(operands, x)
+			return w.runArgv(operands, x), true
 		}
 		if x.name == "parallel" && len(operands) > 0 && (x.in.is || strings.HasPrefix(operands[0], ":::")) {
-			return w.parallel(operands, x)
+			return w.parallel(operands, x), true
 		}
 		if len(operands) > 0 {
 			x.children = true
 			feed := w.feed
 			defer func() { w.feed = feed }()
 			w.feed = x.in
-			return w.shellText(strings.Join(operands, " "), x.name)
+			return w.shellText(strings.Join(operands, " "), x.name), true
 		}
 	case programs.RunFirstShell:
 		if len(operands) > 0 {
 			x.children = true
-			return w.shellText(operands[0], x.name)
+			return w.shellText(operands[0], x.name), true
 		}
 	case programs.RunScript:
-		return w.script(operands, x)
+		return w.script(operands, x), true
 	case programs.RunFirstCode:
 		if len(operands) > 0 && !w.hasCode(x) {
 			w.code(row.Lang, operands[0], x)
 		}
-		return out
 	}
+	return stream{}, false
+}
+
+// byInput judges standard input, or a file that the line made, as the code of an interpreter. It returns what
+// the program prints: out, where nothing is known of that.
+func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
+	row := x.row
 	if row.StdinRun && (len(operands) == 0 || operands[0] == "-" || row.Lang == "sh" || row.StdinAlways) &&
 		x.in.is && !w.hasCode(x) {
 		x.children = true
