@@ -1,12 +1,20 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // builtin judges what shells do themselves, and says what simple programs print. It reports false for
 // commands that it leaves to the table.
 func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	args := x.argv[1:]
 	none := stream{}
+	if (x.name == "unset" || x.name == "export") && slices.ContainsFunc(args, func(a string) bool {
+		return a == "LONGTERM_AGENT" && x.name == "unset" || strings.HasPrefix(a, "LONGTERM_AGENT=")
+	}) {
+		w.ask(c, "hard:longterm", "it changes whom longterm takes its caller for")
+	}
 	switch x.name {
 	case "echo":
 		return stream{text: echo(args), is: true}, true

@@ -173,9 +173,10 @@ const whySpins = "the loop has no end, starts a program each time and waits for 
 
 // endless reports a loop whose condition is written to be true always.
 func endless(c *syntax.WhileClause) bool {
-	if len(c.Cond) != 1 || c.Cond[0].Negated || c.Cond[0].Background {
+	if len(c.Cond) != 1 || c.Cond[0].Background {
 		return false
 	}
+	until := c.Until != c.Cond[0].Negated
 	always := ""
 	switch cond := c.Cond[0].Cmd.(type) {
 	case *syntax.CallExpr:
@@ -193,9 +194,9 @@ func endless(c *syntax.WhileClause) bool {
 	}
 	switch always {
 	case ": ", "true ", "/bin/true ", "[ 1 ] ", "[ true ] ", "test 1 ", "((1))":
-		return !c.Until
+		return !until
 	case "false ", "/bin/false ", "((0))", "[ ] ":
-		return c.Until
+		return until
 	}
 	return false
 }

@@ -150,6 +150,9 @@ func gitPlace(x *invocation) []string {
 
 // over judges unpacking into a directory of the system.
 func (w *walk) over(c *Command, dir string) {
+	if w.ownPlace(dir) {
+		w.ask(c, "hard:longterm", "what it unpacks may overwrite longterm's own files")
+	}
 	switch full, _ := w.clean(dir); full {
 	case "/", "/etc", "/bin", "/sbin", "/usr", "/usr/bin", "/usr/sbin", "/lib", "/usr/lib", "/boot":
 		w.ask(c, "hard:overwrite", "what it unpacks may overwrite files that the machine needs")

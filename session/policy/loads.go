@@ -57,9 +57,25 @@ func (w *walk) loads(x *invocation, value string) {
 // loading are variables that put code into programs, or in front of their own.
 var loading = fieldSet("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
 
+// shows are variables that name a program behind another's back: for its output, its questions, its way out.
+var shows = fieldSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
+	"GIT_SSH_COMMAND BROWSER RSYNC_RSH")
+
 // loadedBy asks about variables by which code is loaded into a program of the system; a program of one's own
 // may be given whatever is wanted.
 func (w *walk) loadedBy(x *invocation, name, value string) {
+	if name == "LONGTERM_AGENT" && x.name == "longterm" {
+		c := Command{Argv: x.argv}
+		w.ask(&c, "hard:longterm", "it changes whom longterm takes its caller for")
+		w.record(c)
+	}
+	if shows[name] {
+		place, _, _ := strings.Cut(value, " ")
+		if dir, _ := path.Split(place); strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !w.installed(dir) &&
+			!strings.HasPrefix(dir, w.home+"/") && (w.cwd == "" || !strings.HasPrefix(dir, w.cwd+"/")) {
+			w.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
+		}
+	}
 	if !loading[name] {
 		return
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -165,8 +166,22 @@ func (w *walk) gitConfig(x *invocation) {
 			}
 		}
 	}
+	for i := range 16 { // settings in the environment
+		key := w.scope.get("GIT_CONFIG_KEY_" + strconv.Itoa(i))
+		if !key.set {
+			break
+		}
+		judge(key.text, w.scope.get("GIT_CONFIG_VALUE_"+strconv.Itoa(i)).text, true)
+	}
 	for i, a := range x.argv[1:] {
 		rest := x.argv[i+2:]
+		if setting, ok := strings.CutPrefix(a, "--config-env="); ok {
+			key, name, _ := strings.Cut(setting, "=")
+			if gitRuns(strings.ToLower(key)) && !w.scope.get(name).set {
+				w.unknown(x.argv, "git runs what "+name+" says")
+			}
+			judge(key, w.scope.get(name).text, true)
+		}
 		if where, ok := strings.CutPrefix(a, "--exec-path="); ok {
 			w.loads(x, where) // the row of the subcommand has not seen it
 		} else if a == "--exec-path" && len(rest) > 0 {

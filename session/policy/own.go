@@ -34,7 +34,7 @@ func (w *walk) ownPlace(p string) bool {
 
 // copying are programs of which only the target is written, and programs that keep versions of files.
 var copying = fieldSet("cp mv ln install gcp rsync scp sftp tar zip git cd pushd diff longterm test [ export local declare " +
-	"rm rmdir mkdir touch chmod chown alias set source . exec")
+	"rm rmdir mkdir touch alias set source . exec")
 
 // ownFiles asks about commands that speak to longterm's daemon by its socket, past the rules, and about those
 // that may change its files.

@@ -19,6 +19,11 @@ var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "ti
 func (w *walk) runArgv(operands []string, x *invocation) stream {
 	out := stream{text: hole, is: true}
 	if x.row.Assigns {
+		for _, o := range x.args.Options {
+			if o.Value == "LONGTERM_AGENT" {
+				w.unknown(x.argv, "it changes whom longterm takes its caller for")
+			}
+		}
 		env, cwd := w.env, w.cwd
 		defer func() { w.env, w.cwd = env, cwd }()
 		if dir, ok := x.args.Get("-C", "--chdir", "-D"); ok && (x.name == "env" || x.name == "sudo") {
@@ -30,7 +35,7 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			w.env = append(w.env[:len(w.env):len(w.env)], name)
-			if loading[name] {
+			if loading[name] || shows[name] || name == "LONGTERM_AGENT" {
 				mark := w.scope.mark()
 				w.scope.put(name, value)
 				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()
