@@ -407,6 +407,26 @@ func TestAppend(t *testing.T) {
 	l.want(agent, "wget x", "deny")
 }
 
+// Several rules are one text with semicolons between them; one in quotes is part of a word.
+//
+// FEATURES: R63
+func TestParseTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"git push": "allow git push", "mkdir; exactly rm -f zz": "allow mkdir|allow exactly rm -f zz", "mkdir; ": "allow mkdir",
+		"exactly echo 'a; b'; deny curl": "allow exactly echo 'a; b'|deny curl", `exactly echo a\;b`: "allow exactly echo 'a;b'",
+		"": "", ";": "", "mkdir; 'x": "",
+	} {
+		rules, err := ParseTexts(text)
+		var names []string
+		for _, r := range rules {
+			names = append(names, r.Name)
+		}
+		if got := strings.Join(names, "|"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
 // What says what is allowed is not changed unasked by those it is about.
 func TestOwnFiles(t *testing.T) {
 	l := newLibrary(t, "")
