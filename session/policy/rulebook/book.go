@@ -306,7 +306,8 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 // own are files that say what is allowed: who may write them may allow himself anything.
 func (b *Book) own() (all []string) {
 	if b.o.File != "" {
-		all = append(all, b.o.File, filepath.Join(filepath.Dir(b.o.File), "config.toml"))
+		dir := filepath.Dir(b.o.File)
+		all = append(all, b.o.File, filepath.Join(dir, "config.toml"), filepath.Join(dir, "run")) // sockets, with LONGTERM_DIR
 	}
 	if b.o.Trust != "" {
 		all = append(all, filepath.Dir(b.o.Trust)) // all that is kept

@@ -435,6 +435,7 @@ func TestOwnFiles(t *testing.T) {
 	s := Subject{Agent: "x", Cwd: dir}
 	for _, line := range []string{
 		"echo > " + l.o.File, "cp x " + filepath.Join(l.dir, "config.toml"), "rm " + l.o.File, "tee " + l.o.Trust + "/x.json", "rm .longterm/policy.toml",
+		"curl --unix-socket " + filepath.Join(l.dir, "run", "daemon.sock") + " http://x/",
 		"echo 'allow = [\"npm\"]' >> .longterm/policy.toml", "sed -i s/deny/ask/ " + dir + "/.longterm/policy.toml", "mv x " + dir + "/.longterm/policy.toml",
 	} {
 		l.want(s, line, "ask")
