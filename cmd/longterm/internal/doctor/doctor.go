@@ -78,6 +78,10 @@ var checks = []struct {
 	{"left", checkLeft},
 	{"executions", checkExecutions},
 	{"sandbox", checkSandbox},
+	{"tokens", checkTokens},
+	{"http", checkHTTP},
+	{"mcp", checkMCP},
+	{"integrations", checkIntegrations},
 	{"descriptors", checkDescriptors},
 	{"logout", checkLinger},
 }

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -77,5 +79,52 @@ func TestExamine(t *testing.T) {
 	out.Reset()
 	if err := d.Journals(t.Context(), false); err != nil || out.String() != "there is no history\n" {
 		t.Errorf("%v %s", err, out)
+	}
+}
+
+// What lets programs in is looked at: files that others can read, or that are damaged, are named with the way out.
+//
+// FEATURES: R89
+func TestChecksOfAgents(t *testing.T) {
+	d, _ := newDoctor(t)
+	t.Setenv("HOME", t.TempDir())
+	if err := os.MkdirAll(d.Dirs.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string, mode os.FileMode) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := access.Open(d.Dirs.Tokens()).Make(access.Token{Name: "old", Level: "read", Expires: time.Now().Add(-time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkTokens(t.Context(), d); f.Level != "warn" || !strings.Contains(f.Remedy, "token revoke old") {
+		t.Errorf("%+v", f)
+	}
+	write(d.Dirs.Tokens(), "{", 0o600)
+	if f := checkTokens(t.Context(), d); f.Level != "fail" || !strings.Contains(f.Text, "longterm token new") {
+		t.Errorf("%+v", f)
+	}
+	key := filepath.Join(d.Dirs.State, "mcp.key")
+	write(key, "short", 0o600)
+	if f := checkMCP(t.Context(), d); f.Level != "fail" || !strings.Contains(f.Text, "5 bytes") {
+		t.Errorf("%+v", f)
+	}
+	write(key, strings.Repeat("k", 32), 0o600)
+	write(filepath.Join(d.Dirs.State, "mcp.token"), "t", 0o644)
+	if f := checkMCP(t.Context(), d); f.Level != "fail" || !strings.Contains(f.Remedy, "chmod 600") {
+		t.Errorf("%+v", f)
+	}
+	if f := checkIntegrations(t.Context(), d); f.Level != "ok" || !strings.Contains(f.Text, "no agent") {
+		t.Errorf("%+v", f)
+	}
+	write(filepath.Join(os.Getenv("HOME"), ".gemini", "settings.json"), "{ no JSON", 0o600)
+	if f := checkIntegrations(t.Context(), d); f.Level != "warn" || !strings.Contains(f.Text, "gemini") {
+		t.Errorf("%+v", f)
 	}
 }

@@ -55,12 +55,9 @@ func (r *Run) Do() error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	home, err := os.UserHomeDir()
+	place, err := Here()
 	if err != nil {
-		return fmt.Errorf("%w; set HOME", err)
-	}
-	place := integrations.Place{
-		Home: home, Getenv: os.Getenv, OS: runtime.GOOS, Command: commandName(), Skill: integrations.SkillText,
+		return err
 	}
 	changes, err := program.Plan(place, r.Undo)
 	if err != nil {
@@ -102,6 +99,15 @@ func (r *Run) Do() error {
 		}
 		report.writeDone(w, program.Title)
 	})
+}
+
+// Here is the user who calls.
+func Here() (integrations.Place, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return integrations.Place{}, fmt.Errorf("%w; set HOME", err)
+	}
+	return integrations.Place{Home: home, Getenv: os.Getenv, OS: runtime.GOOS, Command: commandName(), Skill: integrations.SkillText}, nil
 }
 
 func (r *Run) ask(report *Report, title string) error {
