@@ -228,8 +228,12 @@ func houseOf(t *testing.T, r *running) {
 		get[api.Result](r, "POST", "/sessions/asked/exec", api.Exec{Call: api.Call{Job: job, Background: true}, Line: line, Asking: api.Asking{Policy: "readonly"}})
 	}
 	start("asked", bash, "--norc")
+	atPrompt := func() { r.wait("asked", api.Condition{Kind: "prompt"}) }
+	atPrompt()
 	asked("first", "touch /dev/null")
 	get[api.Approval](r, "POST", "/approvals/A1/answer", api.ApprovalAnswer{Answer: "session"})
+	get[api.Job](r, "GET", "/jobs/first?await_ms=60000", nil) // a line that a busy shell refuses is asked of nobody
+	atPrompt()
 	asked("second", "touch /dev/null; mkdir /dev/null")
 	asked("third", "mkdir /dev/null/x")
 	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
