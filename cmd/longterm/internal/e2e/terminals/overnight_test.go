@@ -3,12 +3,14 @@
 package terminals
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 )
@@ -58,9 +60,11 @@ func TestOvernight(t *testing.T) {
 		case s.Command == "longterm output night":
 			i.Run("wait", "night", "--for", "exit", "--timeout", "2m")
 		}
-		cmd := exec.CommandContext(t.Context(), "bash", "-c", s.Command)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // what waits for an answer that nobody gives
+		cmd := exec.CommandContext(ctx, "bash", "-c", s.Command)
 		cmd.Dir, cmd.Env = work, i.Env
 		out, _ := cmd.CombinedOutput() // what it prints is compared
+		cancel()
 		if !e2e.Loosely(s.Prints).Match(out) {
 			t.Fatalf("overnight.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, cmd.ProcessState.ExitCode(), out, strings.Join(s.Prints, "\n"))
 		}
