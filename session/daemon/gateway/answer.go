@@ -41,6 +41,7 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 	var scope []scoped
 	if err == nil {
 		v, ask, scope = e.view, e.ask, e.scope
+		e.answering = ans.Answer + ", by " + by.String()
 	}
 	g.mu.Unlock()
 	if err != nil {
@@ -244,7 +245,13 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 // notOpen is why an approval cannot be answered.
 func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	if errors.Is(err, errClaimed) {
-		return api.Errorf(api.CodeAnswered, "%s is being answered by somebody else", idOf(n))
+		g.mu.Lock()
+		how := "somebody else answers"
+		if e := g.queue.open[n]; e != nil && e.answering != "" {
+			how = e.answering
+		}
+		g.mu.Unlock()
+		return api.Errorf(api.CodeAnswered, "%s is being answered just now: %s", idOf(n), how)
 	}
 	r, err := g.c.Store.Approval(ctx, n)
 	if errors.Is(err, store.ErrNoApproval) {

@@ -389,6 +389,65 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// A thousand askings at once, each answered by two people at the same time: one of them decides, the other is told who
+// did and how, and whoever waits gets the answer that counted.
+//
+// FEATURES: R63
+func TestTwoAnswers(t *testing.T) {
+	g := open(t, t.TempDir())
+	g.said.news = make(chan string, 5000)
+	const askings = 1000
+	other := actor.Actor{UID: 1001}
+	var all sync.WaitGroup
+	got := make([]error, askings)
+	for n := range askings {
+		a := line(fmt.Sprint(n), fmt.Sprintf("touch f%d", n), agent)
+		a.Policy = "readonly"
+		p := waiting(t, g, a)
+		all.Go(func() { _, got[n] = p.Wait(t.Context()) })
+	}
+	list, err := g.List(t.Context(), Query{})
+	if err != nil || len(list) != askings {
+		t.Fatalf("%d are listed: %v", len(list), err)
+	}
+	errs := [2][askings]error{}
+	for n := range askings {
+		for k, by := range []actor.Actor{person, other} {
+			all.Go(func() {
+				_, errs[k][n] = g.Answer(t.Context(), list[n].ID, by, api.ApprovalAnswer{Answer: []string{"once", "reject"}[k]})
+			})
+		}
+	}
+	all.Wait()
+	for n := range askings {
+		won, lost := 0, errs[1][n]
+		if errs[0][n] != nil {
+			won, lost = 1, errs[0][n]
+		}
+		if want := [2]string{"once, by uid 1000", "reject, by uid 1001"}[won]; errs[won][n] != nil || codeOf(lost) != api.CodeAnswered || !strings.Contains(lost.Error(), want) {
+			t.Fatalf("%s: %v and %v", list[n].ID, errs[0][n], errs[1][n])
+		}
+		if a, err := g.Get(t.Context(), list[n].ID); err != nil || a.Answer != [2]string{"once", "reject"}[won] {
+			t.Fatalf("%s: %+v %v", list[n].ID, a, err)
+		}
+		if asked := numberIn(t, list[n].Line); (got[asked] == nil) != (won == 0) {
+			t.Fatalf("%s: who waited was told %v", list[n].ID, got[asked])
+		}
+	}
+	if left, _ := g.List(t.Context(), Query{}); len(left) != 0 {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
+// numberIn is the number of a line of the test.
+func numberIn(t *testing.T, line string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(line, "touch f%d", &n); err != nil {
+		t.Fatal(line, err)
+	}
+	return n
+}
+
 // FEATURES: R63
 func TestHundredAskings(t *testing.T) {
 	g := open(t, t.TempDir())

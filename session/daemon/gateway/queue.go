@@ -27,16 +27,17 @@ type queue struct {
 
 // entry is an approval that is open.
 type entry struct {
-	n       int64
-	digest  string
-	ask     Ask      // of the first who asked, within bounds
-	cut     bool     // it is not all that was asked
-	scope   []scoped // what an answer for the session allows
-	view    api.Approval
-	askings map[string]int // holders of each
-	claimed bool
-	done    chan struct{} // closed when it is over; view and err stand then
-	err     error
+	n         int64
+	digest    string
+	ask       Ask      // of the first who asked, within bounds
+	cut       bool     // it is not all that was asked
+	scope     []scoped // what an answer for the session allows
+	view      api.Approval
+	askings   map[string]int // holders of each
+	claimed   bool
+	answering string        // while it is claimed: how, and by whom
+	done      chan struct{} // closed when it is over; view and err stand then
+	err       error
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before the gateway's
 }
