@@ -53,7 +53,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 	r, dir := serve(t), t.TempDir()
 	r.configured("policy.toml", executionRules)
 	for name, text := range map[string]string{
-		"trick": "x=touch; $x made; [ -e made ] && echo THERE; true", "Makefile": "all:\n\t@date > asked.out; echo status $$?\n",
+		"trick": "read x; x=touch; $x made; [ -e made ] && echo THERE; true", "Makefile": "all:\n\t@date > asked.out; echo status $$?\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -65,14 +65,20 @@ func TestExecutionsAreJudged(t *testing.T) {
 	trick := []string{"sh", "trick"}
 	bot := r.as("bot")
 	events := r.events(t)
-	res := get[api.Result](bot, "POST", "/run", api.Run{Call: api.Call{Job: "trick"}, NewSession: api.NewSession{Argv: trick, Cwd: dir, Asking: api.Asking{Yes: true}}})
+	run := func(by *running, job string) api.Result { // its session is there before it executes anything
+		t.Helper()
+		res := get[api.Result](by, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, Asking: api.Asking{Yes: true}}})
+		get[api.Typed](r, "POST", "/sessions/"+res.Session+"/input", api.Input{Text: "go", Enter: true})
+		return *r.job(job).Result
+	}
+	res := run(bot, "trick")
 	if res.Executions != api.ExecutionsJudged || len(res.Refused) == 0 || strings.Contains(res.Output, "THERE") || !strings.Contains(res.Refused[0].Why, "nothing is touched") {
 		t.Errorf("an agent's: %+v", res)
 	}
 	if e := until(t, events, "it is refused", func(e *api.Event) bool { return e.Kind == "refused" }); e.Refused == nil || e.Refused.Argv[0] != "touch" || e.Session == nil {
 		t.Errorf("told of: %+v", e)
 	}
-	res = get[api.Result](r, "POST", "/run", api.Run{NewSession: api.NewSession{Argv: trick, Cwd: dir}})
+	res = run(r, "own")
 	if len(res.Refused) != 0 || !strings.Contains(res.Output, "THERE") {
 		t.Errorf("a person's: %+v", res)
 	}

@@ -70,9 +70,13 @@ func (h *Registry) lockExecutions(e *Handle) *execRecord {
 		return x
 	}
 	x.read = true
+	early := x.kept // refused before it was read
 	b, err := os.ReadFile(h.executionsPath(e))
 	if err == nil {
+		x.kept.Refused = nil
 		err = json.Unmarshal(b, &x.kept)
+		x.kept.Count += early.Count
+		x.kept.Refused = append(x.kept.Refused, early.Refused...)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("executions of a session", "session", e.rec.ID, "err", err)
@@ -180,16 +184,22 @@ func (h *Registry) AgentOf(e *Handle) string {
 func (h *Registry) Refused(id string, r api.Refused) {
 	e := h.ByID(id)
 	h.log.Info("an execution was refused", "session", id, "path", r.Path, "why", r.Why)
-	if e == nil || !e.ready.Load() {
+	if e == nil {
 		return
 	}
 	r.Time = time.Now()
+	ready := e.ready.Load()
 	x := h.lockExecutions(e)
 	x.kept.Count++
 	x.kept.Refused = append(x.kept.Refused, r)
 	x.kept.Refused = x.kept.Refused[max(0, len(x.kept.Refused)-keptRefusals):]
-	h.keepExecutions(e)
+	if ready {
+		h.keepExecutions(e)
+	}
 	x.mu.Unlock()
+	if !ready { // its session is just being started: what is written of it then has this too
+		return
+	}
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Send(api.Event{Kind: "refused", Session: &view, Refused: &r})
 }
