@@ -61,6 +61,7 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 			p.UnixSockets = p.UnixSockets || !strings.HasPrefix(o.Path, "/var/run/nscd") && !strings.HasPrefix(o.Path, "/run/nscd")
 		}
 	}
+	read, write = at.generalAll(read), at.generalAll(write)
 	ours := func(path string) bool { // what a sandbox has of its own
 		return path == "/" || inAny(path, []string{"/proc", "/dev", "/sys", "/tmp", "/var/tmp"}) && !Inside(path, at.Cwd)
 	}
@@ -77,6 +78,58 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 	}
 	return p
 }
+
+// trees are directories of the home directory whose names of files are other ones each time; of those in one with a star
+// each directory is one.
+var trees = []string{
+	".cache/*", "Library/Caches/*", "go/pkg/mod", ".npm", ".yarn", ".cargo/registry", ".cargo/git", ".rustup/toolchains", ".m2/repository",
+	".gradle/caches", ".ivy2", ".gem", ".bundle", ".pyenv", ".nvm", ".nuget/packages", ".local/share/pnpm", ".ccache", ".terraform.d",
+}
+
+// general is the directory that is meant by a path of a cache: what is in there tomorrow has other names.
+func (at Place) general(path string) string {
+	if at.Home != "/" && Inside(path, at.Home) {
+		below := strings.Split(strings.TrimPrefix(path[len(at.Home):], "/"), "/")
+		for _, tree := range trees {
+			parts := strings.Split(tree, "/")
+			if n := len(parts); len(below) > n && slices.EqualFunc(below[:n], parts, func(b, p string) bool { return p == "*" || b == p }) {
+				return filepath.Join(at.Home, filepath.Join(below[:n]...))
+			}
+		}
+	}
+	dir := path
+	for d := path; len(d) > 1; d = filepath.Dir(d) {
+		if isDigest(filepath.Base(d)) {
+			dir = filepath.Dir(d)
+		}
+	}
+	if dir == path {
+		return path
+	}
+	if base := filepath.Base(dir); len(base) <= 3 && isHex(base) { // its first digits
+		dir = filepath.Dir(dir)
+	}
+	if Inside(at.Cwd, dir) || Inside(at.Home, dir) || strings.Count(dir, "/") < 2 { // too much for one file
+		return path
+	}
+	return dir
+}
+
+func (at Place) generalAll(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = at.general(p)
+	}
+	return out
+}
+
+// isDigest says that a name is a hash, or begins with one.
+func isDigest(name string) bool {
+	const least = 16 // hexadecimal digits
+	return len(name) >= least && isHex(name[:least])
+}
+
+func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
 func wholesOf(paths []string) (tops []string) {
 	for _, w := range wholes {

@@ -57,3 +57,30 @@ func FuzzReadObserved(f *testing.F) {
 		}
 	})
 }
+
+// Of a cache its directory is meant: the files that it has tomorrow have other names.
+//
+// FEATURES: R108
+func TestLearnsDirectories(t *testing.T) {
+	const digest = "0123456789abcdef0123456789abcdef"
+	at := Place{Home: "/home/u", Cwd: "/home/u/w"}
+	for path, want := range map[string]string{
+		"/home/u/.cache/go-build/01/" + digest + "-d": "/home/u/.cache/go-build",
+		"/home/u/.cache/one":                          "/home/u/.cache/one",
+		"/home/u/go/pkg/mod/example.org/x@v1/a.go":    "/home/u/go/pkg/mod",
+		"/home/u/go/src/a.go":                         "/home/u/go/src/a.go",
+		"/home/u/w/build/objects/ab/" + digest:        "/home/u/w/build/objects",
+		"/home/u/w/" + digest + ".o":                  "/home/u/w/" + digest + ".o",
+		"/srv/cache/" + digest + "/sub/" + digest:     "/srv/cache",
+		"/srv/" + digest:                              "/srv/" + digest,
+		"/home/u/w/main.go":                           "/home/u/w/main.go",
+	} {
+		if got := at.general(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	p := Learn("x", []confine.Observed{{Did: "write", Path: "/home/u/.cache/go-build/01/" + digest + "-d"}, {Did: "make", Path: "/home/u/.cache/go-build/02/" + digest + "-a"}}, at)
+	if got := strings.Join(p.Write, " "); got != "?~/.cache/go-build" {
+		t.Error(got)
+	}
+}
