@@ -233,7 +233,6 @@ func (w *wanted) result() api.Result {
 	if w.x.Pipe {
 		r.Mode = "pipe"
 	}
-	r.State = "running" // it was allowed, and is about to be started
 	if w.pending != nil {
 		v := w.pending.Approval()
 		fillAsking(&r, &v, nil)
