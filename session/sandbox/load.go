@@ -295,7 +295,7 @@ func (p *Profile) check() error {
 			return fmt.Errorf("%s %q; there are %s", c.key, c.value, strings.Trim(strings.Join(c.of, ", "), ", "))
 		}
 	}
-	for key, list := range map[string][]string{"read": p.Read, "write": p.Write, "hide": p.Hide} {
+	for key, list := range map[string][]string{"read": p.Read, "write": p.Write, "hide": p.Hide, "programs": p.Programs} {
 		if len(list) > maxList {
 			return fmt.Errorf("%s has %d paths; at most %d", key, len(list), maxList)
 		}

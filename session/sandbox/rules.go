@@ -57,7 +57,7 @@ func (e *PathError) Hint() string { return e.What }
 func (p *Profile) Resolve(at Place) (*Rules, error) {
 	r := &Rules{
 		Profile: p.Name, Tmp: p.Tmp, Network: p.Network, Hosts: p.Hosts, Ask: p.OnDiffer == "ask",
-		UnixSockets: p.UnixSockets, Commits: p.Git == "commit", Programs: p.Programs,
+		UnixSockets: p.UnixSockets, Commits: p.Git == "commit",
 	}
 	var err error
 	if r.Home, err = filepath.EvalSymlinks(at.Home); err != nil {
@@ -79,6 +79,14 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 			*list.to = append(*list.to, found...)
 		}
 	}
+	r.Programs = nil
+	for _, path := range p.Programs { // by the name that is written, and by the file's
+		found, err := r.expand("programs", "?"+strings.TrimPrefix(path, "?"))
+		if err != nil {
+			return nil, err
+		}
+		r.Programs = append(append(r.Programs, strings.TrimPrefix(path, "?")), found...)
+	}
 	for _, path := range append(slices.Clone(at.Own), r.socketDirs(at)...) {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			r.Hide = append(r.Hide, real)
@@ -99,7 +107,7 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 	}
 	r.findProtected()
 	r.findLinked()
-	for _, list := range []*[]string{&r.Read, &r.Write, &r.Hide, &r.Protect, &r.Needed, &r.Kept} {
+	for _, list := range []*[]string{&r.Read, &r.Write, &r.Hide, &r.Protect, &r.Needed, &r.Kept, &r.Programs} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

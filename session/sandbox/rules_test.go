@@ -207,3 +207,25 @@ func TestSecondNames(t *testing.T) {
 		}
 	}
 }
+
+// FEATURES: R108
+func TestProgramsAreTheirFiles(t *testing.T) {
+	at := place(t)
+	if err := os.WriteFile(at.Cwd+"/src/tool", nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("tool", at.Cwd+"/src/link"); err != nil {
+		t.Fatal(err)
+	}
+	p := profileFor(t, "[p]\nextends = \"workspace\"\nprograms = [\"$CWD/src/link\", \"/no/such\"]\n")
+	r, err := p.Resolve(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(r.Programs, " "); got != "$CWD/src/link "+"/no/such "+at.Cwd+"/src/tool" {
+		t.Error(got)
+	}
+	if _, err := Decode("f", []byte("[p]\nprograms = [\"make\"]\n")); err == nil || !strings.Contains(err.Error(), "not absolute") {
+		t.Error(err)
+	}
+}

@@ -43,6 +43,10 @@ type Subject struct {
 	Agent  string // label of who started it
 	Policy string // rules that are kept with it
 	Home   string
+	// Programs are those that the session's sandbox profile lists; nil: it lists none, and all are as good. Differ has others
+	// asked about; else they are refused.
+	Programs []string
+	Differ   bool
 }
 
 // Sessions knows sessions and keeps what was refused in them.
@@ -182,6 +186,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd,
+		Programs: of.Programs, Differ: of.Differ,
 	}
 	a.Descent, a.Depth = descent(m)
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is

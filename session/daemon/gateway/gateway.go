@@ -68,9 +68,14 @@ type Ask struct {
 	// Descent are the process that executes and those above it, up to the session's own, each named for good (its number and
 	// when it began).
 	Descent []string
-	Policy  string // preset or name of rules that the call asked for
-	Kept    string // that is kept with the session
-	Yes     bool   // skips asking, never denials
+	// Programs, of an execution, are those that its session's sandbox profile lists; nil: none are. Differ has others asked
+	// about, which are refused else.
+	Programs []string
+	Differ   bool
+
+	Policy string // preset or name of rules that the call asked for
+	Kept   string // that is kept with the session
+	Yes    bool   // skips asking, never denials
 }
 
 // Answer is what came of an asking that may go ahead.

@@ -791,3 +791,30 @@ func TestProgramsInMemory(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// What a sandbox profile does not list among its programs is refused, or asked about.
+//
+// FEATURES: R67, R108
+func TestProgramsOfAProfile(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{ID: "1", Kind: Execution, Actor: person, Session: "s", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/"}
+	for i, row := range []struct {
+		programs []string
+		differ   bool
+		yes      bool
+		want     policy.Verdict
+	}{
+		{nil, false, false, policy.Allow},
+		{[]string{"/usr/bin/ls", "/bin/sh"}, false, false, policy.Allow},
+		{[]string{"/usr/bin"}, false, false, policy.Allow},
+		{[]string{"/usr/bin/l"}, false, false, policy.Deny},
+		{[]string{"/bin/ls"}, false, true, policy.Deny},
+		{[]string{"/bin/ls"}, true, false, policy.Ask},
+		{[]string{"/bin/ls"}, true, true, policy.Allow},
+	} {
+		a.Programs, a.Differ, a.Yes = row.programs, row.differ, row.yes
+		if j := g.Judge(a); j.Verdict != row.want || row.want != policy.Allow && (j.Rule != "sandbox" || j.Instead == "" && row.want == policy.Deny) {
+			t.Errorf("%d: %+v", i, j)
+		}
+	}
+}

@@ -30,6 +30,11 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 			j = p
 		}
 	}
+	if j.Verdict != policy.Deny && a.unlisted() {
+		if d := a.difference(); d.Verdict > j.Verdict {
+			j = d
+		}
+	}
 	if j.Verdict == policy.Ask && a.Yes {
 		j.Verdict = policy.Allow
 	}
@@ -66,6 +71,25 @@ func (g *Gateway) bound(a *Ask) (policy.Judgement, bool) {
 		Verdict: policy.Deny, Rule: "screen", Words: words, Why: "it takes the whole screen, and is given pipes instead of a terminal",
 		Instead: policy.InsteadOfScreen(words),
 	}, words != ""
+}
+
+// unlisted says that a sandbox profile lists programs, and this is none of them.
+func (a *Ask) unlisted() bool {
+	return a.Kind == Execution && len(a.Programs) > 0 &&
+		!slices.ContainsFunc(a.Programs, func(p string) bool { return a.Path == p || strings.HasPrefix(a.Path, strings.TrimSuffix(p, "/")+"/") })
+}
+
+// difference is what becomes of a program that a sandbox profile does not list.
+func (a *Ask) difference() policy.Judgement {
+	j := policy.Judgement{
+		Verdict: policy.Deny, Rule: "sandbox", Words: strings.Join(a.Argv, " "), Why: "the sandbox profile does not list " + a.Path,
+		Instead: "Use a program that it lists; a person adds others to `programs` of the profile, or learns it again with --observe.",
+	}
+	if a.Differ {
+		j.Verdict = policy.Ask
+		j.Commands = []policy.Command{{Argv: a.Argv, Verdict: policy.Ask, Rule: j.Rule, Why: j.Why}}
+	}
+	return j
 }
 
 // Check says what is wrong with a name that --policy gives; empty is none, and right.

@@ -145,6 +145,8 @@ func (h *Registry) Subject(id string) executions.Subject {
 	}
 	rec := e.Record()
 	s := executions.Subject{Name: rec.Name, Labels: rec.Labels, Agent: rec.Agent, Policy: rec.Policy}
+	box := h.boxOf(e)
+	s.Programs, s.Differ = box.programs, box.differ
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
 	s.Agent = cmp.Or(s.Agent, x.kept.Agent)

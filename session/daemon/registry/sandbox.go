@@ -9,20 +9,29 @@ import (
 )
 
 // boxed is the sandbox that a session was started in, as clients see it; nil inside: none.
-type boxed struct{ view *api.Sandbox }
+type boxed struct {
+	view     *api.Sandbox
+	programs []string // that its profile lists
+	differ   bool     // others are asked about
+}
 
 // Sandbox is what a session's programs are kept from; nil: nothing.
-func (h *Registry) Sandbox(e *Handle) *api.Sandbox {
+func (h *Registry) Sandbox(e *Handle) *api.Sandbox { return h.boxOf(e).view }
+
+func (h *Registry) boxOf(e *Handle) *boxed {
 	if b := e.box.Load(); b != nil {
-		return b.view
+		return b
 	}
 	r, err := h.spawner.SandboxOf(e.rec.ID)
 	if err != nil {
 		h.log.Warn("sandbox of a session", "session", e.rec.ID, "err", err)
 	}
-	b := &boxed{spawn.ViewOf(r)}
+	b := &boxed{view: spawn.ViewOf(r)}
+	if r != nil && r.Rules != nil {
+		b.programs, b.differ = r.Rules.Programs, r.Rules.Ask
+	}
 	e.box.CompareAndSwap(nil, b)
-	return b.view
+	return b
 }
 
 // CheckSandbox refuses a line for a session that is not in the sandbox that was asked for, or a stricter one.
