@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -58,6 +59,20 @@ func cdHint(line string) string {
 		return ""
 	}
 	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"
+}
+
+// gitHint says how a sandbox lets git write.
+func gitHint(r *api.Result) string {
+	if r.Sandbox == nil || r.ExitCode == nil || *r.ExitCode == 0 {
+		return ""
+	}
+	for line := range strings.Lines(r.Output) {
+		if strings.Contains(line, "/.git") && (strings.Contains(line, "Read-only file system") || strings.Contains(line, "Permission denied")) {
+			return fmt.Sprintf("sandbox %s keeps .git as it is; a profile with git = \"commit\" lets commits be made: "+
+				"[commits], extends = %q, git = \"commit\" in sandbox.toml", r.Sandbox.Profile, r.Sandbox.Profile)
+		}
+	}
+	return ""
 }
 
 // screenHint says where to look at what is no output: a picture.
