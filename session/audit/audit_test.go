@@ -659,3 +659,27 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// What an execution waits for its record, with and without waiting until the system has it.
+func BenchmarkRecord(b *testing.B) {
+	r := Record{Kind: Execution, Path: "/usr/bin/touch", Argv: []string{"touch", "x"}, Parent: []string{"sh", "-c", "touch x"}, Depth: 2, Verdict: "allow"}
+	l, err := Open(Options{Dir: filepath.Join(b.TempDir(), "audit")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	b.Run("append", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := l.Append(r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("soon", func(b *testing.B) {
+		for b.Loop() {
+			if err := l.Soon(r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
