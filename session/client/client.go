@@ -73,6 +73,8 @@ func New(o Options) *Client {
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
+		// Many calls at once keep their connections: a local one costs little, making it more.
+		MaxIdleConnsPerHost: 32,
 	}}
 	return c
 }

@@ -89,11 +89,15 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			ctx = context.WithValue(ctx, requestKey{}, req)
 			params, ok := req.GetParams().(*sdk.CallToolParamsRaw)
 			if method != "tools/call" || !ok {
+				s.begun(req)
 				return next(ctx, method, req)
 			}
 			t, err := toolNamed(params.Name, l)
 			if err != nil {
 				return nil, err
+			}
+			if t.waits {
+				s.begun(req)
 			}
 			free, err := s.places.take(ctx, t.waits)
 			if err != nil {
@@ -114,6 +118,13 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			defer cancelAgain()
 			return next(context.WithValue(again, doingKey{}, &doing{tool: t, id: d.id, silent: true}), method, req)
 		}
+	}
+}
+
+// begun gives back the slot of a request that may wait from here on: see lanes.
+func (s *Server) begun(req sdk.Request) {
+	if x := req.GetExtra(); x != nil {
+		s.lanes.begun(x.Header)
 	}
 }
 

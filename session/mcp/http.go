@@ -97,6 +97,9 @@ type Door struct {
 	access.Source
 	Server func(Level) *sdk.Server
 	Log    *slog.Logger
+
+	// lanes has requests begun in turn; nil: as they come. Its server gives slots back (calls).
+	lanes *lanes
 }
 
 // Limits of the HTTP door.
@@ -131,7 +134,11 @@ func (d *Door) Handler() http.Handler {
 		}
 		legacy.ServeHTTP(w, r)
 	})
-	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(eras)
+	var inTurn http.Handler = eras
+	if d.lanes != nil {
+		inTurn = d.lanes.handler(whose, eras)
+	}
+	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(inTurn)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := d.checkSource(r); err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
@@ -142,6 +149,14 @@ func (d *Door) Handler() http.Handler {
 		}
 		guarded.ServeHTTP(w, r)
 	})
+}
+
+// whose is whose request it is, once its token was looked at.
+func whose(r *http.Request) string {
+	if t := auth.TokenInfoFromContext(r.Context()); t != nil {
+		return t.UserID
+	}
+	return ""
 }
 
 // verify looks a token up. All are compared, in constant time.
@@ -190,6 +205,7 @@ func (d *Door) checkSource(r *http.Request) error {
 // Handler is the server's door, for tokens of a file and of a store (nil: none), whose level is the server's at most.
 func (s *Server) Handler(tokens []Token, stored *access.Store, source access.Source) http.Handler {
 	d := &Door{
+		lanes:  s.lanes,
 		Tokens: tokens, Stored: stored, Most: s.o.Level, Source: source, Log: s.o.Log,
 		Server: func(l Level) *sdk.Server { return s.levels[l] },
 	}

@@ -62,6 +62,7 @@ type Server struct {
 	watch  *watcher
 	levels [All + 1]*sdk.Server
 	sweep  sweeper
+	lanes  *lanes // of requests by HTTP
 }
 
 // New makes a server. Nothing is contacted yet.
@@ -76,7 +77,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, seal: seal, places: newPlaces(), agents: newAgents(o.Client, o.Agent)}
+	s := &Server{o: o, seal: seal, places: newPlaces(), lanes: newLanes(), agents: newAgents(o.Client, o.Agent)}
 	s.watch = newWatcher(s.agents.named(o.Agent, ""), o.Log, s.updated)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
