@@ -38,7 +38,7 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	cond, err := condition(args.Until)
 	if err != nil {
-		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, exit; without it wait waits for the end or a question"), nil
+		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, agent=idle, exit; without it wait waits for the end or a question"), nil
 	}
 	targets := make([]target, len(args.For))
 	for i, ref := range args.For {
@@ -138,6 +138,9 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		w.Conds = []api.Condition{*cond}
 	} else {
 		w.Conds = []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}
+		if v, err := s.client(ctx).Session(t.session).Info(ctx); err == nil && v.AgentIs != nil { // its line always waits for keys
+			w.Conds = []api.Condition{{Kind: "agent"}, {Kind: "exit"}}
+		}
 	}
 	r, err := s.client(ctx).Session(t.session).Wait(ctx, w)
 	if err != nil {
@@ -185,6 +188,9 @@ func condition(text string) (*api.Condition, error) {
 			return nil, fmt.Errorf("until %s is no time", quoted(text))
 		}
 		c.QuietMS = d.Milliseconds()
+	case "agent": // in this state; none: whenever it waits for its person
+		c.Text = value
+		return c, nil
 	case "exit", "prompt", "command", "input", "bell":
 		return c, nil
 	default:
@@ -236,6 +242,9 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		if v.Shell.Phase == "prompt" {
 			a.Message, a.Cwd = "the shell is at its prompt", v.Cwd
 		}
+	}
+	if g := v.AgentIs; g != nil {
+		a.Message = join(a.Message, g.Agent+" is "+g.State+": "+g.Reason)
 	}
 	if len(v.Approvals) > 0 {
 		a.State, a.Approval, a.ExitCode = "needs_approval", v.Approvals[0], nil
