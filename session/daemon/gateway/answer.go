@@ -27,6 +27,7 @@ const (
 // Answer answers an approval: written down first, then those who wait are told. One that is not pending any
 // more is a conflict, and the error says how it ended.
 func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api.ApprovalAnswer) (api.Approval, error) {
+	ctx = context.WithoutCancel(ctx) // an answer is carried out whole, whether or not who gave it waits for that
 	n, err := numberOf(id)
 	if err != nil {
 		return api.Approval{}, err

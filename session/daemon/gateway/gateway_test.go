@@ -41,7 +41,10 @@ func (s *said) PublishApproval(kind string, a *api.Approval) {
 	s.news <- kind + " " + a.ID
 }
 
-func (s *said) Decided(_ context.Context, r Record) error {
+func (s *said) Decided(ctx context.Context, r Record) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails != nil {
@@ -436,6 +439,33 @@ func TestTwoAnswers(t *testing.T) {
 	}
 	if left, _ := g.List(t.Context(), Query{}); len(left) != 0 {
 		t.Errorf("%d are left", len(left))
+	}
+}
+
+// Who gives an answer and is gone at once has given it, to all of a group.
+//
+// FEATURES: R63
+func TestApproverIsGone(t *testing.T) {
+	g := open(t, t.TempDir())
+	var waits []*Pending
+	for n := range 20 {
+		a := line(fmt.Sprint(n), fmt.Sprintf("touch f%d", n), agent)
+		a.Policy = "readonly"
+		waits = append(waits, waiting(t, g, a))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.AnswerAll(ctx, person, api.ApprovalsAnswer{Group: "not reading touch", ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}})
+	if err != nil || len(out.Answered) != 19 || len(out.Failed) != 0 {
+		t.Fatalf("%d answered, %+v, %v", len(out.Answered), out.Failed, err)
+	}
+	for n, p := range waits {
+		if _, err := p.Wait(t.Context()); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
 	}
 }
 

@@ -98,6 +98,7 @@ func (g *Gateway) Waiting(session string) []string {
 // answered does not keep the others.
 func (g *Gateway) AnswerAll(ctx context.Context, by actor.Actor, ans api.ApprovalsAnswer) (api.ApprovalsAnswered, error) {
 	out := api.ApprovalsAnswered{Answered: []api.Approval{}}
+	ctx = context.WithoutCancel(ctx)
 	given, began := 0, time.Now()
 	for _, yes := range []bool{len(ans.IDs) > 0, ans.Group != "", ans.All} {
 		if yes {
