@@ -136,6 +136,9 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 	return r, nil
 }
 
+// agentCalls is how many calls an agent makes for a step until it gives up.
+const agentCalls = 10
+
 // agentYield is how long a call may take.
 const agentYield = 45
 
@@ -148,7 +151,10 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 	if r.Session != "" {
 		w.terminals[s.on] = r.Session
 	}
-	for err == nil && s.until != "" && !w.told(s, &r, shown) {
+	for most := w.calls + agentCalls; err == nil && s.until != "" && !w.told(s, &r, shown); {
+		if w.calls >= most {
+			return shown, fmt.Errorf("the agent does not get on: %s", r.text)
+		}
 		args := map[string]any{"for": []string{w.terminals[s.on]}, "yield": agentYield}
 		if s.until == "input" && r.Needs == "screen" { // a full-screen program: what does it show?
 			r, err = w.call(ctx, "screen", map[string]any{"session": w.terminals[s.on]})

@@ -126,12 +126,12 @@ func agentTasks(ctx context.Context, o *agentOptions) []agentWork {
 			{typed: ":wq", until: "end", want: "Successfully rebased"},
 		}},
 		{name: "npm-init", steps: append([]step{
-			{run: "npm init --no-update-notifier", until: "input", want: "package name: "},
-			{typed: "demo", until: "input", want: "version: "}, {typed: "1.0.1", until: "input", want: "description: "},
-			{typed: "a demo", until: "input", want: "entry point: "}, {typed: "index.js", until: "input", want: "test command: "},
-			{typed: "true", until: "input", want: "git repository: "}, {typed: "none", until: "input", want: "keywords: "},
-			{typed: "x", until: "input", want: "author: "}, {typed: "me", until: "input", want: "license: "},
-			{typed: "MIT", until: "input", want: "type: |Is this OK"},
+			{run: "npm init --no-update-notifier", until: "input", want: "package name:"},
+			{typed: "demo", until: "input", want: "version:"}, {typed: "1.0.1", until: "input", want: "description:"},
+			{typed: "a demo", until: "input", want: "entry point:"}, {typed: "index.js", until: "input", want: "test command:"},
+			{typed: "true", until: "input", want: "git repository:"}, {typed: "none", until: "input", want: "keywords:"},
+			{typed: "x", until: "input", want: "author:"}, {typed: "me", until: "input", want: "license:"},
+			{typed: "MIT", until: "input", want: "type:|Is this OK"},
 		}, npmEnd(ctx)...)},
 		{name: "test-watch", steps: []step{
 			{run: "sh ../watch.sh", stays: true, until: "text", want: "PASS 3 tests", stamp: "passed"},
