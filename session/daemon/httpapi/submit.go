@@ -65,8 +65,8 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return api.Typed{}, err
 	}
 	text := strings.TrimRight(in.Text, "\r\n")
-	paste := api.Input{Paste: &text, ExpectVersion: in.ExpectVersion, Force: in.Force}
-	enter := api.Input{Enter: true, Force: true}
+	paste := api.Input{Paste: &text, ExpectVersion: in.ExpectVersion, Force: in.Force, OnApproval: in.OnApproval}
+	enter := api.Input{Enter: true, Force: true, OnApproval: in.OnApproval}
 	if in.ID != "" {
 		paste.ID, enter.ID = in.ID, in.ID+"-e"
 	}
