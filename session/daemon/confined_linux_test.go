@@ -42,7 +42,7 @@ decision = "ask"
 reason = "what time it is matters"
 `
 
-// What an agent's sessions execute is judged while it runs: what is denied is refused and told of, what has to be asked
+// What sessions of agents, and those with rules of their own, execute is judged while it runs: what is denied is refused and told of, what has to be asked
 // about waits, also for the daemon after, and a person's own sessions are left alone.
 //
 // FEATURES: R107 R63
@@ -65,22 +65,22 @@ func TestExecutionsAreJudged(t *testing.T) {
 	trick := []string{"sh", "trick"}
 	bot := r.as("bot")
 	events := r.events(t)
-	run := func(by *running, job string) api.Result { // its session is there before it executes anything
+	run := func(policy, job string) api.Result { // its session is there before it executes anything
 		t.Helper()
-		res := get[api.Result](by, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, Asking: api.Asking{Yes: true}}})
+		res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, Asking: api.Asking{Yes: true, Policy: policy}}})
 		get[api.Typed](r, "POST", "/sessions/"+res.Session+"/input", api.Input{Text: "go", Enter: true})
 		return *r.job(job).Result
 	}
-	res := run(bot, "trick")
+	res := run("readonly", "trick")
 	if res.Executions != api.ExecutionsJudged || len(res.Refused) == 0 || strings.Contains(res.Output, "THERE") || !strings.Contains(res.Refused[0].Why, "nothing is touched") {
-		t.Errorf("an agent's: %+v", res)
+		t.Errorf("with rules: %+v", res)
 	}
 	if e := until(t, events, "it is refused", func(e *api.Event) bool { return e.Kind == "refused" }); e.Refused == nil || e.Refused.Argv[0] != "touch" || e.Session == nil {
 		t.Errorf("told of: %+v", e)
 	}
-	res = run(r, "own")
+	res = run("", "own")
 	if len(res.Refused) != 0 || !strings.Contains(res.Output, "THERE") {
-		t.Errorf("a person's: %+v", res)
+		t.Errorf("a person's own: %+v", res)
 	}
 
 	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"make"}, Cwd: dir})
@@ -155,7 +155,7 @@ func TestSandboxedSessions(t *testing.T) {
 		{"[web]\nwrite = [\"/does/not/exist\"]\n", "web", "/does/not/exist"},
 		{"[web]\nlevel = \"perfect\"\n", "web", "level"},
 		{"[web]\nextends = \"nobody\"\n", "web", "nobody"},
-		{"[web\n", "workspace", "sandbox.toml:1"},
+		{"[web\n", "web", "sandbox.toml:1"},
 	} {
 		r.configured("sandbox.toml", c.file)
 		a := start("refused", c.profile)
