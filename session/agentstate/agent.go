@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // State is how an agent gets on.
@@ -68,8 +69,9 @@ const lastRows = 12
 //go:embed rules/*.json
 var ruleFiles embed.FS
 
-// agents are those that are known, by name.
-var agents = mustLoad()
+// agents are those that are known, by name. They are read when they are first asked for: most runs of
+// longterm do not.
+var agents = sync.OnceValue(mustLoad)
 
 func mustLoad() []*Agent {
 	files, err := ruleFiles.ReadDir("rules")
@@ -150,7 +152,7 @@ func compileAll(patterns []string) (all []*regexp.Regexp, err error) {
 
 // Named is the agent of a name; nil: it is not known.
 func Named(name string) *Agent {
-	for _, a := range agents {
+	for _, a := range agents() {
 		if a.Name == name {
 			return a
 		}
@@ -160,7 +162,7 @@ func Named(name string) *Agent {
 
 // Names are the names of the agents that are known, in order.
 func Names() (names []string) {
-	for _, a := range agents {
+	for _, a := range agents() {
 		names = append(names, a.Name)
 	}
 	return names
@@ -176,7 +178,7 @@ func Identify(argv []string) *Agent {
 		return nil
 	}
 	name := programName(argv[0])
-	for _, a := range agents {
+	for _, a := range agents() {
 		if slices.Contains(a.Programs, name) && !a.Resume.printsOnly(argv[1:]) {
 			return a
 		}
@@ -190,7 +192,7 @@ func Identify(argv []string) *Agent {
 		if strings.HasPrefix(arg, "-") || arg == "exec" || arg == "run" || arg == "tool" {
 			continue
 		}
-		for _, a := range agents {
+		for _, a := range agents() {
 			if a.isScript(arg) && !a.Resume.printsOnly(argv[i+2:]) {
 				return a
 			}

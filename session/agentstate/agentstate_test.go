@@ -49,7 +49,7 @@ func TestRecordedScreens(t *testing.T) {
 // FEATURES: R100
 func TestNeverIdleByDefault(t *testing.T) {
 	now := time.Unix(1000, 0)
-	for _, a := range agents {
+	for _, a := range agents() {
 		for _, rows := range [][]string{
 			nil, {""}, {"$ "}, {"Loading…"}, {"Error: something", "    at main.js:1"},
 			append([]string{"esc to interrupt", "Do you want to proceed?", "❯ 1. Yes"}, make([]string, 30)...)[:3:3],

@@ -96,7 +96,7 @@ func guessAgent(j *hookJSON) string {
 	case j.OpenID != "" || j.Properties.SessionID != "":
 		return "opencode"
 	}
-	for _, a := range agents {
+	for _, a := range agents() {
 		if strings.Contains(j.Transcript, "/."+a.Name+"/") {
 			return a.Name
 		}

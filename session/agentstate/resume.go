@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Resume says how a conversation is taken up again.
@@ -127,9 +128,11 @@ func (a *Agent) ChosenID(argv []string) string {
 	return ""
 }
 
-var idForm = regexp.MustCompile(`^([0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|ses_[0-9A-Za-z]+)$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|ses_[0-9A-Za-z]+)$`)
+})
 
-func looksLikeID(s string) bool { return idForm.MatchString(s) }
+func looksLikeID(s string) bool { return idForm().MatchString(s) }
 
 // OpenID is the conversation of a file that the program has open; empty: it tells none.
 func (a *Agent) OpenID(path string) string {
@@ -155,13 +158,13 @@ func (a *Agent) FilePath(pid int, getenv func(string) string) string {
 	}
 	path = strings.ReplaceAll(path, "{home}", getenv("HOME"))
 	path = strings.ReplaceAll(path, "{pid}", strconv.Itoa(pid))
-	return variable.ReplaceAllStringFunc(path, func(v string) string { // {NAME:default}
+	return variable().ReplaceAllStringFunc(path, func(v string) string { // {NAME:default}
 		name, otherwise, _ := strings.Cut(strings.Trim(v, "{}"), ":")
 		return cmp.Or(getenv(name), otherwise)
 	})
 }
 
-var variable = regexp.MustCompile(`\{[A-Z_]+:[^{}]*\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Z_]+:[^{}]*\}`) })
 
 // FileID is the conversation that such a file names; empty: none.
 func (a *Agent) FileID(content []byte) string {
