@@ -205,8 +205,7 @@ func endless(c *syntax.WhileClause) bool {
 // take no time.
 func (w *walk) spins(body []*syntax.Stmt) {
 	starts, waits := false, false
-	var look func(n syntax.Node) bool
-	look = func(n syntax.Node) bool {
+	look := func(n syntax.Node) bool {
 		if w.steps++; w.steps > maxSteps || waits {
 			return false
 		}

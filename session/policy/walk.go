@@ -168,15 +168,21 @@ func (w *walk) longSource(text string) stream {
 	w.parsed = text
 	defer func() { w.parsed = outside }()
 	var out stream
-	err := syntax.NewParser(syntax.Variant(w.variant())).Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+	var err error
+	for s, failed := range syntax.NewParser(syntax.Variant(w.variant())).StmtsSeq(strings.NewReader(text)) {
+		if err = failed; err != nil {
+			break
+		}
 		if o := w.stmt(s, w.feed); o.is {
 			if out.text += o.text; len(out.text) > 64<<10 {
 				out.text = hole
 			}
 			out.is = true
 		}
-		return w.runs <= w.budget && w.heard <= maxWords
-	})
+		if w.runs > w.budget || w.heard > maxWords {
+			break
+		}
+	}
 	if err != nil {
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, is: true}

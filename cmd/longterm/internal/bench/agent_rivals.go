@@ -15,12 +15,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // endMark is what an agent that looks has a line print at its end.
 const endMark = `; echo "[exit $?]"`
 
-var endSeen = regexp.MustCompile(`\[exit \d+\]`)
+var endSeen = pattern.Lazy(`\[exit \d+\]`)
 
 // firstLook is how long after a step an agent looks for the first time.
 const firstLook = time.Second

@@ -33,8 +33,8 @@ func TestDoorComesFirst(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for s, want := range map[string]string{
-		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc":                                          "abc",
-		"HTTP/1.1 201 Created\r\nDate: x\r\nContent-Length: 0\r\nX: y\r\n\r\n":                      "",
+		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc":                                               "abc",
+		"HTTP/1.1 201 Created\r\nDate: x\r\nContent-Length: 0\r\nX: y\r\n\r\n":                          "",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n": "abc0123456789",
 	} {
 		if _, got, ok := parse(s); !ok || got != want {

@@ -4,7 +4,6 @@ package terminals
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +68,7 @@ func TestOvernight(t *testing.T) {
 			t.Fatalf("overnight.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, cmd.ProcessState.ExitCode(), out, strings.Join(s.Prints, "\n"))
 		}
 	}
-	if out := i.Run("output", "night"); strings.Count(out, "\nstep ")+1 < 47 || strings.Count(out, fmt.Sprint("status ")) != 1 {
+	if out := i.Run("output", "night"); strings.Count(out, "\nstep ")+1 < 47 || strings.Count(out, "status ") != 1 {
 		t.Errorf("of the fifty commands there is\n%s", out)
 	}
 }
