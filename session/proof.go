@@ -84,7 +84,7 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 				t.Echoed = Yes
 			}
 		}
-		if t.Read != No && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff) && clean > 0 {
+		if t.Read == Yes && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff) {
 			return t
 		}
 		select {
