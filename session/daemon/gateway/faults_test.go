@@ -295,3 +295,31 @@ func TestCallersComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// An asking that comes again with the same id just as its answer is written is told that answer; it is not
+// asked a second time.
+//
+// FEATURES: R63
+func TestAskedAgainWhileItIsAnswered(t *testing.T) {
+	g, _ := faultyHouse(t)
+	for round := range 200 {
+		a := line(fmt.Sprint("job-", round), fmt.Sprint("touch f", round), agent)
+		a.Policy = "readonly"
+		first := waiting(t, g, a)
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := g.Answer(t.Context(), first.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			if answer, err := g.Admit(t.Context(), a); err != nil || answer.Approval != first.ID() {
+				t.Errorf("again: %+v %v", answer, err)
+			}
+		})
+		both.Wait()
+		if g.Pending() > 0 {
+			t.Fatalf("round %d: asked a second time", round)
+		}
+	}
+}

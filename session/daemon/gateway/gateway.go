@@ -202,16 +202,31 @@ func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	case j.Verdict == policy.Deny:
 		return answer, nil, errors.Join(denied(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	case j.Verdict == policy.Ask:
-		done, err := g.before(ctx, &a, &answer)
-		if err != nil {
-			return answer, nil, err
-		}
-		if !done {
-			p, err := g.ask(ctx, a, j)
-			return answer, p, err
+		for {
+			closed := g.closed()
+			done, err := g.before(ctx, &a, &answer)
+			if err != nil {
+				return answer, nil, err
+			}
+			if done {
+				break
+			}
+			p, err := g.ask(ctx, a, j, closed)
+			if err != errAnswered {
+				return answer, p, err
+			}
 		}
 	}
 	return answer, nil, g.admitted(ctx, &a, &answer)
+}
+
+// errAnswered says that approvals were answered since it was looked: this asking's may be among them.
+var errAnswered = errors.New("approvals were answered meanwhile")
+
+func (g *Gateway) closed() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queue.closed
 }
 
 // before looks whether an asking was decided already: by a grant, by the line it belongs to, or by an answer

@@ -31,14 +31,19 @@ type Pending struct {
 	j  policy.Judgement
 }
 
-// ask records an approval, tells of it, and holds it.
-func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement) (*Pending, error) {
+// ask records an approval, tells of it, and holds it. closed is how many had been closed when it was looked
+// whether this asking was answered; with more it is errAnswered.
+func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int) (*Pending, error) {
 	if a.ID == "" {
 		a.ID = uuid.NewString()
 	}
 	digest := digestOf(&a)
 	proposal := g.propose(&a, &j)
 	g.mu.Lock()
+	if g.queue.closed != closed && g.queue.askings[a.ID] == nil {
+		g.mu.Unlock()
+		return nil, errAnswered
+	}
 	if len(g.queue.open) >= maxPending && g.queue.askings[a.ID] == nil && g.queue.digests[digest] == nil {
 		g.mu.Unlock()
 		return nil, api.Errorf(api.CodeLimit, "%d approvals are pending, which is the limit", maxPending).

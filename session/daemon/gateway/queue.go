@@ -20,6 +20,7 @@ import (
 // twice with the same id. One that nobody holds stays until it is dropped.
 type queue struct {
 	last    int64
+	closed  int // how many were closed
 	open    map[int64]*entry
 	digests map[string]*entry // of those that are pending and not claimed
 	askings map[string]*entry
@@ -147,6 +148,7 @@ func (q *queue) unclaim(e *entry) {
 // close ends an entry: those who wait for it are woken.
 func (q *queue) close(e *entry, err error) {
 	q.remove(e)
+	q.closed++
 	e.err = err
 	close(e.done)
 }
