@@ -53,6 +53,9 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	} else if err := j.awaitPrompt(ctx); err != nil {
 		return err
 	}
+	if err := j.noQuestion(ctx); err != nil {
+		return err
+	}
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
@@ -72,6 +75,32 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	var c session.Command
 	c.Text, c.TextSource, c.Start, c.Began, c.CwdBefore, c.Quality, c.Running = j.line, shell.TextTyped, at, began, st.Cwd, shell.None, true
 	j.ranLine(&c, nil)
+	return nil
+}
+
+// kindTime is how long it is waited to learn what a program that reads its terminal asks for.
+const kindTime = 500 * time.Millisecond
+
+// noQuestion refuses a line that would answer a question: that a program reads is no sign that it reads
+// commands. Who wants that says so (Foreign), or types it.
+func (j *Job) noQuestion(ctx context.Context) error {
+	if j.orUnintegrated {
+		return nil
+	}
+	st := j.e.Session.Status()
+	if st.Needs.Kind == evidence.None {
+		short, cancel := context.WithTimeout(ctx, kindTime)
+		w, err := j.e.Session.Wait(short, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+		cancel()
+		if err != nil || len(w.Fired) == 0 {
+			return ctx.Err() // what it reads is not known to be a question
+		}
+		st = w.Status
+	}
+	switch st.Needs.Kind {
+	case evidence.Password, evidence.Confirm, evidence.Menu:
+		return session.ErrBusy
+	}
 	return nil
 }
 

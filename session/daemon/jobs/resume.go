@@ -185,9 +185,12 @@ func (j *Job) recall(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
+	j.mu.Lock()
+	n := int(j.started.Number)
+	j.mu.Unlock()
 	for i := range list {
 		r := &list[i]
-		if n := int(j.started.Number); n > 0 && r.N != n || n == 0 && r.Text != j.line {
+		if n > 0 && r.N != n || n == 0 && r.Text != j.line {
 			continue
 		}
 		c := recalled(r)
