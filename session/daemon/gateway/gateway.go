@@ -56,6 +56,9 @@ type Ask struct {
 	// What is not known of a script counts for nothing: it is a program like others.
 	Also, Scripts [][]string
 
+	// Settings are variables, NAME=VALUE, that a command is started with besides its person's: they are part of it.
+	Settings []string
+
 	Pipe bool // of a line or command: it has no terminal
 
 	// Depth and Parent are of an execution: 0 is what was asked for; Parent is the argv of what started it.
@@ -268,7 +271,8 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 // sameWords says that an asking is for what another one, as it is kept, was for.
 func sameWords(a, kept *Ask) bool {
 	k, _ := a.kept()
-	return k.Kind == kept.Kind && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv)
+	return k.Kind == kept.Kind && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv) &&
+		slices.Equal(k.Settings, kept.Settings)
 }
 
 // take is the answer that a person gave.

@@ -116,6 +116,7 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		}
 		return j
 	case Command:
+		return g.judgeBesides(a, g.judgeText(a))
 	case Network:
 		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
 	default: // a person who asks for it has decided it
@@ -125,19 +126,24 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		}
 		return j
 	}
-	return g.judgeText(a)
 }
 
 // ruleUnknown is the rule of what is asked about because it is not known.
 const ruleUnknown = "unknown"
 
-// judgeBesides is the strictest of what is said of an execution and of what it runs besides.
+// judgeBesides is the strictest of what is said of an execution or a command, of what it runs besides, and of what its
+// words really are.
 func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 	for i, words := range slices.Concat(a.Also, a.Scripts) {
 		b := *a
 		b.Path, b.Argv = words[0], words
 		p := g.judgeText(&b)
 		if p.Verdict > j.Verdict && (i < len(a.Also) || p.Verdict == policy.Deny || p.Rule != ruleUnknown) {
+			j = p
+		}
+	}
+	for _, b := range a.besides() {
+		if p := g.judgeText(&b); p.Verdict > j.Verdict {
 			j = p
 		}
 	}

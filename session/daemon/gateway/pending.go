@@ -211,7 +211,7 @@ func (g *Gateway) dropUnheld() {
 
 // digestOf tells identical askings: who asks for the same, in the same place.
 func digestOf(a *Ask) string {
-	b, err := json.Marshal([]any{a.Kind, a.Session, a.Actor.UID, a.Actor.Agent, a.Actor.Policy, a.Line, a.Path, a.Argv, a.Cwd, a.Policy, a.Kept, a.Opaque})
+	b, err := json.Marshal([]any{a.Kind, a.Session, a.Actor.UID, a.Actor.Agent, a.Actor.Policy, a.Line, a.Path, a.Argv, a.Settings, a.Cwd, a.Policy, a.Kept, a.Opaque})
 	if err != nil {
 		return a.ID // of plain values
 	}
@@ -225,6 +225,13 @@ func newView(n int64, a *Ask, j *policy.Judgement, scope []scoped) api.Approval 
 		ID: idOf(n), State: store.ApprovalPending, Kind: string(a.Kind), Actor: a.Actor, Session: a.Session, Name: a.Name,
 		Line: a.Line, Path: a.Path, Argv: a.Argv, Cwd: a.Cwd, Depth: a.Depth, Parent: a.Parent, Policy: firstOf(a.Policy, a.Kept, a.Actor.Policy),
 		Judgement: view(*j), Risk: risk(j), Group: groupOf(j), Count: 1, Asked: time.Now(),
+	}
+	switch { // settings are shown as one would write them
+	case len(a.Settings) == 0:
+	case a.Line != "":
+		v.Line = "export " + quoted(a.Settings) + "; " + a.Line
+	default:
+		v.Argv = slices.Concat([]string{"env"}, a.Settings, a.Argv)
 	}
 	if a.Session != "" {
 		for _, s := range scope {

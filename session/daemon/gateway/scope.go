@@ -50,7 +50,7 @@ func boundedWords(words []string) []string {
 func (a *Ask) kept() (k Ask, whole bool) {
 	k = *a
 	k.Line, k.Path, k.Cwd = bounded(a.Line, maxText), bounded(a.Path, maxText), bounded(a.Cwd, maxText)
-	k.Argv, k.Parent = boundedWords(a.Argv), boundedWords(a.Parent)
+	k.Argv, k.Parent, k.Settings = boundedWords(a.Argv), boundedWords(a.Parent), boundedWords(a.Settings)
 	return k, k.Line == a.Line && k.Path == a.Path && k.Cwd == a.Cwd && slices.Equal(k.Argv, a.Argv)
 }
 

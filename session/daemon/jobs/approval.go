@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -47,11 +49,33 @@ func askRun(who actor.Actor, x *api.Run) gateway.Ask {
 
 // AskNew is what the gateway is asked about a session that is to be started with a command.
 func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
+	var settings []string
+	if who.IsAgent() || who.Policy != "" || n.Policy != "" {
+		settings = settingsOf(n)
+	}
 	return gateway.Ask{
-		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
+		ID: id, Kind: gateway.Command, Settings: settings, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
 		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
 		Pipe: n.Pipe,
 	}
+}
+
+// settingsOf are the variables that a command is started with on purpose, and those of its environment that have
+// programs run or load something else, where they are not the daemon's own.
+func settingsOf(n *api.NewSession) []string {
+	settings := slices.Clone(n.SetEnv)
+	for _, kv := range n.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if own, set := os.LookupEnv(name); set && own == value {
+			continue
+		}
+		switch {
+		case slices.Contains([]string{"LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "GIT_EXEC_PATH", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF"}, name),
+			strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "BASH_FUNC_"), strings.HasPrefix(name, "DYLD_"):
+			settings = append(settings, kv)
+		}
+	}
+	return settings
 }
 
 // shellOf is the user's shell, which reads lines.

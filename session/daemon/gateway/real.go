@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What words mean besides what they say: the settings that a command is started with, and the files behind links.
+
+// changesFiles are programs whose operands are looked at as files: what they do to a link's name they may do to
+// what is behind it.
+var changesFiles = []string{
+	"rm", "rmdir", "chmod", "chown", "chgrp", "mv", "cp", "find", "shred", "srm", "truncate", "dd", "tee", "ln", "install", "rsync", "tar", "unlink",
+}
+
+// behindLinks are argv with operands that lead through links by the names of their files; nil: there are none.
+// The last name of a path is followed only where the path says so, with a slash at its end: rm of a link removes the link.
+func behindLinks(cwd string, argv []string) []string {
+	if len(argv) < 2 || !slices.Contains(changesFiles, filepath.Base(argv[0])) {
+		return nil
+	}
+	var real []string
+	for i, word := range argv[1:] {
+		name, value, option := strings.Cut(word, "=") // of=/dev/sda, --target-directory=/
+		if !option || strings.Contains(name, "/") {
+			name, value = "", word
+		} else {
+			name += "="
+		}
+		if value == "" || value[0] == '-' && name == "" {
+			continue
+		}
+		path := value
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(cwd, path)
+		}
+		var behind string
+		var err error
+		if strings.HasSuffix(value, "/") || strings.HasSuffix(value, "/.") || strings.HasSuffix(value, "/..") {
+			behind, err = filepath.EvalSymlinks(path)
+		} else if behind, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			behind = filepath.Join(behind, filepath.Base(path))
+		}
+		if err != nil || behind == filepath.Clean(path) {
+			continue
+		}
+		if real == nil {
+			real = slices.Clone(argv)
+		}
+		real[i+1] = name + behind
+	}
+	return real
+}
+
+// judgements of words are those of what they really are, too: the strictest counts.
+func (a *Ask) besides() (others []Ask) {
+	add := func(f func(b *Ask)) {
+		b := *a
+		b.Settings, b.Also, b.Scripts = nil, nil, nil
+		f(&b)
+		others = append(others, b)
+	}
+	if len(a.Settings) > 0 {
+		argv := a.Argv
+		if a.Line != "" {
+			argv = []string{firstOf(a.Shell, "sh"), "-c", a.Line}
+		}
+		add(func(b *Ask) { b.Path, b.Line, b.Argv = "", "", slices.Concat([]string{"env"}, a.Settings, argv) })
+	}
+	if real := behindLinks(a.Cwd, a.Argv); real != nil {
+		add(func(b *Ask) { b.Argv = real })
+	}
+	if len(a.Argv) > 1 && slices.Contains(changesFiles, filepath.Base(a.Argv[0])) {
+		if home, err := filepath.EvalSymlinks(a.Home); err == nil && a.Home != "" && home != filepath.Clean(a.Home) {
+			add(func(b *Ask) {
+				b.Home = home
+				if real := behindLinks(a.Cwd, a.Argv); real != nil {
+					b.Argv = real
+				}
+			})
+		}
+	}
+	return others
+}
