@@ -37,7 +37,7 @@ func (p *Page) Sample(name string, value float64, labels ...string) {
 		p.b.WriteByte("{,"[min(i, 1)])
 		fmt.Fprintf(&p.b, `%s="%s"`, labels[i], escapeLabel.Replace(labels[i+1]))
 	}
-	if len(labels) > 0 {
+	if len(labels) > 1 {
 		p.b.WriteByte('}')
 	}
 	p.b.WriteByte(' ')
