@@ -1,0 +1,161 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Ids of the sessions of a house; the beginning of the first two is the same.
+const (
+	ownID   = "aaaa1111-0000-4000-8000-000000000001"
+	otherID = "aaaa2222-0000-4000-8000-000000000002"
+	ruledID = "bbbb3333-0000-4000-8000-000000000003"
+)
+
+// house is the HTTP half of a daemon without keepers: its sessions have ended. It is its own daemon.
+type house struct {
+	*Server
+	tokens  *access.Store
+	audit   *audit.Log
+	keepers []int
+}
+
+func (h *house) Status(context.Context) api.Status          { return api.Status{} }
+func (h *house) Stop(api.Stop)                              {}
+func (h *house) Upgrade(context.Context, string) error      { return errors.New("no upgrade") }
+func (h *house) Audit() *audit.Log                          { return h.audit }
+func (h *house) Tokens() *access.Store                      { return h.tokens }
+func (h *house) KeeperPIDs() []int                          { return h.keepers }
+func (*house) KeeperFor(string) (registry.Keeper, error)    { return nil, errors.New("no keeper") }
+func (*house) Ran(*registry.Handle, *session.Command)       {}
+func (*house) Leaving() bool                                { return false }
+func (*house) Approvals(string) []string                    { return nil }
+func (*house) Removed(string)                               {}
+func (*house) Notice(string, ...any)                        {}
+func (*house) PublishApproval(kind string, v *api.Approval) {}
+func noSession(rec *store.Session) bool                     { return false }
+func onlyOwn(rec *store.Session) bool                       { return rec.ID == ownID }
+func everySession(*store.Session) bool                      { return true }
+
+// openHouse has the sessions that keep says: own, other (both a person's) and ruled (with rules). Each has printed its
+// name, and has a command, a job and an approval that was answered.
+func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
+	t.Helper()
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config"), Run: filepath.Join(dir, "run")}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(dirs.Make())
+	st, err := store.Open(dirs.Database())
+	must(err)
+	t.Cleanup(func() { _ = st.Close() })
+	for i, rec := range []store.Session{
+		{ID: ownID, Name: "own", Labels: map[string]string{"of": "me"}}, {ID: otherID, Name: "other"}, {ID: ruledID, Name: "ruled", Policy: "careful"},
+	} {
+		if !keep(&rec) {
+			continue
+		}
+		at := time.Unix(1e9+int64(i), 0)
+		rec.Argv, rec.State, rec.Created, rec.Started, rec.Ended = []string{"true"}, "exited", at, at, at
+		rec.Cols, rec.Rows, rec.Engine, rec.Keeper = 80, 24, session.DefaultEngine, "main"
+		must(st.CreateSession(t.Context(), rec))
+		j, _, err := journal.Open(filepath.Join(dirs.Session(rec.ID), "journal"), journal.Options{})
+		must(err)
+		must(errors.Join(j.AppendOutput([]byte("printed by "+rec.Name+"\r\n")), j.Close()))
+		_, err = st.AddCommand(t.Context(), store.Command{Session: rec.ID, N: 1, Text: "make " + rec.Name, State: "done", Started: at, Ended: at})
+		must(err)
+		v, err := json.Marshal(map[string]any{"view": api.Approval{ID: fmt.Sprint("A", i+1), Session: rec.ID, State: "approved"}})
+		must(err)
+		must(st.PutApproval(t.Context(), store.Approval{N: int64(i + 1), State: "approved", Kind: "exec", Session: rec.ID, Body: v, Asked: at, Ended: at}, ""))
+		must(st.AddJob(t.Context(), store.Job{ID: "job-" + rec.Name, Session: rec.ID, Kind: "line", State: "done", Request: []byte("{}"), Result: []byte("{}"), Created: at, Ended: at}))
+	}
+	h := &house{tokens: access.Open(dirs.Tokens())}
+	h.audit, err = audit.Open(audit.Options{Dir: filepath.Join(dirs.State, "audit"), Log: log})
+	must(err)
+	t.Cleanup(func() { _ = h.audit.Close() })
+	conf := settings.Open(dirs, log)
+	reg := registry.New(registry.Config{Dirs: dirs, Log: log, Store: st, Settings: conf, Host: h, Known: &secrets.Vault{}})
+	must(reg.Load(t.Context()))
+	reg.OpenIndex()
+	reg.AdoptAll(t.Context(), nil, nil)
+	stop := reg.Start(t.Context())
+	gate, err := gateway.Open(t.Context(), gateway.Config{Store: st, Bus: h, Log: log})
+	must(err)
+	set := jobs.New(reg, st, conf, log, gate)
+	t.Cleanup(func() {
+		set.Close()
+		reg.StopAll()
+		stop()
+	})
+	h.Server = New(h, reg, set, st, conf, log, "test", gate)
+	return h
+}
+
+// token makes a token and is its secret.
+func (h *house) token(t *testing.T, tok access.Token) string {
+	t.Helper()
+	_, secret, err := h.tokens.Make(tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// ask makes a request over the socket, with headers as pairs of name and value.
+func (h *house) ask(t *testing.T, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// codeOf is the code of an answer that is an error.
+func codeOf(t *testing.T, w *httptest.ResponseRecorder) api.Code {
+	t.Helper()
+	var e api.Error
+	if w.Code < http.StatusBadRequest {
+		return ""
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || e.Code == "" || e.GetStatus() != w.Code {
+		t.Errorf("status %d with %q: %v", w.Code, w.Body, err)
+	}
+	return e.Code
+}
+
+// with is a context of a request with a token.
+func with(t *testing.T, g *access.Grant, a actor.Actor) context.Context {
+	return actor.With(context.WithValue(t.Context(), grantKey{}, g), a)
+}
