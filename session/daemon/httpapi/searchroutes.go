@@ -97,15 +97,19 @@ func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
 		}
 		q.Session = e.ID()
 	}
-	for at, to := range map[string]*time.Time{in.Since: &q.Since, in.Until: &q.Until} {
-		if at == "" {
+	now := time.Now()
+	for _, bound := range []struct { // both may be the same text
+		at string
+		to *time.Time
+	}{{in.Since, &q.Since}, {in.Until, &q.Until}} {
+		if bound.at == "" {
 			continue
 		}
-		m, err := parseTimeref(at, time.Now(), time.Now())
+		m, err := parseTimeref(bound.at, now, now)
 		if err != nil || m.time.IsZero() {
-			return q, api.Errorf(api.CodeInvalid, "time %q", at).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
+			return q, api.Errorf(api.CodeInvalid, "time %q", bound.at).WithHint("give a time (15:04, 2006-01-02 15:04:05) or how long ago (-2h)")
 		}
-		*to = m.time
+		*bound.to = m.time
 	}
 	if in.Before == "" {
 		return q, nil
@@ -114,8 +118,8 @@ func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
 	if err == nil {
 		err = json.Unmarshal(b, &q.Before)
 	}
-	if err != nil {
-		return q, api.Errorf(api.CodeInvalid, "before %q is not from an answer", in.Before)
+	if err != nil || q.Before == (search.Cursor{}) { // which is no place: the search would begin anew, without end
+		return q, api.Errorf(api.CodeInvalid, "before %q is not from an answer", in.Before).WithHint("give next of the answer before, as it came")
 	}
 	return q, nil
 }
