@@ -1,0 +1,202 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// from is a context of a request from a session that was looked for already.
+func from(t *testing.T, held holder) context.Context {
+	c := &caller{held: held}
+	c.once.Do(func() {})
+	return context.WithValue(t.Context(), callerKey{}, c)
+}
+
+// What a connection's session has counts above what its process says of itself; who is in none is who it says.
+func TestHeldBy(t *testing.T) {
+	s := &Server{}
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		says actor.Actor
+		want actor.Actor
+	}{
+		{"no connection", t.Context(), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a"}},
+		{"a person's session", from(t, holder{}), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a"}},
+		{"an agent's", from(t, holder{agent: "bot", session: ownID}), actor.Actor{}, actor.Actor{Agent: "bot"}},
+		{"an agent's, with another label", from(t, holder{agent: "bot", policy: "p", session: ownID}), actor.Actor{Agent: "trusted"}, actor.Actor{Agent: "bot", Policy: "p"}},
+		{"one with rules", from(t, holder{policy: "p", session: ownID}), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a", Policy: "p"}},
+		{"any", from(t, holder{agent: agentUnknown}), actor.Actor{}, actor.Actor{Agent: agentUnknown}},
+	} {
+		got := c.says
+		if s.heldBy(c.ctx, &got); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// Tokens are for a person at the socket: no agent, no token and no session that is held sees or makes them.
+//
+// FEATURES: R86
+func TestPersonsOnly(t *testing.T) {
+	h := openHouse(t, noSession)
+	person := func(ctx context.Context, a actor.Actor) context.Context { return actor.With(ctx, a) }
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		ok   bool
+	}{
+		{"a person", person(t.Context(), actor.Actor{}), true},
+		{"a person in a session of theirs", person(from(t, holder{}), actor.Actor{}), true},
+		{"an agent", person(t.Context(), actor.Actor{Agent: "a"}), false},
+		{"a token that allows everything", with(t, &access.Grant{Name: "k", Level: access.All}, actor.Actor{Token: "k"}), false},
+		{"a session with rules", person(from(t, holder{policy: "p", session: ownID}), actor.Actor{Policy: "p"}), false},
+		{"a process of any session", person(from(t, holder{agent: agentUnknown}), actor.Actor{}), false},
+	} {
+		for _, id := range []string{"list-tokens", "new-token", "revoke-token"} {
+			err := h.permit(c.ctx, routeOf[id], func(string) string { return "" })
+			var e *api.Error
+			if (err == nil) != c.ok || err != nil && (!errors.As(err, &e) || e.Code != api.CodeDenied || e.Hint == "") {
+				t.Errorf("%s, %s: %v", c.name, id, err)
+			}
+		}
+	}
+}
+
+// What a session with rules starts has these, too: no others, and not none.
+func TestWithinRules(t *testing.T) {
+	for _, c := range []struct {
+		of, asked, want string
+		refused         bool
+	}{{"", "", "", false}, {"", "p", "p", false}, {"p", "", "p", false}, {"p", "p", "p", false}, {"p", "free", "free", true}} {
+		var n api.NewSession
+		n.Policy = c.asked
+		err := withinRules(actor.With(t.Context(), actor.Actor{Policy: c.of}), &n)
+		if (err != nil) != c.refused || n.Policy != c.want {
+			t.Errorf("%+v: %q, %v", c, n.Policy, err)
+		}
+	}
+}
+
+// peer starts a process with a session's mark below another one, which stands for a keeper, and is both their ids.
+func peer(t *testing.T, mark string) (keeper, pid int) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 & echo $!; wait")
+	c.Env = append(os.Environ(), "LONGTERM_SESSION="+mark)
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, scanned := fmt.Sscan(line, &pid); err != nil || scanned != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	return c.Process.Pid, pid
+}
+
+// A process below a keeper whose parents have ended is of the session that its mark names where that is no
+// person's; a mark that names a person's session, or none, frees it from nothing.
+func TestHolderOfOrphans(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the marks of processes are read on Linux")
+	}
+	rules := openHouse(t, everySession)
+	free := openHouse(t, onlyOwn)
+	held := holder{policy: "careful", session: ruledID}
+	for _, c := range []struct {
+		name, mark string
+		house      *house
+		below      bool // a keeper
+		want       holder
+	}{
+		{"of a session with rules", ruledID, rules, true, held},
+		{"that says it is a person's", ownID, rules, true, holder{agent: agentUnknown}},
+		{"that says nothing", "", rules, true, holder{agent: agentUnknown}},
+		{"that says nonsense", "../x", rules, true, holder{agent: agentUnknown}},
+		{"where all sessions are a person's", ownID, free, true, holder{}},
+		{"of no keeper", ruledID, rules, false, holder{}},
+	} {
+		keeper, pid := peer(t, c.mark)
+		if c.house.keepers = nil; c.below {
+			c.house.keepers = []int{keeper}
+		}
+		if got := c.house.holderOf(nil, pid); got != c.want {
+			t.Errorf("a process %s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	rules.keepers = nil
+	if got := rules.holderOf(nil, 0); got.any() {
+		t.Errorf("a process of another pid namespace: %+v", got)
+	}
+	ended := exec.CommandContext(t.Context(), "true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := rules.holderOf(nil, ended.ProcessState.Pid()); got.agent != agentUnknown {
+		t.Errorf("a process that has ended may be of any session: %+v", got)
+	}
+	if got := free.holderOf(nil, ended.ProcessState.Pid()); got.any() {
+		t.Errorf("a process that has ended, where all sessions are a person's: %+v", got)
+	}
+}
+
+// WebSockets are refused before they are one, with an error as any route's.
+//
+// FEATURES: R86
+func TestStreamsRefused(t *testing.T) {
+	h := openHouse(t, everySession)
+	h.token(t, access.Token{Name: "one", Level: "all", Session: ownID})
+	for _, verb := range []string{"attach", "watch"} {
+		for _, c := range []struct {
+			at, token string
+			want      api.Code
+			says      string
+		}{
+			{"none/%s", "", api.CodeNotFound, "longterm ls"},
+			{"aaaa/%s", "", api.CodeAmbiguous, "own"},
+			{"own/%s?cols=80", "", api.CodeInvalid, "80×0"},
+			{"own/%s?cols=-1&rows=24", "", api.CodeInvalid, "-1×24"},
+			{"own/%s?cols=100000&rows=24", "", api.CodeInvalid, "100000×24"},
+			{"own/%s?size=huge", "", api.CodeInvalid, "latest, largest"},
+			{"own/%s?inside=" + ownID, "", api.CodeInvalid, "inside session own"},
+			{"other/%s", "one", api.CodeNotFound, "for one session"},
+			{"own/%s", "nobody", api.CodeUnauthorized, "token new"},
+		} {
+			path := api.Version + "/sessions/" + strings.Replace(c.at, "%s", verb, 1)
+			header := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
+			if c.token != "" {
+				header = append(header, actor.TokenHeader, c.token)
+			}
+			w := h.ask(t, "GET", path, "", header...)
+			if got := codeOf(t, w); got != c.want || !strings.Contains(w.Body.String(), c.says) {
+				t.Errorf("%s: %d %s, want %s and %q", path, w.Code, w.Body, c.want, c.says)
+			}
+		}
+	}
+	e, err := h.reg.Resolve("own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := e.Clients.Count(); n != 0 {
+		t.Errorf("%d clients have a place that were refused", n)
+	}
+}
