@@ -206,7 +206,11 @@ func (h *Registry) ResumeLine(e *Handle) string {
 	if left == nil || !e.Record().Shell || e.Session.Status().State == session.Running {
 		return ""
 	}
-	line := spawn.Quote(left.resume(a))
+	argv := left.resume(a)
+	if argv == nil { // what goes before it would wait for its end in the shell
+		return ""
+	}
+	line := spawn.Quote(argv)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(left.Env))) {
 		line = name + "=" + spawn.Quote([]string{left.Env[name]}) + " " + line
 	}
