@@ -39,7 +39,6 @@ var (
 // house is what jobs need of a daemon: a database, rules, a gateway, and a registry that finds no keeper.
 type house struct {
 	*Set
-	dirs paths.Dirs
 	left sync.Once
 }
 
@@ -77,7 +76,7 @@ func housed(t *testing.T, dirs paths.Dirs) *house {
 		t.Fatal(err)
 	}
 	reg := registry.New(registry.Config{Dirs: dirs, Log: log, Store: st, Settings: conf, Host: keeperless{}})
-	h := &house{Set: New(reg, st, conf, log, gate), dirs: dirs}
+	h := &house{Set: New(reg, st, conf, log, gate)}
 	if err := errors.Join(reg.Load(t.Context()), h.Load(t.Context())); err != nil {
 		t.Fatal(err)
 	}
