@@ -244,9 +244,6 @@ func (w *wanted) result() api.Result {
 	if r.State == "" { // it is allowed, and about to begin
 		r.State, r.Message = "waiting", ""
 	}
-	if r.State == "" { // it is allowed, and about to begin
-		r.State, r.Message = "waiting", ""
-	}
 	return r
 }
 
