@@ -53,7 +53,7 @@ func behindLinks(cwd string, argv []string) []string {
 	return real
 }
 
-// judgements of words are those of what they really are, too: the strictest counts.
+// besides are askings for what the words of this one really are: with its settings, behind links, for a home behind a link.
 func (a *Ask) besides() (others []Ask) {
 	add := func(f func(b *Ask)) {
 		b := *a
