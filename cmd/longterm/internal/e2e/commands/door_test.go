@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"net"
@@ -40,7 +41,8 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var seen []asked
+	var mu sync.Mutex
+	var seen []asked // guarded by mu
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := asked{method: r.Method, uri: r.RequestURI, contentType: r.Header.Get("Content-Type")}
 		b, _ := io.ReadAll(r.Body)
@@ -51,7 +53,9 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 		}
 		a.body.AskID = ""
 		a.body.Env = slices.DeleteFunc(a.body.Env, func(kv string) bool { return kv == door.Leave+"=1" })
+		mu.Lock()
 		seen = append(seen, a)
+		mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(bytes.Repeat([]byte(`{"id":"x-1","name":"n"}`), 1))
 	}))
@@ -63,7 +67,9 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 	for _, args := range [][]string{
 		{"screen", "s.1"}, {"new", "--", "sleep", "1"}, {"new", "-n", "n", "--", "sh", "-c", "echo \"é\\\" | cat; # \x01"},
 	} {
+		mu.Lock()
 		seen = nil
+		mu.Unlock()
 		var out [2]string
 		for k := range out {
 			i.Env = plain
@@ -72,6 +78,9 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 			}
 			out[k] = i.Run(args...)
 		}
+		mu.Lock()
+		seen := slices.Clone(seen)
+		mu.Unlock()
 		if len(seen) != 2 || out[0] != out[1] {
 			t.Fatalf("%q: %d requests, %q", args, len(seen), out)
 		}
