@@ -31,6 +31,7 @@ type wanted struct {
 	began   time.Time
 	pending *gateway.Pending
 	cancel  context.CancelFunc // takes it back
+	taken   bool               // back
 	over    chan struct{}      // closed when it was started, or is not to be
 	away    chan struct{}      // closed when callers are to come back without its start
 
@@ -136,6 +137,9 @@ func (w *wanted) run(ctx context.Context) {
 	w.s.mu.Lock()
 	stop := w.cancel
 	w.cancel = cancel
+	if w.taken { // before this began
+		cancel()
+	}
 	w.s.mu.Unlock()
 	stop()
 	answer, err := w.pending.Wait(waiting)
@@ -301,6 +305,7 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, away <
 // takeBack gives the command up: its approval is gone.
 func (w *wanted) takeBack() {
 	w.s.mu.Lock()
+	w.taken = true
 	cancel := w.cancel
 	w.s.mu.Unlock()
 	cancel()
