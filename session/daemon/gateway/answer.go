@@ -36,13 +36,12 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 		return api.Approval{}, notAgents(by)
 	}
 	g.mu.Lock()
-	e, err := g.queue.claim(n)
+	e, err := g.queue.claim(n, ans.Answer+", by "+by.String())
 	var v api.Approval
 	var ask Ask
 	var scope []scoped
 	if err == nil {
 		v, ask, scope = e.view, e.ask, e.scope
-		e.answering = ans.Answer + ", by " + by.String()
 	}
 	g.mu.Unlock()
 	if err != nil {
@@ -221,7 +220,7 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 			continue
 		}
 		g.mu.Lock()
-		_, err := g.queue.claim(e.n)
+		_, err := g.queue.claim(e.n, scope+", by "+by.String())
 		v := e.view
 		g.mu.Unlock()
 		if err != nil {
@@ -245,14 +244,8 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 
 // notOpen is why an approval cannot be answered.
 func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
-	if errors.Is(err, errClaimed) {
-		g.mu.Lock()
-		how := "somebody else answers"
-		if e := g.queue.open[n]; e != nil && e.answering != "" {
-			how = e.answering
-		}
-		g.mu.Unlock()
-		return api.Errorf(api.CodeAnswered, "%s is being answered just now: %s", idOf(n), how)
+	if claimed := (*claimedError)(nil); errors.As(err, &claimed) {
+		return api.Errorf(api.CodeAnswered, "%s is being answered just now: %s", idOf(n), claimed.how)
 	}
 	r, err := g.c.Store.Approval(ctx, n)
 	if errors.Is(err, store.ErrNoApproval) {

@@ -43,10 +43,12 @@ type entry struct {
 	saving sync.Mutex // held while the record is written, so that the newest is last; before the gateway's
 }
 
-var (
-	errNotOpen = errors.New("it is not pending")
-	errClaimed = errors.New("it is being answered")
-)
+var errNotOpen = errors.New("it is not pending")
+
+// claimedError says how an entry is being answered, and by whom.
+type claimedError struct{ how string }
+
+func (e *claimedError) Error() string { return "it is being answered: " + e.how }
 
 func newQueue(last int64) *queue {
 	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, askings: map[string]*entry{}}
@@ -121,16 +123,17 @@ func (q *queue) unheld() (ids []string) {
 	return ids
 }
 
-// claim takes an entry to answer it: nobody else can, and nobody joins it any more.
-func (q *queue) claim(n int64) (*entry, error) {
+// claim takes an entry to answer it: nobody else can, and nobody joins it any more. how is what others are told
+// until it is closed.
+func (q *queue) claim(n int64, how string) (*entry, error) {
 	e := q.open[n]
 	switch {
 	case e == nil:
 		return nil, errNotOpen
 	case e.claimed:
-		return nil, errClaimed
+		return nil, &claimedError{e.answering}
 	}
-	e.claimed = true
+	e.claimed, e.answering = true, how
 	if q.digests[e.digest] == e {
 		delete(q.digests, e.digest)
 	}
@@ -139,7 +142,7 @@ func (q *queue) claim(n int64) (*entry, error) {
 
 // unclaim gives an entry back that could not be answered.
 func (q *queue) unclaim(e *entry) {
-	e.claimed = false
+	e.claimed, e.answering = false, ""
 	if q.digests[e.digest] == nil { // else others who ask the same have one of their own by now
 		q.digests[e.digest] = e
 	}

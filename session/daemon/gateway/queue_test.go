@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -71,14 +72,14 @@ func TestQueue(t *testing.T) {
 	}
 	consistent(t, q)
 
-	c, err := q.claim(6)
+	c, err := q.claim(6, "once, by me")
 	if err != nil || c.n != 6 {
 		t.Fatal(err)
 	}
-	if _, err := q.claim(6); !errors.Is(err, errClaimed) {
+	if _, err := q.claim(6, "reject, by you"); !errors.As(err, new(*claimedError)) || !strings.Contains(err.Error(), "once, by me") {
 		t.Errorf("answered twice: %v", err)
 	}
-	if _, err := q.claim(5); !errors.Is(err, errNotOpen) {
+	if _, err := q.claim(5, ""); !errors.Is(err, errNotOpen) {
 		t.Errorf("answered when it is gone: %v", err)
 	}
 	d := asked(q, "4", "y")
@@ -93,7 +94,7 @@ func TestQueue(t *testing.T) {
 		t.Error("the newer one is not that which others join")
 	}
 	consistent(t, q)
-	if c, err = q.claim(6); err != nil {
+	if c, err = q.claim(6, "once, by me"); err != nil {
 		t.Fatal(err)
 	}
 	q.close(c, nil)
@@ -149,7 +150,7 @@ func FuzzQueue(f *testing.F) {
 			case 2:
 				q.drop(id)
 			case 3:
-				if e, err := q.claim(int64(op & 15)); err == nil {
+				if e, err := q.claim(int64(op&15), ""); err == nil {
 					claimed = append(claimed, e)
 				}
 			case 4:
