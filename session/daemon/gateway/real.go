@@ -68,18 +68,16 @@ func (a *Ask) besides() (others []Ask) {
 		}
 		add(func(b *Ask) { b.Path, b.Line, b.Argv = "", "", slices.Concat([]string{"env"}, a.Settings, argv) })
 	}
-	if real := behindLinks(a.Cwd, a.Argv); real != nil {
-		add(func(b *Ask) { b.Argv = real })
+	argv := a.Argv
+	if real := behindLinks(a.Cwd, argv); real != nil {
+		argv = real
+		add(func(b *Ask) { b.Argv = argv })
 	}
-	if len(a.Argv) > 1 && slices.Contains(changesFiles, filepath.Base(a.Argv[0])) {
-		if home, err := filepath.EvalSymlinks(a.Home); err == nil && a.Home != "" && home != filepath.Clean(a.Home) {
-			add(func(b *Ask) {
-				b.Home = home
-				if real := behindLinks(a.Cwd, a.Argv); real != nil {
-					b.Argv = real
-				}
-			})
-		}
+	if len(argv) < 2 || a.Home == "" || !slices.Contains(changesFiles, filepath.Base(argv[0])) {
+		return others
+	}
+	if home, err := filepath.EvalSymlinks(a.Home); err == nil && home != filepath.Clean(a.Home) {
+		add(func(b *Ask) { b.Argv, b.Home = argv, home })
 	}
 	return others
 }
