@@ -240,6 +240,9 @@ func WentAway(err error) error {
 // nothing are repeated when the daemon was replaced in the middle of them, and so is what a
 // leaving daemon did not do.
 func (c *Client) do(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
+	if strings.HasPrefix(path+"/", "/sessions//") { // no route has a session without a name
+		return nil, api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions")
+	}
 	u := "http://longterm" + api.Version + path
 	if len(q) > 0 {
 		u += "?" + q.Encode()
