@@ -14,7 +14,7 @@ import (
 )
 
 func agentVerb(a *app, c *cobra.Command) {
-	c.AddCommand(agentInstall(a), agentSkill(a))
+	c.AddCommand(agentHook(a), agentInstall(a), agentSkill(a))
 }
 
 func agentInstall(a *app) *cobra.Command {

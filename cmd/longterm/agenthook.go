@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,16 +16,6 @@ import (
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
 )
-
-func init() {
-	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == "agent" })
-	if i < 0 {
-		verbs = append(verbs, verb{name: "agent", group: groupUpkeep, short: "Take what agents tell by their hooks", build: func(*app, *cobra.Command) {}})
-		i = len(verbs) - 1
-	}
-	build := verbs[i].build
-	verbs[i].build = func(a *app, c *cobra.Command) { build(a, c); c.AddCommand(agentHook(a)) }
-}
 
 // hookTime bounds how long an agent waits for its hook.
 const hookTime = 2 * time.Second

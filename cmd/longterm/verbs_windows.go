@@ -27,3 +27,8 @@ func (*app) completeSession(*cobra.Command, []string, string) ([]string, cobra.S
 
 // seenAs is nobody in a session: there are none.
 func (*app) seenAs(context.Context) api.Caller { return api.Caller{} }
+
+// agentHook has no session to tell anything: it is done, as everywhere outside of one.
+func agentHook(*app) *cobra.Command {
+	return &cobra.Command{Use: "hook [EVENT] [JSON]", Short: "Tell the session how the agent in it gets on; for agents' hooks", RunE: func(*cobra.Command, []string) error { return nil }}
+}
