@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/door"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
@@ -25,10 +25,10 @@ func newVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		n.Asking = asking.Asking()
-		if door.Sent {
+		if shortcut.Sent {
 			return client.WentAway(errors.New("its answer broke off"))
 		}
-		n.AskID = door.AskID
+		n.AskID = shortcut.AskID
 		b, err := a.connect()
 		if err != nil {
 			return err

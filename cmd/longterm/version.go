@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/door"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 )
 
 // version names this build: the release, else the commit it was made from.
 func version() string {
-	if door.Release != "" {
-		return door.Release
+	if shortcut.Release != "" {
+		return shortcut.Release
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -56,7 +56,7 @@ func versionVerb(a *app, c *cobra.Command) {
 			Arch    string `json:"arch"`
 		}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
 		return a.Print(v, func(w io.Writer) {
-			_, _ = io.WriteString(w, door.VersionLine(v.Version))
+			_, _ = io.WriteString(w, shortcut.VersionLine(v.Version))
 		})
 	}
 	c.Flags().BoolVar(&probe, "probe", false, "say what an upgrade asks")

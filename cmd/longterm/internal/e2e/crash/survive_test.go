@@ -103,7 +103,7 @@ func TestUpgrade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	i, other := e2e.New(t), e2e.Build(t, "-ldflags=-X github.com/longterm-dev/longterm/cmd/longterm/internal/door.Release=v9.9.9-test")
+	i, other := e2e.New(t), e2e.Build(t, "-ldflags=-X github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release=v9.9.9-test")
 	i.Run("new", "-n", "numbers", "--", "seq", "1", "100000000000")
 	i.Run("new", "-n", "quiet", "--", "sh", "-c", "echo before; read line; echo got $line; exit 5")
 	i.Run("new", "--pipe", "-n", "piped", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; echo $i >&2; done")

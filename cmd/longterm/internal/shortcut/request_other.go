@@ -1,6 +1,6 @@
 //go:build !linux
 
-package door
+package shortcut
 
 // request is the verbs' own: who serves a socket is asked in each system's way.
 func request(string, string, string, *bool) (string, bool) { return "", false }

@@ -1,4 +1,4 @@
-// Package door answers the shortest verbs before the rest of the program is initialised.
+// Package shortcut answers the shortest verbs before the rest of the program is initialised.
 //
 // Go initialises every package that is linked before main runs: those of the daemon, of SQLite, of the
 // viewer. That is most of the time that `longterm screen S` takes. It does so in the order of import
@@ -16,16 +16,16 @@
 // way to do anything, only a shorter one to the same request. A test compares both.
 //
 // It may import what package os imports, and strconv, nothing else: already strings has some eighty
-// packages initialised before this one (TestDoorComesFirst). So there are a few lines here that
+// packages initialised before this one (TestShortcutComesFirst). So there are a few lines here that
 // strings, net/http and encoding/json have better.
-package door
+package shortcut
 
 import (
 	"os"
 	"runtime"
 )
 
-// Release is set by the linker: -X github.com/longterm-dev/longterm/cmd/longterm/internal/door.Release=v1.2.3.
+// Release is set by the linker: -X github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release=v1.2.3.
 var Release string
 
 // AskID is what the request of `new` was called when it was left to the verb: asked again
@@ -36,7 +36,7 @@ var AskID string
 var Sent bool
 
 // Leave is the variable that has everything left to the verbs, for tests that compare.
-const Leave = "LONGTERM_TEST_NO_DOOR"
+const Leave = "LONGTERM_TEST_NO_SHORTCUT"
 
 func init() {
 	if os.Getenv(Leave) == "" && pass(os.Args) {

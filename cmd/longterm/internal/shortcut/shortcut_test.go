@@ -1,6 +1,6 @@
 //go:build linux
 
-package door
+package shortcut
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 
 // What this package imports decides how much is initialised before it: package os and strconv,
 // and what they import themselves.
-func TestDoorComesFirst(t *testing.T) {
+func TestShortcutComesFirst(t *testing.T) {
 	deps := func(pkgs ...string) []string {
 		out, err := exec.Command("go", append([]string{"list", "-deps"}, pkgs...)...).Output()
 		if err != nil {
@@ -23,7 +23,7 @@ func TestDoorComesFirst(t *testing.T) {
 		}
 		return strings.Fields(string(out))
 	}
-	may := append(deps("os", "strconv", "runtime"), "github.com/longterm-dev/longterm/cmd/longterm/internal/door")
+	may := append(deps("os", "strconv", "runtime"), "github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut")
 	for _, dep := range deps(".") {
 		if !slices.Contains(may, dep) {
 			t.Errorf("it imports %s: what is initialised before that is initialised before it", dep)

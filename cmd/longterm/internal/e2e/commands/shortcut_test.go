@@ -16,8 +16,8 @@ import (
 
 	"net"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/door"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -28,7 +28,7 @@ type asked struct {
 }
 
 // The requests that are made before the program is initialised are those of the verbs.
-func TestDoorAsksWhatVerbsAsk(t *testing.T) {
+func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 			}
 		}
 		a.body.AskID = ""
-		a.body.Env = slices.DeleteFunc(a.body.Env, func(kv string) bool { return kv == door.Leave+"=1" })
+		a.body.Env = slices.DeleteFunc(a.body.Env, func(kv string) bool { return kv == shortcut.Leave+"=1" })
 		mu.Lock()
 		seen = append(seen, a)
 		mu.Unlock()
@@ -74,7 +74,7 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 		for k := range out {
 			i.Env = plain
 			if k == 1 {
-				i.Env = append(slices.Clone(plain), door.Leave+"=1")
+				i.Env = append(slices.Clone(plain), shortcut.Leave+"=1")
 			}
 			out[k] = i.Run(args...)
 		}
@@ -93,7 +93,7 @@ func TestDoorAsksWhatVerbsAsk(t *testing.T) {
 }
 
 // What does not go as usual is the verb's to say, and is done once.
-func TestDoorLeavesToVerbs(t *testing.T) {
+func TestShortcutLeavesToVerbs(t *testing.T) {
 	i := e2e.New(t)
 	if _, errOut, code := i.Try("screen", "nothing"); code == 0 || errOut == "" {
 		t.Errorf("without a daemon: %d %q", code, errOut)
