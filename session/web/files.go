@@ -1,0 +1,164 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// placeholder stands in files at the top for the directory of all others.
+const placeholder = "{{assets}}"
+
+// tops are files that are served at the top, with the placeholder replaced: their place is what counts of them, or
+// they are asked for by a name that cannot change.
+var tops = []string{"index.html", "sw.js", "manifest.webmanifest"}
+
+// Files are the page's files. They are public: there is nothing in them but the program.
+type Files struct {
+	hash string // of all files
+	all  map[string]*asset
+}
+
+// asset is a file as it is sent.
+type asset struct {
+	plain, packed []byte // packed: gzip, nil where that is not smaller
+	mime, etag    string
+}
+
+// Embedded are the files that this program was built with, read and packed once.
+var Embedded = sync.OnceValue(func() *Files {
+	sub, err := fs.Sub(embedded, "page")
+	if err != nil {
+		panic(err) // the directory is embedded above
+	}
+	f, err := newFiles(sub)
+	if err != nil {
+		panic(err)
+	}
+	return f
+})
+
+func newFiles(dir fs.FS) (*Files, error) {
+	content := map[string][]byte{}
+	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !served(name) {
+			return err
+		}
+		content[name], err = fs.ReadFile(dir, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(content))
+	for name := range content {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	sum := sha256.New()
+	for _, name := range names {
+		one := sha256.Sum256(content[name])
+		sum.Write(append([]byte(name+"\x00"), one[:]...))
+	}
+	f := &Files{hash: hex.EncodeToString(sum.Sum(nil)[:8]), all: map[string]*asset{}}
+	for name, b := range content {
+		if slices.Contains(tops, name) {
+			b = bytes.ReplaceAll(b, []byte(placeholder), []byte("p/"+f.hash))
+		}
+		f.all[name] = newAsset(name, b)
+	}
+	return f, nil
+}
+
+// served says that a file of the directory is one of the page: notes and tests beside it are not.
+func served(name string) bool {
+	_, known := types[path.Ext(name)]
+	return known
+}
+
+// types are those of files that are served. The system's table is not asked: it differs from machine to machine.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json", ".webmanifest": "application/manifest+json",
+	".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
+}
+
+func newAsset(name string, b []byte) *asset {
+	sum := sha256.Sum256(b)
+	a := &asset{plain: b, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
+	_, _ = z.Write(b)                                          // to memory
+	_ = z.Close()
+	if packed.Len() < len(b) {
+		a.packed = packed.Bytes()
+	}
+	return a
+}
+
+// find is the file of a path, without its first slash, and whether it may be kept for ever. Paths are names of a
+// map: nothing in one leads anywhere else.
+func (f *Files) find(p string) (a *asset, kept bool) {
+	if p == "" {
+		p = "index.html"
+	}
+	if slices.Contains(tops, p) {
+		return f.all[p], false
+	}
+	name, ok := strings.CutPrefix(p, "p/"+f.hash+"/")
+	if !ok || slices.Contains(tops, name) {
+		return nil, false
+	}
+	return f.all[name], true
+}
+
+// serve answers with a file, if the path is one's.
+func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
+	a, kept := f.find(strings.TrimPrefix(r.URL.Path, "/"))
+	if a == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.mime)
+	h.Set("ETag", a.etag)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	if kept {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if slices.Contains(r.Header.Values("If-None-Match"), a.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return true
+	}
+	b := a.plain
+	if a.packed != nil && acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		b = a.packed
+	}
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(b)
+	}
+	return true
+}
+
+// acceptsGzip says that the answer may be packed.
+func acceptsGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.ReplaceAll(q, " ", "") != "q=0"
+		}
+	}
+	return false
+}
