@@ -67,9 +67,11 @@ func (r *Row) pad(tb *Tables, col int) {
 		d.closeRun(tb, r.Used)
 		d.Style = 0
 	}
-	for ; r.Used < col; r.Used++ {
-		d.Text = append(d.Text, 0)
-	}
+	n := len(d.Text)
+	d.Reserve(col - r.Used)
+	d.Text = d.Text[:n+col-r.Used]
+	clear(d.Text[n:])
+	r.Used = col
 }
 
 func (d *Packed) closeRun(tb *Tables, end int) {
