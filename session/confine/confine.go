@@ -13,6 +13,9 @@ type Spec struct {
 
 	// Executions says whether each program that is executed later is asked about. Empty: none is.
 	Executions Executions `json:"executions,omitempty"`
+	// Reach has the listener asked about calls that act on other processes, too: signals, limits, looks into their memory.
+	// For a keeper that knows them.
+	Reach bool `json:"reach,omitempty"`
 	// Calls are system calls that are refused, or refused with some arguments.
 	Calls []Call `json:"calls,omitempty"`
 	// Sandbox keeps the program from the rest of the system. nil: nothing does.

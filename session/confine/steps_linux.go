@@ -52,8 +52,12 @@ func (p *process) filterCalls() error {
 	if p.spec.Executions != "" {
 		err = errOldKeeper // nobody would hold the listener: nothing could be executed
 		if p.keeper {
-			err = p.listen(append(refused[:len(refused):len(refused)],
-				bpf.Rule{Nr: unix.SYS_EXECVE, Then: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Then: bpf.Ask}))
+			rules := append(refused[:len(refused):len(refused)],
+				bpf.Rule{Nr: unix.SYS_EXECVE, Then: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Then: bpf.Ask})
+			if p.spec.Reach {
+				rules = append(rules, reachRules()...)
+			}
+			err = p.listen(rules)
 		}
 		if err == nil {
 			p.report.Executions = true

@@ -169,7 +169,7 @@ func (k *Keeper) greet(c *conn) error {
 	}
 	c.send(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version, Build: k.cfg.Build,
-		PID: int64(os.Getpid()), Key: k.cfg.Key,
+		PID: int64(os.Getpid()), Key: k.cfg.Key, Reach: true,
 	})
 	if hello.MinVersion > wire.Version || hello.Version < wire.Version {
 		return fmt.Errorf("peer %q speaks protocol %d to %d, this keeper %d",

@@ -95,6 +95,13 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 	if err != nil {
 		return err
 	}
+	if !n.IsExecution() {
+		errno := syscall.Errno(0)
+		if k.refuses(n) {
+			errno = syscall.EPERM
+		}
+		return gone(sys.AnswerNotification(fd, n.ID, errno))
+	}
 	if !l.begun { // what was asked for, by the shim
 		l.begun = true
 		return gone(sys.AnswerNotification(fd, n.ID, 0))

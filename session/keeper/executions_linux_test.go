@@ -3,15 +3,21 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // judge is a daemon that is asked about executions.
@@ -63,7 +69,7 @@ func confined(t testing.TB, m wire.Spawn) wire.Spawn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Argv, m.Env, err = confine.Spec{Path: m.Path, Executions: confine.ExecutionsRequired}.Command(m.Argv, m.Env)
+	m.Argv, m.Env, err = confine.Spec{Path: m.Path, Executions: confine.ExecutionsRequired, Reach: true}.Command(m.Argv, m.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,5 +264,118 @@ func BenchmarkExecution(b *testing.B) {
 			}
 			j.exit(b, "a")
 		})
+	}
+}
+
+// What is judged cannot signal the keeper or its daemon, by a process, a group or a thread, and what is its own it can.
+// Nor all there are, which is not tried out.
+//
+// FEATURES: R107
+func TestSignalsAtUsAreRefused(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	socket, _ := start(t)
+	l, j := dialJudge(t, socket)
+	if !l.Hello().Reach {
+		t.Fatal("the keeper does not say that it answers them")
+	}
+	daemon, keeper := strconv.Itoa(os.Getpid()), strconv.FormatInt(l.Hello().PID, 10) // the test is who connected
+	code := `
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(what, f):
+    try:
+        r = f()
+        print(what, "done" if r is None or r >= 0 else os.strerror(ctypes.get_errno()))
+    except OSError as e:
+        print(what, e.strerror)
+daemon, keeper = int(sys.argv[1]), int(sys.argv[2])
+for pid in daemon, keeper:
+    thread = max(int(x) for x in os.listdir("/proc/%d/task" % pid))
+    for sig in signal.SIGSTOP, signal.SIGTERM:
+        tried("kill", lambda: os.kill(pid, sig))
+        tried("group", lambda: os.kill(-pid if pid == keeper else -os.getpgid(pid), sig))
+        tried("thread", lambda: os.kill(thread, sig))
+        tried("tkill", lambda: libc.syscall(200 if os.uname().machine == "x86_64" else 130, thread, sig))
+        tried("tgkill", lambda: libc.syscall(234 if os.uname().machine == "x86_64" else 131, pid, thread, sig))
+        tried("pidfd", lambda: signal.pidfd_send_signal(os.open("/proc/%d" % pid, os.O_RDONLY), sig))
+    tried("ptrace", lambda: libc.ptrace(0x4206, pid, 0, 0))
+    tried("limit", lambda: __import__("resource").prlimit(pid, __import__("resource").RLIMIT_CPU, (1, 1)) and None)
+tried("owner", lambda: __import__("fcntl").fcntl(0, 10, signal.SIGSTOP))
+`
+	file := filepath.Join(t.TempDir(), "x.py")
+	own := `
+pid = os.fork()
+if pid == 0:
+    signal.pause()
+    os._exit(0)
+os.kill(pid, signal.SIGSTOP)
+os.kill(pid, signal.SIGKILL)
+print("own", os.WTERMSIG(os.waitpid(pid, 0)[1]))
+`
+	if err := os.WriteFile(file, []byte(code+own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spawnConfined(t, l, "a", "exec python3 "+file+" "+daemon+" "+keeper)
+	j.answer(t, l, true)
+	x := adopt(t, l, "a")
+	ex := j.exit(t, "a")
+	out := strings.ReplaceAll(readAll(t, l, j.notices, x, ex.Head), "\r", "")
+	refused := strings.Count(out, " Operation not permitted\n")
+	if ex.Code != 0 || refused != 29 || !strings.Contains(out, "own 9\n") || strings.Contains(out, "done") {
+		t.Errorf("%d, %d refused:\n%s", ex.Code, refused, out)
+	}
+}
+
+// FEATURES: R107
+func TestEveryoneIsUsToo(t *testing.T) {
+	k := &Keeper{}
+	for pid, want := range map[int]bool{-1: true, os.Getpid(): true, -syscall.Getpgrp(): true, 1<<31 - 1: false} {
+		n := sys.Notification{Nr: unix.SYS_KILL, PID: os.Getpid(), Args: [6]uint64{uint64(uint32(int32(pid))), 9}}
+		if got := k.refuses(n); got != want {
+			t.Errorf("kill of %d: %v", pid, got)
+		}
+	}
+}
+
+// A daemon that is stopped while an execution waits is continued by the keeper.
+//
+// FEATURES: R107
+func TestStoppedDaemonIsContinued(t *testing.T) {
+	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[string]*listener{"a": newListener("a", 1, nil)}}
+	cmd := exec.Command("/bin/sh", "-c", "read x")
+	in, err := cmd.StdinPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = in.Close(), cmd.Wait() }() // however it ended
+	k.super.pid = cmd.Process.Pid
+	var status syscall.WaitStatus
+	if err := syscall.Kill(k.super.pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := syscall.Wait4(k.super.pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatal(status, err)
+	}
+	stopped := func() bool {
+		st, err := sys.ReadStat(k.super.pid)
+		return err == nil && st.State == 'T'
+	}
+	for range 2 * stoppedLooks { // nobody waits: it is somebody's business
+		k.rouse()
+	}
+	if !stopped() {
+		t.Error("it was continued though nobody waits")
+	}
+	k.listeners["a"].waiting[1] = &wire.Execution{}
+	for range stoppedLooks - 1 {
+		k.rouse()
+	}
+	if !stopped() {
+		t.Error("it was continued at once")
+	}
+	if k.rouse(); stopped() || !strings.Contains(k.super.lastError, "continued") {
+		t.Errorf("it is still stopped: %q", k.super.lastError)
 	}
 }

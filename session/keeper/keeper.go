@@ -114,6 +114,7 @@ func Run(cfg Config) error {
 		case <-look.C:
 			k.look()
 			k.dropGone()
+			k.rouse()
 		case <-term:
 			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
 			return nil

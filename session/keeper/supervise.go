@@ -46,6 +46,7 @@ type supervisor struct {
 	lastError string
 	waiters   []waiter
 	scheduled bool // a restart is on its way
+	stopped   int  // looks in a row at which it was stopped while it was asked
 }
 
 type waiter struct {

@@ -24,3 +24,10 @@ type Execution struct {
 	Dir   string // what a path that is not absolute is below; of an empty path, the file itself
 	Flags uint64 // AT_…
 }
+
+// Aim is the process that a call acts on: one of its threads, and more than it.
+type Aim struct {
+	PID      int
+	Group    bool // the process group of that number, too
+	Everyone bool // all that the caller may signal
+}

@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"unsafe"
 
@@ -87,6 +88,47 @@ func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
 			return os.NewSyscallError("ioctl", errno)
 		}
 	}
+}
+
+// IsExecution says that the call executes a program. Others act on a process.
+func (n Notification) IsExecution() bool { return n.Nr == unix.SYS_EXECVE || n.Nr == unix.SYS_EXECVEAT }
+
+// Aim is whom a call acts on that is no execution. What its process may change meanwhile is what its descriptors stand for.
+// Numbers are those of the caller's namespace of processes.
+func (n Notification) Aim() Aim {
+	first, second := int(int32(n.Args[0])), int(int32(n.Args[1]))
+	switch n.Nr {
+	case unix.SYS_KILL:
+		switch {
+		case first == -1:
+			return Aim{Everyone: true}
+		case first < 0:
+			return Aim{PID: -first, Group: true}
+		}
+	case unix.SYS_PTRACE, unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO:
+		return Aim{PID: second}
+	case unix.SYS_PIDFD_SEND_SIGNAL:
+		return Aim{PID: pidOfDescriptor(n.PID, first), Group: true}
+	}
+	return Aim{PID: first}
+}
+
+// pidOfDescriptor is the process that a descriptor of a process stands for: by pidfd_open, or as its directory in /proc.
+func pidOfDescriptor(of, fd int) int {
+	number := strconv.Itoa(fd)
+	if pid := Number(of, "fdinfo/"+number, "Pid"); pid > 0 {
+		return int(pid)
+	}
+	link, _ := readLink(of, "fd/"+number) // none is no process
+	pid, _ := strconv.Atoi(filepath.Base(link))
+	return pid
+}
+
+// SharesPIDs says that numbers of processes mean the same to a process as to us, for all that is known.
+func SharesPIDs(pid int) bool {
+	theirs, err := readLink(pid, "ns/pid")
+	ours, err2 := readLink(0, "ns/pid")
+	return err != nil || err2 != nil || theirs == ours
 }
 
 // ReadExecution reads what a call of execve or execveat is about, with at most so many bytes of arguments.

@@ -13,6 +13,15 @@ func ReceiveNotification(int) (Notification, error) { return Notification{}, err
 // AnswerNotification fails likewise.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 
+// IsExecution is true of all, of which there are none.
+func (Notification) IsExecution() bool { return true }
+
+// Aim is nobody.
+func (Notification) Aim() Aim { return Aim{} }
+
+// SharesPIDs is true: there is one namespace.
+func SharesPIDs(int) bool { return true }
+
 // NotificationWaits is false of all.
 func NotificationWaits(int, uint64) bool { return false }
 

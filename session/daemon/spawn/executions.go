@@ -17,7 +17,7 @@ import (
 
 // judge has what a session executes judged, where the configuration says so, and our own executable started in the place
 // of a program that something is put on.
-func (s *Spawner) judge(p *Plan) error {
+func (s *Spawner) judge(k Keeper, p *Plan) error {
 	conf := s.Conf.Get().Policy
 	named := p.Record.Agent != "" || p.Record.Policy != "" || p.box != nil
 	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && named {
@@ -25,6 +25,7 @@ func (s *Spawner) judge(p *Plan) error {
 		if conf.RequireExecutions {
 			p.spec.Executions = confine.ExecutionsRequired
 		}
+		p.spec.Reach = k.Link().Hello().Reach
 	}
 	if !p.shim {
 		return nil

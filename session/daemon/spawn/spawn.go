@@ -76,7 +76,7 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
 	if err := s.confine(p); err != nil {
 		return err
 	}
-	if err := s.judge(p); err != nil {
+	if err := s.judge(k, p); err != nil {
 		return err
 	}
 	spawned, err := spawnAt(ctx, k, p.request())

@@ -26,6 +26,7 @@ type Hello struct {
 	Role       string `wire:"4"`
 	PID        int64  `wire:"5"`
 	Key        string `wire:"6"` // the keeper's placement key
+	Reach      bool   `wire:"7"` // the keeper answers processes that would act on longterm's own
 }
 
 // Spawn starts a child. Answer: Spawned.
