@@ -270,10 +270,22 @@ func (h *rulesHost) View() rules.View {
 }
 
 // Screen implements rules.Host.
-func (h *rulesHost) Screen() respond.Screen {
+func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var f vterm.Frame
 	h.s.engine.Frame(&f, vterm.Query{})
-	return rules.ScreenOf(&f, &h.s.typing.editor, h.s.off, h.s.topRow())
+	var veil func(*vterm.Frame)
+	if veiled && h.s.cfg.Known != nil {
+		veil = h.s.cfg.Known.Veil().Frame
+	}
+	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.off, h.s.topRow())
+}
+
+// Veil implements rules.Host.
+func (h *rulesHost) Veil() respond.Veil {
+	if h.s.cfg.Known == nil {
+		return nil
+	}
+	return h.s.cfg.Known.Veil()
 }
 
 // Read implements rules.Host.

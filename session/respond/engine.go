@@ -20,6 +20,7 @@ type Engine struct {
 	exited  bool // the program ended
 	text    *text
 	match   matcher
+	veil    Veil // nil: there are no secrets
 	echo    EchoState
 	echoes  echo.Finder
 	redraws redraws
@@ -115,6 +116,7 @@ func (e *Engine) completed(w *window, m move) int {
 		return 0
 	}
 	e.redraws.move(m)
+	e.hide(w)
 	read := len(w.text)
 	if !e.skipping {
 		read = e.matchWindow(w)
@@ -136,6 +138,7 @@ func (e *Engine) settle() {
 	}
 	e.redraws.move(e.text.moves.before(e.text.end))
 	w := e.text.current()
+	e.hide(&w)
 	if read := e.matchWindow(&w); read > w.from {
 		e.text.answered(w.text, read)
 	}

@@ -19,16 +19,19 @@ func (e *Engine) matchWindow(w *window) int {
 		masked = e.echoes.Mask(w.line(e.cols, e.echo))
 	}
 	rules := e.set.filter.candidates(w.text[w.from:])
+	if w.shown != nil {
+		rules = e.set.veiled
+	}
 	if len(rules) == 0 {
 		return w.from
 	}
 	read := w.from
 	eachGap(masked, w.from, len(w.text), func(from, to int) {
-		e.matchSpan(w.text[:to], from, w.ends(from, to), rules, func(i int) bool {
+		e.matchSpan(w.text[:to], w.shown, from, w.ends(from, to), rules, func(i int) bool {
 			return e.eligible(i) && !e.set.rules[i].screen && (!w.complete || e.set.rules[i].On != OnPrompt)
-		}, func(i int, loc []int) {
+		}, func(i int, text []byte, loc []int) {
 			read = loc[1]
-			e.fire(i, w.text, loc, w.offset, nil)
+			e.fire(i, text, loc, w.offset, nil)
 		})
 	})
 	return read
@@ -48,8 +51,8 @@ func eachGap(masked []echo.Span, from, to int, f func(from, to int)) {
 }
 
 // matchSpan calls fire for each match in text[from:], the first ones first and of those
-// the one whose rule comes first. Each rule looks at each byte once.
-func (e *Engine) matchSpan(text []byte, from, ends int, rules []int, eligible func(int) bool, fire func(int, []int)) {
+// the one whose rule comes first. Each rule looks at each byte once. Veiled rules look at shown, unless that is nil.
+func (e *Engine) matchSpan(text, shown []byte, from, ends int, rules []int, eligible func(int) bool, fire func(i int, text []byte, loc []int)) {
 	next := e.match.next
 	for _, i := range rules {
 		next[i] = unknown
@@ -57,7 +60,10 @@ func (e *Engine) matchSpan(text []byte, from, ends int, rules []int, eligible fu
 	for !e.done {
 		best := -1
 		for _, i := range rules {
-			if !eligible(i) || !e.advanceTo(text, i, from, ends) {
+			if !eligible(i) {
+				continue
+			}
+			if seen, ends := e.seenBy(i, text, shown, ends); !e.advanceTo(seen, i, from, ends) {
 				continue
 			}
 			if best < 0 || next[i][0] < next[best][0] {
@@ -68,7 +74,8 @@ func (e *Engine) matchSpan(text []byte, from, ends int, rules []int, eligible fu
 			return
 		}
 		loc := next[best]
-		fire(best, loc)
+		seen, _ := e.seenBy(best, text, shown, ends)
+		fire(best, seen, loc)
 		from, ends = loc[1], ends&^atStart
 	}
 }
@@ -79,6 +86,9 @@ var unknown = []int{-1, -1}
 // advanceTo finds a rule's first match at or after from.
 func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
 	loc := e.match.next[i]
+	if from > len(text) { // nothing of what is left is shown
+		loc, e.match.next[i] = nil, nil
+	}
 	if loc != nil && loc[0] < from {
 		loc = shift(e.set.rules[i].pattern.find(text[from:], ends), from)
 		e.match.next[i] = loc

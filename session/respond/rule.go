@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -43,6 +44,9 @@ type Rule struct {
 	// After makes the rule wait until the one before it was used as often as its Max
 	// says, or once.
 	After bool `json:"after,omitempty"`
+	// Veiled has the rule match what is shown of secrets (Engine.Through), not what they are: who attached it may not
+	// see them, and could try out with rules what they begin with.
+	Veiled bool `json:"veiled,omitempty"`
 	// List names the rules that end together: a failure of one ends those of its list.
 	List string `json:"list,omitempty"`
 }
@@ -115,6 +119,7 @@ type compiled struct {
 	Set
 	rules  []compiledRule
 	filter *filter
+	veiled []int // all rules, if one of them is veiled: the filter does not know what is masked
 }
 
 type compiledRule struct {
@@ -147,6 +152,11 @@ func compile(s Set) (*compiled, error) {
 		return nil, errors.Join(errs...)
 	}
 	c.filter = newFilter(needs)
+	if slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Veiled }) {
+		for i := range s.Rules {
+			c.veiled = append(c.veiled, i)
+		}
+	}
 	return c, nil
 }
 

@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -24,6 +25,8 @@ type Row struct {
 	Wrapped bool   // the text goes on in the next row
 	// Starts has the byte offset in Text of each column. nil: each column is one byte.
 	Starts []int
+	// Shown is what veiled rules see: Text with secrets masked, as long as Text. Empty: as Text.
+	Shown string
 }
 
 // Screen takes what the terminal shows.
@@ -61,7 +64,8 @@ type screenLine struct {
 	number uint64 // of its first row
 	row    int    // first row on the screen
 	text   []byte
-	cursor int // offset of the cursor in text; -1: it is elsewhere
+	shown  []byte // as long as text; nil: as text
+	cursor int    // offset of the cursor in text; -1: it is elsewhere
 }
 
 // lines joins the rows of each logical line.
@@ -75,6 +79,12 @@ func (s *Screen) lines() []screenLine {
 		l := &lines[len(lines)-1]
 		if i == s.CursorRow {
 			l.cursor = len(l.text) + r.start(s.CursorCol)
+		}
+		if r.Shown != "" && l.shown == nil {
+			l.shown = append([]byte{}, l.text...)
+		}
+		if l.shown != nil {
+			l.shown = append(l.shown, cmp.Or(r.Shown, r.Text)...)
 		}
 		l.text = append(l.text, r.Text...)
 		joined = r.Wrapped
@@ -130,8 +140,8 @@ func (e *Engine) matchLine(s *Screen, l *screenLine, from, to int) {
 		if hi == len(l.text) {
 			ends |= atEnd
 		}
-		e.matchSpan(l.text[:hi], lo, ends, []int{i}, func(int) bool { return true }, func(i int, loc []int) {
-			e.show(s, l, i, loc)
+		e.matchSpan(l.text[:hi], l.shown, lo, ends, []int{i}, func(int) bool { return true }, func(i int, text []byte, loc []int) {
+			e.show(s, l, i, text, loc)
 		})
 	}
 }
@@ -160,8 +170,8 @@ func (r *Rule) covers(s *Screen, l *screenLine) (from, to int, ok bool) {
 }
 
 // show fires a match, unless it was answered and has stood there since.
-func (e *Engine) show(s *Screen, l *screenLine, i int, loc []int) {
-	x := shown{Rule: i, Row: l.number, Alt: s.Alt, Text: string(l.text[loc[0]:loc[1]]), still: true}
+func (e *Engine) show(s *Screen, l *screenLine, i int, text []byte, loc []int) {
+	x := shown{Rule: i, Row: l.number, Alt: s.Alt, Text: string(text[loc[0]:loc[1]]), still: true}
 	for j := range e.screen.shown {
 		if had := &e.screen.shown[j]; had.Rule == i && had.Row == x.Row && had.Alt == x.Alt && had.Text == x.Text {
 			had.still = true
@@ -172,5 +182,5 @@ func (e *Engine) show(s *Screen, l *screenLine, i int, loc []int) {
 		return
 	}
 	e.screen.shown = append(e.screen.shown, x)
-	e.fire(i, l.text, loc, s.Offset, &x.Row)
+	e.fire(i, text, loc, s.Offset, &x.Row)
 }

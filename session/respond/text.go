@@ -34,7 +34,8 @@ type text struct {
 // window is what is matched at one go.
 type window struct {
 	text     []byte
-	from     int // what is before was answered
+	shown    []byte // what veiled rules match: text with secrets masked, without what may become one; nil: as text
+	from     int    // what is before was answered
 	first    bool
 	complete bool // the line is complete
 	last     bool // its end is the line's, or all there is of it yet

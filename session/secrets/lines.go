@@ -8,15 +8,22 @@ import (
 
 // Veil masks lines of text that come one after the other, and screens. One goroutine uses it at a time.
 type Veil struct {
-	set *Set
+	now func() *Set
 	key int // bytes of a private key that were seen; 0: none is being printed
 }
 
 // NewVeil is a veil over text that begins.
-func NewVeil(s *Set) *Veil { return &Veil{set: s} }
+func NewVeil(s *Set) *Veil { return &Veil{now: func() *Set { return s }} }
+
+// Veil is a veil over text that begins, for what the vault knows at each moment.
+func (v *Vault) Veil() *Veil { return &Veil{now: v.Set} }
 
 // Line is a line as it may be shown. Of one that is not whole, what may become a secret is left out.
 func (v *Veil) Line(line string, whole bool) string {
+	set := v.now()
+	if set.Empty() {
+		return line
+	}
 	if v.key > 0 {
 		if strings.Contains(line, pemEnd) || v.key > maxPEM {
 			v.key = 0
@@ -27,15 +34,16 @@ func (v *Veil) Line(line string, whole bool) string {
 			return ""
 		}
 	}
-	if whole && v.set.formats && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
+	if whole && set.formats && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
 		v.key = 1
 	}
 	b := []byte(line)
-	return string(b[:v.set.Mask(b, 0, 0, len(b), !whole)])
+	return string(b[:set.Mask(b, 0, 0, len(b), !whole)])
 }
 
 // Frame masks a screen, and on it what may become a secret.
 func (v *Veil) Frame(f *vterm.Frame) {
-	v.set.Frame(f, nil)
-	v.set.lines(f, f.Lines, true)
+	set := v.now()
+	set.Frame(f, nil)
+	set.lines(f, f.Lines, true)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/respond"
 )
@@ -89,6 +90,7 @@ func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.R
 	var rules []respond.Rule
 	for i := range in.Rules {
 		r := ruleOf(&in.Rules[i])
+		r.Veiled = actor.Of(ctx).IsAgent() // who may not see secrets could try them out
 		if in.Ordered {
 			r.After, r.Max = r.After || i > 0, max(r.Max, 1)
 		}

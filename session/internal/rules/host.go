@@ -28,8 +28,10 @@ type Hook struct {
 type Host interface {
 	// View is what is known at this moment.
 	View() View
-	// Screen is the screen as rules see it. Rows of a shell's line editor are empty.
-	Screen() respond.Screen
+	// Screen is the screen as rules see it, veiled if some are. Rows of a shell's line editor are empty.
+	Screen(veiled bool) respond.Screen
+	// Veil is what veiled rules see output through; nil: as it is.
+	Veil() respond.Veil
 	// Read reads output from an offset on. at is the offset of what was read: a later one where
 	// something is lost. Nothing and no error: there is no more.
 	Read(from uint64, buf []byte) (p []byte, at uint64, err error)

@@ -176,6 +176,7 @@ func (m *Machine) change(rules []*Rule) error {
 		if err != nil {
 			return err
 		}
+		e.Through(m.host.Veil())
 		m.engine, m.rules = e, rules
 		m.sense(&v)
 		m.perform(m.lookBack(&v))

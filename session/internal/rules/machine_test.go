@@ -32,7 +32,9 @@ func (h *host) View() View {
 	return h.view
 }
 
-func (h *host) Screen() respond.Screen { return respond.Screen{} }
+func (h *host) Screen(bool) respond.Screen { return respond.Screen{} }
+
+func (h *host) Veil() respond.Veil { return nil }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	n := copy(buf, h.output[from:])

@@ -46,20 +46,31 @@ func (m *Machine) screenDue(now time.Time) {
 		return
 	}
 	*w = screenWatch{}
-	m.perform(m.engine.Screen(now, m.host.Screen()))
+	m.perform(m.engine.Screen(now, m.host.Screen(m.engine.Veiled())))
 }
 
 // ScreenOf is the screen of a frame as rules see it: at an offset of the output, with the id of its
-// first row. Rows of the line editor are empty.
-func ScreenOf(f *vterm.Frame, editor *echo.Region, offset, top uint64) respond.Screen {
+// first row. Rows of the line editor are empty. veil masks the cells of what it is given; nil: nothing is veiled.
+func ScreenOf(f *vterm.Frame, veil func(*vterm.Frame), editor *echo.Region, offset, top uint64) respond.Screen {
 	sc := respond.Screen{
 		Offset: offset, Top: top, Alt: f.Alt, Cols: f.Cols,
 		Rows: make([]respond.Row, f.Rows), CursorRow: f.Cursor.Row, CursorCol: f.Cursor.Col,
+	}
+	shown := *f
+	if veil != nil {
+		shown.Lines = slices.Clone(f.Lines)
+		for i := range shown.Lines {
+			shown.Lines[i].Cells = slices.Clone(shown.Lines[i].Cells)
+		}
+		veil(&shown)
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		if l.Row < f.Rows && (f.Alt || !editor.HasRow(top+uint64(l.Row))) {
 			sc.Rows[l.Row] = rowOf(f, l)
+			if veil != nil {
+				sc.Rows[l.Row].Shown = shownOf(f, l, shown.Lines[i].Cells)
+			}
 		}
 	}
 	return sc
@@ -79,4 +90,20 @@ func rowOf(f *vterm.Frame, l *vterm.Line) respond.Row {
 		r.Starts = starts
 	}
 	return r
+}
+
+// shownOf is a row's text with a * for each byte of the cells that are masked; empty: none is.
+func shownOf(f *vterm.Frame, l *vterm.Line, masked []vterm.Cell) string {
+	if slices.Equal(l.Cells, masked) {
+		return ""
+	}
+	var text []byte
+	for i, c := range l.Cells {
+		was := len(text)
+		text = f.AppendText(text, c)
+		for ; was < len(text) && c != masked[i]; was++ {
+			text[was] = '*'
+		}
+	}
+	return string(text)
 }

@@ -99,6 +99,7 @@ func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
 		}
 		resume, st.Pending = v.Offset, nil
 	}
+	e.Through(h.Veil())
 	m.engine = e
 	for _, p := range st.Pending {
 		for _, r := range m.rules {
