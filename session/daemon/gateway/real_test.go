@@ -75,4 +75,20 @@ func TestBehindLinks(t *testing.T) {
 	if digestOf(&plain) == digestOf(&with) {
 		t.Error("an asking with settings is the one without")
 	}
+	if !sameWords(&plain, keptOf(&plain)) || sameWords(&with, keptOf(&plain)) || sameWords(&plain, keptOf(&with)) || !sameWords(&with, keptOf(&with)) {
+		t.Error("an answer for an asking with settings is taken for one without")
+	}
+	j := policy.Judgement{}
+	if v := newView(1, &with, &j, nil); !slices.Equal(v.Argv, []string{"env", "GIT_SSH_COMMAND=/tmp/x", "git", "push"}) {
+		t.Errorf("a person is shown %q", v.Argv)
+	}
+	with.Line, with.Argv = "git push", nil
+	if v := newView(1, &with, &j, nil); v.Line != "export 'GIT_SSH_COMMAND=/tmp/x'; git push" {
+		t.Errorf("a person is shown %q", v.Line)
+	}
+}
+
+func keptOf(a *Ask) *Ask {
+	k, _ := a.kept()
+	return &k
 }

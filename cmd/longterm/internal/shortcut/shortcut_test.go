@@ -4,10 +4,16 @@ package shortcut
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -54,6 +60,72 @@ func TestParse(t *testing.T) {
 		if _, got, ok := parse(s); ok {
 			t.Errorf("%q: %q", s, got)
 		}
+	}
+}
+
+// Asking for the umask leaves it as it was: a verb that does the work after all asks for it again.
+func TestUmaskIsKept(t *testing.T) {
+	before := syscall.Umask(0o027)
+	defer syscall.Umask(before)
+	for range 2 {
+		body, ok := newSession("", []string{"true"})
+		if !ok || !strings.Contains(body, `"umask":"0027"`) {
+			t.Fatalf("%v %s", ok, body)
+		}
+	}
+}
+
+// A socket that another user listens at is sent nothing.
+func TestAnotherUsersSocket(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs to be root, to be another user as well")
+	}
+	dir, err := os.MkdirTemp("", "lt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	t.Setenv("LONGTERM_DIR", dir)
+	t.Setenv("LONGTERM_AGENT", "")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(filepath.Join(dir, "run"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(socket(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan int64)
+	go func() {
+		var all int64
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				heard <- all
+				return
+			}
+			n, _ := io.Copy(io.Discard, c)
+			all += n
+			_ = c.Close()
+		}
+	}()
+	asked := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread, which is nobody's now, ends with the goroutine
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
+			t.Errorf("become another user: %v", errno)
+		}
+		_, ok := request("GET", "/v1/sessions", "", nil)
+		asked <- ok
+	}()
+	if <-asked {
+		t.Error("it was answered")
+	}
+	_ = l.Close()
+	if n := <-heard; n > 0 {
+		t.Errorf("%d bytes were sent", n)
 	}
 }
 
