@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -21,7 +22,8 @@ func tokenVerb(a *app, c *cobra.Command) {
 MCP server over HTTP. The daemon's own socket needs none: its file is its user's alone.
 
 What is kept of a token is its SHA-256. It lets its holder look (--level read), run and type, too (change), or also end,
-remove and answer approvals (all), in all sessions or in one (--session). Whoever shows a token of level read or change
+remove and answer approvals (all), in all sessions, in one (--session), or in those that have a label (--label). --may
+says it one by one instead: look, type, approve, manage (start, change, end and remove). Whoever shows a token of level read or change
 is judged and shown secrets as an agent is. What is done with a token is in the audit log under its name.`
 	c.AddCommand(a.tokenNew(), a.tokenLs(), a.tokenRevoke())
 }
@@ -33,8 +35,13 @@ func (a *app) tokenNew() *cobra.Command {
 	var n api.NewToken
 	c := &cobra.Command{Use: "new NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if _, err := access.ParseLevel(n.Level); err != nil {
+		if len(n.May) > 0 && !cmd.Flags().Changed("level") {
+			n.Level = ""
+		} else if _, err := access.ParseLevel(n.Level); err != nil {
 			return exit.Usagef("--level %w", err)
+		}
+		if _, err := access.ParseRights(n.May); err != nil {
+			return exit.Usagef("--may %w", err)
 		}
 		if n.Days < 0 || n.Days > 36500 {
 			return exit.Usagef("--days %d: give 1 to 36500, or 0 for ever", n.Days)
@@ -52,7 +59,9 @@ func (a *app) tokenNew() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&n.Level, "level", "read", "what it is for: read, change or all")
+	f.StringSliceVar(&n.May, "may", nil, "rights one by one, in place of a level: look, type, approve, manage")
 	f.StringVar(&n.Session, "session", "", "for this session only")
+	f.StringVar(&n.Label, "label", "", "for sessions that have this label only, key=value")
 	f.StringVar(&n.Agent, "agent", "", "for this agent: what is asked with it is judged and recorded as the agent's, by this label")
 	f.IntVar(&n.Days, "days", tokenDays, "how many days it counts; 0: for ever")
 	return a.JSONFlag(c)
@@ -92,11 +101,17 @@ func writeTokens(w io.Writer, list []api.Token) {
 		}
 		if k.Session != "" {
 			session = k.Session
+		} else if k.Label != "" {
+			session = output.Printable(k.Label)
+		}
+		level := k.Level
+		if len(k.May) > 0 {
+			level = strings.Join(k.May, ",")
 		}
 		if k.Agent != "" {
 			agent = output.Printable(k.Agent)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", output.Printable(k.Name), k.Level, session, agent, k.Created.Local().Format(time.DateOnly), expires)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", output.Printable(k.Name), level, session, agent, k.Created.Local().Format(time.DateOnly), expires)
 	}
 	_ = t.Flush()
 }

@@ -20,10 +20,14 @@ import (
 
 // Token is what is kept of one: everything but its secret.
 type Token struct {
-	Name    string    `json:"name"`  // unique; what records call whoever uses it
-	Level   string    `json:"level"` // read, change or all
+	Name    string    `json:"name"`          // unique; what records call whoever uses it
+	Level   string    `json:"level"`         // read, change or all
+	May     []string  `json:"may,omitempty"` // rights; none: what the level allows
 	Session string    `json:"session,omitempty"`
-	Agent   string    `json:"agent,omitempty"` // label of the agent whose it is
+	Label   string    `json:"label,omitempty"`  // key=value that its sessions have
+	Agent   string    `json:"agent,omitempty"`  // label of the agent whose it is
+	Page    bool      `json:"page,omitempty"`   // a login of the page
+	Masked  bool      `json:"masked,omitempty"` // secrets in output are masked, whoever has it
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 	Hash    string    `json:"sha256"`           // of the secret, hexadecimal
@@ -33,8 +37,12 @@ type Token struct {
 type Grant struct {
 	Name    string
 	Level   Level
+	May     Rights // 0: what the level allows
 	Session string // id of the one session it is for; empty: all
+	Label   string // key=value that its sessions have; empty: any
 	Agent   string
+	Page    bool      // a login of the page
+	Masked  bool      // secrets in output are masked
 	Expires time.Time // zero: never
 }
 
@@ -81,12 +89,18 @@ func decode(b []byte) ([]Token, error) {
 	for i := range f.Tokens {
 		t := &f.Tokens[i]
 		sum, err := hex.DecodeString(t.Hash)
-		if _, bad := ParseLevel(t.Level); err != nil || bad != nil || len(sum) != sha256.Size || t.Name == "" || names[t.Name] {
+		if _, bad := ParseLevel(t.Level); err != nil || bad != nil || len(sum) != sha256.Size || t.Name == "" || names[t.Name] || !t.scoped() {
 			return nil, fmt.Errorf("token %d is not in order", i+1)
 		}
 		names[t.Name] = true
 	}
 	return f.Tokens, nil
+}
+
+// scoped says that a token's rights and label can be read: one that cannot must not count as one without.
+func (t *Token) scoped() bool {
+	may, err := ParseRights(t.May)
+	return err == nil && (may != 0) == (len(t.May) > 0) && (t.Label == "" || CheckLabel(t.Label) == nil)
 }
 
 // look reads the file if it was replaced. The caller holds mu.
@@ -139,6 +153,12 @@ func (s *Store) Make(t Token) (Token, string, error) {
 		return Token{}, "", ErrTaken
 	case len(s.all) >= MaxTokens:
 		return Token{}, "", ErrFull
+	}
+	if may, err := ParseRights(t.May); err == nil && may != 0 {
+		t.May, t.Level = may.Names(), may.level().String()
+	}
+	if _, err := ParseLevel(t.Level); err != nil || !t.scoped() {
+		return Token{}, "", fmt.Errorf("a token of level %q with the rights %v for %q", t.Level, t.May, t.Label)
 	}
 	secret := Prefix + rand.Text()
 	sum := sha256.Sum256([]byte(secret))
@@ -219,7 +239,14 @@ func (s *Store) grant(i int) (Grant, error) {
 		return Grant{}, ErrExpired
 	}
 	level, err := ParseLevel(t.Level)
-	return Grant{Name: t.Name, Level: level, Session: t.Session, Agent: t.Agent, Expires: t.Expires}, err
+	if err != nil {
+		return Grant{}, err
+	}
+	may, err := ParseRights(t.May)
+	return Grant{
+		Name: t.Name, Level: level, May: may, Session: t.Session, Label: t.Label, Agent: t.Agent,
+		Page: t.Page, Masked: t.Masked, Expires: t.Expires,
+	}, err
 }
 
 // under is a request under way.

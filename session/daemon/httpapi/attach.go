@@ -78,7 +78,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	}
 	ws.SetReadLimit(maxBody)
 	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true"}
-	if g := grantOf(r.Context()); g != nil && g.Level < access.Change {
+	if g := grantOf(r.Context()); g != nil && g.Rights()&access.Type == 0 {
 		c.readOnly = true
 	}
 	c.size.Cols, c.size.Rows = cols, rows

@@ -68,7 +68,7 @@ func TestPersonsOnly(t *testing.T) {
 		{"a process of any session", person(from(t, holder{agent: agentUnknown}), actor.Actor{}), false},
 	} {
 		for _, id := range []string{"list-tokens", "new-token", "revoke-token"} {
-			err := h.permit(c.ctx, routeOf[id], func(string) string { return "" })
+			err := h.permit(c.ctx, routeOf[id], unasked, unasked)
 			var e *api.Error
 			if (err == nil) != c.ok || err != nil && (!errors.As(err, &e) || e.Code != api.CodeDenied || e.Hint == "") {
 				t.Errorf("%s, %s: %v", c.name, id, err)

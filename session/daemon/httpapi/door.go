@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -15,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
 // Doorway serves what a handler does to who comes over TCP: requests of pages and for names that are not ours are
@@ -107,7 +109,8 @@ func ownLabel(g *access.Grant, asked string) string {
 		return asked
 	case g.Agent != "":
 		return g.Agent
-	case asked == "" && g.Level < access.All:
+	case asked == "" && g.Page && g.May&access.Approve != 0: // whoever may decide is a person
+	case asked == "" && g.Rights() != access.Everything:
 		return g.Name
 	}
 	return asked
@@ -137,6 +140,26 @@ func (r *Route) Level() access.Level {
 	return access.Change
 }
 
+// rights are those that routes need of tokens that name rights, where the method does not say: GET looks, and anything
+// else manages.
+var rights = map[string]access.Rights{
+	"type": access.Type, "exec": access.Type, "batch": access.Type, "add-rules": access.Type, "remove-rules": access.Type,
+	"resize": access.Type, "background-job": access.Type, "agent-event": access.Type, "ask-network": access.Type,
+	"wait":            access.Type, // it may type first
+	"answer-approval": access.Approve, "answer-approvals": access.Approve, "revoke-grant": access.Approve,
+}
+
+// Right is what a token that names rights has to name for the route.
+func (r *Route) Right() access.Rights {
+	if right, ok := rights[r.ID]; ok {
+		return right
+	}
+	if r.Method == http.MethodGet {
+		return access.Look
+	}
+	return access.Manage
+}
+
 // scope says what a token for one session makes of a route that is not about one session by its path.
 type scope int
 
@@ -156,8 +179,8 @@ var scopes = map[string]scope{
 	"get-approval": ofItsApproval, "answer-approval": ofItsApproval,
 }
 
-// permit says whether a token allows a request of a route; path gives the parameters of its path.
-func (s *Server) permit(ctx context.Context, r *Route, path func(string) string) error {
+// permit says whether a token allows a request of a route; path gives the parameters of its path, query the others.
+func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) string) error {
 	g := grantOf(ctx)
 	noteCall(ctx, r, path)
 	switch {
@@ -165,46 +188,76 @@ func (s *Server) permit(ctx context.Context, r *Route, path func(string) string)
 		return s.permitPerson(ctx)
 	case g == nil:
 		return nil
+	case g.May != 0:
+		if need := r.Right(); g.May&need == 0 {
+			return api.Errorf(api.CodeDenied, "the token %s may %s, and this needs %s", g.Name, strings.Join(g.May.Names(), ", "), need.Names()[0]).
+				WithHint("a person makes one with `longterm token new NAME --may %s`", strings.Join((g.May|need).Names(), ","))
+		}
 	case g.Level < r.Level():
 		return api.Errorf(api.CodeDenied, "the token %s is of level %s, and this needs %s", g.Name, g.Level, r.Level()).
 			WithHint("a person makes one with `longterm token new NAME --level %s`", r.Level())
-	case g.Session == "":
+	}
+	if g.Whole() {
 		return nil
 	}
 	if ref := path("session"); ref != "" {
-		if e, err := s.reg.Resolve(ref); err != nil || e.ID() != g.Session { // that there are others is not told
-			return api.Errorf(api.CodeNotFound, "no session %q", ref).WithHint("`longterm ls` lists them: the token %s is for one session", g.Name)
-		}
-		return nil
+		_, err := s.visible(ctx, ref)
+		return err
 	}
 	switch scopes[r.ID] {
-	case filtered, narrowed:
+	case filtered:
+		return nil
+	case narrowed:
+		if g.Session == "" && query("session") == "" {
+			return api.Errorf(api.CodeDenied, "the token %s is for %s, and this is about all of them", g.Name, g.Of()).
+				WithHint("say which session is meant")
+		}
+		if g.Session == "" {
+			_, err := s.visible(ctx, query("session"))
+			return err
+		}
 		return nil
 	case ofItsJob:
-		if j, err := s.jobs.SessionOf(ctx, path("job")); err == nil && j == g.Session {
+		if j, err := s.jobs.SessionOf(ctx, path("job")); err == nil && s.shows(ctx, j) {
 			return nil
 		}
-		return api.Errorf(api.CodeNotFound, "no job %q", path("job")).WithHint("`longterm jobs` lists them: the token %s is for one session", g.Name)
+		return api.Errorf(api.CodeNotFound, "no job %q", path("job")).WithHint("`longterm jobs` lists them: the token %s is for %s", g.Name, g.Of())
 	case ofItsApproval:
-		if a, err := s.gate.Get(ctx, path("approval")); err == nil && a.Session == g.Session {
+		if a, err := s.gate.Get(ctx, path("approval")); err == nil && s.shows(ctx, a.Session) {
 			return nil
 		}
-		return api.Errorf(api.CodeNotFound, "no approval %q", path("approval")).WithHint("`longterm approvals` lists them: the token %s is for one session", g.Name)
+		return api.Errorf(api.CodeNotFound, "no approval %q", path("approval")).WithHint("`longterm approvals` lists them: the token %s is for %s", g.Name, g.Of())
 	}
-	return api.Errorf(api.CodeDenied, "the token %s is for one session, and this is about all of them", g.Name).
+	return api.Errorf(api.CodeDenied, "the token %s is for %s, and this is about all of them", g.Name, g.Of()).
 		WithHint("a person makes one for all sessions with `longterm token new`")
 }
 
-// shows says whether whoever asks may see a session.
-func shows(ctx context.Context, id string) bool {
+// visible is a session that whoever asks may see. That there are others is not told.
+func (s *Server) visible(ctx context.Context, ref string) (*registry.Handle, error) {
+	e, err := s.reg.Resolve(ref)
+	if g := grantOf(ctx); g != nil && !g.Whole() && (err != nil || !g.Shows(e.ID(), e.Record().Labels)) {
+		return nil, api.Errorf(api.CodeNotFound, "no session %q", ref).WithHint("`longterm ls` lists them: the token %s is for %s", g.Name, g.Of())
+	}
+	return e, err
+}
+
+// shows says whether whoever asks may see a session; of none, what is about none.
+func (s *Server) shows(ctx context.Context, id string) bool {
 	g := grantOf(ctx)
-	return g == nil || g.Session == "" || g.Session == id
+	if g == nil || g.Whole() {
+		return true
+	}
+	e := s.reg.ByID(id)
+	if e == nil { // removed: its labels are not known any more
+		return g.Label == "" && g.Shows(id, nil)
+	}
+	return g.Shows(id, e.Record().Labels)
 }
 
 // scoped has huma's requests permitted before their handlers see them.
 func (s *Server) scoped(hc huma.Context, next func(huma.Context)) {
 	r := routeOf[hc.Operation().OperationID]
-	if err := s.permit(hc.Context(), r, hc.Param); err != nil {
+	if err := s.permit(hc.Context(), r, hc.Param, hc.Query); err != nil {
 		_, w := humago.Unwrap(hc)
 		writeError(w, err)
 		return

@@ -55,7 +55,7 @@ func TestOneSessionTokenOnEachRoute(t *testing.T) {
 			case kind == "":
 				want = api.CodeDenied
 			}
-			err := h.permit(ctx, r, path)
+			err := h.permit(ctx, r, path, unasked)
 			var e *api.Error
 			if errors.As(err, &e); (err == nil) != (want == "") || err != nil && (e == nil || e.Code != want || e.Hint == "") {
 				t.Errorf("%s of %s: %v, want %q", r.ID, what, err, want)
@@ -89,7 +89,7 @@ func TestLevelOfEachRoute(t *testing.T) {
 			need = access.Read
 		}
 		for _, has := range []access.Level{access.Read, access.Change, access.All} {
-			err := h.permit(with(t, &access.Grant{Name: "k", Level: has}, actor.Actor{Token: "k"}), r, func(string) string { return "" })
+			err := h.permit(with(t, &access.Grant{Name: "k", Level: has}, actor.Actor{Token: "k"}), r, unasked, unasked)
 			var e *api.Error
 			switch {
 			case has >= need && err != nil:

@@ -39,7 +39,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		o.look(time.Now(), func(api.Event) bool { return true })
 	}
 	tell := func(e api.Event) bool {
-		if !showsEvent(ctx, &e) {
+		if !s.showsEvent(ctx, &e) {
 			return true
 		}
 		s.veil(ctx).Deep(&e) // titles, lines, questions
@@ -81,14 +81,15 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 }
 
 // showsEvent says whether whoever listens may see an event: one with a token for a session sees that one's only.
-func showsEvent(ctx context.Context, e *api.Event) bool {
+func (s *Server) showsEvent(ctx context.Context, e *api.Event) bool {
 	switch {
 	case e.Session != nil:
-		return shows(ctx, e.Session.ID)
+		g := grantOf(ctx)
+		return g == nil || g.Shows(e.Session.ID, e.Session.Labels)
 	case e.Kind == "listening" || e.Kind == "lost":
 		return true
 	}
-	return shows(ctx, "")
+	return s.shows(ctx, "")
 }
 
 // postAgentEvent takes what an agent's program tells of itself.

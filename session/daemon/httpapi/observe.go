@@ -158,7 +158,7 @@ func (s *Server) getMetrics(ctx context.Context, _ *struct{}) (*metricsPage, err
 
 // serveMetrics is the same page at the path where programs that scrape look.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
-	err := s.permit(r.Context(), routeOf["metrics"], func(string) string { return "" })
+	err := s.permit(r.Context(), routeOf["metrics"], func(string) string { return "" }, r.URL.Query().Get)
 	if err != nil {
 		writeError(w, err)
 		return

@@ -83,7 +83,7 @@ func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
 		r := &Routes[i]
 		if r.serve != nil {
 			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) {
-				if err := s.permit(req.Context(), r, req.PathValue); err != nil {
+				if err := s.permit(req.Context(), r, req.PathValue, req.URL.Query().Get); err != nil {
 					writeError(w, err)
 					return
 				}

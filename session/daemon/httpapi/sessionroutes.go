@@ -20,7 +20,7 @@ func (s *Server) listSessions(ctx context.Context, in *struct {
 }) ([]api.Session, error) {
 	list := []api.Session{}
 	for _, e := range s.reg.All() {
-		if e.Pooled() && len(in.Label) == 0 || !shows(ctx, e.ID()) {
+		if e.Pooled() && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {

@@ -5,6 +5,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
@@ -28,7 +29,7 @@ func (s *Server) permitPerson(ctx context.Context) error {
 
 func tokenView(t *access.Token) api.Token {
 	return api.Token{
-		Name: t.Name, Level: t.Level, Session: t.Session, Agent: t.Agent, Created: t.Created, Expires: t.Expires,
+		Name: t.Name, Level: t.Level, May: t.May, Session: t.Session, Label: t.Label, Agent: t.Agent, Page: t.Page, Masked: t.Masked, Created: t.Created, Expires: t.Expires,
 		Expired: !t.Expires.IsZero() && time.Now().After(t.Expires),
 	}
 }
@@ -52,7 +53,13 @@ func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) 
 			return api.MadeToken{}, api.Errorf(api.CodeInvalid, "a token's name is a label as agents have: %v", err).WithHint("give a short name of printable characters")
 		}
 	}
-	t := access.Token{Name: n.Name, Level: n.Level, Agent: n.Agent}
+	t := access.Token{Name: n.Name, Level: n.Level, May: n.May, Label: n.Label, Agent: n.Agent}
+	if len(n.May) > 0 && n.Level != "" {
+		return api.MadeToken{}, api.Errorf(api.CodeInvalid, "a level and rights are given").WithHint("give one of them: rights say one by one what a level says at once")
+	}
+	if err := access.CheckLabel(n.Label); n.Label != "" && err != nil {
+		return api.MadeToken{}, api.Errorf(api.CodeInvalid, "%v", err)
+	}
 	if t.Level == "" {
 		t.Level = access.Read.String()
 	}
@@ -75,7 +82,10 @@ func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) 
 	case err != nil:
 		return api.MadeToken{}, api.Errorf(api.CodeStorage, "%v", err)
 	}
-	what := "made, level " + t.Level
+	what := "made, level " + made.Level
+	if len(made.May) > 0 {
+		what = "made, may " + strings.Join(made.May, ", ")
+	}
 	if !t.Expires.IsZero() {
 		what += ", until " + t.Expires.Format(time.RFC3339)
 	}
