@@ -161,6 +161,14 @@ var verbs = append([]verb{
 		short: "Make and take back tokens for the API over TCP", build: tokenVerb,
 	},
 	{
+		name: "web", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
+		short: "Show every session in a browser", build: webVerb,
+	},
+	{
+		name: "share", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "Make a link that shows a session in a browser to others", build: shareVerb,
+	},
+	{
 		name: "mcp", group: groupUpkeep, count: cobra.NoArgs, starts: true,
 		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
 	},

@@ -138,6 +138,7 @@ type HTTP struct {
 	Listen  string   // HOST:PORT; empty: nowhere
 	Hosts   []string // names under which it is reached
 	Origins []string // pages that may ask
+	Proxies []string // addresses of proxies whose word on clients counts
 }
 
 // Secrets say what is masked in what agents are given and in exports.

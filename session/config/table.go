@@ -128,8 +128,9 @@ var table = []Row{
 	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "when the audit trail cannot be written: refuse what is asked for, or go on without", at: func(s *Settings) any { return &s.Policy.AuditFull }},
 
 	{Key: "http.listen", Kind: Text, When: AtOnce, Help: "address on which the API is served by HTTP to who shows a token (`longterm token new`), as in 127.0.0.1:7718; empty: none, there is the daemon's socket only", at: func(s *Settings) any { return &s.HTTP.Listen }},
-	{Key: "http.hosts", Kind: List, When: AtOnce, Help: "names under which that address is reached, besides localhost; requests for others are refused", at: func(s *Settings) any { return &s.HTTP.Hosts }},
+	{Key: "http.hosts", Kind: List, When: AtOnce, Help: "names under which that address, and the page of `longterm web`, are reached, besides localhost; requests for others are refused", at: func(s *Settings) any { return &s.HTTP.Hosts }},
 	{Key: "http.origins", Kind: List, When: AtOnce, Help: "pages that may ask there, as in https://example.org, besides those of the same host", at: func(s *Settings) any { return &s.HTTP.Origins }},
+	{Key: "http.proxies", Kind: List, When: AtOnce, Help: "addresses of proxies before the page of `longterm web`, as in 127.0.0.1 or 10.0.0.0/8: what they say of the client's address and of TLS (X-Forwarded-For, X-Forwarded-Proto) counts, and nobody else's word does", at: func(s *Settings) any { return &s.HTTP.Proxies }},
 
 	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", at: func(s *Settings) any { return &s.Secrets.Names }},
 	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", at: func(s *Settings) any { return &s.Secrets.Formats }},

@@ -67,6 +67,7 @@ type Daemon struct {
 	known   *secrets.Vault
 	tokens  *access.Store
 	tcp     *tcpDoor // set before anything is served
+	web     *webDoor // likewise
 	crashed bool     // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
@@ -120,6 +121,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	d.tcp = &tcpDoor{handler: face.Doorway(handler), log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
+	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() []string { return d.conf.Get().HTTP.Hosts })
+	d.web.again()
+	defer d.web.close()
 	srv := &http.Server{Handler: handler, ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()

@@ -61,6 +61,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		case <-tick.C:
 		}
 		d.tcp.follow(d.conf.Get().HTTP.Listen)
+		d.web.again()
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		if database != nil && !same(dirs.Database(), database) {
 			database = nil

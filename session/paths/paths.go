@@ -149,6 +149,9 @@ func (d Dirs) SecretsKey() string { return filepath.Join(d.State, "secrets.key")
 // Tokens is the file of those who may come in over TCP.
 func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 
+// Web says where the page in the browser is served.
+func (d Dirs) Web() string { return filepath.Join(d.State, "web.json") }
+
 // Audit holds the segments of the audit log. Its head is beside it.
 func (d Dirs) Audit() string { return filepath.Join(d.State, "audit") }
 

@@ -124,7 +124,9 @@ var levels = map[string]access.Level{
 }
 
 // persons are routes for the person alone, who comes by the socket.
-var persons = map[string]bool{"list-tokens": true, "new-token": true, "revoke-token": true}
+var persons = map[string]bool{
+	"list-tokens": true, "new-token": true, "revoke-token": true, "open-web": true, "close-web": true, "share": true,
+}
 
 // Level is what a token has to allow for the route.
 func (r *Route) Level() access.Level {
@@ -185,7 +187,7 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 	noteCall(ctx, r, path)
 	switch {
 	case persons[r.ID]:
-		return s.permitPerson(ctx)
+		return s.permitPerson(ctx, r)
 	case g == nil:
 		return nil
 	case g.May != 0:

@@ -43,6 +43,12 @@ type house struct {
 	tokens  *access.Store
 	audit   *audit.Log
 	keepers []int
+	web     api.Web
+}
+
+func (h *house) OpenWeb(o api.OpenWeb) (api.Web, error) {
+	h.web = api.Web{On: true, Listen: "127.0.0.1:7719", URL: "http://127.0.0.1:7719/", Local: true}
+	return h.web, nil
 }
 
 func (h *house) Status(context.Context) api.Status          { return api.Status{} }
@@ -50,6 +56,8 @@ func (h *house) Stop(api.Stop)                              {}
 func (h *house) Upgrade(context.Context, string) error      { return errors.New("no upgrade") }
 func (h *house) Audit() *audit.Log                          { return h.audit }
 func (h *house) Tokens() *access.Store                      { return h.tokens }
+func (h *house) Web() api.Web                               { return h.web }
+func (h *house) CloseWeb() error                            { h.web = api.Web{}; return nil }
 func (h *house) KeeperPIDs() []int                          { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)    { return nil, errors.New("no keeper") }
 func (*house) Ran(*registry.Handle, *session.Command)       {}

@@ -27,6 +27,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -44,6 +45,8 @@ type Server struct {
 	reveals  reveals
 	requests metrics.Requests
 	drafts   drafts
+	page     *web.Door
+	inner    http.Handler // what doors lead to; set by Handler
 }
 
 // daemonHost is what requests about the daemon itself ask of it.
@@ -53,13 +56,19 @@ type Daemon interface {
 	Upgrade(ctx context.Context, path string) error
 	Audit() *audit.Log
 	Tokens() *access.Store
+	// Web is where the page in the browser is served; OpenWeb and CloseWeb change that, for the daemons to come too.
+	Web() api.Web
+	OpenWeb(o api.OpenWeb) (api.Web, error)
+	CloseWeb() error
 	// KeeperPIDs are the processes that sessions' processes descend from.
 	KeeperPIDs() []int
 }
 
 // New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
-	return &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
+	s.page = s.newPageDoor()
+	return s
 }
 
 // Handler serves the API: operations with typed requests and answers by huma, which
@@ -68,7 +77,8 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
 	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
-	return s.observed(s.granted(s.labelled(jobs.AfterAnswers(mux))))
+	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(mux))))
+	return s.inner
 }
 
 func apiConfig(build string) huma.Config {

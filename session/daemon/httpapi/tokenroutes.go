@@ -15,8 +15,12 @@ import (
 )
 
 // permitPerson refuses who is no person at our own socket: a token must not make tokens.
-func (s *Server) permitPerson(ctx context.Context) error {
-	if err := asPerson(ctx, "seeing, making or revoking tokens"); err != nil {
+func (s *Server) permitPerson(ctx context.Context, r *Route) error {
+	what := "seeing, making or revoking tokens"
+	if !strings.Contains(r.Path, "/tokens") {
+		what = "opening sessions to a browser"
+	}
+	if err := asPerson(ctx, what); err != nil {
 		return err
 	}
 	a := actor.Of(ctx)

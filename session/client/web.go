@@ -1,0 +1,28 @@
+//go:build unix
+
+package client
+
+import (
+	"context"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Web says where the page in the browser is served.
+func (c *Client) Web(ctx context.Context) (api.Web, error) { return get[api.Web](ctx, c, "/web", nil) }
+
+// OpenWeb has the page served, and makes a link to log in.
+func (c *Client) OpenWeb(ctx context.Context, o api.OpenWeb) (api.WebLink, error) {
+	return send[api.WebLink](ctx, c, "POST", "/web", nil, o)
+}
+
+// CloseWeb has the page served no longer.
+func (c *Client) CloseWeb(ctx context.Context) error {
+	_, err := send[struct{}](ctx, c, "DELETE", "/web", nil, nil)
+	return err
+}
+
+// Share makes a link to the session for others.
+func (s *Session) Share(ctx context.Context, o api.Share) (api.Shared, error) {
+	return send[api.Shared](ctx, s.c, "POST", s.path+"/share", nil, o)
+}

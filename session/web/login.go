@@ -1,0 +1,184 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// KeyHeader carries the page's key. Cookies go with requests to every port of a host, and with some that other pages
+// cause; what the page keeps in its own storage and says in a header of its own does not.
+const KeyHeader = "Longterm-Page"
+
+// keyOf is the key that belongs to a login's secret. The secret cannot be told from it.
+func keyOf(secret string) string {
+	sum := sha256.Sum256([]byte("longterm page\x00" + secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// me is what a login is, as the page is told.
+type me struct {
+	Name    string    `json:"name"`
+	Key     string    `json:"key,omitempty"`
+	May     []string  `json:"may"`
+	Session string    `json:"session,omitempty"`
+	Label   string    `json:"label,omitempty"`
+	Masked  bool      `json:"masked,omitempty"`
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+func described(g access.Grant) me {
+	return me{Name: g.Name, May: g.Rights().Names(), Session: g.Session, Label: g.Label, Masked: g.Masked, Expires: g.Expires}
+}
+
+// login makes a cookie of a code, which makes a login of its own, or of a token.
+func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
+	if wait := d.fails.wait(v.addr); wait > 0 {
+		tooMany(w, wait)
+		return
+	}
+	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
+		return
+	}
+	var in struct{ Code, Token string }
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLogin))
+	if err == nil {
+		err = json.Unmarshal(b, &in)
+	}
+	if err != nil || (in.Code == "") == (in.Token == "") {
+		refuse(w, http.StatusUnprocessableEntity, api.Errorf(api.CodeInvalid, "a login has a code or a token").WithHint("open the link that `longterm web` prints"))
+		return
+	}
+	secret := in.Token
+	if in.Code != "" {
+		if secret, err = d.redeem(r, in.Code); err != nil {
+			d.failed(w, v, err)
+			return
+		}
+	}
+	g, err := d.Tokens.Verify(secret)
+	if err != nil {
+		d.failed(w, v, unauthorized(err))
+		return
+	}
+	d.setCookie(w, v, secret, g.Expires)
+	m := described(g)
+	m.Key = keyOf(secret)
+	answer(w, m)
+}
+
+// redeem makes the login that a link's code is good for.
+func (d *Door) redeem(r *http.Request, code string) (secret string, err error) {
+	t, ok := d.links.take(code)
+	if !ok {
+		return "", api.Errorf(api.CodeUnauthorized, "the link is not known: it was used, or is older than %d minutes", LinkTime/time.Minute).
+			WithHint("make another one with `longterm web`")
+	}
+	t.Name += "-" + strings.ToLower(rand.Text()[:6])
+	made, secret, err := d.Tokens.Make(t)
+	if errors.Is(err, access.ErrFull) {
+		return "", api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
+	}
+	if err != nil {
+		return "", api.Errorf(api.CodeStorage, "%v", err)
+	}
+	if d.Made != nil {
+		d.Made(r, made, "logged in from "+hostOnly(r.RemoteAddr))
+	}
+	return secret, nil
+}
+
+func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
+	status := http.StatusUnauthorized
+	var e *api.Error
+	if errors.As(err, &e) {
+		status = e.GetStatus()
+	}
+	if status == http.StatusUnauthorized {
+		d.fails.failed(v.addr)
+		if d.Log != nil {
+			d.Log.Warn("refused a login of the page", "from", v.addr, "err", err)
+		}
+	}
+	refuse(w, status, err)
+}
+
+func (d *Door) setCookie(w http.ResponseWriter, v visitor, secret string, expires time.Time) {
+	c := &http.Cookie{Name: v.cookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure}
+	switch {
+	case secret == "":
+		c.MaxAge = -1
+	case !expires.IsZero():
+		c.MaxAge = max(1, int(expires.Sub(d.Now())/time.Second))
+	default:
+		c.MaxAge = int((400 * 24 * time.Hour) / time.Second) // browsers keep none for longer
+	}
+	http.SetCookie(w, c)
+}
+
+// logout ends a login that a link made; a token that somebody gave is theirs.
+func (d *Door) logout(w http.ResponseWriter, r *http.Request, v visitor, g access.Grant) {
+	if strings.HasPrefix(g.Name, LoginPrefix) {
+		if _, err := d.Tokens.Revoke(g.Name); err != nil {
+			refuse(w, http.StatusInternalServerError, api.Errorf(api.CodeStorage, "%v", err))
+			return
+		}
+		if d.Made != nil {
+			d.Made(r, access.Token{Name: g.Name}, "logged out")
+		}
+	}
+	d.setCookie(w, v, "", time.Time{})
+	answer(w, map[string]bool{"ok": true})
+}
+
+// LoginPrefix begins the names of tokens that links of `longterm web` make.
+const LoginPrefix = "web-"
+
+// as calls f with what the login of a request allows, or refuses the request.
+func (d *Door) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g access.Grant, secret string)) {
+	c, err := r.Cookie(v.cookie)
+	key := r.Header.Get(KeyHeader)
+	if err != nil || key == "" {
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "nobody is logged in").WithHint("open the link that `longterm web` prints"))
+		return
+	}
+	if subtle.ConstantTimeCompare([]byte(key), []byte(keyOf(c.Value))) != 1 {
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the page's key is not that of its login").WithHint("open the link that `longterm web` prints"))
+		return
+	}
+	if g, ok := d.verify(w, v, c.Value); ok {
+		f(g, c.Value)
+	}
+}
+
+// verify is what a secret allows, or a refusal. Whoever failed too often is not looked at.
+func (d *Door) verify(w http.ResponseWriter, v visitor, secret string) (access.Grant, bool) {
+	if wait := d.fails.wait(v.addr); wait > 0 {
+		tooMany(w, wait)
+		return access.Grant{}, false
+	}
+	g, err := d.Tokens.Verify(secret)
+	if err != nil {
+		d.failed(w, v, unauthorized(err))
+		return access.Grant{}, false
+	}
+	return g, true
+}
+
+func unauthorized(err error) error {
+	if !errors.Is(err, access.ErrUnknown) && !errors.Is(err, access.ErrExpired) {
+		return api.Errorf(api.CodeStorage, "%v", err)
+	}
+	return api.Errorf(api.CodeUnauthorized, "%v", err).WithHint("make another link with `longterm web`")
+}
