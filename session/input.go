@@ -20,6 +20,9 @@ var ErrBegun = typing.ErrBegun
 // ErrTypedAhead is returned for a secret before which other input waits to be read.
 var ErrTypedAhead = typing.ErrAhead
 
+// ErrOtherInput is returned for input whose id is that of other input.
+var ErrOtherInput = typing.ErrOther
+
 // Typed is what there is to say of something that was typed.
 type Typed = typing.Typed
 
@@ -38,6 +41,8 @@ type Typing struct {
 	Secret, Force bool
 	// ID, if there is one, has the input typed once, however often it is asked for.
 	ID string
+	// Of is a digest of what is typed: input with the id of other input is refused with ErrOtherInput. 0: anything.
+	Of uint64
 	// Person says that it comes from a person's keyboard. Other input is refused with ErrBegun while a
 	// person's line is unfinished, unless it is forced.
 	Person bool
@@ -75,6 +80,10 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			return
 		}
 		if before, was, mark := s.typing.dedup.Before(t.ID); was {
+			if !before.Same(t.Of) {
+				err = ErrOtherInput
+				return
+			}
 			r = before
 			s.typing.noteID(mark)
 			return
@@ -109,7 +118,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			last := data[len(data)-1]
 			s.typing.ended = last == '\r' || last == '\n'
 		}
-		r.Cursor = s.off
+		r.Cursor, r.Of = s.off, t.Of
 		s.typing.at = s.moment(s.off)
 		if bytes.ContainsAny(data, "\r\n") {
 			s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })

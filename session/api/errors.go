@@ -15,6 +15,7 @@ const (
 	CodeAmbiguous     Code = "ambiguous"
 	CodeUnauthorized  Code = "unauthorized"
 	CodeNameTaken     Code = "name_taken"
+	CodeIDTaken       Code = "id_taken"
 	CodeEnded         Code = "ended"
 	CodeRunning       Code = "running"
 	CodeStale         Code = "stale"
@@ -86,6 +87,7 @@ var codes = []CodeRow{
 	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
 	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
 	{CodeNameTaken, http.StatusConflict, ExitConflict, RefusedConflict, "another session has this name", "choose another name"},
+	{CodeIDTaken, http.StatusConflict, ExitConflict, RefusedConflict, "the id is that of another call", "give each call an id of its own, or none"},
 	{CodeEnded, http.StatusConflict, ExitConflict, RefusedEnded, "the session has ended", "its screen and output can still be read"},
 	{CodeRunning, http.StatusConflict, ExitConflict, RefusedConflict, "the session is running", "wait for its end, or end it first"},
 	{CodeStale, http.StatusPreconditionFailed, ExitConflict, RefusedConflict, "the screen has changed", "look at the screen again"},

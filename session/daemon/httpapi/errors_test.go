@@ -93,6 +93,9 @@ func TestEachCodeIsGiven(t *testing.T) {
 func constantOf(c api.Code) string {
 	name := "Code"
 	for word := range strings.SplitSeq(string(c), "_") {
+		if word == "id" {
+			word = "ID"
+		}
 		name += strings.ToUpper(word[:1]) + word[1:]
 	}
 	return name

@@ -4,6 +4,9 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -58,10 +61,25 @@ func pipeLines(b []byte, from int, in api.Input) []byte {
 	return b
 }
 
+// inputDigest is what input is, for one whose id is used again; 0 for secrets. A text may be a paste the next time:
+// what is submitted depends on the program.
+func inputDigest(in *api.Input) uint64 {
+	if in.ID == "" || in.Secret {
+		return 0
+	}
+	text := in.Text + string(in.Data)
+	if in.Paste != nil {
+		text += *in.Paste
+	}
+	b, _ := json.Marshal([]any{text, in.Keys, in.Enter, in.EOF}) // of plain values
+	sum := sha256.Sum256(b)
+	return binary.LittleEndian.Uint64(sum[:]) | 1 // never 0
+}
+
 // typing makes a request into something the session's owner can type. Keys and pastes
 // become bytes only there, where the terminal's modes are known.
 func typing(in api.Input) (session.Typing, error) {
-	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, ID: in.ID}
+	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, ID: in.ID, Of: inputDigest(&in)}
 	given := 0
 	for _, set := range []bool{in.Text != "", len(in.Keys) > 0, in.Paste != nil, len(in.Data) > 0} {
 		if set {

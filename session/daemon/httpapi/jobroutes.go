@@ -80,7 +80,7 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 		return api.Result{}, err
 	}
 	if id, err := s.jobs.SessionOf(ctx, in.Body.Job); in.Body.Job != "" && err == nil && !s.shows(ctx, id) {
-		return api.Result{}, api.Errorf(api.CodeNameTaken, "the job %q is not one of this session", in.Body.Job).WithHint("choose another id")
+		return api.Result{}, api.Errorf(api.CodeIDTaken, "the job %q is not one of this session", in.Body.Job).WithHint("choose another id")
 	}
 	if err := s.admitRules(ctx, e, in.Body.Respond); err != nil {
 		return api.Result{}, err

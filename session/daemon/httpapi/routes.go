@@ -13,9 +13,9 @@ var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
-	ofInput    = append(slices.Clip(ofTyping), api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
+	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
-	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
+	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeIDTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
@@ -71,7 +71,7 @@ var Routes = []Route{
 	op("POST", "/sessions/{session}/network", "ask-network", "", "Ask whether programs of a session in a sandbox may connect to a host",
 		(*Server).postNetwork, append(ofSession, api.CodeDenied, api.CodeRejected, api.CodeTimeout)),
 	op("POST", "/run", "run", "run", "Run a command in a session of its own",
-		(*Server).postRun, append(ofStarting, api.CodeEnded, api.CodeTimeout)),
+		(*Server).postRun, append(slices.Clip(ofStarting), api.CodeIDTaken, api.CodeEnded, api.CodeTimeout)),
 	op("GET", "/jobs", "list-jobs", "jobs", "List lines and commands that were asked for",
 		(*Server).listJobs, ofSession),
 	op("GET", "/jobs/{job}", "get-job", "jobs show", "Describe a job, or wait for its end",

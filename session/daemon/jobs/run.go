@@ -23,11 +23,11 @@ import (
 
 // Exec runs a line in a session's shell.
 func (s *Set) Exec(ctx context.Context, e *registry.Handle, x api.Exec) (api.Result, error) {
-	return s.lineIn(ctx, e, x, nil)
+	return s.lineIn(ctx, e, x, lineDigest(e.ID(), &x), nil)
 }
 
-// lineIn does so; w is the warm shell that e is, if it is one.
-func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *warm) (api.Result, error) {
+// lineIn does so; asked is the digest of what was asked for, w the warm shell that e is, if it is one.
+func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked string, w *warm) (api.Result, error) {
 	begun := false
 	defer func() {
 		if w != nil && !begun {
@@ -45,14 +45,14 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, w *war
 	if err != nil {
 		return api.Result{}, err
 	}
-	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: actor.Of(ctx)}
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: actor.Of(ctx), Asked: asked}
 	stored.Respond = nil // there may be secrets in them
 	j, err := s.newJob(e, x.Call, k, x.Line, stored)
 	if err != nil {
 		return api.Result{}, err
 	}
 	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.rejoin(ctx, &x.Call, false, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, false, x.OnApproval)
 	} else if err != nil {
 		return api.Result{}, err
 	}
@@ -127,6 +127,7 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 // lineRecord is what is kept of a request for a line.
 type lineRecord struct {
 	api.Exec
+	Asked    string      `json:"asked,omitempty"` // digest of what was asked for
 	Rules    bool        `json:"rules,omitempty"` // it came with rules
 	Actor    actor.Actor `json:"actor"`
 	Admitted time.Time   `json:"admitted,omitzero"` // when a person had allowed it
@@ -151,8 +152,9 @@ func (s *Set) drop(j *Job) {
 
 // Run runs a command in a session of its own.
 func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
+	asked := runDigest(&x)
 	if x.Job != "" && s.exists(ctx, x.Job) {
-		return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
 	}
 	if s.ctx.Err() != nil {
 		return api.Result{}, registry.Replaced()
@@ -161,7 +163,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell was started before, in no sandbox").WithHint("leave --warm or --sandbox out")
 	}
 	if x.Warm {
-		return s.warm(ctx, x)
+		return s.warm(ctx, x, asked)
 	}
 	k, err := s.clocksOf(&x.Call, true)
 	if err != nil {
@@ -185,7 +187,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		w, err := s.want(ctx, x, asking, pending)
 		if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
 			pending.Later()
-			return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
+			return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
 		}
 		if err != nil {
 			pending.Later()
@@ -195,7 +197,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	}
 	j, err := s.startRun(ctx, x, k, false, func(j *Job) { j.admittedTo(asking, answer) })
 	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
-		return s.rejoin(ctx, &x.Call, x.Start, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
 	}
 	if err != nil {
 		return api.Result{}, err
@@ -207,7 +209,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 // the job before anything is started.
 func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tell func(*Job)) (*Job, error) {
 	x.Temporary = !x.Keep && !inBackground(&x.Call)
-	stored := runRecord{Run: x, Actor: actor.Of(ctx)}
+	stored := runRecord{Run: x, Actor: actor.Of(ctx), Asked: runDigest(&x)}
 	stored.Env = nil // what it was started with is the session's business
 	var j *Job
 	_, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *registry.Handle) error {
@@ -263,11 +265,12 @@ func textOf(x *api.Run) string {
 // runRecord is what is kept of a request for a command.
 type runRecord struct {
 	api.Run
+	Asked string      `json:"asked,omitempty"` // digest of what was asked for
 	Actor actor.Actor `json:"actor"`
 }
 
 // warm runs a line in a warm shell of the pool.
-func (s *Set) warm(ctx context.Context, x api.Run) (api.Result, error) {
+func (s *Set) warm(ctx context.Context, x api.Run, asked string) (api.Result, error) {
 	if x.Line == "" || len(x.Argv) > 0 || x.Keep || x.Pipe || x.Start || x.Name != "" {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
 			WithHint("use `longterm new` and `longterm exec` for more")
@@ -279,7 +282,7 @@ func (s *Set) warm(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.OnTimeout == "" {
 		x.OnTimeout = "kill"
 	}
-	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line, Asking: x.Asking}, w)
+	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line, Asking: x.Asking}, asked, w)
 }
 
 func (s *Set) exists(ctx context.Context, id string) bool {
@@ -291,8 +294,11 @@ func (s *Set) exists(ctx context.Context, id string) bool {
 }
 
 // rejoin answers a call whose job is there already: its caller lost the connection. start
-// says that the caller only wants it started, and asks for its end afterwards.
-func (s *Set) rejoin(ctx context.Context, c *api.Call, start bool, onApproval string) (api.Result, error) {
+// says that the caller only wants it started, and asks for its end afterwards; asked is the digest of its call.
+func (s *Set) rejoin(ctx context.Context, c *api.Call, asked string, start bool, onApproval string) (api.Result, error) {
+	if err := s.checkSame(ctx, c.Job, asked); err != nil {
+		return api.Result{}, err
+	}
 	if w := s.wantedByID(c.Job); w != nil {
 		return w.await(ctx, c, start, onApproval)
 	}

@@ -46,7 +46,7 @@ func (s *Set) want(ctx context.Context, x api.Run, asking gateway.Ask, p *gatewa
 	if err != nil {
 		return nil, err
 	}
-	rec := runRecord{Run: x, Actor: asking.Actor}
+	rec := runRecord{Run: x, Actor: asking.Actor, Asked: runDigest(&x)}
 	rec.Env = nil
 	if err := s.keepEnv(x.Job, x.Env); err != nil {
 		s.log.Warn("the environment of a command that waits is not kept", "job", x.Job, "err", err)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -27,7 +28,11 @@ const (
 type Typed struct {
 	Cursor uint64            // offset of the output then: what answers it lies after
 	Echo   respond.EchoState // who showed it
+	Of     uint64            // digest of what it was, for as long as this daemon lives; 0: not known, or a secret
 }
+
+// ErrOther is returned for input whose id is that of other input.
+var ErrOther = errors.New("the id is that of other input, and this was not typed")
 
 // Dedup remembers by id what was typed. The zero value remembers nothing.
 type Dedup struct {
@@ -42,10 +47,14 @@ type input struct {
 	ID     string            `json:"id"`
 	Cursor uint64            `json:"cursor"`
 	Echo   respond.EchoState `json:"echo,omitempty"`
+	of     uint64            // not for a disk: what is short could be guessed by it
 }
 
 // Left takes the note in the ring: what the owner before this one was typing when it ended.
 func (d *Dedup) Left(t ring.Typing) { d.left = &t }
+
+// Same says that input may be what was typed before under its id.
+func (t Typed) Same(of uint64) bool { return t.Of == 0 || of == 0 || t.Of == of }
 
 // Before tells of input that was typed before. A mark that is not empty is what the journal has to
 // learn: only a note in the ring knew it.
@@ -55,7 +64,7 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 	}
 	for i := range d.inputs {
 		if x := &d.inputs[i]; x.ID == id {
-			return Typed{x.Cursor, x.Echo}, true, nil
+			return Typed{x.Cursor, x.Echo, x.of}, true, nil
 		}
 	}
 	if n := d.left; n != nil && n.ID == hash(id) {
@@ -82,7 +91,7 @@ func (d *Dedup) Remember(id string, t Typed) (mark []byte) {
 	if len(d.inputs) == maxInputs {
 		d.inputs = append(d.inputs[:0], d.inputs[1:]...)
 	}
-	d.inputs = append(d.inputs, input{id, t.Cursor, t.Echo})
+	d.inputs = append(d.inputs, input{id, t.Cursor, t.Echo, t.Of})
 	return append([]byte{byte(MarkID)}, string(t.Echo)+":"+id...)
 }
 
@@ -115,7 +124,7 @@ func (d *Dedup) Resume(state []byte) error {
 		return err
 	}
 	for _, x := range list {
-		d.Remember(x.ID, Typed{x.Cursor, x.Echo})
+		d.Remember(x.ID, Typed{Cursor: x.Cursor, Echo: x.Echo})
 	}
 	d.saved = true
 	return nil

@@ -92,7 +92,7 @@ func (c *Caller) interruption(r *api.Result) error {
 	if !output.IsOpen(r.State) {
 		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
 	}
-	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line continues: `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))]))
+	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line continues: `longterm jobs wait %s` waits for its end", api.ShortID(r.Job)))
 }
 
 // Batch runs lines one after the other and exits as the last one that was run. Each one's
@@ -101,6 +101,9 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 	all := flags.Format == "" && c.allOfIt(&b.Call)
 	if b.Background || b.YieldMS > 0 {
 		return exit.Usagef("--each runs lines one after the other, and none in the background; run them one by one")
+	}
+	if b.Job != "" {
+		return exit.Usagef("--id names one line, and --each runs several; run them one by one")
 	}
 	out := api.Batched{Results: []api.Result{}}
 	var status, err error

@@ -60,8 +60,21 @@ func (c *Caller) Run(ctx context.Context, o *Options, res api.Result) error {
 		}
 		defer run.t.Restore(false)
 	}
+	if !output.IsOpen(res.State) && o.CallID() != "" && run.removed(ctx) {
+		return run.finish(ctx, nil)
+	}
 	defer func() { run.tellFinished(ctx) }()
 	return run.finish(ctx, run.follow(ctx))
+}
+
+// removed says that the session of a command that ended before is not there any more: its result is all there is.
+func (r *running) removed(ctx context.Context) bool {
+	_, err := r.s.Info(ctx)
+	var e *api.Error
+	if r.gone = errors.As(err, &e) && e.Code == api.CodeNotFound; r.gone && !r.caller.JSON && r.flags.Format == "" {
+		fmt.Fprintln(r.caller.Stderr, "longterm: it was run before, and its output went with its session; --keep keeps that")
+	}
+	return r.gone
 }
 
 // running is a command under way.
@@ -73,6 +86,7 @@ type running struct {
 	t      *termio.Terminal // nil: no terminal to give to the command
 	w      output.Writer
 	ended  *api.Session
+	gone   bool // with its session, before this
 
 	pipe *output.PipeCollector // for --json on pipes
 }
@@ -206,7 +220,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if left && r.t != nil { // a person's terminal
 		fmt.Fprintf(r.caller.Stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
 	}
-	if !r.flags.Keep && !output.IsOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
+	if !r.gone && !r.flags.Keep && !output.IsOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.caller.Stderr, "longterm: %v\n", err)
 		}

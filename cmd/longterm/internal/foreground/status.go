@@ -24,9 +24,9 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":
-		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8])
+		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, api.ShortID(r.Session))
 	case r.TimedOut != "none":
-		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", r.Job[:min(8, len(r.Job))])
+		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", api.ShortID(r.Job))
 	}
 	switch {
 	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
@@ -36,13 +36,13 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 	case r.TimedOut == "idle":
 		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
 	case r.State == "needs_input":
-		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, r.Session[:8]))
+		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, api.ShortID(r.Session)))
 	case r.State == "denied":
 		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
 	case r.State == "needs_approval":
 		return exit.With(api.RefusedNeedsApproval, fmt.Errorf("it waits for approval %s; `longterm approvals answer %[1]s once` allows it", r.Approval))
 	case output.IsOpen(r.State):
-		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, r.Job[:8]))
+		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, api.ShortID(r.Job)))
 	}
 	return EndStatus(r)
 }

@@ -27,6 +27,7 @@ type CallFlags struct {
 	onTimeout, OnInput   string
 	Background, parse    bool
 	digest               bool
+	id                   string
 	Budget               output.BudgetFlags
 	Format               string
 }
@@ -39,12 +40,16 @@ func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f.BoolVarP(&c.Background, "background", "b", false, "return at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a timeout expires: kill (the command and all its descendants) or background")
 	f.StringVar(&c.OnInput, "on-input", "wait", "what to do when the command waits for input: wait or return")
+	f.StringVar(&c.id, "id", "", "id of this call, made up by the caller (a UUID): called again with it, nothing is run twice and the same result is printed; another call with it is refused")
 	f.StringVar(&c.Format, "format", "", "text: the whole result as labelled text, for a model to read (default: the output)")
 	f.BoolVar(&c.parse, "parse", false, "with --json, parse the output by command: problems, tests, listings")
 	f.BoolVar(&c.digest, "digest", false, "with --json or --format: of more output than --max-output, keep the first failure, errors, warnings and the end")
 	f.IntVar(&c.Budget.Bytes, "max-output", 0, "bytes of output to print: head and tail, and between them the command that prints the rest (default: all, with --json 16384)")
 	f.IntVar(&c.Budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
+
+// CallID is the id that the caller gave the call; empty: none.
+func (c *CallFlags) CallID() string { return c.id }
 
 // Call makes the request's part. What was not given is the daemon's to choose.
 // conf is as the daemon reads it, for what we say; person: a person uses the command.
@@ -56,7 +61,7 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON b
 	}
 	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, wall), GivenOr(cmd, "idle-timeout", c.Idle, idle)
 	r := api.Call{
-		YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
+		Job: c.id, YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
 		Digest: c.digest, Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
 	}
 	if c.Timeout < 0 || c.Idle < 0 || c.Yield < 0 {
