@@ -336,7 +336,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "repl", Argv: []string{"sh", "-c", `while printf '> '; read -r x; do echo "you said $x"; done`}, Cwd: dir})
 	r.wait("repl", api.Condition{Kind: "text", Text: "> "})
 	for _, line := range []string{"one", "two words"} {
-		res := get[api.Result](r, "POST", "/sessions/repl/exec", api.Exec{Line: line})
+		res := get[api.Result](r, "POST", "/sessions/repl/exec", api.Exec{Line: line, Call: api.Call{OnInput: "return"}}) // its own prompt is no question
 		if res.State != "exited" || res.Outcome != "stable" || res.ExitCode != nil || !strings.Contains(res.Output, "you said "+line) {
 			t.Errorf("%s: %+v", line, res)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -35,6 +36,9 @@ func (s *Server) listSessions(ctx context.Context, in *struct {
 }
 
 func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
+	if argv := spawn.ShellAlone(in.Body.Line); argv != nil && len(in.Body.Argv) == 0 {
+		in.Body.Argv, in.Body.Line = argv, ""
+	}
 	admitted, err := s.admitNew(ctx, &in.Body)
 	if err != nil {
 		return api.Session{}, err

@@ -439,7 +439,7 @@ func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 		return
 	}
 	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
-	if err == nil && len(w.Fired) > 0 {
+	if err == nil && len(w.Fired) > 0 && !j.unintegrated.Load() { // that it waits again is the end of a line given to such a program
 		close(asks)
 	}
 }

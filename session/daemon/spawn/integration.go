@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/shell"
 )
@@ -67,6 +69,35 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 
 // IsShell says that a command is a shell for a person: restoring it runs nothing again.
 func IsShell(argv []string) bool { return shell.Detect(argv) != shell.Unknown && isInteractive(argv) }
+
+// plainOptions are options of shells that neither name a file nor hold a command.
+var plainOptions = []string{
+	"-i", "-l", "-il", "-li", "-f", "-N", "--interactive", "--login", "--norc", "--noprofile", "--no-rcs", "--no-config", "--posix",
+}
+
+// shellDirs are where a shell of that name is one; the first is PATH's choice.
+var shellDirs = []string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
+
+// ShellAlone is the argv of a line that does nothing but start a shell, as zsh or bash -l do; nil: it is another one.
+// Started so, and not by the user's shell in between, the shell tells of its commands.
+func ShellAlone(line string) []string {
+	argv := strings.Fields(line)
+	if len(argv) > 1 && argv[0] == "exec" {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 || shell.Detect(argv) == shell.Unknown {
+		return nil
+	}
+	if dir, _ := filepath.Split(argv[0]); !slices.Contains(shellDirs, dir) || strings.Contains(argv[0], `\`) { // of another place: who knows what it is
+		return nil
+	}
+	for _, a := range argv[1:] {
+		if !slices.Contains(plainOptions, a) {
+			return nil
+		}
+	}
+	return argv
+}
 
 // isInteractive says that a shell was started without a command or script.
 func isInteractive(argv []string) bool {

@@ -108,3 +108,18 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A line that is nothing but a shell is started as that shell; what does or loads something is a line.
+//
+// FEATURES: R4
+func TestShellAlone(t *testing.T) {
+	for line, want := range map[string]string{
+		"zsh": "zsh", " bash  -l ": "bash -l", "exec fish": "fish", "/bin/bash --norc": "/bin/bash --norc", "bash-5.2 -i": "bash-5.2 -i",
+		"": "", "exec": "", "vim": "", "./bash": "", "/tmp/bash": "", "bash -c ls": "", "bash x.sh": "", "bash --rcfile x": "", "zsh; ls": "",
+		"$(zsh)": "", "X=1 zsh": "", "zsh &": "", "bash\nls": "", `C:\bash`: "",
+	} {
+		if got := strings.Join(ShellAlone(line), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
