@@ -17,7 +17,7 @@ type rendition struct {
 	protect  Cell // CellProtected and CellISOGuard in force
 	guard    guard
 	sgrSeen  sgrCache
-	penAt    StyleID // the pen's number in sgrSeen, or styleUnknown
+	penAt    StyleID // where in sgrSeen the sequence stands that led to the pen, or styleUnknown
 	sgrStack []savedSGR
 }
 
@@ -30,13 +30,12 @@ func (t *Terminal) freshenPen() {
 	t.penStale = false
 	if t.pen.IsZero() {
 		t.cell = t.protect
+		t.found(0)
 		return
 	}
 	id := t.tables.Styles.ID(&t.pen)
 	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
-	if t.penAt != styleUnknown {
-		t.sgrSeen.known[t.penAt].id = id
-	}
+	t.found(id)
 }
 
 // erased is what erased cells become: blank, in the background colour of the pen.

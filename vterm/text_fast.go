@@ -32,8 +32,11 @@ func (t *Terminal) fastText(p []byte) int {
 		if col != r.Used || t.protect != 0 {
 			return 0
 		}
-		if n = d.FastASCII(p, room); n == 0 || id != d.Style && !d.SwitchStyle(col, id) {
+		if n = d.FastASCII(p, room); n == 0 {
 			return 0
+		}
+		if id != d.Style && !d.SwitchStyle(col, id) {
+			r.Begin(&t.tables, col, id)
 		}
 		d.Text = d.Text[:len(d.Text)+n]
 		d.Last = int32(len(d.Text) - 1)

@@ -46,6 +46,9 @@ func (t *Terminal) ground(p []byte) {
 					continue
 				}
 			}
+			if t.penStale {
+				t.freshenPen()
+			}
 			n := t.fastText(p[at:])
 			if n == 0 {
 				n = scan.ASCII(p[at:])
