@@ -31,6 +31,15 @@ var arms = [128]string{
 	"0002", "2000", "0200", "0020", "0201", "1020", "0102", "2010",
 }
 
+// Arms are the weights of the arms of a character that is a crossing of lines, for who draws it elsewhere: up, right,
+// down and left, each 0 (none), 1 (light), 2 (heavy) or 3 (double). Empty: it is no crossing.
+func Arms(r rune) string {
+	if r < 0x2500 || r > 0x257f {
+		return ""
+	}
+	return arms[r-0x2500]
+}
+
 func (c *canvas) box(r rune) {
 	if a := arms[r-0x2500]; a != "" {
 		c.crossing(weight(a[0]), weight(a[1]), weight(a[2]), weight(a[3]))

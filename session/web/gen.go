@@ -1,0 +1,94 @@
+//go:build ignore
+
+// Command gen writes what the page has of the tables of drawing: the themes of pictures as style sheet, and, as a module,
+// the palette they stand in for and the arms of box-drawing characters. So there is one table of each.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/boxdraw"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+const mark = "/* Made by gen.go from the tables of render; do not edit. */\n"
+
+func main() {
+	write("page/theme_gen.css", themes())
+	write("page/tables_gen.js", tables())
+}
+
+func write(name string, b []byte) {
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// themes are the colours as custom properties: by what the system prefers, and by name where one was chosen.
+func themes() []byte {
+	var b bytes.Buffer
+	b.WriteString(mark)
+	rule := func(selector, scheme, name string) {
+		t, err := render.ThemeFor(name, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s{color-scheme:%s;--fg:#%06x;--bg:#%06x;--cursor:#%06x;--selection:#%06x", selector, scheme, t.FG, t.BG, t.Cursor, t.Selection)
+		for i, c := range t.Colors {
+			fmt.Fprintf(&b, ";--c%d:#%06x", i, c)
+		}
+		strong := strongest(t)
+		fmt.Fprintf(&b, ";--strong:#%06x;--on-strong:#%06x}\n", strong, readable(strong))
+	}
+	rule(":root", "dark", "dark")
+	b.WriteString("@media(prefers-color-scheme:light){")
+	rule(":root:not([data-theme])", "light", "light")
+	b.WriteString("}\n@media(prefers-contrast:more){")
+	rule(":root:not([data-theme])", "dark", "high-contrast")
+	b.WriteString("}\n")
+	rule(`[data-theme=dark]`, "dark", "dark")
+	rule(`[data-theme=light]`, "light", "light")
+	rule(`[data-theme=high-contrast]`, "dark", "high-contrast")
+	return b.Bytes()
+}
+
+// strongest is the colour of the button that is meant.
+func strongest(t render.Theme) uint32 { return t.Colors[4] }
+
+// readable is black or white, whichever is seen better on a colour.
+func readable(c uint32) uint32 {
+	if 299*(c>>16)+587*(c>>8&0xff)+114*(c&0xff) > 128000 {
+		return 0
+	}
+	return 0xffffff
+}
+
+func tables() []byte {
+	var arms [128]string
+	for i := range arms {
+		arms[i] = boxdraw.Arms(rune(0x2500 + i))
+	}
+	p := vterm.DefaultPalette()
+	var palette [16]string
+	for i := range palette {
+		palette[i] = fmt.Sprintf("#%06x", p.Colors[i])
+	}
+	var b bytes.Buffer
+	b.WriteString(mark)
+	for _, v := range []struct {
+		name  string
+		value any
+	}{{"palette", palette}, {"arms", arms}} {
+		text, err := json.Marshal(v.value)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Fprintf(&b, "export const %s = %s;\n", v.name, text)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,202 @@
+// The page: login, the list, and what is shown beside it by the address.
+import { List, Tiles } from './list.js';
+import * as net from './net.js';
+import * as notify from './notify.js';
+import { Approvals, failed, Jobs, Search } from './panels.js';
+import { SessionPage } from './session.js';
+import { follow, listed, store, waiting, wants } from './store.js';
+import { button, dialog, h, icon } from './ui.js';
+
+const root = document.getElementById('app');
+const themes = ['auto', 'dark', 'light', 'high-contrast'];
+const query = (q) => matchMedia(q).matches;
+const themeNow = () => document.documentElement.dataset.theme || (query('(prefers-contrast: more)') ? 'high-contrast' : query('(prefers-color-scheme: light)') ? 'light' : 'dark');
+
+function setTheme(name) {
+  if (name === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  localStorage.setItem('longterm.theme', name);
+  const color = getComputedStyle(document.documentElement).getPropertyValue('--bg').trim();
+  document.querySelector('meta[name=theme-color]').content = color;
+}
+
+// code is the login that the address has after its #; it is taken out of it at once.
+function code() {
+  const found = /^#login=([^&]+)/.exec(location.hash);
+  if (!found) return null;
+  history.replaceState(null, '', location.pathname + location.search);
+  return decodeURIComponent(found[1]);
+}
+
+function ask(why) {
+  const field = h('input', { type: 'password', 'aria-label': 'Token', placeholder: 'lt_…', autocomplete: 'off', autofocus: true, id: 'token' });
+  const note = h('p', { class: 'note', role: 'alert', text: why ?? '' });
+  const form = h('form', { class: 'login', onsubmit: async (e) => {
+    e.preventDefault();
+    const text = field.value.trim(), link = /#login=([^&\s]+)/.exec(text);
+    try {
+      await begin(await net.login(link ? { code: link[1] } : { token: text }));
+    } catch (err) {
+      note.textContent = err.message;
+      field.select();
+    }
+  } }, h('h1', { text: 'longterm' }), h('p', { text: 'Open the link that “longterm web” prints, or log in with a token.' }), h('label', { htmlFor: 'token', text: 'Token' }), field, h('button', { class: 'primary', text: 'Log in' }), note,
+  h('p', { class: 'note' }, 'A token is made by ', h('code', { text: 'longterm token new' }), '.'));
+  root.className = 'alone';
+  root.replaceChildren(form);
+  field.focus();
+}
+
+let link, list, page, shownHash;
+
+async function begin(me) {
+  store.me = me;
+  link?.ws?.close();
+  link = new net.Link();
+  globalThis.longterm = { link, store, get page() { return page; } }; // for looking at it from a console, and for tests
+  follow(link);
+  notify.follow();
+  link.on('hello', (m) => { store.me = { ...store.me, may: m.may ?? store.me.may }; });
+  link.on('refused', (m) => failed({ message: m.message, hint: m.hint }));
+  const alone = !!me.session;
+  root.className = alone ? 'alone' : '';
+  const banner = h('div', { class: 'banner', role: 'status', hidden: true });
+  let late;
+  link.on('state', (state) => {
+    clearTimeout(late);
+    if (state === 'open') banner.hidden = true;
+    else late = setTimeout(() => {
+      banner.hidden = false;
+      const since = () => link.lost ? ' since ' + new Date(link.lost).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
+      banner.replaceChildren('Not connected' + since() + '. What you see is as it was; it comes back by itself. ', h('button', { type: 'button', class: 'small', text: 'Try now', onclick: () => link.connect() }));
+    }, 700);
+  });
+  const stage = h('div', { class: 'view' });
+  if (alone) root.replaceChildren(banner, stage);
+  else {
+    list = new List();
+    root.replaceChildren(banner, side(), stage);
+  }
+  const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
+  onhashchange = () => {
+    const secret = code();
+    if (secret) net.login({ code: secret }).then(begin, failed);
+    else show();
+  };
+  shownHash = undefined;
+  show();
+  store.on('change', () => {
+    if (page instanceof SessionPage) return;
+    const n = [...store.sessions.values()].filter(wants).length;
+    document.title = (n ? `(${n}) ` : '') + 'longterm';
+  });
+  link.connect();
+}
+
+function side() {
+  const badge = h('span', { class: 'badge', hidden: true });
+  const to = (label, glyph, hash, ...more) => h('a', { class: 'ib', href: hash, title: label, 'aria-label': label }, icon(glyph), ...more);
+  store.on('change', () => {
+    const n = waiting().length;
+    badge.hidden = !n;
+    badge.textContent = n;
+  });
+  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('a', { href: '#/', class: 'mark', text: 'longterm' }), h('span', { class: 'grow' }),
+    to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Tiles', 'grid', '#/tiles'),
+    store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);
+}
+
+async function start() {
+  const given = await dialog('New session', [{ name: 'name', label: 'Name', placeholder: 'made from the command' }, { name: 'line', label: 'Command', placeholder: 'your shell' }, { name: 'cwd', label: 'Directory', placeholder: 'home' }], 'Start');
+  if (!given) return;
+  const body = Object.fromEntries(Object.entries(given).filter(([, v]) => v));
+  try {
+    const s = await net.post('sessions', body);
+    store.sessions.set(s.id, s);
+    location.hash = '#/s/' + s.id;
+  } catch (err) { failed(err); }
+}
+
+async function settings() {
+  const given = await dialog('Settings', [{ name: 'theme', label: 'Colours', options: themes, value: document.documentElement.dataset.theme ?? 'auto' },
+    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: notify.on() ? 'on' : 'off' }, { name: 'login', label: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, options: ['stay', 'log out'], value: 'stay' }], 'Save');
+  if (!given) return;
+  setTheme(given.theme);
+  if ((given.notices === 'on') !== notify.on()) notify.toggle();
+  if (given.login === 'log out') {
+    await net.logout();
+    location.reload();
+  }
+}
+
+// route shows what the address names.
+function route(stage, hash) {
+  if (hash === shownHash) return;
+  shownHash = hash;
+  const [, what, id, at] = hash.split('/');
+  page?.end?.();
+  page = null;
+  const alone = root.className === 'alone';
+  const go = (offset, session) => { location.hash = `#/s/${session}/${offset}`; };
+  switch (what) {
+    case 's':
+      page = new SessionPage(link, id, { alone, theme: themeNow });
+      page.onstep = (by) => {
+        const all = listed(list?.filter), i = all.findIndex((s) => s.id === id);
+        const next = all[(i + by + all.length) % all.length];
+        if (next) location.hash = '#/s/' + next.id;
+      };
+      if (at) page.off.push(store.on('change', function once() { if (page?.term && !page.went) { page.went = true; page.goTo(at); } }));
+      break;
+    case 'approvals': page = new Approvals(); break;
+    case 'search': {
+      const search = new Search(undefined, go, decodeURIComponent(id ?? ''));
+      page = { el: h('main', { class: 'page narrow', 'aria-label': 'Search' }, h('h1', { text: 'Search' }), search.el), focus: () => search.focus() };
+      break;
+    }
+    case 'jobs': {
+      const jobs = new Jobs();
+      page = { el: h('main', { class: 'page narrow', 'aria-label': 'Jobs' }, h('h1', { text: 'Jobs' }), jobs.el), end: () => jobs.end() };
+      break;
+    }
+    default:
+      page = new Tiles(link, list);
+  }
+  root.dataset.page = what === 's' ? 'session' : what || 'list';
+  if (list) {
+    list.current = what === 's' ? id : '';
+    list.draw();
+  }
+  stage.replaceChildren(page.el);
+  page.focus?.();
+  if (at && page.term) { page.went = true; page.goTo(at); }
+}
+
+async function main() {
+  setTheme(localStorage.getItem('longterm.theme') ?? 'auto');
+  net.session.on('login', () => {
+    if (link) {
+      link.turn = null;
+      link.ws?.close();
+    }
+    page?.end?.();
+    page = null;
+    ask('The login has ended.');
+  });
+  const secret = code();
+  try {
+    await begin(secret ? await net.login({ code: secret }) : await net.me());
+  } catch (err) {
+    if (secret || err.status === 401) ask(secret ? err.message + (err.hint ? '. ' + err.hint : '') : '');
+    else if (err instanceof net.Failure) {
+      ask(err.message);
+      setTimeout(() => location.reload(), 5000);
+    } else throw err;
+  }
+  if ('serviceWorker' in navigator && isSecureContext) {
+    const policy = globalThis.trustedTypes?.createPolicy('longterm', { createScriptURL: (u) => u }) ?? { createScriptURL: (u) => u };
+    navigator.serviceWorker.register(policy.createScriptURL(net.url('sw.js').href)).catch(() => {});
+  }
+}
+
+main();

@@ -1,0 +1,195 @@
+// The list of sessions, and tiles with their screens in small.
+import { Grid, Metrics } from './grid.js';
+import { Screen } from './screen.js';
+import { listed, state, store, title, wants } from './store.js';
+import { ago, duration, h, icon } from './ui.js';
+
+const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
+
+function item(s) {
+  const [kind, word] = state(s);
+  const p = s.activity?.running ? s.activity.progress : s.progress;
+  const percent = p && p.state !== 'indeterminate' ? p.percent : null;
+  const errors = s.activity?.errors;
+  return h('a', { href: '#/s/' + s.id, class: 'item', dataset: undefined, 'aria-current': undefined },
+    h('span', { class: 'dot ' + kind, title: word }),
+    h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: title(s) })),
+    h('span', { class: 'how' },
+      h('span', { class: 'word ' + kind, text: word === 'running' && s.activity?.running ? duration(s.activity.elapsed_ms) : word }),
+      h('span', { class: 'when', text: errors ? errors + (errors === 1 ? ' error' : ' errors') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
+    percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
+}
+
+const signature = (s) => [s.version && 0, s.name, title(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
+
+export class List {
+  constructor() {
+    this.filter = '';
+    this.items = new Map();
+    this.body = h('div', { class: 'items' });
+    this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter sessions', autocomplete: 'off', spellcheck: false, oninput: () => {
+      this.filter = this.search.value.trim();
+      this.draw();
+    }, onkeydown: (e) => {
+      if (e.key === 'ArrowDown') this.body.querySelector('a')?.focus();
+      if (e.key === 'Enter') this.body.querySelector('a')?.click();
+    } });
+    this.el = h('nav', { class: 'list', 'aria-label': 'Sessions', onkeydown: (e) => this.arrows(e) }, h('div', { class: 'filter' }, icon('search'), this.search), this.body);
+    store.on('change', () => this.draw());
+    setInterval(() => { if (!document.hidden) this.draw(true); }, 15000); // times go on
+  }
+
+  arrows(e) {
+    const by = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;
+    if (!by || e.target.tagName !== 'A') return;
+    e.preventDefault();
+    const all = [...this.body.querySelectorAll('a')], next = all[all.indexOf(e.target) + by];
+    (next ?? (by < 0 ? this.search : e.target)).focus();
+  }
+
+  // draw changes what is not as it was.
+  draw(all) {
+    const sessions = listed(this.filter), want = [];
+    for (const [name, is] of groups) {
+      const part = sessions.filter(is);
+      if (!part.length) continue;
+      this.heads ??= {};
+      const head = this.heads[name] ??= h('h2', {}, h('span', { text: name }), h('span', { class: 'count' }));
+      head.lastChild.textContent = part.length;
+      want.push(head);
+      for (const s of part) {
+        const sig = signature(s);
+        let had = this.items.get(s.id);
+        if (!had || had.sig !== sig || all) {
+          const el = item(s), focused = had?.el === document.activeElement;
+          if (had) had.el.replaceWith(el);
+          this.items.set(s.id, had = { el, sig });
+          if (focused) el.focus();
+        }
+        if (s.id === this.current) had.el.setAttribute('aria-current', 'page'); else had.el.removeAttribute('aria-current');
+        want.push(had.el);
+      }
+    }
+    if (!want.length) want.push(this.none ??= h('p', { class: 'none' }));
+    if (this.none) this.none.textContent = !store.loaded ? 'Loading…' : this.filter ? 'No session has these words.' : 'No sessions yet. Start one here, or with longterm new in a terminal.';
+    let i = 0;
+    for (const el of want) {
+      const at = this.body.children[i++];
+      if (at !== el) this.body.insertBefore(el, at ?? null);
+    }
+    while (this.body.children.length > want.length) this.body.lastChild.remove();
+    for (const id of this.items.keys()) if (!store.sessions.has(id)) this.items.delete(id);
+  }
+}
+
+const atOnce = 32; // tiles that are live: a connection has 64 subscriptions
+
+// Tiles are sessions' screens in small, live as far as they can be seen.
+export class Tiles {
+  constructor(link, list) {
+    Object.assign(this, { link, list });
+    this.tiles = new Map();
+    this.body = h('div', { class: 'tiles' });
+    this.el = h('main', { class: 'page', 'aria-label': 'Sessions as tiles' }, this.body);
+    this.seen = new IntersectionObserver((all) => {
+      for (const e of all) e.target.tile.show(e.isIntersecting);
+    }, { rootMargin: '100px' });
+    this.off = store.on('change', () => this.draw());
+    this.draw();
+  }
+
+  end() {
+    this.off();
+    this.seen.disconnect();
+    for (const t of this.tiles.values()) t.show(false);
+  }
+
+  draw() {
+    const sessions = listed(this.list.filter).slice(0, 200);
+    for (const s of sessions) {
+      let t = this.tiles.get(s.id);
+      if (!t) {
+        this.tiles.set(s.id, t = new Tile(this, s));
+        this.seen.observe(t.el);
+      }
+      t.about(s);
+      if (!t.el.isConnected) this.body.append(t.el);
+    }
+    const ids = new Set(sessions.map((s) => s.id));
+    for (const [id, t] of this.tiles) {
+      if (ids.has(id)) continue;
+      t.show(false);
+      t.el.remove();
+      this.tiles.delete(id);
+    }
+    let i = 0;
+    for (const s of sessions) {
+      const el = this.tiles.get(s.id).el;
+      if (this.body.children[i] !== el) this.body.insertBefore(el, this.body.children[i]);
+      i++;
+    }
+    if (!sessions.length) this.body.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No sessions.' : 'Loading…' }));
+    else this.body.querySelector('.none')?.remove();
+  }
+}
+
+let lively = 0;
+
+class Tile {
+  constructor(all, s) {
+    this.all = all;
+    this.id = s.id;
+    this.screen = new Screen();
+    this.grid = new Grid();
+    this.grid.use(new Metrics(12));
+    this.view = h('div', { class: 'mini', 'aria-hidden': 'true' }, this.grid.el);
+    this.dot = h('span', { class: 'dot' });
+    this.name = h('b');
+    this.word = h('span', { class: 'word' });
+    this.el = h('a', { href: '#/s/' + s.id, class: 'tile' }, this.view, h('span', { class: 'foot' }, this.dot, this.name, this.word));
+    this.el.tile = this;
+  }
+
+  about(s) {
+    const [kind, word] = state(s);
+    this.dot.className = 'dot ' + kind;
+    this.word.className = 'word ' + kind;
+    this.word.textContent = word;
+    this.name.textContent = s.name;
+    this.el.classList.toggle('calls', wants(s));
+  }
+
+  show(on) {
+    if (!on) {
+      if (this.sub) lively--;
+      this.sub?.end();
+      this.sub = null;
+      return;
+    }
+    if (this.sub || lively >= atOnce) return;
+    lively++;
+    this.sub = this.all.link.subscribe({ s: this.id, kind: 'thumb' }, {
+      had: () => this.screen.e ? { v: this.screen.v, e: this.screen.e } : {},
+      frame: (f, styles) => {
+        this.screen.apply(f, styles);
+        requestAnimationFrame(() => {
+          this.grid.draw(this.screen);
+          this.scale();
+          this.sub?.ack(f.n);
+        });
+      },
+    });
+  }
+
+  // scale shows all columns, and of the rows those around the cursor.
+  scale() {
+    const { m } = this.grid, { screen } = this, width = this.view.clientWidth, height = this.view.clientHeight;
+    const by = Math.min(1, width / (screen.cols * m.w)), tall = screen.rows.length * m.h * by;
+    let last = screen.rows.length - 1;
+    while (last > 0 && !screen.rows[last].text) last--;
+    const lowest = Math.max(last, screen.cursor?.y ?? 0) + 1;
+    const up = tall > height ? Math.max(0, Math.min(lowest * m.h * by - height, tall - height)) : 0;
+    this.grid.el.style.transform = `translateY(${-up}px) scale(${by})`;
+  }
+}
+

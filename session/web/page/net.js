@@ -1,0 +1,213 @@
+// What goes to the daemon and comes from it: requests with the page's key, and one socket for all sessions that comes
+// back by itself. docs/web-protocol.md is the contract.
+
+export const emitter = () => {
+  const all = new Map();
+  return {
+    on(kind, fn) {
+      if (!all.has(kind)) all.set(kind, new Set());
+      all.get(kind).add(fn);
+      return () => all.get(kind).delete(fn);
+    },
+    emit(kind, ...args) { for (const fn of [...all.get(kind) ?? []]) fn(...args); },
+  };
+};
+
+const base = new URL('.', document.baseURI);
+export const url = (path) => new URL(path, base);
+
+const keyName = 'longterm.key:' + base.pathname;
+let key = localStorage.getItem(keyName);
+
+export class Failure extends Error {
+  constructor(status, body) {
+    super(body?.message ?? (status ? 'The daemon answered ' + status : 'The daemon cannot be reached'));
+    Object.assign(this, { status, code: body?.code, hint: body?.hint });
+  }
+}
+
+export const session = emitter(); // "login": the page has to ask for one
+
+async function ask(method, path, { body, query, raw, signal } = {}) {
+  const to = url(path);
+  for (const [k, v] of Object.entries(query ?? {})) if (v !== undefined && v !== null && v !== '') to.searchParams.set(k, v);
+  let answer;
+  try {
+    answer = await fetch(to, {
+      method, signal, credentials: 'same-origin', cache: 'no-store', referrerPolicy: 'no-referrer',
+      headers: { ...(key && { 'Longterm-Page': key }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (err) {
+    if (err.name === 'AbortError') throw err;
+    throw new Failure(0);
+  }
+  if (answer.ok && raw) return answer;
+  const text = await answer.text();
+  let told;
+  try { told = text ? JSON.parse(text) : undefined; } catch { told = undefined; }
+  if (answer.ok) return told;
+  if (answer.status === 401 && path !== 'web/login') session.emit('login');
+  throw new Failure(answer.status, told);
+}
+
+export const get = (path, query, more) => ask('GET', 'v1/' + path, { query, ...more });
+export const post = (path, body = {}) => ask('POST', 'v1/' + path, { body });
+export const patch = (path, body) => ask('PATCH', 'v1/' + path, { body });
+export const remove = (path) => ask('DELETE', 'v1/' + path);
+
+export async function login(secret) {
+  const told = await ask('POST', 'web/login', { body: secret });
+  key = told.key;
+  localStorage.setItem(keyName, key);
+  return told;
+}
+
+export const me = () => key ? ask('GET', 'web/me') : Promise.reject(new Failure(401, { message: 'Not logged in' }));
+
+export async function logout() {
+  await ask('POST', 'web/logout', { body: {} }).catch(() => {});
+  key = null;
+  localStorage.removeItem(keyName);
+}
+
+// Link is the socket. What subscribes is told of frames; what was typed and not answered is said again after a break,
+// once.
+export class Link {
+  constructor() {
+    Object.assign(this, emitter());
+    this.state = 'connecting';
+    this.after = 0;
+    this.subs = new Map();
+    this.pending = new Map();
+    this.nextSub = this.nextQ = 1;
+    this.delay = 500;
+    this.unique = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now();
+    const wake = () => { if (!document.hidden && this.state === 'waiting') this.connect(); };
+    addEventListener('online', wake);
+    document.addEventListener('visibilitychange', wake);
+  }
+
+  become(state, why) {
+    this.state = state;
+    this.emit('state', state, why);
+  }
+
+  async connect() {
+    clearTimeout(this.timer);
+    this.become('connecting');
+    const turn = this.turn = {};
+    let told;
+    try {
+      told = await ask('POST', 'web/ticket', { body: {} });
+    } catch (err) {
+      if (err.status !== 401) this.again(turn);
+      return;
+    }
+    if (this.turn !== turn) return;
+    const to = url('web/socket');
+    to.protocol = to.protocol === 'https:' ? 'wss:' : 'ws:';
+    const ws = this.ws = new WebSocket(to, ['longterm.page.1', 'ticket.' + told.ticket]);
+    this.styles = new Map();
+    ws.onopen = () => ws.send(JSON.stringify({ t: 'hello', ...(this.after && { after: this.after }) }));
+    ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
+    ws.onclose = (e) => {
+      if (this.turn !== turn) return;
+      if (e.code === 4001) { this.become('over'); session.emit('login'); return; }
+      if (e.code === 1001) this.delay = 100;
+      this.again(turn);
+    };
+    this.watch(turn);
+  }
+
+  // watch gives the connection up when nothing came for long: a laptop that slept has a socket that is none.
+  watch(turn) {
+    clearTimeout(this.dead);
+    this.dead = setTimeout(() => {
+      if (this.turn !== turn) return;
+      this.ws?.close();
+      this.again(turn);
+    }, 45000);
+  }
+
+  again(turn) {
+    if (this.turn !== turn) return;
+    this.turn = null;
+    clearTimeout(this.dead);
+    this.lost ??= Date.now();
+    this.become('waiting');
+    this.timer = setTimeout(() => this.connect(), this.delay * (0.75 + Math.random() / 2));
+    this.delay = Math.min(this.delay * 2, 15000);
+  }
+
+  heard(data) {
+    const m = JSON.parse(data);
+    this.watch(this.turn);
+    switch (m.t) {
+      case 'hello':
+        this.delay = 500;
+        this.lost = undefined;
+        this.told = m;
+        this.become('open');
+        for (const s of this.subs.values()) this.write({ t: 'sub', id: s.id, ...s.wants, ...s.had() });
+        for (const p of this.pending.values()) this.write(p);
+        break;
+      case 'f': {
+        if (m.reset) this.styles = new Map();
+        for (const [id, st] of m.styles ?? []) this.styles.set(id, st);
+        const sub = this.subs.get(m.id);
+        if (sub) sub.frame(m, this.styles);
+        else this.write({ t: 'ack', id: m.id, n: m.n });
+        break;
+      }
+      case 'gone':
+        this.subs.get(m.id)?.gone?.(m);
+        break;
+      case 'ok':
+        this.pending.delete(m.q);
+        break;
+      case 'err':
+        this.pending.delete(m.q);
+        this.emit('refused', m);
+        break;
+      case 'event':
+        this.after = m.event.seq || this.after;
+        this.emit('event', m.event);
+        break;
+      default:
+        this.emit(m.t, m);
+    }
+  }
+
+  write(m) {
+    if (this.state === 'open') this.ws.send(JSON.stringify(m));
+  }
+
+  // subscribe shows a session: wants is as the protocol's sub has it, had tells version and epoch of what is drawn.
+  subscribe(wants, { frame, had = () => ({}), gone }) {
+    const sub = { id: this.nextSub++, wants, frame, had, gone };
+    this.subs.set(sub.id, sub);
+    this.write({ t: 'sub', id: sub.id, ...wants });
+    return {
+      id: sub.id,
+      change: (more) => {
+        sub.wants = { ...sub.wants, ...more };
+        for (const k of Object.keys(sub.wants)) if (sub.wants[k] === undefined) delete sub.wants[k];
+        this.write({ t: 'sub', id: sub.id, ...sub.wants });
+      },
+      ack: (n) => this.write({ t: 'ack', id: sub.id, n }),
+      end: () => {
+        this.subs.delete(sub.id);
+        this.write({ t: 'unsub', id: sub.id });
+      },
+    };
+  }
+
+  // type sends input that is to arrive once.
+  type(id, m) {
+    const q = this.nextQ++;
+    const whole = { ...m, id, q, u: this.unique + ':' + q };
+    this.pending.set(q, whole);
+    this.write(whole);
+  }
+}

@@ -1,0 +1,221 @@
+// What stands beside a session: its commands, search in it, and jobs; and the pages of approvals, jobs and search over
+// all sessions.
+import { get, post } from './net.js';
+import { store, waiting } from './store.js';
+import { ago, button, clock, copyText, duration, h, icon, say, toast } from './ui.js';
+
+export const failed = (err) => { if (err.name !== 'AbortError') toast(err.message + (err.hint ? '. ' + err.hint : ''), true); };
+
+const none = (text) => h('p', { class: 'none', text });
+
+const sign = (c) => c.state === 'running' ? ['busy', 'running'] : c.exit_code === 0 ? ['good', 'ok'] : c.exit_code === null ? ['idle', c.signal || 'unknown'] : ['bad', 'exit ' + c.exit_code];
+
+// commands lists what a session's shell ran, newest first.
+export class Commands {
+  constructor(id, go, term) {
+    this.id = id;
+    this.go = go;
+    this.term = term;
+    this.body = h('div', { class: 'entries' });
+    this.el = h('div', { class: 'panel-body' }, this.body);
+    this.load();
+  }
+
+  async load() {
+    const list = await get('commands', { session: this.id, limit: 200 }).catch((err) => { failed(err); return []; });
+    const all = Array.isArray(list) ? list : list.commands ?? [];
+    all.sort((a, b) => b.n - a.n);
+    this.body.replaceChildren(...all.length ? all.map((c) => this.entry(c)) : [none('No commands are known here.')]);
+  }
+
+  entry(c) {
+    const [kind, word] = sign(c), took = c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms;
+    return h('article', { class: 'entry' },
+      h('button', { type: 'button', class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end)) },
+        h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
+      h('div', { class: 'meta' },
+        h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(took) }),
+        c.started && h('time', { dateTime: c.started, text: clock(c.started) }),
+        c.activity?.errors ? h('span', { class: 'word bad', text: c.activity.errors + ' errors' }) : null,
+        h('span', { class: 'grow' }),
+        button('Copy output', 'copy', () => this.copy(c)),
+        this.term.types && button('Run again', 'play', () => this.term.type({ t: 'paste', text: c.text }))));
+  }
+
+  async copy(c) {
+    try {
+      const o = await get(`sessions/${this.id}/output/text`, { from: c.output_range.start, to: c.output_range.end, max_output: 4 << 20 });
+      await copyText(o.text);
+    } catch (err) { failed(err); }
+  }
+}
+
+// marked is a line with what matches in it marked; ranges are in bytes of UTF-8.
+function marked(hit) {
+  const bytes = new TextEncoder().encode(hit.text), text = (a, b) => new TextDecoder().decode(bytes.subarray(a, b)), out = [];
+  let at = 0;
+  for (const [from, to] of hit.matches ?? []) {
+    if (from < at) continue;
+    out.push(text(at, from), h('mark', { text: text(from, to) }));
+    at = to;
+  }
+  return [...out, text(at)];
+}
+
+// Search looks in one session, or in all.
+export class Search {
+  constructor(id, go, query = '') {
+    this.id = id;
+    this.go = go;
+    this.field = h('input', { type: 'search', value: query, placeholder: id ? 'Search this session' : 'Search all sessions', 'aria-label': 'Search', autocomplete: 'off', spellcheck: false, oninput: () => this.soon() });
+    this.note = h('p', { class: 'note', role: 'status' });
+    this.body = h('div', { class: 'entries' });
+    this.regexp = h('input', { type: 'checkbox', onchange: () => this.run() });
+    this.case = h('input', { type: 'checkbox', onchange: () => this.run() });
+    this.el = h('div', { class: 'panel-body search' },
+      h('form', { class: 'filter', role: 'search', onsubmit: (e) => { e.preventDefault(); this.run(); } }, icon('search'), this.field),
+      h('div', { class: 'ticks' }, h('label', {}, this.regexp, 'Pattern'), h('label', {}, this.case, 'Case')), this.note, this.body);
+    if (query) this.run();
+  }
+
+  focus() { this.field.focus(); }
+
+  soon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.run(), 250);
+  }
+
+  async run(before) {
+    const text = this.field.value;
+    this.asking?.abort();
+    this.asking = new AbortController();
+    if (!text.trim()) {
+      this.note.textContent = '';
+      this.body.replaceChildren();
+      return;
+    }
+    try {
+      const query = { [this.regexp.checked ? 'regexp' : 'text']: text, case: this.case.checked || undefined, session: this.id, limit: 50, before };
+      const found = await get('search', query, { signal: this.asking.signal });
+      if (!before) this.body.replaceChildren();
+      this.body.append(...found.hits.map((hit) => this.entry(hit)));
+      this.body.querySelector('.more')?.remove();
+      if (found.next) this.body.append(h('button', { type: 'button', class: 'more', text: 'Older', onclick: () => this.run(found.next) }));
+      const n = this.body.querySelectorAll('.entry').length;
+      this.note.textContent = n ? n + (found.next ? ' newest' : '') + (n === 1 ? ' line' : ' lines') : 'Nothing found.';
+    } catch (err) {
+      if (err.name !== 'AbortError') this.note.textContent = err.message;
+    }
+  }
+
+  entry(hit) {
+    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session) }, h('code', {}, marked(hit))),
+      h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), h('time', { dateTime: hit.time, text: ago(hit.time) })));
+  }
+}
+
+// Jobs are lines and commands that were asked for.
+export class Jobs {
+  constructor(id) {
+    this.id = id;
+    this.body = h('div', { class: 'entries' });
+    this.el = h('div', { class: 'panel-body' }, this.body);
+    this.off = store.on('event', (e) => { if (e.kind === 'job' || e.kind === 'command') this.load(); });
+    this.load();
+  }
+
+  end() { this.off(); }
+
+  async load() {
+    const list = await get('jobs', { session: this.id }).catch((err) => { failed(err); return []; });
+    const all = (Array.isArray(list) ? list : list.jobs ?? []).sort((a, b) => (b.started ?? '').localeCompare(a.started ?? ''));
+    this.body.replaceChildren(...all.length ? all.map((j) => this.entry(j)) : [none('No jobs.')]);
+  }
+
+  entry(j) {
+    const kind = j.state === 'done' ? j.result?.exit_code === 0 ? 'good' : 'bad' : j.state === 'needs_approval' ? 'wants' : 'busy';
+    const word = j.state === 'done' ? j.result?.exit_code === 0 ? 'ok' : j.result?.message ?? j.result?.state ?? 'done' : j.state.replace('_', ' ');
+    return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
+      h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
+        j.in_background && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
+        j.state !== 'done' && store.may('manage') && h('button', { type: 'button', class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
+  }
+}
+
+// approval is one question with its answers: one tap each.
+export function approval(a) {
+  const answer = async (how, feedback) => {
+    for (const b of el.querySelectorAll('button')) b.disabled = true;
+    try {
+      await post(`approvals/${a.id}/answer`, { answer: how, ...(feedback && { feedback }) });
+      say(`${a.id} answered: ${how}`);
+      store.approvals.delete(a.id);
+      store.emit('change');
+    } catch (err) {
+      failed(err);
+      for (const b of el.querySelectorAll('button')) b.disabled = false;
+    }
+  };
+  const why = h('input', { type: 'text', placeholder: 'Reason, for whoever asked', 'aria-label': 'Reason for rejecting', autocomplete: 'off' });
+  const what = a.line || (a.argv ?? []).join(' ') || a.path || a.kind;
+  const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id, dataset: undefined },
+    h('header', {}, h('span', { class: 'word ' + (a.risk === 'high' ? 'bad' : 'wants'), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.label || a.actor?.name || a.name || 'Somebody' }),
+      a.name && h('a', { href: '#/s/' + a.session, text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
+    h('pre', { text: what }),
+    h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
+    store.may('approve') ? h('div', { class: 'answers' },
+      h('button', { type: 'button', class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
+      a.session_prefixes?.length ? h('button', { type: 'button', text: 'For this session', title: 'Allows: ' + a.session_prefixes.join(', '), onclick: () => answer('session') }) : null,
+      a.always_rule ? h('button', { type: 'button', text: 'Always', title: 'Writes the rule: ' + a.always_rule, onclick: () => answer('always') }) : null,
+      h('button', { type: 'button', class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value) }), why)
+      : h('p', { class: 'note', text: 'This login may not answer.' }));
+  return el;
+}
+
+// Approvals is the queue.
+export class Approvals {
+  constructor() {
+    this.body = h('div', { class: 'asks' });
+    this.el = h('main', { class: 'page narrow', 'aria-label': 'Approvals' }, h('h1', { text: 'Approvals' }), this.body);
+    this.shown = new Map();
+    this.off = store.on('change', () => this.draw());
+    this.draw();
+  }
+
+  end() { this.off(); }
+
+  draw() {
+    const all = waiting();
+    for (const [id, el] of this.shown) if (!store.approvals.has(id)) { el.remove(); this.shown.delete(id); }
+    for (const a of all) {
+      if (this.shown.has(a.id)) continue;
+      const el = approval(a);
+      this.shown.set(a.id, el);
+      this.body.append(el);
+    }
+    this.empty ??= none('Nothing waits for you.');
+    if (!all.length) this.body.append(this.empty); else this.empty.remove();
+  }
+}
+
+// question is what a program waits for, with what would answer it.
+export function question(s, needs) {
+  const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
+  const lines = needs.reason ? h('span', { class: 'note', text: needs.reason }) : null;
+  const tap = (text, body, cls) => h('button', { type: 'button', class: cls, text, onclick: () => send(body) });
+  const words = { password: 'asks for a password', confirm: 'asks for a yes or no', menu: 'asks to choose', text: 'asks for input' };
+  const form = () => {
+    const secret = needs.kind === 'password';
+    const field = h('input', { type: secret ? 'password' : 'text', 'aria-label': 'Answer', autocomplete: 'off', autocapitalize: 'off', spellcheck: false });
+    return h('form', { onsubmit: (e) => {
+      e.preventDefault();
+      send({ text: field.value, enter: true, ...(secret && { secret: true }) }, () => { field.value = ''; });
+    } }, field, h('button', { class: 'primary', text: 'Send' }));
+  };
+  const answers = {
+    confirm: () => [tap('Yes', { text: 'y', enter: true }, 'primary'), tap('No', { text: 'n', enter: true })],
+    menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, 'primary')],
+  };
+  return h('div', { class: 'question', role: 'status' }, h('b', { text: words[needs.kind] ?? 'waits for input' }), lines,
+    store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
+}

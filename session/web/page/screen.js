@@ -1,0 +1,94 @@
+// Rows of spans: frames of the socket and lines of the API make the same rows. A row never changes once it is made, so
+// that what is drawn can be compared by identity.
+
+const attrs = ['bold', 'dim', 'italic', 'blink', 'inverse', 'conceal', 'strike', 'overline'];
+const sizes = { 'double-width': 2, 'double-top': 4, 'double-bottom': 8 };
+const plain = Object.freeze({});
+const empty = Object.freeze({ flags: 0, spans: Object.freeze([]), text: '' });
+
+// columns of a span's text.
+const width = (text, widths) => {
+  if (widths) return widths.reduce((a, b) => a + b, 0);
+  let n = 0;
+  for (const _ of text) n++;
+  return n;
+};
+
+const row = (flags, spans) => {
+  let col = 0;
+  for (const s of spans) {
+    s.col = col;
+    col += s.n;
+  }
+  return { flags, spans, cols: col, text: spans.map((s) => s.text).join('').trimEnd() };
+};
+
+const ofFrame = (styles, [, flags, ...spans]) => row(flags, spans.map(([st, text, widths]) =>
+  ({ text, widths, n: width(text, widths), st: styles.get(st) ?? plain })));
+
+// ofLine makes a row of a line as the API has it.
+export function ofLine(l) {
+  const spans = [];
+  let col = 0;
+  for (const s of l.spans) {
+    if (s.col > col) spans.push({ text: ' '.repeat(s.col - col), n: s.col - col, st: plain });
+    const st = {
+      f: s.fg, b: s.bg, fi: s.fg_index, bi: s.bg_index, u: s.underline, uc: s.underline_color, l: s.link,
+      a: attrs.reduce((bits, name, i) => bits | (s[name] ? 1 << i : 0), 0),
+    };
+    spans.push({ text: s.text, widths: s.widths, n: s.width, st });
+    col = s.col + s.width;
+  }
+  return row((l.wrapped ? 1 : 0) | (sizes[l.size] ?? 0), spans);
+}
+
+export class Screen {
+  constructor() {
+    this.rows = [];
+    this.scrolls = []; // since they were last taken
+    Object.assign(this, { cols: 0, cursor: null, title: '', alt: false, mouse: '', keys: {}, state: '', v: 0, e: '' });
+  }
+
+  apply(f, styles) {
+    if (f.full) {
+      this.rows = [];
+      this.scrolls = [];
+    }
+    if (f.size) {
+      this.cols = f.size[0];
+      this.rows.length = Math.min(this.rows.length, f.size[1]);
+      while (this.rows.length < f.size[1]) this.rows.push(empty);
+    }
+    if (f.scroll) {
+      const [top, bottom, k] = f.scroll, part = this.rows.slice(top, bottom);
+      const blank = Array(Math.min(Math.abs(k), part.length)).fill(empty);
+      this.rows.splice(top, part.length, ...k > 0 ? [...part.slice(k), ...blank] : [...blank, ...part.slice(0, k)]);
+      this.scrolls.push(f.scroll);
+    }
+    for (const r of f.rows ?? []) if (r[0] < this.rows.length) this.rows[r[0]] = ofFrame(styles, r);
+    if (f.cur) this.cursor = { x: f.cur[0], y: f.cur[1], visible: !!f.cur[2], shape: f.cur[3], blink: !!f.cur[4] };
+    for (const k of ['title', 'alt', 'mouse', 'keys', 'state', 'v', 'e']) if (f[k] !== undefined) this[k] = f[k];
+    this.at = f.at;
+    this.behind = f.behind ?? 0;
+  }
+
+  // cell is the character at a place, with how many columns it has.
+  cell(x, y) {
+    for (const s of this.rows[y]?.spans ?? []) {
+      if (x >= s.col + s.n) continue;
+      let col = s.col, i = 0, text = '', n = 1;
+      for (const ch of s.text) {
+        const w = s.widths ? s.widths[i++] : 1;
+        if (w > 0 && col > x) break;
+        if (w > 0) {
+          text = '';
+          n = w;
+          col += w;
+        }
+        text += ch;
+      }
+      return { text, n, st: s.st };
+    }
+    return { text: ' ', n: 1, st: plain };
+  }
+}

@@ -1,0 +1,276 @@
+// A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
+import { get, patch, post, remove } from './net.js';
+import { approval, Commands, failed, Jobs, question, Search } from './panels.js';
+import { asks, state, store, title } from './store.js';
+import { Term } from './term.js';
+import { TimeBar } from './timebar.js';
+import { button, dialog, duration, h, say, toast } from './ui.js';
+
+const coarse = matchMedia('(pointer: coarse)');
+
+// save has the browser keep what a request answers with.
+async function save(path, query, name) {
+  try {
+    const answer = await get(path, query, { raw: true });
+    const link = h('a', { href: URL.createObjectURL(await answer.blob()), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  } catch (err) { failed(err); }
+}
+
+const fileName = (s, ext) => s.name.replace(/[^\w.-]+/g, '_') + '.' + ext;
+
+export class SessionPage {
+  constructor(link, id, { alone, theme }) {
+    Object.assign(this, { link, id, alone, theme });
+    this.el = h('main', { class: 'session', 'aria-label': 'Session' });
+    this.off = [store.on('change', () => this.update())];
+    this.update();
+  }
+
+  get s() { return store.sessions.get(this.id); }
+
+  end() {
+    for (const off of this.off) off();
+    this.time?.end();
+    this.panel?.end?.();
+    this.term?.end();
+  }
+
+  update() {
+    const { s } = this;
+    if (!s) {
+      if (this.term) this.term.tell('This session is gone.');
+      else this.el.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'There is no such session, or this login may not see it.' : 'Loading…' }));
+      return;
+    }
+    if (!this.term) this.build(s);
+    const [kind, word] = state(s);
+    this.dot.className = 'dot ' + kind;
+    this.name.textContent = s.name;
+    const a = s.activity;
+    this.sub.textContent = [word, a?.running && a.elapsed_ms > 2000 ? duration(a.elapsed_ms) : '', title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · ');
+    const p = a?.running ? a.progress : s.progress;
+    this.bar.hidden = !p || s.state !== 'running';
+    if (p) {
+      this.bar.className = 'progress ' + p.state;
+      this.bar.firstChild.style.width = (p.state === 'indeterminate' ? 30 : p.percent) + '%';
+      this.bar.setAttribute('aria-valuenow', p.percent);
+    }
+    this.problems.hidden = !a?.errors && !a?.warnings;
+    this.problems.textContent = [a?.errors && a.errors + (a.errors === 1 ? ' error' : ' errors'), a?.warnings && a.warnings + (a.warnings === 1 ? ' warning' : ' warnings')].filter(Boolean).join(', ');
+    this.problems.className = 'chip ' + (a?.errors ? 'bad' : 'wants');
+    this.attention(s);
+    document.title = (kind === 'wants' ? '● ' : '') + s.name + ' · longterm';
+  }
+
+  build(s) {
+    this.dot = h('span', { class: 'dot' });
+    this.name = h('b');
+    this.sub = h('span', { class: 'what' });
+    this.bar = h('div', { class: 'progress', role: 'progressbar', 'aria-label': 'Progress', hidden: true }, h('span'));
+    this.problems = h('button', { type: 'button', class: 'chip', hidden: true, title: 'Show the first', onclick: () => {
+      const at = this.s.activity?.first_error?.offset;
+      if (at !== undefined) this.goTo(String(at));
+    } });
+    const search = !this.alone || store.me.may.includes('look');
+    const head = h('header', { class: 'head' }, !this.alone && h('a', { class: 'ib back', href: '#/', title: 'All sessions', 'aria-label': 'All sessions' }, button('', 'back').firstChild),
+      h('div', { class: 'who' }, h('span', { class: 'name' }, this.dot, this.name, !store.may('type') && h('span', { class: 'chip', text: 'read only' })), this.sub), this.problems,
+      search && button('Search', 'search', () => this.open('search')),
+      button('Commands', 'list', () => this.open('commands')),
+      button('Time', 'clock', () => this.toggleTime(), { 'aria-pressed': 'false' }),
+      button('Fit to width', 'fit', () => this.term.setFit(this.term.fit === 'fit' ? 'auto' : 'fit')),
+      button('More', 'more', (e) => this.menu(e.currentTarget)));
+    this.timeButton = head.querySelector('[title=Time]');
+    this.asking = h('div', { class: 'asking' });
+    this.term = new Term(this.link, s, { may: store.me.may, to: {
+      drawn: (t) => {
+        this.time?.arrived();
+        this.announce(t);
+      },
+      behind: (ms) => {
+        this.late.hidden = ms < 1500;
+        if (ms >= 1500) this.late.textContent = duration(ms) + ' behind';
+      },
+      state: () => this.update(),
+      leave: (e) => this.leave(e),
+    } });
+    this.late = h('div', { class: 'late', hidden: true });
+    this.toEnd = h('button', { type: 'button', class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
+    this.side = h('aside', { class: 'panel', hidden: true, 'aria-label': 'Panel', onkeydown: (e) => { if (e.key === 'Escape') this.open(''); } });
+    this.timePlace = h('div', { class: 'time-place' });
+    this.stage = h('div', { class: 'stage' }, this.term.el, this.late, this.toEnd);
+    this.el.replaceChildren(head, this.bar, this.asking, h('div', { class: 'middle' }, this.stage, this.side), this.timePlace, ...coarse.matches && this.term.types ? [this.keys()] : []);
+    this.term.start();
+    if (!coarse.matches) requestAnimationFrame(() => this.term?.focus());
+  }
+
+  leave(e) {
+    if (e.key === 'Home') (document.querySelector('.list a[aria-current]') ?? this.el.querySelector('.head button, .head a')).focus();
+    else this.onstep?.(e.key === 'ArrowUp' ? -1 : 1);
+    e.preventDefault();
+  }
+
+  // attention shows what waits for a person, with its answers.
+  attention(s) {
+    const ids = (s.needs_approval ?? []).filter((id) => store.approvals.has(id)), needs = asks(s);
+    const key = [needs?.kind, needs?.since, ...ids].join();
+    if (key === this.askKey) return;
+    this.askKey = key;
+    this.asking.replaceChildren(...ids.map((id) => approval(store.approvals.get(id))), ...needs ? [question(s, needs)] : []);
+  }
+
+  // announce tells screen readers what was added, when it has come to rest.
+  announce(t) {
+    if (t.screen.alt || t.screen.at !== undefined) return;
+    const lines = t.text(), y = t.screen.cursor?.y ?? 0, now = lines.slice(0, y + 1).filter(Boolean);
+    this.heard ??= new Set(now);
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => {
+      const added = now.filter((l) => !this.heard.has(l));
+      this.heard = new Set(now);
+      if (added.length) say(added.slice(-8).join('\n'));
+    }, 400);
+  }
+
+  open(what) {
+    this.panel?.end?.();
+    this.panel = null;
+    const same = this.shown === what || !what;
+    this.shown = same ? '' : what;
+    this.side.hidden = same;
+    if (same) {
+      this.side.replaceChildren();
+      if (!coarse.matches) this.term.focus();
+      return;
+    }
+    const make = { search: () => new Search(this.id, (at) => this.goTo(at)), commands: () => new Commands(this.id, (at) => this.goTo(at), this.term), jobs: () => new Jobs(this.id) };
+    this.panel = make[what]();
+    const tab = (name, text) => h('button', { type: 'button', role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
+    this.side.replaceChildren(h('div', { class: 'tabs', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs'),
+      h('span', { class: 'grow' }), button('Close', 'close', () => this.open(''))), this.panel.el);
+    this.panel.focus?.();
+  }
+
+  toggleTime(on = !this.time) {
+    this.timeButton.setAttribute('aria-pressed', String(on));
+    if (on === !!this.time) return;
+    if (on) {
+      this.time = new TimeBar(this.term, this.s);
+      this.timePlace.append(this.time.el);
+    } else {
+      this.time.end();
+      this.time.el.remove();
+      this.time = null;
+    }
+  }
+
+  // goTo shows the screen when output had come to an offset.
+  goTo(at) {
+    this.toggleTime(true);
+    this.time.offset(at);
+    if (innerWidth < 800) this.open('');
+  }
+
+  menu(from) {
+    const { s } = this, type = store.may('type') && s.state === 'running', manage = store.may('manage');
+    const act = (text, fn) => h('button', { type: 'button', role: 'menuitem', text, onclick: () => { close(); fn(); } });
+    const close = () => {
+      m.remove();
+      removeEventListener('pointerdown', outside, true);
+      from.focus();
+    };
+    const outside = (e) => { if (!m.contains(e.target)) close(); };
+    const m = h('div', { class: 'menu', role: 'menu', onkeydown: (e) => {
+      const all = [...m.querySelectorAll('button')], by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+      if (by) {
+        e.preventDefault();
+        all[(all.indexOf(document.activeElement) + by + all.length) % all.length].focus();
+      } else if (e.key === 'Escape' || e.key === 'Tab') close();
+    } },
+    type && act('Run a command…', () => this.exec()),
+    type && act('Make it as large as this window', () => {
+      const { cols, rows } = this.term.resize();
+      toast(`${s.name} is ${cols}×${rows} now`);
+    }),
+    act('Larger text', () => this.term.setZoom(this.term.zoom + 0.15)), act('Smaller text', () => this.term.setZoom(this.term.zoom - 0.15)),
+    h('hr'),
+    act('Download picture', () => save(`sessions/${s.id}/screen/png`, { theme: this.theme(), at: this.term.screen.at, scale: 2 }, fileName(s, 'png'))),
+    act('Download text', () => save(`sessions/${s.id}/screen/text`, { at: this.term.screen.at, max_output: -1 }, fileName(s, 'txt'))),
+    act('Download recording', () => this.recording()),
+    manage && [h('hr'), act('Rename…', () => this.edit('name')), act('Labels…', () => this.edit('labels')),
+      s.state === 'running' ? act('End…', () => this.kill()) : [act('Start again', () => post(`sessions/${s.id}/restore`).catch(failed)), act('Forget…', () => this.forget())]]);
+    document.body.append(m);
+    const box = from.getBoundingClientRect();
+    Object.assign(m.style, { top: box.bottom + 4 + 'px', right: Math.max(8, innerWidth - box.right) + 'px' });
+    m.querySelector('button').focus();
+    addEventListener('pointerdown', outside, true);
+  }
+
+  // recording makes an asciicast of the session's history, as export does.
+  async recording() {
+    try {
+      const answer = await get(`sessions/${this.id}/records`, {}, { raw: true });
+      const { cast } = await import('./cast.js');
+      const link = h('a', { href: URL.createObjectURL(new Blob(cast(await answer.text(), this.s.name))), download: fileName(this.s, 'cast') });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    } catch (err) { failed(err); }
+  }
+
+  async exec() {
+    const given = await dialog('Run in ' + this.s.name, [{ name: 'line', label: 'Command' }], 'Run', { note: 'It is typed at the shell\'s prompt, and its status is told when it ends.' });
+    if (!given?.line) return;
+    try {
+      const r = await post(`sessions/${this.id}/exec`, { line: given.line, on_approval: 'return', background: true });
+      toast(r.message ?? (r.state === 'needs_approval' ? 'It waits for an approval.' : 'Started'));
+    } catch (err) { failed(err); }
+  }
+
+  async edit(what) {
+    const { s } = this;
+    const labels = Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v).join(' ');
+    const given = await dialog(what === 'name' ? 'Rename' : 'Labels', [{ name: 'v', label: what === 'name' ? 'Name' : 'key=value, separated by spaces', value: what === 'name' ? s.name : labels }], 'Save');
+    if (!given) return;
+    const body = what === 'name' ? { name: given.v } : { labels: { ...Object.fromEntries(Object.keys(s.labels ?? {}).map((k) => [k, ''])),
+      ...Object.fromEntries(given.v.split(/\s+/).filter(Boolean).map((p) => [p.split('=')[0], p.split('=').slice(1).join('=')])) } };
+    await patch(`sessions/${s.id}`, body).catch(failed);
+  }
+
+  async kill() {
+    const sure = await dialog(`End ${this.s.name}?`, [], 'End', { danger: true, note: 'Its program and all that it started are ended. What it printed is kept.' });
+    if (sure) await post(`sessions/${this.id}/kill`).catch(failed);
+  }
+
+  async forget() {
+    const sure = await dialog(`Forget ${this.s.name}?`, [], 'Forget', { danger: true, note: 'Its history is removed for good.' });
+    if (sure) await remove(`sessions/${this.id}`).then(() => { location.hash = '#/'; }, failed);
+  }
+
+  // keys is a row of keys that soft keyboards lack.
+  keys() {
+    const { term } = this, sticky = term.keyboard.sticky;
+    const key = (text, k, label = k) => h('button', { type: 'button', text, 'aria-label': label, tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
+      const held = term.keyboard.sticky;
+      term.type({ t: 'key', k: (held.ctrl ? 'C-' : '') + (held.alt ? 'M-' : '') + k });
+      term.keyboard.release();
+    } });
+    const hold = (text, name) => {
+      const b = h('button', { type: 'button', text, 'aria-pressed': 'false', tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
+        term.keyboard.sticky = { ...term.keyboard.sticky, [name]: !term.keyboard.sticky[name] };
+        show(term.keyboard.sticky);
+        term.focus();
+      } });
+      return [b, name];
+    };
+    const holds = [hold('Ctrl', 'ctrl'), hold('Alt', 'alt')];
+    const show = (now) => { for (const [b, name] of holds) b.setAttribute('aria-pressed', String(!!now[name])); };
+    term.keyboard.onsticky = show;
+    show(sticky);
+    const paste = h('button', { type: 'button', text: 'Paste', tabIndex: -1, onclick: async () => {
+      try { term.paste(await navigator.clipboard.readText()); } catch { toast('The browser does not let this page read the clipboard', true); }
+    } });
+    return h('div', { class: 'keys', role: 'toolbar', 'aria-label': 'Keys' }, key('Esc', 'Escape'), key('Tab', 'Tab'), ...holds.map(([b]) => b), key('←', 'Left'), key('↓', 'Down'), key('↑', 'Up'), key('→', 'Right'),
+      key('^C', 'C-c', 'Control C'), key('|', '|'), key('/', '/'), key('-', '-'), key('~', '~'), key('PgUp', 'PageUp'), key('PgDn', 'PageDown'), key('Home', 'Home'), key('End', 'End'), paste);
+  }
+}

@@ -1,0 +1,76 @@
+// What the page knows: sessions, approvals, and what the login may.
+import { emitter } from './net.js';
+
+export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), me: null, may: (what) => store.me?.may.includes(what) };
+
+let due = false;
+const changed = () => {
+  if (due) return;
+  due = true;
+  queueMicrotask(() => requestAnimationFrame(() => {
+    due = false;
+    store.emit('change');
+  }));
+  if (document.hidden) setTimeout(() => { if (due) { due = false; store.emit('change'); } }, 500); // no frames then
+};
+
+// Kinds of waiting that ask a person something: a shell's prompt and an idle screen ask nothing.
+export const asks = (s) => s.state === 'running' && s.needs_input && !['prompt', 'screen'].includes(s.needs_input.kind) ? s.needs_input : null;
+
+const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approval'].includes(s.agent_state?.state);
+
+export const wants = (s) => !!(s.needs_approval?.length || asks(s) || agentAsks(s));
+
+export const title = (s) => s.title || s.shell?.command || s.command;
+
+// state is one word for how a session is, and what to colour it by.
+export function state(s) {
+  if (s.needs_approval?.length) return ['wants', 'needs approval'];
+  if (asks(s)) return ['wants', asks(s).kind === 'password' ? 'asks for a password' : 'asks'];
+  if (agentAsks(s)) return ['wants', s.agent_state.state === 'needs_input' ? 'agent asks' : 'agent needs approval'];
+  if (s.state === 'lost') return ['bad', 'lost'];
+  if (s.state !== 'running') return s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal ? s.signal : s.exit_code === null ? 'ended' : 'exit ' + s.exit_code];
+  if (s.agent_state?.state === 'working' || s.activity?.running || s.shell?.phase === 'running') return ['busy', 'running'];
+  if (s.shell?.phase === 'prompt') return ['idle', 'at its prompt'];
+  return ['busy', 'running'];
+}
+
+export function follow(link) {
+  link.on('sessions', (m) => {
+    if (m.first) store.sessions.clear();
+    for (const s of m.list) store.sessions.set(s.id, s);
+    if (!m.more) store.loaded = true;
+    changed();
+  });
+  link.on('approvals', (m) => {
+    store.approvals = new Map(m.list.filter((a) => a.state === 'pending').map((a) => [a.id, a]));
+    changed();
+  });
+  link.on('event', (e) => {
+    const s = e.session;
+    if (e.kind === 'removed' && s) store.sessions.delete(s.id);
+    else if (s) store.sessions.set(s.id, { ...s, needs: undefined });
+    const a = e.approval;
+    if (a) {
+      if (a.state === 'pending') store.approvals.set(a.id, a);
+      else store.approvals.delete(a.id);
+    }
+    store.emit('event', e);
+    changed();
+  });
+}
+
+export const waiting = () => [...store.approvals.values()].sort((a, b) => a.asked < b.asked ? -1 : 1);
+
+// matches says whether a session has all words of a filter: in name, command, directory, title, labels or state.
+export function matches(s, filter) {
+  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
+  return filter.toLowerCase().split(/\s+/).every((w) => all.includes(w));
+}
+
+const rank = (s) => wants(s) ? 0 : s.state === 'running' ? 1 : 2;
+
+export function listed(filter = '') {
+  return [...store.sessions.values()].filter((s) => !filter || matches(s, filter))
+    .sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? (b.ended ?? '').localeCompare(a.ended ?? '') : a.created.localeCompare(b.created)));
+}

@@ -1,0 +1,36 @@
+// Keeps the page's own files, so that it opens without the daemon and says so; nothing of a session is kept.
+const assets = '{{assets}}', store = 'longterm-' + assets;
+
+self.addEventListener('install', (e) => {
+  e.waitUntil(caches.open(store).then((c) => c.add('./')).then(() => self.skipWaiting()));
+});
+
+self.addEventListener('activate', (e) => {
+  e.waitUntil(caches.keys().then((all) => Promise.all(all.filter((n) => n.startsWith('longterm-') && n !== store).map((n) => caches.delete(n)))).then(() => self.clients.claim()));
+});
+
+self.addEventListener('fetch', (e) => {
+  const here = new URL(self.registration.scope), to = new URL(e.request.url);
+  if (e.request.method !== 'GET' || to.origin !== here.origin || !to.pathname.startsWith(here.pathname)) return;
+  const name = to.pathname.slice(here.pathname.length);
+  if (name === '') {
+    e.respondWith(fetch(e.request).then((r) => {
+      if (r.ok) caches.open(store).then((c) => c.put('./', r.clone()));
+      return r.clone();
+    }).catch(() => caches.match('./')));
+  } else if (name.startsWith('p/')) {
+    e.respondWith(caches.match(e.request).then((had) => had ?? fetch(e.request).then((r) => {
+      if (r.ok) {
+        const copy = r.clone();
+        caches.open(store).then((c) => c.put(e.request, copy));
+      }
+      return r;
+    })));
+  }
+});
+
+self.addEventListener('notificationclick', (e) => {
+  e.notification.close();
+  const hash = e.notification.data?.hash ?? '';
+  e.waitUntil(self.clients.matchAll({ type: 'window' }).then((all) => all[0] ? all[0].focus().then((c) => c.navigate(self.registration.scope + hash)) : self.clients.openWindow(self.registration.scope + hash)));
+});

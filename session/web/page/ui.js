@@ -1,0 +1,106 @@
+// Elements without markup: text comes from programs, so that it is only ever set as text.
+
+// h makes an element. What of props begins with "on" listens; class, text, dataset and aria-* are what they say.
+export function h(tag, props, ...children) {
+  const el = document.createElement(tag);
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) el.addEventListener(name.slice(2), value);
+    else if (name === 'class') el.className = value;
+    else if (name === 'text') el.textContent = value;
+    else if (name === 'style') Object.assign(el.style, value);
+    else if (name in el && name !== 'list' && name !== 'form' && !name.includes('-')) el[name] = value;
+    else el.setAttribute(name, value === true ? '' : value);
+  }
+  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return el;
+}
+
+const svgNS = 'http://www.w3.org/2000/svg';
+
+export function svg(tag, attrs, ...children) {
+  const el = document.createElementNS(svgNS, tag);
+  for (const [k, v] of Object.entries(attrs ?? {})) el.setAttribute(k, v);
+  el.append(...children);
+  return el;
+}
+
+const glyphs = {
+  back: 'M10 3 5 8l5 5', search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm4-1 3 3', plus: 'M8 3v10M3 8h10',
+  grid: 'M2.5 2.5h4.5v4.5H2.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5H2.5zM9 9h4.5v4.5H9z', rows: 'M2.5 4h11M2.5 8h11M2.5 12h11',
+  more: 'M3 8h.01M8 8h.01M13 8h.01', clock: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9v3l2 2', bell: 'M4 11V7a4 4 0 0 1 8 0v4l1 1H3Zm3 3h2',
+  down: 'M8 3v9m-4-4 4 4 4-4', close: 'm4 4 8 8m0-8-8 8', play: 'M5 3v10l8-5Z', pause: 'M5 3v10M11 3v10', copy: 'M5 5h8v8H5zM3 11V3h8',
+  keys: 'M2 4.5h12v7H2zM4.5 9.5h7M5 7h.01M8 7h.01M11 7h.01', theme: 'M8 2a6 6 0 1 0 0 12Zm0 0v12a6 6 0 0 0 0-12', fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  list: 'M2.5 3.5h3v3h-3zM2.5 9.5h3v3h-3zM8 5h5.5M8 11h5.5', check: 'm3 8 3.5 3.5L13 5',
+};
+
+// icon is one of a few line drawings; what it means is said by its button.
+export const icon = (name) => svg('svg', { viewBox: '0 0 16 16', class: 'icon', 'aria-hidden': 'true' }, svg('path', { d: glyphs[name] }));
+
+export const button = (label, glyph, onclick, props) =>
+  h('button', { type: 'button', class: 'ib', title: label, 'aria-label': label, onclick, ...props }, icon(glyph));
+
+// span of time, short: 850 ms, 4.2 s, 3 min 20 s, 2 h 5 min, 3 d.
+export function duration(ms) {
+  const s = ms / 1000;
+  if (s < 1) return Math.max(0, Math.round(ms)) + ' ms';
+  if (s < 10) return s.toFixed(1) + ' s';
+  if (s < 60) return Math.round(s) + ' s';
+  if (s < 3600) return Math.floor(s / 60) + ' min' + (s < 600 && Math.floor(s % 60) ? ' ' + Math.floor(s % 60) + ' s' : '');
+  if (s < 86400) return Math.floor(s / 3600) + ' h' + (Math.floor(s % 3600 / 60) ? ' ' + Math.floor(s % 3600 / 60) + ' min' : '');
+  return Math.floor(s / 86400) + ' d';
+}
+
+export const ago = (time) => {
+  const ms = Date.now() - new Date(time).getTime();
+  return ms < 5000 ? 'now' : duration(ms).split(' ').slice(0, 2).join(' ') + ' ago';
+};
+
+export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+const live = () => document.getElementById('live');
+
+// say tells screen readers, politely.
+export function say(text) { live().textContent = text; }
+
+// toast tells for a moment what happened; an error stays until it is read.
+export function toast(text, error) {
+  const t = h('div', { class: 'toast' + (error ? ' bad' : ''), role: error ? 'alert' : 'status' }, h('span', { text }),
+    button('Dismiss', 'close', () => t.remove()));
+  document.getElementById('toasts').append(t);
+  if (!error) setTimeout(() => t.remove(), 4000);
+  return t;
+}
+
+// dialog shows a form; it resolves with the form's values, or with nothing when it was left.
+export function dialog(title, fields, action, { danger, note } = {}) {
+  return new Promise((resolve) => {
+    const inputs = fields.map((f) => h(f.options ? 'select' : 'input', { name: f.name, value: f.options ? undefined : f.value ?? '', type: f.options ? undefined : 'text', placeholder: f.placeholder,
+      autocomplete: 'off', spellcheck: false, autocapitalize: 'off', id: 'f-' + f.name },
+    ...(f.options ?? []).map((o) => h('option', { value: o, text: o, selected: o === f.value }))));
+    let done;
+    const d = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => { d.remove(); resolve(done); } },
+      h('form', { method: 'dialog', onsubmit: () => { done = Object.fromEntries(inputs.map((i) => [i.name, i.value])); } },
+        h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
+        fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])),
+        h('div', { class: 'actions' }, h('button', { type: 'button', text: 'Cancel', onclick: () => d.close() }),
+          h('button', { class: danger ? 'danger' : 'primary', text: action }))));
+    document.body.append(d);
+    d.showModal();
+    (inputs[0] ?? d.querySelector('.actions button:last-child')).focus();
+    inputs[0]?.select?.();
+  });
+}
+
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = h('textarea', { value: text, class: 'offscreen', 'aria-hidden': 'true' });
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+  toast('Copied');
+}
