@@ -54,7 +54,7 @@ func (s *Store) PutApproval(ctx context.Context, a Approval, asking string) erro
 			return s.explain(op, err)
 		}
 	}
-	return s.explain(op, tx.Commit())
+	return s.wrote(s.explain(op, tx.Commit()))
 }
 
 // Approval is the one with a number: ErrNoApproval.

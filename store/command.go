@@ -74,14 +74,14 @@ func (s *Store) AddCommand(ctx context.Context, c Command) (n int, err error) {
 	}
 	text := "INSERT INTO commands (" + commandColumns.names(", ") + ") VALUES " + places + " RETURNING n"
 	err = s.db.QueryRowContext(ctx, text, values...).Scan(&n)
-	return n, s.explain("record a command of session "+c.Session, err)
+	return n, s.wrote(s.explain("record a command of session "+c.Session, err))
 }
 
 // UpdateCommand replaces what is recorded of a command: ErrNoCommand.
 func (s *Store) UpdateCommand(ctx context.Context, c Command) error {
 	text := "UPDATE commands SET " + commandColumns.names(" = ?, ") + " = ? WHERE session = ? AND n = ?"
 	res, err := s.db.ExecContext(ctx, text, append(commandColumns.values(&c), c.Session, c.N)...)
-	return s.one(fmt.Sprintf("update command %d of session %s", c.N, c.Session), ErrNoCommand, res, err)
+	return s.wrote(s.one(fmt.Sprintf("update command %d of session %s", c.N, c.Session), ErrNoCommand, res, err))
 }
 
 // Command is the n-th command of a session: ErrNoCommand.

@@ -182,9 +182,9 @@ func TestMigrateFromFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "longterm.db")
 	s := openTest(t, path)
 	must(t, s.CreateSession(ctx, full("old")))
-	_, err := s.db.Exec(`DROP TABLE approvals; DROP TABLE askings; DROP TABLE grants;
+	_, err := s.db.Exec(`DROP TRIGGER session_done; DROP TABLE approvals; DROP TABLE askings; DROP TABLE grants;
 		ALTER TABLE sessions DROP COLUMN policy; ALTER TABLE sessions DROP COLUMN agent;
-		DROP TABLE jobs; DROP TABLE commands; PRAGMA user_version = 1`)
+		DROP TABLE jobs; DROP TABLE commands; DROP TABLE completions; DROP TABLE subscriptions; PRAGMA user_version = 1`)
 	must(t, errors.Join(err, s.Close()))
 	s = openTest(t, path)
 	if _, err := s.Session(ctx, "old"); err != nil {

@@ -27,6 +27,9 @@ var (
 	ErrNoJob         = errors.New("no such job")
 	ErrNoApproval    = errors.New("no such approval")
 	ErrNoGrant       = errors.New("no such grant")
+
+	ErrSubscribed     = errors.New("a subscription with this name exists")
+	ErrNoSubscription = errors.New("no such subscription")
 )
 
 // Remedies.

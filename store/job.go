@@ -59,7 +59,7 @@ func (s *Store) AddJob(ctx context.Context, j Job) error {
 func (s *Store) UpdateJob(ctx context.Context, j Job) error {
 	text := "UPDATE jobs SET " + jobColumns.names(" = ?, ") + " = ? WHERE id = ?"
 	res, err := s.db.ExecContext(ctx, text, append(jobColumns.values(&j), j.ID)...)
-	return s.one("update job "+j.ID, ErrNoJob, res, err)
+	return s.wrote(s.one("update job "+j.ID, ErrNoJob, res, err))
 }
 
 // Job is the job with an id: ErrNoJob.

@@ -85,7 +85,7 @@ func (s *Store) CreateSession(ctx context.Context, r Session) error {
 func (s *Store) UpdateSession(ctx context.Context, r Session) error {
 	text := "UPDATE sessions SET " + sessionColumns.names(" = ?, ") + " = ? WHERE id = ?"
 	res, err := s.db.ExecContext(ctx, text, append(sessionColumns.values(&r), r.ID)...)
-	return s.one("update session "+r.ID, ErrNotFound, res, err)
+	return s.wrote(s.one("update session "+r.ID, ErrNotFound, res, err))
 }
 
 // DeleteSession forgets a session: ErrNotFound.

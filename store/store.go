@@ -18,6 +18,17 @@ type Store struct {
 	db        *sql.DB
 	path      string
 	recovered string
+
+	// Changed is called after a record was written of which there may be a completion. It must not wait. Set before use.
+	Changed func()
+}
+
+// wrote tells of a record that was written, and is err.
+func (s *Store) wrote(err error) error {
+	if err == nil && s.Changed != nil {
+		s.Changed()
+	}
+	return err
 }
 
 // pragmas are set on every connection, busy_timeout first. The page cache is small: the

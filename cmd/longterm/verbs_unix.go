@@ -97,6 +97,10 @@ var verbs = append([]verb{
 		short: "Run a command again whenever files change", build: watchVerb,
 	},
 	{
+		name: "events", group: groupCommands, args: "[flags]", count: cobra.NoArgs, json: true, starts: true,
+		short: "Print what happens, or what ended since it was last acknowledged", build: eventsVerb,
+	},
+	{
 		name: "respond", group: groupCommands, args: "S (add | ls | rm RULE… | log) [flags]", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
 		short: "Answer the questions of a session's program by rules", build: respondVerb,
 	},

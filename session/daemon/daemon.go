@@ -32,6 +32,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -60,6 +61,7 @@ type Daemon struct {
 	jobs    *jobs.Set
 	gate    *gateway.Gateway
 	execs   *executions.Set
+	subs    *subscriptions.Set
 	started time.Time
 	locks   locks
 	conf    *settings.Settings
@@ -112,6 +114,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer d.store.Close()
 	d.reg.AdoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.Resume()
+	if err := d.subs.Start(); err != nil {
+		d.log.Error("start the hooks of subscriptions", "err", err)
+	}
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -196,6 +201,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	d.execs = executions.New(d.gate, d.reg, d.log)
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
+	d.subs = subscriptions.New(d.store, d.jobs, d.log)
 	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
 }
 
@@ -241,6 +247,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	d.gate.Leave()
 	d.execs.Close()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs
+	d.subs.Close() // after the jobs: hooks go on as others
 	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -278,3 +285,6 @@ func (d *Daemon) Notice(format string, args ...any) {
 	defer d.mu.Unlock()
 	d.notices = append(d.notices, msg)
 }
+
+// Subscriptions are those who are told of completions.
+func (d *Daemon) Subscriptions() *subscriptions.Set { return d.subs }

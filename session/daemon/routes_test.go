@@ -96,6 +96,11 @@ var wellCalls = []wellCall{
 	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
 	{id: "restore", path: "over", body: api.Restore{Command: true}, check: contains(`"name":"over"`)},
 	{id: "remove-session", path: "gone", check: contains("true")},
+	{id: "list-subscriptions", check: contains(`[]`)},
+	{id: "subscribe", path: "ci", body: api.NewSubscription{Kinds: []string{"job"}}, check: contains(`"cursor":0`)},
+	{id: "read-completions", path: "ci", body: api.ReadCompletions{Limit: 1}, check: contains(`"completions":[]`)},
+	{id: "ack-completions", path: "ci", body: api.AckCompletions{Cursor: 1}, check: contains(`"name":"ci"`)},
+	{id: "unsubscribe", path: "ci", check: contains("true")},
 	{id: "list-audit", path: "?kind=end&limit=1000", check: contains(`"exit":4`)},
 	{id: "verify-audit", check: contains(`"ok":true`)},
 	{id: "metrics", check: func(t *testing.T, a answer) {
@@ -120,6 +125,12 @@ type wrongCall struct {
 }
 
 var moreWrongCalls = []wrongCall{
+	{"subscribe", "a%20b", api.NewSubscription{}, api.CodeInvalid, "letters"},
+	{"subscribe", "ci", api.NewSubscription{Kinds: []string{"nonsense"}}, api.CodeInvalid, ""},
+	{"subscribe", "ci", api.NewSubscription{Session: "none"}, api.CodeNotFound, "longterm ls"},
+	{"read-completions", "none", api.ReadCompletions{}, api.CodeNotFound, "--subscription none"},
+	{"ack-completions", "none", api.AckCompletions{Cursor: 1}, api.CodeNotFound, "--subscription none"},
+	{"unsubscribe", "none", nil, api.CodeNotFound, "--subscription none"},
 	{"agent-event", "cat", api.AgentEvent{Agent: "nobody", Event: "Stop"}, api.CodeInvalid, "claude"},
 	{"agent-event", "cat", api.AgentEvent{Agent: "claude"}, api.CodeInvalid, "JSON"},
 	{"agent-event", "over", api.AgentEvent{Agent: "claude", Event: "Stop"}, api.CodeEnded, ""},
@@ -317,7 +328,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "metrics"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

@@ -24,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
@@ -44,6 +45,7 @@ type house struct {
 	audit   *audit.Log
 	keepers []int
 	web     api.Web
+	subs    *subscriptions.Set
 }
 
 func (h *house) OpenWeb(o api.OpenWeb) (api.Web, error) {
@@ -58,6 +60,7 @@ func (h *house) Audit() *audit.Log                          { return h.audit }
 func (h *house) Tokens() *access.Store                      { return h.tokens }
 func (h *house) Web() api.Web                               { return h.web }
 func (h *house) CloseWeb() error                            { h.web = api.Web{}; return nil }
+func (h *house) Subscriptions() *subscriptions.Set          { return h.subs }
 func (h *house) KeeperPIDs() []int                          { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)    { return nil, errors.New("no keeper") }
 func (*house) Ran(*registry.Handle, *session.Command)       {}
@@ -124,6 +127,7 @@ func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 		reg.StopAll()
 		stop()
 	})
+	h.subs = subscriptions.New(st, set, log)
 	h.Server = New(h, reg, set, st, conf, log, "test", gate)
 	return h
 }

@@ -16,6 +16,7 @@ var (
 	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
 	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeIDTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
+	ofReading  = []api.Code{api.CodeNotFound, api.CodeStale}
 	ofJob      = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
@@ -131,6 +132,16 @@ var Routes = []Route{
 	op("POST", "/sessions/{session}/agent", "agent-event", "agent hook", "Take what a coding agent in a session tells by its hooks",
 		(*Server).postAgentEvent, append(ofSession, api.CodeEnded)),
 	events("GET", "/events", "events", "watch", "What happens to sessions, as a stream", (*Server).streamEvents),
+	op("GET", "/subscriptions", "list-subscriptions", "events", "List who is told of completions, also of those while it was away",
+		(*Server).listSubscriptions, nil),
+	op("PUT", "/subscriptions/{subscription}", "subscribe", "events", "Make a subscription to completions; it begins now and outlives the daemon",
+		(*Server).putSubscription, append(slices.Clip(ofSession), api.CodeNameTaken, api.CodeLimit, api.CodeDenied)),
+	op("DELETE", "/subscriptions/{subscription}", "unsubscribe", "events", "Remove a subscription",
+		(*Server).deleteSubscription, []api.Code{api.CodeNotFound}),
+	op("POST", "/subscriptions/{subscription}/read", "read-completions", "events",
+		"Read what a subscription has not acknowledged, or wait for it", (*Server).readCompletions, ofReading),
+	op("POST", "/subscriptions/{subscription}/ack", "ack-completions", "events",
+		"Say up to where a subscription's completions were dealt with", (*Server).ackCompletions, ofReading),
 	socket("GET", "/sessions/{session}/attach", "attach", "attach",
 		"A person's terminal: raw output after a drawing of the screen", (*Server).serveAttach, ofSession),
 	socket("GET", "/sessions/{session}/watch", "watch", "view", "The rows that change, as spans",

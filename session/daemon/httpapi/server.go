@@ -27,6 +27,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -60,6 +61,7 @@ type Daemon interface {
 	Web() api.Web
 	OpenWeb(o api.OpenWeb) (api.Web, error)
 	CloseWeb() error
+	Subscriptions() *subscriptions.Set
 	// KeeperPIDs are the processes that sessions' processes descend from.
 	KeeperPIDs() []int
 }

@@ -5,6 +5,8 @@ package jobs
 import (
 	"context"
 	"net/http"
+
+	"github.com/longterm-dev/longterm/session/api"
 )
 
 // What is there only to be read is removed once its reader has it, and not before: an
@@ -36,4 +38,14 @@ func AfterAnswers(next http.Handler) http.Handler {
 			f()
 		}
 	})
+}
+
+// RunHook runs a command that nobody looks at to its end: asked for again with its job's id, it is waited for. Its
+// session is forgotten then.
+func (s *Set) RunHook(ctx context.Context, x api.Run) (api.Result, error) {
+	r, err := s.Run(ctx, x)
+	if e := s.reg.ByID(r.Session); err == nil && e != nil && e.Ready() && r.State != "running" {
+		s.doneWith(e)
+	}
+	return r, err
 }

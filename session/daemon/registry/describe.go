@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -107,6 +108,27 @@ func (h *Registry) saveEnd(e *Handle, st session.Status) {
 				code := x.Code
 				r.ExitCode = &code
 			}
+		}
+	})
+}
+
+// asks has it recorded that a program asks a person, for those who are told also later. Where the output ends tells the
+// question from others, so that a daemon that finds it again tells of nothing new.
+func (h *Registry) asks(e *Handle, st *session.Status) {
+	switch st.Needs.Kind {
+	case evidence.Password, evidence.Confirm, evidence.Menu, evidence.Text:
+	default:
+		return
+	}
+	c := store.Completion{
+		Kind: store.OfInput, Session: e.rec.ID, Name: e.Record().Name, Ref: strconv.FormatUint(st.Offset, 10), State: string(st.Needs.Kind),
+		Text: st.Needs.Reason, At: st.Needs.Since,
+	}
+	h.writes.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.store.AddCompletion(ctx, c); err != nil {
+			h.log.Error("record that a program asks", "session", c.Session, "err", err)
 		}
 	})
 }

@@ -275,6 +275,8 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 		}
 	case session.ChangeCwd:
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
+	case session.ChangeInput:
+		h.asks(e, &st)
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}

@@ -1,0 +1,375 @@
+//go:build unix
+
+// Package subscriptions tells of completions to those who are to miss none: what ended or wants a person is read from
+// the database, where it stands since its record does, and comes again until it is acknowledged.
+//
+//	a record changes → the store has a completion → watch: newer ones? → who waits in Read; hooks
+//
+// A reader gets each completion at least once until it acknowledges it, and never after. A hook is a job with an id
+// made of the completion's: asked for again after the daemon was killed, it is the same job, so it runs once.
+// What wakes the waiting is a hint only; cursors and completions are in the store. The lock guards two maps.
+package subscriptions
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+const (
+	// maxSubscriptions bounds those there are.
+	maxSubscriptions = 256
+	// unreadTime is when a subscription without a hook is forgotten that nobody reads.
+	unreadTime = 30 * 24 * time.Hour
+	// seenEvery is how often it is written down that a subscription was read.
+	seenEvery = time.Hour
+
+	defaultLimit = 100
+)
+
+// Runner runs a command as a job and gives its end; asked with a job's id again, it runs nothing twice. An error with
+// Retry says that nothing was decided.
+type Runner interface {
+	RunHook(ctx context.Context, x api.Run) (api.Result, error)
+}
+
+// Set is all subscriptions.
+type Set struct {
+	store *store.Store
+	run   Runner
+	log   *slog.Logger
+
+	ctx    context.Context // ends when the daemon leaves
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+	signal chan struct{}
+
+	mu      sync.Mutex
+	grown   chan struct{}                 // closed when there are newer completions
+	readers map[string]string             // who reads, by uid
+	hooks   map[string]context.CancelFunc // those that run, by uid
+}
+
+// New is the set of those in a store. Nothing is run before Start.
+func New(st *store.Store, run Runner, log *slog.Logger) *Set {
+	s := &Set{
+		store: st, run: run, log: log, signal: make(chan struct{}, 1), grown: make(chan struct{}),
+		readers: map[string]string{}, hooks: map[string]context.CancelFunc{},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	st.Changed = func() {
+		select {
+		case s.signal <- struct{}{}:
+		default:
+		}
+	}
+	return s
+}
+
+// Start has hooks run, and who waits told.
+func (s *Set) Start() error {
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	if err := s.store.ForgetSubscriptions(ctx, time.Now().Add(-unreadTime)); err != nil {
+		return err
+	}
+	all, err := s.store.Subscriptions(ctx)
+	if err != nil {
+		return err
+	}
+	s.work.Go(s.watch)
+	for i := range all {
+		s.startHook(&all[i])
+	}
+	return nil
+}
+
+// Close ends waits and hooks; what hooks run goes on, and is known again by the next daemon.
+func (s *Set) Close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// watch wakes who waits when there are newer completions.
+func (s *Set) watch() {
+	var seen uint64
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.signal:
+		}
+		newest, err := s.store.NewestCompletion(s.ctx)
+		if err != nil && s.ctx.Err() == nil {
+			s.log.Error("look for completions", "err", err)
+		}
+		if err == nil && newest == seen {
+			continue
+		}
+		seen = newest
+		s.mu.Lock()
+		close(s.grown)
+		s.grown = make(chan struct{})
+		s.mu.Unlock()
+	}
+}
+
+// next is closed when there is something newer than what can be read now.
+func (s *Set) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grown
+}
+
+// Put makes a subscription that begins now; one that is there stays as it is, and has to be the same.
+func (s *Set) Put(ctx context.Context, name, session string, n api.NewSubscription) (api.Subscription, error) {
+	if err := checkName(name); err != nil {
+		return api.Subscription{}, err
+	}
+	kinds := slices.Clone(n.Kinds)
+	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
+	all, err := s.store.Subscriptions(ctx)
+	if err != nil {
+		return api.Subscription{}, err
+	}
+	for i := range all {
+		if all[i].Name != name {
+			continue
+		}
+		if !slices.Equal(all[i].Kinds, kinds) || all[i].Session != session || all[i].Hook != n.Hook {
+			return api.Subscription{}, api.Errorf(api.CodeNameTaken, "there is a subscription %q, of other things", name).
+				WithHint("choose another name, or remove that one with `longterm events rm %s`", name)
+		}
+		return s.view(ctx, &all[i])
+	}
+	if len(all) >= maxSubscriptions {
+		return api.Subscription{}, api.Errorf(api.CodeLimit, "there are %d subscriptions, which is the limit", len(all)).
+			WithHint("`longterm events ls` lists them; `longterm events rm` removes")
+	}
+	now := time.Now()
+	made, err := s.store.Subscribe(ctx, store.Subscription{
+		Name: name, UID: newUID(), Kinds: kinds, Session: session, Hook: n.Hook, Created: now, Seen: now,
+	})
+	if errors.Is(err, store.ErrSubscribed) { // somebody else did meanwhile
+		return s.Put(ctx, name, session, n)
+	}
+	if err != nil {
+		return api.Subscription{}, err
+	}
+	s.startHook(&made)
+	return s.view(ctx, &made)
+}
+
+// newUID tells a subscription from one of the same name before; it is part of the ids of jobs.
+func newUID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// maxName bounds a subscription's name, in bytes.
+const maxName = 64
+
+func checkName(name string) error {
+	for _, r := range name {
+		if r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return api.Errorf(api.CodeInvalid, "%q is no name of a subscription", name).WithHint("use letters, digits, - _ and .")
+		}
+	}
+	if name == "" || len(name) > maxName {
+		return api.Errorf(api.CodeInvalid, "a subscription's name has 1 to %d characters", maxName)
+	}
+	return nil
+}
+
+// List lists all subscriptions, by name.
+func (s *Set) List(ctx context.Context) ([]api.Subscription, error) {
+	all, err := s.store.Subscriptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]api.Subscription, len(all))
+	for i := range all {
+		if list[i], err = s.view(ctx, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Remove forgets a subscription; what its hook runs goes on.
+func (s *Set) Remove(ctx context.Context, name string) error {
+	sub, err := s.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if stop := s.hooks[sub.UID]; stop != nil {
+		stop()
+	}
+	delete(s.hooks, sub.UID)
+	delete(s.readers, sub.UID)
+	close(s.grown) // who waits finds it gone
+	s.grown = make(chan struct{})
+	s.mu.Unlock()
+	return noSubscription(name, s.store.Unsubscribe(ctx, name))
+}
+
+func (s *Set) get(ctx context.Context, name string) (store.Subscription, error) {
+	sub, err := s.store.Subscription(ctx, name)
+	return sub, noSubscription(name, err)
+}
+
+func noSubscription(name string, err error) error {
+	if errors.Is(err, store.ErrNoSubscription) {
+		return api.Errorf(api.CodeNotFound, "no subscription %q", name).
+			WithHint("make it with `longterm events --subscription %s`; it begins then", name)
+	}
+	return err
+}
+
+// Read gives what a subscription has not acknowledged, once there is some or the time is over.
+func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
+	sub, err := s.get(ctx, name)
+	if err != nil {
+		return api.Completions{}, err
+	}
+	if err := s.readAs(&sub, in.Reader, in.Take); err != nil {
+		return api.Completions{}, err
+	}
+	if in.Ack > sub.Cursor || time.Since(sub.Seen) > seenEvery {
+		if err := s.acknowledge(ctx, &sub, in.Ack, 0); err != nil {
+			return api.Completions{}, err
+		}
+	}
+	if in.Limit == 0 {
+		in.Limit = defaultLimit
+	}
+	var over <-chan time.Time
+	if in.WaitMS > 0 {
+		t := time.NewTimer(time.Duration(in.WaitMS) * time.Millisecond)
+		defer t.Stop()
+		over = t.C
+	}
+	out := api.Completions{Completions: []api.Completion{}, Cursor: sub.Cursor}
+	for after := max(sub.Cursor, in.After); ; after = out.Cursor {
+		grown := s.next() // before it is looked
+		list, lost, upTo, err := s.store.Completions(ctx, &sub, after, in.Limit)
+		if err != nil {
+			return out, err
+		}
+		out.Cursor, out.Lost = upTo, max(out.Lost, lost)
+		for i := range list {
+			out.Completions = append(out.Completions, view(&list[i]))
+		}
+		out.More = len(list) == in.Limit
+		if len(list) > 0 || out.Lost > 0 || over == nil {
+			return out, nil
+		}
+		select {
+		case <-grown:
+		case <-over:
+			return out, nil
+		case <-ctx.Done():
+			return out, ctx.Err()
+		case <-s.ctx.Done():
+			return out, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
+		}
+		if _, err := s.get(ctx, name); err != nil {
+			return out, err
+		}
+		if err := s.readAs(&sub, in.Reader, false); err != nil {
+			return out, err
+		}
+	}
+}
+
+// readAs has somebody read a subscription, unless another one does.
+func (s *Set) readAs(sub *store.Subscription, reader string, take bool) error {
+	if reader == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch now := s.readers[sub.UID]; {
+	case now == reader:
+	case now == "" || take:
+		s.readers[sub.UID] = reader
+		if now != "" {
+			close(s.grown) // who was it before is refused at once
+			s.grown = make(chan struct{})
+		}
+	default:
+		return api.Errorf(api.CodeStale, "another reader has taken the subscription %q", sub.Name).
+			WithHint("read with another subscription, or take this one again")
+	}
+	return nil
+}
+
+// Ack acknowledges completions up to a cursor.
+func (s *Set) Ack(ctx context.Context, name string, in api.AckCompletions) (api.Subscription, error) {
+	sub, err := s.get(ctx, name)
+	if err == nil {
+		err = s.readAs(&sub, in.Reader, false)
+	}
+	if err == nil {
+		err = s.acknowledge(ctx, &sub, in.Cursor, 0)
+	}
+	if err != nil {
+		return api.Subscription{}, err
+	}
+	return s.view(ctx, &sub)
+}
+
+// acknowledge moves the cursor in the store, and in sub.
+func (s *Set) acknowledge(ctx context.Context, sub *store.Subscription, cursor uint64, failed int) error {
+	if err := s.store.Acknowledge(ctx, sub, cursor, failed, time.Now()); err != nil {
+		return noSubscription(sub.Name, err)
+	}
+	now, err := s.get(ctx, sub.Name)
+	if err == nil && now.UID == sub.UID {
+		*sub = now
+	}
+	return err
+}
+
+func (s *Set) view(ctx context.Context, sub *store.Subscription) (api.Subscription, error) {
+	newest, err := s.store.NewestCompletion(ctx)
+	return api.Subscription{
+		Name: sub.Name, Kinds: sub.Kinds, Session: sub.Session, Hook: sub.Hook, Cursor: sub.Cursor, Newest: newest,
+		Failed: sub.Failed, Created: sub.Created, Seen: sub.Seen,
+	}, err
+}
+
+// view is a completion as clients see it.
+func view(c *store.Completion) api.Completion {
+	v := api.Completion{
+		Seq: c.Seq, Kind: c.Kind, Session: c.Session, Name: c.Name, State: c.State, ExitCode: c.ExitCode, Signal: c.Signal,
+		Text: c.Text, At: c.At,
+	}
+	switch c.Kind {
+	case store.OfJob:
+		v.Job = c.Ref
+	case store.OfCommand:
+		v.Command, _ = strconv.Atoi(c.Ref) // a number, by the store
+	case store.OfApproval:
+		v.Approval = c.Ref
+	}
+	return v
+}
+
+// hookJob is the id of the job that a subscription's hook is for a completion.
+func hookJob(sub *store.Subscription, seq uint64) string {
+	return fmt.Sprintf("hook-%s-%d", sub.UID, seq)
+}
