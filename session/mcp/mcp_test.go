@@ -274,7 +274,11 @@ func TestURIs(t *testing.T) {
 func FuzzURI(f *testing.F) {
 	f.Add("longterm://session/a/output?from=1&to=2")
 	f.Add("longterm://session/%41/command/1")
+	f.Add("longterm://completions/a?ack=7")
 	f.Fuzz(func(t *testing.T, uri string) {
+		if name, _, ours, err := parseCompletions(uri); ours && err == nil && (name == "" || strings.Contains(name, "/")) {
+			t.Fatalf("%q: %q", uri, name)
+		}
 		if a, err := parseURI(uri); err == nil && (a.session == "" || a.n < 0) {
 			t.Fatalf("%q: %+v", uri, a)
 		}

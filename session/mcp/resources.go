@@ -124,6 +124,7 @@ func (s *Server) addResources(server *sdk.Server) {
 				return s.contents(ctx, req, r.mime, func(ctx context.Context) (string, error) { return r.read(s, ctx, a) })
 			})
 	}
+	s.addCompletions(server)
 	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a person ran in shells since you last read this, and what it printed; each command once"},
 		func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return s.contents(ctx, req, "text/plain", s.readContext)

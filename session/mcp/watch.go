@@ -22,6 +22,8 @@ type watcher struct {
 	log    *slog.Logger
 	update func(uri string)
 
+	tailing sync.WaitGroup
+
 	mu     sync.Mutex
 	uris   map[string]*subscription
 	cancel context.CancelFunc // nil: nobody listens
@@ -35,6 +37,9 @@ type subscription struct {
 	session string // id; empty: of any
 	part    string
 	due     bool // a notice is under way
+
+	tails string // or a subscription of the daemon's, whose completions are told of
+	stop  context.CancelFunc
 }
 
 func newWatcher(c *client.Client, log *slog.Logger, update func(uri string)) *watcher {
@@ -60,6 +65,12 @@ func (w *watcher) add(uri string, s subscription) error {
 	}
 	s.count = 1
 	w.uris[uri] = &s
+	if s.tails != "" {
+		ctx, cancel := context.WithCancel(context.Background())
+		s.stop = cancel
+		w.tailing.Go(func() { w.tail(ctx, uri, s.tails) })
+		return nil
+	}
 	if w.cancel == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w.cancel, w.done = cancel, make(chan struct{})
@@ -80,6 +91,9 @@ func (w *watcher) remove(uri string) {
 		return
 	}
 	delete(w.uris, uri)
+	if s.stop != nil {
+		s.stop()
+	}
 	if len(w.uris) == 0 && w.cancel != nil {
 		w.cancel()
 		w.cancel = nil
@@ -92,7 +106,13 @@ func (w *watcher) close() {
 	w.closed = true
 	cancel, done := w.cancel, w.done
 	w.cancel = nil
+	for _, s := range w.uris {
+		if s.stop != nil {
+			s.stop()
+		}
+	}
 	w.mu.Unlock()
+	defer w.tailing.Wait()
 	if cancel != nil {
 		cancel()
 		<-done
@@ -139,7 +159,7 @@ func (w *watcher) changed(session, kind string) {
 	for uri, s := range w.uris {
 		part, printed := outputKinds[kind]
 		switch {
-		case s.due, session != "" && s.session != "" && s.session != session:
+		case s.tails != "", s.due, session != "" && s.session != "" && s.session != session:
 			continue
 		case session != "" && printed && s.part != part && s.part != "recording":
 			continue
@@ -175,6 +195,15 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	uri := req.Params.URI
 	if uri == contextURI {
 		return s.watch.add(uri, subscription{})
+	}
+	if name, _, ours, err := parseCompletions(uri); ours {
+		if err == nil { // made with it, so that it begins now
+			_, err = completions(ctx, s.client(ctx), name, api.ReadCompletions{Limit: 1})
+		}
+		if err != nil {
+			return invalidParams("%v", err)
+		}
+		return s.watch.add(uri, subscription{tails: name})
 	}
 	a, err := parseURI(uri)
 	if err != nil {
