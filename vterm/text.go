@@ -154,13 +154,13 @@ func (t *Terminal) printRun(p []byte) int {
 	if !t.appends(line, col) {
 		run = t.scr.At(t.cur.Row).PutRun(p, col, end, t.cell, t.odd(), t.cols)
 	} else if col == line.Used {
-		run = line.AppendRun(&t.tables, p, col, end, t.cell.Style(), t.odd())
+		run = line.AppendRun(&t.tables, p, col, end, t.cell.Style(), t.odd(), t.join, graphemes)
 	}
 	if run.Bytes > 0 {
 		line.Version = t.tables.Version
 		t.lastRune, t.join = run.Last, width.Plain
 		if graphemes {
-			t.join = width.Start(width.Of(run.Last))
+			t.join = run.State
 		}
 		t.advance(line, run.Col, end)
 	}
