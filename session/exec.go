@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Line struct {
 	Text string
 	// ID, when there is one, is what Session.Typed knows the line by, over restarts too.
 	ID string
+	// By is who gives it: see Command.By; empty: ByExec.
+	By string
 	// Wait has the line wait until the shell is at its prompt; else a shell that runs
 	// something refuses with ErrBusy. The first prompt is always waited for.
 	Wait bool
@@ -163,6 +166,7 @@ func (h *lineHost) typeLine(r *Run) error {
 	r.unseen = m.Canonical && !m.Echo
 	r.prompt = s.inputwait.machine.CursorLine()
 	h.noteTyped(data)
+	s.typing.by = cmp.Or(r.By, ByExec)
 	s.typing.markLine(r.ID)
 	h.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
 	_, err = s.typing.queue.AddNoted(context.Background(), data, s.typing.lineNote(r.ID))

@@ -43,6 +43,8 @@ type Typing struct {
 	ID string
 	// Of is a digest of what is typed: input with the id of other input is refused with ErrOtherInput. 0: anything.
 	Of uint64
+	// By is who types it, where that is no person: see Command.By.
+	By string
 	// Person says that it comes from a person's keyboard. Other input is refused with ErrBegun while a
 	// person's line is unfinished, unless it is forced.
 	Person bool
@@ -117,6 +119,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		if len(data) > 0 {
 			last := data[len(data)-1]
 			s.typing.ended = last == '\r' || last == '\n'
+		}
+		if bytes.ContainsAny(data, "\r\n") {
+			s.typing.by = t.By
 		}
 		r.Cursor, r.Of = s.off, t.Of
 		s.typing.at = s.moment(s.off)

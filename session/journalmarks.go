@@ -61,7 +61,7 @@ func (s *Session) replayCommand(rec *journal.Record) {
 	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.typing.dedup.NeverTyped(typed.ID) {
 		return
 	}
-	s.typing.at = s.moment(rec.Offset)
+	s.typing.at, s.typing.by = s.moment(rec.Offset), ByExec
 	s.lines.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 	s.typing.dedup.RememberLine(typed.ID)
 }

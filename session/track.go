@@ -43,6 +43,7 @@ type trackingState struct {
 	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
 	Editor echo.Region `json:"editor"`          // of the newest prompt
+	By     string      `json:"by,omitempty"`    // who gave it the newest command
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -50,9 +51,14 @@ type Command struct {
 	shell.Command
 	Running bool
 	Note    string // why its status is not known, where there is a reason to tell
+	// By is who gave it to the shell, where that was no person: ByExec, or a name of the caller's for who typed it.
+	By string
 	// Env is what the command changed in the shell's environment.
 	Env []shell.EnvChange
 }
+
+// ByExec says of a command that it was given to the shell as a line, and not typed by keys.
+const ByExec = "exec"
 
 func newTracking(l *shell.Launch, dir string) *tracking {
 	return &tracking{
@@ -83,6 +89,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
 	t.other, h.argv = st.Other, st.Argv
+	h.last.Number, h.last.By = t.State().Numbers, st.By
 	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another one replaced the first
@@ -104,7 +111,7 @@ func (h *lineHost) trackingState() ([]byte, error) {
 	}
 	return json.Marshal(trackingState{
 		Offset: h.s.off, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
-		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Editor: h.s.typing.editor,
+		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Editor: h.s.typing.editor, By: h.last.By,
 	})
 }
 
@@ -211,6 +218,10 @@ func (h *lineHost) tracksCwd() bool { return h.shell != nil && h.shell.State().Q
 // report tells of a command.
 func (h *lineHost) report(c Command) {
 	s := h.s
+	c.By = s.typing.by
+	if !c.Running && h.last.Number == c.Number { // what was typed meanwhile was not for the shell
+		c.By = h.last.By
+	}
 	if s.cfg.Ran != nil {
 		s.cfg.Ran(c)
 	}

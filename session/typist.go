@@ -26,6 +26,7 @@ type typist struct {
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
 	begun   typing.Begun
+	by      string      // who ended a line last: see Command.By
 	ended   bool        // what was typed last ended a line
 	at      wait.Anchor // where output and screen stood when something was last typed
 }

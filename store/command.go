@@ -21,7 +21,7 @@ type Command struct {
 	Session string `json:"session"`
 	N       int    `json:"n"` // 1 is the session's first
 	Text    string `json:"text"`
-	Source  string `json:"source"`            // who ran it: person, exec, mcp, …
+	Source  string `json:"source"`            // exec, agent:LABEL or program, who ran it; of a person's how its text is known
 	State   string `json:"state"`             // running, done, lost
 	Quality string `json:"quality,omitempty"` // of what is known: rich, basic, none
 

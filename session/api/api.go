@@ -190,6 +190,7 @@ type Input struct {
 
 	ID     string `json:"id,omitempty" maxLength:"64" doc:"makes it safe to repeat the request: input with the id of input that was typed is not typed again"`
 	Secret bool   `json:"secret,omitempty" doc:"refused while the terminal shows what is typed, and not recorded"`
+	Auto   bool   `json:"auto,omitempty" doc:"a program types it by itself: a line that it ends is not told as what a person ran"`
 	Force  bool   `json:"force,omitempty" doc:"type it even if a person has begun a line; of a secret: even if it is shown"`
 	// ProveMS and Submit ask what became of it.
 	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"look for at most this long whether the program took it: see taken"`
@@ -280,6 +281,7 @@ type Command struct {
 	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
 	Output   Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far"`
 	Activity *Activity          `json:"activity,omitempty" doc:"how it gets on; kept of the session's newest command"`
+	By       string             `json:"by,omitempty" doc:"who gave it to the shell, where that was no person at the keys: exec, agent:LABEL, or program"`
 }
 
 // Exec is a line to run in a session's shell.
@@ -362,7 +364,7 @@ type Result struct {
 	Job           string              `json:"job,omitempty" doc:"its id, to ask for it again"`
 	InBackground  bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
 	Output        string              `json:"output" doc:"plain text; all of it is in output_range"`
-	State         string              `json:"state" enum:"exited,signalled,killed,running,needs_input,needs_approval,denied,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; needs_approval: a person has to allow it; denied: it was not allowed, and not run; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
+	State         string              `json:"state" enum:"exited,signalled,killed,running,needs_input,needs_approval,denied,refused,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; needs_approval: a person has to allow it; denied: it was not allowed, and not run; refused: the shell did not take it (it is incomplete, say), and nothing was run; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
 	NeedsApproval bool                `json:"needs_approval,omitempty" doc:"a person has to allow it"`
 	Approval      string              `json:"approval,omitempty" doc:"that it waits for, or that allowed or rejected it"`
 	Policy        *Judgement          `json:"policy,omitempty" doc:"why it was not allowed, or has to be"`

@@ -192,7 +192,7 @@ func pick(all []api.Command, last map[string]int) (fresh []api.Command, now map[
 	return fresh, now
 }
 
-// withoutJobs leaves out what exec gave to a shell: that is no person's typing.
+// withoutJobs leaves out what exec gave to a shell, and what agents and programs typed: that is no person's typing.
 func withoutJobs(ctx context.Context, d Daemon, commands []api.Command) ([]api.Command, error) {
 	given := map[string]map[int]bool{}
 	for i := range commands {
@@ -213,7 +213,7 @@ func withoutJobs(ctx context.Context, d Daemon, commands []api.Command) ([]api.C
 			given[session][jobs[j].Command] = true
 		}
 	}
-	return slices.DeleteFunc(commands, func(c api.Command) bool { return given[c.Session][c.N] }), nil
+	return slices.DeleteFunc(commands, func(c api.Command) bool { return c.By != "" || given[c.Session][c.N] }), nil
 }
 
 func describe(ctx context.Context, d Daemon, c *api.Command) (Command, error) {

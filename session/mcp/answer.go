@@ -125,7 +125,7 @@ func answerOf(r *api.Result, session string) *answer {
 	}
 	a.cut(r.Omitted)
 	a.Approval = r.Approval
-	if r.Hint != "" && a.State == "denied" {
+	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
 		a.Message = join(a.Message, r.Hint)
 	}
 	switch {
@@ -136,7 +136,7 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Next = answering(a)
 	case a.going() && a.Next == "":
 		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
-	case r.Error != "" && r.Error != r.Message:
+	case r.Error != "" && !strings.Contains(r.Message, r.Error):
 		a.Message = join(a.Message, r.Error)
 	}
 	if r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" {

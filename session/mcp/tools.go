@@ -133,7 +133,7 @@ func init() {
 const (
 	yieldSchema  = `"yield":{"type":"number","minimum":0,"maximum":45,"description":"s; default 10"}`
 	tokensSchema = `"max_tokens":{"type":"integer","minimum":50,"maximum":100000,"description":"of output; default 2000"}`
-	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","denied","needs_input","needs_approval"]},` +
+	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","denied","refused","needs_input","needs_approval"]},` +
 		`"exit_code":{"type":"integer"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
 		`"cursor":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
 )

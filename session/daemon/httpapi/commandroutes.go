@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -91,6 +92,7 @@ func (s *Server) commandView(r *store.Command) api.Command {
 	v := api.Command{
 		Session: r.Session, N: r.N, Text: r.Text, State: r.State, Quality: r.Quality, Cwd: r.Cwd, CwdAfter: r.CwdAfter,
 		ExitCode: r.ExitCode, Signal: r.Signal, Started: r.Started, Output: api.Range{Start: r.From, End: r.To}, Env: r.Env,
+		By: registry.RanBy(r),
 	}
 	if e := s.reg.ByID(r.Session); e != nil {
 		v.Name = e.Record().Name

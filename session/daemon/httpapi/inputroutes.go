@@ -80,6 +80,9 @@ func inputDigest(in *api.Input) uint64 {
 // become bytes only there, where the terminal's modes are known.
 func typing(in api.Input) (session.Typing, error) {
 	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, ID: in.ID, Of: inputDigest(&in)}
+	if in.Auto {
+		t.By = registry.ByProgram
+	}
 	given := 0
 	for _, set := range []bool{in.Text != "", len(in.Keys) > 0, in.Paste != nil, len(in.Data) > 0} {
 		if set {

@@ -111,6 +111,10 @@ func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.R
 func notRun(err error) api.Result {
 	r := api.Result{State: "lost", TimedOut: "none", Mode: "pty", Error: toAPI(err).Error()}
 	var e *api.Error
+	switch errors.As(toAPI(err), &e); e.Code {
+	case api.CodeInvalid, api.CodeBusy, api.CodeNoShell, api.CodeNeedsInput: // the shell did not take it
+		r.State, r.Message, r.Hint = "refused", "Not run: "+e.Message, e.Hint
+	}
 	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
 		r.State, r.Error, r.Message, r.Hint, r.Policy, r.Approval = "denied", e.Message, e.Message, e.Hint, e.Policy, e.Approval
 	}

@@ -226,7 +226,7 @@ func (j *Job) giveAgain(ctx context.Context) (func(context.Context), error) {
 		return nil, ctx.Err()
 	}
 	j.found.Store(false)
-	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, Wait: true})
+	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, By: registry.By(j.asking.Actor, false), Wait: true})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ func (j *Job) message(r *api.Result) string {
 		return "Waits for approval " + r.Approval
 	case r.State == "denied":
 		return r.Error
+	case r.State == "refused":
+		return "Not run: " + r.Error
 	case r.State == "waiting" && r.TimedOut != "none":
 		return "Not begun: the shell runs something else"
 	case r.State == "waiting":

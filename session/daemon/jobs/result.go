@@ -149,6 +149,13 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		}
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
+		if c.Number == 0 && notTaken(err) {
+			r.State = "refused"
+			if errors.Is(err, session.ErrIncomplete) || errors.Is(err, session.ErrRefused) {
+				r.Hint = notTakenHint
+			}
+			return
+		}
 	}
 	if c.Number == 0 && c.Text == "" {
 		r.State = "lost"
@@ -188,6 +195,19 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		j.parse(ctx, r, c.Text)
 	}
 	r.Background = j.e.Background(j.began)
+}
+
+// notTakenHint says what to do about a line that its shell refused.
+const notTakenHint = "close its quotes and blocks, or look at what the shell said (`longterm output`); it was given Ctrl-C"
+
+// notTaken says of an error that the shell did not take the line, and ran nothing of it.
+func notTaken(err error) bool {
+	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrNoShell} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // fillAnswers puts in what the rules that came with a line did.

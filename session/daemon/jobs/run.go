@@ -109,7 +109,9 @@ func (j *Job) askable(ctx context.Context, x api.Exec) error {
 // giveLine gives the line to the shell, or to the program that it runs, and says how it is followed.
 func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
 	follow := j.followLine // unless the program tells nothing of its commands
-	run, err := j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, Record: x.History || j.s.conf.Get().Shells.History}, x.Respond)
+	run, err := j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{
+		Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.By(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
+	}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
 		err = j.typeUnintegrated(ctx, x.Wait)

@@ -3,11 +3,14 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
@@ -37,7 +40,7 @@ func (h *Registry) ran(e *Handle, c session.Command) {
 // CommandRecord is the record of a command of a session, without the values of secrets.
 func CommandRecord(id string, c *session.Command) store.Command {
 	r := store.Command{
-		Session: id, N: int(c.Number), Text: c.Text, Source: string(c.TextSource), State: store.CommandDone, Quality: string(c.Quality),
+		Session: id, N: int(c.Number), Text: c.Text, Source: cmp.Or(c.By, string(c.TextSource)), State: store.CommandDone, Quality: string(c.Quality),
 		Cwd: c.CwdBefore, CwdAfter: c.CwdAfter, Started: c.Began, Ended: c.Command.Ended, ExitCode: c.Exit, From: c.Start, To: c.End,
 	}
 	switch {
@@ -61,6 +64,31 @@ func CommandRecord(id string, c *session.Command) store.Command {
 		r.Env[ch.Name] = &value
 	}
 	return r
+}
+
+// Who gives commands to shells besides people; session.ByExec is the third.
+const (
+	byAgent   = "agent:"
+	ByProgram = "program"
+)
+
+// By names who types for an actor; empty: a person.
+func By(a actor.Actor, program bool) string {
+	switch {
+	case a.IsAgent():
+		return byAgent + a.Agent
+	case program:
+		return ByProgram
+	}
+	return ""
+}
+
+// RanBy is who gave a command to its shell; empty: a person, or it is not known.
+func RanBy(r *store.Command) string {
+	if r.Source == session.ByExec || r.Source == ByProgram || strings.HasPrefix(r.Source, byAgent) {
+		return r.Source
+	}
+	return ""
 }
 
 // Redacted stands for a secret's value.

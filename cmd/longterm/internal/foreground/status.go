@@ -52,6 +52,8 @@ func EndStatus(r *api.Result) error {
 	switch {
 	case r.State == "denied":
 		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
+	case r.State == "refused":
+		return exit.With(api.RefusedInvalid, errors.New(r.Message))
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return nil
 	case r.ExitCode != nil:

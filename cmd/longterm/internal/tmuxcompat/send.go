@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 // keyNames are tmux's names of keys, in small letters. What is none of them, and no character with a modifier, is text.
@@ -52,16 +54,28 @@ func sendKeys(x *command) error {
 		return nil
 	}
 	s := x.daemon.Session(p.s.ID)
-	if sh := p.s.Shell; sh != nil && sh.Phase == "unknown" && sh.N == 0 && sh.Quality != "none" && p.Command == "" {
+	if p.begins() {
 		w := api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, TimeoutMS: firstPromptMS}
 		_, _ = s.Wait(x.ctx, w) // what happens then is told by the typing
 	}
 	for i := range inputs {
+		inputs[i].Auto = true
 		if _, err := s.Type(x.ctx, inputs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// begins says that the pane's shell was just started and has shown no prompt yet.
+func (p *pane) begins() bool {
+	switch sh := p.s.Shell; {
+	case sh != nil:
+		return sh.Phase == "unknown" && sh.N == 0 && sh.Quality != "none"
+	case p.Command != "" && shell.Detect(strings.Fields(p.Command)) == shell.Unknown:
+		return false
+	}
+	return p.s.State == "running" && time.Since(p.s.Created) < firstPromptMS*time.Millisecond
 }
 
 // key is what an argument of send-keys stands for.
