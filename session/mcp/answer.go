@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type answer struct {
 	Signal   string   `json:"signal,omitempty"`
 	Needs    string   `json:"needs,omitempty"`
 	Approval string   `json:"approval,omitempty"`
+	Why      string   `json:"why,omitempty"` // it was denied, or has to be allowed
 	Session  string   `json:"session,omitempty"`
 	Job      string   `json:"job,omitempty"`
 	Command  int      `json:"command,omitempty"`
@@ -124,13 +126,13 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Cwd = r.CwdAfter
 	}
 	a.cut(r.Omitted)
-	a.Approval = r.Approval
+	a.Approval, a.Why = r.Approval, whyOf(r.Policy)
 	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
 		a.Message = join(a.Message, r.Hint)
 	}
 	switch {
 	case a.State == "needs_approval":
-		a.Message = "A person has to allow it (approval " + a.Approval + "); nothing more is to be done but to wait"
+		a.Message = askedFor(a.Approval, a.Why) + "; nothing more is to be done but to wait"
 		a.Next = call("wait", "for", []string{a.Job})
 	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
 		a.Next = answering(a)
@@ -143,6 +145,30 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
 	}
 	return a
+}
+
+// whyOf is why the rules deny something, or have a person asked.
+func whyOf(j *api.Judgement) string {
+	if j == nil {
+		return ""
+	}
+	why := j.Why
+	if j.Rule != "" {
+		why = join(why, "rule "+j.Rule)
+	}
+	if j.Words != "" {
+		why = join(why, "for "+oneLine(j.Words, 200))
+	}
+	return why
+}
+
+// askedFor says that a person has to allow something, and why.
+func askedFor(approval, why string) string {
+	text := "A person has to allow it (approval " + approval + ")"
+	if why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // answering is the call that answers what is asked.
@@ -210,14 +236,53 @@ func reply(text string, structured any) *sdk.CallToolResult {
 
 func replyAnswer(a *answer) *sdk.CallToolResult { return reply(a.text(), a) }
 
+// refusal is the structured form of a call that was not made.
+type refusal struct {
+	State    string   `json:"state"`
+	Code     api.Code `json:"code,omitempty"`
+	Approval string   `json:"approval,omitempty"`
+	Why      string   `json:"why,omitempty"`
+	Message  string   `json:"message"`
+	Next     string   `json:"next,omitempty"`
+}
+
+// complete gives what a call was refused with the form of its tool's results: clients check it against the schema.
+func complete(t *tool, res *sdk.CallToolResult) {
+	r, ok := res.StructuredContent.(*refusal)
+	if !ok {
+		return
+	}
+	var schema struct {
+		Required   []string
+		Properties map[string]struct{ Type string }
+	}
+	_ = json.Unmarshal([]byte(cmp.Or(t.out, "{}")), &schema) // ours
+	form := map[string]any{}
+	b, _ := json.Marshal(r) // of plain values
+	_ = json.Unmarshal([]byte(plaintext.Visible(string(b))), &form)
+	for _, name := range schema.Required {
+		if _, has := form[name]; !has {
+			form[name] = map[string]any{"array": []any{}, "integer": 0, "boolean": false, "string": ""}[schema.Properties[name].Type]
+		}
+	}
+	res.StructuredContent = form
+}
+
 // failure is an error as a model reads it: what was wrong and what to call instead.
 func failure(err error, instead string) *sdk.CallToolResult {
 	text := err.Error()
+	r := refusal{State: "refused"}
 	var e *api.Error
 	if errors.As(err, &e) {
 		text = e.Message
+		r.Code, r.Approval, r.Why = e.Code, e.Approval, whyOf(e.Policy)
+		if e.Code == api.CodeDenied || e.Code == api.CodeRejected {
+			r.State, text = "denied", "not allowed, and not run: "+text
+		}
 		switch {
 		case instead != "":
+		case r.State == "denied":
+			instead = cmp.Or(e.Hint, "do it another way, or ask the person")
 		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no session and no job"):
 			instead = "call " + call("list") + " or " + call("jobs") + " for those there are"
 		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "job"):
@@ -241,8 +306,9 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			}
 		}
 	}
+	r.Message, r.Next = text, instead
 	if instead != "" {
 		text += "; " + instead
 	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: plaintext.Visible(text)}}}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: plaintext.Visible(text)}}, StructuredContent: &r}
 }

@@ -101,13 +101,18 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			}
 			free, err := s.places.take(ctx, t.waits)
 			if err != nil {
-				return failure(err, ""), nil
+				full := failure(err, "")
+				complete(t, full)
+				return full, nil
 			}
 			defer free()
 			ctx, cancel := context.WithTimeout(ctx, callTime)
 			defer cancel()
 			d := &doing{tool: t, id: uuid.NewString(), task: SlotOf(ctx)}
 			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
+			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
+				complete(t, r)
+			}
 			if err == nil || !t.waits || isRPC(err) {
 				return res, err
 			}

@@ -59,10 +59,6 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if job == "" && err == nil {
 		job, err = s.begin(ctx, &args, d)
 	}
-	var e *api.Error
-	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
-		return denied(e), nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +179,6 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	return nil
 }
 
-// denied is what was not allowed, as a model reads it.
-func denied(e *api.Error) *sdk.CallToolResult {
-	return failure(errors.New("not allowed, and not run: "+e.Message), cmp.Or(e.Hint, "do it another way, or ask the person"))
-}
-
 // gone says that what was asked for is not there any more.
 func gone(err error) bool {
 	var e *api.Error
@@ -230,11 +221,9 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	case err == nil:
 	case e != nil && e.Code == api.CodeNeedsApproval:
 		return replyAnswer(&answer{
-			State: "needs_approval", Approval: e.Approval, Message: "A person has to allow it (approval " + e.Approval + ")",
+			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: askedFor(e.Approval, whyOf(e.Policy)),
 			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, doingOf(ctx).id)) + " and what else the call had",
 		}), nil
-	case e != nil && (e.Code == api.CodeDenied || e.Code == api.CodeRejected):
-		return denied(e), nil
 	default:
 		return nil, err
 	}

@@ -19,7 +19,7 @@ The exit code is the true one. Answers come by the yield time; then it runs on, 
 Give id to be able to repeat a call whose answer you did not see: nothing is run twice.
 A busy shell refuses: wait for it, stop it, or use another session. timeout kills the line and all it started.`,
 	"states": `running: go on with wait. exited: see exit_code. signalled: by the signal told. killed: by a timeout or by request.
-lost: its end was not seen (keeper killed, machine went down). needs_input{password,confirm,menu,text}: answer with input.
+lost: its end was not seen (keeper killed, machine went down). denied, refused: not run, see message. needs_input{password,confirm,menu,text}: answer with input.
 needs_approval: a person has to allow it (see approvals); wait goes on after that. Ids stay valid over restarts of server, daemon and machine.`,
 	"output": `Output is plain text within max_tokens (4 bytes each). When there is more, the first failure, errors, warnings and the
 end are kept; [… N lines left out, from A to B] is read by read{"session":S,"since":A,"to":B}. cursor is an offset: pass it as since

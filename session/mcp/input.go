@@ -48,10 +48,19 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if len(in.ID) > 60 {
 		in.Submit = "" // it names one input only
 	}
+	in.OnApproval = "return" // the answer says so at once
 	c := s.client(ctx).Session(args.Session)
 	typed, err := c.Type(ctx, in)
 	if err == nil && len(keys) > 0 { // text and keys are two inputs
-		_, err = c.Type(ctx, api.Input{Keys: keys, Enter: args.Enter, ID: in.ID[:min(len(in.ID), 60)] + "-k"})
+		_, err = c.Type(ctx, api.Input{Keys: keys, Enter: args.Enter, ID: in.ID[:min(len(in.ID), 60)] + "-k", OnApproval: "return"})
+	}
+	var e *api.Error
+	if errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
+		why := whyOf(e.Policy)
+		return replyAnswer(&answer{
+			State: "needs_approval", Approval: e.Approval, Why: why, Session: args.Session, Message: askedFor(e.Approval, why) + "; it was not typed",
+			Next: "when it is allowed: the same call with id " + in.ID,
+		}), nil
 	}
 	if err != nil {
 		return nil, err

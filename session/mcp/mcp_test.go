@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/access"
@@ -149,7 +150,9 @@ func TestBadCallsAreToldWhatIsRight(t *testing.T) {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: bad.tool, Arguments: bad.args})
 		if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, bad.want) {
 			t.Errorf("%s %v: %v %+v; want %q", bad.tool, bad.args, err, r, bad.want)
+			continue
 		}
+		isRefused(t, bad.tool, r)
 	}
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "bash"}); err == nil || !strings.Contains(err.Error(), "there are approvals, exec") {
 		t.Errorf("an unknown tool: %v", err)
@@ -158,11 +161,36 @@ func TestBadCallsAreToldWhatIsRight(t *testing.T) {
 	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "daemon") {
 		t.Errorf("without a daemon: %v %+v", err, r)
 	}
+	isRefused(t, "list", r)
 	for topic := range helpTexts {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "help", Arguments: map[string]any{"topic": topic}})
 		if err != nil || r.IsError || len(r.Content[0].(*sdk.TextContent).Text) > 1200 {
 			t.Errorf("help on %s: %v %+v", topic, err, r)
 		}
+	}
+}
+
+// isRefused checks the structured form of a call that was refused: it says so, and fits the tool's schema.
+func isRefused(t *testing.T, name string, r *sdk.CallToolResult) {
+	t.Helper()
+	m, _ := r.StructuredContent.(map[string]any)
+	if m["state"] != "refused" || m["message"] == "" || m["message"] == nil {
+		t.Errorf("%s: the structured form is %v", name, r.StructuredContent)
+	}
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	if tools[i].out == "" {
+		return
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal([]byte(tools[i].out), &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err == nil {
+		err = resolved.Validate(m)
+	}
+	if err != nil {
+		t.Errorf("%s: %v does not fit its schema: %v", name, m, err)
 	}
 }
 

@@ -248,7 +248,10 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	}
 	if len(v.Approvals) > 0 {
 		a.State, a.Approval, a.ExitCode = "needs_approval", v.Approvals[0], nil
-		a.Message = "A person has to allow something in it (approval " + a.Approval + ")"
+		if w, err := s.client(ctx).Approval(ctx, a.Approval); err == nil {
+			a.Why = whyOf(&w.Judgement)
+		}
+		a.Message = askedFor(a.Approval, a.Why)
 		a.Next = call("wait", "for", []string{a.Session})
 		return
 	}

@@ -205,6 +205,9 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	a := newAgent(i, nil)
 	m := a.expects("exec", arguments{"line": line, "id": "asks", "yield": 45}, "[needs_approval", `next: wait{"for":["asks"]}`)
 	approval, _ := m["approval"].(string)
+	if why, _ := m["why"].(string); !strings.Contains(why, "rule ") || !strings.Contains(fmt.Sprint(m["message"]), why) {
+		t.Errorf("it is not told why a person is asked: %v", m)
+	}
 	a.expects("approvals", arguments{}, approval, "| sh", "asked by agent")
 	if _, err := os.Stat(ran); err == nil {
 		t.Fatal("it ran before it was allowed")
@@ -228,7 +231,17 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	if b, err := os.ReadFile(ran); err != nil || string(b) != "it\nit\n" {
 		t.Errorf("it ran: %q %v", b, err)
 	}
-	a.expects("exec", arguments{"line": "rm -rf /"}, "not allowed, and not run")
+	m = a.expects("exec", arguments{"line": "rm -rf /"}, "not allowed, and not run")
+	i.Run("new", "-n", "typing", "--", "bash", "--norc") // a person's: lines are judged when they are ended
+	i.Run("wait", "typing", "--for", "prompt")
+	asked := a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "[needs_approval", "it was not typed", "id typed")
+	approval, _ = asked["approval"].(string)
+	i.Run("approvals", "answer", approval, "once")
+	a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "session typing")
+	a.expects("input", arguments{"session": "typing", "text": "rm -rf /", "enter": true}, "not allowed")
+	if m["state"] != "denied" || m["code"] != "denied" || m["why"] == nil || m["message"] == nil || m["output"] == nil {
+		t.Errorf("what was denied has the structured form %v", m)
+	}
 }
 
 // FEATURES: R85
