@@ -61,6 +61,9 @@ func newFiles(dir fs.FS) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := bundle(content, "app.js"); err != nil {
+		return nil, err
+	}
 	names := make([]string, 0, len(content))
 	for name := range content {
 		names = append(names, name)

@@ -15,8 +15,8 @@ import (
 func TestFiles(t *testing.T) {
 	script := strings.Repeat("let x = 1\n", 100)
 	f, err := newFiles(fstest.MapFS{
-		"index.html": {Data: []byte(`<script type="module" src="{{assets}}/app.js"></script>`)},
-		"app.js":     {Data: []byte(script)}, "sub/wire.js": {Data: []byte("1")}, "README.md": {Data: []byte("no")},
+		"index.html": {Data: []byte(`<script type="module" src="{{assets}}/script.js"></script>`)},
+		"script.js":  {Data: []byte(script)}, "sub/wire.svg": {Data: []byte("1")}, "README.md": {Data: []byte("no")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,31 +34,31 @@ func TestFiles(t *testing.T) {
 		return w
 	}
 	index := get("/")
-	if want := `src="p/` + f.hash + `/app.js"`; !strings.Contains(index.Body.String(), want) || index.Header().Get("Cache-Control") != "no-cache" {
+	if want := `src="p/` + f.hash + `/script.js"`; !strings.Contains(index.Body.String(), want) || index.Header().Get("Cache-Control") != "no-cache" {
 		t.Errorf("%s, %v", index.Body, index.Header())
 	}
 	if again := get("/", "If-None-Match", index.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
 		t.Errorf("%d, %s", again.Code, again.Body)
 	}
-	app := get("/p/" + f.hash + "/app.js")
+	app := get("/p/" + f.hash + "/script.js")
 	if app.Body.String() != script || !strings.Contains(app.Header().Get("Cache-Control"), "immutable") || app.Header().Get("Content-Encoding") != "" {
 		t.Errorf("%v", app.Header())
 	}
-	if packed := get("/p/"+f.hash+"/app.js", "Accept-Encoding", "br, gzip"); packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() >= len(script) {
+	if packed := get("/p/"+f.hash+"/script.js", "Accept-Encoding", "br, gzip"); packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() >= len(script) {
 		t.Errorf("%v", packed.Header())
 	}
-	if none := get("/p/"+f.hash+"/app.js", "Accept-Encoding", "gzip;q=0"); none.Header().Get("Content-Encoding") != "" {
+	if none := get("/p/"+f.hash+"/script.js", "Accept-Encoding", "gzip;q=0"); none.Header().Get("Content-Encoding") != "" {
 		t.Errorf("%v", none.Header())
 	}
 	for _, path := range []string{
-		"/app.js", "/p/other/app.js", "/p/" + f.hash + "/README.md", "/p/" + f.hash + "/index.html", "/p/" + f.hash + "/../../files.go",
-		"/p/" + f.hash + "/sub/../app.js", "/../page/index.html", "//etc/passwd", "/p/" + f.hash + "/", "/p/" + f.hash + "/%2e%2e/app.js", "/sw.js",
+		"/script.js", "/p/other/script.js", "/p/" + f.hash + "/README.md", "/p/" + f.hash + "/index.html", "/p/" + f.hash + "/../../files.go",
+		"/p/" + f.hash + "/sub/../script.js", "/../page/index.html", "//etc/passwd", "/p/" + f.hash + "/", "/p/" + f.hash + "/%2e%2e/script.js", "/sw.js",
 	} {
 		if w := get(path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if w := get("/p/" + f.hash + "/sub/wire.js"); w.Body.String() != "1" {
+	if w := get("/p/" + f.hash + "/sub/wire.svg"); w.Body.String() != "1" {
 		t.Errorf("%d", w.Code)
 	}
 }

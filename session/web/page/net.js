@@ -148,6 +148,7 @@ export class Link {
         this.delay = 500;
         this.lost = undefined;
         this.told = m;
+        this.after ||= m.seq ?? 0;
         this.become('open');
         for (const s of this.subs.values()) this.write({ t: 'sub', id: s.id, ...s.wants, ...s.had() });
         for (const p of this.pending.values()) this.write(p);
@@ -173,6 +174,10 @@ export class Link {
       case 'event':
         this.after = m.event.seq || this.after;
         this.emit('event', m.event);
+        break;
+      case 'sessions':
+        if (m.first) this.after = this.told.seq ?? this.after; // what was missed is in the list
+        this.emit(m.t, m);
         break;
       default:
         this.emit(m.t, m);

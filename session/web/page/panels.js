@@ -203,7 +203,7 @@ export function question(s, needs) {
   const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
   const lines = needs.reason ? h('span', { class: 'note', text: needs.reason }) : null;
   const tap = (text, body, cls) => h('button', { type: 'button', class: cls, text, onclick: () => send(body) });
-  const words = { password: 'asks for a password', confirm: 'asks for a yes or no', menu: 'asks to choose', text: 'asks for input' };
+  const words = { password: 'Asks for a password', confirm: 'Asks for a yes or no', menu: 'Asks to choose', text: 'Asks for input' };
   const form = () => {
     const secret = needs.kind === 'password';
     const field = h('input', { type: secret ? 'password' : 'text', 'aria-label': 'Answer', autocomplete: 'off', autocapitalize: 'off', spellcheck: false });
@@ -216,6 +216,6 @@ export function question(s, needs) {
     confirm: () => [tap('Yes', { text: 'y', enter: true }, 'primary'), tap('No', { text: 'n', enter: true })],
     menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, 'primary')],
   };
-  return h('div', { class: 'question', role: 'status' }, h('b', { text: words[needs.kind] ?? 'waits for input' }), lines,
+  return h('div', { class: 'question', role: 'status' }, h('b', { text: words[needs.kind] ?? 'Waits for input' }), lines,
     store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
 }

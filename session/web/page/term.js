@@ -48,6 +48,7 @@ export class Term {
     this.sub?.end();
     this.watcher?.disconnect();
     this.offState?.();
+    removeEventListener('pointerup', this.up);
     this.history.loading.abort();
     cancelAnimationFrame(this.due);
     this.el.remove();

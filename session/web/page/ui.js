@@ -27,10 +27,10 @@ export function svg(tag, attrs, ...children) {
 
 const glyphs = {
   back: 'M10 3 5 8l5 5', search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm4-1 3 3', plus: 'M8 3v10M3 8h10',
-  grid: 'M2.5 2.5h4.5v4.5H2.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5H2.5zM9 9h4.5v4.5H9z', rows: 'M2.5 4h11M2.5 8h11M2.5 12h11',
-  more: 'M3 8h.01M8 8h.01M13 8h.01', clock: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9v3l2 2', bell: 'M4 11V7a4 4 0 0 1 8 0v4l1 1H3Zm3 3h2',
+  grid: 'M2.5 2.5h4.5v4.5H2.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5H2.5zM9 9h4.5v4.5H9z', jobs: 'M3 4.5h10v8H3zM6 4.5v-2h4v2M3 8h10',
+  more: 'M3.2 7.6v.8M8 7.6v.8M12.8 7.6v.8', clock: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9v3l2 2', 
   down: 'M8 3v9m-4-4 4 4 4-4', close: 'm4 4 8 8m0-8-8 8', play: 'M5 3v10l8-5Z', pause: 'M5 3v10M11 3v10', copy: 'M5 5h8v8H5zM3 11V3h8',
-  keys: 'M2 4.5h12v7H2zM4.5 9.5h7M5 7h.01M8 7h.01M11 7h.01', theme: 'M8 2a6 6 0 1 0 0 12Zm0 0v12a6 6 0 0 0 0-12', fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
   list: 'M2.5 3.5h3v3h-3zM2.5 9.5h3v3h-3zM8 5h5.5M8 11h5.5', check: 'm3 8 3.5 3.5L13 5',
 };
 

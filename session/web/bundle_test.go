@@ -1,0 +1,65 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+// Modules become one file, each once and after what it imports; what is imported by a call stays one.
+func TestBundle(t *testing.T) {
+	files := map[string][]byte{
+		"app.js": []byte("// It begins here.\nimport { one, two as deux } from './a.js';\nimport * as b from './b.js';\n\nconst late = () => import('./c.js');\n  one(deux, b.x, late);\n"),
+		"a.js":   []byte("import { x } from './b.js';\nexport function one() { return x; }\nexport const two = 2;\n"),
+		"b.js":   []byte("export const x = 1;\nexport async function f() {}\nexport class K {}\n"),
+		"c.js":   []byte("  // Note.\n  export const c = 3;\n"), "style.css": []byte("/* Frame */\na {\n  color: red;\n}\n"),
+	}
+	if err := bundle(files, "app.js"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "const $b=(()=>{\nconst x = 1;\nasync function f() {}\nclass K {}\nreturn {x,f,K}})();\n" +
+		"const $a=(()=>{\nconst {x}=$b;\nfunction one() { return x; }\nconst two = 2;\nreturn {one,two}})();\n" +
+		"const $app=(()=>{\nconst {one,two:deux}=$a;\nconst b=$b;\nconst late = () => import('./c.js');\none(deux, b.x, late);\nreturn {}})();\n"
+	if got := string(files["app.js"]); got != want {
+		t.Errorf("%s", got)
+	}
+	if len(files) != 3 || string(files["c.js"]) != "export const c = 3;\n" || string(files["style.css"]) != "a {\ncolor: red;\n}\n" {
+		t.Errorf("%q", files)
+	}
+}
+
+// What bundling does not understand is an error, and no page that does something else.
+func TestBundleRefuses(t *testing.T) {
+	for want, files := range map[string]map[string]string{
+		"circle":          {"app.js": "import { a } from './a.js';\n", "a.js": "import { b } from './app.js';\n"},
+		"no such module":  {"app.js": "import { a } from './a.js';\n"},
+		"bundling":        {"app.js": "export default 3;\n"},
+		"several lines":   {"app.js": "const a = `x\ny`;\n"},
+		"not written as ": {"app.js": "import './a.js';\n", "a.js": ""},
+	} {
+		content := map[string][]byte{}
+		for name, text := range files {
+			content[name] = []byte(text)
+		}
+		if err := bundle(content, "app.js"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// All that is sent of the page is small.
+//
+// FEATURES: R112
+func TestPageIsSmall(t *testing.T) {
+	sum := 0
+	for name, a := range Embedded().all {
+		n := len(a.plain)
+		if a.packed != nil {
+			n = len(a.packed)
+		}
+		sum += n
+		t.Logf("%s: %d", name, n)
+	}
+	if sum > 40_000 {
+		t.Errorf("%d bytes, packed", sum)
+	}
+}
