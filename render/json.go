@@ -175,6 +175,9 @@ func (w *object) index(name string, v *uint8) {
 
 const hexDigits = "0123456789abcdef"
 
+// AppendString appends a string as JSON, as encoding/json does.
+func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
+
 // appendString escapes as encoding/json does: also what HTML and old JavaScript mistake.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -53,6 +54,7 @@ type webDoor struct {
 	failed string     // why it is not served
 	ln     net.Listener
 	srv    *http.Server
+	cut    context.CancelFunc // ends the sockets, which the server knows no more
 }
 
 func newWebDoor(handler http.Handler, log *slog.Logger, path string, hosts func() []string) *webDoor {
@@ -150,10 +152,12 @@ func (w *webDoor) serve(wish webWish) error {
 		}
 		ln = tls.NewListener(ln, &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
-	w.failed, w.ln = "", ln
+	base, cut := context.WithCancel(context.Background())
+	w.failed, w.ln, w.cut = "", ln, cut
 	w.srv = &http.Server{
 		Handler: w.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug), // of TLS: whoever knocks, at random
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(w.log.Handler(), slog.LevelDebug), // of TLS: whoever knocks, at random
 	}
 	w.log.Info("serving the page", "address", ln.Addr().String(), "tls", wish.TLSCert != "", "loopback", access.Loopback(ln.Addr().String()))
 	go func(srv *http.Server) { // ends with the server
@@ -179,8 +183,9 @@ func (w *webDoor) off() error {
 // stop ends the server and every connection. The caller holds mu.
 func (w *webDoor) stop() {
 	if w.srv != nil {
+		w.cut()
 		_ = w.srv.Close()
-		w.srv, w.ln = nil, nil
+		w.srv, w.ln, w.cut = nil, nil, nil
 	}
 }
 

@@ -142,6 +142,8 @@ var Routes = []Route{
 		"Read what a subscription has not acknowledged, or wait for it", (*Server).readCompletions, ofReading),
 	op("POST", "/subscriptions/{subscription}/ack", "ack-completions", "events",
 		"Say up to where a subscription's completions were dealt with", (*Server).ackCompletions, ofReading),
+	socket("GET", "/page", "page", "web", "What the page in the browser shows and does: many sessions on one socket (docs/web-protocol.md)",
+		(*Server).servePage, []api.Code{api.CodeLimit}),
 	socket("GET", "/sessions/{session}/attach", "attach", "attach",
 		"A person's terminal: raw output after a drawing of the screen", (*Server).serveAttach, ofSession),
 	socket("GET", "/sessions/{session}/watch", "watch", "view", "The rows that change, as spans",

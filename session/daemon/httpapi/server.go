@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -47,6 +48,7 @@ type Server struct {
 	requests metrics.Requests
 	drafts   drafts
 	page     *web.Door
+	pages    atomic.Int32 // sockets of pages
 	inner    http.Handler // what doors lead to; set by Handler
 }
 

@@ -16,9 +16,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-func (s *Server) listSessions(ctx context.Context, in *struct {
+// listQuery says which sessions are listed.
+type listQuery struct {
 	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
-}) ([]api.Session, error) {
+}
+
+func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session, error) {
 	list := []api.Session{}
 	for _, e := range s.reg.All() {
 		if e.Pooled() && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {

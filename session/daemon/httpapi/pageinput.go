@@ -1,0 +1,155 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/web/wire"
+	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// What waits to be typed into a session by a page: a program that reads nothing, or a person who is asked first,
+// holds up this session's input alone.
+const (
+	maxWaiting      = 4096
+	maxWaitingBytes = 4 << 20
+)
+
+// input queues what a page does with a session.
+func (p *pageSub) input(m *wire.Message) {
+	if g := grantOf(p.c.ctx); g != nil && g.Rights()&access.Type == 0 {
+		p.c.refuse(m, api.Errorf(api.CodeDenied, "this login may only look").WithHint("a person makes one that may type, with `longterm web` or `longterm share --type`"))
+		return
+	}
+	p.mu.Lock()
+	if p.typing == nil {
+		p.typing = make(chan wire.Message, maxWaiting)
+		typing := p.typing
+		p.c.working.Go(func() { p.types(typing) })
+	}
+	full := p.queued > maxWaitingBytes
+	if !full {
+		select {
+		case p.typing <- *m:
+			p.queued += len(m.Text)
+		default:
+			full = true
+		}
+	}
+	p.mu.Unlock()
+	if full {
+		p.c.refuse(m, api.Errorf(api.CodeLimit, "the session does not take what is typed").WithHint("wait until its program reads again"))
+	}
+}
+
+// types does what was queued, in order.
+func (p *pageSub) types(queue <-chan wire.Message) {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case m := <-queue:
+			err := p.do(&m)
+			p.mu.Lock()
+			p.queued -= len(m.Text)
+			p.mu.Unlock()
+			switch {
+			case p.ctx.Err() != nil:
+				return
+			case err != nil:
+				p.c.refuse(&m, err)
+			case m.Q != nil:
+				_ = p.c.say(said{T: "ok", Q: m.Q})
+			}
+		}
+	}
+}
+
+func (p *pageSub) do(m *wire.Message) error {
+	if m.T == "resize" {
+		cols, rows, err := m.Size()
+		if err != nil {
+			return api.Errorf(api.CodeInvalid, "%v", err)
+		}
+		_, err = p.c.srv.postResize(p.ctx, &sessionBody[api.Resize]{SessionPath{p.e.ID()}, api.Resize{Cols: cols, Rows: rows}})
+		return err
+	}
+	t, err := pageTyping(m)
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	if t.ID, err = m.Unique(); err != nil {
+		return api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	t.Person = !actor.Of(p.ctx).IsAgent()
+	if p.e.OnPipes() {
+		t = onPipes(t)
+	}
+	// What was begun to be typed is, whatever becomes of the page.
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	_, err = p.c.srv.typeAs(ctx, p.e, t, "")
+	return err
+}
+
+// onPipes has Enter end lines: on a pipe no terminal driver does that.
+func onPipes(t session.Typing) session.Typing {
+	encode := t.Encode
+	if encode == nil {
+		return t
+	}
+	t.Encode = func(dst []byte, v session.View) []byte {
+		v.Modes.NewLine = false
+		from := len(dst)
+		dst = encode(dst, v)
+		if len(dst) == from+1 && dst[from] == '\r' {
+			dst[from] = '\n'
+		}
+		return dst
+	}
+	return t
+}
+
+// pageTyping is what a message types. Keys and pastes become bytes where the terminal's modes are known.
+func pageTyping(m *wire.Message) (session.Typing, error) {
+	var t session.Typing
+	switch m.T {
+	case "key":
+		k, err := m.Key()
+		if err != nil {
+			return t, err
+		}
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendKey(dst, k, &v.Modes) }
+	case "mouse":
+		e, err := m.Mouse()
+		if err != nil {
+			return t, err
+		}
+		t.Encode = func(dst []byte, v session.View) []byte {
+			if v.Modes.Mouse == vterm.MouseOff {
+				return dst
+			}
+			return input.AppendMouse(dst, e, &v.Modes)
+		}
+	case "paste":
+		t.Paste = true
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendPaste(dst, []byte(m.Text), &v.Modes) }
+	case "focus":
+		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendFocus(dst, m.On, &v.Modes) }
+	default: // text of an input method: what is a control character is a key's, or a paste's
+		t.Bytes = []byte(strings.Map(func(r rune) rune {
+			if r < ' ' && r != '\t' && r != '\r' || r == 0x7f {
+				return -1
+			}
+			return r
+		}, m.Text))
+	}
+	return t, nil
+}

@@ -1,0 +1,330 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/web/wire"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// maxUnacked is how many frames of a subscription are under way.
+const maxUnacked = 2
+
+// pageSub is a session that a page shows. Its goroutine looks at the session and sends frames.
+type pageSub struct {
+	c    *pageConn
+	id   int
+	e    *registry.Handle
+	ctx  context.Context
+	stop context.CancelFunc
+	wake chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	view    wire.View
+	changed bool // view did
+	sent    uint64
+	sizes   map[uint64]int // of frames that were not acknowledged, in bytes
+	typing  chan wire.Message
+	queued  int // bytes that wait to be typed
+}
+
+// subscribe begins to show a session, or changes what of it is shown.
+func (c *pageConn) subscribe(m *wire.Message) {
+	v, err := m.View()
+	if err != nil {
+		c.gone(m.ID, api.Errorf(api.CodeInvalid, "%v", err))
+		return
+	}
+	e, err := c.srv.visible(c.ctx, v.Session)
+	if err != nil {
+		c.drop(m.ID)
+		c.gone(m.ID, err)
+		return
+	}
+	c.subsMu.Lock()
+	p, n := c.subs[m.ID], len(c.subs)
+	c.subsMu.Unlock()
+	if p != nil && p.e == e && p.ctx.Err() == nil {
+		p.mu.Lock()
+		p.view, p.changed = v, true
+		p.mu.Unlock()
+		p.poke()
+		return
+	}
+	if p != nil {
+		c.drop(m.ID)
+	} else if n >= wire.MaxSubs {
+		c.gone(m.ID, api.Errorf(api.CodeLimit, "%d sessions are shown at a time, which is the most", wire.MaxSubs).WithHint("end another subscription"))
+		return
+	}
+	p = &pageSub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
+	p.ctx, p.stop = context.WithCancel(c.ctx)
+	c.subsMu.Lock()
+	c.subs[m.ID] = p
+	c.subsMu.Unlock()
+	c.working.Go(func() {
+		err := p.run(v.Thumb)
+		if p.ctx.Err() == nil { // nobody asked for its end
+			c.gone(p.id, err)
+		}
+		p.over()
+	})
+}
+
+func (c *pageConn) gone(id int, err error) {
+	v := complaint("gone", err)
+	v.ID = id
+	_ = c.say(v)
+}
+
+func (p *pageSub) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// acknowledged notes that frames are drawn, up to one.
+func (p *pageSub) acknowledged(n uint64) {
+	p.mu.Lock()
+	for k, size := range p.sizes {
+		if k <= n {
+			p.c.inFlight.Add(-int64(size))
+			delete(p.sizes, k)
+		}
+	}
+	p.mu.Unlock()
+	p.poke()
+}
+
+// over gives back what frames under way were counted for.
+func (p *pageSub) over() {
+	p.stop()
+	p.acknowledged(^uint64(0))
+	p.c.subsMu.Lock()
+	if p.c.subs[p.id] == p {
+		delete(p.c.subs, p.id)
+	}
+	p.c.subsMu.Unlock()
+}
+
+// mayShow says whether the page is done with what it was sent.
+func (p *pageSub) mayShow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.sizes) < maxUnacked && (len(p.sizes) == 0 || p.c.inFlight.Load() < maxInFlight)
+}
+
+// run sends a frame whenever something changed, the page has drawn those before, and enough time went by.
+func (p *pageSub) run(thumb bool) error {
+	if !thumb { // whoever looks at it keeps a temporary session; no page has a say in its size
+		seat := p.e.Clients.Join(&sizepolicy.Client{Policy: sizepolicy.None})
+		defer func() {
+			if p.e.Clients.Leave(seat) && p.e.Temporary() && finished(p.e.Session) {
+				p.c.srv.reg.RemoveEnded(p.e)
+			}
+		}()
+	}
+	w := p.e.Session.Watch()
+	defer w.Close()
+	frames := shownFrames{p: p}
+	pace := time.NewTimer(0)
+	defer pace.Stop()
+	var dirty, next time.Time // since when something waits to be shown; when it may be
+	for {
+		select {
+		case <-w.Frames:
+			if dirty.IsZero() && !frames.past {
+				dirty = time.Now()
+			}
+		case <-p.wake:
+		case <-pace.C:
+		case <-w.Done:
+			return session.ErrStopped
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		}
+		view, changed := p.takeView()
+		if changed && dirty.IsZero() {
+			dirty = time.Now()
+		}
+		switch wait := time.Until(next); {
+		case dirty.IsZero():
+			continue
+		case !p.mayShow():
+			if changed {
+				p.again()
+			}
+			continue
+		case wait > 0 && !changed:
+			pace.Reset(wait)
+			continue
+		}
+		if err := frames.show(view, changed, dirty); err != nil {
+			return err
+		}
+		dirty, next = time.Time{}, time.Now().Add(time.Second/time.Duration(view.FPS)-2*time.Millisecond)
+	}
+}
+
+// takeView is what is to be shown, and whether that is new.
+func (p *pageSub) takeView() (wire.View, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed := p.changed
+	p.changed = false
+	return p.view, changed
+}
+
+// again has a new view looked at later.
+func (p *pageSub) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed = true
+}
+
+// shownFrames makes the frames of a subscription.
+type shownFrames struct {
+	p      *pageSub
+	shown  wire.Shown
+	since  uint64
+	begun  bool
+	past   bool // a past screen is shown, which does not change
+	view   wire.View
+	frame  vterm.Frame
+	screen render.Screen
+}
+
+// show looks at the session and sends what the page does not have.
+func (s *shownFrames) show(view wire.View, changed bool, dirty time.Time) error {
+	p := s.p
+	if changed && (view.From != s.view.From || view.To != s.view.To || view.At != s.view.At || s.past) {
+		s.since = 0 // all rows are looked at; what the page has it is not sent again
+	}
+	s.view, s.past = view, view.At != ""
+	f := wire.Frame{ID: p.id, Epoch: pageEpoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb}
+	var resumed map[int]bool
+	var err error
+	if s.past {
+		err = s.lookBack(&f)
+	} else {
+		resumed, err = s.look(&f)
+	}
+	if errors.Is(err, session.ErrStopped) || p.ctx.Err() != nil {
+		return err
+	}
+	if err != nil { // the page may ask for another moment
+		v := complaint("err", err)
+		v.ID = p.id
+		return p.c.say(v)
+	}
+	f.State = string(p.e.Session.Status().State)
+	if late := time.Since(dirty).Milliseconds(); late >= lateFrom {
+		f.Behind = late
+	}
+	return s.send(&f, resumed)
+}
+
+// lateFrom is from when on a page is told that it is behind, in ms.
+const lateFrom = 250
+
+// look takes the screen as it is, or the rows of it that changed. resumed are the rows that changed since the page's
+// connection broke; nil: it has none.
+func (s *shownFrames) look(f *wire.Frame) (resumed map[int]bool, err error) {
+	p := s.p
+	set := p.c.srv.veil(p.c.ctx)
+	again := !s.begun && set.Empty() && s.view.Version > 0 && s.view.Epoch == pageEpoch()
+	var modes vterm.Modes
+	err = p.e.Session.Look(p.ctx, func(v session.View) {
+		modes = v.Modes
+		if again {
+			var delta vterm.Frame
+			if v.Engine.Frame(&delta, vterm.Query{Since: s.view.Version}); !delta.Full {
+				resumed = map[int]bool{}
+				for i := range delta.Lines {
+					resumed[delta.Lines[i].Row] = true
+				}
+			}
+		}
+		if set.Empty() {
+			v.Engine.Frame(&s.frame, vterm.Query{Since: s.since})
+			return
+		}
+		above, _ := historyLines(v.Engine.History(), aboveScreen)
+		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may go on in rows that did not change
+		set.Frame(&s.frame, above)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.since, s.begun = s.frame.Version, true
+	render.FromFrame(&s.screen, &s.frame)
+	f.Mouse, f.AppCursor, f.Bracketed, f.Kitty = mouseNames[modes.Mouse], modes.AppCursor, modes.BracketedPaste, modes.Kitty
+	return resumed, nil
+}
+
+var mouseNames = map[vterm.MouseTracking]string{
+	vterm.MouseX10: "press", vterm.MouseNormal: "click", vterm.MouseButton: "drag", vterm.MouseAny: "any",
+}
+
+// lookingBack bounds how many past screens are made at a time, of all pages: each may read megabytes.
+var lookingBack = make(chan struct{}, 2)
+
+// lookBack takes a past screen.
+func (s *shownFrames) lookBack(f *wire.Frame) error {
+	p := s.p
+	select {
+	case lookingBack <- struct{}{}:
+		defer func() { <-lookingBack }()
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	}
+	off, err := offsetOf(p.ctx, p.e, s.view.At)
+	if err != nil {
+		return err
+	}
+	engine, err := p.e.Session.Past(p.ctx, off)
+	if err != nil {
+		return err
+	}
+	above, _ := historyLines(engine.History(), aboveScreen)
+	engine.Frame(&s.frame, vterm.Query{})
+	p.c.srv.veil(p.c.ctx).Frame(&s.frame, above)
+	s.since, s.begun = 0, true
+	render.FromFrame(&s.screen, &s.frame)
+	f.At = &off
+	return nil
+}
+
+// send writes a frame, and counts it as under way.
+func (s *shownFrames) send(f *wire.Frame, resumed map[int]bool) error {
+	p := s.p
+	p.mu.Lock()
+	p.sent++
+	f.N = p.sent
+	p.mu.Unlock()
+	return p.c.write(func(dst []byte) []byte {
+		if resumed != nil {
+			s.shown.Has(f, &p.c.styles, resumed)
+		}
+		b, nothing := s.shown.Append(dst, &p.c.styles, f)
+		if nothing {
+			return nil
+		}
+		p.mu.Lock()
+		p.sizes[f.N] = len(b)
+		p.mu.Unlock()
+		p.c.inFlight.Add(int64(len(b)))
+		return b
+	})
+}

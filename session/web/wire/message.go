@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// Bounds of what a page says.
+const (
+	MaxMessage = 1 << 20 // bytes
+	MaxSubs    = 64      // subscriptions at a time
+	maxID      = 1_000_000
+	maxName    = 256 // bytes of names and times
+	maxUnique  = 64
+)
+
+// Message is what the page says. Which fields count depends on T.
+type Message struct {
+	T     string `json:"t"`
+	ID    int    `json:"id"`
+	After uint64 `json:"after"`
+
+	S    string          `json:"s"`
+	Kind string          `json:"kind"`
+	Rows json.RawMessage `json:"rows"` // of sub [from,to], of resize a number
+	FPS  int             `json:"fps"`
+	V    uint64          `json:"v"`
+	E    string          `json:"e"`
+	At   json.RawMessage `json:"at"` // text or an offset
+
+	N uint64 `json:"n"`
+
+	K    string `json:"k"`
+	Ev   string `json:"ev"`
+	Text string `json:"text"`
+	B    string `json:"b"`
+	A    string `json:"a"`
+	X    int    `json:"x"`
+	Y    int    `json:"y"`
+	M    string `json:"m"`
+	On   bool   `json:"on"`
+	Cols int    `json:"cols"`
+
+	Q *int64 `json:"q"`
+	U string `json:"u"`
+}
+
+// ErrMessage is a message that is none: the page that sent it cannot be relied on.
+var ErrMessage = errors.New("not a message")
+
+// Read reads a message. A kind that is not known is no error: a newer page has it.
+func Read(b []byte) (Message, error) {
+	var m Message
+	if err := json.Unmarshal(b, &m); err != nil || m.T == "" {
+		return Message{}, fmt.Errorf("%w: %.40q", ErrMessage, b)
+	}
+	return m, nil
+}
+
+// View is what a subscription is to show.
+type View struct {
+	Session  string
+	Thumb    bool
+	From, To int // rows; To 0: all
+	FPS      int // frames a second, 1 to 60
+	At       string
+	Version  uint64 // of the rows that the page has
+	Epoch    string
+}
+
+// View is what a sub asks for.
+func (m *Message) View() (View, error) {
+	v := View{Session: m.S, Thumb: m.Kind == "thumb", FPS: m.FPS, Version: m.V, Epoch: m.E}
+	switch {
+	case m.ID < 1 || m.ID > maxID:
+		return v, fmt.Errorf("the number %d of a subscription is not 1 to %d", m.ID, maxID)
+	case m.S == "" || len(m.S) > maxName:
+		return v, errors.New("a subscription names a session")
+	case m.Kind != "" && m.Kind != "full" && m.Kind != "thumb":
+		return v, fmt.Errorf("the kind %.20q is none of full and thumb", m.Kind)
+	case m.FPS < 0 || m.FPS > 60:
+		return v, fmt.Errorf("%d frames a second: give 1 to 60", m.FPS)
+	}
+	if given(m.Rows) {
+		var rows []int
+		if json.Unmarshal(m.Rows, &rows) != nil || len(rows) != 2 || rows[0] < 0 || rows[1] <= rows[0] {
+			return v, errors.New("rows are [from,to], to exclusive")
+		}
+		v.From, v.To = rows[0], rows[1]
+	}
+	if given(m.At) {
+		if json.Unmarshal(m.At, &v.At) != nil {
+			var off uint64
+			if json.Unmarshal(m.At, &off) != nil {
+				return v, errors.New("at is an offset or a time")
+			}
+			v.At = fmt.Sprint(off)
+		}
+		if len(v.At) > maxName {
+			return v, errors.New("at is an offset or a time")
+		}
+	}
+	if v.FPS == 0 {
+		v.FPS = 60
+	}
+	if v.Thumb {
+		v.FPS = min(v.FPS, 2)
+	}
+	return v, nil
+}
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// Unique is the id that has input typed once.
+func (m *Message) Unique() (string, error) {
+	if len(m.U) > maxUnique || !utf8.ValidString(m.U) {
+		return "", fmt.Errorf("u has more than %d bytes", maxUnique)
+	}
+	return m.U, nil
+}
+
+// Key is the key of a key message.
+func (m *Message) Key() (input.Key, error) {
+	if len(m.K) > maxUnique || len(m.Text) > maxUnique {
+		return input.Key{}, errors.New("a key's name is too long")
+	}
+	k, err := input.ParseKey(m.K)
+	if err != nil {
+		return k, err
+	}
+	if m.Text != "" && !strings.ContainsFunc(m.Text, control) {
+		k.Text = m.Text
+	}
+	switch m.Ev {
+	case "", "press":
+	case "repeat":
+		k.Action = input.KeyRepeat
+	case "release":
+		k.Action = input.KeyRelease
+	default:
+		return k, fmt.Errorf("the event %.20q of a key is none of press, repeat and release", m.Ev)
+	}
+	return k, nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+var buttons = map[string]input.Button{
+	"none": input.ButtonNone, "": input.ButtonNone, "left": input.ButtonLeft, "middle": input.ButtonMiddle, "right": input.ButtonRight,
+	"wheel-up": input.ButtonWheelUp, "wheel-down": input.ButtonWheelDown, "wheel-left": input.ButtonWheelLeft, "wheel-right": input.ButtonWheelRight,
+}
+
+var actions = map[string]input.MouseAction{
+	"press": input.MousePress, "release": input.MouseRelease, "move": input.MouseMotion,
+}
+
+var modifiers = map[rune]input.Mods{'S': input.Shift, 'M': input.Alt, 'C': input.Ctrl}
+
+// maxCell bounds where a mouse can be; no screen is larger.
+const maxCell = 1 << 16
+
+// Mouse is the event of a mouse message.
+func (m *Message) Mouse() (input.Mouse, error) {
+	b, known := buttons[m.B]
+	a, does := actions[m.A]
+	if !known || !does || m.X < 0 || m.Y < 0 || m.X > maxCell || m.Y > maxCell {
+		return input.Mouse{}, errors.New("a mouse message has a button, an action and a cell")
+	}
+	out := input.Mouse{Button: b, Action: a, Row: m.Y, Col: m.X}
+	for _, c := range m.M {
+		mod, known := modifiers[c]
+		if !known {
+			return input.Mouse{}, fmt.Errorf("the modifier %q is none of S, M and C", c)
+		}
+		out.Mods |= mod
+	}
+	return out, nil
+}
+
+// Size is the size of a resize message.
+func (m *Message) Size() (cols, rows int, err error) {
+	if json.Unmarshal(m.Rows, &rows) != nil {
+		return 0, 0, errors.New("a size has cols and rows")
+	}
+	return m.Cols, rows, nil
+}

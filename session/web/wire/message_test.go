@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// FEATURES: R83
+func TestMessages(t *testing.T) {
+	for text, want := range map[string]View{
+		`{"t":"sub","id":1,"s":"one"}`: {Session: "one", FPS: 60},
+		`{"t":"sub","id":2,"s":"a","kind":"thumb","rows":[3,9],"v":7,"e":"x","fps":30}`: {Session: "a", Thumb: true, From: 3, To: 9, FPS: 2, Version: 7, Epoch: "x"},
+		`{"t":"sub","id":2,"s":"a","at":12345,"unknown":[]}`:                            {Session: "a", FPS: 60, At: "12345"},
+		`{"t":"sub","id":2,"s":"a","at":"-5m","rows":null}`:                             {Session: "a", FPS: 60, At: "-5m"},
+	} {
+		m, err := Read([]byte(text))
+		if v, bad := m.View(); err != nil || bad != nil || v != want {
+			t.Errorf("%s: %+v, %v, %v", text, v, err, bad)
+		}
+	}
+	for _, text := range []string{
+		`{"t":"sub","id":0,"s":"a"}`, `{"t":"sub","id":1000001,"s":"a"}`, `{"t":"sub","id":1}`, `{"t":"sub","id":1,"s":"a","kind":"huge"}`,
+		`{"t":"sub","id":1,"s":"a","rows":[5,5]}`, `{"t":"sub","id":1,"s":"a","rows":[-1,5]}`, `{"t":"sub","id":1,"s":"a","rows":3}`,
+		`{"t":"sub","id":1,"s":"a","fps":61}`, `{"t":"sub","id":1,"s":"a","at":{}}`, `{"t":"sub","id":1,"s":"` + strings.Repeat("x", 300) + `"}`,
+	} {
+		m, err := Read([]byte(text))
+		if v, bad := m.View(); err != nil || bad == nil {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{``, `[]`, `"t"`, `{}`, `{"t":1}`, `{"t":"sub","id":"x"}`, "\xff", `{"t":"ack","n":-1}`} {
+		if m, err := Read([]byte(text)); !errors.Is(err, ErrMessage) {
+			t.Errorf("%s: %+v, %v", text, m, err)
+		}
+	}
+}
+
+func TestKeysAndMouse(t *testing.T) {
+	m := Message{K: "C-c", Ev: "repeat"}
+	if k, err := m.Key(); err != nil || k.Code != 'c' || k.Mods != input.Ctrl || k.Action != input.KeyRepeat {
+		t.Errorf("%+v, %v", k, err)
+	}
+	m = Message{K: "a", Text: "\x1b[31m"}
+	if k, err := m.Key(); err != nil || k.Text != "" {
+		t.Errorf("a key types a sequence: %+v, %v", k, err)
+	}
+	for _, bad := range []Message{{K: "NoSuchKey"}, {K: ""}, {K: "a", Ev: "hold"}, {K: strings.Repeat("C-", 99)}} {
+		if k, err := bad.Key(); err == nil {
+			t.Errorf("%+v: %+v", bad, k)
+		}
+	}
+	m = Message{B: "left", A: "press", X: 3, Y: 4, M: "CS"}
+	if e, err := m.Mouse(); err != nil || e.Button != input.ButtonLeft || e.Col != 3 || e.Row != 4 || e.Mods != input.Ctrl|input.Shift {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for _, bad := range []Message{{B: "fourth", A: "press"}, {B: "left"}, {B: "left", A: "press", X: -1}, {B: "left", A: "press", Y: 1 << 20}, {B: "left", A: "press", M: "X"}} {
+		if e, err := bad.Mouse(); err == nil {
+			t.Errorf("%+v: %+v", bad, e)
+		}
+	}
+}
+
+// Whatever a page sends is a message within bounds, or an error.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		`{"t":"sub","id":1,"s":"one","kind":"thumb","rows":[0,24],"fps":30,"v":7,"e":"x","at":"-5m"}`, `{"t":"key","id":1,"k":"C-c","text":"c","ev":"release","q":1,"u":"x"}`,
+		`{"t":"mouse","id":1,"b":"left","a":"move","x":1,"y":2,"m":"SMC"}`, `{"t":"resize","id":1,"cols":80,"rows":24}`, `{"t":"ack","id":1,"n":18446744073709551615}`, `{"t":"sub","rows":[1e999]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Read(b)
+		if err != nil {
+			if !errors.Is(err, ErrMessage) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if v, err := m.View(); err == nil && (v.FPS < 1 || v.FPS > 60 || v.From < 0 || v.To != 0 && v.To <= v.From || v.Session == "" || len(v.At) > maxName) {
+			t.Fatalf("%+v", v)
+		}
+		if k, err := m.Key(); err == nil {
+			modes := input.AppendKey(nil, k, &vterm.Modes{})
+			if len(modes) > 1024 || strings.ContainsFunc(k.Text, control) {
+				t.Fatalf("%q types %q", m.K, modes)
+			}
+		}
+		if e, err := m.Mouse(); err == nil && (e.Row < 0 || e.Col < 0 || e.Row > maxCell) {
+			t.Fatalf("%+v", e)
+		}
+		_, _ = m.Unique()
+		_, _, _ = m.Size()
+	})
+}

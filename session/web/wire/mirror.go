@@ -1,0 +1,169 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Mirror is a page without a browser: it takes frames and has the screen they make. Tests and measurements look
+// through it.
+type Mirror struct {
+	Cols, Rows int
+	Lines      []MirrorLine
+	Cursor     [5]any
+	Title      string
+	State      string
+	Mouse      string
+	Alt        bool
+	Version    uint64
+	Epoch      string
+	styles     map[int]MirrorStyle
+}
+
+// MirrorLine is a row as it is shown.
+type MirrorLine struct {
+	Flags int
+	Spans []MirrorSpan
+}
+
+// MirrorSpan is text of one style.
+type MirrorSpan struct {
+	Style  MirrorStyle
+	Text   string
+	Widths []int
+}
+
+// MirrorStyle is a style's definition.
+type MirrorStyle struct {
+	FG        string `json:"f"`
+	BG        string `json:"b"`
+	FI        *uint8 `json:"fi"`
+	BI        *uint8 `json:"bi"`
+	Attrs     int    `json:"a"`
+	Underline string `json:"u"`
+	ULColor   string `json:"uc"`
+	Link      string `json:"l"`
+}
+
+// frameIn is a frame as it comes.
+type frameIn struct {
+	T      string
+	ID     int
+	N, V   uint64
+	E      string
+	Full   bool
+	Size   *[2]int
+	Cur    *[5]any
+	Title  *string
+	State  *string
+	Mouse  *string
+	Alt    *bool
+	Reset  bool
+	Styles [][2]json.RawMessage
+	Scroll *[3]int
+	Rows   [][]json.RawMessage
+}
+
+// Text is the row's text.
+func (l MirrorLine) Text() string {
+	var s string
+	for _, p := range l.Spans {
+		s += p.Text
+	}
+	return s
+}
+
+// Take takes a frame. Its number is to be acknowledged. Styles may be shared by several mirrors of one connection.
+func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
+	var f frameIn
+	if err := json.Unmarshal(b, &f); err != nil {
+		return 0, err
+	}
+	if m.styles = styles; f.Reset {
+		clear(styles)
+	}
+	for _, d := range f.Styles {
+		var id int
+		var st MirrorStyle
+		if json.Unmarshal(d[0], &id) != nil || json.Unmarshal(d[1], &st) != nil {
+			return 0, fmt.Errorf("style %s", d)
+		}
+		if _, twice := styles[id]; twice || id == 0 {
+			return 0, fmt.Errorf("style %d is defined twice", id)
+		}
+		styles[id] = st
+	}
+	set(&m.Title, f.Title)
+	set(&m.State, f.State)
+	set(&m.Mouse, f.Mouse)
+	set(&m.Alt, f.Alt)
+	set(&m.Cursor, f.Cur)
+	if f.Size != nil {
+		m.Cols, m.Rows = f.Size[0], f.Size[1]
+	}
+	if f.Full || len(m.Lines) != m.Rows {
+		m.Lines = make([]MirrorLine, m.Rows)
+	}
+	m.Version, m.Epoch = f.V, f.E
+	if f.Scroll != nil {
+		if err := m.scroll(f.Scroll[0], f.Scroll[1], f.Scroll[2]); err != nil {
+			return 0, err
+		}
+	}
+	for _, r := range f.Rows {
+		if err := m.put(r); err != nil {
+			return 0, err
+		}
+	}
+	return f.N, nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func (m *Mirror) scroll(top, bottom, by int) error {
+	if top < 0 || bottom > m.Rows || bottom-top <= abs(by) {
+		return fmt.Errorf("scroll of rows %d to %d by %d", top, bottom, by)
+	}
+	was := append([]MirrorLine(nil), m.Lines...)
+	for i := top; i < bottom; i++ {
+		m.Lines[i] = MirrorLine{Flags: -1} // what is not told again is a fault
+		if from := i + by; from >= top && from < bottom {
+			m.Lines[i] = was[from]
+		}
+	}
+	return nil
+}
+
+func (m *Mirror) put(r []json.RawMessage) error {
+	if len(r) < 2 {
+		return fmt.Errorf("a row of %d", len(r))
+	}
+	var row int
+	var l MirrorLine
+	if json.Unmarshal(r[0], &row) != nil || json.Unmarshal(r[1], &l.Flags) != nil || row < 0 || row >= m.Rows {
+		return fmt.Errorf("row %s", r[:2])
+	}
+	for _, raw := range r[2:] {
+		var parts []json.RawMessage
+		var id int
+		var s MirrorSpan
+		if json.Unmarshal(raw, &parts) != nil || len(parts) < 2 || json.Unmarshal(parts[0], &id) != nil || json.Unmarshal(parts[1], &s.Text) != nil {
+			return fmt.Errorf("span %s", raw)
+		}
+		if len(parts) > 2 && json.Unmarshal(parts[2], &s.Widths) != nil {
+			return fmt.Errorf("widths %s", parts[2])
+		}
+		st, known := m.styles[id]
+		if !known && id != 0 {
+			return fmt.Errorf("style %d is not defined", id)
+		}
+		s.Style = st
+		l.Spans = append(l.Spans, s)
+	}
+	m.Lines[row] = l
+	return nil
+}

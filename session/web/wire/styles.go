@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/longterm-dev/longterm/render"
+)
+
+// Styles are the looks of text that a page was told of, by number; 0 is the default. It belongs to a connection.
+type Styles struct {
+	ids   map[style]int
+	fresh []byte // definitions that were not sent: "[1,{…}],[2,{…}]"
+	reset bool
+	links bool // of the frame that is made: thumbnails have none
+}
+
+// maxStyles bounds the table: a program that makes ever new colours has it begun anew.
+const maxStyles = 4096
+
+// maxLink bounds a link, in bytes; a longer one is no link for a page.
+const maxLink = 2048
+
+// style is how a span looks.
+type style struct {
+	fg, bg, underline, ulColor, link string
+	fi, bi                           int16 // index in the palette; -1: none
+	attrs                            uint8
+}
+
+// Attributes, as bits.
+const (
+	bold = 1 << iota
+	dim
+	italic
+	blink
+	inverse
+	conceal
+	strike
+	overline
+)
+
+func styleOf(s *render.Span, links bool) style {
+	k := style{fg: s.FG, bg: s.BG, underline: s.Underline, ulColor: s.ULColor, fi: -1, bi: -1}
+	if s.FGIndex != nil {
+		k.fi = int16(*s.FGIndex)
+	}
+	if s.BGIndex != nil {
+		k.bi = int16(*s.BGIndex)
+	}
+	if links && len(s.Link) <= maxLink {
+		k.link = s.Link
+	}
+	for bit, on := range [...]bool{s.Bold, s.Dim, s.Italic, s.Blink, s.Inverse, s.Conceal, s.Strike, s.Overline} {
+		if on {
+			k.attrs |= 1 << bit
+		}
+	}
+	return k
+}
+
+var plain = style{fi: -1, bi: -1}
+
+// id is the number of a span's style, which is defined in the next frame if it is new.
+func (t *Styles) id(s *render.Span) int {
+	k := styleOf(s, t.links)
+	if k == plain {
+		return 0
+	}
+	if n, known := t.ids[k]; known {
+		return n
+	}
+	if t.ids == nil {
+		t.ids = map[style]int{}
+	}
+	n := len(t.ids) + 1
+	t.ids[k] = n
+	if len(t.fresh) > 0 {
+		t.fresh = append(t.fresh, ',')
+	}
+	t.fresh = append(strconv.AppendInt(append(t.fresh, '['), int64(n), 10), ',')
+	t.fresh = append(k.append(t.fresh), ']')
+	return n
+}
+
+// begin makes room before a frame of at most so many spans: numbers hold for the whole of it.
+func (t *Styles) begin(spans int, links bool) {
+	t.links = links
+	if len(t.ids)+spans > maxStyles && len(t.ids) > 0 {
+		clear(t.ids)
+		t.fresh, t.reset = t.fresh[:0], true
+	}
+}
+
+// flush appends what is new of the table as members of an object, each with a comma before it.
+func (t *Styles) flush(dst []byte) []byte {
+	if t.reset {
+		dst = append(dst, `,"reset":true`...)
+	}
+	if len(t.fresh) > 0 {
+		dst = append(append(append(dst, `,"styles":[`...), t.fresh...), ']')
+	}
+	t.reset, t.fresh = false, t.fresh[:0]
+	if cap(t.fresh) > 1<<20 {
+		t.fresh = nil
+	}
+	return dst
+}
+
+func (k *style) append(dst []byte) []byte {
+	o := member(append(dst, '{'))
+	o.text("f", k.fg)
+	o.text("b", k.bg)
+	o.index("fi", k.fi)
+	o.index("bi", k.bi)
+	if k.attrs != 0 {
+		o.key("a")
+		o = strconv.AppendUint(o, uint64(k.attrs), 10)
+	}
+	o.text("u", k.underline)
+	o.text("uc", k.ulColor)
+	o.text("l", k.link)
+	return append(o, '}')
+}
+
+// member is an object under construction.
+type member []byte
+
+func (o *member) key(name string) {
+	if b := *o; b[len(b)-1] != '{' {
+		*o = append(*o, ',')
+	}
+	*o = append(append(append(*o, '"'), name...), '"', ':')
+}
+
+// text leaves empty ones out.
+func (o *member) text(name, v string) {
+	if v == "" {
+		return
+	}
+	o.key(name)
+	*o = render.AppendString(*o, v)
+}
+
+func (o *member) index(name string, v int16) {
+	if v >= 0 {
+		o.key(name)
+		*o = strconv.AppendInt(*o, int64(v), 10)
+	}
+}
+
+// appendRow appends a row without its number: flags and spans.
+func (t *Styles) appendRow(dst []byte, l *render.Line) []byte {
+	flags := slices.Index(sizes, l.Size) // a size that is not known is a normal one
+	if flags = max(0, flags) * 2; flags == 6 {
+		flags = 8
+	}
+	if l.Wrapped {
+		flags |= 1
+	}
+	dst = strconv.AppendInt(dst, int64(flags), 10)
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		dst = strconv.AppendInt(append(dst, ',', '['), int64(t.id(s)), 10)
+		dst = render.AppendString(append(dst, ','), s.Text)
+		for j, w := range s.Widths {
+			sep := byte(',')
+			if j == 0 {
+				dst = append(dst, ',')
+				sep = '['
+			}
+			dst = strconv.AppendInt(append(dst, sep), int64(w), 10)
+		}
+		if len(s.Widths) > 0 {
+			dst = append(dst, ']')
+		}
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// sizes of lines, by their flag: 2, 4 and 8.
+var sizes = []string{"", "double-width", "double-top", "double-bottom"}
