@@ -169,7 +169,7 @@ export class Link {
         break;
       case 'err':
         this.pending.delete(m.q);
-        this.emit('refused', m);
+        if (!m.id || this.subs.has(m.id)) this.emit('refused', m);
         break;
       case 'event':
         this.after = m.event.seq || this.after;

@@ -46,6 +46,7 @@ export class Term {
 
   end() {
     this.sub?.end();
+    this.sub = null;
     this.watcher?.disconnect();
     this.offState?.();
     removeEventListener('pointerup', this.up);
@@ -88,7 +89,7 @@ export class Term {
       if (!this.m) this.layout();
       this.grid.draw(this.screen);
       this.follow();
-      for (const n of this.waiting.splice(0)) this.sub.ack(n);
+      for (const n of this.waiting.splice(0)) this.sub?.ack(n);
       this.to.behind?.(this.screen.behind);
       this.to.drawn?.(this);
       if (this.stale && (!this.stuck || this.history.at !== this.screen.at)) this.measure();
