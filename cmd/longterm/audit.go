@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 func auditVerb(a *app, c *cobra.Command) {
@@ -146,7 +147,7 @@ func auditTable(w io.Writer, list []audit.Record) {
 		case what == "":
 			what = r.Path
 		}
-		what, _, _ = strings.Cut(what, "\n")
+		what = strings.ReplaceAll(plaintext.Literal(strings.TrimSpace(what)), "\n", " ↵ ")
 		fmt.Fprintf(w, "%6d  %s  %-9s  %-8s  %-16s  %-10s  %s%s\n", r.Seq, r.Time.Local().Format("2006-01-02 15:04:05"), r.Kind, r.Verdict,
 			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100)), output.Printable(auditDetail(r)))
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // openGate makes the gateway with what it asks of others.
@@ -110,7 +112,8 @@ func (d *Daemon) tellApproval(a *api.Approval) {
 		Approval: a.ID, Session: a.Session, Name: a.Name, Who: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,
 		Why: a.Judgement.Why, Risk: a.Risk, Time: a.Asked,
 	}
-	go func() { // bounded by its own timeout
+	secrets.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
+	go func() {                                // bounded by its own timeout
 		sender := notify.Sender{Terminals: d.reg.Terminals.Send}
 		if err := sender.SendAsked(context.Background(), how, &asked); err != nil {
 			d.log.Warn("tell of an approval", "approval", a.ID, "err", err)

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // A password is asked of the person, through the client, so that no model sees it. Nobody waits for the
@@ -35,10 +36,10 @@ func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	}
 	st := state{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
 	var kind = map[string]any{"type": "string", "title": "Password", "minLength": 1}
-	question := fmt.Sprintf("The session %s asks for a password:\n%s", a.Session, lastLine(a.Output))
+	question := fmt.Sprintf("The session %s asks for a password:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
 	if a.Needs == "confirm" {
 		kind = map[string]any{"type": "boolean", "title": "Yes"}
-		question = fmt.Sprintf("The session %s asks:\n%s", a.Session, lastLine(a.Output))
+		question = fmt.Sprintf("The session %s asks:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
 	}
 	return &sdk.CallToolResult{
 		RequestState: s.seal.close(&st),
@@ -70,7 +71,7 @@ func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult
 	return &sdk.CallToolResult{
 		RequestState: s.seal.close(&st),
 		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
-			Mode: "form", Message: "Allow this? " + approvalText(&v),
+			Mode: "form", Message: "Allow this? " + plaintext.Literal(approvalText(&v)),
 			RequestedSchema: map[string]any{"type": "object", "required": []string{answerKey}, "properties": map[string]any{
 				answerKey: map[string]any{"type": "string", "title": "Allow it", "enum": answers},
 			}},

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Tasks of this server are jobs of the daemon, by the same id: they need no memory here.
@@ -97,7 +98,7 @@ func taskQuestion(a *answer) *sdk.ElicitParams {
 		kind = map[string]any{"type": "boolean", "title": "Yes"}
 	}
 	return &sdk.ElicitParams{
-		Mode: "form", Message: "The session " + a.Session + " waits for input (" + a.Needs + "):\n" + lastLine(a.Output),
+		Mode: "form", Message: "The session " + a.Session + " waits for input (" + a.Needs + "):\n" + plaintext.Visible(lastLine(a.Output)),
 		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{answerKey: kind}, "required": []string{answerKey}},
 	}
 }

@@ -5,29 +5,55 @@ import "reflect"
 // Deep masks the texts in a value: in its fields, elements and what they point to. v is a pointer; maps and
 // what is shared with others are replaced, not written to. Bytes ([]byte) are left alone.
 func (s *Set) Deep(v any) {
-	if p := reflect.ValueOf(v); !s.Empty() && p.Kind() == reflect.Pointer && !p.IsNil() {
-		p.Elem().Set(s.masked(p.Elem(), 0))
+	if !s.Empty() {
+		Rewrite(v, s.Text)
 	}
+}
+
+// Rewrite changes each text in a value, as Deep does.
+func Rewrite(v any, change func(string) string) {
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
+		p.Elem().Set(rewriter{change, nil}.of(p.Elem(), 0))
+	}
+}
+
+// RewriteIn changes the texts in those values in a value that are of some types.
+func RewriteIn(v any, types map[reflect.Type]bool, change func(string) string) {
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
+		p.Elem().Set(rewriter{change, types}.of(p.Elem(), 0))
+	}
+}
+
+// rewriter changes texts; in has the types within which it does, nil: everywhere.
+type rewriter struct {
+	change func(string) string
+	in     map[reflect.Type]bool
 }
 
 // maxDepth bounds what refers to itself.
 const maxDepth = 32
 
-func (s *Set) masked(v reflect.Value, depth int) reflect.Value {
+func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 	if depth > maxDepth || !mayHaveText(v.Kind()) {
 		return v
+	}
+	if r.in[v.Type()] {
+		r.in = nil
 	}
 	switch v.Kind() {
 	case reflect.String:
 		text := v.String()
-		if got := s.Text(text); got != text {
+		if r.in != nil {
+			return v
+		}
+		if got := r.change(text); got != text {
 			return reflect.ValueOf(got).Convert(v.Type())
 		}
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
-		got := s.masked(v.Elem(), depth+1)
+		got := r.of(v.Elem(), depth+1)
 		if v.Kind() == reflect.Interface {
 			return got
 		}
@@ -40,7 +66,7 @@ func (s *Set) masked(v reflect.Value, depth int) reflect.Value {
 		}
 		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			list.Index(i).Set(s.masked(v.Index(i), depth+1))
+			list.Index(i).Set(r.of(v.Index(i), depth+1))
 		}
 		return list
 	case reflect.Map:
@@ -49,7 +75,7 @@ func (s *Set) masked(v reflect.Value, depth int) reflect.Value {
 		}
 		m := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for it := v.MapRange(); it.Next(); {
-			m.SetMapIndex(it.Key(), s.masked(it.Value(), depth+1))
+			m.SetMapIndex(it.Key(), r.of(it.Value(), depth+1))
 		}
 		return m
 	case reflect.Struct:
@@ -57,7 +83,7 @@ func (s *Set) masked(v reflect.Value, depth int) reflect.Value {
 		c.Set(v)
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				c.Field(i).Set(s.masked(v.Field(i), depth+1))
+				c.Field(i).Set(r.of(v.Field(i), depth+1))
 			}
 		}
 		return c

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Judge looks up what the rules say of an asking: it waits for nobody and records nothing. What a preset
@@ -308,7 +309,7 @@ func inLine(s string) string {
 	const most = 200
 	var b strings.Builder
 	n := 0
-	for _, r := range s {
+	for _, r := range plaintext.Literal(s) {
 		if n++; n > most {
 			b.WriteString("…")
 			break

@@ -8,6 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Query says which approvals are asked for.
@@ -115,7 +116,7 @@ func (g *Gateway) AnswerAll(ctx context.Context, by actor.Actor, ans api.Approva
 			return out, err
 		}
 		for i := range list {
-			if ans.All || list[i].Group == ans.Group {
+			if ans.All || plaintext.Literal(list[i].Group) == plaintext.Literal(ans.Group) {
 				ids = append(ids, list[i].ID)
 			}
 		}

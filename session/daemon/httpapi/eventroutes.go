@@ -42,7 +42,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		if !s.showsEvent(ctx, &e) {
 			return true
 		}
-		s.veil(ctx).Deep(&e) // titles, lines, questions
+		s.hand(ctx, &e) // titles, lines, questions
 		// What is printed has no number, and is no place to go on from.
 		return send(sse.Message{ID: int(e.Seq), Data: e}) == nil
 	}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // pictureQuery asks for a screen in a format other than JSON.
@@ -81,6 +83,15 @@ func (s *Server) getPicture(ctx context.Context, in *pictureQuery) (*picture, er
 	body, err := s.screenAs(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if actor.Of(ctx).IsAgent() {
+		switch in.Format {
+		case "png":
+		case "html", "svg":
+			body = []byte(plaintext.VisibleMarkup(string(body)))
+		default:
+			body = []byte(plaintext.Visible(string(body)))
+		}
 	}
 	return &picture{format.MediaType(in.Format), picturePolicy, "nosniff", body}, nil
 }

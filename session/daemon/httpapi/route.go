@@ -39,9 +39,9 @@ func op[I, T any](method, path, id, verb, summary string, handle func(*Server, c
 		huma.Register(a, o, func(ctx context.Context, in *I) (*out[T], error) {
 			v, err := handle(s, ctx, in)
 			if err != nil {
-				return nil, toAPI(err)
+				return nil, s.handError(ctx, err)
 			}
-			s.veil(asShown(ctx, in)).Deep(&v)
+			s.hand(asShown(ctx, in), &v)
 			return &out[T]{v}, nil
 		})
 	}
@@ -55,7 +55,10 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		huma.Register(a, o, func(ctx context.Context, in *I) (*O, error) {
 			v, err := handle(s, ctx, in)
-			return v, toAPI(err)
+			if err != nil {
+				return v, s.handError(ctx, err)
+			}
+			return v, nil
 		})
 	}
 	return r

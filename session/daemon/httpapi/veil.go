@@ -4,6 +4,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -11,13 +13,15 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // What agents are handed shows no secrets. Output is masked by offset and screens by cells, where they are
-// read; every other answer is gone through as a whole (op). A person sees what is there.
+// read; every other answer is gone through as a whole (hand). A person sees what is there.
 
 // RevealQuery asks for secrets as they are. It is exported because huma fills embedded fields only then.
 type RevealQuery struct {
@@ -96,6 +100,70 @@ func asShown(ctx context.Context, in any) context.Context {
 }
 
 func (q *RevealQuery) wantsReveal() bool { return q.Reveal != "" }
+
+// asked are the types of what is to be allowed, or was: in them a character that shows nothing must not hide what it is
+// about, whoever looks.
+var asked = map[reflect.Type]bool{
+	reflect.TypeFor[api.Approval](): true, reflect.TypeFor[api.Judgement](): true, reflect.TypeFor[api.Grant](): true,
+}
+
+// hand makes of an answer, which v points to, what is handed to whoever asks. All answers in JSON come by here: an agent's
+// show no secrets, and nothing that a person who reads along does not see; nobody's approvals show a command otherwise than
+// it is.
+func (s *Server) hand(ctx context.Context, v any) {
+	if actor.Of(ctx).IsAgent() {
+		set := s.veil(ctx)
+		secrets.Rewrite(v, func(text string) string { return plaintext.Visible(set.Text(text)) })
+	}
+	if holds(reflect.TypeOf(v), asked) {
+		secrets.RewriteIn(v, asked, plaintext.Literal)
+	}
+}
+
+// handError is hand of an error.
+func (s *Server) handError(ctx context.Context, err error) error {
+	err = toAPI(err)
+	var e *api.Error
+	if errors.As(err, &e) {
+		shown := *e
+		s.hand(ctx, &shown)
+		return &shown
+	}
+	return err
+}
+
+// held are the answers of holds, which looks at types only.
+var held sync.Map
+
+// holds says whether a value of a type may have one of other types in it.
+func holds(t reflect.Type, of map[reflect.Type]bool) bool {
+	if yes, ok := held.Load(t); ok {
+		return yes.(bool)
+	}
+	yes := holdsIn(t, of, map[reflect.Type]bool{})
+	held.Store(t, yes)
+	return yes
+}
+
+func holdsIn(t reflect.Type, of, seen map[reflect.Type]bool) bool {
+	if of[t] || seen[t] {
+		return of[t]
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return holdsIn(t.Elem(), of, seen)
+	case reflect.Interface:
+		return true // it cannot be known
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && holdsIn(f.Type, of, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // hidden is a chunk as whoever asks may see it.
 func (s *Server) hidden(ctx context.Context, e *registry.Handle, c session.Chunk) session.Chunk {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -67,6 +68,9 @@ func (s *stream) frames(ctx context.Context) error {
 		out := attach.Frame{Modes: modes, State: st}
 		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)
+		if actor.Of(ctx).IsAgent() {
+			s.srv.hand(ctx, &out)
+		}
 		if err := s.sendJSON(&out); err != nil {
 			return err
 		}

@@ -32,7 +32,11 @@ func What(v *api.Approval) string {
 	return inLine(text)
 }
 
-func inLine(s string) string { return output.Printable(strings.Join(strings.Fields(s), " ")) }
+// inLine is a text in one line; where it had more, that is seen: what begins a line is a command.
+func inLine(s string) string {
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\n", " ↵ ")
+	return output.Printable(strings.Join(strings.Fields(s), " "))
+}
 
 // Where is the session, or that there is none yet.
 func Where(v *api.Approval) string {

@@ -99,7 +99,8 @@ type sink interface {
 
 // PipeWriter prints stdout and stderr of a command on pipes, each to ours, in the order they came.
 //
-// A pipe or a file gets the bytes as they are, whatever they are: `run --pipe` is a filter. On a terminal they are
+// A pipe or a file gets the bytes as they are, whatever they are: `run --pipe` is a filter. (An agent reads through
+// a pipe: what is not seen is made visible to it there, unless it asks for raw bytes.) On a terminal they are
 // shown as text, and binary data is only counted. In JSON they are text, and binary data is left out. The history
 // has all of it.
 func (p *Printer) PipeWriter(e capture.Encoding, raw bool) Writer {
@@ -110,11 +111,14 @@ func (p *Printer) PipeWriter(e capture.Encoding, raw bool) Writer {
 
 func (p *Printer) sink(w io.Writer, tty bool, e capture.Encoding, raw bool) sink {
 	switch {
-	case raw, !tty && !e.Other():
+	case raw:
 		return plainSink{Writer: w}
+	case !tty && !e.Other():
+		return forAgent(w)
 	case !tty:
-		d := e.Decoder(w)
-		return plainSink{Writer: d, end: d}
+		to := forAgent(w)
+		d := e.Decoder(to)
+		return plainSink{Writer: d, end: d, then: to}
 	}
 	return p.terminalSink(w, e)
 }
@@ -140,14 +144,18 @@ func (w *PipeWriter) Cut() bool {
 // plainSink passes bytes on.
 type plainSink struct {
 	io.Writer
-	end io.Closer
+	end  io.Closer
+	then sink // where what is left at the end goes
 }
 
-func (s plainSink) Flush() error {
-	if s.end == nil {
-		return nil
+func (s plainSink) Flush() (err error) {
+	if s.end != nil {
+		err = s.end.Close()
 	}
-	return s.end.Close()
+	if s.then != nil {
+		err = errors.Join(err, s.then.Flush())
+	}
+	return err
 }
 
 // terminalSink shows text on a person's terminal, and how much there is of what is none.
