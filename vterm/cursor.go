@@ -1,8 +1,11 @@
 package vterm
 
 import (
+	"math/bits"
+
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // page is where the cursor stands and what bounds and guides its movements.
@@ -49,24 +52,25 @@ func (p *page) cursorPosition(s *parse.Seq) {
 	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
 
-// fastPosition is CUP with two numbers, without origin mode: what stands between ESC [ and H,
-// and H, in the bytes of a word, the first one lowest. It returns false for anything else.
-func (p *page) fastPosition(w uint64) bool {
-	row, col := 0, 0
-	for ; byte(w)-'0' < 10; w >>= 8 {
-		row = 10*row + int(byte(w)-'0')
-	}
-	if byte(w) != ';' || p.modes&modeOrigin != 0 {
+// fastPosition is CUP with two numbers of up to four digits, without origin mode: w is what stands
+// behind ESC [, the first byte lowest, and H is byte end of it. It returns false for anything else.
+func (p *page) fastPosition(w uint64, end int) bool {
+	w &= 1<<(8*end&63) - 1
+	semi := bits.TrailingZeros64(w>>3&(w>>1)&scan.LowBits) / 8 // bits that no digit has both of
+	if semi > 4 || end-semi > 5 || byte(w>>(8*semi&63)) != ';' || p.modes&modeOrigin != 0 {
 		return false
 	}
-	for w >>= 8; byte(w)-'0' < 10; w >>= 8 {
-		col = 10*col + int(byte(w)-'0')
-	}
-	if byte(w) != 'H' {
+	rest := w >> (8*semi + 8&63)
+	row, n := w&(1<<(8*semi&63)-1), end-semi-1
+	// Both numbers go right-aligned into a half each, the last digit highest.
+	v := (row^(0x30303030>>(32-8*semi&63)))<<(32-8*semi&63) | (rest^(0x30303030>>(32-8*n&63)))<<(64-8*n&127)
+	if (v|(v+0x76*scan.LowBits))&(0x80*scan.LowBits) != 0 {
 		return false
 	}
-	p.cur.Row = min(max(row, 1), p.rows) - 1
-	p.cur.Col = min(max(col, 1), p.cols) - 1
+	v = (v*10 + v>>8) & 0x00ff00ff00ff00ff
+	v = (v*100 + v>>16) & 0x0000ffff0000ffff
+	p.cur.Row = min(max(int(v&0xffff), 1), p.rows) - 1
+	p.cur.Col = min(max(int(v>>32), 1), p.cols) - 1
 	p.cur.Pending = false
 	return true
 }

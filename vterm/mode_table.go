@@ -1,7 +1,5 @@
 package vterm
 
-import "slices"
-
 // modeBits are the modes that are on or off.
 type modeBits uint64
 
@@ -174,17 +172,17 @@ var modeTable = []mode{
 
 // findMode looks a mode up; nil when there is none.
 func findMode(number int, ansi bool) *mode {
-	i, ok := slices.BinarySearchFunc(modeTable, number, func(m mode, n int) int {
-		switch {
-		case m.ansi && !ansi:
-			return -1
-		case !m.ansi && ansi:
-			return 1
+	lo, hi := 0, len(modeTable)
+	for lo < hi {
+		i := int(uint(lo+hi) / 2)
+		switch m := &modeTable[i]; {
+		case m.ansi == ansi && m.number == number:
+			return m
+		case m.ansi == ansi && m.number < number || m.ansi && !ansi:
+			lo = i + 1
+		default:
+			hi = i
 		}
-		return m.number - n
-	})
-	if !ok {
-		return nil
 	}
-	return &modeTable[i]
+	return nil
 }

@@ -23,7 +23,10 @@ func (t *Terminal) fastText(p []byte) int {
 		if r.Wide || len(r.Cells) != t.cols {
 			return 0
 		}
-		if n = grid.FastCells(r.Cells[col:col+room], p, t.cell); n == 0 {
+		if cells := r.Cells[col : col+room]; len(p) > 1 && p[1] < ' ' {
+			cells[0] = t.cell | grid.Cell(p[0])
+			n = 1
+		} else if n = grid.FastCells(cells, p, t.cell); n == 0 {
 			return 0
 		}
 		r.Used = max(r.Used, col+n)

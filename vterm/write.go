@@ -1,6 +1,8 @@
 package vterm
 
 import (
+	"encoding/binary"
+
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
@@ -87,12 +89,36 @@ func (t *Terminal) ground(p []byte) {
 
 // fastEscape runs a control sequence of the common kind; false leaves it to the parser.
 func (t *Terminal) fastEscape(p []byte) bool {
-	if t.parser.VT52 || len(p) < 3 || p[1] != '[' {
+	if t.parser.VT52 || len(p) < 3 {
 		return false
 	}
-	if len(p) >= keyReach {
-		key, n := readKey(p)
-		if n > 0 && (p[n-1] == 'm' && t.knownSGR(key) || p[n-1] == 'H' && key.b == 0 && t.fastPosition(key.a)) {
+	if p[1] != '[' {
+		if p[1] != '(' || p[2] != 'B' {
+			return false
+		}
+		t.charsets.g[0] = charsetASCII
+		t.updateSimple()
+		t.at += 3
+		t.join = 0
+		return true
+	}
+	if len(p) >= keyReach && p[2] < '<' {
+		w := binary.LittleEndian.Uint64(p[2:])
+		known, n := false, finalByte(w)
+		if n < 8 {
+			switch byte(w >> (8 * n & 63)) {
+			case 'm':
+				known = t.knownSGR(sgrKey{a: upTo(w, n)})
+			case 'H':
+				known = t.fastPosition(w, n)
+			}
+			n += 3
+		} else {
+			var key sgrKey
+			key, n = readKey(p)
+			known = n > 0 && p[n-1] == 'm' && t.knownSGR(key)
+		}
+		if known {
 			t.at += n
 			t.join = 0
 			return true
@@ -105,10 +131,15 @@ func (t *Terminal) fastEscape(p []byte) bool {
 	t.at += n
 	t.before, t.join = t.join, 0
 	s := &t.parser.Seq
-	if s.Final == 'm' {
+	switch {
+	case s.Prefix != 0:
+		t.csi(s)
+	case s.Final == 'm':
 		t.newSGR(p, s)
-	} else if f := csiPlain[s.Final&0x7f]; f != nil {
-		f.run(t, s)
+	default:
+		if f := csiPlain[s.Final&0x7f]; f != nil {
+			f.run(t, s)
+		}
 	}
 	return true
 }
@@ -138,7 +169,9 @@ func (t *Terminal) dispatch(event parse.Event) {
 
 // csi runs a control sequence.
 func (t *Terminal) csi(s *parse.Seq) {
-	if f := lookupCsi(s.Key()); f != nil {
+	if s.Prefix == '?' && s.Inter[0] == 0 && (s.Final == 'h' || s.Final == 'l') {
+		t.changeModes(s, s.Final == 'h')
+	} else if f := lookupCsi(s.Key()); f != nil {
 		f.run(t, s)
 	}
 }

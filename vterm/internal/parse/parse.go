@@ -244,15 +244,18 @@ func (s *Seq) param(c byte) {
 }
 
 // FastCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
-// consists of digits and semicolons only: nearly all of them. It returns 0 when Next has
+// consists of digits and semicolons only, perhaps behind "?": nearly all of them. It returns 0 when Next has
 // to do it. The parser must be in the ground state.
 func (p *Parser) FastCsi(b []byte) int {
 	if len(b) < 3 || b[1] != '[' || p.VT52 {
 		return 0
 	}
 	s := &p.Seq
-	n, v, first := 0, int32(0), 2
-	for i := 2; i < len(b); i++ {
+	n, v, first, prefix := 0, int32(0), 2, byte(0)
+	if b[2] == '?' {
+		first, prefix = 3, '?'
+	}
+	for i := first; i < len(b); i++ {
 		c := b[i]
 		if d := c - '0'; d < 10 {
 			v = v*10 + int32(d)
@@ -276,7 +279,7 @@ func (p *Parser) FastCsi(b []byte) int {
 		if n == 1 && i == first {
 			n = 0
 		}
-		s.Prefix, s.Inter, s.Final, s.N, s.Subs = 0, [2]byte{}, c, n, 0
+		s.Prefix, s.Inter, s.Final, s.N, s.Subs = prefix, [2]byte{}, c, n, 0
 		return i + 1
 	}
 	return 0
