@@ -124,7 +124,12 @@ func (t *Terminal) fastEscape(p []byte) bool {
 			return true
 		}
 	}
-	n := t.parser.FastCsi(p)
+	n := 0
+	if p[2] == '?' {
+		n = t.parser.FastPrivate(p)
+	} else {
+		n = t.parser.FastCsi(p)
+	}
 	if n == 0 {
 		return false
 	}

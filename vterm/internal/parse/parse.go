@@ -244,17 +244,27 @@ func (s *Seq) param(c byte) {
 }
 
 // FastCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
-// consists of digits and semicolons only, perhaps behind "?": nearly all of them. It returns 0 when Next has
+// consists of digits and semicolons only: nearly all of them. It returns 0 when Next has
 // to do it. The parser must be in the ground state.
 func (p *Parser) FastCsi(b []byte) int {
 	if len(b) < 3 || b[1] != '[' || p.VT52 {
 		return 0
 	}
-	s := &p.Seq
-	n, v, first, prefix := 0, int32(0), 2, byte(0)
-	if b[2] == '?' {
-		first, prefix = 3, '?'
+	return p.fastCsi(b, 2, 0)
+}
+
+// FastPrivate is FastCsi for a sequence with a "?" before its parameters.
+func (p *Parser) FastPrivate(b []byte) int {
+	if len(b) < 4 || b[1] != '[' || b[2] != '?' || p.VT52 {
+		return 0
 	}
+	return p.fastCsi(b, 3, '?')
+}
+
+// fastCsi reads the parameters from first on.
+func (p *Parser) fastCsi(b []byte, first int, prefix byte) int {
+	s := &p.Seq
+	n, v := 0, int32(0)
 	for i := first; i < len(b); i++ {
 		c := b[i]
 		if d := c - '0'; d < 10 {

@@ -93,6 +93,26 @@ func TestFastCsi(t *testing.T) {
 	}
 }
 
+// TestFastPrivate agrees with the table wherever it takes a sequence.
+func TestFastPrivate(t *testing.T) {
+	for _, in := range []string{"\x1b[?h", "\x1b[?2026h", "\x1b[?25;1049;l", "\x1b[?;J", "\x1b[?12345n"} {
+		var quick, slow Parser
+		if n := quick.FastPrivate([]byte(in)); n != len(in) {
+			t.Errorf("%q: %d bytes taken", in, n)
+		}
+		_, e := slow.Next([]byte(in))
+		if a, b := describe(&quick, Csi), describe(&slow, e); a != b {
+			t.Errorf("%q: %s, want %s", in, a, b)
+		}
+	}
+	for _, in := range []string{"\x1b[?", "\x1b[?1", "\x1b[1h", "\x1b[>1u", "\x1b[??1h", "\x1b[1?h", "\x1b[?1$p", "\x1b[?1:2h", "\x1b[?123456h", "\x1b[?1\x18h"} {
+		var p Parser
+		if n := p.FastPrivate([]byte(in)); n != 0 {
+			t.Errorf("%q: %d bytes taken", in, n)
+		}
+	}
+}
+
 func TestTooLong(t *testing.T) {
 	var p Parser
 	in := append([]byte("\x1b]0;"), bytes.Repeat([]byte("x"), 2*MaxOsc)...)
