@@ -42,7 +42,7 @@ func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 	if o.File == "" {
 		o.File, o.Kept = dirs.PolicyFile(), dirs.PolicyKept()
 	}
-	o.Trust = dirs.PolicyTrust()
+	o.Trust, o.Root = dirs.PolicyTrust(), dirs.Root()
 	conf := a.settings()
 	o.Person, o.Agents = policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents)
 	o.Home, _ = os.UserHomeDir() // else it is not known

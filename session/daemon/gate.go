@@ -22,7 +22,7 @@ import (
 // openGate makes the gateway with what it asks of others.
 func (d *Daemon) openGate(ctx context.Context) error {
 	rules := rulesInEffect{rulebook.Open(rulebook.Options{
-		File: d.cfg.Dirs.PolicyFile(), Kept: d.cfg.Dirs.PolicyKept(), Keep: true, Trust: d.cfg.Dirs.PolicyTrust(), Home: jobs.Home(), Log: d.log,
+		File: d.cfg.Dirs.PolicyFile(), Kept: d.cfg.Dirs.PolicyKept(), Keep: true, Trust: d.cfg.Dirs.PolicyTrust(), Root: d.cfg.Dirs.Root(), Home: jobs.Home(), Log: d.log,
 	}), d.conf}
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{

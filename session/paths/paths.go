@@ -176,6 +176,14 @@ func (d Dirs) PolicyFile() string { return filepath.Join(d.Config, "policy.toml"
 // PolicyKept is a copy of the last file of rules that was in order.
 func (d Dirs) PolicyKept() string { return filepath.Join(d.State, "policy.last.toml") }
 
+// Root is the one directory that all is below; empty where each has its own place.
+func (d Dirs) Root() string {
+	if d.Config != "" && filepath.Dir(d.State) == d.Config {
+		return d.Config
+	}
+	return ""
+}
+
 // PolicyTrust holds a file for each project's file of rules that the user trusts.
 func (d Dirs) PolicyTrust() string { return filepath.Join(d.State, "trusted") }
 

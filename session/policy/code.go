@@ -9,7 +9,7 @@ import (
 // runners are the words by which code in other languages runs programs, removes files or hides what it
 // does. Code that has none of them does nothing that concerns the hard denials.
 var runners = pattern.Lazy("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
-	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|Process|Kernel|/sh |rm\\(|rimraf|Sys\\.command|\"\\.!|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|run <|run[ (]|Process|Kernel|/sh |rm\\(|rimraf|Sys\\.command|\"\\.!|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
@@ -41,6 +41,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if lang == "other" || lang == "sql" {
 		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
 		w.only(func() { w.source(bare) })
+	}
+	if x.name == "raku" || x.name == "perl6" || x.name == "rakudo" {
+		text = quotedWords.ReplaceAllString(text, "'$1'")
 	}
 	w.ownInCode(text, x)
 	w.removed(lang, text)
@@ -104,6 +107,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 		}
 	}
 }
+
+// quotedWords are words that Raku quotes: <rm -rf />.
+var quotedWords = pattern.Lazy(`[<«]([^<>«»'"]*)[>»]`)
 
 // built are means to make text that is not written out.
 var built = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)

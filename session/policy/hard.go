@@ -112,19 +112,10 @@ func (w *walk) hard(c *Command, x *invocation) {
 		}
 	case "longterm":
 		w.ownSettings(c, x)
-	case "kill":
-		if len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1" {
-			w.ask(c, "hard:kill", "it ends every process of the user")
-		}
-	case "killall5":
-		w.ask(c, "hard:kill", "it ends every process")
-	case "pkill":
-		if len(ops) > 0 && strings.Trim(ops[len(ops)-1], ".*^$") == "" {
-			w.ask(c, "hard:kill", "it ends every process")
-		}
 	default:
 		w.disks(c, x)
 	}
+	w.signals(c, x)
 	w.gets(c, x)
 	w.ownFiles(c, x)
 }
@@ -354,8 +345,8 @@ func (w *walk) ownSettings(c *Command, x *invocation) {
 	if strings.HasPrefix(line, "kill") && x.args.Has("--all", "-a") {
 		w.ask(c, "hard:longterm", "it ends every session")
 	}
-	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop",
-		"kill-daemon", "shutdown"} {
+	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "daemon restart",
+		"daemon upgrade", "kill-daemon", "shutdown"} {
 		if strings.Contains(line, word) {
 			w.ask(c, "hard:longterm", "it changes what longterm allows, or stops it")
 		}

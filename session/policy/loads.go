@@ -32,6 +32,86 @@ func (w *walk) runsNamed(x *invocation, value string) {
 	}
 }
 
+// compilers take code and programs that they run by options which the table's letters do not tell.
+var compilers = fieldSet("gcc cc clang g++ c++ clang++ cpp gfortran gnat rustc ld ld.lld ld.gold ld.bfd tcc")
+
+// compilerParts judges plugins, parts and wrappers that a compiler is given.
+func (w *walk) compilerParts(x *invocation) {
+	name := strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")
+	if !compilers[name] && !compilers[x.name] {
+		return
+	}
+	for i, a := range x.argv[1:] {
+		next := ""
+		if i+2 < len(x.argv) {
+			next = x.argv[i+2]
+		}
+		for _, part := range append([]string{a}, linkerOptions(a)...) {
+			for _, begin := range []string{"-fplugin=", "-fpass-plugin=", "-fuse-ld=", "-plugin=", "--plugin=", "-specs=", "--specs=", "--load=", "-load="} {
+				if value, ok := strings.CutPrefix(part, begin); ok {
+					w.plugin(x, value)
+				}
+			}
+		}
+		key, value, set := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-C"), "-Z"), "=")
+		switch {
+		case a == "-B", a == "-specs", a == "-plugin", a == "--plugin":
+			w.plugin(x, next)
+		case a == "-load" || a == "-Xclang" && next == "-load" && i+4 < len(x.argv):
+			if a == "-Xclang" {
+				next = x.argv[i+4]
+			}
+			w.plugin(x, next)
+		case strings.HasPrefix(a, "-B") && name != "rustc":
+			w.plugin(x, a[2:])
+		case a == "-wrapper":
+			x.children = true
+			w.run(strings.Split(next, ","), stream{})
+			w.plugin(x, strings.Split(next, ",")[0])
+		case name == "rustc" && set && (key == "linker" || key == "codegen-backend"):
+			w.plugin(x, value)
+		}
+	}
+}
+
+// plugin judges what a compiler loads: what is in the project is as good as the code that it compiles, where only the hard
+// denials count.
+func (w *walk) plugin(x *invocation, value string) {
+	if w.engine.preset == Hard && w.within(value) {
+		return
+	}
+	w.loads(x, value)
+}
+
+// within reports whether a path is below the working directory, or a relative one that does not leave it.
+func (w *walk) within(p string) bool {
+	full, ok := w.clean(p)
+	if !ok {
+		return !strings.HasPrefix(full, "..") && !strings.HasPrefix(full, "/") && !hasHole(full)
+	}
+	return w.cwd != "" && strings.HasPrefix(full, strings.TrimSuffix(w.cwd, "/")+"/")
+}
+
+// linkerOptions are those that -Wl,… hands on.
+func linkerOptions(a string) []string {
+	rest, ok := strings.CutPrefix(a, "-Wl,")
+	if !ok {
+		return nil
+	}
+	words := strings.Split(rest, ",")
+	for i := 0; i+1 < len(words); i++ {
+		if words[i] == "-plugin" || words[i] == "--plugin" {
+			words[i] = "-plugin=" + words[i+1]
+		}
+	}
+	return words
+}
+
+// gitSettings are settings of git by the variables that stand for them.
+var gitSettings = map[string]string{"GIT_EDITOR": "core.editor", "GIT_SEQUENCE_EDITOR": "sequence.editor", "GIT_PAGER": "core.pager",
+	"GIT_SSH": "core.sshcommand", "GIT_SSH_COMMAND": "core.sshcommand", "GIT_EXTERNAL_DIFF": "diff.external",
+	"GIT_ASKPASS": "core.askpass", "GIT_PROXY_COMMAND": "core.gitproxy", "EDITOR": "core.editor", "VISUAL": "core.editor", "PAGER": "core.pager"}
+
 // libraries are where the system keeps code that programs load.
 var libraries = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "/opt/homebrew", "/nix/store/", "/usr/share/",
 	"/Library/", "/usr/local/Cellar/", "/run/current-system/"}
@@ -68,6 +148,9 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 		c := Command{Argv: x.argv}
 		w.ask(&c, "hard:longterm", "it changes whom longterm takes its caller for")
 		w.record(c)
+	}
+	if key := gitSettings[name]; key != "" && x.name == "git" && value != "" {
+		w.gitProgram(x, key, value, strings.Contains(value, "/") && w.engine.preset != Hard)
 	}
 	if shows[name] {
 		place, _, _ := strings.Cut(value, " ")

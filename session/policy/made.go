@@ -11,6 +11,7 @@ import (
 type made struct {
 	source string // clean path of what it is a copy of or a link to
 	link   bool   // a symbolic link: what is below it is below the source
+	mount  bool   // with link: another place lies there, which the name itself is, too
 	text   string // with marks
 }
 
@@ -114,7 +115,7 @@ func (w *walk) behind(full string, whole bool) string {
 	for range 8 {
 		next := full
 		for dir := full; len(dir) > 1; dir = path.Dir(dir) {
-			if m, ok := w.made[dir]; ok && m.link && (whole || dir != full) {
+			if m, ok := w.made[dir]; ok && m.link && (whole || dir != full || m.mount) {
 				next = path.Join(m.source, strings.TrimPrefix(full, dir))
 				break
 			}

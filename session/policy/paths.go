@@ -60,7 +60,9 @@ func (w *walk) tree(p string) danger {
 	full, ok := w.clean(p)
 	d := harmless
 	if ok && len(w.made) > 0 {
-		full = w.behind(full, strings.HasSuffix(p, "/"))
+		if full = w.behind(full, strings.HasSuffix(p, "/")); hasHole(full) && !hasHole(p) {
+			return perhaps // it lies over another place, which is not known
+		}
 	}
 	if ok {
 		d = w.protected(full)
@@ -121,7 +123,7 @@ func (w *walk) protected(full string) danger {
 			return fatal
 		}
 	}
-	if ours(full, w.home) || w.engine.owns(full) {
+	if ours(full, w.home) || w.engine.owns(full) || w.engine.holds(full) {
 		return fatal
 	}
 	return harmless
@@ -130,6 +132,11 @@ func (w *walk) protected(full string) danger {
 // owns reports whether a path is one of longterm's own, or below one.
 func (e *Engine) owns(full string) bool {
 	return slices.ContainsFunc(e.own, func(p string) bool { return full == p || strings.HasPrefix(full, p+"/") })
+}
+
+// holds reports whether one of longterm's own paths is below a path.
+func (e *Engine) holds(full string) bool {
+	return slices.ContainsFunc(e.own, func(p string) bool { return strings.HasPrefix(p, full+"/") })
 }
 
 // projectRules is the end of the name of a project's file of rules.

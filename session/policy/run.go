@@ -55,9 +55,12 @@ func (w *walk) run(argv []string, in stream) stream {
 		}
 		base = strings.TrimPrefix(strings.TrimPrefix(base, "="), "zf_")
 	}
-	if sub, ok := strings.CutPrefix(base, "git-"); ok && programs.Lookup(base) == nil && programs.Sub("git "+sub) != nil {
+	if sub, ok := strings.CutPrefix(base, "git-"); ok && programs.Lookup(base) == nil && programs.Sub("git "+programs.Full("git", sub)) != nil {
 		argv = append([]string{"git", sub}, argv[1:]...) // git keeps its subcommands as programs too
 		base = "git"
+	}
+	if base == "hub" && len(argv) > 1 { // it hands to git what is not its own
+		w.run(append([]string{"git"}, argv[1:]...), in)
 	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
@@ -152,6 +155,10 @@ var plain = programs.Unknown()
 
 // children judges the commands that a program runs by its own means.
 func (w *walk) children(c *Command, x *invocation) stream {
+	if rest, ok := w.viewed(x); ok && len(rest) > 0 {
+		x.children = true
+		return w.runArgv(rest, x)
+	}
 	if x.row == nil {
 		if !textual[x.name] {
 			w.guess(x.argv[1:])
@@ -199,7 +206,8 @@ func (w *walk) children(c *Command, x *invocation) stream {
 // program prints then, and whether that is all.
 func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 	row := x.row
-	out = stream{text: hole, is: true}
+	out = stream{text: hole, is: true, endless: x.name == "yes"}
+	w.compilerParts(x)
 	for _, o := range x.args.Options {
 		switch {
 		case row.IsShell(o.Name) && o.Has:
@@ -311,6 +319,12 @@ func (w *walk) keep(x *invocation) {
 			if full, ok := w.clean(ops[0]); ok {
 				w.made[full] = made{source: "/dev/sda", link: true} // any disk
 			}
+		}
+	case "mount":
+		w.mounted(x)
+	case "bindfs":
+		if ops := x.args.Operands; len(ops) > 1 {
+			w.lies(ops[0], ops[1])
 		}
 	case "curl", "wget":
 		if out, ok := x.args.Get("-o", "--output", "-O", "--output-document"); ok && out != "" {

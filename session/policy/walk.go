@@ -54,6 +54,7 @@ type walk struct {
 	lost       bool              // the line changed to a directory that is not known
 	pipes      map[string]string // what stands behind the names of process substitutions
 	cache      map[*syntax.CmdSubst]string
+	ownNumber  bool // a command says which number a process of longterm's has
 	guessed    bool // a default stood for a variable that is not known
 	env        []string
 	executed   bool // what is judged is an execution: the program is the file that it is
@@ -72,6 +73,8 @@ type frame struct {
 type stream struct {
 	text string // with marks; hole where it is not known
 	is   bool   // false: the terminal, or nothing
+
+	endless bool // it never ends by itself
 }
 
 func newWalk(e *Engine, l Line) *walk {

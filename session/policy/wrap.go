@@ -188,6 +188,11 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		operands = []string{"echo"}
 	}
 	x.children = true
+	if most, _ := x.args.Get("-P", "--max-procs"); x.in.endless && most == "0" && w.engine.preset != Off {
+		c := Command{Argv: x.argv}
+		w.ask(&c, "hard:forkbomb", "it starts processes without end, and all at once")
+		w.record(c)
+	}
 	outside := w.direct
 	w.direct = false
 	defer func() { w.direct = outside }()

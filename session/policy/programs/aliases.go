@@ -9,6 +9,7 @@ import (
 // aliases are other names of subcommands, as "program: name=alias,alias …". A program whose list ends with
 // "*" also takes any beginning of a name that only one of its subcommands has.
 var aliases = []string{
+	"git: push=send-pack,http-push", // what push runs
 	"npm: install=i,in,ins,inst,insta,instal,isnt,isnta,isntal,isntall,add uninstall=un,unlink,remove,rm,r update=up,upgrade,udpate " +
 		"publish= unpublish= run=run-script,rum,urn exec=x test=t,tst start= stop= restart= ci=clean-install,ic,install-clean,isntall-clean " +
 		"install-test=it install-ci-test=cit,sit link=ln list=ls,la,ll view=v,info,show config=c,get,set owner=author token= login=add-user,adduser logout= " +

@@ -15,7 +15,7 @@ var languages = []Program{
 	{Name: "crystal", Stop: true, SubOnly: true},
 	{Name: "crystal eval", Run: RunFirstCode, Lang: "ruby"},
 	{Name: "lua,luajit,tclsh,expect,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
-		"swift,raku,ocaml",
+		"swift,raku,perl6,rakudo,ocaml",
 		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
 	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
 		Code: "-e --source",

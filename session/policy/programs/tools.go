@@ -105,12 +105,17 @@ var system = []Program{
 	{Name: "systemctl", Reads: true, Need: "status show list-units list-unit-files is-active is-enabled " +
 		"is-failed cat list-timers " +
 		"list-sockets list-dependencies", Values: "-t -p -n -H -M -o"},
-	{Name: "kill,pkill,killall,service,mount,umount,passwd,useradd,userdel,usermod,groupadd,visudo,chsh," +
+	{Name: "pkill", Values: "-u -U -g -G -P -s -t -F -c -r -q --euid --uid --pgroup --group --parent --session --terminal --pidfile " +
+		"--signal --ns --nslist --runstates --queue --cgroup", Flags: "--full --exact --ignore-case --newest --oldest --inverse"},
+	{Name: "killall", Values: "-s -u -o -y -Z -n --signal --user --older-than --younger-than --context --ns",
+		Flags: "--exact --ignore-case --process-group --interactive --quiet --regexp --verbose --wait"},
+	{Name: "kill,service,mount,umount,passwd,useradd,userdel,usermod,groupadd,visudo,chsh," +
 		"crond,insmod,rmmod,modprobe," +
 		"iptables,nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
 		"loginctl,lp,lpr,xdg-open," +
 		"open,fuser,renice,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
 		"htop,btop,ncdu,ranger"},
+	{Name: "bindfs", Values: "-o -u -g -p -m --map --force-user --force-group --perms --mirror"},
 	{Name: "ddclient,ddate,ddrescue-log,format"},
 }
 

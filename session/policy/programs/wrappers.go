@@ -27,7 +27,7 @@ var wrappers = []Program{
 	{Name: "taskset", Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "numactl", Values: "-m -N -C -i -l --membind --cpunodebind --physcpubind --interleave",
 		Stop: true, Run: RunArgv},
-	{Name: "nohup,setsid,unbuffer,proot,fakeroot,fakechroot,catchsegv,dbus-run-session,dbus-launch,cpulimit," +
+	{Name: "nohup,setsid,unbuffer,proot,bwrap,fakeroot,fakechroot,catchsegv,dbus-run-session,dbus-launch,cpulimit," +
 		"linux32,linux64," +
 		"noglob,nocorrect,builtin,winpty,rlwrap,torsocks,torify,proxychains,proxychains4,tsocks,firejail," +
 		"eatmydata,ltrace",

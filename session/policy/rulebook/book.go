@@ -23,6 +23,7 @@ type Options struct {
 	File   string        // the person's policy.toml
 	Kept   string        // a copy of the last one that was in order; "" is none
 	Keep   bool          // write Kept; of the processes that have a Book, one does
+	Root   string        // directory that is longterm's alone, with all of the above; "" where there is no such
 	Trust  string        // directory of what the person trusts; "" trusts nothing
 	Home   string        // of subjects that have none
 	Person policy.Preset // where no file says another: for persons; "" is hard
@@ -311,6 +312,9 @@ func (b *Book) own() (all []string) {
 	}
 	if b.o.Trust != "" {
 		all = append(all, filepath.Dir(b.o.Trust)) // all that is kept
+	}
+	if b.o.Root != "" {
+		all = append(all, b.o.Root)
 	}
 	return all
 }

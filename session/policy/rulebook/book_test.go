@@ -446,6 +446,20 @@ func TestOwnFiles(t *testing.T) {
 	l.want(s, "echo > policy.toml", "allow")
 }
 
+// With all in one directory, wherever it is, all below it is longterm's own, and what it is in goes with it.
+func TestOwnDirectory(t *testing.T) {
+	l := newLibrary(t, "")
+	s := Subject{Agent: "x", Cwd: "/usr"}
+	line := "tee " + l.dir + "/anything < a"
+	l.want(s, line, "allow")
+	l.o.Root = l.dir
+	l.Book = Open(l.o)
+	l.want(s, line, "ask")
+	l.want(s, "rm -rf "+l.dir, "deny")
+	l.want(s, "rm -rf "+filepath.Dir(l.dir), "deny")
+	l.want(s, "rm -rf "+l.dir+"x", "allow")
+}
+
 func TestEnginesAreKept(t *testing.T) {
 	l := newLibrary(t, `deny = ["curl"]`)
 	a, _ := l.For(Subject{Agent: "a", Cwd: "/tmp"})
