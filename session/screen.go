@@ -46,6 +46,11 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		return fmt.Errorf("size %d×%d: columns must be %d to %d, rows %d to %d",
 			cols, rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 	}
+	if st := s.Status(); st.Cols == cols && st.Rows == rows && s.resizing.Load() == 0 {
+		return nil // as with each key that a client types: the owner is not asked
+	}
+	s.resizing.Add(1)
+	defer s.resizing.Add(-1)
 	var err error
 	opErr := s.do(ctx, func() {
 		st := s.Status()

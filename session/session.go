@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
@@ -125,6 +126,8 @@ type Session struct {
 
 	aside sync.WaitGroup // what waits for the disk
 
+	resizing atomic.Int32 // changes of the size under way
+
 	watch     watchers
 	read      wait.Progress
 	agent     wait.Agent // the owner's
@@ -169,10 +172,12 @@ func (s *Session) Stop() {
 }
 
 // Notice says that the ring has something new. It never blocks. Raw followers are told
-// before the owner has even seen it: they read the ring themselves.
+// before the owner has even seen it: they read the ring themselves. The goroutine that is made
+// ready last runs first where this one was, so that is a follower: a key's echo does not wait for
+// the owner's journal.
 func (s *Session) Notice() {
-	s.watch.output()
 	signal(s.output)
+	s.watch.output()
 }
 
 // Exited says that the child ended when its output stood at head.

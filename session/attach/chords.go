@@ -106,6 +106,20 @@ func (c *Chords) Feed(in []byte) (out []byte, do Action, rest []byte) {
 	return out, None, nil
 }
 
+// Plain says that a read of input is for the session as it is: no key is held back, and none in it begins a
+// chord. Feed would return it whole, and be as it was. Reports of keys are left to Feed.
+func (c *Chords) Plain(in []byte) bool {
+	if c.armed != nil {
+		return false
+	}
+	for _, b := range in {
+		if b == esc || b < 0x20 && c.isFirst(key{char: b, control: true}) {
+			return false
+		}
+	}
+	return true
+}
+
 // isFirst reports whether a key begins a chord.
 func (c *Chords) isFirst(k key) bool {
 	for _, b := range c.bound {

@@ -97,3 +97,28 @@ func FuzzChords(f *testing.F) {
 		}
 	})
 }
+
+// What is plain goes through a chord's reader whole, and leaves it as it was.
+func TestPlain(t *testing.T) {
+	for in, plain := range map[string]bool{
+		"ls -l\r": true, "\x03": true, "h\u00e9": true, "\x1c": false, "a\x1cd": false, "\x1b[A": false, "\x1b": false,
+	} {
+		var c Chords
+		if err := c.Bind(DefaultDetachKey, Detach); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Plain([]byte(in)); got != plain {
+			t.Errorf("%q: %v", in, got)
+		}
+		if out, do, _ := c.Feed([]byte(in)); plain && (string(out) != in || do != None || !c.Plain([]byte("x"))) {
+			t.Errorf("%q is plain, and becomes %q, %v", in, out, do)
+		}
+	}
+	var c Chords
+	if err := c.Bind(DefaultDetachKey, Detach); err != nil {
+		t.Fatal(err)
+	}
+	if c.Feed([]byte{0x1c}); c.Plain([]byte("d")) {
+		t.Error("the second key of a chord is plain")
+	}
+}

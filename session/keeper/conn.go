@@ -14,19 +14,20 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// conn is one peer. Messages to it are queued and written by a goroutine of its own:
-// a peer that does not read blocks only itself. The queue is bounded by what the
-// peer asked for plus one notice a session.
+// conn is one peer. What its socket takes at once is written where it is said; the rest is
+// queued and written by a goroutine of its own: a peer that does not read blocks only itself.
+// The queue is bounded by what the peer asked for plus one notice a session.
 type conn struct {
 	*wire.Conn
 	role string
 	pid  int64
 
-	mu    sync.Mutex
-	queue []outgoing
-	ended bool // nothing is written any more
-	wake  chan struct{}
-	gone  chan struct{} // closed when reading has ended
+	mu      sync.Mutex
+	queue   []outgoing
+	writing bool // what was queued is being written
+	ended   bool // nothing is written any more
+	wake    chan struct{}
+	gone    chan struct{} // closed when reading has ended
 }
 
 type outgoing struct {
@@ -63,6 +64,12 @@ func (c *conn) queued(m wire.Message, fds wire.Descriptors) {
 	frame := wire.AppendFrame(nil, m, len(fds))
 	c.mu.Lock()
 	ended := c.ended
+	if !ended && !c.writing && len(c.queue) == 0 && len(fds) == 0 {
+		if frame = frame[c.TryWrite(frame):]; len(frame) == 0 {
+			c.mu.Unlock()
+			return
+		}
+	}
 	if !ended {
 		c.queue = append(c.queue, outgoing{frame, fds})
 	}
@@ -83,19 +90,27 @@ func (c *conn) write() {
 		case <-c.gone:
 			last = true
 		}
-		c.mu.Lock()
-		queue := c.queue
-		c.queue = nil
-		c.mu.Unlock()
-		for i, o := range queue {
-			err := c.WriteDescriptors(o.frame, o.fds)
-			o.fds.Close()
-			if err != nil {
-				closeAll(queue[i+1:])
-				return
+		for queue := c.take(); len(queue) > 0; queue = c.take() {
+			for i, o := range queue {
+				err := c.WriteDescriptors(o.frame, o.fds)
+				o.fds.Close()
+				if err != nil {
+					closeAll(queue[i+1:])
+					return
+				}
 			}
 		}
 	}
+}
+
+// take is what has been queued. Until nothing is, all that is said is queued behind it.
+func (c *conn) take() []outgoing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	queue := c.queue
+	c.queue = nil
+	c.writing = len(queue) > 0
+	return queue
 }
 
 // discard drops what will not be written any more.

@@ -142,6 +142,20 @@ func (c *Conn) WriteFrame(frame []byte, files ...*os.File) error {
 	return c.WriteDescriptors(frame, d)
 }
 
+// TryWrite sends what the socket takes of a frame without waiting, and says how much that was. Errors are left
+// to the next Write to find. Nobody else may be writing.
+func (c *Conn) TryWrite(frame []byte) (n int) {
+	raw, err := c.uc.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Write(func(fd uintptr) bool {
+		n, _ = syscall.Write(int(fd), frame)
+		return true
+	})
+	return max(n, 0)
+}
+
 // Descriptors are duplicates of files' to be sent later: what they stand for stays the same
 // when the files are closed meanwhile, and their numbers are used again.
 type Descriptors []int

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -51,6 +52,12 @@ type attachment struct {
 	keys  chan []byte
 	typed []byte      // typed before there was a session to take it
 	info  attach.Info // the newest
+
+	mu sync.Mutex // held while something is typed, or the size told
+	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
+	// passing: what was read before is on its way through the channel, and all that follows it goes there.
+	open    *client.Stream
+	passing bool
 }
 
 var (
@@ -91,7 +98,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	at.t.Take(!o.Scrollback)
 	stop := make(chan struct{})
 	defer close(stop)
-	go at.t.Keys(at.keys, stop)
+	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
 
 	err = at.run(ctx, st)
 	at.t.Restore(true)
@@ -175,7 +182,9 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
 		defer close(done)
 		drawn <- at.draw(st)
 	}()
+	at.typeInto(st)
 	defer func() {
+		at.typeInto(nil)
 		_ = st.Close()
 		<-done // nothing of this stream is drawn over what comes next
 	}()
@@ -185,6 +194,7 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
 			if err := at.take(ctx, st, typed); err != nil {
 				return err
 			}
+			at.passed()
 			continue
 		}
 		select {
@@ -197,18 +207,50 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
 			at.typed = in
 		case <-at.t.Resized:
 			cols, rows := at.t.Size()
-			if err := st.Resize(cols, rows); err != nil {
+			at.mu.Lock()
+			err := st.Resize(cols, rows)
+			at.mu.Unlock()
+			if err != nil {
 				return err
 			}
 		}
 	}
 }
 
+// typeInto says into what to type where keys are read.
+func (at *attachment) typeInto(st *client.Stream) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.open = st
+}
+
+// passed says that what came through the channel is done.
+func (at *attachment) passed() {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.passing = false
+}
+
+// typeAtOnce types what was read, where nothing before it is on its way and no chord may be in it. The
+// chords are the reader's while nothing is on its way.
+func (at *attachment) typeAtOnce(typed []byte) bool {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.open == nil || at.passing || !at.Chords.Plain(typed) || at.open.Type(typed) != nil {
+		at.passing = true
+		return false
+	}
+	return true
+}
+
 // take types what is for the session and does what is for us.
 func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte) error {
 	out, do, rest := at.Chords.Feed(typed)
 	if len(out) > 0 {
-		if err := st.Type(out); err != nil {
+		at.mu.Lock()
+		err := st.Type(out)
+		at.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}

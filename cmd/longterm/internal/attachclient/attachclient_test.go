@@ -372,3 +372,72 @@ func TestJoinsAgain(t *testing.T) {
 		t.Error("joined, though nothing waits for it any more")
 	}
 }
+
+// What is read is typed where it is read, in the order it was read in, whatever of it goes another way: keys that
+// may be a chord, and what follows them.
+//
+// FEATURES: R7
+func TestTypedWhereItIsRead(t *testing.T) {
+	d := newDaemon(t, running("a"))
+	typed := make(chan string, 1000)
+	d.converse = func(ws *websocket.Conn, _ *http.Request) {
+		say(ws, "hello", attach.Info{State: "running"})
+		for {
+			kind, b, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			if kind == websocket.BinaryMessage {
+				typed <- string(b)
+			}
+		}
+	}
+	d.serve()
+	at := d.attached("a")
+	drawn := person(t, at)
+	if at.typeAtOnce([]byte("early")) {
+		t.Error("typed without a stream")
+	}
+	st, err := at.join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- at.run(t.Context(), st) }()
+	drawnUntil(t, drawn, "hello")
+	var want strings.Builder
+	read := func(b string) { // as the reader of the terminal does
+		if !at.typeAtOnce([]byte(b)) {
+			at.keys <- []byte(b)
+		}
+	}
+	read("early")
+	want.WriteString("early")
+	for i := range 300 {
+		switch i % 5 {
+		case 1:
+			read("\x1c") // may be a chord
+			read("x")
+			want.WriteString("\x1cx")
+		case 3:
+			at.t.Resized <- os.Interrupt
+		default:
+			read(string(rune('a' + i%26)))
+			want.WriteByte(byte('a' + i%26))
+		}
+	}
+	read("\x1cd")
+	if err := <-ended; !errors.Is(err, errDetached) {
+		t.Errorf("left with %v", err)
+	}
+	got := ""
+	for len(got) < want.Len() {
+		got += <-typed
+	}
+	if got != want.String() {
+		t.Errorf("typed %q\nnot   %q", got, want.String())
+	}
+	if at.typeAtOnce([]byte("late")) {
+		t.Error("typed after the end")
+	}
+}

@@ -163,11 +163,17 @@ func (t *Terminal) appendReset(b []byte, below bool) []byte {
 
 // Keys reads what is typed and hands it on, read by read. It ends with the terminal.
 func (t *Terminal) Keys(to chan<- []byte, stop <-chan struct{}) {
+	t.KeysOr(func([]byte) bool { return false }, to, stop)
+}
+
+// KeysOr is Keys for what take does not take itself, at once: each goroutine more between a key and its echo
+// can cost the key a turn of the processor. The bytes are take's until it returns.
+func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan struct{}) {
 	defer close(to)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := t.in.Read(buf)
-		if n > 0 {
+		if n > 0 && !take(buf[:n]) {
 			select {
 			case to <- append([]byte{}, buf[:n]...):
 			case <-stop:
