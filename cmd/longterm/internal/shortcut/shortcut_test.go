@@ -5,7 +5,6 @@ package shortcut
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -106,8 +105,8 @@ func TestAnotherUsersSocket(t *testing.T) {
 				heard <- all
 				return
 			}
-			n, _ := io.Copy(io.Discard, c)
-			all += n
+			n, _ := c.Read(make([]byte, 1))
+			all += int64(n)
 			_ = c.Close()
 		}
 	}()
