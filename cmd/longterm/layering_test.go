@@ -27,7 +27,7 @@ var layers = []layer{
 	{"/session/access", []string{"/store/atomicfile"}, "who may come in is known without routes and sessions"},
 	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
 	{"/session/web/wire", []string{"/render", "/vterm"}, "messages and frames know no session and no socket"},
-	{"/session/web", []string{"/session/access", "/session/api"}, "the page and its door know no session and no route"},
+	{"/session/web", []string{"/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "the page and its door know no session and no route"},
 	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/output/diagnostics", []string{}, "it reads text, and knows neither sessions nor terminals"},

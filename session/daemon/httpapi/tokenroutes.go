@@ -27,8 +27,8 @@ func (s *Server) permitPerson(ctx context.Context, r *Route) error {
 	if !a.IsAgent() && a.Token == "" && !callerOf(ctx).Held {
 		return nil
 	}
-	return api.Errorf(api.CodeDenied, "tokens are for a person to see, make and revoke, not for %s", a).
-		WithHint("a person runs `longterm token` on this machine, without %s", actor.Env)
+	return api.Errorf(api.CodeDenied, "%s is for a person, not for %s", what, a).
+		WithHint("a person does that on this machine, without %s", actor.Env)
 }
 
 func tokenView(t *access.Token) api.Token {
