@@ -1,0 +1,372 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/access"
+)
+
+// house is a door with what it leads to, in a time of its own.
+type house struct {
+	*Door
+	t      *testing.T
+	now    time.Time
+	source access.Source
+	proxy  string
+	served []access.Grant
+	paths  []string
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, now: time.Now()}
+	h.Door = New(Config{
+		Tokens: access.Open(filepath.Join(t.TempDir(), "tokens.json")), Now: func() time.Time { return h.now },
+		Source: func() access.Source { return h.source }, Proxies: func(peer string) bool { return peer == h.proxy },
+		Serve: func(w http.ResponseWriter, r *http.Request, g access.Grant) {
+			h.served, h.paths = append(h.served, g), append(h.paths, r.URL.Path)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"served":true}`)
+		},
+	})
+	return h
+}
+
+const origin = "http://127.0.0.1:7719"
+
+// request is one as the page makes it.
+func request(method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, origin+path, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:50000"
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if method != http.MethodGet {
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+func (h *house) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// login logs in by a fresh link, and makes the requests of whoever did.
+func (h *house) login(t access.Token) func(method, path string) *http.Request {
+	h.t.Helper()
+	if t.Name = "web"; len(t.May) == 0 {
+		t.May = access.Everything.Names()
+	}
+	w := h.do(request("POST", "/web/login", `{"code":"`+h.Link(t)+`"}`))
+	var me struct{ Key string }
+	if err := json.Unmarshal(w.Body.Bytes(), &me); err != nil || w.Code != http.StatusOK || me.Key == "" || len(w.Result().Cookies()) != 1 {
+		h.t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	cookie := w.Result().Cookies()[0]
+	return func(method, path string) *http.Request {
+		r := request(method, path, "{}")
+		r.AddCookie(cookie)
+		r.Header.Set(KeyHeader, me.Key)
+		return r
+	}
+}
+
+func (h *house) ticket(as func(method, path string) *http.Request) string {
+	h.t.Helper()
+	var v struct{ Ticket string }
+	if w := h.do(as("POST", "/web/ticket")); json.Unmarshal(w.Body.Bytes(), &v) != nil || v.Ticket == "" {
+		h.t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return v.Ticket
+}
+
+// A cookie is for the page of this host and nothing else, and no answer has the secret but in it.
+//
+// FEATURES: R83
+func TestCookie(t *testing.T) {
+	h := newHouse(t)
+	w := h.do(request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}, Expires: h.now.Add(time.Hour)})+`"}`))
+	c := w.Result().Cookies()[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Secure || c.Path != "/" || c.Domain != "" || c.MaxAge < 3500 || c.MaxAge > 3600 || c.Name != "longterm_7719" {
+		t.Errorf("%+v", c)
+	}
+	if strings.Contains(w.Body.String(), c.Value) || strings.Contains(w.Body.String(), access.Prefix) {
+		t.Errorf("%s", w.Body)
+	}
+	r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+	r.TLS = &tls.ConnectionState{}
+	r.Header.Set("Origin", "https://127.0.0.1:7719")
+	if c := h.do(r).Result().Cookies()[0]; !c.Secure || !strings.HasPrefix(c.Name, "__Host-") || c.MaxAge <= 0 {
+		t.Errorf("by TLS: %+v", c)
+	}
+	// A proxy of ours says that it has TLS; anybody else does not.
+	for peer, secure := range map[string]bool{"127.0.0.1": true, "10.0.0.9": false} {
+		h.proxy = "127.0.0.1"
+		r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+		r.RemoteAddr = peer + ":1"
+		r.Header.Set("X-Forwarded-Proto", "https")
+		r.Header.Set("Origin", "https://127.0.0.1:7719")
+		if got := h.do(r); got.Code != http.StatusOK || got.Result().Cookies()[0].Secure != secure {
+			t.Errorf("%s: %d %v", peer, got.Code, got.Header())
+		}
+	}
+}
+
+// A link is good once and for a while; so is a ticket, and only with the cookie of its own login.
+//
+// FEATURES: R83
+func TestReplay(t *testing.T) {
+	h := newHouse(t)
+	code := h.Link(access.Token{Name: "web", May: []string{"look"}})
+	for i, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		if w := h.do(request("POST", "/web/login", `{"code":"`+code+`"}`)); w.Code != want {
+			t.Errorf("login %d: %d %s", i, w.Code, w.Body)
+		}
+	}
+	late := h.Link(access.Token{Name: "web", May: []string{"look"}})
+	h.now = h.now.Add(LinkTime)
+	if w := h.do(request("POST", "/web/login", `{"code":"`+late+`"}`)); w.Code != http.StatusUnauthorized {
+		t.Errorf("a link that is too old: %d", w.Code)
+	}
+	alice, bob := h.login(access.Token{}), h.login(access.Token{})
+	socket := func(as func(method, path string) *http.Request, ticket string) *http.Request {
+		r := as("GET", "/web/socket")
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Sec-WebSocket-Protocol", Protocol+", "+ticketPrefix+ticket)
+		return r
+	}
+	ticket := h.ticket(alice)
+	for i, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		if w := h.do(socket(alice, ticket)); w.Code != want {
+			t.Errorf("socket %d: %d %s", i, w.Code, w.Body)
+		}
+	}
+	if w := h.do(socket(bob, h.ticket(alice))); w.Code != http.StatusUnauthorized {
+		t.Errorf("somebody else's ticket: %d", w.Code)
+	}
+	if w := h.do(socket(alice, "")); w.Code != http.StatusUnauthorized {
+		t.Errorf("no ticket: %d", w.Code)
+	}
+	old := h.ticket(alice)
+	h.now = h.now.Add(ticketTime)
+	if w := h.do(socket(alice, old)); w.Code != http.StatusUnauthorized {
+		t.Errorf("a ticket that is too old: %d", w.Code)
+	}
+	r := socket(alice, h.ticket(alice))
+	r.Header.Del("Cookie")
+	if w := h.do(r); w.Code != http.StatusUnauthorized {
+		t.Errorf("a ticket without its cookie: %d", w.Code)
+	}
+	r = socket(alice, h.ticket(alice))
+	r.Header.Del("Origin")
+	if w := h.do(r); w.Code != http.StatusForbidden {
+		t.Errorf("a socket of no page: %d", w.Code)
+	}
+	if len(h.served) != 1 || h.paths[0] != "/v1/page" {
+		t.Errorf("%d sockets, %v", len(h.served), h.paths)
+	}
+}
+
+// What other pages can have a browser do reaches nothing: a name made to point here (DNS rebinding), another site, another
+// port of this host, which browsers count as the same site and send our cookies to, a form, a picture, a frame.
+//
+// FEATURES: R83
+func TestOtherPages(t *testing.T) {
+	h := newHouse(t)
+	as := h.login(access.Token{})
+	h.served = nil
+	ticket := h.ticket(as)
+	own := func(r *http.Request) {}
+	for name, c := range map[string]struct {
+		method, path string
+		change       func(r *http.Request)
+		want         int
+	}{
+		"the page itself":       {"GET", "/v1/sessions", own, http.StatusOK},
+		"a name that is ours":   {"GET", "/v1/sessions", func(r *http.Request) { r.Host = "localhost:7719" }, http.StatusOK},
+		"DNS rebinding":         {"GET", "/v1/sessions", func(r *http.Request) { r.Host = "evil.example:7719" }, http.StatusForbidden},
+		"rebinding of the file": {"GET", "/", func(r *http.Request) { r.Host = "evil.example:7719" }, http.StatusForbidden},
+		"rebinding of a ticket": {"POST", "/web/ticket", func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden},
+		"another site's origin": {"POST", "/v1/sessions", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+		"another port":          {"POST", "/v1/sessions", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:3000") }, http.StatusForbidden},
+		"another port's fetch":  {"GET", "/v1/sessions", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, http.StatusForbidden},
+		"no origin":             {"POST", "/v1/sessions", func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
+		"a form without a key": {"POST", "/v1/sessions", func(r *http.Request) {
+			r.Header.Del(KeyHeader)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}, http.StatusUnauthorized},
+		"a picture with the cookie": {"GET", "/v1/sessions/one/screen/png", func(r *http.Request) { r.Header.Del(KeyHeader) }, http.StatusUnauthorized},
+		"another login's key":       {"GET", "/v1/sessions", func(r *http.Request) { r.Header.Set(KeyHeader, keyOf("lt_other")) }, http.StatusUnauthorized},
+		"the key without a cookie":  {"GET", "/v1/sessions", func(r *http.Request) { r.Header.Del("Cookie") }, http.StatusUnauthorized},
+		"a token in the address":    {"GET", "/v1/sessions?token=x", func(r *http.Request) { r.Header.Del("Cookie") }, http.StatusUnauthorized},
+		"cross-site socket": {"GET", "/web/socket", func(r *http.Request) {
+			r.Header.Set("Origin", "https://evil.example")
+			r.Header.Set("Sec-WebSocket-Protocol", Protocol+", "+ticketPrefix+ticket)
+		}, http.StatusForbidden},
+		"a link from elsewhere": {"GET", "/", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+		}, http.StatusOK},
+		"a link to an answer": {"GET", "/v1/sessions", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+		}, http.StatusForbidden},
+		"a login of theirs": {"POST", "/web/login", func(r *http.Request) { r.Header.Set("Origin", "http://localhost:7719.evil.example") }, http.StatusForbidden},
+		"a login by a form": {"POST", "/web/login", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, http.StatusForbidden},
+		"preflight":         {"OPTIONS", "/v1/sessions", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+		"a path out":        {"GET", "/p/../../../etc/passwd", own, http.StatusNotFound},
+		"the API by a path": {"GET", "/web/../v1/sessions", own, http.StatusNotFound},
+	} {
+		r := as(c.method, c.path)
+		c.change(r)
+		before := len(h.served)
+		w := h.do(r)
+		if w.Code != c.want {
+			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, c.want)
+		}
+		if served := len(h.served) > before; served != (c.want == http.StatusOK && strings.HasPrefix(c.path, "/v1")) {
+			t.Errorf("%s: served %v", name, served)
+		}
+		if w.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: other pages may read the answer", name)
+		}
+	}
+}
+
+// Every answer says that nothing may show the page within itself, nothing runs that is not its own file, and no address
+// is told to others.
+//
+// FEATURES: R83
+func TestHeaders(t *testing.T) {
+	h := newHouse(t)
+	as := h.login(access.Token{})
+	for _, r := range []*http.Request{request("GET", "/", ""), request("GET", "/none", ""), as("GET", "/v1/sessions"), as("GET", "/web/me"), request("GET", "/v1/sessions", "")} {
+		got := h.do(r).Header()
+		csp := got.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'"} {
+			if !strings.Contains(csp, want) {
+				t.Errorf("%s: %q is not in %q", r.URL, want, csp)
+			}
+		}
+		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "*") {
+			t.Errorf("%s: %q", r.URL, csp)
+		}
+		for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"} {
+			if got.Get(name) != want {
+				t.Errorf("%s: %s is %q", r.URL, name, got.Get(name))
+			}
+		}
+		if r.URL.Path != "/" && got.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s is kept: %q", r.URL, got.Get("Cache-Control"))
+		}
+	}
+}
+
+// Whoever fails too often waits, whatever they try; others do not.
+//
+// FEATURES: R83
+func TestFailedLogins(t *testing.T) {
+	h := newHouse(t)
+	try := func(addr, code string) *httptest.ResponseRecorder {
+		r := request("POST", "/web/login", `{"code":"`+code+`"}`)
+		r.RemoteAddr = addr + ":1"
+		return h.do(r)
+	}
+	for i := range failBurst {
+		if w := try("10.0.0.1", "WRONG"); w.Code != http.StatusUnauthorized {
+			t.Fatalf("%d: %d", i, w.Code)
+		}
+	}
+	good := h.Link(access.Token{Name: "web", May: []string{"look"}})
+	if w := try("10.0.0.1", good); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	r := request("GET", "/v1/sessions", "")
+	r.RemoteAddr = "10.0.0.1:2"
+	r.Header.Set("Authorization", "Bearer lt_WRONG")
+	if w := h.do(r); w.Code != http.StatusTooManyRequests {
+		t.Errorf("by a token: %d", w.Code)
+	}
+	if w := try("10.0.0.2", "WRONG"); w.Code != http.StatusUnauthorized {
+		t.Errorf("somebody else: %d", w.Code)
+	}
+	h.now = h.now.Add(failRefill)
+	if w := try("10.0.0.1", good); w.Code != http.StatusOK {
+		t.Errorf("after a while: %d %s", w.Code, w.Body)
+	}
+	for i := range 30_000 { // addresses are not remembered without end
+		h.fails.failed(net.IPv4(1, byte(i>>16), byte(i>>8), byte(i)).String())
+	}
+	if n := len(h.fails.all); n > 10_000 {
+		t.Errorf("%d addresses", n)
+	}
+}
+
+// A login that was revoked or has expired opens nothing more; logging out revokes it.
+//
+// FEATURES: R83
+func TestLoginsEnd(t *testing.T) {
+	h := newHouse(t)
+	as, other := h.login(access.Token{}), h.login(access.Token{})
+	if w := h.do(as("POST", "/web/logout")); w.Code != http.StatusOK || w.Result().Cookies()[0].MaxAge >= 0 {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := h.do(as("GET", "/web/me")); w.Code != http.StatusUnauthorized {
+		t.Errorf("after it logged out: %d", w.Code)
+	}
+	if w := h.do(other("GET", "/web/me")); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"key"`) {
+		t.Errorf("the other one: %d %s", w.Code, w.Body)
+	}
+	all, err := h.Tokens.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range all {
+		if _, err := h.Tokens.Revoke(k.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"/web/me", "/v1/sessions"} {
+		if w := h.do(other("GET", path)); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s after it was revoked: %d", path, w.Code)
+		}
+	}
+}
+
+// The address that a connection came in by is no name that somebody could point here; other addresses are.
+func TestAddressAsHost(t *testing.T) {
+	h := newHouse(t)
+	for host, want := range map[string]int{"192.0.2.7:7719": http.StatusOK, "192.0.2.8:7719": http.StatusForbidden, "box:7719": http.StatusForbidden, "page.example": http.StatusOK} {
+		h.source.Hosts = []string{"page.example"}
+		r := request("GET", "/", "")
+		r.Host = host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 7719})))
+		if w := h.do(r); w.Code != want {
+			t.Errorf("%s: %d, want %d", host, w.Code, want)
+		}
+	}
+}
+
+// What the door takes of a login is bounded, and nonsense is told so.
+func TestBadLogins(t *testing.T) {
+	h := newHouse(t)
+	for body, want := range map[string]int{
+		``: 422, `[]`: 422, `{}`: 422, `{"code":""}`: 422, `{"code":"a","token":"b"}`: 422, `{"code":1}`: 422,
+		`{"code":"` + strings.Repeat("x", maxLogin) + `"}`: 422, `{"token":"lt_"}`: 401, `{"code":"x"}`: 401,
+	} {
+		if w := h.do(request("POST", "/web/login", body)); w.Code != want || len(w.Result().Cookies()) > 0 {
+			t.Errorf("%.40s: %d, want %d", body, w.Code, want)
+		}
+	}
+}
