@@ -171,6 +171,7 @@ func fate(f *field, do func(*Terminal) *Terminal) (kept, lost, other bool) {
 // that a part holds.
 var notInSnapshots = map[string]string{
 	"opts.*":      "the next owner has its own",
+	"scrolls":     "the owner's",
 	"lastModes.*": "derived from the modes",
 	"syncing":     "derived from the modes",
 	"simple":      "derived from modes and character sets",
@@ -221,8 +222,10 @@ var notInSnapshots = map[string]string{
 // notReset are the fields that RIS leaves as they are, or cannot be seen to reset, with the reason.
 var notReset = map[string]string{
 	"opts.*": "the owner's",
-	"modes":  "whether DECCOLM is allowed stays, as in xterm",
-	"cols":   "the size stays", "rows": "the size stays",
+
+	"scrolls": "the owner's",
+	"modes":   "whether DECCOLM is allowed stays, as in xterm",
+	"cols":    "the size stays", "rows": "the size stays",
 	"clipboard":    "the person's",
 	"title.window": "stays, as in xterm", "title.icon": "stays, as in xterm",
 

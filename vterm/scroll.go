@@ -13,6 +13,9 @@ func (t *Terminal) scrollUp(n int) {
 		t.scr.ShiftUp(t.region(t.top), n, t.erased())
 		return
 	}
+	if t.scrolls != nil {
+		t.scrolls(t.top, t.bottom, n)
+	}
 	if t.top == 0 && t.scr == t.primary {
 		for i := range n {
 			t.scrollback.Push(t.scr.Raw(i))
@@ -27,6 +30,9 @@ func (t *Terminal) scrollLine() {
 	if !t.marginsFull() {
 		s.ShiftUp(t.region(top), 1, t.erased())
 		return
+	}
+	if t.scrolls != nil {
+		t.scrolls(top, bottom, 1)
 	}
 	r := s.Raw(top)
 	if top == 0 {
@@ -48,6 +54,9 @@ func (t *Terminal) scrollDown(n int) {
 		t.scr.ShiftDown(t.region(t.top), n, t.erased())
 		return
 	}
+	if t.scrolls != nil {
+		t.scrolls(t.top, t.bottom, -n)
+	}
 	t.scr.RollDown(t.top, t.bottom, n, t.erased())
 }
 
@@ -67,6 +76,9 @@ func (t *Terminal) insertLines(s *parse.Seq) {
 	}
 	n := min(s.Count(0), t.bottom-t.cur.Row+1)
 	if t.marginsFull() {
+		if t.scrolls != nil {
+			t.scrolls(t.cur.Row, t.bottom, -n)
+		}
 		t.scr.RollDown(t.cur.Row, t.bottom, n, t.erased())
 	} else {
 		t.scr.ShiftDown(t.region(t.cur.Row), n, t.erased())
@@ -81,6 +93,9 @@ func (t *Terminal) deleteLines(s *parse.Seq) {
 	}
 	n := min(s.Count(0), t.bottom-t.cur.Row+1)
 	if t.marginsFull() {
+		if t.scrolls != nil {
+			t.scrolls(t.cur.Row, t.bottom, n)
+		}
 		t.scr.RollUp(t.cur.Row, t.bottom, n, t.erased())
 	} else {
 		t.scr.ShiftUp(t.region(t.cur.Row), n, t.erased())
@@ -103,4 +118,14 @@ func (t *Terminal) shiftCells(n int) {
 		return
 	}
 	t.scr.ShiftColumns(grid.Region{Top: t.cur.Row, Bottom: t.cur.Row, Left: t.cur.Col, Right: t.right}, n, t.erased())
+}
+
+// OnScroll has f told before whole rows of the screen, from top to bottom, move up by n, or down where n is negative:
+// the rows that leave are still there (Row). f changes nothing.
+func (t *Terminal) OnScroll(f func(top, bottom, n int)) { t.scrolls = f }
+
+// Row fills l with a row of the screen that is shown, and f with the tables that its cells refer to.
+func (t *Terminal) Row(f *Frame, l *Line, row int) {
+	t.scr.CopyRow(l, row)
+	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]
 }

@@ -42,6 +42,8 @@ type Terminal struct {
 
 	lastModes Modes
 	syncing   bool
+
+	scrolls func(top, bottom, n int) // nil: nobody is told
 }
 
 var _ Engine = (*Terminal)(nil)

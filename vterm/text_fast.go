@@ -58,7 +58,7 @@ func (t *Terminal) fastText(p []byte) int {
 // taken.
 func (t *Terminal) fastLines(p []byte) int {
 	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.simple || t.penStale || t.protect != 0 ||
-		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.Pending || !t.marginsFull() {
+		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.Pending || !t.marginsFull() || t.scrolls != nil {
 		return 0
 	}
 	var kept *grid.Scrollback

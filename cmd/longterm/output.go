@@ -3,9 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,9 @@ func outputVerb(a *app, c *cobra.Command) {
 		if o.follow && o.to != "" {
 			return exit.Usagef("--follow has no end, --to is one; give one of them")
 		}
+		if o.transcript {
+			return a.transcript(cmd.Context(), s, &o)
+		}
 		if a.JSON && o.budget.Given() {
 			return a.outputText(cmd.Context(), s, &o)
 		}
@@ -45,13 +50,18 @@ func outputVerb(a *app, c *cobra.Command) {
 the end of the output so far. By default this is text without escape sequences, binary data and the output of
 full-screen programs (see longterm screen); --raw prints the bytes unchanged. With --json each piece is a line
 {"data" (base64), "from", "next", "gap_bytes", "end"}; continue from the last "next". With --json and
---max-output it is one object with "text", "next" and "omitted".`
+--max-output it is one object with "text", "next" and "omitted".
+
+--transcript prints what the terminal showed as lines, of full-screen programs too: what was scrolled off or replaced, in
+order and once, without what was only drawn anew; then what stands on the screen. Of programs that only draw over what
+they drew (top) it has little, and says so. Within --max-output the end is kept.`
 	f := c.Flags()
 	f.StringVar(&o.from, "from", "0", "where to begin: "+values.MomentForms)
 	f.StringVar(&o.to, "to", "", "where to end (default: the end of the output so far)")
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&o.raw, "raw", false, "bytes, unchanged")
 	f.BoolVarP(&o.follow, "follow", "f", false, "keep printing until the session ends")
+	f.BoolVar(&o.transcript, "transcript", false, "what the terminal showed, of full-screen programs too")
 	f.BoolVar(&o.reveal, "reveal", false, revealHelp)
 	o.budget.Register(c)
 }
@@ -63,6 +73,7 @@ const revealHelp = "show secrets, which agents and exports are not handed (recor
 type outputFlags struct {
 	from, to, stream string
 	raw, follow      bool
+	transcript       bool
 	reveal           bool
 	budget           output.BudgetFlags
 }
@@ -133,4 +144,32 @@ func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags)
 		return err
 	}
 	return a.Print(t, nil)
+}
+
+// maxTranscript is how much of a transcript is asked for where nobody says, in bytes.
+const maxTranscript = 16 << 20
+
+// transcript prints what the terminal showed.
+func (a *app) transcript(ctx context.Context, s *client.Session, o *outputFlags) error {
+	if o.raw || o.follow || o.stream != "" || o.budget.Line > 0 {
+		return exit.Usagef("--transcript is a text of what a terminal showed: leave --raw, --follow, --stream and --max-line out")
+	}
+	to, err := offsetOf(ctx, s, o.to)
+	if err != nil {
+		return err
+	}
+	t, err := s.Text(ctx, client.TextQuery{At: o.from, To: to, MaxOutput: cmp.Or(o.budget.Bytes, maxTranscript), Transcript: true})
+	if err != nil {
+		return err
+	}
+	if err := a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) }); err != nil || a.JSON {
+		return err
+	}
+	if t.Omitted != nil {
+		fmt.Fprintf(a.Stderr, "longterm: %d lines before are left out; --max-output asks for more, --to for earlier ones\n", t.Omitted.Lines)
+	}
+	if t.Note != "" {
+		fmt.Fprintf(a.Stderr, "longterm: %s\n", t.Note)
+	}
+	return nil
 }

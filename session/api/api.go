@@ -256,6 +256,7 @@ type OutputText struct {
 	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
 	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; the raw output has it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
+	Note        string   `json:"note,omitempty" doc:"of a transcript: why it may tell little"`
 }
 
 // StreamRun is a piece of output that came from one place.

@@ -176,6 +176,7 @@ type TextQuery struct {
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
 	Digest             bool   // keep failures and the end before the rest
+	Transcript         bool   // what the terminal showed, of full-screen programs too; the end is kept
 }
 
 // Text is output as text within a budget.
@@ -191,6 +192,9 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	}
 	if q.Digest {
 		v.Set("digest", "true")
+	}
+	if q.Transcript {
+		v.Set("transcript", "true")
 	}
 	if s.stream != "" {
 		v.Set("stream", s.stream)

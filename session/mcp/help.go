@@ -30,7 +30,7 @@ where the terminal does not echo it. For menus and full-screen programs look wit
 	"wait": `for takes several jobs and sessions: the answer comes when the first has ended or asks (all: when all have). A session that is a
 shell counts as ended when it is at its prompt. until waits for one thing instead: text=Listening, regexp=^ready, gone=Loading, quiet=2s, exit.
 One wait of 45 s costs less than polling; nothing is lost between two waits.`,
-	"resources": `longterm://session/{id} state, /output?from=&to= text, /screen, /command/{n} one command's output, /recording asciicast,
+	"resources": `longterm://session/{id} state, /output?from=&to= text (&transcript=true: of full-screen programs too), /screen, /command/{n} one command's output, /recording asciicast,
 longterm://context what a person ran since you last read it, each command once. Subscribe to any of a session's to be told when it changes.
 longterm://completions/NAME what ended or asks since NAME (yours to choose) last acknowledged, also while you were away: act, then read
 longterm://completions/NAME?ack=CURSOR. It comes again until acknowledged, and never after. Subscribe to it to be told of each.`,

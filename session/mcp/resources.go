@@ -32,7 +32,7 @@ type resource struct {
 
 var resources = []resource{
 	{"longterm://session/{id}", "session", "A session: state, directory, what runs", "application/json", (*Server).readSession},
-	{"longterm://session/{id}/output{?from,to}", "output", "What a session printed, as text", "text/plain", (*Server).readOutput},
+	{"longterm://session/{id}/output{?from,to,transcript}", "output", "What a session printed, as text; transcript=true: what its terminal showed, of full-screen programs too", "text/plain", (*Server).readOutput},
 	{"longterm://session/{id}/screen", "screen", "What a session's terminal shows", "text/plain", (*Server).readScreen},
 	{"longterm://session/{id}/command/{n}", "command", "A command of a session's shell and what it printed", "text/plain", (*Server).readCommand},
 	{"longterm://session/{id}/recording", "recording", "A session as a recording, asciicast 2", "application/x-asciicast", (*Server).readRecording},
@@ -46,6 +46,8 @@ type address struct {
 	part     string // "", output, screen, command, recording
 	n        int    // of command
 	from, to uint64 // of output
+
+	transcript bool
 }
 
 // maxURI bounds what is read as a URI, in bytes.
@@ -96,6 +98,7 @@ func parseURI(uri string) (*address, error) {
 		if err != nil {
 			return wrong("its query")
 		}
+		a.transcript = q.Get("transcript") == "true"
 		for name, p := range map[string]*uint64{"from": &a.from, "to": &a.to} {
 			if v := q.Get(name); v != "" {
 				if *p, err = strconv.ParseUint(v, 10, 64); err != nil {
@@ -171,7 +174,7 @@ func (s *Server) readSession(ctx context.Context, a *address) (string, error) {
 }
 
 func (s *Server) readOutput(ctx context.Context, a *address) (string, error) {
-	t, err := s.client(ctx).Session(a.session).Text(ctx, client.TextQuery{From: a.from, To: a.to, MaxOutput: maxResource})
+	t, err := s.client(ctx).Session(a.session).Text(ctx, client.TextQuery{From: a.from, To: a.to, MaxOutput: maxResource, Transcript: a.transcript})
 	return t.Text, err
 }
 

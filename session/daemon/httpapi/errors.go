@@ -39,6 +39,7 @@ var sentinels = []sentinel{
 	{session.ErrOverloaded, api.CodeLimit, "wait until the program reads, or interrupt it"},
 	{session.ErrFuture, api.CodeInvalid, ""},
 	{session.ErrForgotten, api.CodeInvalid, ""},
+	{session.ErrNoTranscript, api.CodeInvalid, "leave the transcript out"},
 	{session.ErrStopped, api.CodeUnavailable, "try again"},
 	{context.DeadlineExceeded, api.CodeTimeout, ""},
 	{context.Canceled, api.CodeTimeout, ""},

@@ -163,6 +163,8 @@ type textQuery struct {
 	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
 	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
 	Digest    bool   `query:"digest" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail; of output of terminals"`
+
+	Transcript bool `query:"transcript" doc:"what the terminal showed as lines, of full-screen programs too: what scrolled off or was replaced, without what was only drawn anew; within max_output the end is kept"`
 }
 
 // getText reads output as text within a budget.
@@ -189,6 +191,9 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		to = min(in.To, end)
 	}
 	from = min(from, to)
+	if in.Transcript {
+		return s.transcript(ctx, e, in, from, to)
+	}
 	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Hide: !s.veil(ctx).Empty()}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {

@@ -142,6 +142,13 @@ func rotate(w []*Row, n int) {
 	slices.Reverse(w)
 }
 
+// CopyRow makes l a copy of row i, in the memory that l has.
+func (s *Screen) CopyRow(l *Line, i int) {
+	r := s.At(i)
+	l.Row, l.Version, l.Wrapped, l.Size = i, max(r.Version, s.Moved), r.Wrapped, r.Size
+	l.Cells = append(l.Cells[:0], r.shown(s.Cols)...)
+}
+
 // CopyRows appends copies of the rows that changed after a version, or of all, to lines. The
 // memory of lines and of their cells up to its capacity is used again.
 func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
