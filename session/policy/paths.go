@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,15 @@ var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": tru
 	"/media": true, "/data": true,
 	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true,
 	"/cygdrive/c": true}
+
+// Protected are the directories that nobody removes with all that is in them: the system's, and a home.
+func Protected(home string) []string {
+	all := slices.Sorted(maps.Keys(system))
+	if home != "" {
+		all = append(all, home)
+	}
+	return all
+}
 
 // tree judges the removal of a path with all that is below it.
 func (w *walk) tree(p string) danger {

@@ -73,6 +73,11 @@ func (a *Ask) besides() (others []Ask) {
 		argv = real
 		add(func(b *Ask) { b.Argv = argv })
 	}
+	if a.Kind == Execution {
+		if real := behindMounts(a.Actor.PID, a.Cwd, a.Home, a.Argv); real != nil {
+			add(func(b *Ask) { b.Argv = real })
+		}
+	}
 	if len(argv) < 2 || a.Home == "" || !slices.Contains(changesFiles, filepath.Base(argv[0])) {
 		return others
 	}
