@@ -6,7 +6,7 @@ import (
 )
 
 // fastText prints the printable ASCII at the start of p when nothing is special about the
-// state. It returns the bytes taken, 0 for the slow path. It calls nothing, so that what it
+// state. It returns the bytes taken, 0 for the slow path. It calls next to nothing, so that what it
 // works with stays in registers.
 func (t *Terminal) fastText(p []byte) int {
 	if t.penStale || t.cur.Pending || !t.simple || t.join != 0 && t.join != width.Plain {
@@ -14,7 +14,7 @@ func (t *Terminal) fastText(p []byte) int {
 	}
 	r := t.scr.Raw(t.cur.Row)
 	col := t.cur.Col
-	room := t.right - col // one column less: a row that becomes full is for the slow path
+	room := t.right - col + 1
 	if r.Size != LineNormal || room <= 0 {
 		return 0
 	}
@@ -32,8 +32,11 @@ func (t *Terminal) fastText(p []byte) int {
 		r.Used = max(r.Used, col+n)
 	} else {
 		d, id := &r.Packed, t.cell.Style()
-		if col != r.Used || t.protect != 0 {
+		if col < r.Used || t.protect != 0 {
 			return 0
+		}
+		if col > r.Used {
+			r.Begin(&t.tables, col, id)
 		}
 		if n = d.FastASCII(p, room); n == 0 {
 			return 0
@@ -46,7 +49,10 @@ func (t *Terminal) fastText(p []byte) int {
 		r.Used = col + n
 	}
 	r.Version = t.tables.Version
-	t.cur.Col = col + n
+	if t.cur.Col = col + n; n == room {
+		t.cur.Col, t.cur.Pending = t.right, true
+		r.Wrapped = false
+	}
 	t.lastRune = rune(p[n-1])
 	t.join = width.Plain
 	return n
