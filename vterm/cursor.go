@@ -52,19 +52,20 @@ func (p *page) cursorPosition(s *parse.Seq) {
 	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
 
-// fastPosition is CUP with two numbers of up to four digits, without origin mode: w is what stands
+// fastPosition is CUP with two numbers of one to four digits, without origin mode: w is what stands
 // behind ESC [, the first byte lowest, and H is byte end of it. It returns false for anything else.
 func (p *page) fastPosition(w uint64, end int) bool {
 	w &= 1<<(8*end&63) - 1
 	semi := bits.TrailingZeros64(w>>3&(w>>1)&scan.LowBits) / 8 // bits that no digit has both of
-	if semi > 4 || end-semi > 5 || byte(w>>(8*semi&63)) != ';' || p.modes&modeOrigin != 0 {
+	n := end - semi - 1
+	if uint(semi-1) > 3 || uint(n-1) > 3 || p.modes&modeOrigin != 0 {
 		return false
 	}
-	rest := w >> (8*semi + 8&63)
-	row, n := w&(1<<(8*semi&63)-1), end-semi-1
 	// Both numbers go right-aligned into a half each, the last digit highest.
-	v := (row^(0x30303030>>(32-8*semi&63)))<<(32-8*semi&63) | (rest^(0x30303030>>(32-8*n&63)))<<(64-8*n&127)
-	if (v|(v+0x76*scan.LowBits))&(0x80*scan.LowBits) != 0 {
+	a, b := (32-8*semi)&63, (64-8*n)&63
+	v := w<<a&(1<<32-1) | w>>(8*(semi+1)&63)<<b
+	v ^= 0x30303030<<a&(1<<32-1) | 0x3030303030303030<<b
+	if (v|(v+0x76*scan.LowBits))&(0x80*scan.LowBits) != 0 || byte(w>>(8*semi&63)) != ';' {
 		return false
 	}
 	v = (v*10 + v>>8) & 0x00ff00ff00ff00ff

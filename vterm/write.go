@@ -64,11 +64,12 @@ func (t *Terminal) ground(p []byte) {
 			}
 			at = t.at
 		case c == 0x1b:
-			t.at = at
-			if !t.fastEscape(p[at:]) {
+			n := t.fastEscape(p[at:], at)
+			if n == 0 {
+				t.at = at
 				return
 			}
-			at = t.at
+			at += n
 		case c == '\n' && t.modes&modeNewLine == 0:
 			at++
 			t.join = 0
@@ -87,53 +88,58 @@ func (t *Terminal) ground(p []byte) {
 	t.at = len(p)
 }
 
-// fastEscape runs a control sequence of the common kind; false leaves it to the parser.
-func (t *Terminal) fastEscape(p []byte) bool {
-	if t.parser.VT52 || len(p) < 3 {
-		return false
+// fastEscape runs a control sequence of the common kind at the start of p, which is where of what
+// is written, and returns its length; 0 leaves it to the parser.
+func (t *Terminal) fastEscape(p []byte, at int) int {
+	if t.parser.VT52 || len(p) < keyReach {
+		return t.plainEscape(p, at)
 	}
-	if p[1] != '[' {
-		if p[1] != '(' || p[2] != 'B' {
-			return false
+	if p[1] != '[' || p[2] >= '<' {
+		return t.plainEscape(p, at)
+	}
+	w := binary.LittleEndian.Uint64(p[2:])
+	known, n := false, finalByte(w)
+	if n < 8 {
+		switch byte(w >> (8 * n & 63)) {
+		case 'm':
+			known = t.knownSGR(sgrKey{a: upTo(w, n)})
+		case 'H':
+			known = t.fastPosition(w, n)
 		}
+		n += 3
+	} else {
+		var key sgrKey
+		key, n = readKey(p)
+		known = n > 0 && p[n-1] == 'm' && t.knownSGR(key)
+	}
+	if !known {
+		return t.plainEscape(p, at)
+	}
+	t.join = 0
+	return n
+}
+
+// plainEscape is fastEscape for what is not known yet and for what is rarer.
+func (t *Terminal) plainEscape(p []byte, at int) (n int) {
+	switch {
+	case t.parser.VT52 || len(p) < 3:
+		return 0
+	case p[1] == '(' && p[2] == 'B':
 		t.charsets.g[0] = charsetASCII
 		t.updateSimple()
-		t.at += 3
 		t.join = 0
-		return true
-	}
-	if len(p) >= keyReach && p[2] < '<' {
-		w := binary.LittleEndian.Uint64(p[2:])
-		known, n := false, finalByte(w)
-		if n < 8 {
-			switch byte(w >> (8 * n & 63)) {
-			case 'm':
-				known = t.knownSGR(sgrKey{a: upTo(w, n)})
-			case 'H':
-				known = t.fastPosition(w, n)
-			}
-			n += 3
-		} else {
-			var key sgrKey
-			key, n = readKey(p)
-			known = n > 0 && p[n-1] == 'm' && t.knownSGR(key)
-		}
-		if known {
-			t.at += n
-			t.join = 0
-			return true
-		}
-	}
-	n := 0
-	if p[2] == '?' {
+		return 3
+	case p[1] != '[':
+		return 0
+	case p[2] == '?':
 		n = t.parser.FastPrivate(p)
-	} else {
+	default:
 		n = t.parser.FastCsi(p)
 	}
 	if n == 0 {
-		return false
+		return 0
 	}
-	t.at += n
+	t.at = at + n
 	t.before, t.join = t.join, 0
 	s := &t.parser.Seq
 	switch {
@@ -146,7 +152,7 @@ func (t *Terminal) fastEscape(p []byte) bool {
 			f.run(t, s)
 		}
 	}
-	return true
+	return n
 }
 
 func (t *Terminal) dispatch(event parse.Event) {
