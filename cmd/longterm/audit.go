@@ -108,6 +108,10 @@ func auditReport(w io.Writer, r *audit.Report) {
 	if r.More > 0 {
 		fmt.Fprintf(w, "and %d more\n", r.More)
 	}
+	if d := r.Dropped; d != nil {
+		fmt.Fprintf(w, "records up to %d are not kept any more (retention.audit_bytes, retention.audit_age); the rest is proven since %s\n",
+			d.To, d.Until.Local().Format("2006-01-02 15:04:05"))
+	}
 	switch {
 	case !r.OK:
 		fmt.Fprintf(w, "%d records are in order, but the log is not\n", r.Records)

@@ -504,10 +504,11 @@ func TestSoon(t *testing.T) {
 	if err := l.Soon(Record{Kind: Execution}); err != nil {
 		t.Error(err)
 	}
-	if seq := add(t, l, Record{Kind: Line}); seq != 8 { // after what was repaired, and a gap
+	seq := add(t, l, Record{Kind: Line})
+	if seq != 7 && seq != 8 { // after a gap and, where the disk did not even cut what it took half of, what was repaired
 		t.Errorf("number %d", seq)
 	}
-	sound(t, l.Dir(), 8)
+	sound(t, l.Dir(), seq)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -621,6 +622,13 @@ func FuzzVerify(f *testing.F) {
 	f.Add(line, headLine(Head{1, r.Hash}))
 	f.Add([]byte("{\"seq\":1}\n"), []byte(nil))
 	f.Add(append(line[:len(line):len(line)], line[:40]...), []byte("1:x"))
+	cut := Record{Seq: 2, Kind: Drop, Prev: r.Hash, Dropped: &Dropped{From: 1, To: 1, Hash: r.Hash, SHA256: zeroHash}}
+	sealed, err := cut.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(sealed, headLine(Head{2, cut.Hash}))
+	f.Add(append(line[:len(line):len(line)], sealed...), headLine(Head{2, cut.Hash}))
 	f.Fuzz(func(t *testing.T, log, head []byte) {
 		dir := whole{filepath.Join("audit", segmentName(1)): log, "audit.head": head}.store(t)
 		before, err := Verify(dir)

@@ -16,6 +16,7 @@ type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	ReadDir(dir string) ([]fs.DirEntry, error)
 	MkdirAll(dir string, perm fs.FileMode) error
+	Remove(name string) error
 }
 
 // File is an open segment, the head's, or a directory that is synced.
@@ -39,6 +40,7 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 }
 
 func (osFS) ReadDir(dir string) ([]fs.DirEntry, error)   { return os.ReadDir(dir) }
+func (osFS) Remove(name string) error                    { return os.Remove(name) }
 func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
 
 func readFile(fsys FS, path string) ([]byte, error) {

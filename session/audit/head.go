@@ -51,7 +51,7 @@ func readHead(fsys FS, dir string) (*Head, error) {
 		return nil, err
 	}
 	h, err := ParseHead(strings.TrimSuffix(string(b), "\n"))
-	if err != nil || string(headLine(h)) != string(b) {
+	if err != nil || string(headLine(h)) != string(b) || h.Seq == 0 && h.Hash != zeroHash {
 		return nil, fmt.Errorf("%s is damaged", headPath(dir))
 	}
 	return &h, nil

@@ -20,9 +20,13 @@ type Options struct {
 	SyncEvery    time.Duration // 0: a second
 	// GoOn says whether acts go on whose records cannot be written; nil: they do not.
 	GoOn func() bool
+	// Keep says how much is kept; nil: all.
+	Keep func() Keep
 	// Mask takes secrets out of a text, which keeps its length; nil: nothing is.
 	Mask func(string) string
 	Now  func() time.Time
+
+	pruneFirst time.Duration // when it is looked first whether there is too much; 0: after ten seconds
 }
 
 const (
@@ -80,6 +84,9 @@ func Open(o Options) (*Log, error) {
 	}
 	if o.SyncEvery <= 0 {
 		o.SyncEvery = defaultSync
+	}
+	if o.pruneFirst <= 0 {
+		o.pruneFirst = pruneAtFirst
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -199,9 +206,14 @@ func (l *Log) Close() error {
 func (l *Log) work() {
 	defer close(l.done)
 	var due <-chan time.Time
+	prune := time.NewTimer(l.o.pruneFirst)
+	defer prune.Stop()
 	for {
 		select {
 		case <-l.wake:
+		case <-prune.C:
+			prune.Reset(l.prune())
+			continue
 		case <-due:
 			l.w.sync()
 			due = nil
@@ -216,6 +228,25 @@ func (l *Log) work() {
 			return
 		}
 	}
+}
+
+// prune drops what is not to be kept, and says when to look again.
+func (l *Log) prune() (next time.Duration) {
+	if l.o.Keep == nil {
+		return pruneEvery
+	}
+	more := l.w.prune(l.o.Keep())
+	l.mu.Lock()
+	if l.head != l.w.last {
+		l.head = l.w.last
+		close(l.grown)
+		l.grown = make(chan struct{})
+	}
+	l.mu.Unlock()
+	if more {
+		return pruneGoesOn
+	}
+	return pruneEvery
 }
 
 func (l *Log) take() (batch []entry, lost uint64, closed bool) {

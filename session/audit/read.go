@@ -33,6 +33,9 @@ func walk(fsys FS, dir string, from uint64, f func(line) bool) error {
 			continue
 		}
 		more, err := walkSegment(fsys, s, f)
+		if i == 0 && errors.Is(err, os.ErrNotExist) { // dropped meanwhile
+			continue
+		}
 		if err != nil || !more {
 			return err
 		}

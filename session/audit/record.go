@@ -35,6 +35,7 @@ const (
 	Torn    Kind = "torn"    // half a record was at the end, and was set aside
 	Missing Kind = "missing" // the records between the one before and this one are not there any more
 	Damage  Kind = "damage"  // the end of the log was not as it was left
+	Drop    Kind = "drop"    // old records are not kept any more (Dropped)
 )
 
 // Record is what is kept of one act. Seq, Time (if it is zero), Prev and Hash are set when it is written.
@@ -42,7 +43,7 @@ type Record struct {
 	Seq      uint64      `json:"seq" doc:"number, from 1"`
 	Time     time.Time   `json:"time"`
 	Actor    actor.Actor `json:"actor" doc:"who asked"`
-	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, answer, end; of the log itself: begin, gap, torn, missing, damage"`
+	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, answer, end; of the log itself: begin, gap, torn, missing, damage, drop"`
 	Session  string      `json:"session,omitempty" doc:"id"`
 	Name     string      `json:"name,omitempty" doc:"of the session"`
 	Job      string      `json:"job,omitempty" doc:"id"`
@@ -60,6 +61,7 @@ type Record struct {
 	Exit     *int        `json:"exit,omitempty"`
 	Signal   string      `json:"signal,omitempty"`
 	Lost     uint64      `json:"lost,omitempty" doc:"of a gap: records that could not be written"`
+	Dropped  *Dropped    `json:"dropped,omitempty" doc:"of old records that are not kept any more"`
 	Note     string      `json:"note,omitempty"`
 	Prev     string      `json:"prev" doc:"hash of the record before"`
 	Hash     string      `json:"hash" doc:"SHA-256 of the line's bytes before ,\"hash\":\""`

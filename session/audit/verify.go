@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Report is what Verify found.
@@ -13,6 +14,7 @@ type Report struct {
 	Records  uint64    `json:"records" doc:"records that are in order"`
 	First    uint64    `json:"first,omitempty" doc:"number of the oldest"`
 	Head     Head      `json:"head" doc:"the newest"`
+	Dropped  *Dropped  `json:"dropped,omitempty" doc:"what is not kept any more: all up to its newest record; what is left is proven since then"`
 	Findings []Finding `json:"findings" doc:"what is wrong, at most 1000"`
 	More     int       `json:"more,omitempty" doc:"findings that are not listed"`
 	Notes    []Finding `json:"notes,omitempty" doc:"what happened to the log and is no damage"`
@@ -41,7 +43,28 @@ func (r *Report) find(f Finding) {
 // is of a log that cannot be read; what is wrong with it is in the report.
 func Verify(dir string, anchors ...Head) (Report, error) { return verify(osFS{}, dir, anchors) }
 
-func verify(fsys FS, dir string, anchors []Head) (Report, error) {
+func verify(fsys FS, dir string, anchors []Head) (r Report, err error) {
+	for range 3 { // a segment may be dropped in the middle of it
+		before := oldest(fsys, dir)
+		r, err = verifyOnce(fsys, dir, anchors)
+		if !errors.Is(err, os.ErrNotExist) && (r.OK || oldest(fsys, dir) == before) {
+			break
+		}
+	}
+	return r, err
+}
+
+// oldest is the number that the oldest segment is named after.
+func oldest(fsys FS, dir string) uint64 {
+	segs, err := segments(fsys, dir)
+	if err != nil || len(segs) == 0 {
+		return 0
+	}
+	return segs[0].first
+}
+
+func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
+	anchors = slices.Clone(anchors)
 	r := Report{Findings: []Finding{}}
 	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
 	if herr != nil {
@@ -76,6 +99,8 @@ type checker struct {
 	anchors map[uint64][]string
 	last    Head // of the line before, as it says; Hash is empty where that is not known
 	seen    bool
+	begins  *Finding // where the log begins, if that is not record 1
+	follows Head     // what the record there follows
 	torn    *Finding // half a record at the end of the segment before
 }
 
@@ -114,7 +139,12 @@ func (c *checker) line(l line) bool {
 	if l.begins && r.Seq != l.file.first {
 		say("%s begins with record %d", l.place(), r.Seq)
 	}
-	c.follows(r, say)
+	if c.last.Seq == 0 && c.begins == nil && r.Seq > 1 { // whether it may begin here a later record says
+		first := at
+		c.begins, c.follows = &first, Head{r.Seq - 1, r.Prev}
+		c.last = c.follows
+	}
+	c.isNext(r, say)
 	c.report.Records++
 	if c.report.First == 0 {
 		c.report.First = r.Seq
@@ -130,8 +160,8 @@ func (c *checker) line(l line) bool {
 	return true
 }
 
-// follows checks that a record is the one after the last.
-func (c *checker) follows(r *Record, say func(string, ...any)) {
+// isNext checks that a record is the one after the last.
+func (c *checker) isNext(r *Record, say func(string, ...any)) {
 	switch {
 	case r.Seq == c.last.Seq+1:
 		if c.last.Hash != "" && r.Prev != c.last.Hash {
@@ -149,6 +179,12 @@ func (c *checker) follows(r *Record, say func(string, ...any)) {
 // tells passes on what the log says of itself.
 func (c *checker) tells(r *Record, at Finding) {
 	switch r.Kind {
+	case Drop:
+		if c.report.Dropped = r.Dropped; r.Dropped != nil && r.Dropped.Damaged > 0 {
+			at.What = fmt.Sprintf("record %d says: of records %d to %d, which were dropped, %d were not as they were written, or told of damage",
+				r.Seq, r.Dropped.From, r.Dropped.To, r.Dropped.Damaged)
+			c.report.find(at)
+		}
 	case Damage, Missing:
 		at.What = fmt.Sprintf("record %d says: %s", r.Seq, r.Note)
 		c.report.find(at)
@@ -163,9 +199,20 @@ func (c *checker) tells(r *Record, at Finding) {
 
 // end checks the end of the log.
 func (c *checker) end() {
+	c.beginning()
+	if d := c.report.Dropped; d != nil {
+		for _, hash := range c.anchors[d.To] {
+			if hash != d.Hash {
+				c.report.find(Finding{Seq: d.To, What: fmt.Sprintf("record %d, which was dropped, was not the one that was written: the hash that was kept is %s", d.To, hash)})
+			}
+		}
+		delete(c.anchors, d.To)
+	}
 	for seq, hashes := range c.anchors {
 		if seq > c.last.Seq {
 			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("the log ends with record %d, but record %d was written (hash %s): its end is missing", c.last.Seq, seq, hashes[0])})
+		} else if d := c.report.Dropped; d != nil && seq < d.To {
+			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("record %d was dropped with all up to %d, and nothing can be held against it: give a newer head (`longterm audit --head`)", seq, d.To)})
 		} else {
 			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("record %d, which was written with the hash %s, is not there", seq, hashes[0])})
 		}
@@ -173,6 +220,28 @@ func (c *checker) end() {
 	if c.torn != nil {
 		c.torn.What += "; a daemon is writing it or was killed meanwhile, and the next one sets it aside"
 		c.report.Notes = append(c.report.Notes, *c.torn)
+	}
+}
+
+// beginning checks that the records before the first one were dropped, and are what was dropped.
+func (c *checker) beginning() {
+	if c.begins == nil {
+		return
+	}
+	d, from := c.report.Dropped, uint64(1)
+	if d != nil {
+		from = d.To + 1
+	}
+	switch at := *c.begins; {
+	case from < c.follows.Seq:
+		at.What = fmt.Sprintf("records %d to %d are missing", from, c.follows.Seq)
+		c.report.find(at)
+	case from == c.follows.Seq:
+		at.What = fmt.Sprintf("record %d is missing", from)
+		c.report.find(at)
+	case d.To == c.follows.Seq && d.Hash != c.follows.Hash:
+		at.What = fmt.Sprintf("record %d does not follow record %d as it was dropped", c.follows.Seq+1, d.To)
+		c.report.find(at)
 	}
 }
 

@@ -24,6 +24,8 @@ type writer struct {
 	ready bool // the end was looked at, and is in order
 	dirty bool // something is not synced
 
+	unsynced bool // the disk refused to sync what was written last
+
 	lost   uint64    // records that could not be written
 	since  time.Time // the first of them
 	failed bool      // the disk refused what was tried last
@@ -187,12 +189,14 @@ func (w *writer) sync() {
 		return
 	}
 	w.dirty = false
+	w.unsynced = false
 	for _, f := range []File{w.file, w.head} {
 		if f == nil {
 			continue
 		}
 		if err := f.Sync(); err != nil {
 			w.o.Log.Warn("sync the audit log", "err", err)
+			w.unsynced = true
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := f.Settings
-	want := Retention{SessionBytes: 500e6, SessionAge: 90 * 24 * time.Hour, TotalBytes: 1000}
+	want := Retention{SessionBytes: 500e6, SessionAge: 90 * 24 * time.Hour, TotalBytes: 1000, AuditBytes: 4 << 30}
 	if s.Retention != want {
 		t.Errorf("retention %+v", s.Retention)
 	}
@@ -125,7 +125,7 @@ func TestForms(t *testing.T) {
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"[retention]\nsesion_bytes = 1", `2:1: retention.sesion_bytes: no such key; did you mean "retention.session_bytes"?`},
-		{"[retention]\n  xyz = 1", `2:3: retention.xyz: no such key; [retention] has session_bytes, session_age, total_bytes, dead, dead_age`},
+		{"[retention]\n  xyz = 1", `2:3: retention.xyz: no such key; [retention] has session_bytes, session_age, total_bytes, audit_bytes, audit_age, dead, dead_age`},
 		{"[retenton]\ndead = 1", `1:2: retenton: no such section; did you mean "retention"?`},
 		{"[view]\nhints = \"yes\"", `2:9: view.hints: this is a text; it has to be true or false, without quotes`},
 		{"[view]\nsize = \"biggest\"", `2:8: view.size: "biggest" is not possible; latest, largest, smallest, fixed, none`},

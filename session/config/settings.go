@@ -66,6 +66,8 @@ type Retention struct {
 	SessionBytes int64
 	SessionAge   time.Duration
 	TotalBytes   int64
+	AuditBytes   int64
+	AuditAge     time.Duration
 	Dead         int
 	DeadAge      time.Duration
 }

@@ -87,6 +87,8 @@ var table = []Row{
 	{Key: "retention.session_bytes", Kind: Bytes, Default: "2GiB", Max: math.MaxInt64, When: AtOnce, Help: "history of one session on disk; its oldest output goes first; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionBytes }},
 	{Key: "retention.session_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of output; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionAge }},
 	{Key: "retention.total_bytes", Kind: Bytes, Default: "32GiB", Max: math.MaxInt64, When: AtOnce, Help: "all history on disk; ended sessions go first, the oldest first; 0: no limit", at: func(s *Settings) any { return &s.Retention.TotalBytes }},
+	{Key: "retention.audit_bytes", Kind: Bytes, Default: "4GiB", Max: math.MaxInt64, When: AtOnce, Help: "the audit log on disk; its oldest records go first, some 8 MiB at a time, and a record seals them; 0: no limit", at: func(s *Settings) any { return &s.Retention.AuditBytes }},
+	{Key: "retention.audit_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of audit records; 0: no limit", at: func(s *Settings) any { return &s.Retention.AuditAge }},
 	{Key: "retention.dead", Kind: Int, Default: "2000", Max: 1_000_000, When: AtOnce, Help: "ended sessions that are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.Dead }},
 	{Key: "retention.dead_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "how long ended sessions are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.DeadAge }},
 

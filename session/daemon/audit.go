@@ -17,6 +17,10 @@ func (d *Daemon) openAudit() (err error) {
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
 		Mask: d.known.Line,
+		Keep: func() audit.Keep {
+			r := d.conf.Get().Retention
+			return audit.Keep{Age: r.AuditAge, Bytes: r.AuditBytes}
+		},
 		GoOn: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
 	})
 	if err != nil {
