@@ -212,7 +212,7 @@ func (s *shownFrames) show(view wire.View, changed bool, dirty time.Time) error 
 		s.since = 0 // all rows are looked at; what the page has it is not sent again
 	}
 	s.view, s.past = view, view.At != ""
-	f := wire.Frame{ID: p.id, Epoch: pageEpoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb}
+	f := wire.Frame{ID: p.id, Epoch: pageEpoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb, Asked: changed}
 	var resumed map[int]bool
 	var err error
 	if s.past {

@@ -193,6 +193,7 @@ export class SessionPage {
       const { cols, rows } = this.term.resize();
       toast(`${s.name} is ${cols}×${rows} now`);
     }),
+    innerWidth < 500 && [act('Search…', () => this.open('search')), act('Fit to width', () => this.term.setFit(this.term.fit === 'fit' ? 'auto' : 'fit'))],
     act('Larger text', () => this.term.setZoom(this.term.zoom + 0.15)), act('Smaller text', () => this.term.setZoom(this.term.zoom - 0.15)),
     h('hr'),
     act('Download picture', () => save(`sessions/${s.id}/screen/png`, { theme: this.theme(), at: this.term.screen.at, scale: 2 }, fileName(s, 'png'))),

@@ -47,6 +47,7 @@ type Frame struct {
 	Kitty                uint8
 	At                   *uint64 // of a past screen: its offset
 	Behind               int64   // ms
+	Asked                bool    // for: sent even if the page shows all of it already, as the present may look like the past
 }
 
 var seed = maphash.MakeSeed()
@@ -141,7 +142,7 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 		dst = append(strconv.AppendInt(dst, int64(move.by), 10), ']')
 	}
 	dst, rows = s.appendRows(dst)
-	nothing = !full && !sized && !resumed && !told && !moves && rows == 0 && f.At == nil
+	nothing = !full && !sized && !resumed && !told && !moves && rows == 0 && f.At == nil && !f.Asked
 	if nothing {
 		return dst[:start], true
 	}

@@ -12,7 +12,7 @@ import (
 
 // echoBytes is a program that shows the bytes it gets, visibly, and first sets modes.
 func echoBytes(modes string) []string {
-	return []string{"--", "sh", "-c", "stty raw -echo; printf '" + modes + "ready\\r\\n'; exec cat -v"}
+	return []string{"--", "sh", "-c", "stty raw -echo opost onlcr; printf '" + modes + "ready\\r\\n'; exec cat -vt"}
 }
 
 // With the modifiers of DevTools.
@@ -47,7 +47,7 @@ func TestKeys(t *testing.T) {
 	} {
 		p.Key(k.key, k.code, k.mods)
 		typed += k.want
-		if len(typed) > 70 { // a line of the screen would be full
+		if len(typed) > 55 { // a line of the screen would be full
 			p.Key("j", "KeyJ", ctrl)
 			shows(p, k.want)
 			typed = ""
