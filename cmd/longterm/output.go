@@ -38,8 +38,17 @@ func outputVerb(a *app, c *cobra.Command) {
 		if o.follow && o.to != "" {
 			return exit.Usagef("--follow has no end, --to is one; give one of them")
 		}
+		if o.transcript && o.tokens > 0 {
+			o.budget.Bytes = o.tokens * bytesPerToken
+		}
 		if o.transcript {
 			return a.transcript(cmd.Context(), s, &o)
+		}
+		if o.tokens < 0 || o.tokens > 0 && o.budget.Bytes > 0 {
+			return exit.Usagef("--max-tokens %d: give a number of tokens, or --max-output in bytes instead", o.tokens)
+		}
+		if o.digest || o.tokens > 0 {
+			return a.digest(cmd.Context(), s, &o)
 		}
 		if a.JSON && o.budget.Given() {
 			return a.outputText(cmd.Context(), s, &o)
@@ -61,6 +70,8 @@ they drew (top) it has little, and says so. Within --max-output the end is kept.
 	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
 	f.BoolVar(&o.raw, "raw", false, "bytes, unchanged")
 	f.BoolVarP(&o.follow, "follow", "f", false, "keep printing until the session ends")
+	f.BoolVar(&o.digest, "digest", false, "within the budget keep the first failure, errors, warnings and the end before the rest")
+	f.IntVar(&o.tokens, "max-tokens", 0, "the budget in tokens of 4 bytes, for a model (default with --digest: 2000)")
 	f.BoolVar(&o.transcript, "transcript", false, "what the terminal showed, of full-screen programs too")
 	f.BoolVar(&o.reveal, "reveal", false, revealHelp)
 	o.budget.Register(c)
@@ -74,6 +85,8 @@ type outputFlags struct {
 	from, to, stream string
 	raw, follow      bool
 	transcript       bool
+	digest           bool
+	tokens           int
 	reveal           bool
 	budget           output.BudgetFlags
 }
@@ -144,6 +157,26 @@ func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags)
 		return err
 	}
 	return a.Print(t, nil)
+}
+
+// defaultTokens is the budget of a digest, and bytesPerToken what a token counts.
+const defaultTokens, bytesPerToken = 2000, 4
+
+// digest prints output within a budget.
+func (a *app) digest(ctx context.Context, s *client.Session, o *outputFlags) error {
+	if o.raw || o.follow {
+		return exit.Usagef("--digest and --max-tokens are of text that is there: leave --raw and --follow out")
+	}
+	to, err := offsetOf(ctx, s, o.to)
+	if err != nil {
+		return err
+	}
+	limit := cmp.Or(o.budget.Bytes, cmp.Or(o.tokens, defaultTokens)*bytesPerToken)
+	t, err := s.Text(ctx, client.TextQuery{At: o.from, To: to, MaxOutput: limit, MaxLine: o.budget.Line, Digest: o.digest})
+	if err != nil {
+		return err
+	}
+	return a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) })
 }
 
 // maxTranscript is how much of a transcript is asked for where nobody says, in bytes.

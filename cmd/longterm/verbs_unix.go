@@ -121,7 +121,7 @@ var verbs = append([]verb{
 		short: "Paste a file, or standard input", build: pasteVerb,
 	},
 	{
-		name: "wait", group: groupInput, args: "S --for COND…", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		name: "wait", group: groupInput, args: "S… --for COND…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
 		short: "Wait for conditions", build: waitVerb,
 	},
 	{

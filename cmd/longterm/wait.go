@@ -3,10 +3,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +25,13 @@ func waitVerb(a *app, c *cobra.Command) {
 	var conds []string
 	var all, anyOf bool
 	var since string
-	var timeout time.Duration
-	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
+	var timeout, yield time.Duration
+	var every bool
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
 		w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
 		for _, c := range conds {
 			cond, err := request.Condition(c)
@@ -31,6 +39,15 @@ func waitVerb(a *app, c *cobra.Command) {
 				return err
 			}
 			w.Conds = append(w.Conds, cond)
+		}
+		if yield < 0 {
+			return exit.Usagef("--yield %s is negative", yield)
+		}
+		if yield > 0 {
+			w.TimeoutMS = max(1, yield.Milliseconds())
+		}
+		if len(args) > 1 {
+			return a.waitForSeveral(cmd.Context(), b.client, args, &several{w, since != "", every, yield > 0, timeout})
 		}
 		if len(w.Conds) == 0 {
 			return exit.Usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
@@ -42,12 +59,12 @@ func waitVerb(a *app, c *cobra.Command) {
 			}
 			w.Since = &n
 		}
-		r, err := s.Wait(cmd.Context(), w)
+		r, err := b.client.Session(args[0]).Wait(cmd.Context(), w)
 		if err != nil {
 			return err
 		}
-		return a.waited(&r, timeout)
-	})
+		return a.waited(&r, timeout, yield > 0)
+	}
 	c.Long = `Wait until a condition holds, and print which one. Conditions:
 
   text=TEXT     TEXT appears in new output or on a changed row
@@ -68,14 +85,22 @@ func waitVerb(a *app, c *cobra.Command) {
 
 Text counts from the last input to the session (or from --since): what was printed since then counts, even
 before the call; older text and the echo of the input do not. The same holds for prompt, command and bell.
-Exit status 124 on timeout; 4, at once, when the session has ended and the condition can no longer hold.`
+Exit status 124 on timeout; 4, at once, when the session has ended and the condition can no longer hold. With --yield it
+answers after that time in any case, with status 0 and "timeout" as outcome in --json: then wait again.
+
+Of several sessions it waits for the first in which a condition holds or no longer can (--every: for all of them), and says
+of each how it stands. Without --for that is a prompt, a question or the end; of a session with a coding agent, that the
+agent waits for its person, or its end.`
 	f := c.Flags()
 	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
 	f.BoolVar(&all, "all", false, "wait for all conditions")
 	f.BoolVar(&anyOf, "any", false, "wait for any condition (the default)")
 	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
+	f.BoolVar(&every, "every", false, "of several sessions wait for every one; default: for the first")
+	f.DurationVar(&yield, "yield", 0, "answer after this time with how it stands, as success")
 	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
 	c.MarkFlagsMutuallyExclusive("all", "any")
+	c.MarkFlagsMutuallyExclusive("yield", "timeout")
 }
 
 // goesOn says what a session is doing in which the condition did not hold.
@@ -86,8 +111,11 @@ func goesOn(s *api.Session) string {
 	return "has ended (" + output.StateText(s) + "), but processes that it left hold its terminal"
 }
 
-func (a *app) waited(r *api.Waited, timeout time.Duration) error {
+func (a *app) waited(r *api.Waited, timeout time.Duration, yields bool) error {
 	err := a.Print(r, func(w io.Writer) {
+		if yields && r.Outcome == "timeout" {
+			fmt.Fprintf(w, "timeout: %s %s\n", r.Session.Name, goesOn(&r.Session))
+		}
 		for _, f := range r.Fired {
 			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
 		}
@@ -97,10 +125,118 @@ func (a *app) waited(r *api.Waited, timeout time.Duration) error {
 	}
 	switch r.Outcome {
 	case "timeout":
+		if yields {
+			return nil
+		}
 		return exit.With(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
 	case "ended":
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): the condition can no longer hold", r.Session.Name, output.StateText(&r.Session)).
 			WithHint("its screen and output can still be read")
 	}
 	return nil
+}
+
+// several is what is waited for in more than one session.
+type several struct {
+	api.Wait
+	since   bool
+	every   bool
+	yields  bool
+	timeout time.Duration
+}
+
+// waitedFor is how a session stands of several that are waited for.
+type waitedFor struct {
+	Session string `json:"session"` // as it was named
+	api.Waited
+	Why string `json:"why"`
+}
+
+// waitForSeveral waits for the first of several sessions, or for all, and says how each stands.
+func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []string, w *several) error {
+	if w.since {
+		return exit.Usagef("--since is an offset of one session; leave it out, or wait for one")
+	}
+	waits := make([]api.Wait, len(names))
+	for i, name := range names { // each is there, before any is waited for
+		v, err := c.Session(name).Info(ctx)
+		if err != nil {
+			return err
+		}
+		waits[i] = w.Wait
+		switch {
+		case len(w.Conds) > 0:
+		case v.AgentIs != nil:
+			waits[i].Conds = []api.Condition{{Kind: "agent"}, {Kind: "exit"}}
+		default:
+			waits[i].Conds = []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}
+		}
+	}
+	list := make([]waitedFor, len(names))
+	errs := make([]error, len(names))
+	first, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range names {
+		all.Go(func() {
+			list[i].Session = names[i]
+			list[i].Waited, errs[i] = c.Session(names[i]).Wait(first, waits[i])
+			if errs[i] != nil && first.Err() != nil { // another one was first
+				errs[i] = nil
+			} else if !w.every && list[i].Outcome != "timeout" || errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(append(errs, ctx.Err())...); err != nil {
+		return err
+	}
+	held, over := 0, 0
+	for i := range list {
+		if list[i].Outcome == "" { // as it stands now
+			r, err := c.Session(names[i]).Wait(ctx, api.Wait{Conds: waits[i].Conds, All: w.All, TimeoutMS: 1})
+			if err != nil {
+				return err
+			}
+			list[i].Waited = r
+		}
+		list[i].Why = list[i].why()
+		switch list[i].Outcome {
+		case "fired":
+			held++
+		case "ended":
+			over++
+		}
+	}
+	err := a.Print(list, func(out io.Writer) {
+		for i := range list {
+			fmt.Fprintf(out, "%s: %s\n", list[i].Waited.Session.Name, list[i].Why)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case held == len(list), held > 0 && !w.every, w.yields && over == 0:
+		return nil
+	case over > 0:
+		return api.Errorf(api.CodeEnded, "%d of %d sessions have ended without what was waited for", over, len(list)).
+			WithHint("their screens and output can still be read")
+	}
+	return exit.With(api.ExitTimeout, fmt.Errorf("the conditions held in %d of %d sessions within %s", held, len(list), w.timeout))
+}
+
+// why says in words how a session stands.
+func (w *waitedFor) why() string {
+	switch w.Outcome {
+	case "fired":
+		var held []string
+		for _, f := range w.Fired {
+			held = append(held, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
+		}
+		return strings.Join(held, ", ")
+	case "ended":
+		return "ended (" + output.StateText(&w.Waited.Session) + ")"
+	}
+	return goesOn(&w.Waited.Session)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/shell"
 )
 
 func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.Waited, error) {
@@ -30,6 +31,9 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 			return api.Waited{}, err
 		}
 		w.Conds = append(w.Conds, cond)
+	}
+	if err := agentless(s.reg, e, w.Conds); err != nil && in.Body.Input == nil {
+		return api.Waited{}, err
 	}
 	timeout := time.Minute
 	if in.Body.TimeoutMS > 0 {
@@ -62,6 +66,24 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	}
 	res.Session = s.reg.Describe(e, e.Session.Status())
 	return res, nil
+}
+
+// soonTyped is how long ago a line may have been typed that starts an agent.
+const soonTyped = 3 * time.Second
+
+// agentless says that nobody can be waited for: only an agent is, and the shell is at its prompt.
+func agentless(reg *registry.Registry, e *registry.Handle, conds []session.Cond) error {
+	st := e.Session.Status()
+	switch {
+	case len(conds) == 0, slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind != session.CondAgent }):
+		return nil
+	case st.Shell.Phase != shell.PhasePrompt, time.Since(st.Shell.Since) < soonTyped, time.Since(st.LastTyped) < soonTyped:
+		return nil
+	case reg.Describe(e, st).AgentIs != nil:
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "no coding agent runs in session %s: its shell is at its prompt", e.Record().Name).
+		WithHint("start one in it first, or wait for something else, as in --for prompt")
 }
 
 // lateTime is how long the reader of a program's output gets after the program's end.
