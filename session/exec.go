@@ -57,6 +57,7 @@ type Run struct {
 	Started    Command   // as it began; likewise
 	Command    Command   // as it ended; to be read once Done is closed
 	Err        error     // why there is none; likewise
+	Cleared    string    // what somebody had typed before it and not ended; to be read once Begun is closed
 	rules.Call           // of Rules; its Firings are to be read once Done is closed
 
 	// The owner's.
@@ -148,6 +149,9 @@ func (h *lineHost) busyWith() string {
 // typeLine types a line whose turn it is.
 func (h *lineHost) typeLine(r *Run) error {
 	s := h.s
+	if s.typing.begun.Line(time.Now(), s.editsLine()) {
+		return ErrBegun
+	}
 	if wait := h.pasteSoon(r.Text); wait > 0 {
 		return &lineexec.Later{After: wait}
 	}
@@ -159,6 +163,7 @@ func (h *lineHost) typeLine(r *Run) error {
 		return err
 	}
 	r.Typed = time.Now()
+	r.Cleared = s.typing.half.take()
 	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}

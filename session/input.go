@@ -120,6 +120,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			last := data[len(data)-1]
 			s.typing.ended = last == '\r' || last == '\n'
 		}
+		s.typing.half.typed(data, t.Secret)
 		if bytes.ContainsAny(data, "\r\n") {
 			s.typing.by = t.By
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/typing"
@@ -27,8 +28,44 @@ type typist struct {
 	editor  echo.Region // of the shell's newest prompt
 	begun   typing.Begun
 	by      string      // who ended a line last: see Command.By
+	half    half        // what was typed since
 	ended   bool        // what was typed last ended a line
 	at      wait.Anchor // where output and screen stood when something was last typed
+}
+
+// half is a line that was typed in part, as far as its keys tell.
+type half struct {
+	text   []byte
+	opaque bool // keys that edit are among it, or a secret
+}
+
+// maxHalf bounds what is told of such a line.
+const maxHalf = 200
+
+func (h *half) typed(data []byte, secret bool) {
+	for _, c := range data {
+		switch {
+		case c == '\r', c == '\n', c == 'C'-'@', c == 'D'-'@', c == 'U'-'@':
+			*h = half{}
+		case secret, c < ' ', c == 0x7f:
+			h.opaque = true
+		case len(h.text) < maxHalf:
+			h.text = append(h.text, c)
+		}
+	}
+}
+
+// take is what stood there, which is cleared now; empty: nothing, as far as is known.
+func (h *half) take() string {
+	text := strings.ToValidUTF8(string(h.text), "")
+	if h.opaque {
+		text = ""
+		if len(h.text) > 0 {
+			text = "…"
+		}
+	}
+	*h = half{}
+	return text
 }
 
 // editsLine says that the program keeps a line that is being typed: a shell at its prompt, or one that

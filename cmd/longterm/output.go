@@ -128,6 +128,9 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 		err = output.ReadAll(ctx, s, first.Next, take)
 	}
 	err = errors.Join(err, w.Flush())
+	if b, ok := w.(*output.BudgetWriter); ok {
+		b.TellRest(a.Stderr)
+	}
 	if t, ok := w.(*output.TextWriter); ok && t.Held() > 0 {
 		a.BinaryProgress(t.Held())
 	}

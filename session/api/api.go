@@ -345,7 +345,8 @@ type Job struct {
 	Session    string     `json:"session" doc:"id of its session"`
 	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
 	Line       string     `json:"line"`
-	State      string     `json:"state" enum:"waiting,needs_approval,running,done"`
+	State      string     `json:"state" enum:"waiting,needs_approval,running,done" doc:"done: outcome and result say how it ended"`
+	Outcome    string     `json:"outcome,omitempty" doc:"of one that is done: the state of its result, as exited, killed or refused"`
 	Approval   string     `json:"approval,omitempty" doc:"that it waits for"`
 	Background bool       `json:"in_background" doc:"no caller waits for it"`
 	Started    time.Time  `json:"started,omitzero"`
@@ -379,6 +380,7 @@ type Result struct {
 	DurationMS    int64               `json:"duration_ms"`
 	Message       string              `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
 	Hint          string              `json:"hint,omitempty" doc:"what to do instead"`
+	Cleared       string              `json:"cleared,omitempty" doc:"of a line: what somebody had typed at the prompt before and not ended, which was cleared; … where it is not known"`
 	PID           int                 `json:"pid" doc:"of the session"`
 	PGID          int                 `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
 	Background    []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
@@ -414,6 +416,7 @@ type Omitted struct {
 	LongLines int    `json:"long_lines,omitempty" doc:"lines that were shortened, as max_line asks for"`
 	Start     uint64 `json:"start,omitempty" doc:"offsets of the output between head and tail; output reads it"`
 	End       uint64 `json:"end,omitempty"`
+	Read      string `json:"read,omitempty" doc:"the command that prints it, where the text had no room to say so"`
 }
 
 // Guess is what a shell that tells nothing of itself may be like, from the lines it was

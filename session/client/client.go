@@ -243,6 +243,9 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	if strings.HasPrefix(path+"/", "/sessions//") { // no route has a session without a name
 		return nil, api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions")
 	}
+	if strings.HasPrefix(path+"/", "/jobs//") {
+		return nil, api.Errorf(api.CodeInvalid, "the job's id is empty").WithHint("`longterm jobs` lists the jobs")
+	}
 	u := "http://longterm" + api.Version + path
 	if len(q) > 0 {
 		u += "?" + q.Encode()

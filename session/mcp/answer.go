@@ -122,6 +122,9 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.Needs != "" {
 		a.needs(r.Needs)
 	}
+	if r.Cleared != "" {
+		a.Message = join(a.Message, "what was typed before and not ended was cleared: "+r.Cleared)
+	}
 	if r.CwdAfter != "" && r.CwdAfter != r.CwdBefore {
 		a.Cwd = r.CwdAfter
 	}

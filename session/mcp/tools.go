@@ -179,7 +179,9 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 		case isRPC(err):
 			return nil, err
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-			return failure(errors.New("the call was broken off; what it began goes on"), "call "+call("jobs")+" for what runs"), nil
+			off := failure(errors.New("the call was broken off; what it began goes on"), "call "+call("jobs")+" for what runs")
+			off.StructuredContent.(*refusal).State = "running"
+			return off, nil
 		}
 		return failure(err, ""), nil
 	})

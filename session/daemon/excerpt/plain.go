@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -70,6 +71,16 @@ func (l Limits) gatherer() gatherer {
 	return l.budget()
 }
 
+// tell puts in the command that reads what is left out, where the text does not say it.
+func (l Limits) tell(t *Text) {
+	if t.Omitted == nil || l.Session == "" || t.Omitted.End <= t.Omitted.Start {
+		return
+	}
+	if read := rereads(l.Session, l.Stream, t.Omitted.Start, t.Omitted.End); !strings.Contains(t.Text, read) {
+		t.Omitted.Read = read
+	}
+}
+
 // rereads is the command that prints a range of a session's output.
 func rereads(id, stream string, from, to uint64) string {
 	if stream != "" {
@@ -108,6 +119,7 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 	err := r.read(ctx, from, to)
 	r.rest()
 	t := gathered(r.budget)
+	limits.tell(&t)
 	t.Binary = r.mask.Held()
 	_, t.Screen = r.mask.Drawn()
 	return t, err

@@ -92,6 +92,10 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 // refusal is why a line was not run. A shell that is busy with a program that waits for
 // input is another matter than one that works.
 func refusal(e *registry.Handle, err error) error {
+	if errors.Is(err, session.ErrBegun) {
+		return api.Errorf(api.CodeBusy, "%v", err).
+			WithHint("wait until the person has ended it, or use another session; `longterm keys %s C-u --force` throws it away", e.Record().Name)
+	}
 	st := e.Session.Status()
 	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
 		return err

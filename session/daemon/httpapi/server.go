@@ -80,6 +80,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.register(mux, apiConfig(s.build))
+	mux.HandleFunc("/", noRoute)
 	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
 	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(mux))))
 	return s.inner
@@ -169,4 +170,10 @@ type SessionPath struct {
 type sessionBody[T any] struct {
 	SessionPath
 	Body T
+}
+
+// noRoute answers what is no route with an error like any other.
+func noRoute(w http.ResponseWriter, r *http.Request) {
+	writeError(w, api.Errorf(api.CodeNotFound, "there is no %s %s", r.Method, r.URL.EscapedPath()).
+		WithHint("GET %s/openapi.json lists what there is", api.Version))
 }

@@ -199,6 +199,9 @@ func (s *Set) jobView(r *store.Job) api.Job {
 	}
 	if res, err := resultOf(r); err == nil {
 		v.Result = &res
+		if r.State == store.JobDone {
+			v.Outcome = res.State
+		}
 	}
 	return v
 }
@@ -217,6 +220,7 @@ func (j *Job) view() api.Job {
 		v.State, v.Approval = "needs_approval", p.ID()
 	case j.result != nil:
 		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
+		v.Outcome = j.result.State
 	case isClosed(j.begun):
 		v.State = store.JobRunning
 	}

@@ -39,6 +39,8 @@ func (j *Job) message(r *api.Result) string {
 		return "Ended: its caller went away"
 	case r.State == "killed" && j.why() == endsByRule:
 		return "Ended by a rule: " + r.Error
+	case r.State == "killed" && !j.command && r.Command == 0 && !j.unintegrated.Load():
+		return "Taken back by request before it began"
 	case r.State == "killed":
 		return "Ended by request"
 	case r.State == "lost":

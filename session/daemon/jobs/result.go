@@ -141,6 +141,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	switch {
 	case !isClosed(j.begun), c.Number == 0 && errors.Is(err, context.Canceled):
 		r.State = "waiting"
+		if isClosed(j.ended) && j.why() == endsByRequest {
+			r.State = "killed"
+		}
 		return
 	case ended:
 		c, r.State = final, "exited"
@@ -160,6 +163,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	if c.Number == 0 && c.Text == "" {
 		r.State = "lost"
 		return
+	}
+	if run := j.given(); run != nil {
+		r.Cleared = run.Cleared
 	}
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
 	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
@@ -202,7 +208,7 @@ const notTakenHint = "close its quotes and blocks, or look at what the shell sai
 
 // notTaken says of an error that the shell did not take the line, and ran nothing of it.
 func notTaken(err error) bool {
-	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrNoShell} {
+	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrBegun, session.ErrNoShell} {
 		if errors.Is(err, e) {
 			return true
 		}

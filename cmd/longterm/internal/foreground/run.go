@@ -225,6 +225,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 			fmt.Fprintf(r.caller.Stderr, "longterm: %v\n", err)
 		}
 	}
+	if w, ok := r.w.(*output.BudgetWriter); ok {
+		w.TellRest(r.caller.Stderr)
+	}
 	if r.flags.Format != "" {
 		if _, err := io.WriteString(r.caller.Stdout, output.ForAgent(output.Labelled(r.flags.Line, &r.res))); err != nil {
 			return err

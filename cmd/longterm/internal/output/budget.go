@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,7 @@ type BudgetWriter struct {
 	begun   bool
 	printed int
 	info    budget.CutInfo
+	unsaid  string // the command that prints the rest, where the budget had no room for it
 }
 
 func (b BudgetFlags) Writer(w io.Writer, raw bool, session, stream string) *BudgetWriter {
@@ -117,10 +119,26 @@ func (w *BudgetWriter) Flush() error {
 	w.rest()
 	text, info := w.b.Finish()
 	w.info = info
+	if info.Cut && info.To > info.From && w.b.More != nil {
+		if read := w.b.More(info.From, info.To); !strings.Contains(text, read) {
+			w.unsaid = read
+		}
+	}
 	if !w.raw && text != "" && text[len(text)-1] != '\n' {
 		text += "\n"
 	}
 	return w.show([]byte(text))
+}
+
+// TellRest says on w what prints the rest, where the budget had no room for that.
+func (w *BudgetWriter) TellRest(to io.Writer) {
+	if w.unsaid != "" {
+		tellRest(to, w.info.Lines, w.info.Bytes, w.unsaid)
+	}
+}
+
+func tellRest(to io.Writer, lines, bytes int, command string) {
+	fmt.Fprintf(to, "longterm: %s (%d bytes) left out; `%s` prints what is between\n", HowMany(lines, "line is", "lines are"), bytes, command)
 }
 
 // Cut says that not all was printed.

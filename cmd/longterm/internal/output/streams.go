@@ -251,6 +251,12 @@ func (p *Printer) TellLeftOut(r *api.Result) {
 		fmt.Fprintf(p.Stderr, "longterm: binary: %d bytes are not text; `longterm output %s --raw --from %d --to %d` prints them\n",
 			r.BinaryBytes, r.Session[:min(8, len(r.Session))], r.Range.Start, r.Range.End)
 	}
+	if o := r.Omitted; o != nil && o.Read != "" {
+		tellRest(p.Stderr, o.Lines, int(o.Bytes), o.Read)
+	}
+	if r.Cleared != "" {
+		fmt.Fprintf(p.Stderr, "longterm: what was typed before and not ended was cleared: %s\n", Printable(r.Cleared))
+	}
 	if r.Hint != "" {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
 	}
