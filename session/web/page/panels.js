@@ -31,7 +31,7 @@ export class Commands {
   entry(c) {
     const [kind, word] = sign(c), took = c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms;
     return h('article', { class: 'entry' },
-      h('button', { type: 'button', class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end)) },
+      h('button', { type: 'button', class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, new Date(c.started).getTime() + c.duration_ms) },
         h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
       h('div', { class: 'meta' },
         h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(took) }),
@@ -109,7 +109,7 @@ export class Search {
   }
 
   entry(hit) {
-    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session) }, h('code', {}, marked(hit))),
+    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time) }, h('code', {}, marked(hit))),
       h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), h('time', { dateTime: hit.time, text: ago(hit.time) })));
   }
 }
@@ -159,7 +159,7 @@ export function approval(a) {
   const why = h('input', { type: 'text', placeholder: 'Reason, for whoever asked', 'aria-label': 'Reason for rejecting', autocomplete: 'off' });
   const what = a.line || (a.argv ?? []).join(' ') || a.path || a.kind;
   const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id, dataset: undefined },
-    h('header', {}, h('span', { class: 'word ' + (a.risk === 'high' ? 'bad' : 'wants'), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.label || a.actor?.name || a.name || 'Somebody' }),
+    h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h('a', { href: '#/s/' + a.session, text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: what }),
     h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),

@@ -144,7 +144,7 @@ export class SessionPage {
       if (!coarse.matches) this.term.focus();
       return;
     }
-    const make = { search: () => new Search(this.id, (at) => this.goTo(at)), commands: () => new Commands(this.id, (at) => this.goTo(at), this.term), jobs: () => new Jobs(this.id) };
+    const make = { search: () => new Search(this.id, (at, s, time) => this.goTo(at, time)), commands: () => new Commands(this.id, (at, s, time) => this.goTo(at, time), this.term), jobs: () => new Jobs(this.id) };
     this.panel = make[what]();
     const tab = (name, text) => h('button', { type: 'button', role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
     this.side.replaceChildren(h('div', { class: 'tabs', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs'),
@@ -166,9 +166,9 @@ export class SessionPage {
   }
 
   // goTo shows the screen when output had come to an offset.
-  goTo(at) {
+  goTo(at, time) {
     this.toggleTime(true);
-    this.time.offset(at);
+    this.time.offset(at, time);
     if (innerWidth < 800) this.open('');
   }
 

@@ -72,10 +72,12 @@ export class TimeBar {
   }
 
   // offset shows the moment when the output had come so far.
-  offset(off) {
+  offset(off, time) {
     this.pause();
+    if (time) this.at = Math.min(this.to - 1, new Date(time).getTime());
+    this.show();
     this.ask(off);
-    this.label.textContent = 'Past';
+    if (!time) this.label.textContent = 'Past';
     this.el.classList.add('past');
   }
 

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/render/boxdraw"
+)
+
+// Characters that must join are drawn in the page as in pictures, at any size of cells.
+//
+// FEATURES: R36, R112
+func TestPageDrawsBoxesAsPictures(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	dir := t.TempDir() // where every version of node takes .js for modules
+	for name, text := range map[string]string{"package.json": `{"type":"module"}`, "box.js": read(t, "box.js"), "tables_gen.js": read(t, "tables_gen.js")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const script = `import { drawn, shape } from './box.js';
+const out = [];
+for (const [w, h, t] of [[8, 16, 1], [9, 18, 1], [17, 35, 2]])
+  for (let cp = 0x2000; cp < 0x20000; cp++) if (drawn(cp)) out.push({ cp, w, h, t, ...shape(cp, w, h, t) });
+console.log(JSON.stringify(out));`
+	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "--no-warnings", "-e", script)
+	cmd.Dir = dir
+	b, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []struct {
+		CP      rune
+		W, H, T float32
+		Path    string
+		Alpha   float64
+	}
+	if err := json.Unmarshal(b, &got); err != nil || len(got) < 3*500 {
+		t.Fatalf("%d shapes, %v", len(got), err)
+	}
+	differ := 0
+	for _, g := range got {
+		want, ok := boxdraw.Draw(g.CP, g.W, g.H, g.T)
+		path := string(want.AppendSVG(nil, 0, 0))
+		if !ok || g.Path != path || int(g.Alpha*255+0.5) != int(want.Alpha) {
+			if differ++; differ < 10 {
+				t.Errorf("%U in %v×%v: %s, want %s", g.CP, g.W, g.H, g.Path, path)
+			}
+		}
+	}
+	if differ > 0 {
+		t.Errorf("%d of %d differ", differ, len(got))
+	}
+}
+
+// read is a file of the page as it is written.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := embedded.ReadFile("page/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
