@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"math"
 	"os"
 
 	"github.com/longterm-dev/longterm/render"
@@ -57,15 +58,37 @@ func themes() []byte {
 	return b.Bytes()
 }
 
-// strongest is the colour of the button that is meant.
-func strongest(t render.Theme) uint32 { return t.Colors[4] }
+// strongest is the colour of the button that is meant: the theme's blue, darker where white is not well read on it.
+func strongest(t render.Theme) uint32 {
+	c := t.Colors[4]
+	for readable(c) != 0 && 1.05/(luminance(c)+0.05) < 4.6 {
+		var darker uint32
+		for shift := 0; shift < 24; shift += 8 {
+			darker |= (c >> shift & 0xff) * 31 / 32 << shift
+		}
+		c = darker
+	}
+	return c
+}
 
-// readable is black or white, whichever is seen better on a colour.
+// readable is black or white, whichever is read well on a colour; white where both are.
 func readable(c uint32) uint32 {
-	if 299*(c>>16)+587*(c>>8&0xff)+114*(c&0xff) > 128000 {
+	if luminance(c) > 0.3 {
 		return 0
 	}
 	return 0xffffff
+}
+
+// luminance is relative, as WCAG 2 has it.
+func luminance(c uint32) float64 {
+	part := func(shift int) float64 {
+		v := float64(c>>shift&0xff) / 255
+		if v <= 0.04045 {
+			return v / 12.92
+		}
+		return math.Pow((v+0.055)/1.055, 2.4)
+	}
+	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
 func tables() []byte {

@@ -101,7 +101,7 @@ function side() {
     badge.hidden = !n;
     badge.textContent = n;
   });
-  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('a', { href: '#/', class: 'mark', text: 'longterm' }), h('span', { class: 'grow' }),
+  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: 'longterm' })), h('span', { class: 'grow' }),
     to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
     store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);
 }

@@ -66,7 +66,7 @@ export class SessionPage {
 
   build(s) {
     this.dot = h('span', { class: 'dot' });
-    this.name = h('b');
+    this.name = h('h1');
     this.sub = h('span', { class: 'what' });
     this.bar = h('div', { class: 'progress', role: 'progressbar', 'aria-label': 'Progress', hidden: true }, h('span'));
     this.problems = h('button', { type: 'button', class: 'chip', hidden: true, title: 'Show the first', onclick: () => {
@@ -147,8 +147,8 @@ export class SessionPage {
     const make = { search: () => new Search(this.id, (at, s, time) => this.goTo(at, time)), commands: () => new Commands(this.id, (at, s, time) => this.goTo(at, time), this.term), jobs: () => new Jobs(this.id) };
     this.panel = make[what]();
     const tab = (name, text) => h('button', { type: 'button', role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
-    this.side.replaceChildren(h('div', { class: 'tabs', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs'),
-      h('span', { class: 'grow' }), button('Close', 'close', () => this.open(''))), this.panel.el);
+    this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs')),
+      button('Close', 'close', () => this.open(''))), this.panel.el);
     this.panel.focus?.();
   }
 

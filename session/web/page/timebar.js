@@ -14,7 +14,7 @@ export class TimeBar {
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.label = h('output', { class: 'moment' });
     this.playButton = button('Play', 'play', () => this.playing ? this.pause() : this.play());
-    this.speedButton = h('button', { type: 'button', class: 'small', title: 'Speed', 'aria-label': 'Speed', onclick: () => {
+    this.speedButton = h('button', { type: 'button', class: 'small', title: 'Speed', onclick: () => {
       this.speed = speeds[(speeds.indexOf(this.speed) + 1) % speeds.length];
       this.speedButton.textContent = this.speed + '×';
     }, text: this.speed + '×' });

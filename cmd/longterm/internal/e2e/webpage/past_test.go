@@ -184,7 +184,7 @@ func TestManage(t *testing.T) {
 	shows(p, "made here")
 	menu("Rename…")
 	fill(`{ v: 'renamed' }`)
-	p.Wait("its new name", `document.querySelector('.head b').textContent === 'renamed' && document.querySelector('.item b').textContent === 'renamed'`)
+	p.Wait("its new name", `document.querySelector('.head h1').textContent === 'renamed' && document.querySelector('.item b').textContent === 'renamed'`)
 	menu("Labels…")
 	fill(`{ v: 'team=web tier=1' }`)
 	e2e.Eventually(t, "labels", func() bool { return i.Info("renamed").Labels["team"] == "web" })
