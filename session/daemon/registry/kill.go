@@ -68,6 +68,11 @@ func ended(e *Handle) error {
 // once the end is known, which takes up to the grace for each step that a process heeds.
 func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
 	defer h.sweep(e)
+	return h.end(ctx, e, grace)
+}
+
+// end is Kill but for what the session leaves behind.
+func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) error {
 	if e.device == nil || e.Session.Status().State != session.Running {
 		h.endLeft(e, grace)
 		return nil
@@ -96,7 +101,7 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 		return ladder.Unheard, nil // there is nothing to interrupt
 	}
 	var err error
-	t.told, err = t.h.sendAll(ctx, t.e, s)
+	t.told, err = t.h.sendAll(ctx, t.e, s, len(t.known) > 0)
 	switch {
 	case errors.Is(err, link.ErrNotFound):
 		return ladder.Leaving, nil // it ended by itself, and was let go, before this step
@@ -133,15 +138,16 @@ func (e *Handle) atPrompt() bool {
 	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == e.Session.Leader()
 }
 
-// sendAll sends a step's signal, and returns who got it, where that is everybody.
-func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step) ([]sys.Process, error) {
+// sendAll sends a step's signal, and returns who got it, where that is everybody. seen says that the session's
+// processes can be found here: those found now are all there are.
+func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step, seen bool) ([]sys.Process, error) {
 	l := e.device.keeper.Link()
 	if step.Foreground {
 		return nil, l.Signal(ctx, e.Session.ID(), step.Signal, wire.ScopeForeground)
 	}
 	all := h.processesOf(e)
 	scope := wire.ScopeAll
-	if len(all) > 0 && e.device.cgroup == "" {
+	if (seen || len(all) > 0) && e.device.cgroup == "" {
 		scope = wire.ScopeGroup // the keeper would look through all processes, too
 	}
 	err := l.Signal(ctx, e.Session.ID(), step.Signal, scope)
@@ -161,19 +167,28 @@ func (e *Handle) endsWithin(ctx context.Context, d time.Duration) bool {
 // sweepRounds bounds looking for processes that were born while others were killed.
 const sweepRounds = 5
 
-// sweep kills what a session left behind: everybody in its cgroup, and the processes that
-// still carry its mark.
-func (h *Registry) sweep(e *Handle) {
-	killCgroup(e)
+// sweep kills what sessions left behind: everybody in their cgroups, and the processes that
+// still carry their marks. One look at the system's processes does for all of them.
+func (h *Registry) sweep(list ...*Handle) {
+	for _, e := range list {
+		killCgroup(e)
+	}
+	var seen *sys.Table
 	for range sweepRounds {
-		left := sys.Living(h.walker.look().Of(0, e.Session.ID()))
+		var left []sys.Process
+		seen = h.walker.look()
+		for _, e := range list {
+			left = append(left, sys.Living(seen.Of(0, e.Session.ID()))...)
+		}
 		if len(left) == 0 {
 			break
 		}
 		sys.SignalAll(left, syscall.SIGKILL)
 		awaitEnd(left, killedTime)
 	}
-	h.NoteLeft(e)
+	for _, e := range list {
+		h.noteLeft(e, func() []sys.Process { return seen.Of(0, e.Session.ID()) })
+	}
 }
 
 // SignalBegan signals what began in a session after a time, its own process not among it.

@@ -43,6 +43,11 @@ func (e *Handle) leftover() []int {
 // NoteLeft looks for what an ended session left behind: at all processes only when it is not
 // known where else to look.
 func (h *Registry) NoteLeft(e *Handle) []sys.Process {
+	return h.noteLeft(e, func() []sys.Process { return h.processesOf(e) })
+}
+
+// noteLeft is NoteLeft; look is at all processes.
+func (h *Registry) noteLeft(e *Handle, look func() []sys.Process) []sys.Process {
 	var left []sys.Process
 	if e.device != nil && (e.device.cgroup != "" || e.device.keeperPID > 0) {
 		for _, pid := range e.Background(time.Time{}) {
@@ -51,7 +56,7 @@ func (h *Registry) NoteLeft(e *Handle) []sys.Process {
 			}
 		}
 	} else {
-		left = sys.Living(h.processesOf(e))
+		left = sys.Living(look())
 	}
 	e.mu.Lock()
 	e.left, e.looked = left, true

@@ -3,12 +3,14 @@
 package registry
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -68,5 +70,42 @@ func TestProcessesOfASession(t *testing.T) {
 	_ = cmd.Wait()
 	if p.Lives() || len(sys.Living([]sys.Process{p})) != 0 {
 		t.Error("it lives")
+	}
+}
+
+// What many sessions left behind is found by one look for all of them, and ended; one look more finds that it is.
+//
+// FEATURES: R16
+func TestOneLookForAll(t *testing.T) {
+	const many = 20
+	var ids []string
+	r, _ := hosted(t, func(r *Registry) {
+		for i := range many {
+			ids = append(ids, withHistory(t, r, fmt.Sprint("s", i), time.Now(), 0))
+		}
+	})
+	r.AdoptAll(t.Context(), nil, nil)
+	var looks atomic.Int32
+	r.walker.read = func() *sys.Table { looks.Add(1); return lookAtProcesses() }
+	var list []*Handle
+	var left []*exec.Cmd
+	for _, id := range ids {
+		cmd := exec.Command("sleep", "600")
+		cmd.Env = append(os.Environ(), sessionMark+"="+id)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			t.Skip("needs sleep: ", err)
+		}
+		t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+		list, left = append(list, r.ByID(id)), append(left, cmd)
+	}
+	r.sweep(list...)
+	for _, cmd := range left {
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Errorf("process %d: %v", cmd.Process.Pid, err)
+		}
+	}
+	if n := looks.Load(); n != 2 {
+		t.Errorf("%d looks for %d sessions", n, many)
 	}
 }

@@ -377,16 +377,19 @@ func (h *Registry) StopAll() {
 func (h *Registry) KillAll() {
 	ctx := context.Background() // each ends by itself
 	var wg sync.WaitGroup
+	var list []*Handle
 	for _, e := range h.All() {
 		if e.Session.Status().State == session.Running {
+			list = append(list, e)
 			wg.Go(func() {
-				if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
+				if err := h.end(ctx, e, h.conf.Grace()); err != nil {
 					h.log.Error("kill", "session", e.Session.ID(), "err", err)
 				}
 			})
 		}
 	}
 	wg.Wait()
+	h.sweep(list...)
 }
 
 // contain runs what reads a session's output beside its owner. A panic there ends that, and
