@@ -113,6 +113,11 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 	if fresh {
 		wish.Listen = webAddress
 	}
+	if wish.TLSCert != "" { // before what is served is ended for it
+		if _, err := (&certificate{cert: wish.TLSCert, key: wish.TLSKey}).get(nil); err != nil {
+			return api.Web{}, unserved(err)
+		}
+	}
 	old := w.wish
 	w.stop()
 	err := w.serve(wish)
@@ -124,7 +129,7 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 		if old.Listen != "" {
 			_ = w.serve(old) // again tries on
 		}
-		return api.Web{}, api.Errorf(api.CodeInvalid, "the page cannot be served: %v", err).WithHint("give another address with --listen")
+		return api.Web{}, unserved(err)
 	}
 	wish.Listen = w.ln.Addr().String() // of port 0, the one it is
 	w.wish = wish
@@ -136,6 +141,10 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 		w.log.Error("the page will not be served by the next daemon", "err", err)
 	}
 	return w.view(), nil
+}
+
+func unserved(err error) error {
+	return api.Errorf(api.CodeInvalid, "the page cannot be served: %v", err).WithHint("give another address with --listen, or other files with --tls-cert and --tls-key")
 }
 
 // serve begins to serve. The caller holds mu.

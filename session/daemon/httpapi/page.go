@@ -140,7 +140,7 @@ func (c *pageConn) listen(alive func()) {
 		if now := time.Now(); now.Sub(second) >= time.Second {
 			second, count = now, 0
 		}
-		if count++; count > maxRate {
+		if count++; count > c.srv.pageRate {
 			c.end(errFlood)
 			return
 		}

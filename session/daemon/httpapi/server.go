@@ -49,6 +49,7 @@ type Server struct {
 	drafts   drafts
 	page     *web.Door
 	pages    atomic.Int32 // sockets of pages
+	pageRate int          // messages a second of one of them
 	inner    http.Handler // what doors lead to; set by Handler
 }
 
@@ -70,7 +71,7 @@ type Daemon interface {
 
 // New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
-	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, pageRate: maxRate}
 	s.page = s.newPageDoor()
 	return s
 }

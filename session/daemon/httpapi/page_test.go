@@ -1,0 +1,131 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/web/wire"
+)
+
+// dialPage opens a page's socket at a house, with a token if one is named.
+func dialPage(t *testing.T, h *house, token string) *websocket.Conn {
+	t.Helper()
+	srv := httptest.NewServer(h.Handler())
+	t.Cleanup(srv.Close)
+	header := http.Header{}
+	if token != "" {
+		header.Set(actor.TokenHeader, token)
+	}
+	ws, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http")+api.Version+"/page", header)
+	if err != nil {
+		t.Fatalf("%v, %+v", err, resp)
+	}
+	t.Cleanup(func() { _ = ws.Close() })
+	return ws
+}
+
+func sayTo(t *testing.T, ws *websocket.Conn, messages ...string) {
+	t.Helper()
+	for _, m := range messages {
+		if err := ws.WriteMessage(websocket.TextMessage, []byte(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hear reads until a message of a kind comes.
+func hear(t *testing.T, ws *websocket.Conn, kind string) (raw []byte) {
+	t.Helper()
+	for {
+		_, b, err := ws.ReadMessage()
+		if err != nil {
+			t.Fatalf("no %s: %v", kind, err)
+		}
+		var m struct{ T string }
+		if json.Unmarshal(b, &m) == nil && m.T == kind {
+			return b
+		}
+	}
+}
+
+// Sessions that have ended are shown as they were left; a token for one of them shows that one.
+//
+// FEATURES: R83
+func TestPageOfEndedSessions(t *testing.T) {
+	h := openHouse(t, everySession)
+	h.token(t, access.Token{Name: "one", May: []string{"look"}, Session: ownID})
+	for token, sessions := range map[string]int{"": 3, "one": 1} {
+		ws := dialPage(t, h, token)
+		sayTo(t, ws, `{"t":"hello"}`)
+		var list struct{ List []api.Session }
+		if err := json.Unmarshal(hear(t, ws, "sessions"), &list); err != nil || len(list.List) != sessions {
+			t.Errorf("%q: %d sessions, %v", token, len(list.List), err)
+		}
+		sayTo(t, ws, `{"t":"sub","id":1,"s":"own"}`)
+		var m wire.Mirror
+		if _, err := m.Take(hear(t, ws, "f"), map[int]wire.MirrorStyle{}); err != nil || m.State != "exited" || m.Lines[0].Text() != "printed by own" {
+			t.Errorf("%q: %+v, %v", token, m, err)
+		}
+		sayTo(t, ws, `{"t":"sub","id":2,"s":"other"}`, `{"t":"key","id":1,"k":"a","q":1}`, `{"t":"key","id":9,"k":"a"}`)
+		if token == "one" {
+			if b := hear(t, ws, "gone"); !strings.Contains(string(b), `"not_found"`) || strings.Contains(string(b), otherID) {
+				t.Errorf("%s", b)
+			}
+		}
+		if b := hear(t, ws, "err"); !strings.Contains(string(b), `"q":1`) && !strings.Contains(string(b), `"id":9`) {
+			t.Errorf("typing into a session that ended: %s", b)
+		}
+	}
+}
+
+// Who says more than can be meant is cut off; nothing counts before a hello.
+//
+// FEATURES: R83
+func TestFloodOfMessages(t *testing.T) {
+	h := openHouse(t, onlyOwn)
+	h.pageRate = 20
+	ws := dialPage(t, h, "")
+	sayTo(t, ws, `{"t":"sub","id":1,"s":"own"}`, `{"t":"hello"}`)
+	hear(t, ws, "approvals")
+	var closed *websocket.CloseError
+	go func() { // ends when the socket does
+		for ws.WriteMessage(websocket.TextMessage, []byte(`{"t":"ack","id":1,"n":1}`)) == nil {
+		}
+	}()
+	for {
+		_, b, err := ws.ReadMessage()
+		if err == nil {
+			if strings.Contains(string(b), `"t":"f"`) {
+				t.Error("what was said before the hello counts")
+			}
+			continue
+		}
+		if !errors.As(err, &closed) || closed.Code != closeFlood {
+			t.Errorf("%v", err)
+		}
+		return
+	}
+}
+
+// Sockets are bounded.
+func TestTooManyPages(t *testing.T) {
+	h := openHouse(t, noSession)
+	h.pages.Store(maxPages)
+	if w := h.ask(t, "GET", api.Version+"/page", ""); codeOf(t, w) != api.CodeLimit {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if n := h.pages.Load(); n != maxPages {
+		t.Errorf("%d are counted", n)
+	}
+}
