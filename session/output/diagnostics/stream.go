@@ -14,6 +14,8 @@ type Stream struct {
 	failed     int    // tests
 	failedName string // the newest
 	failure    *Diagnostic
+
+	harmless shapes // of lines, for Judge
 }
 
 // NewStream reads a command's output with the built-in problem matchers.
@@ -121,6 +123,20 @@ func (s *Stream) Judge(line string) Severity {
 	if s.probs == nil {
 		return ""
 	}
+	shape, may, known := s.quick(line)
+	if known {
+		s.lines++
+		return ""
+	}
+	severity := s.judge(line)
+	if may && severity == "" {
+		s.learn(shape, line)
+	}
+	return severity
+}
+
+// judge is Judge of a line that is read whatever was before.
+func (s *Stream) judge(line string) Severity {
 	errors, warnings := s.probs.errors+s.sum.errors+s.failed, s.probs.warnings+s.sum.warnings
 	s.Line(line)
 	switch {
