@@ -212,15 +212,21 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	if err == nil {
 		s.programs.look(&a, int(m.PID), file)
 	}
-	a.Script = ofEnv(&a, sys.Exe(int(m.PID)))
+	if mayBeEnv(&a) {
+		a.Script = ofEnv(&a, sys.Exe(int(m.PID)))
+	}
 	return a, file, err
+}
+
+// mayBeEnv reports whether the words are those of ofEnv, which is to be asked only then.
+func mayBeEnv(a *gateway.Ask) bool {
+	return len(a.Parent) > 2 && len(a.Argv) > 1 && slices.Equal(a.Parent[1:], a.Argv)
 }
 
 // ofEnv reports whether env executes what it was started for by the first line of a script: a shell or another
 // interpreter of the system, with the script's full path.
 func ofEnv(a *gateway.Ask, exe string) bool {
-	return (exe == "/usr/bin/env" || exe == "/bin/env" || exe == "/usr/bin/coreutils") && len(a.Parent) > 2 && len(a.Argv) > 1 &&
-		slices.Equal(a.Parent[1:], a.Argv) && filepath.IsAbs(a.Argv[1]) &&
+	return (exe == "/usr/bin/env" || exe == "/bin/env" || exe == "/usr/bin/coreutils") && mayBeEnv(a) && filepath.IsAbs(a.Argv[1]) &&
 		(strings.HasPrefix(a.Path, "/usr/bin/") || strings.HasPrefix(a.Path, "/bin/"))
 }
 

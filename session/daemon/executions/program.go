@@ -41,7 +41,7 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 		if file.Elsewhere {
 			a.Opaque = "its process has mounts of its own, and the file is another one than that of its name"
 		}
-		is, words := kindOf(file.At)
+		is, words := p.kindOf(file.At)
 		switch is {
 		case isProgram:
 			return
@@ -76,6 +76,32 @@ const (
 	isScript
 	isLoader
 )
+
+// kindOf is what a file is, remembered of one that is no script: their words are read each time.
+func (p *programs) kindOf(path string) (kind, []string) {
+	id, ok := identify(path)
+	if !ok {
+		return kindOf(path)
+	}
+	p.mu.Lock()
+	is, seen := p.kinds[id]
+	p.mu.Unlock()
+	if seen {
+		return is, nil
+	}
+	is, words := kindOf(path)
+	after, ok := identify(path)
+	if is == isScript || !ok || after != id {
+		return is, words
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kinds == nil || len(p.kinds) >= maxAnswers {
+		p.kinds = map[identity]kind{}
+	}
+	p.kinds[id] = is
+	return is, nil
+}
 
 // kindOf is what a file is to the kernel, and the words that a script's first line has. What cannot be read is a program:
 // it cannot be a script then, and is no loader of the system.
@@ -180,13 +206,37 @@ type programs struct {
 	stamps  [6]time.Time // of programDirs
 	bySize  map[int64][]string
 	answers map[identity][]string // of files that were compared
+	kinds   map[identity]kind     // of files that were looked into
 }
 
-// identity tells a file, as it is, from all others.
+// identity tells a file, as it is, from all others. Its program may set the time of its content, and not that of its
+// last change; a change within the clock's last tick may go by, so that what changed just now is not taken for known.
 type identity struct {
 	dev, ino uint64
 	size     int64
 	changed  time.Time
+	inode    time.Time
+}
+
+// settled is how long ago a file has last changed that is known by its identity: clocks of file systems tick every 10 ms at most.
+const settled = time.Second
+
+// identify is the identity of a file by a path; ok is false of what has none, or has changed just now.
+func identify(path string) (id identity, ok bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return id, false
+	}
+	return identityOf(st)
+}
+
+func identityOf(st os.FileInfo) (id identity, ok bool) {
+	raw, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return id, false
+	}
+	id = identity{uint64(raw.Dev), uint64(raw.Ino), st.Size(), st.ModTime(), inodeTime(raw)}
+	return id, time.Since(id.inode) > settled
 }
 
 // maxAnswers bounds what is remembered.
@@ -201,11 +251,7 @@ func (p *programs) otherNames(file sys.File) []string {
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
 	}
-	raw, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	id := identity{uint64(raw.Dev), uint64(raw.Ino), st.Size(), st.ModTime()}
+	id, whole := identityOf(st)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.list()
@@ -213,7 +259,7 @@ func (p *programs) otherNames(file sys.File) []string {
 	if len(same) == 0 {
 		return nil
 	}
-	if names, ok := p.answers[id]; ok {
+	if names, ok := p.answers[id]; ok && whole {
 		return names
 	}
 	var names []string
@@ -225,7 +271,9 @@ func (p *programs) otherNames(file sys.File) []string {
 	if len(p.answers) >= maxAnswers {
 		clear(p.answers)
 	}
-	p.answers[id] = names
+	if whole {
+		p.answers[id] = names
+	}
 	return names
 }
 

@@ -94,3 +94,35 @@ func FuzzInterpreterOf(f *testing.F) {
 		}
 	})
 }
+
+// What a file is, is remembered of one that stays as it is; one that has changed just now, and a script, are read again.
+func TestKindsAreRemembered(t *testing.T) {
+	var p programs
+	sh, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	id, settled := identify(sh)
+	if is, _ := p.kindOf(sh); is != isProgram || settled != (len(p.kinds) == 1) {
+		t.Errorf("%v, %v", is, p.kinds)
+	}
+	p.kinds = map[identity]kind{id: isLoader}
+	if is, _ := p.kindOf(sh); settled && is != isLoader {
+		t.Error("it is read again")
+	}
+	file := filepath.Join(t.TempDir(), "x")
+	for _, c := range []struct {
+		text string
+		want kind
+	}{{"echo", isProgram}, {"#!/bin/sh\n", isScript}, {"echo", isProgram}} {
+		if err := os.WriteFile(file, []byte(c.text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if is, _ := p.kindOf(file); is != c.want {
+			t.Errorf("%q: %v", c.text, is)
+		}
+	}
+	if len(p.kinds) != 1 {
+		t.Errorf("%v", p.kinds)
+	}
+}

@@ -79,6 +79,8 @@ type Ask struct {
 	Policy string // preset or name of rules that the call asked for
 	Kept   string // that is kept with the session
 	Yes    bool   // skips asking, never denials
+
+	inEffect map[ruledBy]inEffect // while it is judged
 }
 
 // Answer is what came of an asking that may go ahead.

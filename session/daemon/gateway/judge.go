@@ -21,7 +21,7 @@ import (
 // Neither gets past a denial.
 func (g *Gateway) Judge(a Ask) policy.Judgement {
 	asked, kept := a.Policy, a.Kept
-	a.Policy = ""
+	a.Policy, a.inEffect = "", map[ruledBy]inEffect{}
 	j := g.judge(&a)
 	for _, a.Policy = range []string{kept, asked, a.Actor.Policy} { // they can only be stricter than what holds without them
 		if a.Policy == "" {
@@ -112,7 +112,10 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		if a.Kind == Execution {
 			j = g.judgeBesides(a, j)
 		}
-		if _, src := g.c.Rules.For(a.subject(a.Policy)); a.Opaque != "" && j.Verdict == policy.Allow && src.Preset != policy.Off {
+		if a.Opaque == "" || j.Verdict != policy.Allow {
+			return j
+		}
+		if _, src := g.rulesFor(a); src.Preset != policy.Off {
 			j = policy.Judgement{Verdict: policy.Ask, Rule: ruleUnknown, Words: firstOf(a.Line, quoted(a.Argv)), Why: a.Opaque}
 		}
 		return j
@@ -153,7 +156,7 @@ func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 
 // judgeText asks the engine about words.
 func (g *Gateway) judgeText(a *Ask) policy.Judgement {
-	engine, src := g.c.Rules.For(a.subject(a.Policy))
+	engine, src := g.rulesFor(a)
 	if a.Kind == Execution && strings.HasPrefix(a.Path, "/memfd:") && src.Preset != policy.Off {
 		return policy.Judgement{
 			Verdict: policy.Deny, Rule: "unknown", Words: strings.Join(append([]string{a.Path}, a.Argv...), " "),
@@ -176,6 +179,28 @@ var hard = sync.OnceValue(func() *policy.Engine {
 	}
 	return e
 })
+
+// ruledBy is all in which an asking and what it is taken for besides can differ for the choice of rules.
+type ruledBy struct{ policy, cwd, home string }
+
+// inEffect are rules that were looked up: files are looked at for it.
+type inEffect struct {
+	engine  *policy.Engine
+	sources *rulebook.Sources
+}
+
+// rulesFor are the rules in effect for an asking. They stay the same while it is judged.
+func (g *Gateway) rulesFor(a *Ask) (*policy.Engine, *rulebook.Sources) {
+	by := ruledBy{a.Policy, a.Cwd, a.Home}
+	r, ok := a.inEffect[by]
+	if !ok {
+		r.engine, r.sources = g.c.Rules.For(a.subject(a.Policy))
+		if a.inEffect != nil {
+			a.inEffect[by] = r
+		}
+	}
+	return r.engine, r.sources
+}
 
 // subject is whom and what rules are chosen for.
 func (a *Ask) subject(name string) rulebook.Subject {
