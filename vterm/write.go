@@ -91,10 +91,7 @@ func (t *Terminal) ground(p []byte) {
 // fastEscape runs a control sequence of the common kind at the start of p, which is where of what
 // is written, and returns its length; 0 leaves it to the parser.
 func (t *Terminal) fastEscape(p []byte, at int) int {
-	if t.parser.VT52 || len(p) < keyReach {
-		return t.plainEscape(p, at)
-	}
-	if p[1] != '[' || p[2] >= '<' {
+	if t.parser.VT52 || len(p) < keyReach || p[1] != '[' || p[2]-'<' < 4 { // a private sequence
 		return t.plainEscape(p, at)
 	}
 	w := binary.LittleEndian.Uint64(p[2:])
