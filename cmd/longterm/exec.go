@@ -40,7 +40,7 @@ func execVerb(a *app, c *cobra.Command) {
 			if x.Respond != nil {
 				return exit.Usagef("rules are given with one line; --each has several")
 			}
-			return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Asking: x.Asking, Lines: args, Wait: x.Wait, StopOnError: stop, Sandbox: x.Sandbox})
+			return c.Batch(cmd.Context(), s, &flags, api.Batch{Call: x.Call, Asking: x.Asking, Lines: args, Wait: x.Wait, StopOnError: stop, Sandbox: x.Sandbox, OnDifference: x.OnDifference})
 		}
 		x.Line = strings.Join(args, " ")
 		return c.Exec(cmd.Context(), s, &flags, x)
@@ -63,6 +63,7 @@ known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the outpu
 	f.BoolVar(&x.Wait, "wait", false, "wait for the shell's prompt")
 	f.BoolVar(&x.Foreign, "foreign", false, "when the shell runs a program that waits for input (a REPL, ssh), give LINE to that program; its exit status is not known")
 	f.StringVar(&x.Sandbox, "sandbox", "", "refuse unless the session was started in this sandbox profile, or a stricter one")
+	f.StringVar(&x.OnDifference, "on-difference", "", "refuse unless the session's sandbox answers what its profile does not list so: deny or ask")
 	f.BoolVar(&x.History, "history", false, "record LINE in the shell's history, like typed lines (shells.history)")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own timeouts")
 	asking.Register(c, &a.agent)

@@ -115,6 +115,10 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.observe != "" && (r.Background || r.warm) {
 		return exit.Usagef("--observe waits for the end of a command of its own; leave --background and --warm out")
 	}
+	differs := n.OnDifference
+	if r.observe != "" { // of the profile that is made
+		n.OnDifference = ""
+	}
 	if err := observe.Begin(r.observe, &n.NewSession); err != nil {
 		return err
 	}
@@ -143,7 +147,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	}
 	c := a.caller(b)
 	err = c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told}, res)
-	return errors.Join(err, observe.Learn(a.Stderr, r.observe, &n.NewSession))
+	return errors.Join(err, observe.Learn(a.Stderr, r.observe, differs, &n.NewSession))
 }
 
 // maxWarm bounds the output of a line in a warm shell, whose output is its answer's.

@@ -126,7 +126,9 @@ type NewSession struct {
 	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
 	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
 	Sandbox  string            `json:"sandbox,omitempty" maxLength:"64" doc:"profile of the sandbox to start it in; what cannot be held is an error"`
-	Observe  string            `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
+	// OnDifference takes the place of what the sandbox's profile says.
+	OnDifference string `json:"on_difference,omitempty" enum:"deny,ask" doc:"with sandbox: hosts, and programs where the profile lists some, that are not listed are refused, or asked about; default: as the profile has it"`
+	Observe      string `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
 
 	Asking
 
@@ -294,8 +296,9 @@ type Exec struct {
 	Asking
 	History bool `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
 	// Foreign types the line into the program that the shell runs.
-	Sandbox string `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
-	Foreign bool   `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
+	Sandbox      string `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
+	OnDifference string `json:"on_difference,omitempty" enum:"deny,ask" doc:"refuse unless the session's sandbox does so with what its profile does not list"`
+	Foreign      bool   `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
 }
 
 // Call is how a line or a command is waited for, and what its answer holds.
@@ -326,10 +329,11 @@ type Run struct {
 type Batch struct {
 	Call
 	Asking
-	Lines       []string `json:"lines" minItems:"1" maxItems:"1000"`
-	Wait        bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
-	StopOnError bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
-	Sandbox     string   `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
+	Lines        []string `json:"lines" minItems:"1" maxItems:"1000"`
+	Wait         bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
+	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"refuse unless the session's sandbox does so with what its profile does not list"`
+	StopOnError  bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
+	Sandbox      string   `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
 }
 
 // Batched answers Batch: a result for each line that was run. One that did not end is the

@@ -19,14 +19,15 @@ type Have struct {
 
 // Report says what is in force. It is what doors show.
 type Report struct {
-	Profile string   `json:"profile"`
-	Level   Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
-	Network Network  `json:"network" enum:"off,on,hosts"`
-	Hosts   []string `json:"hosts,omitempty" doc:"that may be reached"`
-	Summary string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
-	Holds   []string `json:"holds" doc:"what is kept from the program"`
-	NotHeld []string `json:"not_held" doc:"what is not, at this level"`
-	Rules   *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
+	Profile  string   `json:"profile"`
+	Level    Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
+	Network  Network  `json:"network" enum:"off,on,hosts"`
+	Hosts    []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Summary  string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
+	Holds    []string `json:"holds" doc:"what is kept from the program"`
+	NotHeld  []string `json:"not_held" doc:"what is not, at this level"`
+	OnDiffer string   `json:"on_difference,omitempty" doc:"what was asked for instead of what the profile says"`
+	Rules    *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
 }
 
 // LevelError says that a level cannot be had, or cannot hold what a profile wants.

@@ -136,7 +136,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	}
 	out := api.Batched{Results: []api.Result{}}
 	for i, line := range b.Lines {
-		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Asking: api.Asking{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox})
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Asking: api.Asking{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox, OnDifference: b.OnDifference})
 		if err != nil && i == 0 {
 			return out, err
 		}

@@ -35,7 +35,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 			s.pool.end(w.Handle)
 		}
 	}()
-	if err := s.reg.CheckSandbox(e, x.Sandbox); err != nil {
+	if err := s.reg.CheckSandbox(e, x.Sandbox, x.OnDifference); err != nil {
 		return api.Result{}, err
 	}
 	k, err := s.clocksOf(&x.Call, false)

@@ -35,8 +35,8 @@ func (h *Registry) boxOf(e *Handle) *boxed {
 }
 
 // CheckSandbox refuses a line for a session that is not in the sandbox that was asked for, or a stricter one.
-func (h *Registry) CheckSandbox(e *Handle, profile string) error {
-	return h.spawner.CheckWithin(e.rec.ID, e.Record().Name, profile)
+func (h *Registry) CheckSandbox(e *Handle, profile, onDifference string) error {
+	return h.spawner.CheckWithin(e.rec.ID, e.Record().Name, profile, onDifference)
 }
 
 // SandboxReport is the sandbox that a session was started in, with its rules; nil: none.

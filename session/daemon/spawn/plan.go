@@ -71,8 +71,11 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	if p.env == nil {
 		p.env = os.Environ()
 	}
+	if n.OnDifference != "" && n.Sandbox == "" {
+		return nil, api.Errorf(api.CodeInvalid, "on_difference is of a sandbox, and none is asked for").WithHint("name a profile (--sandbox), or leave it out")
+	}
 	if n.Sandbox != "" {
-		if err := s.enter(p, n.Sandbox, n.Limits); err != nil {
+		if err := s.enter(p, n.Sandbox, n.OnDifference, n.Limits); err != nil {
 			return nil, err
 		}
 	}

@@ -28,6 +28,7 @@ type box struct {
 	have    sandbox.Have
 	cwd     string // what $CWD of the profile is
 	report  *sandbox.Report
+	differ  string // on_difference that was asked for instead of the profile's
 }
 
 // haveHere is what this machine has for sandboxes.
@@ -75,11 +76,14 @@ func sandboxError(err error) error {
 }
 
 // enter has a plan be of a session in a sandbox.
-func (s *Spawner) enter(p *Plan, name string, limits *api.Limits) (err error) {
+func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits) (err error) {
 	if p.box, err = s.boxOf(name); err != nil {
 		return err
 	}
 	pr := &p.box.profile
+	if p.box.differ = onDifference; onDifference != "" {
+		pr.OnDiffer = onDifference
+	}
 	p.env = pr.Environ(p.env)
 	if limits == nil && (pr.Memory > 0 || pr.CPU > 0 || pr.PIDs > 0) {
 		return p.limit(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
@@ -161,6 +165,7 @@ func (s *Spawner) confine(p *Plan) error {
 		return sandboxError(err)
 	}
 	b.report = rules.Report(b.level, b.have)
+	b.report.OnDiffer = b.differ
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
 		p.shim = true
@@ -197,7 +202,7 @@ func (s *Spawner) again(p *Plan, id string) error {
 	if err != nil || r == nil {
 		return err
 	}
-	if err := s.enter(p, r.Profile, nil); err != nil {
+	if err := s.enter(p, r.Profile, r.OnDiffer, nil); err != nil {
 		return err
 	}
 	if r.Rules != nil { // what its programs said of their directory since changes nothing
@@ -224,15 +229,22 @@ func (s *Spawner) SandboxOf(id string) (*sandbox.Report, error) {
 }
 
 // CheckWithin refuses what asks for a sandbox that a session was not started in.
-func (s *Spawner) CheckWithin(id, name, profile string) error {
+func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
+	if profile == "" && onDifference == "" {
+		return nil
+	}
+	r, err := s.SandboxOf(id)
+	if err != nil {
+		return err
+	}
+	if onDifference != "" && (r == nil || r.Rules == nil || r.Rules.Ask != (onDifference == "ask")) {
+		return api.Errorf(api.CodeInvalid, "session %s is in no sandbox that answers what its profile does not list with %q", name, onDifference).
+			WithHint("start one that does: longterm new --sandbox PROFILE --on-difference %s", onDifference)
+	}
 	if profile == "" {
 		return nil
 	}
 	b, err := s.boxOf(profile)
-	if err != nil {
-		return err
-	}
-	r, err := s.SandboxOf(id)
 	if err != nil {
 		return err
 	}
@@ -261,6 +273,17 @@ func ViewOf(r *sandbox.Report) *api.Sandbox {
 	}
 	return &api.Sandbox{
 		Profile: r.Profile, Level: string(r.Level), Network: string(r.Network), Hosts: slices.Clone(r.Hosts), Summary: r.Summary,
-		Holds: r.Holds, NotHeld: r.NotHeld,
+		Holds: r.Holds, NotHeld: r.NotHeld, OnDifference: differs(r),
 	}
+}
+
+// differs is what a sandbox does with what its profile does not list; empty: it is not known.
+func differs(r *sandbox.Report) string {
+	switch {
+	case r.Rules == nil:
+		return r.OnDiffer
+	case r.Rules.Ask:
+		return "ask"
+	}
+	return "deny"
 }

@@ -108,7 +108,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 	out := api.Batched{Results: []api.Result{}}
 	var status, err error
 	for i, line := range b.Lines {
-		r, interrupted, runErr := c.execLine(ctx, s, api.Exec{Call: b.Call, Asking: b.Asking, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox})
+		r, interrupted, runErr := c.execLine(ctx, s, api.Exec{Call: b.Call, Asking: b.Asking, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox, OnDifference: b.OnDifference})
 		if runErr != nil && i == 0 {
 			return exit.Refusal(runErr)
 		}

@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,8 +37,9 @@ func Begin(name string, n *api.NewSession) error {
 // learnTime is how long what was observed may take to be there after the command's end.
 const learnTime = 10 * time.Second
 
-// Learn writes the profile of a command that has ended, and tells of it.
-func Learn(tell io.Writer, name string, n *api.NewSession) error {
+// Learn writes the profile of a command that has ended, and tells of it. onDifference takes the place of what a learned
+// profile says of what it does not list; empty: it is asked about.
+func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 	if name == "" {
 		return nil
 	}
@@ -52,6 +54,7 @@ func Learn(tell io.Writer, name string, n *api.NewSession) error {
 	}
 	home, _ := os.UserHomeDir()
 	p := sandbox.Learn(name, all, sandbox.Place{Home: home, Cwd: n.Cwd})
+	p.OnDiffer = cmp.Or(onDifference, p.OnDiffer)
 	src, err := os.ReadFile(dirs.SandboxFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -24,6 +24,7 @@ type StartFlags struct {
 	Restore           string
 	limit             limitFlags
 	Sandbox           string
+	OnDifference      string
 	envMode           string
 	envPass           []string
 }
@@ -42,6 +43,7 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f.BoolVar(&s.isolated, "isolated", false, "give the session a keeper process of its own")
 	f.BoolVar(&s.Pipe, "pipe", false, "use pipes instead of a terminal; stdout and stderr are kept apart")
 	f.StringVar(&s.Sandbox, "sandbox", "", "profile of the sandbox to start it in: workspace, readonly, network, or one of sandbox.toml")
+	f.StringVar(&s.OnDifference, "on-difference", "", "with --sandbox: deny or ask about hosts, and programs where the profile lists some, that it does not list (default: as the profile has it; ask in a learned one)")
 	s.limit.register(c)
 	f.SetInterspersed(false) // what follows the command belongs to it
 }
@@ -50,12 +52,20 @@ func (s *StartFlags) Register(c *cobra.Command) {
 func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
-		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox,
+		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox, OnDifference: s.OnDifference,
 		EnvMode: s.envMode, EnvPass: s.envPass,
 	}
 	if s.envMode != "" {
 		if err := values.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {
 			return n, err
+		}
+	}
+	if s.OnDifference != "" {
+		if err := values.OneOf("--on-difference", s.OnDifference, "deny", "ask"); err != nil {
+			return n, err
+		}
+		if s.Sandbox == "" && cmd.Flags().Lookup("observe") == nil {
+			return n, exit.Usagef("--on-difference is of a sandbox: name its profile with --sandbox")
 		}
 	}
 	if err := sizeGiven(cmd, s); err != nil {
