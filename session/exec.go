@@ -110,6 +110,8 @@ func (h *lineHost) addRun(r *Run) error {
 		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
 	case !h.followed():
 		return ErrNoShell
+	case st.Shell.Phase == shell.PhasePrompt && s.typing.begun.Line(time.Now(), true): // it would be cleared
+		return ErrBegun
 	}
 	if r.Try {
 		err := h.machine.Try(&r.exec, h.busyWith)
@@ -149,9 +151,6 @@ func (h *lineHost) busyWith() string {
 // typeLine types a line whose turn it is.
 func (h *lineHost) typeLine(r *Run) error {
 	s := h.s
-	if s.typing.begun.Line(time.Now(), s.editsLine()) {
-		return ErrBegun
-	}
 	if wait := h.pasteSoon(r.Text); wait > 0 {
 		return &lineexec.Later{After: wait}
 	}

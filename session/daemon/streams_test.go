@@ -358,3 +358,25 @@ func TestEventsOfOutput(t *testing.T) {
 		}
 	}
 }
+
+// A line that a person at the terminal has begun is not cleared by another one's: that is refused until it is ended.
+//
+// FEATURES: R102
+func TestAPersonsLineIsLeftAlone(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	bashSession(t, r, "shell", dir)
+	person := r.stream(t, "/sessions/shell/attach?cols=80&rows=24")
+	person.types("echo mi")
+	person.draws("echo mi")
+	for _, wait := range []bool{false, true} {
+		if e := r.refused("POST", "/sessions/shell/exec", api.Exec{Line: "echo theirs", Wait: wait}); e.Code != api.CodeBusy || !strings.Contains(e.Hint, "--force") {
+			t.Errorf("wait %v: %+v", wait, e)
+		}
+	}
+	person.types("ne\r")
+	person.draws("mine")
+	r.wait("shell", api.Condition{Kind: "prompt"})
+	if res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "echo theirs", Wait: true}); res.Output != "theirs\n" || res.Cleared != "" {
+		t.Errorf("afterwards: %+v", res)
+	}
+}
