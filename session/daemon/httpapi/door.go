@@ -121,6 +121,7 @@ func ownLabel(g *access.Grant, asked string) string {
 var levels = map[string]access.Level{
 	"stop": access.All, "upgrade": access.All, "prune": access.All, "kill": access.All, "signal": access.All, "stop-job": access.All,
 	"answer-approval": access.All, "answer-approvals": access.All,
+	"unsubscribe": access.Change, // whoever may subscribe may end that
 }
 
 // persons are routes for the person alone, who comes by the socket.
