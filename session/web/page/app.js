@@ -173,6 +173,7 @@ function route(stage, hash) {
 }
 
 async function main() {
+  if (!document.getElementById('lacks').hidden) return; // it says what this browser lacks
   setTheme(localStorage.getItem('longterm.theme') ?? 'auto');
   net.session.on('login', () => {
     if (link) {
