@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"slices"
 
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // cover is what a person allowed when he allowed an execution: all that its words say they run, when the process that
@@ -19,22 +21,60 @@ const maxCovers = 64
 
 // cover notes what an approval of an execution covers.
 func (g *Gateway) cover(a *Ask, answer *Answer) {
-	if a.Kind != Execution || answer.Approval == "" || len(a.Descent) == 0 {
+	c, ok := coverOf(a, answer.Approval, &answer.Judgement)
+	if !ok {
 		return
 	}
-	c := cover{approval: answer.Approval, process: a.Descent[0]}
-	for _, one := range answer.Judgement.Commands {
-		if one.Verdict == policy.Ask {
-			c.allowed = append(c.allowed, one)
-		}
-	}
-	if len(c.allowed) == 0 {
-		return
-	}
+	g.recallCovers(a.Session)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	list := append(g.covers[a.Session], c)
 	g.covers[a.Session] = list[max(0, len(list)-maxCovers):]
+}
+
+// coverOf is what an approval of an execution covers, if it covers anything.
+func coverOf(a *Ask, approval string, j *policy.Judgement) (c cover, ok bool) {
+	if a.Kind != Execution || approval == "" || len(a.Descent) == 0 {
+		return c, false
+	}
+	c = cover{approval: approval, process: a.Descent[0]}
+	for _, one := range j.Commands {
+		if one.Verdict == policy.Ask {
+			c.allowed = append(c.allowed, one)
+		}
+	}
+	return c, len(c.allowed) > 0
+}
+
+// recallCovers takes from the records what executions of a session were allowed before this daemon came, once. Processes
+// are named for good, so that one that has ended since covers nothing.
+func (g *Gateway) recallCovers(session string) {
+	g.mu.Lock()
+	_, known := g.covers[session]
+	g.mu.Unlock()
+	if known {
+		return
+	}
+	list := []cover{}
+	rows, err := g.c.Store.Approvals(context.Background(), store.ApprovalQuery{Session: session, Limit: maxCovers})
+	if err != nil { // they are asked about again
+		g.c.Log.Warn("recall what executions were allowed", "session", session, "err", err)
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		e, err := entryOf(&rows[i])
+		if err != nil || e.cut || rows[i].State != store.ApprovalAnswered || e.view.Answer == answerReject || len(e.ask.Descent) == 0 {
+			continue
+		}
+		j := judgementOf(&e.view.Judgement)
+		if c, ok := coverOf(&e.ask, e.view.ID, &j); ok {
+			list = append(list, c)
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.covers[session]; !known {
+		g.covers[session] = list
+	}
 }
 
 // coveredBy is the approval of what started an execution, where it was about these commands.
@@ -42,6 +82,7 @@ func (g *Gateway) coveredBy(a *Ask, j *policy.Judgement) string {
 	if a.Kind != Execution || len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
 		return ""
 	}
+	g.recallCovers(a.Session)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.covers[a.Session] {
