@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
@@ -78,6 +79,9 @@ func isGroup(c *cobra.Command) bool {
 	return c.Name() == "completion" || i >= 0 && verbs[i].count == nil
 }
 
+// takesAll are the verbs that take any arguments and do something with them.
+var takesAll = map[string]bool{"search": true, "watch": true}
+
 // What goes wrong is told as JSON by every verb that is asked so: an object of one schema, with a code of the table,
 // on standard error, and nothing on standard output.
 //
@@ -92,12 +96,27 @@ func TestErrorsOfEveryVerbAreJSON(t *testing.T) {
 		if strings.HasPrefix(name, "completion") || name == "help" {
 			return
 		}
-		out, err, code := i.Try(append(strings.Fields(name), "--json", "--no-such-flag")...)
-		var e api.Error
-		d := json.NewDecoder(strings.NewReader(err))
-		d.DisallowUnknownFields()
-		if decoded := d.Decode(&e); decoded != nil || !codes[e.Code] || e.Message == "" || out != "" || code == 0 || d.More() {
-			t.Errorf("%s: exit status %d, %v in %q, output %q", name, code, decoded, err, out)
+		wrong := [][]string{{"--no-such-flag"}}
+		if name != "tmux-compat" && name != "agent hook" { // whose arguments are another program's
+			wrong = append(wrong, slices.Repeat([]string{"no such thing"}, 9))
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			number := slices.Contains([]string{"int", "uint", "uint64", "duration", "float64"}, f.Value.Type())
+			if number && !strings.Contains(wrong[len(wrong)-1][0], "=") { // one of them stands for all
+				wrong = append(wrong, []string{"--" + f.Name + "=nonsense"})
+			}
+		})
+		for _, args := range wrong {
+			if takesAll[name] && len(args) > 1 {
+				continue
+			}
+			out, err, code := i.Try(slices.Concat(strings.Fields(name), []string{"--json"}, args)...)
+			var e api.Error
+			d := json.NewDecoder(strings.NewReader(err))
+			d.DisallowUnknownFields()
+			if decoded := d.Decode(&e); decoded != nil || !codes[e.Code] || e.Message == "" || out != "" || code == 0 || d.More() {
+				t.Errorf("%s %q: exit status %d, %v in %q, output %q", name, args, code, decoded, err, out)
+			}
 		}
 	})
 }
