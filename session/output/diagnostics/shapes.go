@@ -7,6 +7,7 @@ import "hash/maphash"
 type shapes struct {
 	seed  maphash.Seed
 	known map[uint64]struct{}
+	off   bool // for tests: every line is read anew
 }
 
 const (
@@ -59,7 +60,7 @@ func (s *Stream) idle() bool { return s.probs.current == nil && !s.probs.python.
 
 // quick says that a line is like one before that said nothing; shape is for learn.
 func (s *Stream) quick(line string) (shape uint64, may, known bool) {
-	if !s.idle() {
+	if !s.idle() || s.harmless.off {
 		return 0, false, false
 	}
 	shape, may = s.harmless.of(line)

@@ -15,7 +15,7 @@ type Stream struct {
 	failedName string // the newest
 	failure    *Diagnostic
 
-	harmless shapes // of lines, for Judge
+	harmless shapes // of lines that said nothing
 }
 
 // NewStream reads a command's output with the built-in problem matchers.
@@ -39,12 +39,27 @@ func (s *Stream) Line(line string) int {
 		return i
 	}
 	line = line[:min(len(line), maxLineBytes)]
+	shape, may, known := s.quick(line)
+	if known {
+		s.sum.note(i, line)
+		return i
+	}
+	before := s.said()
 	s.sum.read(i, line)
 	s.probs.read(i, line)
 	s.probs.judged, s.sum.judged = 0, 0 // the bounds of one Parse
+	nothing := s.said() == before
 	s.keep()
 	s.test(i, line)
+	if may && nothing {
+		s.learn(shape, line)
+	}
 	return i
+}
+
+// said is how much was found so far, notes too.
+func (s *Stream) said() [6]int {
+	return [6]int{s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
 }
 
 // test counts a test that failed, as go test and cargo tell of it at once; others' tests are
@@ -123,20 +138,6 @@ func (s *Stream) Judge(line string) Severity {
 	if s.probs == nil {
 		return ""
 	}
-	shape, may, known := s.quick(line)
-	if known {
-		s.lines++
-		return ""
-	}
-	severity := s.judge(line)
-	if may && severity == "" {
-		s.learn(shape, line)
-	}
-	return severity
-}
-
-// judge is Judge of a line that is read whatever was before.
-func (s *Stream) judge(line string) Severity {
 	errors, warnings := s.probs.errors+s.sum.errors+s.failed, s.probs.warnings+s.sum.warnings
 	s.Line(line)
 	switch {

@@ -51,15 +51,20 @@ var (
 )
 
 func (s *summarizer) read(i int, line string) {
+	if s.note(i, line) && s.judged <= maxJudgedBytes/2 {
+		s.judge(i, line[:min(len(line), maxSummaryBytes)])
+	}
+}
+
+// note takes a line that is not judged, and says whether there is something in it.
+func (s *summarizer) note(i int, line string) bool {
 	s.lines = i + 1
 	if strings.TrimSpace(line) == "" {
-		return
+		return false
 	}
 	s.ring[s.kept%maxLast] = line
 	s.kept++
-	if s.judged <= maxJudgedBytes/2 {
-		s.judge(i, line[:min(len(line), maxSummaryBytes)])
-	}
+	return true
 }
 
 // judge counts a line that looks like an error or a warning.
