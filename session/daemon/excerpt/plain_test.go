@@ -21,7 +21,7 @@ import (
 )
 
 // printed is a session that has ended, of which only its history is there.
-func printed(t *testing.T, write func(j *journal.Journal)) *session.Session {
+func printed(t testing.TB, write func(j *journal.Journal)) *session.Session {
 	t.Helper()
 	dir := t.TempDir()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})

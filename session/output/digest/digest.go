@@ -166,9 +166,8 @@ func (d *Digest) keep(l line) {
 		d.tailSize -= len(d.tail[drop].text) + 1
 		drop++
 	}
-	if drop > 0 {
-		d.tail = append(d.tail[:0], d.tail[drop:]...)
-	}
+	clear(d.tail[:drop]) // append moves the rest when there is no room behind it, not with each line
+	d.tail = d.tail[drop:]
 	if l.rank < rankNone {
 		d.problem(l)
 	}
