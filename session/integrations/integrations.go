@@ -138,6 +138,9 @@ func read(path string) (Change, error) {
 // Backup is where a file's content from before the newest change is kept.
 func (c *Change) Backup() string { return c.Path + ".longterm-backup" }
 
+// madeFor are the folders that are made for a skill, by their names.
+var madeFor = []string{"skills", ".agents"}
+
 // Apply writes a change, and keeps what was there. It refuses when the file is not what it was any more.
 func (c *Change) Apply() error {
 	if !c.Changed() {
@@ -159,7 +162,9 @@ func (c *Change) Apply() error {
 	}
 	if c.New == nil {
 		err = errors.Join(os.Remove(c.Path), os.Remove(c.Backup()))
-		_ = os.Remove(filepath.Dir(c.Path)) // the skill's own folder, when nothing else is in it
+		// The skill's own folder, and those that were made for it, when nothing else is in them.
+		for dir := filepath.Dir(c.Path); os.Remove(dir) == nil && slices.Contains(madeFor, filepath.Base(filepath.Dir(dir))); dir = filepath.Dir(dir) {
+		}
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o755); err != nil {

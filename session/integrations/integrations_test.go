@@ -3,8 +3,10 @@ package integrations
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +83,12 @@ func TestInAndOut(t *testing.T) {
 			if left := tree(t, p.Home); len(left) != 0 {
 				t.Errorf("left: %v", left)
 			}
+			_ = filepath.WalkDir(p.Home, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && slices.Contains(madeFor, d.Name()) {
+					t.Errorf("an empty folder is left: %s", path)
+				}
+				return err
+			})
 		})
 	}
 }

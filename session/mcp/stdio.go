@@ -140,22 +140,22 @@ func (p *patient) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &patientConn{Connection: c, none: make(chan struct{}, 1)}, nil
+	return &patientConn{Connection: c, none: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
 }
 
-// patientConn counts calls that have no answer yet.
+// patientConn knows the calls that have no answer yet. One that its client has cancelled gets none.
 type patientConn struct {
 	sdk.Connection
 	none chan struct{} // there may be none
 
 	mu   sync.Mutex
-	open int
+	open map[jsonrpc.ID]bool // true: it was cancelled
 }
 
 func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
-	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
-		c.count(1)
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil {
+		c.asked(r)
 	}
 	if err != nil {
 		c.finish(ctx)
@@ -167,7 +167,7 @@ func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *patientConn) finish(ctx context.Context) {
 	t := time.NewTimer(lastAnswers)
 	defer t.Stop()
-	for c.count(0) > 0 {
+	for c.waits() {
 		select {
 		case <-c.none:
 		case <-ctx.Done():
@@ -179,21 +179,56 @@ func (c *patientConn) finish(ctx context.Context) {
 }
 
 func (c *patientConn) Write(ctx context.Context, m jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, m)
-	if _, ok := m.(*jsonrpc.Response); ok {
-		c.count(-1)
+	r, ok := m.(*jsonrpc.Response)
+	if !ok {
+		return c.Connection.Write(ctx, m)
 	}
-	return err
+	defer c.answered(r.ID)
+	c.mu.Lock()
+	cancelled := c.open[r.ID]
+	c.mu.Unlock()
+	if cancelled {
+		return nil
+	}
+	return c.Connection.Write(ctx, m)
 }
 
-func (c *patientConn) count(n int) int {
+// asked notes a call, or that one is cancelled.
+func (c *patientConn) asked(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open += n; c.open == 0 {
-		select {
-		case c.none <- struct{}{}:
-		default:
+	if r.IsCall() {
+		c.open[r.ID] = false
+		return
+	}
+	var of struct {
+		RequestID any `json:"requestId"`
+	}
+	if r.Method != "notifications/cancelled" || json.Unmarshal(r.Params, &of) != nil {
+		return
+	}
+	if id, err := jsonrpc.MakeID(of.RequestID); err == nil {
+		if _, open := c.open[id]; open {
+			c.open[id] = true
 		}
 	}
-	return c.open
+}
+
+func (c *patientConn) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if delete(c.open, id); len(c.open) > 0 {
+		return
+	}
+	select {
+	case c.none <- struct{}{}:
+	default:
+	}
+}
+
+// waits says that a call has no answer yet.
+func (c *patientConn) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open) > 0
 }
