@@ -3,10 +3,12 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -151,6 +153,83 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 	if _, err := os.Stat(i.Dir + "/made"); err == nil {
 		t.Error("it was started")
 	}
+}
+
+// As many askings as there may be jobs outlive kill, restart and upgrade as they are, are listed and answered in one go, and none is run but
+// those that are allowed, once.
+//
+// FEATURES: R63
+func TestManyAskingsOverReplacedDaemons(t *testing.T) {
+	const all, allowed = 512, 10
+	i := e2e.New(t)
+	for n := range 4 {
+		i.Run("new", "-n", fmt.Sprint("s", n), "--", "sh")
+	}
+	c := i.HTTP()
+	for n := range all {
+		line := fmt.Sprintf("echo x >>%s/%d", i.Dir, n)
+		if n < allowed {
+			line = fmt.Sprintf("touch %s/%d; echo x >>%[1]s/%d", i.Dir, n)
+		}
+		body, err := json.Marshal(api.Exec{Line: line, Call: api.Call{Background: true}, Asking: api.Asking{Policy: "readonly"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Post(e2e.URL(fmt.Sprintf("/sessions/s%d/exec", n%4)), "application/json", bytes.NewReader(body))
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%d: %+v, %v", n, resp, err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+	if out, code := i.Post("/sessions/s0/exec", `{"line":"touch x","policy":"readonly","background":true}`); code != http.StatusTooManyRequests || !strings.Contains(out, "512 jobs have not ended") {
+		t.Errorf("one more: %d %s", code, out)
+	}
+	first := asksFor(i, all)
+	for name, replace := range map[string]func(){
+		"kill":    func() { _ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL) },
+		"restart": func() { i.Run("daemon", "restart") },
+		"upgrade": func() { i.Run("daemon", "upgrade") },
+	} {
+		was := i.Status().DaemonPID
+		replace()
+		e2e.Eventually(t, "another daemon serves", func() bool {
+			out, _, code := i.Try("daemon", "status", "--json")
+			return code == 0 && e2e.Decode[api.Status](t, out).DaemonPID != was
+		})
+		for n, v := range asksFor(i, all) {
+			if v.ID != first[n].ID || v.Line != first[n].Line || v.Count != 1 || !v.Asked.Equal(first[n].Asked) {
+				t.Fatalf("%s: %+v, and was %+v", name, v, first[n])
+			}
+		}
+	}
+	if out := i.Run("approvals"); !strings.Contains(out, "512 approvals in ") || strings.Count(out, "\n") > 20 {
+		t.Errorf("%s", out)
+	}
+	ids := []string{"approvals", "answer"}
+	for n := range allowed {
+		ids = append(ids, first[n].ID)
+	}
+	i.Run(append(ids, "once")...)
+	i.Run("approvals", "answer", "--all", "reject")
+	asksFor(i, 0)
+	e2e.Eventually(t, "what was allowed is run", func() bool {
+		for n := range allowed {
+			if b, _ := os.ReadFile(fmt.Sprint(i.Dir, "/", n)); string(b) != "x\n" {
+				return false
+			}
+		}
+		return true
+	})
+	for n := allowed; n < all; n++ {
+		if _, err := os.Stat(fmt.Sprint(i.Dir, "/", n)); err == nil {
+			t.Errorf("%d was run", n)
+		}
+	}
+	if list := e2e.Decode[[]api.Approval](t, i.Run("approvals", "--all", "--json")); len(list) != all {
+		t.Errorf("the history has %d", len(list))
+	}
+	i.Run("audit", "--verify")
 }
 
 // A hundred lines that wait are answered by their group, and each is run once.
