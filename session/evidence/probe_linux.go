@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // Bounds of one probe. Beyond them the answer is that of the part that was seen.
@@ -23,7 +24,7 @@ const (
 // probes with no output in between are worth more than one.
 type Prober struct {
 	target Target
-	buf    []byte
+	buf    []byte // of buffers, while it probes: nothing that is kept may lie in it
 	mem    []byte
 	name   []byte
 	queue  []int
@@ -55,14 +56,23 @@ type runTime struct {
 	blind           bool
 }
 
+// buffers are what files of /proc are read into. A session that rests has none.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, maxFile)
+	return &b
+}}
+
 // Probe says what the group does now.
 func (p *Prober) Probe(t Target) Result {
 	if t.Group <= 0 {
 		return Result{Timeout: -1, Why: "no process group is in the foreground"}
 	}
-	if p.buf == nil {
-		p.buf = make([]byte, maxFile)
-	}
+	buf := buffers.Get().(*[]byte)
+	p.buf = *buf
+	defer func() {
+		p.buf = nil
+		buffers.Put(buf)
+	}()
 	p.target, p.threads, p.found = t, 0, 0
 	p.result = Result{State: Sleeping, Timeout: -1}
 	p.now = runTime{group: t.Group}

@@ -513,3 +513,15 @@ func BenchmarkProbe(b *testing.B) {
 		})
 	}
 }
+
+// Between two probes a session holds no buffer for files of /proc: there are many sessions, and few probe at once.
+func TestProberRestsSmall(t *testing.T) {
+	var p Prober
+	own := syscall.Getpgrp()
+	if p.Probe(Target{Group: own, Leader: os.Getpid()}); p.found == 0 {
+		t.Skip("our own process group cannot be seen")
+	}
+	if kept := cap(p.buf) + cap(p.mem) + cap(p.name); kept >= maxFile {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}
