@@ -5,6 +5,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,6 +216,29 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	}
 	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
 	return out, err
+}
+
+// transcript is what a session's terminal showed between two offsets.
+func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQuery, from, to uint64) (api.OutputText, error) {
+	out := api.OutputText{From: from, Next: to, End: finished(e.Session)}
+	if from > in.From {
+		out.Gap = from - in.From
+	}
+	if e.Record().Pipe {
+		return out, fmt.Errorf("%w: session %s runs on pipes and has no screen", session.ErrNoTranscript, e.Record().Name)
+	}
+	t := excerpt.Tail{Limit: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput))}
+	stats, err := e.Session.Transcript(ctx, from, to, t.Add)
+	if err != nil {
+		return out, err
+	}
+	out.Text, out.Omitted = t.Text()
+	out.Truncated = out.Omitted != nil
+	if stats.InPlace() {
+		out.Note = fmt.Sprintf("the program draws over what it drew (%d rows so far): what it showed before is in no transcript; "+
+			"`longterm play %s` shows it", stats.Redrawn, e.Record().Name)
+	}
+	return out, nil
 }
 
 // finished reports that a session's child has ended. What descendants print on its
