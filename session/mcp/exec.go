@@ -147,7 +147,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		name = api.ShortID(j.Session)
 	}
 	a := answerOf(j.Result, name)
-	if since == nil && budget == 0 {
+	if since == nil && budget == 0 || j.Session == "" { // a person has to allow it first: it has printed nothing
 		return a, nil
 	}
 	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true}

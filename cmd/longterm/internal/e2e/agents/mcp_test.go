@@ -132,7 +132,8 @@ func TestAgentsSeeTheFailure(t *testing.T) {
 // FEATURES: R85, R88
 func TestAgentSurvivesKills(t *testing.T) {
 	i := e2e.New(t)
-	marks, goOn := filepath.Join(i.Dir, "marks"), filepath.Join(i.Dir, "go-on")
+	dir := t.TempDir() // an agent's writes below longterm's own directory are asked about
+	marks, goOn := filepath.Join(dir, "marks"), filepath.Join(dir, "go-on")
 	line := fmt.Sprintf("echo once >> %s; until [ -e %s ]; do sleep 0.05; done; echo finished; exit 4", marks, goOn)
 	a := newAgent(i, nil)
 	a.expects("exec", arguments{"line": line, "id": "the-call", "yield": 0.2}, "[running", `wait{"for":["the-call"]`)
@@ -208,6 +209,7 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	if why, _ := m["why"].(string); !strings.Contains(why, "rule ") || !strings.Contains(fmt.Sprint(m["message"]), why) {
 		t.Errorf("it is not told why a person is asked: %v", m)
 	}
+	a.expects("wait", arguments{"for": []string{"asks"}, "yield": 0.2}, "[needs_approval", approval)
 	a.expects("approvals", arguments{}, approval, "| sh", "asked by agent")
 	if _, err := os.Stat(ran); err == nil {
 		t.Fatal("it ran before it was allowed")
