@@ -281,7 +281,7 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 	st := w.e.Session.Status()
 	l := agentstate.Look{
 		Now: time.Now(), Waits: string(st.Needs.Kind), Output: st.LastOutput, Typed: st.LastTyped,
-		Screen: agentstate.Screen{Title: st.Title, Rows: rowsOf(&w.frame)},
+		Screen: agentstate.Screen{Title: st.Title, Rows: sinceRestored(rowsOf(&w.frame))},
 	}
 	v, again := w.m.Look(l)
 	state := api.AgentState{

@@ -269,3 +269,24 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// Of a restored session's screen only what stands below the dividing line is the program that runs now.
+//
+// FEATURES: R100 R104
+func TestSinceRestored(t *testing.T) {
+	line := "── restored 2026-01-02 03:04:05 ──"
+	if !strings.Contains(string(dividingLine(nil)), restoredMark) || len(line) != len(restoredMark)+len(time.DateTime)+len(restoredEnd) {
+		t.Fatalf("the line is %q", dividingLine(nil))
+	}
+	for name, c := range map[string]struct{ rows, want []string }{
+		"never restored": {[]string{"❯ ", "text"}, []string{"❯ ", "text"}},
+		"just restored":  {[]string{"❯ ", line, ""}, []string{"", "", ""}},
+		"it has drawn":   {[]string{"old ❯", line, "new ❯"}, []string{"", "", "new ❯"}},
+		"twice":          {[]string{"a", line, "b", line, "c"}, []string{"", "", "", "", "c"}},
+		"a text like it": {[]string{"❯ ", "── restored yesterday ──"}, []string{"❯ ", "── restored yesterday ──"}},
+	} {
+		if got := sinceRestored(c.rows); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
@@ -92,7 +93,7 @@ func divider(ctx context.Context, e *Handle) ([]byte, error) {
 }
 
 func dividingLine(b []byte) []byte {
-	return append(b, "\x1b[2m── restored "+time.Now().Format(time.DateTime)+" ──\x1b[m\r\n"...)
+	return append(b, "\x1b[2m"+restoredMark+time.Now().Format(time.DateTime)+restoredEnd+"\x1b[m\r\n"...)
 }
 
 // divide appends the line between old and new to a session's journal and returns where
@@ -148,4 +149,17 @@ func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 			}
 		}
 	}
+}
+
+// What stands between the screen that was left and the program that was started again.
+const restoredMark, restoredEnd = "── restored ", " ──"
+
+// sinceRestored is what a screen shows of the program that runs, without what one before it left above.
+func sinceRestored(rows []string) []string {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if at, is := strings.CutPrefix(rows[i], restoredMark); is && len(at) == len(time.DateTime)+len(restoredEnd) && strings.HasSuffix(at, restoredEnd) {
+			return append(make([]string, i+1), rows[i+1:]...)
+		}
+	}
+	return rows
 }
