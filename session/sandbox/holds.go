@@ -58,7 +58,9 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 	}
 	switch {
 	case l == Bwrap || l == Docker || l == Podman:
-		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{"nothing of this is tested by longterm's own escapes"}
+		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{
+			"nothing of this is tested by longterm's own escapes", "setuid and setgid files that would be there afterwards",
+		}
 	case l == Landlock && len(r.Protect)+len(r.Hide) > 0:
 		not = append(not, "beside what is protected or hidden: names made later have no rights (Landlock gives rights to trees only)")
 	}
