@@ -164,7 +164,7 @@ func TestLinesInAQueue(t *testing.T) {
 		if _, err := h.Stop(ctx, "job-3", time.Second); err != nil {
 			t.Fatal(err)
 		}
-		if !stopped.back() || stopped.State != "waiting" || stopped.ExitCode != nil {
+		if !stopped.back() || stopped.State != "killed" || stopped.ExitCode != nil {
 			t.Errorf("stopped: %+v, %v", stopped.Result, stopped.err)
 		}
 		<-late.done
