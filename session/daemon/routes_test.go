@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 )
@@ -92,6 +94,11 @@ var wellCalls = []wellCall{
 	{id: "events", check: contains(`"listening"`)},
 	{id: "attach", path: "cat?cols=80&rows=24"},
 	{id: "watch", path: "cat?cols=80&rows=24"},
+	{id: "page"},
+	{id: "open-web", body: api.OpenWeb{Listen: "127.0.0.1:0", May: []string{"look"}}, check: contains(`/#login=`)},
+	{id: "get-web", check: contains(`"loopback":true`)},
+	{id: "share", path: "cat", body: api.Share{Type: true}, check: contains(`/#token=lt_`)},
+	{id: "close-web", check: contains("true")},
 	{id: "signal", path: "made-2", body: api.Signal{Signal: "TERM", Scope: "child"}, check: contains("true")},
 	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
 	{id: "restore", path: "over", body: api.Restore{Command: true}, check: contains(`"name":"over"`)},
@@ -125,6 +132,11 @@ type wrongCall struct {
 }
 
 var moreWrongCalls = []wrongCall{
+	{"open-web", "", api.OpenWeb{Listen: "nowhere"}, api.CodeInvalid, ""},
+	{"open-web", "", api.OpenWeb{TLSCert: "/none"}, api.CodeInvalid, ""},
+	{"open-web", "", api.OpenWeb{Session: "none"}, api.CodeNotFound, "longterm ls"},
+	{"open-web", "", api.OpenWeb{Label: "nonsense"}, api.CodeInvalid, ""},
+	{"share", "none", api.Share{}, api.CodeNotFound, "longterm ls"},
 	{"subscribe", "a%20b", api.NewSubscription{}, api.CodeInvalid, "letters"},
 	{"subscribe", "ci", api.NewSubscription{Kinds: []string{"nonsense"}}, api.CodeInvalid, ""},
 	{"subscribe", "ci", api.NewSubscription{Session: "none"}, api.CodeNotFound, "longterm ls"},
@@ -328,7 +340,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.
@@ -466,7 +478,7 @@ func firstEvent(t *testing.T, r *running, path string) answer {
 	return answer{}
 }
 
-// openSocket opens a WebSocket and reads a message from it.
+// openSocket opens a WebSocket and reads a message from it. The page's says nothing to who does not greet it.
 func openSocket(t *testing.T, r *running, path string) {
 	t.Helper()
 	ws, _, err := r.dial(path)
@@ -474,6 +486,11 @@ func openSocket(t *testing.T, r *running, path string) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
+	if strings.HasSuffix(path, "/page") {
+		if err := ws.WriteMessage(websocket.TextMessage, []byte(`{"t":"hello"}`)); err != nil {
+			t.Error(err)
+		}
+	}
 	if _, b, err := ws.ReadMessage(); err != nil || len(b) == 0 {
 		t.Errorf("%q, %v", b, err)
 	}
