@@ -342,6 +342,20 @@ func (w *walk) ownSettings(c *Command, x *invocation) {
 			}
 		}
 	}
+	for i, a := range x.argv[1:] { // lines that the command line itself runs, when something ended
+		switch how, text, _ := strings.Cut(a, "="); {
+		case how == "--notify":
+			if text, is := strings.CutPrefix(text, "command="); is {
+				w.shellText(text, "longterm --notify")
+			}
+		case how == "--each" && text != "":
+			w.shellText(text, "longterm --each")
+		case strings.HasPrefix(a, "command=") && x.argv[i] == "--notify":
+			w.shellText(a[len("command="):], "longterm --notify")
+		case x.argv[i] == "--each":
+			w.shellText(a, "longterm --each")
+		}
+	}
 	if strings.HasPrefix(line, "kill") && x.args.Has("--all", "-a") {
 		w.ask(c, "hard:longterm", "it ends every session")
 	}
