@@ -99,7 +99,7 @@ func TestAwayFor5000(t *testing.T) {
 	for i := range n {
 		if i == n/2 {
 			gone()
-			s, st, gone = daemon(t, path, &runner{})
+			_, st, gone = daemon(t, path, &runner{})
 		}
 		want = append(want, fmt.Sprint("job-", i))
 		end(t, st, want[i])
