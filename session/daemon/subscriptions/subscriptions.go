@@ -214,7 +214,11 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.store.Unsubscribe(ctx, name); err != nil {
+		return noSubscription(name, err)
+	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if stop := s.hooks[sub.UID]; stop != nil {
 		stop()
 	}
@@ -222,8 +226,7 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	delete(s.readers, sub.UID)
 	close(s.grown) // who waits finds it gone
 	s.grown = make(chan struct{})
-	s.mu.Unlock()
-	return noSubscription(name, s.store.Unsubscribe(ctx, name))
+	return nil
 }
 
 func (s *Set) get(ctx context.Context, name string) (store.Subscription, error) {
@@ -265,6 +268,12 @@ func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (ap
 	out := api.Completions{Completions: []api.Completion{}, Cursor: sub.Cursor}
 	for after := max(sub.Cursor, in.After); ; after = out.Cursor {
 		grown := s.next() // before it is looked
+		if _, err := s.get(ctx, name); err != nil {
+			return out, err
+		}
+		if err := s.readAs(&sub, in.Reader, false); err != nil {
+			return out, err
+		}
 		list, lost, upTo, err := s.store.Completions(ctx, &sub, after, in.Limit)
 		if err != nil {
 			return out, err
@@ -285,12 +294,6 @@ func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (ap
 			return out, ctx.Err()
 		case <-s.ctx.Done():
 			return out, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
-		}
-		if _, err := s.get(ctx, name); err != nil {
-			return out, err
-		}
-		if err := s.readAs(&sub, in.Reader, false); err != nil {
-			return out, err
 		}
 	}
 }

@@ -162,28 +162,26 @@ func TestReadWaits(t *testing.T) {
 	if v, err := s.Ack(t.Context(), "ci", api.AckCompletions{Cursor: c.Cursor}); err != nil || v.Cursor != 2 || v.Newest != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	for what, over := range map[string]func(){
-		"removed": func() {
+	for _, c := range []struct {
+		what string
+		over func()
+	}{
+		{"removed", func() {
 			if err := s.Remove(t.Context(), "ci"); err != nil {
 				t.Error(err)
 			}
-		},
-		"the daemon leaves": gone,
+		}},
+		{"the daemon leaves", gone},
 	} {
-		if what != "removed" {
-			put(api.NewSubscription{Kinds: []string{"job"}})
-		}
+		put(api.NewSubscription{Kinds: []string{"job", "session"}})
 		failed := make(chan error)
 		go func() {
 			_, err := s.Read(context.WithoutCancel(t.Context()), "ci", api.ReadCompletions{WaitMS: 50_000})
 			failed <- err
 		}()
-		over()
+		c.over()
 		if err := <-failed; err == nil {
-			t.Errorf("%s: the wait ended without a word", what)
-		}
-		if what != "removed" {
-			break
+			t.Errorf("%s: the wait ended without a word", c.what)
 		}
 	}
 }
