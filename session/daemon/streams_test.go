@@ -331,24 +331,25 @@ func TestDeadPeers(t *testing.T) {
 // FEATURES: R21 R22
 func TestEventsOfOutput(t *testing.T) {
 	r, dir := serve(t), t.TempDir()
-	next := gate(t, dir, "next")
+	// A FIFO each: a shell that is quick would open one a second time before it is closed here, and read its end.
+	first, second, third := gate(t, dir, "1"), gate(t, dir, "2"), gate(t, dir, "3")
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "prints", Cwd: dir, Argv: []string{
-		"sh", "-c", `echo before; read x < next; echo after; read x < next; head -c 20000 /dev/urandom; read x < next`,
+		"sh", "-c", `echo before; read x < 1; echo after; read x < 2; head -c 20000 /dev/urandom; read x < 3`,
 	}})
 	r.wait("prints", api.Condition{Kind: "text", Text: "before"})
 	with := r.eventsOf(t, "?output=true")
 	plain := r.eventsOf(t, "")
-	next("on")
+	first("on")
 	e := until(t, with, "output", func(e *api.Event) bool { return e.Kind == "data" })
 	if e.Session == nil || e.Session.Name != "prints" || e.Printed == nil || e.Printed.Start != uint64(len("before\r\n")) || e.Printed.End <= e.Printed.Start || e.Seq != 0 {
 		t.Errorf("%+v of %+v", e, e.Session)
 	}
 	until(t, with, "the screen", func(e *api.Event) bool { return e.Kind == "screen" && e.Version > 0 })
-	next("on")
+	second("on")
 	if e := until(t, with, "no text", func(e *api.Event) bool { return e.Kind == "binary" }); e.Binary == 0 {
 		t.Errorf("%+v", e)
 	}
-	next("on")
+	third("on")
 	for e := range plain {
 		if e.Kind == "data" || e.Kind == "screen" || e.Kind == "binary" {
 			t.Errorf("who did not ask for it is told of %s", e.Kind)
