@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // The page is written as modules, and sent as one file: a browser would ask for them one behind the other, and packed
@@ -20,10 +21,10 @@ import (
 // Each module becomes a function that is called once and returns what it exports. Modules must not import each other
 // in a circle. A module that is imported by a call (import('./x.js')) stays a file.
 var (
-	importSome = regexp.MustCompile(`^import \{ (.+) \} from '\./([\w.]+)';$`)
-	importAll  = regexp.MustCompile(`^import \* as (\w+) from '\./([\w.]+)';$`)
-	exported   = regexp.MustCompile(`^export ((?:async )?function\*? |const |class )(\w+)`)
-	imported   = regexp.MustCompile(`import\('\./([\w.]+)'\)`)
+	importSome = pattern.Lazy(`^import \{ (.+) \} from '\./([\w.]+)';$`)
+	importAll  = pattern.Lazy(`^import \* as (\w+) from '\./([\w.]+)';$`)
+	exported   = pattern.Lazy(`^export ((?:async )?function\*? |const |class )(\w+)`)
+	imported   = pattern.Lazy(`import\('\./([\w.]+)'\)`)
 )
 
 // bundle replaces entry among the files by what it and all that it imports make together, and takes those out.

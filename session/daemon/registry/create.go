@@ -164,7 +164,9 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	if old := h.ByID(e.rec.ID); old != nil && old != e { // the process may end before e takes its place
 		old.bequeath(e)
 	}
+	e.mu.Lock() // its first execution may be judged already
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
+	e.mu.Unlock()
 	h.judgedAs(e, p.Executions)
 	e.box.Store(nil) // whoever looked before it was started
 	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {

@@ -35,7 +35,7 @@ func TestBriefJSON(t *testing.T) {
 	short(120, `"cwd_after":"/usr"`, "exec", "--json=brief", "b", "cd /usr")
 	short(120, `"signal":"SIGKILL"`, "run", "--json=brief", "-c", "kill -9 $$")
 	short(160, `"stderr":"e\n"`, "run", "--pipe", "--json=brief", "-c", "echo o; echo e >&2")
-	short(330, `"omitted":{`, "exec", "--json=brief", "--max-output", "100", "b", "seq 1000")
+	short(360, `"omitted":{`, "exec", "--json=brief", "--max-output", "100", "b", "seq 1000")
 	short(200, `"left_out":1`, "exec", "--json=brief", "--each", "--stop-on-error", "b", "true", "false", "true")
 	short(100, `"outcome":"fired"`, "wait", "--json=brief", "--for", "prompt", "b")
 	short(220, `"name":"b"`, "ls", "--json=brief")

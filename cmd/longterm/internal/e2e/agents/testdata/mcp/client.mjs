@@ -39,7 +39,7 @@ is('a password', asked === 1 && r.structuredContent.output.includes('13'), [aske
 r = await call('exec', { nonsense: 1 });
 is('wrong arguments', r.isError && r.content[0].text.includes('line (string, needed)'), r);
 const { resourceTemplates } = await client.listResourceTemplates();
-is('templates', resourceTemplates.length === 5, resourceTemplates);
+is('templates', resourceTemplates.length === 6, resourceTemplates);
 const { contents } = await client.readResource({ uri: 'longterm://session/ts/screen' });
 is('a resource', contents[0].text.includes('pwd'), contents);
 r = await call('stop', { id: 'ts' });
