@@ -70,11 +70,11 @@ func TestOutputFromAnywhere(t *testing.T) {
 // FEATURES: R9
 func TestOutputOfPipes(t *testing.T) {
 	r, dir := serve(t), t.TempDir()
-	next := gate(t, dir, "next")
-	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pipes", Pipe: true, Cwd: dir, Argv: []string{"sh", "-c", "echo out 1; read x < next; echo err 1 >&2; read x < next; echo out 2"}})
-	for _, text := range []string{"out 1", "err 1"} { // each is read before the next is printed
+	next := []func(string){gate(t, dir, "1"), gate(t, dir, "2")} // a shell that is quick would open one again before it is closed
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pipes", Pipe: true, Cwd: dir, Argv: []string{"sh", "-c", "echo out 1; read x < 1; echo err 1 >&2; read x < 2; echo out 2"}})
+	for i, text := range []string{"out 1", "err 1"} { // each is read before the next is printed
 		r.wait("pipes", api.Condition{Kind: "text", Text: text})
-		next("on")
+		next[i]("on")
 	}
 	r.wait("pipes", api.Condition{Kind: "exit"})
 	for query, want := range map[string]string{"": "out 1\nerr 1\nout 2\n", "&stream=stdout": "out 1\nout 2\n", "&stream=stderr": "err 1\n"} {
