@@ -20,6 +20,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -46,6 +47,16 @@ func (s *subscriptionFlags) register(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&s.kinds, "kind", nil, "only of this kind: job, command, session (they ended), input (a program asks), approval (a person has to allow something); repeatable")
 	f.StringVar(&s.session, "session", "", "only of this session")
+}
+
+// request is a subscription as the flags have it.
+func (s *subscriptionFlags) request(hook string) (api.NewSubscription, error) {
+	for _, kind := range s.kinds {
+		if err := values.OneOf("--kind", kind, "job", "command", "session", "input", "approval"); err != nil {
+			return api.NewSubscription{}, err
+		}
+	}
+	return api.NewSubscription{Kinds: s.kinds, Session: s.session, Hook: hook}, nil
 }
 
 func eventsVerb(a *app, c *cobra.Command) {
@@ -215,7 +226,11 @@ func (a *app) subscribed(ctx context.Context, c *client.Client, f *eventsFlags) 
 			return nil
 		}
 	}
-	s, err := c.Subscribe(ctx, f.name, api.NewSubscription{Kinds: f.kinds, Session: f.session})
+	n, err := f.request("")
+	if err != nil {
+		return err
+	}
+	s, err := c.Subscribe(ctx, f.name, n)
 	if err == nil && time.Since(s.Created) < time.Second && !a.JSON {
 		fmt.Fprintf(a.Stderr, "longterm: the subscription %s begins now\n", s.Name)
 	}
@@ -297,7 +312,11 @@ five minutes; one that fails is counted (` + "`longterm events ls`" + `) and not
 		if err != nil {
 			return err
 		}
-		s, err := b.client.Subscribe(cmd.Context(), args[0], api.NewSubscription{Kinds: f.kinds, Session: f.session, Hook: args[1]})
+		n, err := f.request(args[1])
+		if err != nil {
+			return err
+		}
+		s, err := b.client.Subscribe(cmd.Context(), args[0], n)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,9 @@
 package request
 
 import (
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +50,9 @@ func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f.IntVar(&c.Budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 
+// maxID bounds the id of a call, in bytes (api.Call).
+const maxID = 64
+
 // CallID is the id that the caller gave the call; empty: none.
 func (c *CallFlags) CallID() string { return c.id }
 
@@ -63,6 +68,11 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON b
 	r := api.Call{
 		Job: c.id, YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
 		Digest: c.digest, Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
+	}
+	if strings.ContainsFunc(c.id, func(r rune) bool {
+		return r != '-' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}) || len(c.id) > maxID {
+		return r, exit.Usagef("--id %q: give at most %d letters, digits and -, as in a UUID", c.id, maxID)
 	}
 	if c.Timeout < 0 || c.Idle < 0 || c.Yield < 0 {
 		return r, exit.Usagef("--timeout, --idle-timeout and --yield must not be negative")
