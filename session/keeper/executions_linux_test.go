@@ -337,6 +337,47 @@ func TestEveryoneIsUsToo(t *testing.T) {
 			t.Errorf("kill of %d: %v", pid, got)
 		}
 	}
+	kill := func(by, of int) bool {
+		return k.refuses(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "daemon"), []byte("echo; read x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := sleeping(t, &exec.Cmd{Path: "/bin/sh", Args: []string{"longterm", "daemon"}, Dir: dir})
+	if !kill(os.Getpid(), other) {
+		t.Error("the daemon of another instance may be ended")
+	}
+	if plain := sleeping(t, exec.Command("/bin/sh", "-c", "echo; read x")); kill(os.Getpid(), plain) {
+		t.Error("a process that is none of ours may not be ended")
+	}
+	apart := exec.Command("/bin/sh", "-c", "echo; read x")
+	apart.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if os.Geteuid() != 0 {
+		apart.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+	}
+	if kill(sleeping(t, apart), os.Getpid()) {
+		t.Error("a number of another pid namespace is taken for one of ours")
+	}
+}
+
+// sleeping starts a command that prints a line and reads its input, which ends with the test. It is its process id, told
+// when it runs: at the end of execve, when Start returns, a process has no arguments yet.
+func sleeping(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err = errors.Join(err, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	return cmd.Process.Pid
 }
 
 // A daemon that is stopped while an execution waits is continued by the keeper.
