@@ -70,7 +70,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		failed := asError(err)
-		if isNew && g.queue.open[e.n] == e && !e.claimed {
+		if isNew && g.queue.open[e.n] == e && !e.claimed() {
 			g.queue.close(e, failed)
 		} else {
 			g.queue.letGo(a.ID)

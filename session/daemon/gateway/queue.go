@@ -35,13 +35,15 @@ type entry struct {
 	scope     []scoped // what an answer for the session allows
 	view      api.Approval
 	askings   map[string]int // holders of each
-	claimed   bool
-	answering string        // while it is claimed: how, and by whom
-	done      chan struct{} // closed when it is over; view and err stand then
+	answering string         // how, and by whom, while somebody answers it
+	done      chan struct{}  // closed when it is over; view and err stand then
 	err       error
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before the gateway's
 }
+
+// claimed says that somebody answers it.
+func (e *entry) claimed() bool { return e.answering != "" }
 
 var errNotOpen = errors.New("it is not pending")
 
@@ -99,7 +101,7 @@ func (q *queue) letGo(id string) (left int) {
 // else less is the one that has an asking less.
 func (q *queue) drop(id string) (gone, less *entry) {
 	e := q.askings[id]
-	if e == nil || e.askings[id] > 0 || e.claimed {
+	if e == nil || e.askings[id] > 0 || e.claimed() {
 		return nil, nil
 	}
 	delete(q.askings, id)
@@ -130,10 +132,10 @@ func (q *queue) claim(n int64, how string) (*entry, error) {
 	switch {
 	case e == nil:
 		return nil, errNotOpen
-	case e.claimed:
+	case e.claimed():
 		return nil, &claimedError{e.answering}
 	}
-	e.claimed, e.answering = true, how
+	e.answering = how
 	if q.digests[e.digest] == e {
 		delete(q.digests, e.digest)
 	}
@@ -142,7 +144,7 @@ func (q *queue) claim(n int64, how string) (*entry, error) {
 
 // unclaim gives an entry back that could not be answered.
 func (q *queue) unclaim(e *entry) {
-	e.claimed, e.answering = false, ""
+	e.answering = ""
 	if q.digests[e.digest] == nil { // else others who ask the same have one of their own by now
 		q.digests[e.digest] = e
 	}
@@ -171,7 +173,7 @@ func (q *queue) remove(e *entry) {
 // pending lists the entries that can be answered, oldest first.
 func (q *queue) pending() (list []*entry) {
 	for _, n := range slices.Sorted(maps.Keys(q.open)) {
-		if e := q.open[n]; !e.claimed {
+		if e := q.open[n]; !e.claimed() {
 			list = append(list, e)
 		}
 	}

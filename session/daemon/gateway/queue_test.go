@@ -22,8 +22,8 @@ func asked(q *queue, id, digest string) *entry {
 func consistent(t *testing.T, q *queue) {
 	t.Helper()
 	for digest, e := range q.digests {
-		if q.open[e.n] != e || e.digest != digest || e.claimed {
-			t.Fatalf("digest %s is of %d, claimed %v", digest, e.n, e.claimed)
+		if q.open[e.n] != e || e.digest != digest || e.claimed() {
+			t.Fatalf("digest %s is of %d, claimed %v", digest, e.n, e.claimed())
 		}
 	}
 	for id, e := range q.askings {
@@ -79,7 +79,7 @@ func TestQueue(t *testing.T) {
 	if _, err := q.claim(6, "reject, by you"); !errors.As(err, new(*claimedError)) || !strings.Contains(err.Error(), "once, by me") {
 		t.Errorf("answered twice: %v", err)
 	}
-	if _, err := q.claim(5, ""); !errors.Is(err, errNotOpen) {
+	if _, err := q.claim(5, "once, by me"); !errors.Is(err, errNotOpen) {
 		t.Errorf("answered when it is gone: %v", err)
 	}
 	d := asked(q, "4", "y")
@@ -150,7 +150,7 @@ func FuzzQueue(f *testing.F) {
 			case 2:
 				q.drop(id)
 			case 3:
-				if e, err := q.claim(int64(op&15), ""); err == nil {
+				if e, err := q.claim(int64(op&15), "once, by me"); err == nil {
 					claimed = append(claimed, e)
 				}
 			case 4:

@@ -55,6 +55,7 @@ func TestBehindLinks(t *testing.T) {
 		{Ask{Kind: Command, Argv: []string{"rm", "-rf", "above/home"}}, policy.Deny},
 		{Ask{Kind: Command, Argv: []string{"rm", "-rf", "link"}}, policy.Allow},
 		{Ask{Kind: Command, Argv: []string{"rm", "-rf", home}, Home: filepath.Join(dir, "tilde")}, policy.Deny},
+		{Ask{Kind: Command, Argv: []string{"rm", "-rf", "above/home"}, Home: filepath.Join(dir, "tilde")}, policy.Deny},
 		{Ask{Kind: Command, Argv: []string{"git", "status"}}, policy.Allow},
 		{Ask{Kind: Command, Argv: []string{"git", "status"}, Settings: []string{"LD_PRELOAD=/tmp/x.so"}}, policy.Ask},
 		{Ask{Kind: Command, Line: "git status", Settings: []string{"LD_PRELOAD=/tmp/x.so"}}, policy.Ask},
