@@ -145,7 +145,7 @@ func TestPipeIsAFilter(t *testing.T) {
 	for n := range data {
 		data[n] = byte(rand.Uint32())
 	}
-	cmd := i.Command(t.Context(), "run", "--pipe", "--timeout", "10m", "--", "cat")
+	cmd := i.Command(t.Context(), "run", "--pipe", "--timeout", "5m", "--", "cat")
 	var out, errOut bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &out, &errOut
 	if err := cmd.Run(); err != nil || errOut.Len() > 0 {
