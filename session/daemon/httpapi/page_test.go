@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
@@ -94,7 +95,7 @@ func TestPageOfEndedSessions(t *testing.T) {
 // FEATURES: R83
 func TestFloodOfMessages(t *testing.T) {
 	h := openHouse(t, onlyOwn)
-	h.pageRate = 20
+	h.pages.Rate = 20
 	ws := dialPage(t, h, "")
 	sayTo(t, ws, `{"t":"sub","id":1,"s":"own"}`, `{"t":"hello"}`)
 	hear(t, ws, "approvals")
@@ -111,21 +112,9 @@ func TestFloodOfMessages(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.As(err, &closed) || closed.Code != closeFlood {
+		if !errors.As(err, &closed) || closed.Code != pagesocket.CloseFlood {
 			t.Errorf("%v", err)
 		}
 		return
-	}
-}
-
-// Sockets are bounded.
-func TestTooManyPages(t *testing.T) {
-	h := openHouse(t, noSession)
-	h.pages.Store(maxPages)
-	if w := h.ask(t, "GET", api.Version+"/page", ""); codeOf(t, w) != api.CodeLimit {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	if n := h.pages.Load(); n != maxPages {
-		t.Errorf("%d are counted", n)
 	}
 }

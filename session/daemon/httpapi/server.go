@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
+	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
@@ -48,8 +48,7 @@ type Server struct {
 	requests metrics.Requests
 	drafts   drafts
 	page     *web.Door
-	pages    atomic.Int32 // sockets of pages
-	pageRate int          // messages a second of one of them
+	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
 }
 
@@ -71,8 +70,9 @@ type Daemon interface {
 
 // New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
-	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, pageRate: maxRate}
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
 	s.page = s.newPageDoor()
+	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package httpapi
+package pagesocket
 
 import (
 	"context"
@@ -20,9 +20,9 @@ import (
 // maxUnacked is how many frames of a subscription are under way.
 const maxUnacked = 2
 
-// pageSub is a session that a page shows. Its goroutine looks at the session and sends frames.
-type pageSub struct {
-	c    *pageConn
+// sub is a session that a page shows. Its goroutine looks at the session and sends frames.
+type sub struct {
+	c    *conn
 	id   int
 	e    *registry.Handle
 	ctx  context.Context
@@ -39,13 +39,13 @@ type pageSub struct {
 }
 
 // subscribe begins to show a session, or changes what of it is shown.
-func (c *pageConn) subscribe(m *wire.Message) {
+func (c *conn) subscribe(m *wire.Message) {
 	v, err := m.View()
 	if err != nil {
 		c.gone(m.ID, api.Errorf(api.CodeInvalid, "%v", err))
 		return
 	}
-	e, err := c.srv.visible(c.ctx, v.Session)
+	e, err := c.srv.Host.Session(c.ctx, v.Session)
 	if err != nil {
 		c.drop(m.ID)
 		c.gone(m.ID, err)
@@ -67,7 +67,7 @@ func (c *pageConn) subscribe(m *wire.Message) {
 		c.gone(m.ID, api.Errorf(api.CodeLimit, "%d sessions are shown at a time, which is the most", wire.MaxSubs).WithHint("end another subscription"))
 		return
 	}
-	p = &pageSub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
+	p = &sub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
 	p.ctx, p.stop = context.WithCancel(c.ctx)
 	c.subsMu.Lock()
 	c.subs[m.ID] = p
@@ -81,13 +81,13 @@ func (c *pageConn) subscribe(m *wire.Message) {
 	})
 }
 
-func (c *pageConn) gone(id int, err error) {
-	v := complaint("gone", err)
+func (c *conn) gone(id int, err error) {
+	v := c.complaint("gone", err)
 	v.ID = id
 	_ = c.say(v)
 }
 
-func (p *pageSub) poke() {
+func (p *sub) poke() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -95,7 +95,7 @@ func (p *pageSub) poke() {
 }
 
 // acknowledged notes that frames are drawn, up to one.
-func (p *pageSub) acknowledged(n uint64) {
+func (p *sub) acknowledged(n uint64) {
 	p.mu.Lock()
 	for k, size := range p.sizes {
 		if k <= n {
@@ -108,7 +108,7 @@ func (p *pageSub) acknowledged(n uint64) {
 }
 
 // over gives back what frames under way were counted for.
-func (p *pageSub) over() {
+func (p *sub) over() {
 	p.stop()
 	p.acknowledged(^uint64(0))
 	p.c.subsMu.Lock()
@@ -119,32 +119,32 @@ func (p *pageSub) over() {
 }
 
 // mayShow says whether the page is done with what it was sent.
-func (p *pageSub) mayShow() bool {
+func (p *sub) mayShow() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sizes) < maxUnacked && (len(p.sizes) == 0 || p.c.inFlight.Load() < maxInFlight)
 }
 
 // run sends a frame whenever something changed, the page has drawn those before, and enough time went by.
-func (p *pageSub) run(thumb bool) error {
+func (p *sub) run(thumb bool) error {
 	if !thumb { // whoever looks at it keeps a temporary session; no page has a say in its size
 		seat := p.e.Clients.Join(&sizepolicy.Client{Policy: sizepolicy.None})
 		defer func() {
-			if p.e.Clients.Leave(seat) && p.e.Temporary() && finished(p.e.Session) {
-				p.c.srv.reg.RemoveEnded(p.e)
+			if p.e.Clients.Leave(seat) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
+				p.c.srv.Registry.RemoveEnded(p.e)
 			}
 		}()
 	}
 	w := p.e.Session.Watch()
 	defer w.Close()
-	frames := shownFrames{p: p}
+	shown := frames{p: p}
 	pace := time.NewTimer(0)
 	defer pace.Stop()
 	var dirty, next time.Time // since when something waits to be shown; when it may be
 	for {
 		select {
 		case <-w.Frames:
-			if dirty.IsZero() && !frames.past {
+			if dirty.IsZero() && !shown.past {
 				dirty = time.Now()
 			}
 		case <-p.wake:
@@ -170,7 +170,7 @@ func (p *pageSub) run(thumb bool) error {
 			pace.Reset(wait)
 			continue
 		}
-		if err := frames.show(view, changed, dirty); err != nil {
+		if err := shown.show(view, changed, dirty); err != nil {
 			return err
 		}
 		dirty, next = time.Time{}, time.Now().Add(time.Second/time.Duration(view.FPS)-2*time.Millisecond)
@@ -178,7 +178,7 @@ func (p *pageSub) run(thumb bool) error {
 }
 
 // takeView is what is to be shown, and whether that is new.
-func (p *pageSub) takeView() (wire.View, bool) {
+func (p *sub) takeView() (wire.View, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	changed := p.changed
@@ -187,15 +187,15 @@ func (p *pageSub) takeView() (wire.View, bool) {
 }
 
 // again has a new view looked at later.
-func (p *pageSub) again() {
+func (p *sub) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changed = true
 }
 
-// shownFrames makes the frames of a subscription.
-type shownFrames struct {
-	p      *pageSub
+// frames makes the frames of a subscription.
+type frames struct {
+	p      *sub
 	shown  wire.Shown
 	since  uint64
 	begun  bool
@@ -206,13 +206,13 @@ type shownFrames struct {
 }
 
 // show looks at the session and sends what the page does not have.
-func (s *shownFrames) show(view wire.View, changed bool, dirty time.Time) error {
+func (s *frames) show(view wire.View, changed bool, dirty time.Time) error {
 	p := s.p
 	if changed && (view.From != s.view.From || view.To != s.view.To || view.At != s.view.At || s.past) {
 		s.since = 0 // all rows are looked at; what the page has it is not sent again
 	}
 	s.view, s.past = view, view.At != ""
-	f := wire.Frame{ID: p.id, Epoch: pageEpoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb, Asked: changed}
+	f := wire.Frame{ID: p.id, Epoch: epoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb, Asked: changed}
 	var resumed map[int]bool
 	var err error
 	if s.past {
@@ -224,7 +224,7 @@ func (s *shownFrames) show(view wire.View, changed bool, dirty time.Time) error 
 		return err
 	}
 	if err != nil { // the page may ask for another moment
-		v := complaint("err", err)
+		v := p.c.complaint("err", err)
 		v.ID = p.id
 		return p.c.say(v)
 	}
@@ -235,15 +235,26 @@ func (s *shownFrames) show(view wire.View, changed bool, dirty time.Time) error 
 	return s.send(&f, resumed)
 }
 
+// aboveScreen is how many lines above the screen are looked at for a secret that goes on in its first rows.
+const aboveScreen = 64
+
+func linesAbove(h vterm.History) []vterm.Line {
+	lines := make([]vterm.Line, min(h.Len(), aboveScreen))
+	for i := range lines {
+		h.Line(h.Len()-len(lines)+i, &lines[i])
+	}
+	return lines
+}
+
 // lateFrom is from when on a page is told that it is behind, in ms.
 const lateFrom = 250
 
 // look takes the screen as it is, or the rows of it that changed. resumed are the rows that changed since the page's
 // connection broke; nil: it has none.
-func (s *shownFrames) look(f *wire.Frame) (resumed map[int]bool, err error) {
+func (s *frames) look(f *wire.Frame) (resumed map[int]bool, err error) {
 	p := s.p
-	set := p.c.srv.veil(p.c.ctx)
-	again := !s.begun && set.Empty() && s.view.Version > 0 && s.view.Epoch == pageEpoch()
+	set := p.c.srv.Host.Veil(p.c.ctx)
+	again := !s.begun && set.Empty() && s.view.Version > 0 && s.view.Epoch == epoch()
 	var modes vterm.Modes
 	err = p.e.Session.Look(p.ctx, func(v session.View) {
 		modes = v.Modes
@@ -260,7 +271,7 @@ func (s *shownFrames) look(f *wire.Frame) (resumed map[int]bool, err error) {
 			v.Engine.Frame(&s.frame, vterm.Query{Since: s.since})
 			return
 		}
-		above, _ := historyLines(v.Engine.History(), aboveScreen)
+		above := linesAbove(v.Engine.History())
 		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may go on in rows that did not change
 		set.Frame(&s.frame, above)
 	})
@@ -281,7 +292,7 @@ var mouseNames = map[vterm.MouseTracking]string{
 var lookingBack = make(chan struct{}, 2)
 
 // lookBack takes a past screen.
-func (s *shownFrames) lookBack(f *wire.Frame) error {
+func (s *frames) lookBack(f *wire.Frame) error {
 	p := s.p
 	select {
 	case lookingBack <- struct{}{}:
@@ -289,7 +300,7 @@ func (s *shownFrames) lookBack(f *wire.Frame) error {
 	case <-p.ctx.Done():
 		return p.ctx.Err()
 	}
-	off, err := offsetOf(p.ctx, p.e, s.view.At)
+	off, err := p.c.srv.Host.Offset(p.ctx, p.e, s.view.At)
 	if err != nil {
 		return err
 	}
@@ -297,9 +308,9 @@ func (s *shownFrames) lookBack(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	above, _ := historyLines(engine.History(), aboveScreen)
+	above := linesAbove(engine.History())
 	engine.Frame(&s.frame, vterm.Query{})
-	p.c.srv.veil(p.c.ctx).Frame(&s.frame, above)
+	p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
 	s.since, s.begun = 0, true
 	render.FromFrame(&s.screen, &s.frame)
 	f.At = &off
@@ -307,7 +318,7 @@ func (s *shownFrames) lookBack(f *wire.Frame) error {
 }
 
 // send writes a frame, and counts it as under way.
-func (s *shownFrames) send(f *wire.Frame, resumed map[int]bool) error {
+func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	p := s.p
 	p.mu.Lock()
 	p.sent++

@@ -1,6 +1,6 @@
 //go:build unix
 
-package httpapi
+package pagesocket
 
 import (
 	"context"
@@ -23,8 +23,8 @@ const (
 )
 
 // input queues what a page does with a session.
-func (p *pageSub) input(m *wire.Message) {
-	if g := grantOf(p.c.ctx); g != nil && g.Rights()&access.Type == 0 {
+func (p *sub) input(m *wire.Message) {
+	if g := p.c.srv.Host.Grant(p.c.ctx); g.Rights()&access.Type == 0 {
 		p.c.refuse(m, api.Errorf(api.CodeDenied, "this login may only look").WithHint("a person makes one that may type, with `longterm web` or `longterm share --type`"))
 		return
 	}
@@ -50,7 +50,7 @@ func (p *pageSub) input(m *wire.Message) {
 }
 
 // types does what was queued, in order.
-func (p *pageSub) types(queue <-chan wire.Message) {
+func (p *sub) types(queue <-chan wire.Message) {
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -72,16 +72,19 @@ func (p *pageSub) types(queue <-chan wire.Message) {
 	}
 }
 
-func (p *pageSub) do(m *wire.Message) error {
+func (p *sub) do(m *wire.Message) error {
 	if m.T == "resize" {
 		cols, rows, err := m.Size()
 		if err != nil {
 			return api.Errorf(api.CodeInvalid, "%v", err)
 		}
-		_, err = p.c.srv.postResize(p.ctx, &sessionBody[api.Resize]{SessionPath{p.e.ID()}, api.Resize{Cols: cols, Rows: rows}})
-		return err
+		if !vterm.ValidSize(cols, rows) {
+			return api.Errorf(api.CodeInvalid, "size %d×%d", cols, rows).
+				WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+		}
+		return p.e.Session.Resize(p.ctx, cols, rows)
 	}
-	t, err := pageTyping(m)
+	t, err := typingOf(m)
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
@@ -95,8 +98,7 @@ func (p *pageSub) do(m *wire.Message) error {
 	// What was begun to be typed is, whatever becomes of the page.
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	_, err = p.c.srv.typeAs(ctx, p.e, t, "")
-	return err
+	return p.c.srv.Host.Type(ctx, p.e, t)
 }
 
 // onPipes has Enter end lines: on a pipe no terminal driver does that.
@@ -117,8 +119,8 @@ func onPipes(t session.Typing) session.Typing {
 	return t
 }
 
-// pageTyping is what a message types. Keys and pastes become bytes where the terminal's modes are known.
-func pageTyping(m *wire.Message) (session.Typing, error) {
+// typingOf is what a message types. Keys and pastes become bytes where the terminal's modes are known.
+func typingOf(m *wire.Message) (session.Typing, error) {
 	var t session.Typing
 	switch m.T {
 	case "key":
