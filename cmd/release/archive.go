@@ -1,0 +1,159 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/goreleaser/nfpm/v2"
+	_ "github.com/goreleaser/nfpm/v2/apk" // the formats that packages
+	_ "github.com/goreleaser/nfpm/v2/deb" // are made in
+	"github.com/goreleaser/nfpm/v2/files"
+	_ "github.com/goreleaser/nfpm/v2/rpm"
+)
+
+func host() target { return target{runtime.GOOS, runtime.GOARCH} }
+
+// makeTarget makes what there is for one system, and names it.
+func (r *release) makeTarget(t target) ([]string, error) {
+	names := []string{t.binary()}
+	exe := filepath.Join(r.out, t.binary())
+	if err := r.build(t, exe); err != nil {
+		return nil, err
+	}
+	within := "longterm"
+	if t.os == "windows" {
+		within += ".exe"
+	}
+	list := append([]file{{exe, within, "/usr/bin/longterm", 0o755}}, r.docs...)
+	base := "longterm_" + r.plain() + "_" + t.os + "_" + t.arch
+	pack, name := r.tar, base+".tar.gz"
+	if t.os == "windows" {
+		pack, name = r.zip, base+".zip"
+	}
+	if err := replaced(filepath.Join(r.out, name), func(w io.Writer) error { return pack(w, base, list) }); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	names = append(names, name)
+	if t.os != "linux" {
+		return names, nil
+	}
+	for _, format := range []string{"deb", "rpm", "apk"} {
+		name := base + "." + format
+		if err := replaced(filepath.Join(r.out, name), func(w io.Writer) error { return r.pack(w, format, t, list) }); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// replaced writes a file whole or not at all.
+func replaced(path string, write func(w io.Writer) error) error {
+	f, err := os.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(path+".part", path)
+	}
+	if err != nil {
+		_ = os.Remove(path + ".part")
+	}
+	return err
+}
+
+// tar writes files as an archive that says nothing of who made it, or when.
+func (r *release) tar(w io.Writer, top string, list []file) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	a := tar.NewWriter(z)
+	for _, f := range list {
+		b, err := os.ReadFile(f.from)
+		if err != nil {
+			return err
+		}
+		h := &tar.Header{Name: top + "/" + f.name, Mode: int64(f.mode), Size: int64(len(b)), ModTime: r.date, Format: tar.FormatPAX}
+		if err := a.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := a.Write(b); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.Close(), z.Close())
+}
+
+func (r *release) zip(w io.Writer, top string, list []file) error {
+	a := zip.NewWriter(w)
+	for _, f := range list {
+		b, err := os.ReadFile(f.from)
+		if err != nil {
+			return err
+		}
+		h := &zip.FileHeader{Name: top + "/" + f.name, Method: zip.Deflate, Modified: r.date}
+		h.SetMode(f.mode)
+		e, err := a.CreateHeader(h)
+		if err != nil {
+			return err
+		}
+		if _, err := e.Write(b); err != nil {
+			return err
+		}
+	}
+	return a.Close()
+}
+
+func (r *release) pack(w io.Writer, format string, t target, list []file) error {
+	packager, err := nfpm.Get(format)
+	if err != nil {
+		return err
+	}
+	var contents files.Contents
+	for _, f := range list {
+		if f.to != "" {
+			contents = append(contents, &files.Content{
+				Source: f.from, Destination: f.to,
+				FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.date, Owner: "root", Group: "root"},
+			})
+		}
+	}
+	info := nfpm.WithDefaults(&nfpm.Info{
+		Name: "longterm", Arch: t.arch, Platform: t.os, Version: r.version, Section: "utils", Priority: "optional",
+		Maintainer: "The longterm authors <longterm-dev@users.noreply.github.com>", Homepage: "https://github.com/longterm-dev/longterm",
+		Description: "Terminal sessions that outlive everything, for people and programs", License: "MIT", MTime: r.date,
+		DisableGlobbing: true,
+		Overridables:    nfpm.Overridables{Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost"}},
+	})
+	if err := nfpm.PrepareForPackager(info, format); err != nil {
+		return err
+	}
+	return packager.Package(info, w)
+}
+
+// gzipFile packs a file as manual pages are, with neither name nor time.
+func gzipFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return replaced(to, func(w io.Writer) error {
+		z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		z.ModTime = time.Time{}
+		_, err = z.Write(b)
+		return errors.Join(err, z.Close())
+	})
+}
