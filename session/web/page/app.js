@@ -20,12 +20,17 @@ function setTheme(name) {
   document.querySelector('meta[name=theme-color]').content = color;
 }
 
-// code is the login that the address has after its #; it is taken out of it at once.
-function code() {
-  const found = /^#login=([^&]+)/.exec(location.hash);
-  if (!found) return null;
-  history.replaceState(null, '', location.pathname + location.search);
-  return decodeURIComponent(found[1]);
+// secretIn is what a link logs in with, after its #.
+function secretIn(text) {
+  const found = /#(login|token)=([^&\s]+)/.exec(text);
+  return found && { [found[1] === 'login' ? 'code' : 'token']: decodeURIComponent(found[2]) };
+}
+
+// fromAddress is the login that the address has; it is taken out of it at once.
+function fromAddress() {
+  const secret = secretIn(location.hash);
+  if (secret) history.replaceState(null, '', location.pathname + location.search);
+  return secret;
 }
 
 function ask(why) {
@@ -33,9 +38,9 @@ function ask(why) {
   const note = h('p', { class: 'note', role: 'alert', text: why ?? '' });
   const form = h('form', { class: 'login', onsubmit: async (e) => {
     e.preventDefault();
-    const text = field.value.trim(), link = /#login=([^&\s]+)/.exec(text);
+    const text = field.value.trim();
     try {
-      await begin(await net.login(link ? { code: link[1] } : { token: text }));
+      await begin(await net.login(secretIn(text) ?? { token: text }));
     } catch (err) {
       note.textContent = err.message;
       field.select();
@@ -79,8 +84,8 @@ async function begin(me) {
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
   onhashchange = () => {
-    const secret = code();
-    if (secret) net.login({ code: secret }).then(begin, failed);
+    const secret = fromAddress();
+    if (secret) net.login(secret).then(begin, failed);
     else show();
   };
   shownHash = undefined;
@@ -184,9 +189,9 @@ async function main() {
     page = null;
     ask('The login has ended.');
   });
-  const secret = code();
+  const secret = fromAddress();
   try {
-    await begin(secret ? await net.login({ code: secret }) : await net.me());
+    await begin(secret ? await net.login(secret) : await net.me());
   } catch (err) {
     if (secret || err.status === 401) ask(secret ? err.message + (err.hint ? '. ' + err.hint : '') : '');
     else if (err instanceof net.Failure) {
