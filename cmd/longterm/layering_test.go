@@ -30,6 +30,7 @@ var layers = []layer{
 	{"/session/web", []string{"/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "the page and its door know no session and no route"},
 	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
+	{"/session/listing", []string{"/session/api", "/session/actor", "/session/output/diagnostics"}, "sessions are told of from what the API says of them"},
 	{"/session/output/diagnostics", []string{}, "it reads text, and knows neither sessions nor terminals"},
 	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},
 	{"/session/notify", nil, "a leaf: it is told what there is to tell"},

@@ -3,14 +3,12 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"text/tabwriter"
+	"errors"
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func lsVerb(a *app, c *cobra.Command) {
@@ -20,25 +18,23 @@ func lsVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		if !a.JSON {
+			table, err := b.client.Table(cmd.Context(), labels...)
+			if err == nil {
+				_, err = a.Stdout.Write(table)
+			}
+			if e := new(api.Error); !errors.As(err, &e) || e.Code != api.CodeNotFound {
+				return err
+			} // a daemon of before there were tables
+		}
 		list, err := b.client.List(cmd.Context(), labels...)
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { writeTable(w, list) })
+		if a.JSON {
+			return a.Print(list, nil)
+		}
+		return listing.Table(a.Stdout, list)
 	}
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
-}
-
-func writeTable(w io.Writer, list []api.Session) {
-	if len(list) == 0 {
-		fmt.Fprintln(w, "no sessions; `longterm new` starts one")
-		return
-	}
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tDOING\tCOMMAND")
-	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, output.StateText(&s),
-			output.Elapsed(s.Duration), output.PidText(&s), output.Printable(s.Cwd), output.Doing(&s), output.Printable(output.Shorten(s.Command, 60)))
-	}
-	_ = tw.Flush()
 }

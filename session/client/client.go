@@ -115,6 +115,12 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 	return get[[]api.Session](ctx, c, "/sessions", q)
 }
 
+// Table is the table of sessions that `longterm ls` prints; it is for people, List is for programs.
+func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
+	q := url.Values{"label": labels}
+	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
+}
+
 // NewSession starts a session.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
 	ourUmask(&n)

@@ -40,6 +40,9 @@ var calls = []struct {
 	{name: "list", line: "GET /sessions", cut: again, reply: "[]", call: func(ctx context.Context, c *Client) error { return drop(c.List(ctx)) }},
 	{name: "list by labels", line: "GET /sessions?label=a&label=b%3D1+2", cut: again, reply: "[]",
 		call: func(ctx context.Context, c *Client) error { return drop(c.List(ctx, "a", "b=1 2")) }},
+	{name: "table", line: "GET /sessions.txt", cut: either, call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx)) }},
+	{name: "table by labels", line: "GET /sessions.txt?label=a&label=b%3D1+2", cut: either,
+		call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx, "a", "b=1 2")) }},
 	{name: "new", line: "POST /sessions", body: `{"argv":["sh"],"umask":"0027"}`, cut: once,
 		call: func(ctx context.Context, c *Client) error {
 			return drop(c.NewSession(ctx, api.NewSession{Argv: []string{"sh"}, Umask: "0027"}))

@@ -48,6 +48,7 @@ func ptr[T any](v T) *T { return &v }
 var wellCalls = []wellCall{
 	{id: "status", check: contains(`"build":"test"`)},
 	{id: "new-session", body: api.NewSession{Name: "made", Argv: []string{"sleep", "600"}, Labels: map[string]string{"a": "b"}}, check: contains(`"name":"made"`)},
+	{id: "table-sessions", path: "?label=a=b", check: contains(" made ")},
 	{id: "list-sessions", path: "?label=a=b", check: contains(`"made"`)},
 	{id: "get-session", path: "cat", check: contains(`"state":"running"`)},
 	{id: "get-env", path: "shell", check: contains(`"LONGTERM_SESSION"`)},
@@ -340,7 +341,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page"}
+var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

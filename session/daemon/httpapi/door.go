@@ -176,7 +176,7 @@ const (
 
 // scopes are the routes that such a token may use besides those about its session.
 var scopes = map[string]scope{
-	"list-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
+	"list-sessions": filtered, "table-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
 	"search": narrowed, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
 	"get-job": ofItsJob, "stop-job": ofItsJob, "background-job": ofItsJob, "forget-job": ofItsJob,
 	"get-approval": ofItsApproval, "answer-approval": ofItsApproval,

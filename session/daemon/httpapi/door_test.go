@@ -18,7 +18,7 @@ import (
 // What a token for one session may use that is not about that session by its path. A route that is new, and not
 // here, has to be refused.
 var ofOneSession = map[string]string{
-	"list-sessions": "list", "events": "list", "page": "list", "get-web": "list", "search": "list", "list-commands": "list", "list-jobs": "list", "list-approvals": "list",
+	"list-sessions": "list", "table-sessions": "list", "events": "list", "page": "list", "get-web": "list", "search": "list", "list-commands": "list", "list-jobs": "list", "list-approvals": "list",
 	"get-job": "job", "stop-job": "job", "background-job": "job", "forget-job": "job",
 	"get-approval": "approval", "answer-approval": "approval",
 }

@@ -33,6 +33,7 @@ var Routes = []Route{
 	op("POST", "/upgrade", "upgrade", "daemon upgrade", "Replace keepers and daemon by another executable",
 		(*Server).postUpgrade, []api.Code{api.CodeDenied}),
 	op("GET", "/sessions", "list-sessions", "ls", "List sessions", (*Server).listSessions, nil),
+	raw("GET", "/sessions.txt", "table-sessions", "ls", "List sessions as a table for people; it is not for programs to read", (*Server).tableSessions, nil),
 	op("POST", "/sessions", "new-session", "new", "Start a session", (*Server).newSession, ofStarting),
 	op("GET", "/sessions/{session}", "get-session", "info", "Describe a session", (*Server).getSession, ofSession),
 	op("GET", "/sessions/{session}/env", "get-env", "info", "Tell a session's environment",

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
@@ -39,6 +41,25 @@ func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session
 		}
 	}
 	return list, nil
+}
+
+// table is a table of sessions.
+type table struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (s *Server) tableSessions(ctx context.Context, in *listQuery) (*table, error) {
+	list, err := s.listSessions(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	s.hand(ctx, &list)
+	var b bytes.Buffer
+	if err := listing.Table(&b, list); err != nil {
+		return nil, err
+	}
+	return &table{"text/plain; charset=utf-8", b.Bytes()}, nil
 }
 
 func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 // Printer prints results as the flags ask for: as text, as JSON, or as JSON in few bytes.
@@ -138,14 +139,8 @@ func encodeCompact(w interface{ Write([]byte) (int, error) }, v any) error {
 	return enc.Encode(v)
 }
 
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func Printable(s string) string      { return listing.Printable(s) }
+func Shorten(s string, n int) string { return listing.Shorten(s, n) }
 
 // PrintLine prints a result as JSON in a line.
 func (p *Printer) PrintLine(r *api.Result) error {
@@ -169,15 +164,6 @@ func (p *Printer) PrintCompact(v any, text func(io.Writer)) error {
 // Warn tells of something that is no reason to stop.
 func (p *Printer) Warn(err error) {
 	fmt.Fprintf(p.Stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-}
-
-// Shorten cuts a text to n letters, the last of which then says so.
-func Shorten(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }
 
 // HowMany is a number and what is counted.

@@ -8,6 +8,7 @@
 // answer and exits:
 //
 //	longterm version                    (of a release)
+//	longterm ls [--json]
 //	longterm screen S
 //	longterm new [-n NAME] -- CMD...
 //
@@ -57,10 +58,29 @@ func pass(args []string) bool {
 	switch rest := args[2:]; args[1] {
 	case "version":
 		return len(rest) == 0 && Release != "" && write(VersionLine(Release))
+	case "ls":
+		return list(rest)
 	case "screen":
 		return len(rest) == 1 && plainName(rest[0]) && screen(rest[0])
 	case "new":
 		return start(rest)
+	}
+	return false
+}
+
+// list prints the daemon's table, or its JSON as verbs print it.
+func list(args []string) bool {
+	switch {
+	case len(args) == 0:
+		text, ok := request("GET", "/v1/sessions.txt", "", nil)
+		return ok && write(text)
+	case len(args) == 1 && args[0] == "--json":
+		text, ok := request("GET", "/v1/sessions", "", nil)
+		if !ok {
+			return false
+		}
+		text, ok = indented(text)
+		return ok && write(text)
 	}
 	return false
 }

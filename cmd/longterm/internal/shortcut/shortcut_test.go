@@ -3,6 +3,7 @@
 package shortcut
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net"
@@ -134,6 +135,54 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if _, body, ok := parse(s); ok && len(body) > len(s) {
 			t.Errorf("%q", body)
+		}
+	})
+}
+
+// JSON is laid out as encoding/json does it.
+func TestIndented(t *testing.T) {
+	for _, s := range []string{
+		`[]`, `{}`, `[{"a":1,"b":[],"c":{},"d":"x\\\"{[,:\\","e":[1,2,{"f":null}]},{"g":"é<>&"}]`, `"x"`, `12`, `[[],[[]]]`,
+	} {
+		checkIndented(t, s)
+		for n := range len(s) {
+			if got, ok := indented(s[:n]); ok && !json.Valid([]byte(s[:n])) {
+				t.Errorf("%s is whole: %s", s[:n], got)
+			}
+		}
+	}
+	for _, s := range []string{"", "[ 1]", "]", "[", `"`, `"\`, "{\n}"} {
+		if got, ok := indented(s); ok {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
+// checkIndented compares a text that is JSON without blanks with what encoding/json makes of it.
+func checkIndented(t *testing.T, s string) {
+	t.Helper()
+	var want bytes.Buffer
+	if err := json.Indent(&want, []byte(s), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := indented(s + "\n"); !ok || got != want.String()+"\n" {
+		t.Errorf("%q: %v %s, want %s", s, ok, got, want.String())
+	}
+}
+
+func FuzzIndented(f *testing.F) {
+	f.Add(`[{"a":1,"b":[],"c":{},"d":"x\\\"{[,:\\","e":[1,2,{"f":null}]}]`)
+	f.Add(`[[`)
+	f.Fuzz(func(t *testing.T, s string) {
+		var compact bytes.Buffer
+		if json.Compact(&compact, []byte(s)) != nil {
+			indented(s)
+			return
+		}
+		if got, ok := indented(compact.String()); ok { // not where it is deeper than anything the daemon has to tell
+			checkIndented(t, compact.String())
+		} else if strings.Count(s, "[")+strings.Count(s, "{") <= 64 {
+			t.Errorf("%q: %s", s, got)
 		}
 	})
 }

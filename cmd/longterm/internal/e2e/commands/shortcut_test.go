@@ -65,7 +65,7 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	i := &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir)}
 	plain := i.Env
 	for _, args := range [][]string{
-		{"screen", "s.1"}, {"new", "--", "sleep", "1"}, {"new", "-n", "n", "--", "sh", "-c", "echo \"é\\\" | cat; # \x01"},
+		{"screen", "s.1"}, {"ls"}, {"new", "--", "sleep", "1"}, {"new", "-n", "n", "--", "sh", "-c", "echo \"é\\\" | cat; # \x01"},
 	} {
 		mu.Lock()
 		seen = nil
@@ -127,4 +127,25 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 	if all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--all", "--json")); len(all) != 1 {
 		t.Errorf("asked %d times: %+v", len(all), all)
 	}
+}
+
+// What is printed before the program is initialised is what the verb prints, of an ended session, whose times stand.
+func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
+	i := e2e.New(t)
+	if empty := i.Run("ls"); empty != "no sessions; `longterm new` starts one\n" {
+		t.Errorf("%q", empty)
+	}
+	if _, _, code := i.Try("run", "-n", "over", "--label", "a=<&>", "--keep", "--", "sh", "-c", `printf 'a "b" \\ [{,:}]\n'; exit 3`); code != 3 {
+		t.Fatalf("exit %d", code)
+	}
+	plain := i.Env
+	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"screen", "over"}} {
+		i.Env = plain
+		got := i.Run(args...)
+		i.Env = append(slices.Clone(plain), shortcut.Leave+"=1")
+		if want := i.Run(args...); got != want || got == "" {
+			t.Errorf("%q:\n%s\nwant\n%s", args, got, want)
+		}
+	}
+	i.Env = plain
 }
