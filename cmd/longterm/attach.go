@@ -22,30 +22,7 @@ type attachFlags struct {
 
 func attachVerb(a *app, c *cobra.Command) {
 	var given attachFlags
-	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
-		conf := a.settings().Attach
-		given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
-		if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
-			given.size = "" // what others ask for counts
-		}
-		var chords attach.Chords
-		err := errors.Join(
-			chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
-			chords.Bind(conf.NextKey, attach.Next),
-			chords.Bind(conf.PreviousKey, attach.Previous),
-		)
-		if err != nil {
-			return exit.Usage(err)
-		}
-		b, err := a.connect()
-		if err != nil {
-			return err
-		}
-		return attachclient.Run(cmd.Context(), s, attachclient.Options{
-			Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
-			Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
-		})
-	})
+	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error { return a.attach(cmd, s, given) })
 	c.Long = `Attach this terminal to a session, with full fidelity. The detach key leaves the session running; two other
 keys switch to the next and to the previous session. If the daemon is restarted meanwhile the terminal is
 attached again by itself. The keys are attach.detach_key, next_key and previous_key of the configuration.
@@ -64,4 +41,30 @@ between, ` + "`longterm doctor --terminal`" + ` resets them.`
 	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
 	f.BoolVar(&given.readOnly, "read-only", false, "send no input")
+}
+
+// attach puts a session on the terminal, as flags and the configuration have it.
+func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) error {
+	conf := a.settings().Attach
+	given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
+	if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
+		given.size = "" // what others ask for counts
+	}
+	var chords attach.Chords
+	err := errors.Join(
+		chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
+		chords.Bind(conf.NextKey, attach.Next),
+		chords.Bind(conf.PreviousKey, attach.Previous),
+	)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	return attachclient.Run(cmd.Context(), s, attachclient.Options{
+		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
+		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
+	})
 }

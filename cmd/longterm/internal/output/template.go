@@ -1,0 +1,165 @@
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/spelling"
+)
+
+// Template writes values by a person's template: Go's text/template over the fields that --json has. A field
+// that a value lacks is empty; a name that no value of the type can have is a mistake, which is found before
+// anything is written. Control characters in texts are made visible, so that a line stays one.
+type Template struct{ t *template.Template }
+
+// maxTemplate bounds what a person writes, in bytes.
+const maxTemplate = 64 << 10
+
+var templateFuncs = template.FuncMap{
+	"json": func(v any) (string, error) {
+		b, err := json.Marshal(v)
+		return string(b), err
+	},
+	"shorten": func(n int, v any) string { return Shorten(fmt.Sprint(v), max(1, n)) },
+	"elapsed": func(ms int64) string { return Elapsed(ms) },
+	"join":    func(sep string, list []any) string { return strings.Join(words(list), sep) },
+	"quote":   func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
+	"upper":   func(v any) string { return strings.ToUpper(fmt.Sprint(v)) },
+	"short":   func(id string) string { return id[:min(8, len(id))] },
+}
+
+func words(list []any) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = fmt.Sprint(v)
+	}
+	return out
+}
+
+var templateEscapes = strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\\`, `\`)
+
+// NewTemplate reads a template for values of the type of like; flag is where it was given.
+func NewTemplate(flag, text string, like any) (*Template, error) {
+	if len(text) > maxTemplate {
+		return nil, exit.Usagef("%s: a template has %d bytes at most", flag, maxTemplate)
+	}
+	if strings.Contains(text, "#{") {
+		return nil, exit.Usagef("%s: #{…} is tmux's way; write {{.name}} and the like, or ask `longterm tmux-compat list-sessions -F`", flag)
+	}
+	t, err := template.New(flag).Funcs(templateFuncs).Option("missingkey=error").Parse(templateEscapes.Replace(text))
+	if err != nil {
+		return nil, exit.Usagef("%s: %s; fields are written {{.name}}", flag, strings.TrimPrefix(err.Error(), "template: "+flag+":"))
+	}
+	f := &Template{t}
+	empty := fields(reflect.ValueOf(like)).(map[string]any)
+	if err := t.Execute(io.Discard, empty); err != nil {
+		return nil, mistake(flag, err, empty)
+	}
+	return f, nil
+}
+
+// mistake is an error of a template for people: with the field that was probably meant.
+func mistake(flag string, err error, known map[string]any) error {
+	msg := err.Error()
+	if _, name, ok := strings.Cut(msg, `map has no entry for key "`); ok {
+		name = strings.TrimSuffix(name, `"`)
+		names := nested(known)
+		if near := spelling.Nearest(name, names); near != "" {
+			return exit.Usagef("%s: there is no field %q; %q is the nearest", flag, name, near)
+		}
+		return exit.Usagef("%s: there is no field %q; there are %s", flag, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	return exit.Usagef("%s: %s", flag, strings.TrimPrefix(msg, "template: "))
+}
+
+// nested are the names of fields, and of the fields in them.
+func nested(known map[string]any) []string {
+	var names []string
+	for name, v := range known {
+		names = append(names, name)
+		if m, ok := v.(map[string]any); ok {
+			names = append(names, nested(m)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Write writes a value and ends the line.
+func (f *Template) Write(w io.Writer, v any) error {
+	if err := f.t.Execute(w, fields(reflect.ValueOf(v))); err != nil {
+		return exit.Usagef("%s", strings.TrimPrefix(err.Error(), "template: "))
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// WriteAll writes sessions, each in its line.
+func (f *Template) WriteAll(w io.Writer, list []api.Session) error {
+	var b strings.Builder
+	for i := range list {
+		if err := f.Write(&b, list[i]); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// fields is a value as templates see it: structs as maps by their JSON names with every field there, absent ones
+// as their type's zero, texts without control characters. Types of the API do not contain themselves.
+func fields(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return fields(v.Elem())
+		}
+		if v.Type().Elem().Kind() == reflect.Struct && v.Type().Elem() != timeType {
+			return fields(reflect.Zero(v.Type().Elem()))
+		}
+		return ""
+	case reflect.Struct:
+		if v.Type() == timeType {
+			if t := v.Interface().(time.Time); !t.IsZero() {
+				return t.Format(time.RFC3339)
+			}
+			return ""
+		}
+		out := map[string]any{}
+		for i := range v.NumField() {
+			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+				out[name] = fields(v.Field(i))
+			}
+		}
+		return out
+	case reflect.Map:
+		out := labels{}
+		for k, x := range v.Seq2() {
+			out[k.String()] = Printable(fmt.Sprint(fields(x)))
+		}
+		return out
+	case reflect.Slice:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = fields(v.Index(i))
+		}
+		return out
+	case reflect.String:
+		return Printable(v.String())
+	}
+	return v.Interface()
+}
+
+// labels are names that people chose: any may be asked for with index, and is empty where it is not set.
+type labels map[string]string

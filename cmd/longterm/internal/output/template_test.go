@@ -1,0 +1,61 @@
+package output
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// FEATURES: R119
+func TestTemplate(t *testing.T) {
+	code := 3
+	full := api.Session{
+		ID: "0123456789", Name: "web", State: "exited", ExitCode: &code, Duration: 65_000, Argv: []string{"a", "b"},
+		Labels: map[string]string{"team": "build"}, Title: "x\x1b[31m\ny", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Shell: &api.Shell{Phase: "prompt"},
+	}
+	for text, want := range map[string]string{
+		`{{.name}}\t{{.state}}`:                             "web\texited",
+		`{{short .id}} {{.exit_code}} {{.shell.phase}}`:     "01234567 3 prompt",
+		`{{index .labels "team"}}/{{index .labels "none"}}`: "build/",
+		`{{elapsed .duration_ms}} {{.created}}`:             Elapsed(65_000) + " 2026-01-02T03:04:05Z",
+		`{{join "," .argv}} {{json .argv}} {{upper .name}}`: `a,b ["a","b"] WEB`,
+		`{{shorten 2 .name}}`:                               "w…",
+		`{{with .needs_input.kind}}asks{{end}}-{{.ended}}`:  "-",
+		`{{range .argv}}<{{.}}>{{end}}`:                     "<a><b>",
+	} {
+		f, err := NewTemplate("--format", text, api.Session{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var b strings.Builder
+		if err := f.Write(&b, full); err != nil || b.String() != want+"\n" {
+			t.Errorf("%s: %q, %v; want %q", text, b.String(), err, want)
+		}
+	}
+	f, err := NewTemplate("--format", "{{.title}}", api.Session{})
+	var b strings.Builder
+	if err != nil || f.Write(&b, full) != nil || strings.ContainsAny(strings.TrimSuffix(b.String(), "\n"), "\x1b\n") {
+		t.Errorf("a hostile title as %q, %v", b.String(), err)
+	}
+}
+
+func TestTemplateMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{.nmae}}`:                   `there is no field "nmae"; "name" is the nearest`,
+		`{{.shell.phaze}}`:            `"phase" is the nearest`,
+		`{{.qqqqqqqqqqqqqq}}`:         "there are activity, agent",
+		`{{.name`:                     "fields are written {{.name}}",
+		`{{frobnicate .name}}`:        `"frobnicate" not defined`,
+		`#{session_name}`:             "tmux's way",
+		`{{.name.first}}`:             "first",
+		strings.Repeat("x", 64<<10+1): "65536 bytes at most",
+	} {
+		if _, err := NewTemplate("--format", text, api.Session{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40s: %v; want %s", text, err, want)
+		}
+	}
+}
