@@ -313,7 +313,7 @@ type Call struct {
 	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
 	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default: exec.max_output of the configuration, 16384"`
 	MaxLine       int    `json:"max_line,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of one line in the answer, head and tail; default: no limit of its own"`
-	Digest        bool   `json:"digest,omitempty" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail; of output of terminals"`
+	Digest        bool   `json:"digest,omitempty" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail, and a few only of lines that are alike but for their numbers; of output of terminals"`
 }
 
 // Run is a command to run in a session of its own.

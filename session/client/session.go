@@ -176,6 +176,7 @@ type TextQuery struct {
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
 	Digest             bool   // keep failures and the end before the rest
+	Fold               bool   // with it: of lines that are alike but for their numbers only a few
 	Transcript         bool   // what the terminal showed, of full-screen programs too; the end is kept
 }
 
@@ -192,6 +193,9 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	}
 	if q.Digest {
 		v.Set("digest", "true")
+	}
+	if q.Fold {
+		v.Set("fold", "true")
 	}
 	if q.Transcript {
 		v.Set("transcript", "true")

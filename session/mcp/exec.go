@@ -150,7 +150,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 	if since == nil && budget == 0 || j.Session == "" { // a person has to allow it first: it has printed nothing
 		return a, nil
 	}
-	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true}
+	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true, Fold: true}
 	if since != nil {
 		q.From = max(q.From, *since)
 	}
@@ -250,7 +250,7 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget())
+	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget(), true)
 	if err != nil {
 		return nil, err
 	}

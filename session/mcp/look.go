@@ -40,7 +40,7 @@ func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, err
 		}
 	}
-	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget())
+	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget(), false) // who reads wants the lines
 	if err == nil && args.To > 0 {
 		q := client.TextQuery{To: args.To, MaxOutput: args.budget(), Digest: true}
 		if args.Since != nil {

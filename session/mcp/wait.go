@@ -167,7 +167,7 @@ func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, bud
 	if t.job != "" {
 		return s.jobAnswer(ctx, t.job, time.Millisecond, since, budget)
 	}
-	return s.sessionAnswer(ctx, t.session, since, 0, budget)
+	return s.sessionAnswer(ctx, t.session, since, 0, budget, true)
 }
 
 // condition reads a condition of wait; none is nil.
@@ -203,15 +203,15 @@ func condition(text string) (*api.Condition, error) {
 }
 
 // sessionAnswer is how a session is: its shell's command (0: the newest) or its program, with output after
-// since, else that of the command.
-func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int) (*answer, error) {
+// since, else that of the command; fold leaves most of the lines out that are alike, where not all fit.
+func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int, fold bool) (*answer, error) {
 	c := s.client(ctx).Session(ref)
 	v, err := c.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, took: time.Duration(v.Duration) * time.Millisecond}
-	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true}
+	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold}
 	a.Cursor = v.Output.End
 	if v.State == "running" {
 		s.shellAnswer(ctx, c, a, &v, command, &q)

@@ -33,6 +33,7 @@ type Limits struct {
 	// Digest keeps what its lines say is wrong and the end before the middle (session/output/digest), of
 	// output of terminals.
 	Digest bool
+	Fold   bool // of more than fits, a digest has a few lines only of those that are alike
 	Hide   bool // secrets are masked
 }
 
@@ -66,7 +67,7 @@ func (l Limits) budget() *budget.Budget {
 
 func (l Limits) gatherer() gatherer {
 	if l.Digest {
-		return &digest.Digest{Max: l.Bytes}
+		return &digest.Digest{Max: l.Bytes, Fold: l.Fold}
 	}
 	return l.budget()
 }

@@ -229,7 +229,7 @@ func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
 func (j *Job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
 		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.ID(),
-		Digest: j.call.Digest, Hide: j.asking.Actor.IsAgent(),
+		Digest: j.call.Digest, Fold: j.call.Digest, Hide: j.asking.Actor.IsAgent(),
 	}
 }
 

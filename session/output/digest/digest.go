@@ -24,6 +24,9 @@ import (
 // Digest gathers lines. The zero value, with Max set, is ready to use. It belongs to one goroutine.
 type Digest struct {
 	Max int // bytes
+	// Fold keeps a few lines only of those that are alike but for their numbers, and with them the first of each that is
+	// unlike all before it, wherever it stands. What fits is kept whole.
+	Fold bool
 
 	judge    *diagnostics.Stream
 	cur      line // that has no end yet
@@ -38,6 +41,10 @@ type Digest struct {
 	probSize int
 	after    int // lines that are still kept as what follows a problem
 	failed   bool
+
+	shapes    map[uint64]int // how many lines of each shape there were
+	firsts    []line         // the first of each
+	firstSize int
 }
 
 // line is a line of the output.
@@ -171,6 +178,9 @@ func (d *Digest) keep(l line) {
 	if l.rank < rankNone {
 		d.problem(l)
 	}
+	if d.Fold {
+		d.note(l)
+	}
 }
 
 // problem keeps a line that says what is wrong, as long as there is room for such.
@@ -230,17 +240,20 @@ func (d *Digest) choose() []line {
 		}
 	}
 	take(ranked(d.problems, rankFirst), room) // before all that may leave it no room
-	last := slices.Clone(d.tail[max(0, len(d.tail)-lastLines):])
-	slices.Reverse(last)
+	head, tail := d.head, slices.Clone(d.tail)
+	slices.Reverse(tail)
+	last, failure, around := tail[:min(len(tail), lastLines)], ranked(d.problems, rankFailure), ranked(d.problems, rankAround)
+	if d.Fold {
+		head, tail, last = d.firsts, lasts(tail), lasts(last)
+		failure, around = d.telling(failure), d.telling(around)
+	}
 	take(last, room*4/10)
-	take(ranked(d.problems, rankFailure), room*6/10)
+	take(failure, room*6/10)
 	take(ranked(d.problems, rankError), room*75/100)
 	take(ranked(d.problems, rankWarning), room*80/100)
-	tail := slices.Clone(d.tail)
-	slices.Reverse(tail)
 	take(tail, room*90/100)
-	take(d.head, room)
-	take(ranked(d.problems, rankAround), room)
+	take(head, room)
+	take(around, room)
 	take(tail, room)
 	all := make([]line, 0, len(chosen))
 	for _, l := range chosen {

@@ -119,7 +119,7 @@ func FuzzDigest(f *testing.F) {
 	f.Add(strings.Repeat("warning: x\n", 100), 64, false)
 	f.Fuzz(func(t *testing.T, text string, budget int, pieces bool) {
 		budget = max(64, min(budget, 1<<16))
-		d := &Digest{Max: budget}
+		d := &Digest{Max: budget, Fold: len(text)%2 == 0}
 		at := uint64(0)
 		for l := range strings.Lines(text) {
 			l, whole := strings.CutSuffix(l, "\n")
@@ -152,6 +152,76 @@ func TestFirstFailureInLittleRoom(t *testing.T) {
 		}
 		if s, _ := d.Finish(); !strings.Contains(s, "undefined: x") || len(s) > max {
 			t.Errorf("in %d bytes: %q", max, s)
+		}
+	}
+}
+
+// Of lines that are alike but for their numbers a few are kept, and what is unlike them wherever it stands.
+//
+// FEATURES: R105
+func TestLinesThatAreAlikeAreFolded(t *testing.T) {
+	var lines []string
+	for i := range 3000 {
+		lines = append(lines, fmt.Sprintf("[%4d/3000] cc -c src/module_%05d.c -o %x.o", i+1, i, 0xabcdef0123+i))
+		switch i {
+		case 700:
+			lines = append(lines, "note: the cache is cold")
+		case 2000:
+			lines = append(lines, "src/a.c:3:1: error: no such type", "src/b.c:4:1: error: no such type")
+		}
+	}
+	lines = append(lines, "linking 3000 objects")
+	text, left := foldOf(8000, lines...)
+	for _, want := range []string{"[   1/3000]", "the cache is cold", "src/a.c:3:1: error", "src/b.c:4:1: error", "[2001/3000]", "[3000/3000]", "linking"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "cc -c"); n > 8 || len(text) > 900 {
+		t.Errorf("%d lines that are alike in %d bytes:\n%s", n, len(text), text)
+	}
+	kept, noted := 0, 0
+	for l := range strings.Lines(text) {
+		if n := 0; strings.HasPrefix(l, "[… ") {
+			_, _ = fmt.Sscanf(l, "[… %d line", &n)
+			noted += n
+			continue
+		}
+		kept++
+	}
+	if kept+noted != len(lines) || left.Lines != noted {
+		t.Errorf("%d lines kept and %d noted of %d; %+v", kept, noted, len(lines), left)
+	}
+	if text, _ := foldOf(8000, lines[:100]...); text != strings.Join(lines[:100], "\n")+"\n" {
+		t.Errorf("what fits is not whole:\n%s", text)
+	}
+}
+
+func foldOf(maxBytes int, lines ...string) (string, Left) {
+	d := &Digest{Max: maxBytes, Fold: true}
+	at := uint64(0)
+	for _, l := range lines {
+		d.Add([]byte(l), at, at+uint64(len(l))+1, false)
+		at += uint64(len(l)) + 1
+	}
+	return d.Finish()
+}
+
+func TestShapes(t *testing.T) {
+	for a, b := range map[string]string{
+		"[##   ]  9%":                 "[#### ] 88%",
+		"request 1 done in 12 ms":     "request 77 done in 3 ms",
+		"id 7f3a-11d0 took 1.5s":      "id 00ab9-2 took 22.2500s",
+		"building CXX object f1.o":    "building CXX object f22.o",
+		"2026-01-01T00:00:00Z info x": "2027-11-21T10:59:59Z info x",
+	} {
+		if shapeOf(a) != shapeOf(b) {
+			t.Errorf("%q and %q are not alike", a, b)
+		}
+	}
+	for a, b := range map[string]string{"compiling serde": "compiling tokio", "": "#", "a 1": "b 1", "x": "1"} {
+		if shapeOf(a) == shapeOf(b) {
+			t.Errorf("%q and %q are alike", a, b)
 		}
 	}
 }

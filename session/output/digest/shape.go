@@ -1,0 +1,89 @@
+package digest
+
+// Lines that are alike but for their numbers say one thing: a build's "[123/4000] cc -c file123.c", a log's "request 77 done
+// in 12 ms". Of each such shape a few lines tell what there is; hundreds of them push out what is different.
+
+const (
+	// alike is how many lines of a shape are kept, at the beginning and at the end.
+	alike = 2
+	// maxShapes bounds how many shapes are told apart; what comes later is taken for new.
+	maxShapes = 4096
+)
+
+// shapeOf is a line's shape: each word with a digit in it counts as a number, whatever it is, and what
+// fills a column or a bar as one.
+func shapeOf(text string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	h := uint64(offset)
+	for i := 0; i < len(text); {
+		if !letter[text[i]] {
+			if i == 0 || text[i] != text[i-1] {
+				h = (h ^ uint64(text[i])) * prime
+			}
+			i++
+			continue
+		}
+		before, digit := h, false
+		for ; i < len(text) && letter[text[i]]; i++ {
+			digit = digit || text[i] <= '9'
+			h = (h ^ uint64(text[i])) * prime
+		}
+		if digit {
+			h = (before ^ '#') * prime
+		}
+	}
+	return h
+}
+
+// letter says which bytes words are made of: ASCII's letters and digits.
+var letter = func() (is [256]bool) {
+	for _, r := range []string{"09", "AZ", "az"} {
+		for c := r[0]; c <= r[1]; c++ {
+			is[c] = true
+		}
+	}
+	return is
+}()
+
+// note counts a line's shape, and keeps the line if it is one of the first of it, as long as there is room for such.
+func (d *Digest) note(l line) {
+	if d.shapes == nil {
+		d.shapes = map[uint64]int{}
+	}
+	shape := shapeOf(l.text)
+	n, known := d.shapes[shape]
+	if known || len(d.shapes) < maxShapes {
+		d.shapes[shape] = n + 1
+	}
+	if n < alike && d.firstSize <= d.Max {
+		d.firsts, d.firstSize = append(d.firsts, l), d.firstSize+len(l.text)+1
+	}
+}
+
+// lasts are of lines, the newest first, the newest few of each shape.
+func lasts(lines []line) (of []line) {
+	seen := map[uint64]int{}
+	for _, l := range lines {
+		shape := shapeOf(l.text)
+		if seen[shape]++; seen[shape] <= alike {
+			of = append(of, l)
+		}
+	}
+	return of
+}
+
+// telling are of the lines around a failure those that stand beside it, and those that are not alike many others.
+func (d *Digest) telling(around []line) (of []line) {
+	at := map[int]bool{}
+	for _, l := range d.problems {
+		if l.rank == rankFirst || l.rank == rankError {
+			at[l.n-1], at[l.n+1] = true, true
+		}
+	}
+	for _, l := range around {
+		if at[l.n] || d.shapes[shapeOf(l.text)] <= 2*alike {
+			of = append(of, l)
+		}
+	}
+	return of
+}
