@@ -180,7 +180,7 @@ func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
 		}
 		if worst := m.Worst(ids); worst != model.AlertNone && i != m.Current {
 			text = " " + canvas.Printable(m.Title(i)) + " " + worst.Sign() + " "
-			st = theme.On(st, th.Wants).Bold(true)
+			st = th.On(st, th.Wants).Bold(true)
 		}
 		out = append(out, segment{text, st})
 		w := canvas.TextWidth(text)
@@ -223,7 +223,7 @@ func alertSegments(th *theme.Theme, s *State, width int) []segment {
 		if width >= wideBar {
 			text += "(" + s.Keys.Chord("next-alert") + ") "
 		}
-		out = append(out, segment{text, theme.On(th.Bar, th.Wants).Bold(true)})
+		out = append(out, segment{text, th.On(th.Bar, th.Wants).Bold(true)})
 	}
 	if n := s.Model.Hidden(); n > 0 {
 		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick")), th.BarDim})

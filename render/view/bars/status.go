@@ -46,7 +46,7 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 		left = append(left, segment{"  " + dir, dim})
 	}
 	if s.Session.FirstError != "" && at.W >= wordyStatus {
-		left = append(left, segment{"  ✗ " + s.Session.FirstError, theme.On(ground, th.Bad)})
+		left = append(left, segment{"  ✗ " + s.Session.FirstError, th.On(ground, th.Bad)})
 	}
 	right := s.right(th, at.W, ground, dim)
 	key := fmt.Sprint(s.Focused)
@@ -64,34 +64,34 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style) []se
 	var out []segment
 	add := func(text string, st tcell.Style) { out = append(out, segment{" " + text, st}) }
 	if a := l.Alert; s.State == model.StateRunning && (a == model.AlertBell || a == model.AlertFinished) {
-		add(a.Sign(), theme.On(ground, th.Wants).Bold(true))
+		add(a.Sign(), th.On(ground, th.Wants).Bold(true))
 	}
 	if at := l.Copying; at != nil {
 		text := "⏸"
 		if wide && at.Above > 0 { // else there is nothing to go back to
 			text = fmt.Sprintf("⏸ %d/%d", at.Below, at.Above)
 		}
-		add(text, theme.On(ground, th.Wants))
+		add(text, th.On(ground, th.Wants))
 	}
 	if wide && l.Cols > 0 {
-		add(fmt.Sprintf("⧉ %d×%d", l.Cols, l.Rows), theme.On(ground, th.Warn))
+		add(fmt.Sprintf("⧉ %d×%d", l.Cols, l.Rows), th.On(ground, th.Warn))
 	}
 	if l.SyncKeys && s.State == model.StateRunning {
-		add("SYNC", theme.On(ground, th.Warn))
+		add("SYNC", th.On(ground, th.Warn))
 	}
 	if wide && s.Errors > 0 {
-		add(fmt.Sprintf("✗%d", s.Errors), theme.On(ground, th.Bad))
+		add(fmt.Sprintf("✗%d", s.Errors), th.On(ground, th.Bad))
 	}
 	if wide && s.Warnings > 0 {
-		add(fmt.Sprintf("⚠%d", s.Warnings), theme.On(ground, th.Warn))
+		add(fmt.Sprintf("⚠%d", s.Warnings), th.On(ground, th.Warn))
 	}
 	if s.Progress != nil && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
-		add(progressText(s.Progress, wide), theme.On(ground, th.Busy))
+		add(progressText(s.Progress, wide), th.On(ground, th.Busy))
 	}
 	if left := s.Due.Sub(l.Now); wide && left >= time.Second && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
-		add("ETA "+Duration(left), theme.On(ground, th.Busy))
+		add("ETA "+Duration(left), th.On(ground, th.Busy))
 	}
-	add(StateText(s, width), theme.On(ground, StateColor(th, s)))
+	add(StateText(s, width), th.On(ground, StateColor(th, s)))
 	if t := Elapsed(s, l.Now); t != "" {
 		add(t, dim)
 	}

@@ -30,7 +30,7 @@ func (m *Mode) DrawRow(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int,
 	}
 	for _, p := range m.places {
 		if p.Row == row { // where a command was typed
-			c.Restyle(at.X, at.Y, 1, theme.On(canvas.Plain.Reverse(true), th.Busy))
+			c.Restyle(at.X, at.Y, 1, th.On(canvas.Plain.Reverse(true), th.Busy))
 		}
 	}
 }

@@ -39,7 +39,7 @@ var Parts = []Part{
 	{"panel", "behind lists and help", func(t *Theme, c tcell.Color) { background(c, t.panelStyles()...) }},
 	{"text", "text on these", func(t *Theme, c tcell.Color) { foreground(c, &t.Bar, &t.Tab, &t.Status, &t.Panel) }},
 	{"dim", "what is less important, and borders", func(t *Theme, c tcell.Color) {
-		foreground(c, &t.BarDim, &t.StatusDim, &t.PanelDim, &t.Separator, &t.Outside)
+		foreground(c, &t.BarDim, &t.StatusDim, &t.PanelDim, &t.PanelEdge, &t.Separator, &t.Outside, &t.Veil)
 	}},
 	{"key", "keys in hints and help", func(t *Theme, c tcell.Color) { foreground(c, &t.BarKey, &t.PanelKey) }},
 	{"accent", "behind the focused pane's status, the current tab and the chosen row", func(t *Theme, c tcell.Color) {
@@ -63,7 +63,7 @@ func (t *Theme) barStyles() []*tcell.Style {
 }
 
 func (t *Theme) panelStyles() []*tcell.Style {
-	return []*tcell.Style{&t.Panel, &t.PanelKey, &t.PanelDim, &t.PanelMatch}
+	return []*tcell.Style{&t.Panel, &t.PanelKey, &t.PanelDim, &t.PanelMatch, &t.PanelEdge}
 }
 
 func (t *Theme) accentStyles() []*tcell.Style {

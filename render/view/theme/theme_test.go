@@ -23,7 +23,7 @@ func TestDefault(t *testing.T) {
 }
 
 func TestMonoHasNoColour(t *testing.T) {
-	for _, st := range []tcell.Style{Mono.Bar, Mono.TabActive, Mono.Alarm, Mono.StatusFocus, Mono.Panel, Mono.PanelSelected, Mono.Found, Mono.Selected, Mono.Outside, On(Mono.Bar, Mono.Bad)} {
+	for _, st := range []tcell.Style{Mono.Bar, Mono.TabActive, Mono.Alarm, Mono.StatusFocus, Mono.Panel, Mono.PanelSelected, Mono.Found, Mono.Selected, Mono.Outside, Mono.On(Mono.Bar, Mono.Bad)} {
 		if fg, bg, _ := st.Decompose(); fg != tcell.ColorDefault || bg != tcell.ColorDefault {
 			t.Errorf("%v on %v", fg, bg)
 		}
