@@ -31,32 +31,47 @@ func paletteItems(v *viewer) []overlays.Item {
 		if r.Action == "go" || r.Action == "palette" {
 			continue
 		}
-		extra := ""
+		it := overlays.Item{Name: r.Name(), Text: r.Help, Do: func() { actions[r.Action](v, input.Key{}) }}
 		if len(r.Chords) > 0 {
-			extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
+			it.Extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}
-		a, text := r.Action, r.Help
-		if r.Short != "" && r.Brief == "" {
-			text = r.Short + ": " + r.Help
+		if isOn := switches[r.Action]; isOn != nil && isOn(v) {
+			it.Sign, it.Color = "✓", v.theme.Good
 		}
-		out = append(out, overlays.Item{Text: text, Extra: extra, Do: func() { actions[a](v, input.Key{}) }})
+		out = append(out, it)
 	}
 	for i := range v.m.Sessions {
 		s, id := &v.m.Sessions[i], v.m.Sessions[i].ID
 		if s.FirstError != "" {
-			out = append(out, overlays.Item{Text: "first error: " + s.FirstError, Extra: s.Name, Sign: "✗", Color: v.theme.Bad, Do: func() { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{Name: "first error", Text: s.FirstError, Extra: s.Name, Sign: "✗", Color: v.theme.Bad, Do: func() { v.m.GoTo(id) }})
 		}
 		if s.State == model.StateRunning {
-			out = append(out, overlays.Item{Text: "go to " + s.Name, Extra: bars.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●", Color: bars.StateColor(v.theme, s), Do: func() { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{
+				Name: "go to", Text: bars.Label(s, v.o.Home), Extra: bars.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●",
+				Color: bars.StateColor(v.theme, s), Do: func() { v.m.GoTo(id) },
+			})
 		}
 	}
 	for _, t := range v.themes() {
-		out = append(out, overlays.Item{Text: "theme: " + t.Name, Do: func() { v.setTheme(t) }})
+		it := overlays.Item{Name: "theme", Text: t.Name, Do: func() { v.setTheme(t) }}
+		if t.Name == v.theme.Name {
+			it.Sign, it.Color = "✓", v.theme.Good
+		}
+		out = append(out, it)
 	}
 	for _, name := range v.layouts.names {
-		out = append(out, overlays.Item{Text: "layout: load " + name, Do: func() { v.layouts.use(name) }})
+		out = append(out, overlays.Item{Name: "load layout", Text: name, Do: func() { v.layouts.use(name) }})
 	}
 	return append(out, sizeItems(v)...)
+}
+
+// switches are the actions that turn something on and off, and whether it is on.
+var switches = map[keymap.Action]func(v *viewer) bool{
+	"zoom":      func(v *viewer) bool { return v.m.Zoomed },
+	"sync":      func(v *viewer) bool { return v.m.Tab().Sync },
+	"read-only": func(v *viewer) bool { return v.m.ReadOnly },
+	"follow":    func(v *viewer) bool { return v.m.Follow },
+	"all":       func(v *viewer) bool { return v.m.Tab().Auto && len(v.m.Tabs) > 1 },
 }
 
 // sizes are whose size a session may take.
@@ -78,7 +93,7 @@ func openSizes(v *viewer) {
 func sizeItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	for _, size := range sizes {
-		it := overlays.Item{Text: "size: " + size.name + ": " + size.help, Do: func() { setSize(v, size.name) }}
+		it := overlays.Item{Name: "size: " + size.name, Text: size.help, Do: func() { setSize(v, size.name) }}
 		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
 			it.Sign, it.Color = "✓", v.theme.Good

@@ -11,7 +11,11 @@ func (v *viewer) draw() {
 		v.fresh = false
 		v.begin()
 	}
+	if overlays.Covers(v.over) {
+		v.canvas.Veil(&v.theme.Veil)
+	}
 	v.panes.Draw(&v.canvas, v.theme, v.m.Focus, v.status)
+	v.canvas.Veil(nil)
 	v.drawBar()
 	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))
 	v.drawFooter() // its cursor wins

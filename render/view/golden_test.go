@@ -114,7 +114,8 @@ func TestGoldenScreens(t *testing.T) {
 	b.golden("hints")
 	b.keys("?")
 	b.golden("help")
-	b.keys("x^:")
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	b.keys("^:")
 	b.golden("palette")
 	b.keys("spl")
 	b.golden("palette-found")
@@ -142,7 +143,7 @@ func TestLookBackAtLittle(t *testing.T) {
 	b.print("a", "one\r\ntwo\r\nthree")
 	b.keys("^s")
 	b.call()
-	b.shows("⏸")
+	b.shows("copy")
 	if text := b.term.Text(); strings.Contains(text, "⏸ ") && strings.Contains(text, "-") && strings.Contains(text, "/-") {
 		t.Errorf("lines are counted that are not there:\n%s", text)
 	}
@@ -170,7 +171,7 @@ func TestLookBack(t *testing.T) {
 	// The wheel begins copy mode; a key leads back and reaches the session.
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
 	b.call()
-	b.shows("copy mode", "⏸ 3/3982", "row 3979")
+	b.shows("copy mode", "copy 3/3982", "row 3979")
 	b.print("a", "something new")
 	b.shows("row 3979")
 	b.keys("x")

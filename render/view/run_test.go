@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 	l.until("$ prompt l")
 	l.src.updates <- model.Update{Away: "gone"}
 	l.src.updates <- model.Update{Sessions: []model.Session{exited("shell", 1)}}
-	l.until("✗ exited 1")
+	l.until("ended, exit 1")
 	l.key(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)
 	l.until("n new")
 	l.key(tcell.KeyRune, 'q', 0)

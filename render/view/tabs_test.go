@@ -163,11 +163,11 @@ func TestAlerts(t *testing.T) {
 	next[1].Phase, next[1].LastExit = model.PhasePrompt, &failed
 	next[2].Bells = 1
 	b.list(next...)
-	b.shows("✗ b failed +1", "♪")
+	b.shows("✗ b failed +1", "bell")
 	next = slices.Clone(next)
 	next[2].Needs = "password"
 	b.list(next...)
-	b.shows("? c needs input", "? needs password")
+	b.shows("? c needs input", "needs password")
 	b.keys("^a")
 	if b.m.Focus != "c" {
 		t.Errorf("the focus is on %s", b.m.Focus)
@@ -200,7 +200,7 @@ func TestLeftShell(t *testing.T) {
 	}
 	b.shows("b ended with status 3")
 	b.list(exited("a", 1), exited("b", 3))
-	b.shows("✗ exited 1")
+	b.shows("ended, exit 1")
 	b.keys("z")
 	b.shows("Enter closes it")
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
@@ -402,7 +402,7 @@ func TestLetterbox(t *testing.T) {
 	}
 	b.now = b.now.Add(panes.FollowTime)
 	b.refresh()
-	b.shows("⧉ 50×5", "··········", strings.Repeat("·", 60))
+	b.shows("size 50×5", "··········", strings.Repeat("·", 60))
 	p := b.panes.Get("a")
 	p.Apply(frame(p.Cols, p.Rows, "fits"))
 	b.refresh()

@@ -2,6 +2,7 @@ package bars
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -117,9 +118,9 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 	all := len(s.Model.Shown())
 	switch {
 	case s.Prefix:
-		return hintSegments(th, s.Keys), nil, th.Bar
+		return hintSegments(th, s.Keys, width), nil, th.Bar
 	case s.Message != "":
-		return whole(" "+s.Message, th.Message)
+		return whole(" "+Cut(s.Message, width-1), th.Message)
 	case s.Model.Away != "" && s.Now.Sub(s.Model.AwaySince) >= AwayTime:
 		return whole(" reconnecting… "+s.Model.Away, th.Message)
 	case !s.Model.Loaded:
@@ -129,25 +130,91 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		return left, approvalSegments(th, s, width), th.Bar
 	}
 	left = append(b.tabSegments(th, s.Model), flagSegments(th, s.Model)...)
-	hint := " " + s.Keys.PrefixName + ": commands, then " + s.Keys.PrefixLabel("help") + ": help"
-	if s.NoHints {
-		hint = ""
+	right = append(append(approvalSegments(th, s, width), alertSegments(th, s, width)...), summarySegments(th, s, width)...)
+	room := width - segmentsWidth(left) - segmentsWidth(right)
+	for _, hint := range s.hints(all) {
+		if hint = wholeGroups(hint, room-1); hint == "" {
+			continue
+		}
+		if len(left) == 0 {
+			left = []segment{{hint, th.BarDim}}
+		} else {
+			right = append(right, segment{hint + " ", th.BarDim})
+		}
+		break
 	}
+	return left, right, th.Bar
+}
+
+// hints are what may be said of keys, the longest first.
+func (s *State) hints(all int) []string {
+	goesOn := s.Keys.Chord("next")
 	switch hidden := s.Panes < all; {
 	case s.CopyMode != "":
-		hint = s.CopyMode
+		return []string{s.CopyMode}
 	case s.Model.Zoomed && all > 1:
-		hint = fmt.Sprintf(" zoomed; %s shows all %d", s.Keys.Chord("zoom"), all)
+		return []string{fmt.Sprintf(" zoomed; %s shows all %d", s.Keys.Chord("zoom"), all), " zoomed"}
 	case hidden:
-		hint = fmt.Sprintf(" %d of %d sessions fit; %s goes on", s.Panes, all, s.Keys.Chord("next"))
+		return []string{fmt.Sprintf(" %d of %d sessions fit; %s goes on", s.Panes, all, goesOn), fmt.Sprintf(" %d of %d sessions fit", s.Panes, all), fmt.Sprintf(" %d of %d sessions", s.Panes, all)}
+	case s.NoHints:
+		return nil
 	}
-	if len(left) == 0 {
-		left = []segment{{hint, th.BarDim}}
-	} else {
-		right = append(right, segment{hint + " ", th.BarDim})
+	help := s.Keys.PrefixLabel("help")
+	return []string{
+		" " + s.Keys.PrefixName + ": commands, then " + help + ": help", " " + s.Keys.PrefixName + " " + help + ": help",
+		" " + s.Keys.PrefixName + " " + help,
 	}
-	return left, append(append(approvalSegments(th, s, width), alertSegments(th, s, width)...), right...), th.Bar
 }
+
+// wholeGroups are the first groups of a text, those that two blanks divide, that so many columns hold.
+func wholeGroups(text string, w int) string {
+	out := ""
+	for g := range strings.SplitSeq(text, "  ") {
+		next := g
+		if out != "" {
+			next = out + "  " + g
+		}
+		if canvas.TextWidth(next) > w {
+			break
+		}
+		out = next
+	}
+	return out
+}
+
+// summarySegments count the sessions by how they fare.
+func summarySegments(th *theme.Theme, s *State, width int) []segment {
+	run, asks, failed := 0, 0, 0
+	for i := range s.Model.Sessions {
+		switch x := &s.Model.Sessions[i]; x.Attention() {
+		case model.AttentionNeeds:
+			asks++
+		case model.AttentionFailed:
+			if s.Model.Seen(x.ID) {
+				failed++
+			}
+		case model.AttentionRuns:
+			run++
+		}
+	}
+	if width < summaryFrom || len(s.Model.Sessions) < 2 || run+asks+failed == 0 {
+		return nil
+	}
+	var out []segment
+	for _, c := range []struct {
+		n    int
+		text string
+		look tcell.Style
+	}{{run, "run", th.On(th.Bar, th.Busy)}, {asks, "asks", th.On(th.Bar, th.Wants).Bold(true)}, {failed, "failed", th.On(th.Bar, th.Bad).Bold(true)}} {
+		if c.n > 0 {
+			out = append(out, segment{fmt.Sprintf("  %d %s", c.n, c.text), c.look})
+		}
+	}
+	return append(out, segment{"  ", th.Bar})
+}
+
+// summaryFrom is the width from which on the bar has a summary.
+const summaryFrom = 100
 
 // approvalSegments tell how many approvals wait.
 func approvalSegments(th *theme.Theme, s *State, width int) []segment {
@@ -173,14 +240,15 @@ func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
 		if i == m.Current {
 			st = th.TabActive
 		}
-		text := " " + canvas.Printable(m.Title(i)) + " "
+		name := fmt.Sprintf(" %d %s ", i+1, Cut(m.Title(i), tabWidth))
+		text := name
 		ids := m.Visible()
 		if !t.Auto {
 			ids = t.Tree.Sessions()
 		}
 		if worst := m.Worst(ids); worst != model.AlertNone && i != m.Current {
-			text = " " + canvas.Printable(m.Title(i)) + " " + worst.Sign() + " "
-			st = th.On(st, th.Wants).Bold(true)
+			text = name + worst.Sign() + " "
+			st = th.On(st, AlertColor(th, worst)).Bold(true)
 		}
 		out = append(out, segment{text, st})
 		w := canvas.TextWidth(text)
@@ -189,6 +257,9 @@ func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
 	}
 	return append(out, segment{" ", th.Bar})
 }
+
+// tabWidth is how much of a tab's name is shown.
+const tabWidth = 24
 
 // flagSegments tell of what is out of the ordinary.
 func flagSegments(th *theme.Theme, m *model.Model) []segment {
@@ -216,14 +287,14 @@ func alertSegments(th *theme.Theme, s *State, width int) []segment {
 	var out []segment
 	if id := s.Model.NextAlert(); id != "" {
 		a := s.Model.Alerts[id]
-		text := fmt.Sprintf(" %s %s %s ", a.Kind.Sign(), canvas.Printable(s.Model.Session(id).Name), a.Kind.Words())
+		text := fmt.Sprintf(" %s %s %s ", a.Kind.Sign(), Cut(alertName(s.Model.Session(id), &a, width), max(8, width/3)), a.Kind.Words())
 		if n := len(s.Model.Alerts); n > 1 {
 			text += fmt.Sprintf("+%d ", n-1)
 		}
 		if width >= wideBar {
 			text += "(" + s.Keys.Chord("next-alert") + ") "
 		}
-		out = append(out, segment{text, th.On(th.Bar, th.Wants).Bold(true)})
+		out = append(out, segment{text, th.On(th.Bar, AlertColor(th, a.Kind)).Bold(true)})
 	}
 	if n := s.Model.Hidden(); n > 0 {
 		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick")), th.BarDim})
@@ -231,12 +302,27 @@ func alertSegments(th *theme.Theme, s *State, width int) []segment {
 	return out
 }
 
+// alertName is the session that an alert is of, with the command that it is about.
+func alertName(s *model.Session, a *model.Alert, width int) string {
+	switch {
+	case a.Doing == "" || width < wideBar:
+		return s.Name
+	case s.Automatic():
+		return a.Doing
+	}
+	return s.Name + ": " + a.Doing
+}
+
 // hintSegments are what the most wanted keys do after the prefix.
-func hintSegments(th *theme.Theme, keys *keymap.Map) []segment {
+func hintSegments(th *theme.Theme, keys *keymap.Map, width int) []segment {
 	var out []segment
 	for _, a := range []string{"new", "split-right", "split-down", "tab-new", "pick", "zoom", "kill", "scroll", "search", "shell", "palette", "help", "quit"} {
 		for i := range keys.Prefix {
-			if r := &keys.Prefix[i]; string(r.Action) == a && r.Label() != "" {
+			r := &keys.Prefix[i]
+			if string(r.Action) != a || r.Label() == "" {
+				continue
+			}
+			if width -= canvas.TextWidth(r.Label()+r.Short) + 3; width >= 0 {
 				out = append(out, segment{" " + r.Label(), th.BarKey}, segment{" " + r.Short + " ", th.Bar})
 			}
 		}

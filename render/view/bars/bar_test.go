@@ -82,10 +82,10 @@ func TestTabs(t *testing.T) {
 	f.state.NoHints = true
 	f.state.Model.Tabs[0].Name = "all"
 	f.state.Model.AddTab(&model.Tab{Tree: layout.Leaf("b"), Focus: "b"})
-	if got, want := f.row(), " all  b"; got != want {
+	if got, want := f.row(), " 1 all  2 b"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
-	for x, want := range map[int]int{0: 0, 4: 0, 5: 1, 7: 1, 8: -1} {
+	for x, want := range map[int]int{0: 0, 6: 0, 7: 1, 11: 1, 12: -1} {
 		tab, ok := f.bar.Tab(x)
 		if !ok {
 			tab = -1
@@ -132,13 +132,13 @@ func TestStatus(t *testing.T) {
 		s     Status
 		want  string
 	}{
-		{"program", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}}, " 1 a  top                        ● 1:05"},
-		{"its title", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}, Title: "load"}, " 1 a  load                       ● 1:05"},
-		{"idle shell", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhasePrompt, LastExit: &code}}, " 1 a                            ✗2 idle"},
-		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       ? needs password 1:05"},
-		{"copy mode", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Copying: &Position{Below: 7, Above: 9}}, " 1 a                       ⏸ 7/9 ● 1:05"},
-		{"other size", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Cols: 80, Rows: 24}, " 1 a                     ⧉ 80×24 ● 1:05"},
-		{"narrow", 20, Status{Session: &model.Session{Name: "a", Command: "make", State: "exited", ExitCode: &code, Started: epoch, Ended: epoch.Add(time.Second)}}, " 1 a  make    ✗2 1s"},
+		{"program", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}}, " 1 a  top                running  1m05s"},
+		{"its title", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}, Title: "load"}, " 1 a  load               running  1m05s"},
+		{"idle shell", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhasePrompt, LastExit: &code}}, " 1 a                             exit 2"},
+		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       needs password  1m05s"},
+		{"copy mode", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Copying: &Position{Below: 7, Above: 9}}, " 1 a           copy 7/9  running  1m05s"},
+		{"other size", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Cols: 80, Rows: 24}, " 1 a         size 80×24  running  1m05s"},
+		{"narrow", 20, Status{Session: &model.Session{Name: "a", Command: "make", State: "exited", ExitCode: &code, Started: epoch, Ended: epoch.Add(time.Second)}}, " 1 a  make   exit 2"},
 	} {
 		term := screentest.Started(t, c.width, 2)
 		cv := canvas.New(term, false)

@@ -38,15 +38,27 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	if s.Focused {
 		ground, dim = th.StatusFocus, th.FocusDim
 	}
-	left := []segment{{fmt.Sprintf(" %d %s", s.Number, s.Session.Name), ground}}
-	if what := Doing(s.Session, s.Title); what != "" {
-		left = append(left, segment{"  " + what, ground})
+	left := []segment{{fmt.Sprintf(" %d", s.Number), dim}}
+	what := Doing(s.Session, s.Title)
+	dir := ShortPath(s.Session.Cwd, s.Home, at.W/3)
+	switch auto := s.Session.Automatic(); {
+	case auto && what != "": // sh says less than what runs in it
+	case auto && dir != "" && s.Session.Phase == model.PhasePrompt:
+		what, dir = dir, ""
+	default:
+		left = append(left, segment{" " + s.Session.Name, ground.Bold(true)})
+		if what != "" {
+			what = " " + what
+		}
 	}
-	if dir := ShortPath(s.Session.Cwd, s.Home, at.W/3); dir != "" && at.W >= Wide {
+	if what != "" {
+		left = append(left, segment{" " + what, ground})
+	}
+	if dir != "" && at.W >= Wide {
 		left = append(left, segment{"  " + dir, dim})
 	}
 	if s.Session.FirstError != "" && at.W >= wordyStatus {
-		left = append(left, segment{"  ✗ " + s.Session.FirstError, th.On(ground, th.Bad)})
+		left = append(left, segment{"  " + s.Session.FirstError, th.On(ground, th.Bad)})
 	}
 	right := s.right(th, at.W, ground, dim)
 	key := fmt.Sprint(s.Focused)
@@ -59,41 +71,58 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
+// right says how it fares, what is most urgent last: there it is looked for.
 func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style) []segment {
-	s, wide := l.Session, width >= Wide
+	s, wide, roomy := l.Session, width >= Wide, width >= roomyStatus
+	busy := s.State == model.StateRunning && s.Phase != model.PhasePrompt
 	var out []segment
-	add := func(text string, st tcell.Style) { out = append(out, segment{" " + text, st}) }
+	gap := "  "
+	if !wide {
+		gap = " "
+	}
+	add := func(text string, st tcell.Style) {
+		if text != "" {
+			out = append(out, segment{gap + text, st})
+		}
+	}
 	if a := l.Alert; s.State == model.StateRunning && (a == model.AlertBell || a == model.AlertFinished) {
-		add(a.Sign(), th.On(ground, th.Wants).Bold(true))
+		add(map[model.AlertKind]string{model.AlertBell: "bell", model.AlertFinished: "finished"}[a], th.On(ground, AlertColor(th, a)).Bold(true))
 	}
 	if at := l.Copying; at != nil {
-		text := "⏸"
+		text := "copy"
 		if wide && at.Above > 0 { // else there is nothing to go back to
-			text = fmt.Sprintf("⏸ %d/%d", at.Below, at.Above)
+			text = fmt.Sprintf("copy %d/%d", at.Below, at.Above)
 		}
-		add(text, th.On(ground, th.Wants))
+		add(text, th.On(ground, th.Warn).Bold(true))
 	}
 	if wide && l.Cols > 0 {
-		add(fmt.Sprintf("⧉ %d×%d", l.Cols, l.Rows), th.On(ground, th.Warn))
+		add(fmt.Sprintf("size %d×%d", l.Cols, l.Rows), th.On(ground, th.Warn))
 	}
 	if l.SyncKeys && s.State == model.StateRunning {
 		add("SYNC", th.On(ground, th.Warn))
 	}
-	if wide && s.Errors > 0 {
-		add(fmt.Sprintf("✗%d", s.Errors), th.On(ground, th.Bad))
+	if roomy && s.Errors > 0 {
+		add(Count(s.Errors, "error"), th.On(ground, th.Bad))
 	}
-	if wide && s.Warnings > 0 {
-		add(fmt.Sprintf("⚠%d", s.Warnings), th.On(ground, th.Warn))
+	if roomy && s.Warnings > 0 {
+		add(Count(s.Warnings, "warning"), th.On(ground, th.Warn))
 	}
-	if s.Progress != nil && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
-		add(progressText(s.Progress, wide), th.On(ground, th.Busy))
+	if s.Progress != nil && busy {
+		add(progressText(s.Progress, roomy), th.On(ground, th.Busy))
 	}
-	if left := s.Due.Sub(l.Now); wide && left >= time.Second && s.State == model.StateRunning && s.Phase != model.PhasePrompt {
-		add("ETA "+Duration(left), th.On(ground, th.Busy))
+	if left := s.Due.Sub(l.Now); roomy && left >= time.Second && busy {
+		add(Duration(left)+" left", th.On(ground, th.Busy))
 	}
-	add(StateText(s, width), th.On(ground, StateColor(th, s)))
-	if t := Elapsed(s, l.Now); t != "" {
-		add(t, dim)
+	state := dim
+	if c := StateColor(th, s); c != tcell.ColorDefault {
+		state = th.On(ground, c)
+		if s.Wants() || s.Failed() || s.PromptFailed() {
+			state = state.Bold(true)
+		}
+	}
+	add(StateText(s, width), state)
+	if wide || s.State == model.StateRunning { // there is no room for how long it took
+		add(Elapsed(s, l.Now), dim)
 	}
 	return append(out, segment{" ", ground})
 }

@@ -14,11 +14,11 @@ func TestStateText(t *testing.T) {
 		wide, narrow string
 		failed       bool
 	}{
-		{model.Session{State: model.StateRunning}, "●", "●", false},
-		{model.Session{State: "exited", ExitCode: code(0)}, "✓ exited 0", "✓", false},
-		{model.Session{State: "exited", ExitCode: code(127)}, "✗ exited 127", "✗127", true},
-		{model.Session{State: "exited", Signal: "SIGKILL"}, "✗ SIGKILL", "✗", true},
-		{model.Session{State: "lost"}, "✗ lost", "✗", true},
+		{model.Session{State: model.StateRunning}, "running", "", false},
+		{model.Session{State: "exited", ExitCode: code(0)}, "ended, exit 0", "exit 0", false},
+		{model.Session{State: "exited", ExitCode: code(127)}, "ended, exit 127", "exit 127", true},
+		{model.Session{State: "exited", Signal: "SIGKILL"}, "ended, SIGKILL", "KILL", true},
+		{model.Session{State: "lost"}, "lost", "lost", true},
 	}
 	for _, c := range cases {
 		if w, n := StateText(&c.s, 80), StateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.Failed() != c.failed {
@@ -26,7 +26,7 @@ func TestStateText(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "0s", 59 * time.Second: "59s", time.Minute: "1:00", 3599 * time.Second: "59:59", 30 * time.Hour: "30:00:00",
+		0: "0s", 59 * time.Second: "59s", time.Minute: "1m00s", 3599 * time.Second: "59m59s", 30 * time.Hour: "30h00m", 50 * time.Hour: "2d2h",
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("%v: %q; want %q", d, got, want)

@@ -17,6 +17,18 @@ type Canvas struct {
 	noColor bool
 	touched bool
 	cursor  cursor
+	veil    *tcell.Style // instead of all looks; nil: none
+}
+
+// Veil has everything drawn in one look, until it is lifted with nil.
+func (c *Canvas) Veil(st *tcell.Style) { c.veil = st }
+
+// set puts text on the terminal.
+func (c *Canvas) set(x, y int, text string, st tcell.Style) (rest string, width int) {
+	if c.veil != nil {
+		st = *c.veil
+	}
+	return c.screen.Put(x, y, text, st)
 }
 
 // New draws on a terminal; without colours with attributes only.
@@ -44,13 +56,13 @@ func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	if w > 1 && strings.ContainsRune(text, emojiSelector) && uniseg.StringWidth(string(r)) == 1 {
 		text = string(r) // terminals do not agree on how wide these are
 	}
-	_, got := c.screen.Put(x, y, text, st)
+	_, got := c.set(x, y, text, st)
 	if got > w || got == 0 {
-		c.screen.Put(x, y, fallback(r), st)
+		c.set(x, y, fallback(r), st)
 		got = 1
 	}
 	for ; got < w; got++ {
-		c.screen.Put(x+got, y, " ", st)
+		c.set(x+got, y, " ", st)
 	}
 }
 
@@ -110,7 +122,7 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 			continue
 		}
 		c.touched = true
-		rest, got := c.screen.Put(x, y, text, st)
+		rest, got := c.set(x, y, text, st)
 		if x+got > end { // a wide character over the edge
 			c.Put(x, y, 1, " ", st)
 		}

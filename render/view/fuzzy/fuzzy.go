@@ -8,7 +8,8 @@ import (
 )
 
 // Score says how well a text is meant by a pattern, and which of its characters match;
-// ok is false when not all of the pattern's occur in order. Words of the pattern may
+// ok is false when not all of the pattern's occur in order,
+// together or at the beginnings of words. Words of the pattern may
 // come in any order.
 func Score(pattern, text string) (score int, at []int, ok bool) {
 	runes := []rune(text)
@@ -38,28 +39,45 @@ func one(word, text []rune) (best int, at []int, ok bool) {
 }
 
 // from scores a word whose first letter stands at start. Letters that follow each other
-// and those that begin a word count more; a late start and gaps count less.
+// and those that begin a word count more; a late start and gaps count less. A letter that neither follows
+// the one before nor begins a word was not meant.
 func from(word, text []rune, start int) (score int, at []int, ok bool) {
-	i := 0
-	last := -1
-	for x := start; x < len(text) && i < len(word); x++ {
-		if unicode.ToLower(text[x]) != word[i] {
-			continue
-		}
-		switch {
-		case last >= 0 && x == last+1:
-			score += 8
-		case x == 0 || !letter(text[x-1]):
-			score += 10
-		default:
-			score++
-		}
+	dead := map[[2]int]bool{} // letter and place from which on the rest is not found
+	var rest func(i, x int) bool
+	rest = func(i, x int) bool {
 		at = append(at, x)
-		last = x
-		i++
+		if i == len(word)-1 {
+			return true
+		}
+		for next := x + 1; next < len(text); next++ {
+			meant := next == x+1 || !letter(text[next-1]) && begins(text, start)
+			if meant && unicode.ToLower(text[next]) == word[i+1] && !dead[[2]int{i + 1, next}] && rest(i+1, next) {
+				return true
+			}
+		}
+		dead[[2]int{i, x}] = true
+		at = at[:len(at)-1]
+		return false
 	}
-	return score*4 - start - (last - start), at, i == len(word)
+	if !rest(0, start) {
+		return 0, nil, false
+	}
+	for n, x := range at {
+		switch {
+		case n > 0 && x == at[n-1]+1:
+			score += 8
+		default:
+			score += 10
+		}
+		if n == 0 && !begins(text, x) {
+			score -= 9
+		}
+	}
+	return score*4 - start - (at[len(at)-1] - start), at, true
 }
+
+// begins reports whether a word begins at a place.
+func begins(text []rune, x int) bool { return x == 0 || !letter(text[x-1]) }
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 

@@ -25,8 +25,13 @@ func TestFind(t *testing.T) {
 }
 
 func TestScore(t *testing.T) {
-	if _, at, ok := Score("öx", "aÖ x"); !ok || !reflect.DeepEqual(at, []int{1, 3}) {
+	if _, at, ok := Score("öx", "a Ö x"); !ok || !reflect.DeepEqual(at, []int{2, 4}) {
 		t.Errorf("%v %v", at, ok)
+	}
+	for _, pattern := range []string{"sa", "ht", "sese"} { // scattered letters
+		if _, at, ok := Score(pattern, "show the session"); ok {
+			t.Errorf("%q: %v", pattern, at)
+		}
 	}
 	better, _, _ := Score("log", "web-log")
 	worse, _, _ := Score("log", "lo-big")

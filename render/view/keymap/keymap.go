@@ -88,6 +88,9 @@ func firstLabel(rows []Row, a Action) string {
 	return ""
 }
 
+// Name is what the action is called in lists: its name, in words.
+func (r *Row) Name() string { return strings.ReplaceAll(string(r.Action), "-", " ") }
+
 // Label is a row's keys for people: the first, or 1-9.
 func (r *Row) Label() string {
 	switch {

@@ -1,10 +1,14 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Alert is something a person may want to know of a session that is not in sight.
 type Alert struct {
 	Kind  AlertKind
+	Doing string // the command that it is about; empty: none is known
 	since time.Time
 }
 
@@ -49,7 +53,7 @@ func (m *Model) notice(now []Session, at time.Time) {
 			continue // it can be seen
 		}
 		if kind > m.Alerts[s.ID].Kind {
-			m.Alerts[s.ID] = Alert{kind, at}
+			m.Alerts[s.ID] = Alert{kind, about(old, s), at}
 			if m.Follow && m.tabOf(s.ID) >= 0 {
 				m.GoTo(s.ID)
 			}
@@ -59,6 +63,16 @@ func (m *Model) notice(now []Session, at time.Time) {
 			delete(m.Alerts, s.ID)
 		}
 	}
+}
+
+// about is the command that is or was running.
+func about(old, s *Session) string {
+	what := s.Doing
+	if what == "" || s.Phase == PhasePrompt {
+		what = old.Doing
+	}
+	what, _, _ = strings.Cut(what, "\n")
+	return what
 }
 
 // worth is the alert, or none where the person wants none of it.

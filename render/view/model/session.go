@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"path"
+	"strings"
+	"time"
+)
 
 // Session is what the viewer shows of a session besides its screen.
 type Session struct {
@@ -62,6 +66,11 @@ func (s *Session) Failed() bool {
 	return s.State != StateRunning && (s.ExitCode == nil || *s.ExitCode != 0)
 }
 
+// PromptFailed reports a shell at its prompt whose last command failed.
+func (s *Session) PromptFailed() bool {
+	return s.State == StateRunning && s.Phase == PhasePrompt && s.LastExit != nil && *s.LastExit != 0
+}
+
 // Wants reports that a session asks a person. Full-screen programs and the prompts of shells within
 // shells wait for one too, but ask nothing.
 func (s *Session) Wants() bool {
@@ -74,4 +83,19 @@ type Update struct {
 	Approvals []Approval // that wait, the oldest first
 	Ended     []Ended    // the newest of those that do not
 	Away      string     // why the source cannot be reached; then Sessions says nothing
+}
+
+// title is what a tab of the session is called: by its name or, if that says no more than its program, by its directory.
+func (s *Session) title() string {
+	if base := path.Base(s.Cwd); s.Automatic() && s.Cwd != "" && base != "/" {
+		return base
+	}
+	return s.Name
+}
+
+// Automatic reports whether the session's name was made of its program's: sh, sh-2.
+func (s *Session) Automatic() bool {
+	program, _, _ := strings.Cut(s.Command, " ")
+	rest, ok := strings.CutPrefix(s.Name, path.Base(program))
+	return ok && program != "" && strings.Trim(rest, "-0123456789") == ""
 }

@@ -31,12 +31,10 @@ func (m *Model) Title(i int) string {
 	case t.Auto:
 		return "all"
 	}
-	focus := t.Focus
-	if i == m.Current {
-		focus = m.Focus
-	}
-	if s := m.Session(focus); s != nil {
-		return s.Name
+	for _, id := range t.Tree.Sessions() { // the first one's: a name that does not change with the focus
+		if s := m.Session(id); s != nil {
+			return s.title()
+		}
 	}
 	return "tab"
 }

@@ -26,10 +26,10 @@ func (p *Approvals) Draw(s *Screen) {
 	th := s.Theme
 	cols, rows := s.Canvas.Size()
 	w := min(approvalsWidth, cols)
+	inner := s.box(w, min(approvalsHeight, max(2, rows-1))-1, p.title(w)) // of one size: what lies below is not drawn anew
+	w = inner.W
 	text := p.text(w - 2)
-	box := s.box(w, min(approvalsHeight, max(2, rows-1)), p.title(w)) // of one size: what lies below is not drawn anew
 	s.Canvas.HideCursor()
-	inner := layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: box.H - 1}
 	foot := p.footRows(inner.H)
 	p.page = max(0, inner.H-foot)
 	if p.more = len(text) - p.page; p.more > 0 && p.page > 1 {

@@ -183,7 +183,7 @@ func TestApprovalsByGroup(t *testing.T) {
 func TestApprovalsDrawn(t *testing.T) {
 	d := &desk{list: []model.Approval{push("A1"), push("A2")}}
 	d.list[0].Count, d.list[0].Started, d.list[0].Instead = 3, "make", "git push --dry-run"
-	all := []string{"make && git push", "? git push", "publishes commits", "--dry-run", "~/src", "build", "agent claude", "1:30 ago", "high"}
+	all := []string{"make && git push", "? git push", "publishes commits", "--dry-run", "~/src", "build", "agent claude", "1m30s ago", "high"}
 	s := show(t, 80, 24, d.panel())
 	s.shows(append(all, "Approval A1", "1 of 2", "asked 3 times", "started by: make", "2 yes, for this session: git push …", "3 yes, always: allow git push", "Esc: later")...)
 

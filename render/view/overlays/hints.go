@@ -51,21 +51,35 @@ func hintColumns(cells []hintCell, lines int) [][]hintCell {
 	return append(out, column)
 }
 
-// DrawHints shows what can follow the prefix, over the
-// panes' area.
+// shedOrder are the groups that small terminals do without, the first ones first: help has all.
+var shedOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
+
+// DrawHints shows what can follow the prefix, over the panes' area. A group is shown as a whole or not at all; what
+// was left out is named.
 func DrawHints(s *Screen, area layout.Rect) {
 	cols, _ := s.Canvas.Size()
 	cells := hintCells(s.Keys)
 	fit := max(1, area.W/hintWidth)
-	lines := 1
-	for lines < area.H-1 && len(hintColumns(cells, lines)) > fit {
-		lines++
+	lines, left := hintLines(cells, fit, area.H-1), 0
+	for _, g := range shedOrder {
+		if lines < area.H || area.H < 2 {
+			break
+		}
+		before := len(cells)
+		cells = withoutGroup(cells, g)
+		left += max(0, before-len(cells)-1)
+		lines = hintLines(cells, fit, area.H-1)
 	}
+	lines = min(lines, max(1, area.H-1))
 	columns := hintColumns(cells, lines)
 	top := area.Y + area.H - lines
 	th := s.Theme
 	if top > 0 {
-		s.Canvas.Text(0, top-1, cols, fmt.Sprintf(" %s, then", s.Keys.PrefixName), th.PanelTitle)
+		title := fmt.Sprintf(" %s, then", s.Keys.PrefixName)
+		if left > 0 {
+			title = fmt.Sprintf("%s (%d more: %s)", title, left, s.Keys.PrefixLabel("help"))
+		}
+		s.Canvas.Text(0, top-1, cols, cut(title, cols), th.PanelTitle)
 	}
 	for y := range lines {
 		s.Canvas.Fill(0, top+y, cols, th.Panel)
@@ -77,11 +91,34 @@ func DrawHints(s *Screen, area layout.Rect) {
 			switch {
 			case x+hintKeyWidth >= cols:
 			case c.row == nil:
-				s.Canvas.Text(x, top+y, min(width-1, cols-x), c.group, th.PanelDim)
+				s.Canvas.Text(x, top+y, min(width-1, cols-x), cut(c.group, min(width-1, cols-x)), th.PanelDim)
 			default:
-				s.Canvas.Text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", c.row.Label()), th.PanelKey)
-				s.Canvas.Text(x+hintKeyWidth, top+y, min(width-hintKeyWidth-1, cols-x-hintKeyWidth), c.row.Short, th.Panel)
+				room := min(width-hintKeyWidth-1, cols-x-hintKeyWidth)
+				s.Canvas.Text(x, top+y, hintKeyWidth, fmt.Sprintf(" %6s ", cut(c.row.Label(), 6)), th.PanelKey)
+				s.Canvas.Text(x+hintKeyWidth, top+y, room, cut(c.row.Short, room), th.Panel)
 			}
 		}
 	}
+}
+
+// hintLines is how high columns have to be so that no more than so many are needed; more than most: they cannot be.
+func hintLines(cells []hintCell, columns, most int) int {
+	lines := 1
+	for lines <= most && len(hintColumns(cells, lines)) > columns {
+		lines++
+	}
+	return lines
+}
+
+func withoutGroup(cells []hintCell, group string) (out []hintCell) {
+	now := ""
+	for _, c := range cells {
+		if c.row == nil {
+			now = c.group
+		}
+		if now != group {
+			out = append(out, c)
+		}
+	}
+	return out
 }

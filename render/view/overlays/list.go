@@ -2,6 +2,7 @@ package overlays
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -13,6 +14,7 @@ import (
 
 // Item is a line of a list to choose from.
 type Item struct {
+	Name    string // a column of its own, searched too
 	Text    string // what is shown and searched
 	Extra   string // shown on the right
 	Sign    string
@@ -21,11 +23,23 @@ type Item struct {
 	Do      func()
 }
 
+// nameGap stands between the columns, in what is searched too.
+const nameGap = "  "
+
+func (it *Item) searched() string {
+	if it.Name == "" {
+		return it.Text
+	}
+	return it.Name + nameGap + it.Text
+}
+
 // List is a panel to choose from: type to find, Enter takes.
 type List struct {
 	Title   string
-	Items   func() []Item // asked for before every drawing and key
-	Preview bool          // the chosen session is shown beside
+	Items   func() []Item                                      // asked for before every drawing and key
+	Preview bool                                               // the chosen session is shown beside
+	Hint    string                                             // what keys do, instead of Enter
+	OnKey   func(k input.Key, it *Item) (r Result, taken bool) // keys besides; may be nil
 	line    line
 	chosen  int // index of hits
 	first   int // hit shown first
@@ -38,7 +52,7 @@ func (l *List) refresh() {
 	l.all = l.Items()
 	texts := make([]string, len(l.all))
 	for i := range l.all {
-		texts[i] = l.all[i].Text
+		texts[i] = l.all[i].searched()
 	}
 	l.hits = fuzzy.Find(l.line.String(), texts)
 	l.chosen = max(0, min(l.chosen, len(l.hits)-1))
@@ -56,6 +70,11 @@ func (l *List) choice() *Item {
 func (l *List) Key(k input.Key) Result {
 	l.refresh() // several keys may have come since it was drawn
 	ctrl := k.Mods&input.Ctrl != 0
+	if l.OnKey != nil {
+		if r, taken := l.OnKey(k, l.choice()); taken {
+			return r
+		}
+	}
 	switch {
 	case k.Code == input.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
 		return closed
@@ -115,43 +134,47 @@ func (l *List) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 // Sizes of a list, in cells.
 const (
 	listWidth       = 76
+	namedWidth      = 96 // of one with a column of names
 	listHeight      = 20
 	previewFrom     = 70 // columns of the terminal from which on there is a preview
 	previewMinWidth = 30
+	maxName         = 24
 )
 
 // Draw draws the list, as far as it fits around what is chosen.
 func (l *List) Draw(s *Screen) {
 	l.refresh()
 	cols, rows := s.Canvas.Size()
-	w, h := listWidth, min(listHeight, rows-2)
+	w, h := listWidth, min(listHeight, rows-3)
+	names := l.nameWidth()
+	if names > 0 {
+		w = namedWidth
+	}
 	previewed := l.Preview && cols >= previewFrom && rows > 10
 	if previewed {
 		w, h = max(previewFrom, cols*4/5), max(10, rows*3/4)
 	}
-	if cols < w {
-		w = cols
-	}
-	box := s.box(w, max(h, 3), fmt.Sprintf("%s  %d", l.Title, len(l.hits)))
-	inner := layout.Rect{X: box.X, Y: box.Y + 2, W: box.W, H: box.H - 2}
+	box := s.box(w, max(h, 2), fmt.Sprintf("%s  %d", l.Title, len(l.hits)))
+	inner := layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: max(0, box.H-1)}
 	if previewed {
 		inner.W = max(previewMinWidth, box.W*2/5)
 	}
 	l.area = inner
-	th := s.Theme
-	s.Canvas.Text(box.X, box.Y+1, box.W, " › "+l.line.String(), th.PanelKey)
-	if len(l.line.text) == 0 {
-		s.Canvas.Text(box.X+3, box.Y+1, box.W-3, "type to find · ↑↓ choose · Enter takes · Esc closes", th.PanelDim)
-	}
-	s.Canvas.ShowCursor(min(box.X+3+canvas.TextWidth(string(l.line.text[:l.line.at])), box.X+box.W-1), box.Y+1, tcell.CursorStyleDefault)
-	l.first = min(max(l.first, l.chosen-inner.H+1), l.chosen)
+	l.drawQuery(s, layout.Rect{X: box.X, Y: box.Y, W: box.W, H: 1})
+	l.first = max(0, min(max(l.first, l.chosen-inner.H+1), l.chosen))
 	for i := range inner.H {
 		if l.first+i < len(l.hits) {
-			l.drawItem(s, inner, i)
+			l.drawItem(s, layout.Rect{X: inner.X, Y: inner.Y + i, W: inner.W, H: 1}, l.first+i, min(names, inner.W/3))
 		}
+	}
+	if len(l.hits) == 0 && len(l.all) > 0 && inner.H > 0 {
+		s.Canvas.Text(inner.X+3, inner.Y, inner.W-3, "nothing is called so", s.Theme.PanelDim)
 	}
 	if previewed {
 		side := layout.Rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
+		for y := range side.H {
+			s.Canvas.Put(side.X-1, side.Y+y, 1, "│", s.Theme.PanelEdge)
+		}
 		id := ""
 		if it := l.choice(); it != nil {
 			id = it.Session
@@ -160,38 +183,95 @@ func (l *List) Draw(s *Screen) {
 	}
 }
 
-func (l *List) drawItem(s *Screen, in layout.Rect, i int) {
-	hit := l.hits[l.first+i]
+// nameWidth is how wide the column of names is; 0: there is none.
+func (l *List) nameWidth() (w int) {
+	for i := range l.all {
+		w = max(w, canvas.TextWidth(l.all[i].Name))
+	}
+	return min(w, maxName)
+}
+
+// drawQuery draws what is searched, its end in sight.
+func (l *List) drawQuery(s *Screen, at layout.Rect) {
+	th := s.Theme
+	text, before := l.line.String(), string(l.line.text[:l.line.at])
+	for before != "" && canvas.TextWidth(before) > at.W-4 {
+		_, n := utf8.DecodeRuneInString(before)
+		before, text = before[n:], text[n:]
+	}
+	s.Canvas.Text(at.X, at.Y, at.W, " › "+text, th.PanelKey)
+	if len(l.line.text) == 0 {
+		s.Canvas.Text(at.X+3, at.Y, at.W-3, firstThatFits(at.W-3, hintsOf(l)...), th.PanelDim)
+	}
+	s.Canvas.ShowCursor(min(at.X+3+canvas.TextWidth(before), at.X+at.W-1), at.Y, tcell.CursorStyleDefault)
+}
+
+// hintsOf are what keys do, the longest first.
+func hintsOf(l *List) []string {
+	if l.Hint != "" {
+		return []string{"type to find  ↑↓ choose  " + l.Hint + "  Esc closes", l.Hint + "  Esc closes", "type to find"}
+	}
+	return []string{"type to find  ↑↓ choose  Enter takes  Esc closes", "type to find  Enter takes", "type to find"}
+}
+
+// firstThatFits is the first of texts that so many columns hold; none is cut.
+func firstThatFits(w int, texts ...string) string {
+	for _, t := range texts {
+		if canvas.TextWidth(t) <= w {
+			return t
+		}
+	}
+	return ""
+}
+
+// drawItem draws a hit: sign, name, text, and what stands on the right.
+func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
+	hit := l.hits[n]
 	it := &l.all[hit.Index]
 	th := s.Theme
 	base, dim, match := th.Panel, th.PanelDim, th.PanelMatch
-	if l.first+i == l.chosen {
+	if n == l.chosen {
 		base, dim, match = th.PanelSelected, th.PanelSelected, th.PanelSelected.Underline(true)
 	}
-	y := in.Y + i
-	s.Canvas.Fill(in.X, y, in.W, base)
+	s.Canvas.Fill(at.X, at.Y, at.W, base)
 	sign := base
-	if it.Color != tcell.ColorDefault && l.first+i != l.chosen {
-		sign = base.Foreground(it.Color)
+	if n != l.chosen {
+		sign = th.On(base, it.Color)
 	}
-	s.Canvas.Text(in.X+1, y, 2, it.Sign, sign)
-	extra := min(canvas.TextWidth(it.Extra), in.W/2)
-	room := in.W - 4 - extra - 1
-	at := 0
-	for n, r := range []rune(canvas.Printable(it.Text)) {
-		w := canvas.TextWidth(string(r))
-		if at+w > room {
-			s.Canvas.Put(in.X+3+max(0, room-1), y, 1, "…", dim)
-			break
-		}
+	s.Canvas.Text(at.X+1, at.Y, 2, it.Sign, sign)
+	extra := cut(it.Extra, max(0, at.W/2))
+	room := at.W - 4 - canvas.TextWidth(extra) - 1
+	x := at.X + 3
+	if it.Name != "" && names > 0 {
+		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: min(names, room), H: 1}, it.Name, &hit.At, 0, base.Bold(true), match)
+		x, room = x+names+len(nameGap), room-names-len(nameGap)
+		skip := utf8.RuneCountInString(it.Name + nameGap)
+		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, skip, base, match)
+	} else {
+		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, 0, base, match)
+	}
+	s.Canvas.Text(at.X+at.W-canvas.TextWidth(extra)-1, at.Y, canvas.TextWidth(extra), extra, dim)
+}
+
+// drawMatched draws a text whose characters that were found, counted from skip, stand out.
+func (l *List) drawMatched(s *Screen, at layout.Rect, text string, found *[]int, skip int, base, match tcell.Style) {
+	text = canvas.Printable(text)
+	shown := []rune(cut(text, at.W))
+	x := 0
+	for i, r := range shown {
 		st := base
-		if len(hit.At) > 0 && hit.At[0] == n {
-			st, hit.At = match, hit.At[1:]
+		for len(*found) > 0 && (*found)[0] < skip+i {
+			*found = (*found)[1:]
 		}
-		if w > 0 {
-			s.Canvas.Put(in.X+3+at, y, w, string(r), st)
+		if len(*found) > 0 && (*found)[0] == skip+i && (r != '…' || i < len(shown)-1) {
+			st = match
 		}
-		at += w
+		if w := canvas.TextWidth(string(r)); w > 0 {
+			s.Canvas.Put(at.X+x, at.Y, w, string(r), st)
+			x += w
+		}
 	}
-	s.Canvas.Text(in.X+in.W-extra-1, y, extra, it.Extra, dim)
+	for n := skip + utf8.RuneCountInString(text); len(*found) > 0 && (*found)[0] < n; {
+		*found = (*found)[1:]
+	}
 }

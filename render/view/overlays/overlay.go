@@ -37,17 +37,63 @@ type Screen struct {
 	Preview func(at layout.Rect, session string) // shows a session's live screen; an empty id: nothing
 }
 
-// box is a panel over the panes, with a title in its first row.
+// Sizes of the terminal from which on panels have a border, in cells. Smaller ones have no room to give away.
+const (
+	framedFrom     = 40
+	framedFromRows = 10
+)
+
+// Covers reports whether an overlay lies over the panes, which are dimmed then; others are lines in the bar.
+func Covers(o Overlay) bool {
+	switch o.(type) {
+	case nil, *Prompt, *Question:
+		return false
+	}
+	return true
+}
+
+// box is a panel over the panes with a title, for so much content; it returns where that is.
 func (s *Screen) box(w, h int, title string) layout.Rect {
 	cols, rows := s.Canvas.Size()
 	area, _ := bars.Split(cols, rows)
-	w, h = min(w, area.W), min(h, area.H)
+	if area.W < framedFrom || area.H < framedFromRows {
+		w, h = min(w, area.W), min(h+1, area.H)
+		at := layout.Rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
+		for y := range h {
+			s.Canvas.Fill(at.X, at.Y+y, w, s.Theme.Panel)
+		}
+		s.Canvas.Text(at.X, at.Y, w, cut(" "+title, w), s.Theme.PanelTitle)
+		return layout.Rect{X: at.X, Y: at.Y + 1, W: w, H: max(0, h-1)}
+	}
+	w, h = min(w+2, area.W), min(h+2, area.H)
 	at := layout.Rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
-	for y := range h {
-		s.Canvas.Fill(at.X, at.Y+y, w, s.Theme.Panel)
+	s.frame(at, title)
+	return layout.Rect{X: at.X + 1, Y: at.Y + 1, W: w - 2, H: h - 2}
+}
+
+// frame draws a border with a title in it around an empty panel.
+func (s *Screen) frame(at layout.Rect, title string) {
+	edge := s.Theme.PanelEdge
+	right, bottom := at.X+at.W-1, at.Y+at.H-1
+	for y := at.Y; y <= bottom; y++ {
+		left, fill, end := "│", " ", "│"
+		switch y {
+		case at.Y:
+			left, fill, end = "┌", "─", "┐"
+		case bottom:
+			left, fill, end = "└", "─", "┘"
+		}
+		s.Canvas.Put(at.X, y, 1, left, edge)
+		for x := at.X + 1; x < right; x++ {
+			s.Canvas.Put(x, y, 1, fill, edge)
+		}
+		s.Canvas.Put(right, y, 1, end, edge)
 	}
 	if title != "" {
-		s.Canvas.Text(at.X, at.Y, w, " "+title, s.Theme.PanelTitle)
+		title = cut(" "+title, at.W-5) + " "
+		s.Canvas.Text(at.X+2, at.Y, canvas.TextWidth(title), title, s.Theme.PanelTitle)
 	}
-	return at
 }
+
+// cut is a text in so many columns; what is left out is marked.
+func cut(text string, w int) string { return bars.Cut(text, w) }

@@ -114,9 +114,10 @@ func TestListDrawn(t *testing.T) {
 	taken := ""
 	d := show(t, 40, 14, fruits(&taken))
 	d.keys("a", "n")
-	want := strings.Join([]string{" Fruits  1", " › an", " ● banana                             6"}, "\n")
-	if got := d.term.Text(); !strings.Contains(got, want) {
-		t.Errorf("%s\nwant\n%s", got, want)
+	for _, want := range []string{"┌─ Fruits  1 ──", "│ › an   ", "│ ● banana                           6 │"} {
+		if got := d.term.Text(); !strings.Contains(got, want) {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
 	}
 	if d.previewed != "" {
 		t.Error("there is a preview on a narrow terminal")
@@ -203,17 +204,25 @@ func TestQuestion(t *testing.T) {
 
 func TestHelpScrolls(t *testing.T) {
 	d := show(t, 80, 12, &Help{})
-	first := d.term.Row(3)
+	first := d.term.Row(4)
 	d.keys("Down")
-	if d.term.Row(2) != first {
+	if d.term.Row(3) != first {
 		t.Errorf("a row down:\n%s", d.term.Text())
 	}
 	d.keys("End")
 	if !strings.Contains(d.term.Text(), "Ctrl-Space twice") {
 		t.Errorf("at the end:\n%s", d.term.Text())
 	}
-	if d.keys("x"); d.over != nil {
-		t.Error("a key does not close the help")
+	d.keys("z", "o", "o", "m")
+	if got := d.term.Text(); !strings.Contains(got, "show only this pane") || strings.Contains(got, "twice") {
+		t.Errorf("what zooms:\n%s", got)
+	}
+	d.keys("q", "q")
+	if got := d.term.Text(); !strings.Contains(got, "No key does that.") {
+		t.Errorf("nothing is called so:\n%s", got)
+	}
+	if d.keys("Escape"); d.over != nil {
+		t.Error("Escape does not close the help")
 	}
 }
 

@@ -56,7 +56,7 @@ func (p *player) drawBar(w, h int) {
 	case p.paused:
 		sign = "⏸"
 	}
-	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Duration(p.at.Sub(p.start)), bars.Duration(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
+	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Clock(p.at.Sub(p.start)), bars.Clock(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
 	if p.start.Unix() > 0 { // else it is not known when it was made
 		left += p.at.Local().Format("  " + time.DateTime)
 	}
