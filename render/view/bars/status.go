@@ -42,14 +42,16 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	what := Doing(s.Session, s.Title)
 	dir := ShortPath(s.Session.Cwd, s.Home, at.W/3)
 	switch auto := s.Session.Automatic(); {
-	case auto && what != "": // sh says less than what runs in it
-	case auto && dir != "" && s.Session.Phase == model.PhasePrompt:
+	case auto && at.W < Wide && what != "": // sh says less than what runs in it
+	case auto && at.W < Wide && dir != "" && s.Session.Phase == model.PhasePrompt:
 		what, dir = dir, ""
+	case auto:
+		left = append(left, segment{" " + s.Session.Name, ground})
 	default:
 		left = append(left, segment{" " + s.Session.Name, ground.Bold(true)})
-		if what != "" {
-			what = " " + what
-		}
+	}
+	if what != "" && len(left) > 1 {
+		what = " " + what
 	}
 	if what != "" {
 		left = append(left, segment{" " + what, ground})

@@ -211,13 +211,13 @@ func TestViewerSizes(t *testing.T) {
 	choose("fixed")
 	e2e.Eventually(t, "the size is fixed", func() bool { return i.Info("work").Size == "fixed" })
 	o.cmd("resize-window", "-x", "60", "-y", "20")
-	o.shows("⧉ 100×28")
+	o.shows("size 100×28")
 	choose("latest")
 	e2e.Eventually(t, "it follows again", func() bool { o.keys("x"); return i.Info("work").Cols == 60 })
 	choose("none")
 	o.shows("size: none")
 	o.cmd("resize-window", "-x", "100", "-y", "30")
-	o.shows("⧉ 60×18", "····")
+	o.shows("size 60×18", "····")
 	if s := i.Info("work"); s.Cols != 60 {
 		t.Errorf("a viewer without a say made it %d columns wide", s.Cols)
 	}
