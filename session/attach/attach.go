@@ -6,6 +6,12 @@
 // Text messages are the JSON of Control and Info.
 package attach
 
+// Headers of the answer that opens the conversation: the session's id, and its name, escaped as in a URL's path.
+const (
+	IDHeader   = "Longterm-Session"
+	NameHeader = "Longterm-Name"
+)
+
 // Control is what an attached client says besides typing.
 type Control struct {
 	Cols int `json:"cols,omitempty"` // new size, cells

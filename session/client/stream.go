@@ -24,6 +24,8 @@ const maxMessage = 256 << 20
 
 // Stream is an open WebSocket to a session. One goroutine may read and another write.
 type Stream struct {
+	ID, Name string // of the session, where the daemon tells it: at once, without a request more
+
 	ws   *websocket.Conn
 	stop func() bool
 }
@@ -96,7 +98,9 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		ws, resp, err := dialer.DialContext(ctx, u, nil)
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
-			return &Stream{ws, stop}, nil
+			st := &Stream{ws: ws, stop: stop, ID: resp.Header.Get(attach.IDHeader)}
+			st.Name, _ = url.PathUnescape(resp.Header.Get(attach.NameHeader))
+			return st, nil
 		}
 		stop()
 		switch {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -72,7 +73,11 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		writeError(w, err)
 		return nil, err
 	}
-	ws, err := upgrader.Upgrade(w, r, nil)
+	told := http.Header{attach.IDHeader: {e.ID()}}
+	if s.veil(r.Context()) == nil { // a name may hold a secret
+		told.Set(attach.NameHeader, url.PathEscape(e.Record().Name))
+	}
+	ws, err := upgrader.Upgrade(w, r, told)
 	if err != nil {
 		return nil, err
 	}

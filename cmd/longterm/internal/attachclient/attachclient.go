@@ -67,10 +67,7 @@ var (
 
 // Run puts a session on the terminal, and others in its place as the person goes from one to the next.
 func Run(ctx context.Context, s *client.Session, o Options) error {
-	at := &attachment{Options: o, keys: make(chan []byte)}
-	if err := at.choose(ctx, s); err != nil {
-		return err
-	}
+	at := &attachment{Options: o, s: s, keys: make(chan []byte)}
 	signals := make(chan os.Signal, 1) // main has the context end with others
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)
@@ -79,7 +76,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	go func() {
 		select {
 		case sig := <-signals:
-			cancel(exit.With(128+int(sig.(syscall.Signal)), fmt.Errorf("left %s: %v; the session goes on", at.name, sig)))
+			cancel(leftBy{sig.(syscall.Signal)})
 		case <-ctx.Done():
 		}
 	}()
@@ -102,10 +99,13 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 
 	err = at.run(ctx, st)
 	at.t.Restore(true)
+	var left leftBy
 	switch {
 	case errors.Is(err, errDetached):
 		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
 		return nil
+	case errors.As(context.Cause(ctx), &left):
+		return exit.With(128+int(left.signal), fmt.Errorf("left %s: %w; the session goes on", at.name, left))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
@@ -133,9 +133,25 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 		o.History = historyLines
 	}
 	st, err := at.s.Attach(ctx, o)
-	at.shown = at.shown || err == nil
-	return st, err
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case st.ID != "" && st.Name != "":
+		at.s, at.id, at.name = at.Client.Session(st.ID), st.ID, st.Name
+	case at.id == "": // a daemon that does not tell
+		if err := at.choose(ctx, at.s); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+	}
+	at.shown = true
+	return st, nil
 }
+
+// leftBy is a signal that ends the client.
+type leftBy struct{ signal syscall.Signal }
+
+func (l leftBy) Error() string { return l.signal.String() }
 
 func endText(i *attach.Info) string {
 	switch {

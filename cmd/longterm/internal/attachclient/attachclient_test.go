@@ -34,6 +34,7 @@ type daemon struct {
 	refuse   *api.Error                                // joining is answered with it
 	converse func(ws *websocket.Conn, r *http.Request) // one that was joined
 	joins    int
+	tell     http.Header // with the answer that opens a conversation
 }
 
 func newDaemon(t *testing.T, sessions ...api.Session) *daemon {
@@ -84,7 +85,7 @@ func (d *daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.joins++
 		d.mu.Unlock()
 		up := websocket.Upgrader{}
-		ws, err := up.Upgrade(w, r, nil)
+		ws, err := up.Upgrade(w, r, d.tell)
 		if err != nil {
 			d.t.Error(err)
 			return
@@ -439,5 +440,23 @@ func TestTypedWhereItIsRead(t *testing.T) {
 	}
 	if at.typeAtOnce([]byte("late")) {
 		t.Error("typed after the end")
+	}
+}
+
+// A daemon that tells whose session was joined is asked nothing more.
+func TestAttachIsOneRequest(t *testing.T) {
+	d := newDaemon(t) // has no session to describe
+	d.tell = http.Header{attach.IDHeader: {"id-1"}, attach.NameHeader: {"caf%C3%A9"}}
+	d.converse = func(ws *websocket.Conn, _ *http.Request) {}
+	d.serve()
+	at := d.attached("")
+	at.s = at.Client.Session("c")
+	st, err := at.join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if at.id != "id-1" || at.name != "café" || !at.shown {
+		t.Errorf("%q %q %v", at.id, at.name, at.shown)
 	}
 }

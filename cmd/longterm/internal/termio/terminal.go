@@ -31,9 +31,9 @@ type Terminal struct {
 	state   *term.State
 	once    sync.Once
 	Resized chan os.Signal
-	guard   *guard // nil: none
-	own     bool   // on the alternate screen, which is ours
-	titled  bool   // the title is kept
+	guard   chan *guard // has it once it was started; a guard of nil is none. nil: it was not asked for
+	own     bool        // on the alternate screen, which is ours
+	titled  bool        // the title is kept
 	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
 	mu      sync.Mutex
 	screens attach.Screens
@@ -54,7 +54,7 @@ const (
 func (t *Terminal) Draw(p []byte) error {
 	if !t.recoloured.Load() && slices.ContainsFunc(colourSettings, func(s []byte) bool { return bytes.Contains(p, s) }) {
 		t.recoloured.Store(true)
-		t.guard.recoloured()
+		t.guarded((*guard).recoloured)
 	}
 	t.mu.Lock()
 	t.screens.Write(p)
@@ -102,12 +102,24 @@ func Open(in, out *os.File) (*Terminal, error) {
 // back afterwards.
 func (t *Terminal) Take(own bool) {
 	t.own, t.titled = own, true
-	t.guard = startGuard(t.out, t.appendReset(nil, true))
+	t.guard = make(chan *guard, 1)
+	reset := t.appendReset(nil, true)
+	go func() { t.guard <- startGuard(t.out, reset) }() // starting a process takes longer than the first drawing
 	enter := keepTitle
 	if own {
 		enter += "\x1b[?1049h\x1b[H\x1b[2J"
 	}
 	_, _ = t.out.WriteString(enter) // a terminal that is gone is noticed when drawing
+}
+
+// guarded does something with the guard, if one was asked for.
+func (t *Terminal) guarded(do func(*guard)) {
+	if t.guard == nil {
+		return
+	}
+	g := <-t.guard
+	do(g)
+	t.guard <- g
 }
 
 // Size is its size in cells.
@@ -135,7 +147,7 @@ func (t *Terminal) Restore(below bool) {
 		}
 		_, _ = t.out.Write(t.appendReset(leave, below))
 		_ = term.Restore(int(t.in.Fd()), t.state)
-		t.guard.dismiss()
+		t.guarded((*guard).dismiss)
 	})
 }
 
