@@ -141,6 +141,10 @@ var verbs = append([]verb{
 		short: "Play a session's output, or a recording", build: playVerb,
 	},
 	{
+		name: "tape", group: groupOutput, args: "FILE", count: cobra.ExactArgs(1), json: true,
+		short: "Play a script of typing and make pictures of it", build: tapeVerb,
+	},
+	{
 		name: "export", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
 		short: "Export a session's output as a recording, text or animation", build: exportVerb,
 	},

@@ -128,7 +128,9 @@ func filesIn(t *testing.T, dir string) (list []string) {
 // checkInside looks at what says what is inside: the list of modules, the formula, the flake, a package.
 func checkInside(t *testing.T, dir string) {
 	t.Helper()
-	var bom struct{ Components []struct{ Name, Version string } }
+	var bom struct {
+		Components []struct{ Name, Version string }
+	}
 	b, err := os.ReadFile(filepath.Join(dir, "longterm.cdx.json"))
 	if err == nil {
 		err = json.Unmarshal(b, &bom)

@@ -57,3 +57,5 @@ func (p Pattern) ReplaceAllString(s, with string) string { return p.re().Replace
 func (p Pattern) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return p.re().ReplaceAllStringFunc(s, with)
 }
+
+func (p Pattern) String() string { return p.re().String() }

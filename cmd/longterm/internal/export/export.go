@@ -57,6 +57,8 @@ var formats = []format{
 	{"gif", "animation for everything that shows pictures", filmExporter(newGIF), true},
 	{"apng", "animated PNG: all colours", filmExporter(newAPNG), true},
 	{"svg", "animated SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
+	{"mp4", "video (H.264), made by ffmpeg", filmExporter(newVideo("mp4", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-movflags", "+faststart")), true},
+	{"webm", "video (VP9), made by ffmpeg", filmExporter(newVideo("webm", "-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1")), true},
 }
 
 func formatNames() string {
@@ -172,19 +174,26 @@ func Help() string {
 		"\nA recording of a part begins with the screen at that point."
 }
 
+// Check refuses what cannot be made.
+func (o *Flags) Check(p *output.Printer) error {
+	format, err := o.find()
+	if err != nil || !format.moving {
+		return err
+	}
+	if err := o.film.check(); err != nil {
+		return err
+	}
+	return p.RefuseTerminal(o.output, "an animation")
+}
+
 // Run reads the history once, or twice for formats that have to know the largest size.
 func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, name string) error {
+	if err := o.Check(p); err != nil {
+		return err
+	}
 	format, err := o.find()
 	if err != nil {
 		return err
-	}
-	if format.moving {
-		if err := o.film.check(); err != nil {
-			return err
-		}
-		if err := p.RefuseTerminal(o.output, "an animation"); err != nil {
-			return err
-		}
 	}
 	src, err := o.history(ctx, find, name)
 	if err != nil {
@@ -209,12 +218,17 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 	})
 }
 
-func copyRecords(p *output.Printer, recs records, e *exporting, format *format) error {
+func copyRecords(p *output.Printer, recs records, e *exporting, format *format) (err error) {
 	var x exporter
+	defer func() {
+		if x != nil {
+			err = errors.Join(err, x.close())
+		}
+	}()
 	for {
 		r, err := recs.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
@@ -232,8 +246,4 @@ func copyRecords(p *output.Printer, recs records, e *exporting, format *format) 
 			return err
 		}
 	}
-	if x == nil {
-		return nil
-	}
-	return x.close()
 }

@@ -24,10 +24,10 @@ type filmFlags struct {
 }
 
 func (o *filmFlags) add(f *pflag.FlagSet) {
-	o.AddLook(f, "gif, apng, svg", "gif, apng")
-	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg: pictures a second at most")
-	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg: playback speed, 2 being twice as fast")
-	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg: shorten longer pauses to this; 0 keeps them")
+	o.AddLook(f, "gif, apng, svg, mp4, webm", "gif, apng, mp4, webm")
+	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg, mp4, webm: pictures a second at most")
+	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg, mp4, webm: playback speed, 2 being twice as fast")
+	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg, mp4, webm: shorten longer pauses to this; 0 keeps them")
 }
 
 func (o *filmFlags) check() error {
