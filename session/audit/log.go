@@ -32,6 +32,7 @@ type Options struct {
 const (
 	defaultSegment = 8 << 20
 	defaultSync    = time.Second
+	soonDelay      = 5 * time.Millisecond
 	maxWaiting     = 8192 // records of Later
 )
 
@@ -104,15 +105,15 @@ func Open(o Options) (*Log, error) {
 // Not for a goroutine that must not wait for a disk: that is Later.
 func (l *Log) Append(r Record) (seq uint64, err error) {
 	done := make(chan result, 1)
-	if !l.add(entry{r, done}) {
+	if !l.add(entry{r, done}, 0) {
 		return 0, fmt.Errorf("%w: the log is closed", ErrNotWritten)
 	}
 	got := <-done
 	return got.seq, got.err
 }
 
-// Soon has a record written before any that is added later, and does not wait for the disk: a kill of this process in the
-// moment that the writer takes loses it. When the disk refused what was written last, or the writer is far behind, it is
+// Soon has a record written before any that is added later, and does not wait for the disk: several are written at once,
+// after 5 ms at most, and a kill of this process in these loses them. When the disk refused what was written last, or the writer is far behind, it is
 // Append, so that where nothing may go on without a record only what was already under way does.
 func (l *Log) Soon(r Record) error {
 	l.mu.Lock()
@@ -122,16 +123,17 @@ func (l *Log) Soon(r Record) error {
 		_, err := l.Append(r)
 		return err
 	}
-	if !l.add(entry{r, nil}) {
+	if !l.add(entry{r, nil}, soonDelay) {
 		return fmt.Errorf("%w: the log is closed", ErrNotWritten)
 	}
 	return nil
 }
 
 // Later has a record written, and does not wait. One too many is counted in a gap.
-func (l *Log) Later(r Record) { l.add(entry{r, nil}) }
+func (l *Log) Later(r Record) { l.add(entry{r, nil}, 0) }
 
-func (l *Log) add(e entry) bool {
+// add queues a record that is written after so long at most.
+func (l *Log) add(e entry, after time.Duration) bool {
 	if e.r.Time.IsZero() {
 		e.r.Time = l.o.Now()
 	}
@@ -148,8 +150,19 @@ func (l *Log) add(e entry) bool {
 		l.waiting++
 	}
 	l.queue = append(l.queue, e)
-	l.wakeLocked()
+	switch {
+	case after == 0:
+		l.wakeLocked()
+	case len(l.queue) == 1: // what is there already wakes the writer
+		time.AfterFunc(after, l.wakeNow)
+	}
 	return true
+}
+
+func (l *Log) wakeNow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wakeLocked()
 }
 
 func (l *Log) wakeLocked() {

@@ -1,6 +1,10 @@
 package secrets
 
-import "bytes"
+import (
+	"bytes"
+	"crypto/sha256"
+	"sync/atomic"
+)
 
 // Bounds of what a byte's masking depends on.
 const (
@@ -20,6 +24,7 @@ type Set struct {
 	by      map[uint16][]fingerprint
 	starts  []string // how values begin, sorted
 	first   [256]bool
+	clean   [256]atomic.Pointer[[sha256.Size]byte] // hashes of texts without secrets that were looked through last
 }
 
 // Empty says that nothing can be found.
@@ -258,7 +263,15 @@ func (s *Set) Text(text string) string {
 	if s.Empty() || len(text) < MinValue {
 		return text
 	}
+	sum := sha256.Sum256([]byte(text)) // words that are judged come again and again, and are not kept as they are
+	seen := &s.clean[sum[0]]
+	if last := seen.Load(); last != nil && *last == sum {
+		return text
+	}
 	b := []byte(text)
 	s.Mask(b, 0, 0, len(b), false)
+	if string(b) == text {
+		seen.Store(&sum)
+	}
 	return string(b)
 }

@@ -188,7 +188,11 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd,
 		Programs: of.Programs, Differ: of.Differ,
 	}
-	a.Descent, a.Depth = descent(m)
+	if a.Depth = 1; m.PID == m.Lead || m.Parent == m.Lead {
+		a.Above = func() []string { all, _ := descent(m); return all }
+	} else {
+		a.Descent, a.Depth = descent(m)
+	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
 	switch {
 	case m.Error != "": // what nobody has read has no words, which the gate denies
@@ -210,6 +214,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		return a, file, nil
 	}
 	if err == nil {
+		a.Real = file.At == file.Path
 		s.programs.look(&a, int(m.PID), file)
 	}
 	if mayBeEnv(&a) {

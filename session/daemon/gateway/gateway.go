@@ -52,6 +52,7 @@ type Ask struct {
 	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	Argv        []string
 	Cwd, Home   string
+	Real        bool // Cwd is without links, as the kernel has it for all
 	// Also and Scripts are the words, programs by their files, of what an execution runs besides: the strictest counts.
 	// What is not known of a script counts for nothing: it is a program like others.
 	Also, Scripts [][]string
@@ -71,6 +72,8 @@ type Ask struct {
 	// Descent are the process that executes and those above it, up to the session's own, each named for good (its number and
 	// when it began).
 	Descent []string
+	// Above finds Descent when it is needed; nil: it is known.
+	Above func() []string `json:"-"`
 	// Programs, of an execution, are those that its session's sandbox profile lists; nil: none are. Differ has others asked
 	// about, which are refused else.
 	Programs []string
@@ -207,6 +210,9 @@ func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	case j.Verdict == policy.Deny:
 		return answer, nil, errors.Join(denied(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	case j.Verdict == policy.Ask:
+		if a.Above != nil {
+			a.Descent, a.Above = a.Above(), nil
+		}
 		for {
 			closed := g.closed()
 			done, err := g.before(ctx, &a, &answer)

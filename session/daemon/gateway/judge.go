@@ -205,7 +205,7 @@ func (g *Gateway) rulesFor(a *Ask) (*policy.Engine, *rulebook.Sources) {
 // subject is whom and what rules are chosen for.
 func (a *Ask) subject(name string) rulebook.Subject {
 	return rulebook.Subject{
-		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name,
+		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name, Real: a.Real,
 	}
 }
 

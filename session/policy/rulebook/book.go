@@ -275,7 +275,10 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	if s.Home == "" {
 		s.Home = b.o.Home
 	}
-	projects := projectFiles(s.Cwd, s.Home) // may be slow to answer: others do not wait for it
+	var projects []string
+	if !s.Real || mayBeInProject(s.Cwd) {
+		projects = projectFiles(s.Cwd, s.Home) // may be slow to answer: others do not wait for it
+	}
 	for _, p := range projectFiles(s.Start, s.Home) {
 		if !slices.Contains(projects, p) {
 			projects = append(projects, p)

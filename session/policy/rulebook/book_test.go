@@ -476,9 +476,49 @@ func TestEnginesAreKept(t *testing.T) {
 	}
 }
 
+// A directory that the kernel tells of is looked at with fewer calls, and has the same rules, also when its project has got
+// a file a moment ago, or one that cannot be read.
+//
+// FEATURES: R107
+func TestProjectsOfRealDirectories(t *testing.T) {
+	l := newLibrary(t, "")
+	deep := filepath.Join(l.dir, "p", "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	same := func(what string, files int) {
+		t.Helper()
+		for _, dir := range []string{deep, filepath.Join(deep, "gone", "(deleted)"), "relative", ""} {
+			engine, from := l.For(Subject{Cwd: dir, Agent: "x"})
+			real, realFrom := l.For(Subject{Cwd: dir, Agent: "x", Real: true})
+			if engine != real || len(from.Files) != len(realFrom.Files) {
+				t.Errorf("%s: %q: %d files, and %d of a real directory", what, dir, len(from.Files), len(realFrom.Files))
+			}
+			if dir == deep && len(realFrom.Files) != files {
+				t.Errorf("%s: %d files; want %d", what, len(realFrom.Files), files)
+			}
+		}
+	}
+	same("no project", 1)
+	own := filepath.Join(l.dir, "p", ".longterm")
+	if err := os.Mkdir(own, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	same("a directory without a file", 1)
+	if err := os.WriteFile(filepath.Join(own, "policy.toml"), []byte(`deny = ["curl"]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	same("a file", 2)
+	l.want(Subject{Cwd: deep, Real: true}, "curl x", "deny")
+}
+
 func BenchmarkFor(b *testing.B) {
 	book := Open(Options{File: filepath.Join(b.TempDir(), "policy.toml")})
-	for b.Loop() {
-		book.For(Subject{Agent: "x", Cwd: "/usr/share/doc"})
+	for _, real := range []bool{false, true} {
+		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
+			for b.Loop() {
+				book.For(Subject{Agent: "x", Cwd: "/usr/share/doc", Real: real})
+			}
+		})
 	}
 }

@@ -104,6 +104,25 @@ func projectFiles(dir, home string) (found []string) {
 	return found
 }
 
+// mayBeInProject says of a directory without links whether it is worth looking at with all care: executions mostly are in
+// none, and wait for this.
+func mayBeInProject(dir string) bool {
+	if !filepath.IsAbs(dir) || len(dir) > 4096 {
+		return false
+	}
+	for range maxParents {
+		if _, err := os.Lstat(filepath.Join(dir, ".longterm")); !missing(err) {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+	return true
+}
+
 // resolved is a directory without links, as far as it is there.
 func resolved(dir string) string {
 	dir = filepath.Clean(dir)

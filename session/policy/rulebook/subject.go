@@ -13,6 +13,7 @@ type Subject struct {
 	Session string            // name or id; "" is none
 	Labels  map[string]string // of the session
 	Cwd     string            // absolute; "" if unknown: then no project's file counts
+	Real    bool              // Cwd is without links, as the kernel has it of a process
 	Start   string            // where the session began, absolute; projects' files above it count too
 	Home    string            // absolute; "" if unknown
 	Policy  string            // preset or name of a section that was asked for; "" is none
