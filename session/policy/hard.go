@@ -10,6 +10,8 @@ const (
 	whyRemove  = "it removes the system or a person's files"
 	whyPerhaps = "what it removes is not known, and may be the system"
 	whyDevice  = "it destroys what is on a disk"
+	whyOwn     = "it is in the directory of longterm's own files (LONGTERM_DIR), with all sessions and settings"
+	useOwn     = "`longterm rm` removes sessions; work in a directory outside of LONGTERM_DIR"
 	useRemove  = "name the one directory below the project or /tmp that is to go"
 	useDevice  = "work on an image file"
 )
@@ -52,7 +54,7 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if len(ops) > 1 {
 			for _, p := range ops[:len(ops)-1] {
 				if w.overwritten(p) == perhaps {
-					w.ask(c, "hard:remove", "the machine needs the file")
+					w.ask(c, "hard:remove", w.whyNeeded(p))
 				}
 				if w.tree(p) == fatal {
 					w.ask(c, "hard:remove", "it moves the system or a person's files away")
@@ -195,16 +197,33 @@ func (w *walk) remove(c *Command, x *invocation) {
 		switch {
 		case d == harmless:
 		case d == fatal && deep:
-			w.deny(c, "hard:remove", whyRemove, useRemove)
+			w.removes(c, p)
 		case deep || mayBeDeep && d == fatal:
 			w.ask(c, "hard:remove", whyPerhaps)
 		case d == fatal && hasGlob(p):
 			w.ask(c, "hard:remove", whyRemove)
 		}
 		if !deep && w.overwritten(p) == perhaps {
-			w.ask(c, "hard:remove", "the machine needs the file")
+			w.ask(c, "hard:remove", w.whyNeeded(p))
 		}
 	}
+}
+
+// whyNeeded is why a file is not to go without asking.
+func (w *walk) whyNeeded(p string) string {
+	if w.ownPlace(p) {
+		return "it is one of longterm's own files"
+	}
+	return "the machine needs the file"
+}
+
+// removes denies what removes a directory that must not go.
+func (w *walk) removes(c *Command, p string) {
+	if full, ok := w.clean(p); ok && w.engine.owns(full) && !ours(full, w.home) {
+		w.deny(c, "hard:remove", whyOwn, useOwn)
+		return
+	}
+	w.deny(c, "hard:remove", whyRemove, useRemove)
 }
 
 // trees judges directories that go with all that is in them.
@@ -212,7 +231,7 @@ func (w *walk) trees(c *Command, paths []string) {
 	for _, p := range paths {
 		switch w.tree(p) {
 		case fatal:
-			w.deny(c, "hard:remove", whyRemove, useRemove)
+			w.removes(c, p)
 		case perhaps:
 			w.ask(c, "hard:remove", whyPerhaps)
 		}

@@ -458,6 +458,19 @@ func TestOwnDirectory(t *testing.T) {
 	l.want(s, "rm -rf "+l.dir, "deny")
 	l.want(s, "rm -rf "+filepath.Dir(l.dir), "deny")
 	l.want(s, "rm -rf "+l.dir+"x", "allow")
+	for line, want := range map[string]string{
+		"touch OWN/x": "ask", "mkdir -p OWN/state/x": "ask", "rmdir OWN/state": "ask", "truncate -s0 OWN/policy.toml": "ask", "ln -s /x OWN/y": "ask",
+		"ln OWN/policy.toml /tmp/x": "ask", "ln -s OWN/policy.toml x; echo > x": "ask", "cd OWN && touch x": "ask", "find . -exec touch OWN/y ';'": "ask",
+		"git clone x OWN/y": "ask", "git -C OWN init": "ask", "git worktree add OWN/w": "ask", `python3 -c 'open("OWN/policy.toml", "w")'`: "ask",
+		"git -C OWN status": "allow", "touch -r OWN/x y": "allow", "touch x": "allow", "ls OWN": "allow", "git commit -m OWN/x": "allow", "echo OWN/x": "allow",
+	} {
+		l.want(s, strings.ReplaceAll(line, "OWN", l.dir), want)
+	}
+	s.Cwd = filepath.Join(l.dir, "w") // somebody works there
+	engine, _ := l.For(s)
+	if j := engine.Judge(policy.Line{Text: "rm -rf build", Cwd: s.Cwd}); j.Verdict != policy.Deny || !strings.Contains(j.Why, "LONGTERM_DIR") {
+		t.Errorf("%+v", j)
+	}
 }
 
 func TestEnginesAreKept(t *testing.T) {
