@@ -275,21 +275,9 @@ func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes
 		return fmt.Errorf("trust: %w; give a project that has %s", err, ".longterm/policy.toml")
 	case err != nil:
 		return err
-	case !yes && (a.JSON || !term.IsTerminal(int(a.stdin.Fd()))):
-		return exit.Usagef("nobody can be asked here: look at %s, then give --yes", c.Path)
 	}
-	if !a.JSON {
-		fmt.Fprintf(a.Stdout, "%s\n\n", output.Printable(c.Path))
-		for line := range strings.Lines(c.Text) {
-			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(strings.TrimRight(line, "\r\n")))
-		}
-	}
-	if !yes {
-		fmt.Fprintf(a.Stdout, "\nTrust this file as it is? What it allows is then not asked about. [y/N] ")
-		answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // without an end it is no
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			return exit.With(api.ExitFailure, errors.New("nothing was changed"))
-		}
+	if err := a.askTrust(c, "Trust this file as it is? What it allows is then not asked about.", "--yes", yes); err != nil {
+		return err
 	}
 	if err := rulebook.Trust(dirs.PolicyTrust(), c, fmt.Sprintf("uid %d", os.Getuid()), time.Now()); err != nil {
 		return err
@@ -298,6 +286,28 @@ func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes
 	return a.Print(t, func(w io.Writer) {
 		fmt.Fprintf(w, "%s is trusted as it is (%.12s)\n", output.Printable(c.Path), c.Hash)
 	})
+}
+
+// askTrust shows a file and asks whether it is trusted; flag is what answers where nobody can be asked, or did.
+func (a *app) askTrust(c *rulebook.Candidate, question, flag string, yes bool) error {
+	if !yes && (a.JSON || !term.IsTerminal(int(a.stdin.Fd()))) {
+		return exit.Usagef("nobody can be asked here: look at %s, then give %s", c.Path, flag)
+	}
+	if !a.JSON {
+		fmt.Fprintf(a.Stdout, "%s\n\n", output.Printable(c.Path))
+		for line := range strings.Lines(c.Text) {
+			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	if yes {
+		return nil
+	}
+	fmt.Fprintf(a.Stdout, "\n%s [y/N] ", question)
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // without an end it is no
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return exit.With(api.ExitFailure, errors.New("nothing was changed"))
+	}
+	return nil
 }
 
 func policyUntrust(a *app) *cobra.Command {

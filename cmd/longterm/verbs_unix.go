@@ -61,6 +61,18 @@ var verbs = append([]verb{
 		short: "Forget sessions and their history", build: rmVerb,
 	},
 	{
+		name: "up", group: groupSessions, args: "[NAME…]", count: cobra.ArbitraryArgs, json: true, starts: true,
+		short: "Have the sessions of a project's file run", build: upVerb,
+	},
+	{
+		name: "down", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
+		short: "End the sessions of a project", build: downVerb,
+	},
+	{
+		name: "status", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
+		short: "Say how the sessions of a project are", build: statusVerb,
+	},
+	{
 		name: "run", group: groupCommands, args: "[flags] (-c LINE | -- CMD…)", json: true, starts: true,
 		short: "Run a command in a session of its own and exit with its status", build: runVerb,
 	},

@@ -629,3 +629,6 @@ type Event struct {
 
 // ShortID is as much of an id as people need to name a session or a job.
 func ShortID(id string) string { return id[:min(8, len(id))] }
+
+// RestartLabel is the label of sessions that are started again when they end by themselves: on-failure or always.
+const RestartLabel = "longterm.restart"

@@ -27,11 +27,12 @@ type TabFile struct {
 	Zoom  bool         `json:"zoom,omitempty"`
 }
 
-const layoutVersion = 1
+// LayoutVersion is that of layouts as they are kept.
+const LayoutVersion = 1
 
 // Layout is the model's arrangement.
 func (m *Model) Layout() Layout {
-	f := Layout{Version: layoutVersion, Current: m.Current, Names: map[string]string{}}
+	f := Layout{Version: LayoutVersion, Current: m.Current, Names: map[string]string{}}
 	for i, t := range m.Tabs {
 		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed}
 		if i == m.Current {
@@ -97,8 +98,8 @@ func ParseLayout(b []byte) (*Layout, error) {
 	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("the layout cannot be read: %w", err)
 	}
-	if f.Version != layoutVersion {
-		return nil, fmt.Errorf("the layout has version %d; this viewer reads version %d", f.Version, layoutVersion)
+	if f.Version != LayoutVersion {
+		return nil, fmt.Errorf("the layout has version %d; this viewer reads version %d", f.Version, LayoutVersion)
 	}
 	const maxTabs = 100
 	f.Tabs = f.Tabs[:min(len(f.Tabs), maxTabs)]

@@ -58,6 +58,26 @@ func ReadCandidate(path string) (*Candidate, error) {
 	return &Candidate{Path: path, Hash: f.Hash, Text: string(c.src), File: f}, nil
 }
 
+// ReadOther reads a file of a project that is no file of rules, and may be trusted as one is.
+func ReadOther(path string) (*Candidate, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	abs = filepath.Join(resolved(filepath.Dir(abs)), filepath.Base(abs))
+	c, err := read(abs)
+	if err != nil {
+		return nil, err
+	}
+	return &Candidate{Path: abs, Hash: HashOf(c.src), Text: string(c.src)}, nil
+}
+
+// IsTrusted reports whether the person trusts a file with the content that was read.
+func IsTrusted(dir string, c *Candidate) bool {
+	r := readTrust(trustFile(dir, c.Path))
+	return r != nil && r.Path == c.Path && r.Hash == c.Hash
+}
+
 // projectPath is the name under which a project's file is found from below.
 func projectPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)

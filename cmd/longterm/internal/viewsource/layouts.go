@@ -4,6 +4,7 @@ package viewsource
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
@@ -55,3 +58,14 @@ func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	}
 	return atomicfile.Write(l.path(name), atomicfile.Options{Sync: atomicfile.Content, Shared: true}, layout)
 }
+
+// SaveLayout keeps a layout under a name, for `view --layout NAME`.
+func SaveLayout(ctx context.Context, dirs paths.Dirs, name string, l *model.Layout) error {
+	b, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	return layoutsOf(dirs).Save(ctx, name, b)
+}
+
+func layoutsOf(dirs paths.Dirs) layouts { return layouts{filepath.Join(dirs.State, "layouts")} }

@@ -1,0 +1,34 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
+)
+
+func statusVerb(a *app, c *cobra.Command) {
+	var file string
+	c.Long = `Say how the sessions of this directory's project are: whether they run, are ready, and are as its file says.
+Nothing is started. The exit status is 0 if all are ready, else 1.`
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := a.project(cmd.Context(), file, nil)
+		if err != nil {
+			return err
+		}
+		states, err := r.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		err = a.Print(states, func(w io.Writer) { writeStates(w, states) })
+		if err == nil && slices.ContainsFunc(states, func(s projectrun.State) bool { return !s.Ready }) {
+			err = projectrun.ErrNotReady
+		}
+		return err
+	}
+	projectFlag(c, &file)
+}

@@ -1,0 +1,191 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/session/project"
+)
+
+func upVerb(a *app, c *cobra.Command) {
+	var file string
+	var trust, replace, show bool
+	var asking request.AskFlags
+	c.Long = `Have the sessions of a project's file, .longterm.toml, run: those that are named, with what they come after, or
+all. What runs is left alone, so up may be said again at any time; what has ended is started again below its history.
+It waits until each is ready, as the file says (docs/projects.md). The file is that of this directory, or of the
+nearest one above.
+
+The file may run anything, so it is shown and asked about first, and again whenever it has changed; --trust says yes.
+Its commands are judged by the rules like any other.
+
+--replace has sessions started anew whose definition has changed; the old ones stay, under another name.
+--view opens the viewer with the file's tabs; later longterm view --layout PROJECT does.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		r, err := a.project(cmd.Context(), file, func(c *rulebook.Candidate) error { return a.trustProject(cmd.Context(), c, trust) })
+		if err != nil {
+			return err
+		}
+		r.Asking, r.Replace, r.Only = asking.Asking(), replace, args
+		if !a.JSON {
+			r.Tell = func(s projectrun.State) { fmt.Fprintf(a.Stderr, "%s: %s\n", s.Name, upText(&s)) }
+		}
+		states, err := r.Up(cmd.Context())
+		if states == nil {
+			return exit.Judged(err)
+		}
+		if l := r.Layout(states); l != nil {
+			if lerr := viewsource.SaveLayout(cmd.Context(), a.backend.dirs, r.File.Name, l); lerr != nil {
+				return errors.Join(err, fmt.Errorf("keep the layout: %w", lerr))
+			}
+		}
+		if err == nil && show {
+			return a.view(cmd.Context(), nil, viewsource.Flags{Layout: r.File.Name})
+		}
+		if perr := a.Print(states, nil); perr != nil {
+			return perr
+		}
+		return err
+	}
+	f := c.Flags()
+	projectFlag(c, &file)
+	f.BoolVar(&trust, "trust", false, "trust the file as it is, without being asked")
+	f.BoolVar(&replace, "replace", false, "start sessions anew whose definition has changed")
+	f.BoolVar(&show, "view", false, "open the viewer when all are ready")
+	asking.Register(c, &a.agent)
+}
+
+func projectFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVarP(file, "file", "f", "", "the project's file, or its directory (default: .longterm.toml here or in the nearest directory above)")
+}
+
+// upText is what up did with a session.
+func upText(s *projectrun.State) string {
+	switch {
+	case s.Problem != "":
+		return output.Printable(s.Problem)
+	case s.Ready && s.Changed && s.Did == projectrun.Runs:
+		return "runs, and the file has changed since; up --replace starts it anew"
+	case s.Ready && s.Did == projectrun.Done:
+		return "done before"
+	case s.Ready:
+		return s.Did + ", ready"
+	}
+	return s.Did
+}
+
+// findProject is the project's file: that which is given, or the nearest one above.
+func findProject(given string) (string, error) {
+	if given != "" {
+		if st, err := os.Stat(given); err == nil && st.IsDir() {
+			given = filepath.Join(given, project.Name)
+		}
+		return filepath.Abs(given)
+	}
+	dir, err := filepath.Abs("")
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		file := filepath.Join(at, project.Name)
+		if _, err := os.Lstat(file); err == nil {
+			return file, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", api.Errorf(api.CodeNotFound, "there is no %s in %s or above", project.Name, dir).
+				WithHint("write one (docs/projects.md), or name it with --file")
+		}
+	}
+}
+
+// project reads the project's file and makes what runs it; allow looks at it before it counts.
+func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Candidate) error) (*projectrun.Runner, error) {
+	path, err := findProject(given)
+	if err != nil {
+		return nil, err
+	}
+	c, err := rulebook.ReadOther(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, api.Errorf(api.CodeNotFound, "there is no file %s", path).WithHint("write one (docs/projects.md), or name another with --file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := project.Decode(filepath.Dir(c.Path), []byte(c.Text), project.Options{Probe: func(s string) error {
+		_, err := request.Condition(s)
+		return err
+	}})
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	if allow != nil {
+		if err := allow(c); err != nil {
+			return nil, err
+		}
+	}
+	b, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	return &projectrun.Runner{Client: b.client, File: f}, ctx.Err()
+}
+
+// trustProject lets a file that the person trusts pass, and asks about any other.
+func (a *app) trustProject(ctx context.Context, c *rulebook.Candidate, yes bool) error {
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	dir := b.dirs.PolicyTrust()
+	if rulebook.IsTrusted(dir, c) {
+		return nil
+	}
+	if err := a.personOnly(ctx, "trusting a project's file"); err != nil {
+		return err
+	}
+	if err := a.askTrust(c, "Trust this file as it is? It runs what it says.", "--trust", yes); err != nil {
+		return err
+	}
+	return rulebook.Trust(dir, c, fmt.Sprintf("uid %d", os.Getuid()), time.Now())
+}
+
+// writeStates is a project's sessions as a table.
+func writeStates(w io.Writer, states []projectrun.State) {
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tSESSION\tSTATE\tREADY\tTIME\tNOTE")
+	for _, s := range states {
+		state, ready, took, note := s.State, "no", "", ""
+		if s.Ready {
+			ready = "yes"
+		}
+		if s.Session != "" {
+			took = output.Elapsed(s.Duration)
+		}
+		if s.ExitCode != nil {
+			state = fmt.Sprintf("%s %d", state, *s.ExitCode)
+		}
+		if s.Changed {
+			note = "the file has changed since"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Called, state, ready, took, note)
+	}
+	_ = tw.Flush()
+}

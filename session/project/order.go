@@ -1,0 +1,97 @@
+package project
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// finish checks what no key says alone, and puts the sessions into the order in which they start.
+func (d *decoder) finish() {
+	if !d.named {
+		name := clean(filepath.Base(d.file.Root))
+		d.file.Name = cmp.Or(name[:min(len(name), maxName)], "project")
+	}
+	seen := map[string]bool{}
+	for i := range d.file.Sessions {
+		s := &d.file.Sessions[i]
+		switch {
+		case s.Name == "":
+			d.problem(s.at, "sessions", "it has no name; give it one, as in name = \"web\"")
+		case seen[s.Name]:
+			d.problem(s.at, "sessions", "the name %q comes twice", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	if len(d.file.Sessions) == 0 {
+		d.problem(noPlace, "", "there are no sessions; write [[sessions]] and name = \"…\" for each")
+	}
+	for i := range d.file.Sessions {
+		for _, a := range d.file.Sessions[i].After {
+			if !seen[a] {
+				d.problem(d.file.Sessions[i].after, "after", "there is no session %q%s", a, suggest(a, d.names()))
+			}
+		}
+	}
+	for i := range d.file.Tabs {
+		t := &d.file.Tabs[i]
+		if len(t.Sessions) == 0 {
+			t.Sessions = d.names()
+		}
+		for _, s := range t.Sessions {
+			if !seen[s] {
+				d.problem(t.at, "tabs", "there is no session %q%s", s, suggest(s, d.names()))
+			}
+		}
+		if t.Focus != "" && !slices.Contains(t.Sessions, t.Focus) {
+			d.problem(t.at, "tabs", "focus = %q: the tab does not show that", t.Focus)
+		}
+	}
+	if len(d.problems) == 0 {
+		d.order()
+	}
+}
+
+func (d *decoder) names() []string {
+	var names []string
+	for i := range d.file.Sessions {
+		names = append(names, d.file.Sessions[i].Name)
+	}
+	return names
+}
+
+// order sorts sessions so that each stands behind those it comes after, else as they stand in the file.
+func (d *decoder) order() {
+	var sorted []Session
+	done := map[string]bool{}
+	left := slices.Clone(d.file.Sessions)
+	for len(left) > 0 {
+		i := slices.IndexFunc(left, func(s Session) bool {
+			return !slices.ContainsFunc(s.After, func(a string) bool { return !done[a] })
+		})
+		if i < 0 {
+			var circle []string
+			for _, s := range left {
+				circle = append(circle, s.Name)
+			}
+			d.problem(left[0].after, "after", "%s wait for each other; take one out of the circle", strings.Join(circle, ", "))
+			return
+		}
+		sorted, done[left[i].Name] = append(sorted, left[i]), true
+		left = slices.Delete(left, i, i+1)
+	}
+	d.file.Sessions = sorted
+}
+
+// SessionName is what a session of the project is called in the daemon.
+func (f *File) SessionName(name string) string { return f.Name + "-" + name }
+
+// AllTab is a tab of all sessions, for a file that has none.
+func (f *File) AllTab() Tab {
+	t := Tab{Name: f.Name, Arrange: Arrangements[0]}
+	for i := range f.Sessions {
+		t.Sessions = append(t.Sessions, f.Sessions[i].Name)
+	}
+	return t
+}

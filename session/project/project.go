@@ -1,0 +1,363 @@
+// Package project reads a project's file, .longterm.toml: the sessions that belong to a directory, in which order
+// they start, when each counts as ready, and how they are arranged.
+//
+//	bytes ──▶ tomldoc ──▶ Decode ──▶ File: checked names, order without circles, directories below the root
+//
+// It starts nothing and knows no daemon. All that is wrong with a file comes at once, each with its line and
+// column. How a probe is written is its caller's: Options.Probe says whether one can be read.
+package project
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
+	"github.com/longterm-dev/longterm/session/spelling"
+)
+
+// Name is the file's name in a project's directory.
+const Name = ".longterm.toml"
+
+// Bounds of a file. They keep what a stranger's project has in it from costing time.
+const (
+	MaxFile     = 256 << 10 // bytes
+	maxKeys     = 4000
+	maxSessions = 100
+	maxTabs     = 50
+	maxReady    = time.Hour
+	// ReadyTimeout is how long a session has to become ready, where the file does not say.
+	ReadyTimeout = time.Minute
+)
+
+// Restart policies.
+const (
+	RestartNever     = "never"
+	RestartOnFailure = "on-failure"
+	RestartAlways    = "always"
+)
+
+// File is a project's file that is in order.
+type File struct {
+	Root     string // the directory it stands in
+	Hash     string // SHA-256 of its content
+	Name     string
+	Sessions []Session // in the order they are started
+	Tabs     []Tab
+}
+
+// Session is one that the project wants running.
+type Session struct {
+	Name    string
+	Argv    []string // neither Argv nor Line: the user's shell
+	Line    string   // a command line for the user's shell
+	Cwd     string   // absolute
+	Env     []string // NAME=VALUE
+	After   []string // names of those that have to be ready before
+	Ready   []string // conditions, any of which makes it ready; none: it is when it was started
+	Timeout time.Duration
+	Restart string
+	Sandbox string
+
+	at    tomldoc.Place
+	after tomldoc.Place
+}
+
+// Hash tells a session's definition from another.
+func (s *Session) Hash() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{s.Argv, s.Line, s.Cwd, s.Env, s.Ready, s.Restart, s.Sandbox}))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Tab is a screenful of the viewer.
+type Tab struct {
+	Name     string
+	Arrange  string // one of Arrangements
+	Sessions []string
+	Focus    string
+
+	at tomldoc.Place
+}
+
+// Arrangements are how a tab's panes may stand.
+var Arrangements = []string{"tiles", "main left", "main above", "columns", "rows"}
+
+// Key is a key of the file.
+type Key struct{ Name, Kind, Help string }
+
+// Keys of the file, of [[sessions]] and of [[tabs]]. docs/projects.md is compared with them by a test.
+var (
+	TopKeys     = []Key{{"name", "text", "what the project is called, the first part of its sessions' names; default: the directory's name"}}
+	SessionKeys = []Key{
+		{"name", "text", "what it is called in the project; PROJECT-NAME is the session"},
+		{"command", "text or list of texts", "a line for the user's shell, or a program and its arguments; without: the shell itself"},
+		{"cwd", "text", "directory, from the project's; default: that"},
+		{"env", "list of texts", "NAME=VALUE, on top of the environment of who says up"},
+		{"after", "list of texts", "sessions that have to be ready before this one is started"},
+		{"ready", "text or list of texts", "when it counts as ready: a condition as `longterm wait --for` takes it, any of several; exit means with status 0"},
+		{"ready_timeout", "text", "how long that may take, as in \"30s\"; default 1m"},
+		{"restart", "never, on-failure, always", "what to do when it ends by itself; default never"},
+		{"sandbox", "text", "profile of the sandbox to start it in"},
+	}
+	TabKeys = []Key{
+		{"name", "text", "what the tab is called"},
+		{"sessions", "list of texts", "what it shows, in order; default: all"},
+		{"arrange", "tiles, main left, main above, columns, rows", "how; default tiles"},
+		{"focus", "text", "session that has the focus; default: the first"},
+	}
+)
+
+// Options are what Decode asks its caller.
+type Options struct {
+	Probe func(condition string) error // nil: any condition can be read
+}
+
+// Decode reads a file's content; root is the directory it stands in, absolute.
+func Decode(root string, src []byte, o Options) (*File, error) {
+	sum := sha256.Sum256(src)
+	d := decoder{o: o, file: &File{Root: root, Hash: hex.EncodeToString(sum[:])}}
+	switch {
+	case len(src) > MaxFile:
+		d.problem(tomldoc.Place{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)
+	case strings.Count(string(src), "=") > maxKeys:
+		d.problem(tomldoc.Place{}, "", "the file has more than %d keys; take out what is not needed", maxKeys)
+	case !utf8.Valid(src) || strings.Contains(string(src), "\x00"):
+		d.problem(tomldoc.Place{}, "", "this is no text in UTF-8; save the file as one")
+	default:
+		doc, err := tomldoc.Parse(src)
+		if err != nil {
+			d.problems = tomldoc.ProblemsOf(err)
+			break
+		}
+		d.document(doc)
+		d.finish()
+	}
+	if len(d.problems) == 0 {
+		return d.file, nil
+	}
+	slices.SortStableFunc(d.problems, func(a, b tomldoc.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	const most = 30
+	if more := len(d.problems) - most; more > 0 {
+		d.problems = append(d.problems[:most], tomldoc.Problem{Text: fmt.Sprintf("and %d more", more)})
+	}
+	for i := range d.problems {
+		d.problems[i].File = filepath.Join(root, Name)
+	}
+	return nil, d.problems
+}
+
+// decoder checks a document and makes a File of it.
+var noPlace tomldoc.Place
+
+type decoder struct {
+	o        Options
+	file     *File
+	problems tomldoc.Problems
+	named    bool
+}
+
+func (d *decoder) problem(at tomldoc.Place, key, format string, args ...any) {
+	d.problems = append(d.problems, tomldoc.Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// document reads headers first: they say how many sessions and tabs there are.
+func (d *decoder) document(doc *tomldoc.Document) {
+	for _, h := range doc.Headers {
+		switch name := strings.Join(h.Path, "."); {
+		case name == "sessions" && h.Many:
+			d.file.Sessions = append(d.file.Sessions, Session{Restart: RestartNever, Timeout: ReadyTimeout, Cwd: d.file.Root, at: h.At})
+		case name == "tabs" && h.Many:
+			d.file.Tabs = append(d.file.Tabs, Tab{Arrange: Arrangements[0], at: h.At})
+		case name == "sessions" || name == "tabs":
+			d.problem(h.At, name, "there may be several of these; write [[%s]]", name)
+		default:
+			d.problem(h.At, name, "no such section%s; there are [[sessions]] and [[tabs]]", suggest(name, []string{"sessions", "tabs"}))
+		}
+	}
+	if len(d.file.Sessions) > maxSessions || len(d.file.Tabs) > maxTabs {
+		d.problem(tomldoc.Place{}, "", "there may be %d sessions and %d tabs; take out what is not needed", maxSessions, maxTabs)
+		return
+	}
+	for i := range doc.Items {
+		d.item(&doc.Items[i])
+	}
+}
+
+// item hands a value to what it belongs to.
+func (d *decoder) item(it *tomldoc.Item) {
+	path := it.Path
+	if len(path) == 1 && path[0] == "name" {
+		d.text(it, "name", &d.file.Name)
+		d.named = true
+		d.checkName(it, d.file.Name)
+		return
+	}
+	if len(path) == 3 {
+		n, err := strconv.Atoi(path[1])
+		if err == nil && path[0] == "sessions" && n < len(d.file.Sessions) {
+			d.session(&d.file.Sessions[n], it, path[2])
+			return
+		}
+		if err == nil && path[0] == "tabs" && n < len(d.file.Tabs) {
+			d.tab(&d.file.Tabs[n], it, path[2])
+			return
+		}
+	}
+	switch path[0] {
+	case "sessions", "tabs":
+		d.problem(it.At, strings.Join(path, "."), "write [[%s]] and a line for each key", path[0])
+	default:
+		d.unknown(it, strings.Join(path, "."), "the file", append(slices.Clone(TopKeys), Key{Name: "[[sessions]]"}, Key{Name: "[[tabs]]"}))
+	}
+}
+
+func (d *decoder) unknown(it *tomldoc.Item, name, where string, keys []Key) {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	d.problem(it.At, name, "no such key%s; %s has %s", suggest(name, names), where, strings.Join(names, ", "))
+}
+
+func suggest(name string, names []string) string {
+	if near := spelling.Nearest(name, names); near != "" {
+		return fmt.Sprintf(", %q is the nearest", near)
+	}
+	return ""
+}
+
+func (d *decoder) session(s *Session, it *tomldoc.Item, key string) {
+	switch key {
+	case "name":
+		d.text(it, key, &s.Name)
+		d.checkName(it, s.Name)
+	case "command":
+		if line, ok := it.Data.(string); ok {
+			if s.Line = line; strings.TrimSpace(line) == "" {
+				d.problem(it.Value, key, "it is empty; leave it away to have a shell")
+			}
+			return
+		}
+		if d.texts(it, key, &s.Argv); it.Data != nil && len(s.Argv) == 0 {
+			d.problem(it.Value, key, "it is empty; leave it away to have a shell")
+		}
+	case "cwd":
+		dir := ""
+		if d.text(it, key, &dir); filepath.IsAbs(dir) {
+			s.Cwd = filepath.Clean(dir)
+		} else {
+			s.Cwd = filepath.Join(d.file.Root, dir)
+		}
+	case "env":
+		d.texts(it, key, &s.Env)
+		for _, pair := range s.Env {
+			if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
+				d.problem(it.Value, key, "%q is no NAME=VALUE", pair)
+			}
+		}
+	case "after":
+		d.texts(it, key, &s.After)
+		s.after = it.Value
+	case "ready":
+		d.oneOrMore(it, key, &s.Ready)
+		for _, c := range s.Ready {
+			if d.o.Probe == nil {
+				break
+			}
+			if err := d.o.Probe(c); err != nil {
+				d.problem(it.Value, key, "%v", err)
+			}
+		}
+	case "ready_timeout":
+		text := ""
+		d.text(it, key, &text)
+		t, err := time.ParseDuration(text)
+		if s.Timeout = t; err != nil || t <= 0 || t > maxReady {
+			d.problem(it.Value, key, "%q is no time of at most an hour, as in \"30s\"", text)
+		}
+	case "restart":
+		d.oneOf(it, key, &s.Restart, []string{RestartNever, RestartOnFailure, RestartAlways})
+	case "sandbox":
+		d.text(it, key, &s.Sandbox)
+	default:
+		d.unknown(it, key, "[[sessions]]", SessionKeys)
+	}
+}
+
+func (d *decoder) tab(t *Tab, it *tomldoc.Item, key string) {
+	switch key {
+	case "name":
+		d.text(it, key, &t.Name)
+	case "sessions":
+		d.texts(it, key, &t.Sessions)
+	case "arrange":
+		d.oneOf(it, key, &t.Arrange, Arrangements)
+	case "focus":
+		d.text(it, key, &t.Focus)
+	default:
+		d.unknown(it, key, "[[tabs]]", TabKeys)
+	}
+}
+
+func (d *decoder) text(it *tomldoc.Item, key string, to *string) {
+	s, ok := it.Data.(string)
+	if !ok {
+		d.problem(it.Value, key, "this is %s; it has to be a text", tomldoc.TypeName(it.Data))
+	}
+	*to = s
+}
+
+func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) {
+	list, ok := it.Data.([]any)
+	for _, v := range list {
+		s, is := v.(string)
+		ok = ok && is
+		*to = append(*to, s)
+	}
+	if !ok {
+		d.problem(it.Value, key, `this is %s; it has to be a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+	}
+}
+
+func (d *decoder) oneOrMore(it *tomldoc.Item, key string, to *[]string) {
+	if s, ok := it.Data.(string); ok {
+		*to = []string{s}
+		return
+	}
+	d.texts(it, key, to)
+}
+
+func (d *decoder) oneOf(it *tomldoc.Item, key string, to *string, choices []string) {
+	if d.text(it, key, to); !slices.Contains(choices, *to) {
+		d.problem(it.Value, key, "%q is none of %s", *to, strings.Join(choices, ", "))
+	}
+}
+
+// maxName leaves room for both parts of a session's name.
+const maxName = 60
+
+func (d *decoder) checkName(it *tomldoc.Item, name string) {
+	if clean(name) != name || name == "" || len(name) > maxName {
+		d.problem(it.Value, "name", "%q is no name: use letters, digits and _ . -, beginning with a letter or digit, at most %d", name, maxName)
+	}
+}
+
+// clean is a name without what cannot be in one.
+func clean(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
+			return r
+		}
+		return -1
+	}, name)
+	return strings.TrimLeft(name, "_.-")
+}
