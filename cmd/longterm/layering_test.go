@@ -46,6 +46,7 @@ var layers = []layer{
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
+	{"/session/project", []string{"/session/config/tomldoc", "/session/spelling"}, "it reads a project's file and starts nothing"},
 	{"/session/expand", nil, "templates are read without a session: judging and running is others'"},
 	{"/session/integrations", []string{"/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "other programs' files are changed without a session"},
 	{"/session/integrations/jsontext", nil, "a leaf: it knows JSON and no key"},

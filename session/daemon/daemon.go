@@ -22,8 +22,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
@@ -192,7 +195,7 @@ func (d *Daemon) open(ctx context.Context) error {
 func (d *Daemon) load(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known,
+		Known: d.known, Again: d.mayRunAgain,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {
@@ -269,6 +272,20 @@ func (d *Daemon) Stop(how api.Stop) {
 	case d.stop <- how:
 	default:
 	}
+}
+
+// mayRunAgain has a session's command judged that ended by itself and is to be started again.
+func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle) error {
+	r := e.Record()
+	ask := jobs.AskNew(uuid.NewString(), actor.Actor{UID: os.Getuid(), Agent: r.Agent}, &api.NewSession{
+		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
+	})
+	ask.Session, ask.Kept = e.ID(), r.Policy
+	answer, err := d.gate.Admit(ctx, ask)
+	if err == nil {
+		d.gate.Started(e.ID(), ask, answer)
+	}
+	return err
 }
 
 // Ran implements Host.

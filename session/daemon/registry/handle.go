@@ -33,6 +33,8 @@ type Handle struct {
 
 	cut atomic.Bool // markCut
 
+	toEnd atomic.Bool // somebody has it ended: it is not started again by itself
+
 	box atomic.Pointer[boxed] // nil: not looked for yet
 
 	execs execRecord // what is known of executions in it

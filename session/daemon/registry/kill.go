@@ -77,6 +77,7 @@ func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) erro
 		h.endLeft(e, grace)
 		return nil
 	}
+	e.toEnd.Store(true)
 	pid, known := e.Session.Status().PID, h.processesOf(e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known})
@@ -222,6 +223,7 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
 	h.drop(e)
 	h.Bus.Publish("removed", &view)
+	h.restarts.forget(e.ID())
 	h.host.Removed(e.Session.ID())
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.Record().Name, err)

@@ -54,6 +54,7 @@ type Registry struct {
 	writes      sync.WaitGroup // records on their way to the disk
 	restoring   sync.Mutex     // one restore at a time; before mu
 	adoption    adoption       // of what the daemon before left
+	restarts    restarts       // of what ended by itself
 	Index       *Indexer
 	spawner     spawn.Spawner
 	walker      walker
@@ -110,6 +111,8 @@ type Config struct {
 	Crashed  bool // the daemon before this one did
 	Host     Host
 	Known    *masking.Vault // values that are secret
+	// Again says whether a session's command may be run again by itself; nil: it may.
+	Again func(ctx context.Context, e *Handle) error
 }
 
 // New is a set without sessions; Load reads those there are.
@@ -122,6 +125,7 @@ func New(c Config) *Registry {
 		awake:   session.NewAwake(endedAwake),
 	}
 	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{}}
+	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
@@ -286,6 +290,9 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	}
 	view := h.Describe(e, st)
 	h.Bus.Publish(eventKinds[c], &view)
+	if c == session.ChangeState {
+		h.restarts.ended(e, st)
+	}
 	if c == session.ChangeState && e.Temporary() {
 		h.removeSoon(e)
 	}
@@ -363,6 +370,7 @@ func (h *Registry) Start(ctx context.Context) (stop func()) {
 
 // StopAll ends every owner after a checkpoint.
 func (h *Registry) StopAll() {
+	h.restarts.stop()
 	h.watchers.stop()
 	var wg sync.WaitGroup
 	for _, e := range h.All() {
@@ -375,6 +383,7 @@ func (h *Registry) StopAll() {
 
 // KillAll ends every running process and waits until all are recorded.
 func (h *Registry) KillAll() {
+	h.restarts.stop()
 	ctx := context.Background() // each ends by itself
 	var wg sync.WaitGroup
 	var list []*Handle

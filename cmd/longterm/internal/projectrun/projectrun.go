@@ -231,7 +231,8 @@ func (r *Runner) begin(ctx context.Context, s *project.Session) (*api.Session, e
 	}
 	if s.Restart != project.RestartNever {
 		labels[labelRestart] = s.Restart
-		n.Restore = "command" // when the machine went down, too
+		n.Restore = "command"                                              // when the machine went down, too
+		n.SetEnv = append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...) // nobody's environment is at hand then
 	}
 	info, err := r.Client.NewSession(ctx, n)
 	return &info, err

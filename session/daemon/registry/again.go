@@ -1,0 +1,97 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Pauses before a session that ended by itself is started again. They double with each time, until it has run
+// for stableTime.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+	stableTime = time.Minute
+)
+
+// restarts starts sessions again that ended by themselves and carry api.RestartLabel. A session that somebody
+// ended stays ended; so does one whose pause a daemon's end cuts short.
+type restarts struct {
+	reg *Registry
+	may func(context.Context, *Handle) error // whether its command may run again; nil: it may
+	ask func(time.Duration, func())          // in some time; tests have their own clock
+
+	mu    sync.Mutex
+	pause map[string]time.Duration // the next one, by session
+	over  bool
+}
+
+// ended is told of each session that ended, on its owner's goroutine.
+func (r *restarts) ended(e *Handle, st session.Status) {
+	policy := e.Record().Labels[api.RestartLabel]
+	if policy == "" || st.State != session.Exited || e.toEnd.Load() || !wantsAgain(policy, st.Exit) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	id := e.ID()
+	if r.pause[id] == 0 || st.Ended.Sub(st.Started) >= stableTime {
+		r.pause[id] = firstPause
+	}
+	wait := r.pause[id]
+	r.pause[id] = min(2*wait, lastPause)
+	r.ask(wait, func() { r.again(e) })
+}
+
+// wantsAgain says whether a policy has a session started again after such an end.
+func wantsAgain(policy string, x *session.Exit) bool {
+	switch policy {
+	case "always":
+		return true
+	case "on-failure":
+		return x != nil && (x.Code != 0 || x.Signal != "")
+	}
+	return false
+}
+
+// again starts it, if it is still wanted and nobody else did.
+func (r *restarts) again(e *Handle) {
+	r.mu.Lock()
+	over := r.over
+	r.mu.Unlock()
+	if over || r.reg.host.Leaving() || r.reg.ByID(e.ID()) != e || e.Record().Labels[api.RestartLabel] == "" {
+		return
+	}
+	ctx := context.Background() // whoever has to be asked may take long
+	if r.may != nil {
+		if err := r.may(ctx, e); err != nil {
+			r.reg.host.Notice("session %s was not started again: %v", e.Record().Name, err)
+			return
+		}
+	}
+	if _, err := r.reg.Restore(ctx, e, api.Restore{Command: true}); err != nil {
+		r.reg.host.Notice("session %s was not started again: %v", e.Record().Name, err)
+	}
+}
+
+// stop has nothing started again any more.
+func (r *restarts) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}
+
+// forget is for a session that is not there any more.
+func (r *restarts) forget(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pause, id)
+}

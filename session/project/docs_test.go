@@ -1,0 +1,44 @@
+package project
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The page's file is in order, and its tables are those of the keys.
+//
+// FEATURES: R116
+func TestPage(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "projects.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	blocks := regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("%d files on the page", len(blocks))
+	}
+	f, err := Decode("/home/me/shop", []byte(blocks[0][1]), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Sessions) != 4 || len(f.Tabs) != 2 {
+		t.Errorf("%+v", f)
+	}
+	rows := 0
+	for _, keys := range [][]Key{TopKeys, SessionKeys, TabKeys} {
+		for _, k := range keys {
+			rows++
+			if want := fmt.Sprintf("| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help); !strings.Contains(page, want) {
+				t.Errorf("the page lacks %s", want)
+			}
+		}
+	}
+	if got := strings.Count(page, "\n| `"); got != rows {
+		t.Errorf("%d keys on the page, %d in the tables", got, rows)
+	}
+}
