@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -37,6 +38,7 @@ func viewVerb(a *app, c *cobra.Command) {
 	}
 	c.Flags().StringVar(&f.Theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
 	c.Flags().StringVar(&f.Prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
+	c.Flags().StringVar(&f.Keys, "keys", "", strings.Join(keymap.PresetNames(), ", ")+": whose keys (default: the configuration's, longterm)")
 	c.Flags().StringVar(&f.Layout, "layout", "", "layout to begin with; default: as it was last")
 }
 

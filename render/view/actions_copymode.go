@@ -41,6 +41,19 @@ func lastCommand(v *viewer) {
 	}
 }
 
+// pasteCopied pastes what was copied in this viewer last.
+func pasteCopied(v *viewer) {
+	if v.copied == "" {
+		v.message = "nothing was copied here yet"
+		return
+	}
+	text := v.copied
+	if p := v.focused(); p != nil {
+		p.Present()
+	}
+	v.act(panes.Input{Paste: &text})
+}
+
 func copyLast(v *viewer) {
 	p := v.focused()
 	if p == nil {

@@ -28,7 +28,7 @@ func paletteItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	for i := range v.keys.Prefix {
 		r := &v.keys.Prefix[i]
-		if r.Action == "go" || r.Action == "palette" {
+		if r.Action == "go" || r.Action == "tab-go" || r.Action == "palette" {
 			continue
 		}
 		it := overlays.Item{Name: r.Name(), Text: r.Help, Do: func() { actions[r.Action](v, input.Key{}) }}

@@ -13,6 +13,18 @@ func moveToTab(v *viewer) {
 	}
 }
 
+func lastPane(v *viewer) {
+	if !v.m.Last() {
+		v.message = "no other pane of this tab had the focus before"
+	}
+}
+
+func lastTab(v *viewer) {
+	if !v.m.LastTab() {
+		v.message = "no other tab was shown before"
+	}
+}
+
 func grow(v *viewer, stacked bool, by int) {
 	if !v.m.Grow(v.paneArea(), stacked, by) {
 		v.message = "there is no border to move"

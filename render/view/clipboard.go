@@ -16,7 +16,7 @@ func (v *viewer) copy(text string) {
 		v.message = "nothing to copy"
 		return
 	}
-	if len(text) <= maxTerminalCopy {
+	if v.copied = text; len(text) <= maxTerminalCopy {
 		v.o.Screen.SetClipboard([]byte(text))
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1

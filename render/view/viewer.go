@@ -40,6 +40,7 @@ type viewer struct {
 	bar      bars.Bar
 	pointer  pointer
 	pasting  *strings.Builder
+	copied   string          // the newest, to be pasted
 	away     bool            // another window has the focus
 	reported string          // the session that was told it has the focus
 	typedTo  map[string]bool // sessions that keys were sent to
@@ -255,6 +256,7 @@ func (v *viewer) pace() {
 func (v *viewer) refresh() {
 	begin := time.Now()
 	v.arrange()
+	v.m.Visit()
 	v.tellFocus()
 	if !v.away {
 		delete(v.m.Alerts, v.m.Focus)

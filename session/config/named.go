@@ -57,7 +57,12 @@ func (d *decoder) checkKeys() {
 	if len(d.file.Settings.Keys) == 0 {
 		return
 	}
-	_, err := keymap.New(d.file.Settings.Chords())
+	var err error
+	for i := range keymap.Presets { // which one is taken may be a flag's choice
+		if _, err = keymap.New(keymap.Presets[i].With(d.file.Settings.Chords())); err != nil {
+			break
+		}
+	}
 	if err == nil {
 		return
 	}

@@ -37,6 +37,7 @@ type Settings struct {
 // View is how the viewer looks.
 type View struct {
 	Prefix string // key that begins the viewer's commands
+	Keys   string // whose keys they are, as keymap.Choose takes it
 	Theme  string // name of a built-in theme or of one in Themes
 	Hints  bool
 	Layout string

@@ -3,6 +3,8 @@ package config
 import (
 	"math"
 	"time"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
 // Kind is the type of a value.
@@ -67,6 +69,7 @@ var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 // the user's.
 var table = []Row{
 	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
+	{Key: "view.keys", Kind: Choice, Default: "longterm", Values: keymap.PresetNames(), Flag: "view --keys", When: AtOnce, Help: "keys of the viewer: its own, or those of tmux, in copy mode vi's or emacs' as $VISUAL or $EDITOR has it; [keys] changes single ones. With tmux's, a prefix of C-Space means C-b", at: func(s *Settings) any { return &s.View.Keys }},
 	{Key: "view.theme", Kind: Text, Default: "auto", Env: "LONGTERM_THEME", Flag: "view --theme", When: AtOnce, Help: "theme of the viewer: auto (as it was last, or what suits the terminal), a built-in one, or NAME of [themes.NAME]", at: func(s *Settings) any { return &s.View.Theme }},
 	{Key: "view.hints", Kind: Bool, Default: "true", When: AtOnce, Help: "show which keys can follow", at: func(s *Settings) any { return &s.View.Hints }},
 	{Key: "view.layout", Kind: Text, Default: "last", Flag: "view --layout", When: NextUse, Help: "layout the viewer begins with: last, or one that was saved", at: func(s *Settings) any { return &s.View.Layout }},

@@ -90,19 +90,23 @@ func init() { // a table that its own functions refer to
 		"scroll-line-end":  move((*Mode).lineEnd),
 		"scroll-page-up":   pages(-1, 1), "scroll-page-down": pages(1, 1),
 		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
-		"scroll-top":          (*Mode).oldest,
-		"scroll-bottom":       move(func(m *Mode) page.Pos { return page.Pos{Row: m.page.End() - 1} }),
-		"scroll-search":       (*Mode).Search,
-		"scroll-match-up":     func(m *Mode) { m.stepMatch(-1) },
-		"scroll-match-down":   func(m *Mode) { m.stepMatch(1) },
-		"scroll-command-up":   func(m *Mode) { m.StepCommand(-1) },
-		"scroll-command-down": func(m *Mode) { m.StepCommand(1) },
-		"scroll-select":       func(m *Mode) { m.selecting(page.Characters) },
-		"scroll-select-rows":  func(m *Mode) { m.selecting(page.Rows) },
-		"scroll-select-block": func(m *Mode) { m.selecting(page.Block) },
-		"scroll-copy":         (*Mode).copyAndLeave,
-		"scroll-copy-output":  (*Mode).CopyOutput,
-		"scroll-leave":        (*Mode).giveUp,
+		"scroll-top":           (*Mode).oldest,
+		"scroll-bottom":        move(func(m *Mode) page.Pos { return page.Pos{Row: m.page.End() - 1} }),
+		"scroll-screen-top":    move(func(m *Mode) page.Pos { return page.Pos{Row: m.top, Col: m.cursor.Col} }),
+		"scroll-screen-middle": move(func(m *Mode) page.Pos { return page.Pos{Row: m.top + m.height/2, Col: m.cursor.Col} }),
+		"scroll-screen-bottom": move(func(m *Mode) page.Pos { return page.Pos{Row: m.top + m.height - 1, Col: m.cursor.Col} }),
+		"scroll-other-end":     (*Mode).otherEnd,
+		"scroll-search":        (*Mode).Search,
+		"scroll-match-up":      func(m *Mode) { m.stepMatch(-1) },
+		"scroll-match-down":    func(m *Mode) { m.stepMatch(1) },
+		"scroll-command-up":    func(m *Mode) { m.StepCommand(-1) },
+		"scroll-command-down":  func(m *Mode) { m.StepCommand(1) },
+		"scroll-select":        func(m *Mode) { m.selecting(page.Characters) },
+		"scroll-select-rows":   func(m *Mode) { m.selecting(page.Rows) },
+		"scroll-select-block":  func(m *Mode) { m.selecting(page.Block) },
+		"scroll-copy":          (*Mode).copyAndLeave,
+		"scroll-copy-output":   (*Mode).CopyOutput,
+		"scroll-leave":         (*Mode).giveUp,
 	}
 }
 
@@ -122,6 +126,17 @@ func (m *Mode) stepMatch(by int) {
 	if !m.step(by) {
 		m.host.Say("not found: " + m.search.Pattern)
 	}
+}
+
+// otherEnd goes to where the selection began, which then ends where the cursor was.
+func (m *Mode) otherEnd() {
+	if m.sel == nil {
+		m.host.Say("nothing is selected")
+		return
+	}
+	m.sel.Anchor, m.sel.Head = m.sel.Head, m.sel.Anchor
+	m.cursor = m.sel.Head
+	m.reveal(m.cursor.Row, false)
 }
 
 // giveUp gives up the selection, or leaves.

@@ -98,16 +98,21 @@ func (r *Row) Label() string {
 		return r.Brief
 	case len(r.Chords) == 0:
 		return ""
-	case len(r.Chords) == 9 && r.Chords[0] == "1":
-		return "1-9"
+	case r.numbers():
+		return Label(r.Chords[0]) + "-9"
 	}
 	return Label(r.Chords[0])
 }
 
+// numbers reports that a row has a key for each number.
+func (r *Row) numbers() bool {
+	return len(r.Chords) == 9 && strings.HasSuffix(r.Chords[0], "1") && strings.HasSuffix(r.Chords[8], "9")
+}
+
 // Labels are all of a row's keys for people.
 func (r *Row) Labels() string {
-	if len(r.Chords) == 9 && r.Chords[0] == "1" {
-		return "1-9"
+	if r.numbers() {
+		return Label(r.Chords[0]) + "-9"
 	}
 	var out []string
 	for _, c := range r.Chords {

@@ -70,3 +70,48 @@ func TestKeyNames(t *testing.T) {
 		}
 	}
 }
+
+// FEATURES: R119
+func TestPresets(t *testing.T) {
+	known := map[string]bool{}
+	for _, rows := range [][]Row{Prefix, Scroll} {
+		for _, r := range rows {
+			known[string(r.Action)] = true
+		}
+	}
+	for i := range Presets {
+		p := &Presets[i]
+		if _, err := New(p.With(nil)); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if _, err := input.ParseKey(p.Prefix); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		for action := range p.Keys {
+			if !known[action] {
+				t.Errorf("%s: no action %s", p.Name, action)
+			}
+		}
+	}
+	for _, c := range []struct{ name, editor, want string }{
+		{"longterm", "vim", "longterm"}, {"tmux", "/usr/bin/nvim", "tmux-vi"}, {"tmux", "emacs", "tmux-emacs"}, {"tmux", "", "tmux-emacs"}, {"tmux-vi", "", "tmux-vi"},
+	} {
+		if p, err := Choose(c.name, c.editor); err != nil || p.Name != c.want {
+			t.Errorf("%s with %s: %+v, %v", c.name, c.editor, p, err)
+		}
+	}
+	if _, err := Choose("screen", ""); err == nil || !strings.Contains(err.Error(), "there are longterm, tmux") {
+		t.Errorf("%v", err)
+	}
+	p, _ := Choose("tmux", "vi")
+	m, err := New(p.With(map[string][]string{"zoom": {"c"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chord, want := range map[string]Action{"c": "zoom", "%": "split-right", "z": "", "d": "quit", "o": "next", ";": "last", "3": "tab-go", "[": "scroll", "]": "paste", "{": "swap-before"} {
+		k, _ := input.ParseKey(chord)
+		if got := m.AfterPrefix(k); got != want {
+			t.Errorf("%s is %q; want %q", chord, got, want)
+		}
+	}
+}

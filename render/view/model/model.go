@@ -29,6 +29,7 @@ type Model struct {
 	ReadOnly  bool
 	Follow    bool
 	Quiet     Alerts // what is no alert
+	visits    visited
 }
 
 // New is a model of these sessions; of all that run when there are none.

@@ -69,7 +69,7 @@ func TestTabs(t *testing.T) {
 		{"split", func(m *Model) { m.Insert(m.Manual(area), "c", "d") }, "{[a b] [c d]}* c"},
 		{"leave: the neighbour is focused", func(m *Model) { m.Pick(1); m.Manual(area); m.Leave("b") }, "{a c}* a"},
 		{"leave the last one", func(m *Model) { m.MoveToTab(); m.Leave("c") }, "auto* c"},
-		{"swap", func(m *Model) { m.Swap(area) }, "{[c b] a}* c"},
+		{"swap", func(m *Model) { m.Swap(area, 1) }, "{[c b] a}* c"},
 		{"go to where it is", func(m *Model) { m.MoveToTab(); m.Show(0); m.GoTo("c") }, "auto* c c"},
 		{"go to a tab that was made", func(m *Model) { m.MoveToTab(); m.Show(0); m.Leave("c"); m.GoTo("c") }, "auto c* c"},
 		{"go to what is in no tab", func(m *Model) { m.Leave("a"); m.GoTo("a") }, "auto a* a"},

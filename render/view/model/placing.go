@@ -102,11 +102,11 @@ func (m *Model) Rearrange(area layout.Rect) string {
 	return a.Name
 }
 
-// Swap exchanges the focused session with the next one.
-func (m *Model) Swap(area layout.Rect) {
+// Swap exchanges the focused session with the one that is by further on, round and round.
+func (m *Model) Swap(area layout.Rect, by int) {
 	t := m.Manual(area)
 	ids := t.Tree.Sessions()
 	if i := slices.Index(ids, m.Focus); i >= 0 {
-		t.Tree.Swap(m.Focus, ids[(i+1)%len(ids)])
+		t.Tree.Swap(m.Focus, ids[(i+by+len(ids))%len(ids)])
 	}
 }

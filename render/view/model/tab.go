@@ -15,8 +15,9 @@ type Tab struct {
 	Tree     *layout.Node
 	Focus    string // while another tab is shown
 	zoomed   bool
-	Sync     bool // keys go to all panes
-	arranged int  // the ready-made arrangement that is next
+	Sync     bool   // keys go to all panes
+	arranged int    // the ready-made arrangement that is next
+	at, last string // had the focus, now and before
 }
 
 // Tab is the current tab.

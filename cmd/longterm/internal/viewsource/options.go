@@ -5,11 +5,13 @@ package viewsource
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/session/config"
@@ -46,7 +48,15 @@ func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
 		}
 		l.Themes = append(l.Themes, t)
 	}
+	preset, err := keymap.Choose(either(o.flags.Keys, s.View.Keys), either(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
+	if err != nil {
+		return l, err
+	}
+	l.Keys = preset.With(l.Keys)
 	prefix := either(o.flags.Prefix, s.View.Prefix)
+	if o.flags.Prefix == "" && prefix == keymap.Presets[0].Prefix {
+		prefix = preset.Prefix
+	}
 	k, err := input.ParseKey(prefix)
 	if err != nil {
 		return l, fmt.Errorf("prefix: %w", err)
@@ -135,4 +145,4 @@ func (s *sizeOption) first(id string) string {
 func (s *sizeOption) none() bool { return s.policy == "none" }
 
 // Flags are how a person wants the viewer.
-type Flags struct{ Theme, Prefix, Layout string }
+type Flags struct{ Theme, Prefix, Layout, Keys string }
