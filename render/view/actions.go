@@ -23,6 +23,8 @@ func init() { // a table that its own functions refer to
 	actions = map[keymap.Action]action{
 		"new":        always(newHere),
 		"pick":       always(openPicker),
+		"overview":   always(openOverview),
+		"details":    always(openDetails),
 		"next-alert": always(goToAlert),
 		"approvals":  always(openApprovals),
 		"kill":       always(askKill),
@@ -107,7 +109,7 @@ func (v *viewer) command(k input.Key) {
 
 // emptyKey does what a key asks for while there is no session.
 func (v *viewer) emptyKey(k input.Key) {
-	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "palette", "prompt", "shell", "approvals"}, a) {
+	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "prompt", "shell", "approvals"}, a) {
 		actions[a](v, k)
 	}
 }

@@ -29,6 +29,7 @@ type Options struct {
 	History   copymode.History
 	Steward   Steward
 	Approver  Approver
+	Inspector Inspector
 	Layouts   Layouts
 	Clipboard Clipboard
 	Footer    Footer

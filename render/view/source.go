@@ -32,6 +32,18 @@ type Steward interface {
 	SizeBy(ctx context.Context, id, policy string) error
 }
 
+// Inspector tells more of sessions than is shown all the time, and does what follows from it.
+type Inspector interface {
+	// Details are all that is known of a session, in the order in which it is shown.
+	Details(ctx context.Context, id string) ([]model.Detail, error)
+	// Glance is a session in a line, whether it is on the screen or not.
+	Glance(ctx context.Context, id string) (model.Glance, error)
+	// Reply types a line into a session; a secret one is refused while it would be shown.
+	Reply(ctx context.Context, id, text string, secret bool) error
+	DropRule(ctx context.Context, id, rule string) error
+	StopJob(ctx context.Context, job string) error
+}
+
 // Approver hands on what a person answers to those who ask for an approval.
 type Approver interface {
 	Answer(ctx context.Context, ids []string, r overlays.Reply) error

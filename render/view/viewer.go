@@ -48,6 +48,8 @@ type viewer struct {
 	answered map[string]bool // approvals whose answer is on its way
 	layouts  layoutKeeper
 	pacer    framePacer
+	details  details
+	glances  glances
 }
 
 // Run shows sessions until the person quits or ctx ends. The terminal is given back on
@@ -155,6 +157,7 @@ func (v *viewer) wait(in *inputs) error {
 func (v *viewer) tick() {
 	v.pacer.urgent = true
 	v.m.Tick(v.o.Now())
+	v.detailsTick()
 	v.layouts.save()
 }
 

@@ -185,7 +185,7 @@ func TestHelp(t *testing.T) {
 	prefix := tcell.NewEventKey(tcell.KeyCtrlB, 0, tcell.ModCtrl)
 	b.send(prefix)
 	b.keys("?")
-	b.shows("after Ctrl-b", "start a session", "focus the pane to the left")
+	b.shows("after Ctrl-b", "start a session", "focus the next pane")
 	b.print("a", "meanwhile")
 	if strings.Contains(b.term.Text(), "meanwhile") {
 		t.Error("output is drawn over the help")

@@ -209,6 +209,22 @@ func TestScrolling(t *testing.T) {
 	}
 }
 
+// A command is gone to by its number, wherever it lies in the history.
+//
+// FEATURES: R76
+func TestToCommand(t *testing.T) {
+	for n, want := range map[int]string{1: "3,0", 2: "12,0", 3: "24,0", 9: "29,0"} {
+		s := start(t, &past{lines: lines(text()), tail: 10})
+		s.UseKeys()
+		s.ToCommand(n)
+		s.arrive()
+		row, col, _ := s.Cursor()
+		if got := fmt.Sprintf("%d,%d", s.top+row, col); got != want || (s.said != "") != (n == 9) {
+			t.Errorf("command %d: %s; want %s; %q", n, got, want, s.said)
+		}
+	}
+}
+
 // Rows keep their places though the session printed before its history came.
 func TestHistoryFits(t *testing.T) {
 	s := start(t, nil)

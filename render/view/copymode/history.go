@@ -32,6 +32,8 @@ func (m *Mode) Scroll(by int) {
 func (m *Mode) Fetch(then func()) {
 	near := m.top-m.page.First < 2*m.height
 	switch {
+	case m.asked && then != nil: // what comes may be it
+		m.waiting = append(m.waiting, then)
 	case m.history == nil || m.asked:
 	case !m.loaded:
 		m.asked = true
@@ -67,6 +69,13 @@ func (m *Mode) arrived(err error, take, then func()) func() {
 		}
 		take()
 		m.changed = true
+		waiting := m.waiting
+		m.waiting = nil
+		defer func() {
+			for _, f := range waiting {
+				f()
+			}
+		}()
 		if m.idle() && then == nil { // there is no history
 			m.Leave()
 			return
@@ -117,6 +126,32 @@ func (m *Mode) StepCommand(by int) {
 	default:
 		m.host.Say("no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one is known")
 	}
+}
+
+// ToCommand goes to a command by its number, loading history as needed.
+func (m *Mode) ToCommand(n int) {
+	again := func() { m.ToCommand(n) }
+	if !m.loaded && m.history != nil {
+		m.Fetch(again)
+		return
+	}
+	if !m.typed && m.history != nil {
+		m.withCommands(again)
+		return
+	}
+	for _, at := range m.places {
+		if at.N == n {
+			m.cursor = page.Pos{Row: at.Row}
+			m.top = min(max(at.Row-1, m.page.First), m.bottom())
+			m.changed = true
+			return
+		}
+	}
+	if m.page.First > 0 && len(m.places) < len(m.commands) {
+		m.Fetch(again)
+		return
+	}
+	m.host.Say("where this command was typed cannot be seen any more")
 }
 
 // CopyOutput copies what a command of a session printed; 0 is the newest one.

@@ -19,15 +19,16 @@ type Mode struct {
 	left    bool // the person is back at the live screen
 	changed bool // something else has to be drawn
 
-	page   page.Page
-	loaded bool // history was fetched, as far as the page goes
-	asked  bool // it is being fetched
-	top    int  // row shown first
-	height int  // rows shown
-	owed   int  // rows to go up when older ones have come
-	cursor page.Pos
-	keys   bool // the keyboard moves a cursor; else the next key goes to the session
-	sel    *page.Selection
+	page    page.Page
+	loaded  bool     // history was fetched, as far as the page goes
+	asked   bool     // it is being fetched
+	waiting []func() // to run when that has come
+	top     int      // row shown first
+	height  int      // rows shown
+	owed    int      // rows to go up when older ones have come
+	cursor  page.Pos
+	keys    bool // the keyboard moves a cursor; else the next key goes to the session
+	sel     *page.Selection
 	// passing: text was selected on the live screen; what is printed next ends copy mode.
 	passing  bool
 	search   *page.Search

@@ -29,6 +29,8 @@ const (
 var Prefix = []Row{
 	{"new", []string{"n"}, Sessions, "new", "start a session in the focused one's directory", ""},
 	{"pick", []string{"p"}, Sessions, "pick", "pick a session from a list, with a live preview", ""},
+	{"overview", []string{"v"}, Sessions, "overview", "all sessions, those first that want you; answer in place", ""},
+	{"details", []string{"i"}, Sessions, "details", "environment, rules, commands, jobs and limits of the session", ""},
 	{"next-alert", []string{"a"}, Sessions, "alert", "go to the next session that wants attention", ""},
 	{"approvals", []string{"A"}, Sessions, "approve", "what waits for your approval: allow or reject it", ""},
 	{"kill", []string{"x"}, Sessions, "kill", "kill the session (asks)", ""},
@@ -71,7 +73,7 @@ var Prefix = []Row{
 	{"scroll", []string{"s", "PageUp"}, CopyMode, "scroll", "copy mode: scroll, search, select, copy", ""},
 	{"search", []string{"/"}, CopyMode, "search", "search what was printed", ""},
 	{"command-previous", []string{"C-Up"}, CopyMode, "last command", "look at the command before", ""},
-	{"paste", []string{"v"}, CopyMode, "", "paste what was copied here last", ""},
+	{"paste", []string{"P"}, CopyMode, "", "paste what was copied here last", ""},
 	{"copy-output", []string{"o"}, CopyMode, "copy output", "copy what the last command printed", ""},
 
 	{"shell", []string{"!"}, Typing, "run a line", "type a shell command below the panes; its output comes there", ""},

@@ -14,23 +14,45 @@ import (
 
 // Item is a line of a list to choose from.
 type Item struct {
-	Name    string // a column of its own, searched too
-	Text    string // what is shown and searched
-	Extra   string // shown on the right
-	Sign    string
-	Color   tcell.Color // of the sign
-	Session string      // id of the one to preview; empty: none
-	Do      func()
+	Name       string // a column of its own, searched too
+	Text       string // what is shown and searched
+	Extra      string // shown on the right
+	ExtraColor tcell.Color
+	Also       string // searched, not shown
+	Lead       string // what Enter does, where items differ
+	Sign       string
+	Color      tcell.Color // of the sign
+	Session    string      // id of the one to preview; empty: none
+	Do         func()
 }
 
 // nameGap stands between the columns, in what is searched too.
 const nameGap = "  "
 
 func (it *Item) searched() string {
-	if it.Name == "" {
-		return it.Text
+	text := it.Text
+	if it.Name != "" {
+		text = it.Name + nameGap + it.Text
 	}
-	return it.Name + nameGap + it.Text
+	if it.Also != "" {
+		text += nameGap + it.Also
+	}
+	return text
+}
+
+// InSight are the sessions of the hits that are shown, at most so many.
+func (l *List) InSight(most int) (ids []string) {
+	l.refresh()
+	shown := l.area.H
+	if shown < 1 { // it was not drawn yet
+		shown = most
+	}
+	for i := l.first; i < min(len(l.hits), l.first+shown) && len(ids) < most; i++ {
+		if id := l.all[l.hits[i].Index].Session; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // List is a panel to choose from: type to find, Enter takes.
@@ -38,6 +60,9 @@ type List struct {
 	Title   string
 	Items   func() []Item                                      // asked for before every drawing and key
 	Preview bool                                               // the chosen session is shown beside
+	Wide    bool                                               // it takes most of the terminal
+	Grouped bool                                               // a name is shown where it differs from the one above
+	Empty   string                                             // said while there is nothing
 	Hint    string                                             // what keys do, instead of Enter
 	OnKey   func(k input.Key, it *Item) (r Result, taken bool) // keys besides; may be nil
 	line    line
@@ -151,25 +176,20 @@ func (l *List) Draw(s *Screen) {
 		w = namedWidth
 	}
 	previewed := l.Preview && cols >= previewFrom && rows > 10
-	if previewed {
+	if previewed || l.Wide {
 		w, h = max(previewFrom, cols*4/5), max(10, rows*3/4)
+	}
+	if l.Wide && previewed {
+		l.drawSplit(s, w, h)
+		return
 	}
 	box := s.box(w, max(h, 2), fmt.Sprintf("%s  %d", l.Title, len(l.hits)))
 	inner := layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: max(0, box.H-1)}
 	if previewed {
 		inner.W = max(previewMinWidth, box.W*2/5)
 	}
-	l.area = inner
 	l.drawQuery(s, layout.Rect{X: box.X, Y: box.Y, W: box.W, H: 1})
-	l.first = max(0, min(max(l.first, l.chosen-inner.H+1), l.chosen))
-	for i := range inner.H {
-		if l.first+i < len(l.hits) {
-			l.drawItem(s, layout.Rect{X: inner.X, Y: inner.Y + i, W: inner.W, H: 1}, l.first+i, min(names, inner.W/3))
-		}
-	}
-	if len(l.hits) == 0 && len(l.all) > 0 && inner.H > 0 {
-		s.Canvas.Text(inner.X+3, inner.Y, inner.W-3, "nothing is called so", s.Theme.PanelDim)
-	}
+	l.drawHits(s, inner)
 	if previewed {
 		side := layout.Rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
 		for y := range side.H {
@@ -180,6 +200,43 @@ func (l *List) Draw(s *Screen) {
 			id = it.Session
 		}
 		s.Preview(side, id)
+	}
+}
+
+// drawSplit draws the list over all of the width, and the chosen session's screen below it.
+func (l *List) drawSplit(s *Screen, w, h int) {
+	cols, rows := s.Canvas.Size()
+	box := s.box(max(w, cols-8), max(h, rows-6), fmt.Sprintf("%s  %d", l.Title, len(l.hits)))
+	l.drawQuery(s, layout.Rect{X: box.X, Y: box.Y, W: box.W, H: 1})
+	high := min(max(len(l.all), 1), (box.H-2)/2)
+	l.drawHits(s, layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: high})
+	side := layout.Rect{X: box.X + 1, Y: box.Y + high + 2, W: box.W - 2, H: box.H - high - 2}
+	for x := range box.W {
+		s.Canvas.Put(box.X+x, side.Y-1, 1, "─", s.Theme.PanelEdge)
+	}
+	id := ""
+	if it := l.choice(); it != nil {
+		id = it.Session
+	}
+	s.Preview(side, id)
+}
+
+// drawHits draws the hits that are in sight.
+func (l *List) drawHits(s *Screen, at layout.Rect) {
+	l.area = at
+	l.first = max(0, min(max(l.first, l.chosen-at.H+1), l.chosen))
+	names := min(l.nameWidth(), at.W/3)
+	for i := range at.H {
+		if l.first+i < len(l.hits) {
+			l.drawItem(s, layout.Rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, l.first+i, names)
+		}
+	}
+	switch {
+	case at.H < 1 || len(l.hits) > 0:
+	case len(l.all) > 0:
+		s.Canvas.Text(at.X+3, at.Y, at.W-3, "nothing is called so", s.Theme.PanelDim)
+	case l.Empty != "":
+		s.Canvas.Text(at.X+3, at.Y, at.W-3, cut(l.Empty, at.W-3), s.Theme.PanelDim)
 	}
 }
 
@@ -202,12 +259,19 @@ func (l *List) drawQuery(s *Screen, at layout.Rect) {
 	s.Canvas.Text(at.X, at.Y, at.W, " › "+text, th.PanelKey)
 	if len(l.line.text) == 0 {
 		s.Canvas.Text(at.X+3, at.Y, at.W-3, firstThatFits(at.W-3, hintsOf(l)...), th.PanelDim)
+	} else if it := l.choice(); it != nil && it.Lead != "" {
+		if n := canvas.TextWidth(it.Lead) + 1; n < at.W-6-canvas.TextWidth(text) {
+			s.Canvas.Text(at.X+at.W-n, at.Y, n, it.Lead, th.PanelDim)
+		}
 	}
 	s.Canvas.ShowCursor(min(at.X+3+canvas.TextWidth(before), at.X+at.W-1), at.Y, tcell.CursorStyleDefault)
 }
 
 // hintsOf are what keys do, the longest first.
 func hintsOf(l *List) []string {
+	if it := l.choice(); it != nil && it.Lead != "" {
+		return []string{"type to find  ↑↓ choose  " + it.Lead + "  Ctrl-Y copies  Esc closes", it.Lead + "  Esc closes", "type to find"}
+	}
 	if l.Hint != "" {
 		return []string{"type to find  ↑↓ choose  " + l.Hint + "  Esc closes", l.Hint + "  Esc closes", "type to find"}
 	}
@@ -243,12 +307,19 @@ func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 	room := at.W - 4 - canvas.TextWidth(extra) - 1
 	x := at.X + 3
 	if it.Name != "" && names > 0 {
-		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: min(names, room), H: 1}, it.Name, &hit.At, 0, base.Bold(true), match)
+		name := it.Name
+		if l.Grouped && n > l.first && l.all[l.hits[n-1].Index].Name == name {
+			name = ""
+		}
+		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: min(names, room), H: 1}, name, &hit.At, 0, base.Bold(true), match)
 		x, room = x+names+len(nameGap), room-names-len(nameGap)
 		skip := utf8.RuneCountInString(it.Name + nameGap)
 		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, skip, base, match)
 	} else {
 		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, 0, base, match)
+	}
+	if n != l.chosen {
+		dim = th.On(dim, it.ExtraColor)
 	}
 	s.Canvas.Text(at.X+at.W-canvas.TextWidth(extra)-1, at.Y, canvas.TextWidth(extra), extra, dim)
 }

@@ -1,6 +1,8 @@
 package overlays
 
 import (
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/bars"
@@ -10,6 +12,7 @@ import (
 // Prompt asks for a line of text in the bar.
 type Prompt struct {
 	Label  string
+	Secret bool                           // what is typed is not shown
 	Search bool                           // Ctrl-R makes a regular expression of it
 	Change func(text string, regexp bool) // after every change; may be nil
 	Note   func() string                  // shown behind; may be nil
@@ -70,7 +73,11 @@ func (p *Prompt) Draw(s *Screen) {
 	if p.Search && note == "" {
 		note = "Ctrl-R: regular expression"
 	}
-	s.Bar.DrawLine(s.Canvas, s.Theme, bars.Line{Label: label, Text: p.line.String(), At: p.line.at, Note: note})
+	text := p.line.String()
+	if p.Secret {
+		text = strings.Repeat("•", len(p.line.text))
+	}
+	s.Bar.DrawLine(s.Canvas, s.Theme, bars.Line{Label: label, Text: text, At: p.line.at, Note: note})
 }
 
 // Question asks for yes or no in the bar.

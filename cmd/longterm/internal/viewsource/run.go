@@ -36,7 +36,7 @@ type Program struct {
 func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString()}
 	vo := view.Options{
-		LiveOptions: o.begin, Changed: o.changed, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src,
+		LiveOptions: o.begin, Changed: o.changed, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
 		Layouts: layoutsOf(p.Dirs), Footer: newPromptLine(src),
 	}
 	if o.begin.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {

@@ -190,7 +190,7 @@ func TestViewerInATerminal(t *testing.T) {
 	o.keys("C-Space", "z")
 	o.shows("I am one")
 	o.keys("C-Space", "?")
-	o.shows("Any key closes this")
+	o.shows("Keys: after Ctrl-Space", "type to find")
 	o.keys("Escape")
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func TestViewerLayouts(t *testing.T) {
 
 	// 20×5 and back.
 	o.cmd("resize-window", "-x", "20", "-y", "5")
-	o.shows("bash-")
+	o.shows("idle")
 	o.line("echo tiny$((5+5))")
 	o.shows("tiny10")
 	o.cmd("resize-window", "-x", "200", "-y", "60")

@@ -1,0 +1,166 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/model"
+)
+
+// fakeInspector knows things, and writes down what is done.
+type fakeInspector struct {
+	list  []model.Detail
+	err   error
+	last  map[string]string
+	calls chan string
+}
+
+func newFakeInspector() *fakeInspector {
+	return &fakeInspector{last: map[string]string{}, calls: make(chan string, 16)}
+}
+
+func (f *fakeInspector) Details(context.Context, string) ([]model.Detail, error) {
+	return f.list, f.err
+}
+
+func (f *fakeInspector) Glance(_ context.Context, id string) (model.Glance, error) {
+	if text, ok := f.last[id]; ok {
+		return model.Glance{Last: text, At: epoch}, nil
+	}
+	return model.Glance{}, errors.New("it is gone")
+}
+
+func (f *fakeInspector) did(format string, v ...any) error {
+	f.calls <- fmt.Sprintf(format, v...)
+	return f.err
+}
+
+func (f *fakeInspector) Reply(_ context.Context, id, text string, secret bool) error {
+	return f.did("reply %s %s %v", id, text, secret)
+}
+func (f *fakeInspector) DropRule(_ context.Context, id, rule string) error {
+	return f.did("drop %s %s", id, rule)
+}
+func (f *fakeInspector) StopJob(_ context.Context, job string) error { return f.did("stop %s", job) }
+
+func enter(b *bench) { b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0)) }
+
+// All of a session is in one panel, and each line leads on.
+//
+// FEATURES: R76
+func TestDetails(t *testing.T) {
+	f := newFakeInspector()
+	f.list = []model.Detail{
+		{Group: "state", Text: "idle", Tone: model.ToneGood, Lead: model.Lead{Copy: "the-id"}},
+		{Group: "environment", Text: "A=1", Note: "by export A=1", Lead: model.Lead{Copy: "A=1"}},
+		{Group: "environment", Text: "unset B", Note: "by unset B", Lead: model.Lead{Copy: "unset B"}},
+		{Group: "rule", Text: `"Go on?": types "y"`, Note: "used 2 times", Lead: model.Lead{Rule: "7"}},
+		{Group: "answered", Text: "something odd\x1b[2J", Tone: model.ToneBad, Lead: model.Lead{Copy: "x"}},
+		{Group: "job", Text: "make", Tone: model.ToneBusy, Lead: model.Lead{Job: "j1"}},
+	}
+	b := newBench(t, 100, 30, Options{Inspector: f})
+	b.list(running("a"), running("b"))
+	b.keys("^1^i")
+	b.shows("┌─ a ", "asking…")
+	b.call()
+	b.shows("✓ state        idle", "  environment  A=1 ", "by export A=1", "               unset B", "rule         \"Go on?\": types \"y\"", "used 2 times", "something odd?[2J")
+	b.keys("go on")
+	b.shows("Go on?")
+	if strings.Contains(b.term.Text(), "by export") {
+		t.Errorf("what was typed is not found:\n%s", b.term.Text())
+	}
+	enter(b)
+	b.shows("remove the rule", "y/n")
+	b.keys("y")
+	b.call()
+	b.shows("the rule is removed")
+	b.keys("^i")
+	b.call()
+	b.keys("make")
+	b.shows("Enter stops the job")
+	enter(b)
+	b.keys("y")
+	b.call()
+	for _, want := range []string{"drop a 7", "stop j1"} {
+		if got := <-f.calls; got != want {
+			t.Errorf("%q was done; want %q", got, want)
+		}
+	}
+	b.keys("^i")
+	b.call()
+	b.send(tcell.NewEventKey(tcell.KeyDown, 0, 0))
+	enter(b)
+	b.shows("copied")
+
+	// They are asked for again while they are shown, and what goes wrong is said.
+	b.keys("^i")
+	b.call()
+	f.err = errors.New("the daemon is gone")
+	b.tick()
+	b.call()
+	b.shows("not known", "the daemon is gone")
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	b.tick()
+	if b.details.asked {
+		t.Error("a closed panel is kept up to date")
+	}
+}
+
+// The overview has those first who want a person, and answers where it stands. A password is not shown.
+//
+// FEATURES: R76
+func TestOverview(t *testing.T) {
+	f := newFakeInspector()
+	f.last = map[string]string{"runs": "[1/2] cc", "asks": "Password:"}
+	b := newBench(t, 100, 30, Options{Inspector: f})
+	idle, asks, failed, done := running("idle"), running("asks"), running("failed"), running("done")
+	idle.Phase, failed.Phase, done.Phase = model.PhasePrompt, model.PhasePrompt, model.PhasePrompt
+	code := 2
+	failed.LastExit = &code
+	asks.Needs = "password"
+	b.list(idle, running("runs"), asks, failed, done)
+	b.m.Alerts["done"] = model.Alert{Kind: model.AlertFinished}
+	b.m.Focus = "idle"
+	b.keys("^v")
+	b.call()
+	at := 0
+	for _, want := range []string{"│ ? asks ", "│ ✗ failed ", "│ ✓ done ", "│ ● runs ", "│ · idle "} {
+		next := strings.Index(b.term.Text()[at:], want)
+		if next < 0 {
+			t.Fatalf("%q is not there, or above what wants a person less:\n%s", want, b.term.Text())
+		}
+		at += next
+	}
+	b.shows("? asks    Password:", "needs password", "● runs    [1/2] cc", "exit 2", "finished")
+
+	b.send(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
+	b.keys("hunter2")
+	b.shows("to asks, which needs password: •••••••")
+	if strings.Contains(b.term.Text(), "hunter2") {
+		t.Error("a password is shown")
+	}
+	enter(b)
+	b.call()
+	if got := <-f.calls; got != "reply asks hunter2 true" {
+		t.Errorf("%q was done", got)
+	}
+	b.keys("^v")
+	b.call()
+	b.keys("idle")
+	b.send(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
+	b.shows("idle asks nothing")
+	b.now = b.now.Add(time.Second)
+	b.keys("^v")
+	b.call()
+	b.keys("cc")
+	enter(b)
+	if b.m.Focus != "runs" {
+		t.Errorf("the focus is on %s", b.m.Focus)
+	}
+}

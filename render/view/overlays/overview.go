@@ -1,0 +1,50 @@
+package overlays
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/theme"
+)
+
+// Overview are the sessions by how much they want a person, of equals those first that began last. Each has its last
+// line. take is told the one that was taken.
+func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last map[string]model.Glance, take func(id string)) []Item {
+	order := make([]*model.Session, 0, len(m.Sessions))
+	for i := range m.Sessions {
+		order = append(order, &m.Sessions[i])
+	}
+	slices.SortStableFunc(order, func(a, b *model.Session) int {
+		if x, y := m.Attention(a), m.Attention(b); x != y {
+			return int(x) - int(y)
+		}
+		return -a.Started.Compare(b.Started)
+	})
+	out := make([]Item, 0, len(order))
+	for _, s := range order {
+		id, about := s.ID, m.Attention(s)
+		text := last[id].Last
+		if text == "" {
+			text = bars.Doing(s, "")
+		}
+		it := Item{
+			Name: s.Name, Text: text, Sign: attentionSigns[about], Color: bars.StateColor(th, s), Session: id, Do: func() { take(id) },
+			Extra: strings.TrimSpace(bars.StateText(s, bars.Wide) + " " + bars.Elapsed(s, now)), ExtraColor: bars.StateColor(th, s),
+		}
+		if about == model.AttentionFinished {
+			it.Color, it.ExtraColor, it.Extra = th.Good, th.Good, "finished"
+		}
+		if s.Cwd != "" {
+			it.Also = bars.ShortPath(s.Cwd, home, 40) + " " + s.Command + " " + about.String()
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+var attentionSigns = map[model.Attention]string{
+	model.AttentionNeeds: "?", model.AttentionFailed: "✗", model.AttentionFinished: "✓", model.AttentionRuns: "●", model.AttentionIdle: "·", model.AttentionEnded: " ",
+}
