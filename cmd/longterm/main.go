@@ -33,6 +33,8 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	a := newApp()
+	args = a.leading(args)
+	a.args = args
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
@@ -67,6 +69,7 @@ func asksJSON(args []string) bool {
 // app is what the verbs share.
 type app struct {
 	output.Printer
+	args     []string // of the command line
 	stdin    *os.File
 	starts   bool             // the verb called may start the daemon
 	config   *config.Settings // read on first use

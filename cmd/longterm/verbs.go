@@ -21,6 +21,7 @@ type verb struct {
 	json        bool // it has --json
 	starts      bool // it starts the daemon when none runs
 	hidden      bool
+	there       bool // it is about the host itself, its files and processes: with --host it is run there
 	// build adds flags, the long text, and what runs.
 	build func(*app, *cobra.Command)
 }
@@ -45,23 +46,23 @@ var portable = []verb{
 		short: "Turn terminal output into a screen, without a daemon", build: renderVerb,
 	},
 	{
-		name: "bench", group: groupUpkeep,
+		name: "bench", there: true, group: groupUpkeep,
 		short: "Measure longterm on this machine", build: benchVerb,
 	},
 	{
-		name: "config", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		name: "config", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Show, check and change the configuration", build: configVerb,
 	},
 	{
-		name: "policy", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		name: "policy", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Say what may run: check lines, show, try and trust files of rules", build: policyVerb,
 	},
 	{
-		name: "agent", group: groupUpkeep,
+		name: "agent", there: true, group: groupUpkeep,
 		short: "Put longterm into agents' programs, and tell models how it is used", build: agentVerb,
 	},
 	{
-		name: "version", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		name: "version", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Print the version", build: versionVerb,
 	},
 }
@@ -78,7 +79,10 @@ func (v *verb) command(a *app) *cobra.Command {
 	if v.session {
 		c.ValidArgsFunction = a.completeSession
 	}
-	c.PersistentPreRun = func(*cobra.Command, []string) { a.starts = v.starts }
+	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		a.starts = v.starts
+		return a.place(v, cmd, args)
+	}
 	v.build(a, c)
 	if v.json && c.Flags().Lookup("json") == nil {
 		a.JSONFlag(c)
@@ -134,7 +138,11 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.starts = true } // of no verb; each verb has its own
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of no verb; each verb has its own
+		a.starts = true
+		return a.place(&verb{}, cmd, args)
+	}
+	hostFlags(a, root)
 	called := ""
 	if len(args) > 0 {
 		called = args[0]

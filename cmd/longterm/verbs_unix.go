@@ -169,11 +169,11 @@ var verbs = append([]verb{
 		short: "Drop old history", build: pruneVerb,
 	},
 	{
-		name: "daemon", group: groupUpkeep, starts: true,
+		name: "daemon", there: true, group: groupUpkeep, starts: true,
 		short: "Start, stop and inspect the daemon", build: daemonVerb,
 	},
 	{
-		name: "doctor", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		name: "doctor", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Say what is wrong and how to fix it", build: doctorVerb,
 	},
 	{
@@ -197,6 +197,14 @@ var verbs = append([]verb{
 		short: "Answer tmux's commands, for programs that drive tmux", build: tmuxcompatVerb,
 	},
 	{
+		name: "hosts", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		short: "List other hosts, install longterm there, end connections", build: hostsVerb,
+	},
+	{
+		name: "bridge", group: groupUpkeep, count: cobra.NoArgs, starts: true, hidden: true,
+		short: "Pass connections on to the daemon (started by ssh)", build: bridgeVerb,
+	},
+	{
 		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,
 		short: "Hold sessions (started by itself)", build: keeperVerb,
 	},
@@ -206,6 +214,9 @@ var verbs = append([]verb{
 type platform struct {
 	backend *backend // made on first use
 	agent   string   // label of the agent that asks; empty: that of the environment
+	host    string   // whose daemon is asked; empty: this host's
+	given   bool     // the host stands before the verb
+	install bool     // longterm, on a host that has none
 }
 
 func (p *platform) close() {

@@ -32,3 +32,10 @@ func (*app) seenAs(context.Context) api.Caller { return api.Caller{} }
 func agentHook(*app) *cobra.Command {
 	return &cobra.Command{Use: "hook [EVENT] [JSON]", Short: "Tell the session how the agent in it gets on; for agents' hooks", RunE: func(*cobra.Command, []string) error { return nil }}
 }
+
+// There is no way to other hosts: clients of their daemons are not there yet.
+func hostFlags(*app, *cobra.Command) {}
+
+func (*app) leading(args []string) []string { return args }
+
+func (*app) place(*verb, *cobra.Command, []string) error { return nil }

@@ -15,11 +15,13 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -51,12 +53,111 @@ func (a *app) connect() (*backend, error) {
 		return nil, exit.Usage(err)
 	}
 	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting}
+	if a.host != "" {
+		if err := a.onHost(&o, a.host); err != nil {
+			return nil, err
+		}
+	}
 	quiet := client.New(o)
-	if a.starts {
+	if a.starts && a.host == "" {
 		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
 	}
 	a.backend = &backend{dirs, client.New(o), quiet, o}
 	return a.backend, nil
+}
+
+// hosts is what makes ways to other hosts.
+func (a *app) hosts() (*remote.Hosts, error) {
+	dirs, err := paths.Default()
+	if err != nil {
+		return nil, err
+	}
+	return &remote.Hosts{Printer: &a.Printer, Stdin: a.stdin, Dirs: dirs, Settings: a.settings(), Install: a.install}, nil
+}
+
+// onHost has what a client asks for be asked of the daemon of another host.
+func (a *app) onHost(o *client.Options, name string) error {
+	h, err := a.hosts()
+	if err != nil {
+		return err
+	}
+	w, err := h.Way(name)
+	if err != nil {
+		return err
+	}
+	o.Way, o.From, o.KeeperArgv = w, hosts.As(), nil
+	return nil
+}
+
+// place is what holds for a verb before it begins: which host it is about. A verb whose subject is the host itself
+// is run there, and done here.
+func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
+	if !a.given && !cmd.Root().PersistentFlags().Changed("host") {
+		a.host = os.Getenv(remote.Env)
+	}
+	if a.host != "" && v.there && !cmd.Hidden {
+		h, err := a.hosts()
+		if err != nil {
+			return err
+		}
+		return h.There(cmd.Context(), a.host, remote.WithoutHost(a.args))
+	}
+	if !v.session {
+		return nil
+	}
+	last := min(1, len(args))
+	if strings.Contains(strings.Fields(v.args + " ")[0], "…") { // all are sessions
+		last = len(args)
+	}
+	return a.takeHosts(args[:last], strings.Contains(v.args, "FILE"))
+}
+
+// takeHosts takes the hosts off the names of sessions.
+func (a *app) takeHosts(refs []string, files bool) error {
+	for i, ref := range refs {
+		host, session, ok := hosts.Split(ref)
+		if !ok {
+			continue
+		}
+		if _, err := os.Stat(ref); err == nil && files {
+			continue
+		}
+		if a.host != "" && a.host != host {
+			return exit.Usagef("%s is a session of %s, and this is about %s; name sessions of one host", ref, host, a.host)
+		}
+		if i > 0 && a.host == "" {
+			return exit.Usagef("%s is a session of %s, %s one of this host; name sessions of one host", ref, host, refs[0])
+		}
+		a.host, refs[i] = host, session
+	}
+	return nil
+}
+
+// leading takes what says which host it is about off the arguments before the verb, for any verb: some have a flag
+// of that name themselves.
+func (a *app) leading(args []string) []string {
+	for len(args) > 0 {
+		switch arg := args[0]; {
+		case (arg == "-H" || arg == "--host") && len(args) > 1:
+			a.host, a.given, args = args[1], true, args[2:]
+		case strings.HasPrefix(arg, "--host="):
+			a.host, a.given, args = arg[len("--host="):], true, args[1:]
+		case len(arg) > 2 && strings.HasPrefix(arg, "-H"):
+			a.host, a.given, args = arg[len("-H"):], true, args[1:]
+		case arg == "--install":
+			a.install, args = true, args[1:]
+		default:
+			return args
+		}
+	}
+	return args
+}
+
+// hostFlags are those that every verb has.
+func hostFlags(a *app, root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVarP(&a.host, "host", "H", a.host, "do it on this host, over ssh: USER@HOST, or a name of ~/.ssh/config ($LONGTERM_HOST)")
+	f.BoolVar(&a.install, "install", a.install, "with --host: copy longterm there if there is none, without asking")
 }
 
 // tellWaiting says that what was asked for waits for a person.

@@ -22,6 +22,10 @@ const (
 // TokenHeader carries the name of the token that was shown to a process of ours, which asks for who showed it.
 const TokenHeader = "Longterm-Token"
 
+// HostHeader carries who asks from another host, as in ssh:user@host. It is the word of a process of the same user,
+// as the label of an agent is.
+const HostHeader = "Longterm-Host"
+
 // MaxLabel is how long a label may be, in bytes.
 const MaxLabel = 64
 

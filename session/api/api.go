@@ -105,12 +105,14 @@ type Range struct {
 
 // NewSession says what to start.
 type NewSession struct {
-	Name   string   `json:"name,omitempty" maxLength:"128" doc:"default: made from the command"`
-	Argv   []string `json:"argv,omitempty" doc:"default: the user's shell"`
-	Line   string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
-	Cwd    string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
-	Env    []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
-	SetEnv []string `json:"set_env,omitempty" doc:"additions to it"`
+	Name string   `json:"name,omitempty" maxLength:"128" doc:"default: made from the command"`
+	Argv []string `json:"argv,omitempty" doc:"default: the user's shell"`
+	Line string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
+	Cwd  string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
+	// GivenCwd is the directory as a person wrote it, where one did: clients of other hosts have to know.
+	GivenCwd string   `json:"-"`
+	Env      []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
+	SetEnv   []string `json:"set_env,omitempty" doc:"additions to it"`
 
 	EnvMode string   `json:"env_mode,omitempty" enum:"full,minimal,listed" doc:"what of the environment is passed on: all; what a program needs (HOME, PATH, LANG and the like); that and what shells.env_listed names; default: full, of an agent shells.agent_env"`
 	EnvPass []string `json:"env_pass,omitempty" doc:"names of variables that are passed on besides, where not all are"`

@@ -33,6 +33,11 @@ const (
 	CodeTimeout       Code = "timeout"
 	CodeCanceled      Code = "canceled"
 	CodeUnavailable   Code = "unavailable"
+	CodeNoSSH         Code = "no_ssh"
+	CodeHostUnknown   Code = "host_unknown"
+	CodeHostRefused   Code = "host_refused"
+	CodeHostVersion   Code = "host_version"
+	CodeHostBare      Code = "host_bare"
 	CodeStorage       Code = "storage"
 	CodeInternal      Code = "internal"
 )
@@ -106,6 +111,11 @@ var codes = []CodeRow{
 	{CodeTimeout, http.StatusRequestTimeout, ExitTimeout, ExitTimeout, "time ran out", "give it more time, or have it go on in the background"},
 	{CodeCanceled, statusClosed, ExitInterrupted, ExitInterrupted, "it was interrupted", "look whether it was done before you repeat it"},
 	{CodeUnavailable, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the daemon cannot be reached", "run `longterm doctor`"},
+	{CodeNoSSH, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "there is no ssh to reach another host with", "install OpenSSH's client, or name it by hosts.ssh"},
+	{CodeHostUnknown, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "there is no host of this name", "see the spelling, and ~/.ssh/config"},
+	{CodeHostRefused, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host does not let you in, or is not the one that was known", "see whether `ssh HOST` works by itself"},
+	{CodeHostVersion, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has a longterm of another version, which cannot be spoken with", "`longterm hosts install HOST` copies this one there"},
+	{CodeHostBare, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has no longterm", "`longterm hosts install HOST` copies this one there"},
 	{CodeStorage, http.StatusInsufficientStorage, ExitFailure, RefusedStorage, "the state directory cannot be written", "run `longterm doctor`"},
 	{CodeInternal, http.StatusInternalServerError, ExitFailure, ExitOwnFailure, "a fault in longterm", "see the daemon's log, and report it"},
 }

@@ -31,6 +31,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,8 +58,39 @@ type Options struct {
 	// Token is the name of the token that was shown to this process: what it asks for is done within what that
 	// allows, and recorded under its name. Empty: none was.
 	Token string
+	// Way is how a daemon of another host is reached; nil: this host's.
+	Way Way
+	// From is who we are to a daemon of another host, as in ssh:user@host. Empty: we are on its own.
+	From string
 	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
 	OnApproval func(id string)
+}
+
+// Way is how a daemon of another host is reached. What it has to tell that nobody serves it is the error of a
+// socket nobody serves.
+type Way interface {
+	Dial(context.Context) (net.Conn, error)
+	// Ensure has the way be there.
+	Ensure(context.Context) error
+	// Place is where what is started there starts.
+	Place(context.Context) (Place, error)
+}
+
+// Place is what another host gives to who logs in there.
+type Place struct {
+	Host, Home string
+	Env        []string
+}
+
+// Path is a path of that host: absolute, or below the home directory there.
+func (p Place) Path(given string) (string, error) {
+	switch {
+	case path.IsAbs(given):
+		return given, nil
+	case p.Home == "":
+		return "", api.Errorf(api.CodeInvalid, "there is no home directory on %s, and %q is not absolute", p.Host, given)
+	}
+	return path.Join(p.Home, strings.TrimPrefix(strings.TrimPrefix(given, "~"), "/")), nil
 }
 
 // Client talks to the daemon. It may be used from any goroutine.
@@ -79,7 +111,10 @@ func New(o Options) *Client {
 	return c
 }
 
-func (c *Client) dial(context.Context, string, string) (net.Conn, error) {
+func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if c.o.Way != nil {
+		return c.o.Way.Dial(ctx)
+	}
 	return wire.Dial(c.o.Dirs.Socket())
 }
 
@@ -123,7 +158,9 @@ func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 
 // NewSession starts a session.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
-	ourUmask(&n)
+	if err := c.settle(ctx, &n); err != nil {
+		return api.Session{}, err
+	}
 	tell := c.o.OnApproval != nil && n.OnApproval == ""
 	if tell {
 		n.AskID, n.OnApproval = cmp.Or(n.AskID, uuid.NewString()), "return"
@@ -270,6 +307,9 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		if c.o.Token != "" {
 			req.Header.Set(actor.TokenHeader, c.o.Token)
 		}
+		if c.o.From != "" {
+			req.Header.Set(actor.HostHeader, c.o.From)
+		}
 		resp, err := c.http.Do(req)
 		if err == nil && resp.StatusCode < 400 {
 			return resp, nil
@@ -290,7 +330,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case notThere(err):
 			err = unavailable(err, c.o.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if c.o.KeeperArgv == nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
+				if c.o.KeeperArgv == nil || c.o.Way != nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
 					return nil, ensureErr // it was not only killed at its start
 				}
 				continue

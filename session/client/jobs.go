@@ -17,7 +17,9 @@ import (
 // Run runs a command in a session of its own. It goes on by itself over a restart of the
 // daemon; the command is run once.
 func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
-	ourUmask(&r.NewSession)
+	if err := c.settle(ctx, &r.NewSession); err != nil {
+		return api.Result{}, err
+	}
 	return c.call(ctx, "/run", &r.Call, &r.Asking, func() any { return r })
 }
 

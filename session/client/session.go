@@ -105,6 +105,13 @@ func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
 
 // Restore starts the process of an ended session again.
 func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, error) {
+	if s.c.o.Way != nil {
+		at, err := s.c.o.Way.Place(ctx)
+		if err != nil {
+			return api.Session{}, err
+		}
+		r.Env = at.Env
+	}
 	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
 }
 

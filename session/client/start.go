@@ -33,6 +33,9 @@ func (c *Client) Ensure(ctx context.Context) error {
 }
 
 func (c *Client) ensure(ctx context.Context) error {
+	if c.o.Way != nil {
+		return c.o.Way.Ensure(ctx)
+	}
 	if c.o.KeeperArgv == nil {
 		return api.Errorf(api.CodeUnavailable, "no daemon is running").WithHint("start it with `longterm daemon start`")
 	}

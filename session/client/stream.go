@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -95,7 +97,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		return conn, err
 	}}
 	for try := 0; ; try++ {
-		ws, resp, err := dialer.DialContext(ctx, u, nil)
+		ws, resp, err := dialer.DialContext(ctx, u, s.c.headers())
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
 			st := &Stream{ws: ws, stop: stop, ID: resp.Header.Get(attach.IDHeader)}
@@ -117,6 +119,14 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, err
 		}
 	}
+}
+
+// headers of a stream that is opened.
+func (c *Client) headers() http.Header {
+	if c.o.From == "" {
+		return nil
+	}
+	return http.Header{actor.HostHeader: {c.o.From}}
 }
 
 // Read is the next message: bytes to draw, or an Info. At the session's end the error

@@ -31,7 +31,15 @@ type Settings struct {
 	Policy    Policy
 	HTTP      HTTP
 	Secrets   Secrets
+	Hosts     Hosts
 	Matchers  []diagnostics.Matcher
+}
+
+// Hosts are other machines, reached over ssh.
+type Hosts struct {
+	Names []string      // that belong together: ls and view --all-hosts
+	SSH   []string      // argv
+	Keep  time.Duration // how long a connection is kept that nobody uses
 }
 
 // View is how the viewer looks.

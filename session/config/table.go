@@ -137,6 +137,10 @@ var table = []Row{
 	{Key: "http.origins", Kind: List, When: AtOnce, Help: "pages that may ask there, as in https://example.org, besides those of the same host", at: func(s *Settings) any { return &s.HTTP.Origins }},
 	{Key: "http.proxies", Kind: List, When: AtOnce, Help: "addresses of proxies before the page of `longterm web`, as in 127.0.0.1 or 10.0.0.0/8: what they say of the client's address and of TLS (X-Forwarded-For, X-Forwarded-Proto) counts, and nobody else's word does", at: func(s *Settings) any { return &s.HTTP.Proxies }},
 
+	{Key: "hosts.names", Kind: List, When: NextUse, Help: "hosts that --all-hosts is about, besides this one: USER@HOST, or names of ~/.ssh/config", at: func(s *Settings) any { return &s.Hosts.Names }},
+	{Key: "hosts.ssh", Kind: List, Default: "ssh", Env: "LONGTERM_SSH", When: NextUse, Help: "ssh, and arguments that it always has, as in ssh -F FILE", at: func(s *Settings) any { return &s.Hosts.SSH }},
+	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long the connection to a host is kept that nobody uses", at: func(s *Settings) any { return &s.Hosts.Keep }},
+
 	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", at: func(s *Settings) any { return &s.Secrets.Names }},
 	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", at: func(s *Settings) any { return &s.Secrets.Formats }},
 }

@@ -1,6 +1,6 @@
 // Package paths says where longterm keeps its files.
 //
-//	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.sock, keepers/KEY.lock
+//	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.{sock,lock}, hosts/KEY.{sock,lock,json,ssh}
 //	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, tokens.json, sessions/ID/{journal/,checkpoint,…},
 //	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
 //	config   config.toml, policy.toml
@@ -94,6 +94,9 @@ func (d Dirs) Socket() string { return filepath.Join(d.Run, "daemon.sock") }
 
 // DaemonLock is held by the one daemon.
 func (d Dirs) DaemonLock() string { return filepath.Join(d.Run, "daemon.lock") }
+
+// Hosts holds what there is of connections to other hosts: a socket, a lock and facts for each.
+func (d Dirs) Hosts() string { return filepath.Join(d.Run, "hosts") }
 
 // StartLock is held by a client that starts a keeper.
 func (d Dirs) StartLock() string { return filepath.Join(d.Run, "start.lock") }

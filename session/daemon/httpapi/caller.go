@@ -234,6 +234,13 @@ func (s *Server) labelled(next http.Handler) http.Handler {
 		}
 		a := actor.Of(r.Context())
 		a.Agent = label
+		if host := r.Header.Get(actor.HostHeader); host != "" && grantOf(r.Context()) == nil {
+			if err := actor.CheckLabel(host); err != nil {
+				writeError(w, api.Errorf(api.CodeInvalid, "the header %s: %v", actor.HostHeader, err))
+				return
+			}
+			a.Host = host
+		}
 		s.heldBy(r.Context(), &a)
 		next.ServeHTTP(w, r.WithContext(actor.With(r.Context(), a)))
 	})

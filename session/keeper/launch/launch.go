@@ -22,10 +22,16 @@ const ReadyFlag = "--ready-fd"
 // still there: a person may remove a runtime directory, thinking that it is left over.
 const WatchEvery = time.Second
 
+// readyTime bounds how long a process may take until it serves.
+const readyTime = 10 * time.Second
+
 // Keeper starts a keeper as a process of its own: argv (whose first element is only
 // a name) run by this process's executable, in a session of its own, with nothing of
 // ours but a log to write to. It returns once the keeper serves its socket.
-func Keeper(argv []string, log string) error {
+func Keeper(argv []string, log string) error { return Process("the keeper", argv, log) }
+
+// Process starts a process in the way of Keeper; what names it in errors.
+func Process(what string, argv []string, log string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -33,10 +39,10 @@ func Keeper(argv []string, log string) error {
 	defer null.Close()
 	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
-		return fmt.Errorf("keeper log: %s is a symbolic link, which is not followed; remove it", log)
+		return fmt.Errorf("%s's log: %s is a symbolic link, which is not followed; remove it", what, log)
 	}
 	if err != nil {
-		return fmt.Errorf("keeper log: %w", err)
+		return fmt.Errorf("%s's log: %w", what, err)
 	}
 	defer logFile.Close()
 	ready, readyEnd, err := os.Pipe()
@@ -52,10 +58,10 @@ func Keeper(argv []string, log string) error {
 	})
 	_ = readyEnd.Close()
 	if err != nil {
-		return fmt.Errorf("start the keeper: %w", err)
+		return fmt.Errorf("start %s: %w", what, err)
 	}
 	go func() { _, _ = p.Wait() }() // when we live longer than it
-	if err := ready.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := ready.SetReadDeadline(time.Now().Add(readyTime)); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(ready).ReadString('\n')
@@ -65,21 +71,21 @@ func Keeper(argv []string, log string) error {
 	case line == ErrRunning.Error():
 		return ErrRunning
 	case line != "":
-		return fmt.Errorf("the keeper did not start: %s", line)
+		return fmt.Errorf("%s did not start: %s", what, line)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("the keeper did not answer within 10 s; see %s", log)
+		return fmt.Errorf("%s did not answer within %v; see %s", what, readyTime, log)
 	default:
-		return fmt.Errorf("the keeper ended at its start; see %s", log)
+		return fmt.Errorf("%s ended at its start; see %s", what, log)
 	}
 }
 
 // keeperEnviron is our environment without the mark of the session we may run in: a
 // keeper started from inside a session does not belong to it and must not be swept
-// away with it.
+// away with it. It is of this host, whichever one the verb is about that started it.
 func keeperEnviron() []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "LONGTERM_SESSION=") {
+		if !strings.HasPrefix(kv, "LONGTERM_SESSION=") && !strings.HasPrefix(kv, "LONGTERM_HOST=") {
 			env = append(env, kv)
 		}
 	}

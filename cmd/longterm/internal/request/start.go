@@ -53,7 +53,7 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
 		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox, OnDifference: s.OnDifference,
-		EnvMode: s.envMode, EnvPass: s.envPass,
+		EnvMode: s.envMode, EnvPass: s.envPass, GivenCwd: s.cwd,
 	}
 	if s.envMode != "" {
 		if err := values.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {

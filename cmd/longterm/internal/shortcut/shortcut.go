@@ -40,7 +40,7 @@ var Sent bool
 const Leave = "LONGTERM_TEST_NO_SHORTCUT"
 
 func init() {
-	if os.Getenv(Leave) == "" && pass(os.Args) {
+	if os.Getenv(Leave) == "" && os.Getenv("LONGTERM_HOST") == "" && pass(os.Args) {
 		os.Exit(0)
 	}
 }

@@ -1,0 +1,89 @@
+package hosts
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/user"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/yamux"
+)
+
+// Bridge is the end of the way that stands beside the daemon.
+type Bridge struct {
+	In      io.Reader
+	Out     io.Writer
+	Version string
+	// Dial connects to the daemon, starting it if need be.
+	Dial func(context.Context) (net.Conn, error)
+}
+
+// Serve passes connections on until the other end is gone. It closes neither In nor Out.
+func (b *Bridge) Serve(ctx context.Context) error {
+	if err := writeLine(b.Out, b.hello()); err != nil {
+		return err
+	}
+	in := bufio.NewReader(b.In)
+	var g Greeting
+	if err := readLine(in, &g); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil // it only wanted to know
+		}
+		return err
+	}
+	mux, err := yamux.Server(pipes{in, b.Out, closerOf(b.In)}, muxSettings())
+	if err != nil {
+		return err
+	}
+	defer mux.Close()
+	defer context.AfterFunc(ctx, func() { _ = mux.Close() })()
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	defer mux.Close()
+	for {
+		st, err := mux.AcceptStream()
+		if err != nil {
+			return nil // the other end is gone, as all do
+		}
+		streams.Go(func() {
+			conn, err := b.Dial(ctx)
+			if err != nil {
+				refuse(st, err)
+				return
+			}
+			splice(st, conn)
+		})
+	}
+}
+
+func closerOf(v any) func() error {
+	if c, ok := v.(io.Closer); ok {
+		return c.Close
+	}
+	return func() error { return nil }
+}
+
+func (b *Bridge) hello() Hello {
+	h := Hello{Protocol: Protocol, Oldest: oldest, Version: b.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Env: sessionEnviron()}
+	h.Host, _ = os.Hostname()
+	h.Home, _ = os.UserHomeDir()
+	if u, err := user.Current(); err == nil {
+		h.User = u.Username
+	}
+	return h
+}
+
+// sessionEnviron is our environment without what is only true of this connection, or of a session we may run in.
+func sessionEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "SSH_TTY" || name == "_" || name == "SHLVL" || name == "LONGTERM_SESSION"
+	})
+}

@@ -1,0 +1,58 @@
+package hosts
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
+)
+
+// Facts are what a link leaves for clients, in run/hosts/KEY.json.
+type Facts struct {
+	Target      string    `json:"target"`
+	Hello       Hello     `json:"hello"`
+	PID         int       `json:"pid" doc:"of the link"`
+	Since       time.Time `json:"since" doc:"of the newest connection"`
+	Connections int       `json:"connections" doc:"that there were, the newest included"`
+}
+
+func hostFile(dir string, t Target, ext string) string { return filepath.Join(dir, t.key()+"."+ext) }
+
+func (f Facts) write(dir string) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(hostFile(dir, Target(f.Target), "json"), atomicfile.Options{}, b)
+}
+
+// ReadFacts are those of a host; the error is fs.ErrNotExist where there never was a connection.
+func ReadFacts(dir string, t Target) (f Facts, err error) {
+	b, err := os.ReadFile(hostFile(dir, t, "json"))
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(b, &f)
+}
+
+// Known are the facts of all hosts to which there was a connection, by name.
+func Known(dir string) (all []Facts) {
+	entries, _ := os.ReadDir(dir) // none: no host
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		var f Facts
+		if err != nil || json.Unmarshal(b, &f) != nil {
+			continue
+		}
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b Facts) int { return strings.Compare(a.Target, b.Target) })
+	return all
+}

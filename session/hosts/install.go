@@ -1,0 +1,184 @@
+//go:build unix
+
+package hosts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// There is what is known of a host before there is a bridge.
+type There struct {
+	System  string // as in linux/amd64; of a system that longterm is not built for, as uname names it
+	Program string // path of longterm; empty: there is none
+}
+
+// mark begins the lines of our scripts: login scripts print what they like.
+const mark = "longterm-there:"
+
+// lookScript finds longterm: on the path, and where it is installed to. It has no single quotes, and no exclamation
+// marks (csh).
+const lookScript = `echo "` + mark + `system $(uname -sm)"
+for p in "$(command -v longterm)" "$HOME/.local/bin/longterm"; do
+if [ -n "$p" ] && [ -x "$p" ]; then echo "` + mark + `program $p"; exit 0; fi
+done
+exit 0`
+
+// look asks a host what it is and where its longterm is.
+func (s *SSH) look(ctx context.Context, t Target, quiet bool) (There, error) {
+	out, err := s.run(ctx, t, quiet, "exec sh -c '"+lookScript+"'", nil)
+	if err != nil {
+		return There{}, err
+	}
+	return parseLook(t, out)
+}
+
+func parseLook(t Target, out string) (There, error) {
+	var there There
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\r\n")
+		if _, after, ok := strings.Cut(line, mark); ok {
+			what, value, _ := strings.Cut(after, " ")
+			switch what {
+			case "system":
+				there.System = systemOf(value)
+			case "program":
+				there.Program = value
+			}
+		}
+	}
+	if there.System == "" {
+		return there, api.Errorf(api.CodeUnavailable, "%s lets you in, but has no shell that runs commands: %s", t, lastLine(out)).
+			WithHint("`ssh %s uname -sm` has to tell its system", t)
+	}
+	if strings.ContainsFunc(there.Program, func(r rune) bool { return r < ' ' || r == 0x7f }) || there.Program != "" && !filepath.IsAbs(there.Program) {
+		there.Program = "" // an alias, or a function
+	}
+	return there, nil
+}
+
+// systemOf is uname -sm in Go's words.
+func systemOf(uname string) string {
+	system, machine, _ := strings.Cut(strings.TrimSpace(uname), " ")
+	goos := map[string]string{"Linux": "linux", "Darwin": "darwin", "FreeBSD": "freebsd", "OpenBSD": "openbsd", "NetBSD": "netbsd"}[system]
+	arch := map[string]string{
+		"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "armv7l": "arm", "armv6l": "arm",
+		"i686": "386", "i386": "386", "riscv64": "riscv64", "ppc64le": "ppc64le", "s390x": "s390x",
+	}[machine]
+	if goos == "" || arch == "" {
+		return printable(uname)
+	}
+	return goos + "/" + arch
+}
+
+// Build is a program that can be copied to a host.
+type Build struct {
+	Path   string
+	System string
+	Bytes  int64
+	SHA256 string
+}
+
+// FindBuild is the program for a system: longterm-OS-ARCH of the directory of releases or beside this program, or
+// this program itself.
+func FindBuild(system, releases string) (Build, error) {
+	name := "longterm-" + strings.ReplaceAll(system, "/", "-")
+	self := sys.SelfExe()
+	var places []string
+	if releases != "" {
+		places = append(places, filepath.Join(releases, name))
+	} else {
+		if exe, err := os.Executable(); err == nil {
+			places = append(places, filepath.Join(filepath.Dir(exe), name))
+		}
+		if system == runtime.GOOS+"/"+runtime.GOARCH {
+			places = append(places, self)
+		}
+	}
+	var tried []error
+	for _, p := range places {
+		b := Build{Path: p, System: system}
+		f, err := os.Open(p)
+		if err != nil {
+			tried = append(tried, err)
+			continue
+		}
+		sum := sha256.New()
+		b.Bytes, err = io.Copy(sum, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return b, err
+		}
+		b.SHA256 = hex.EncodeToString(sum.Sum(nil))
+		return b, nil
+	}
+	return Build{}, api.Errorf(api.CodeHostBare, "there is no build of longterm for %s here: %v", system, errors.Join(tried...)).
+		WithHint("put %s beside this program, or name its directory with --release-dir", name)
+}
+
+// installScript puts its standard input into the home directory, if it has the hash that is asked for; what was
+// there is replaced in one step, or not at all.
+const installScript = `umask 022
+d="$HOME/.local/bin"; t="$d/.longterm.$$"
+mkdir -p "$d" || exit 1
+trap "rm -f \"$t\"" EXIT
+cat > "$t" || exit 1
+s="$( (sha256sum "$t" || shasum -a 256 "$t" || openssl dgst -sha256 -r "$t" || sha256 -q "$t") 2>/dev/null)"
+s="${s%%%% *}"
+if [ -z "$s" ]; then echo "` + mark + `nosum"; exit 0; fi
+if [ "$s" != "%s" ]; then echo "` + mark + `sum $s"; exit 0; fi
+chmod 755 "$t" || exit 1
+"$t" version >/dev/null || { echo "` + mark + `broken"; exit 0; }
+mv -f "$t" "$d/longterm" || exit 1
+echo "` + mark + `done $d/longterm"`
+
+// Install copies a build to a host, into the user's home, and returns where it is.
+func (s *SSH) Install(ctx context.Context, t Target, b Build, quiet bool) (program string, err error) {
+	f, err := os.Open(b.Path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	out, err := s.run(ctx, t, quiet, "exec sh -c '"+fmt.Sprintf(installScript, b.SHA256)+"'", f)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		_, after, ok := strings.Cut(strings.TrimRight(line, "\r\n"), mark)
+		if !ok {
+			continue
+		}
+		switch what, value, _ := strings.Cut(after, " "); what {
+		case "done":
+			return value, nil
+		case "nosum":
+			return "", api.Errorf(api.CodeHostBare, "%s has nothing to check a SHA-256 with; nothing was installed", t).
+				WithHint("install sha256sum, shasum or openssl there, or longterm itself")
+		case "sum":
+			return "", api.Errorf(api.CodeHostBare, "what arrived on %s has the SHA-256 %s, not %s; nothing was installed", t, printable(value), b.SHA256).
+				WithHint("try again; if it stays so, see what is between here and there")
+		case "broken":
+			return "", api.Errorf(api.CodeHostBare, "%s does not run on %s; nothing was installed", b.Path, t).
+				WithHint("give a static build for %s: CGO_ENABLED=0 go build -o longterm-%s, and --release-dir", b.System, strings.ReplaceAll(b.System, "/", "-"))
+		}
+	}
+	return "", api.Errorf(api.CodeUnavailable, "%s did not say how the copying ended: %s", t, lastLine(out))
+}
+
+// Look is what is on a host, for who installs there.
+func (w *Way) Look(ctx context.Context) (There, error) {
+	if err := os.MkdirAll(w.SSH.Dir, 0o700); err != nil {
+		return There{}, err
+	}
+	return w.SSH.look(ctx, w.Target, !w.Asks)
+}

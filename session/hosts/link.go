@@ -1,0 +1,405 @@
+//go:build unix
+
+package hosts
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// Link is the process that holds the one connection to a host, for all clients of this user.
+type Link struct {
+	Target  Target
+	SSH     SSH
+	Program string        // longterm there, as the first call found it
+	Keep    time.Duration // how long it goes on without being used
+	Version string
+	Log     *slog.Logger
+
+	mu    sync.Mutex // guards the fields below
+	state state
+	used  time.Time // when there was a use last
+	open  int       // connections that are served
+}
+
+// state is how it stands with the connection. One that is replaced has its channel closed.
+type state struct {
+	mux     *yamux.Session // nil: there is none
+	err     error          // why
+	changed chan struct{}
+}
+
+// Pauses between tries grow from the first to the last.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// helloTime bounds a new connection, from its start to the bridge's greeting.
+	helloTime = 30 * time.Second
+	// firstTime is how long a request waits for a connection that was not there yet; lostTime, for one that
+	// was lost: its client is told, and asks again.
+	firstTime = helloTime + 5*time.Second
+	lostTime  = 2 * time.Second
+)
+
+// Serve is the process. It tells ready once clients may come, and ends when nobody has come for a while.
+func (l *Link) Serve(ctx context.Context, ready func()) error {
+	lock, err := launch.Lock(l.file("lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	socket := l.file("sock")
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	listener, err := wire.Listen(socket)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(socket)
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+
+	l.used, l.state.changed = time.Now(), make(chan struct{})
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { l.hold(ctx) })
+	work.Go(func() {
+		defer cancel()
+		l.untilIdle(ctx)
+	})
+	ready()
+	defer cancel()
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return nil
+		}
+		l.use(1)
+		work.Go(func() {
+			defer l.use(-1)
+			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+			l.carry(ctx, conn)
+		})
+	}
+}
+
+func (l *Link) file(ext string) string { return hostFile(l.SSH.Dir, l.Target, ext) }
+
+func (l *Link) use(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open += n
+	l.used = time.Now()
+}
+
+// idle is how long nobody has used it.
+func (l *Link) idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open > 0 {
+		return 0
+	}
+	return time.Since(l.used)
+}
+
+// untilIdle returns when nobody uses it any more, or another has its place.
+func (l *Link) untilIdle(ctx context.Context) {
+	every := time.NewTicker(min(time.Second, cmp.Or(l.Keep, time.Second)))
+	defer every.Stop()
+	for l.idle() <= l.Keep {
+		if _, err := os.Lstat(l.file("sock")); err != nil { // its directory was removed
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+// carry passes a client's connection on.
+func (l *Link) carry(ctx context.Context, conn net.Conn) {
+	st, err := l.stream(ctx)
+	if err != nil {
+		refuse(conn, err)
+		return
+	}
+	splice(st, conn)
+}
+
+// stream opens one, waiting for a connection that is being made.
+func (l *Link) stream(ctx context.Context) (*yamux.Stream, error) {
+	begun := time.Now()
+	for {
+		l.mu.Lock()
+		s := l.state
+		l.mu.Unlock()
+		if s.mux != nil {
+			if st, err := s.mux.OpenStream(); err == nil {
+				return st, nil
+			}
+		}
+		wait := firstTime
+		if s.err != nil {
+			var e *api.Error
+			if errors.As(s.err, &e) && e.Code != api.CodeUnavailable {
+				return nil, e // it is no better a moment later
+			}
+			wait = lostTime
+		}
+		left := time.NewTimer(time.Until(begun.Add(wait)))
+		select {
+		case <-s.changed:
+			left.Stop()
+		case <-left.C:
+			why := "no connection yet"
+			if s.err != nil {
+				why = reason(s.err)
+			}
+			return nil, away(l.Target, why)
+		case <-ctx.Done():
+			left.Stop()
+			return nil, away(l.Target, "the connection is being closed")
+		}
+	}
+}
+
+// reason is an error without the hint that its caller gives anew.
+func reason(err error) string {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// become replaces the state.
+func (l *Link) become(mux *yamux.Session, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.state.changed)
+	l.state = state{mux, err, make(chan struct{})}
+}
+
+// hold keeps a connection until ctx ends.
+func (l *Link) hold(ctx context.Context) {
+	pause := firstRetry
+	defer l.SSH.leave(l.Target)
+	for n := 0; ctx.Err() == nil; n++ {
+		began := time.Now()
+		err := l.connection(ctx, n)
+		if ctx.Err() != nil {
+			return
+		}
+		l.Log.Info("no connection", "host", l.Target, "err", err)
+		l.become(nil, err)
+		l.SSH.leave(l.Target) // what ssh keeps may be as dead
+		if time.Since(began) > lastRetry {
+			pause = firstRetry
+		}
+		var e *api.Error
+		if errors.As(err, &e) && e.Code != api.CodeUnavailable && n == 0 {
+			// It never was there and asking again is the person's: the first call tells him.
+			l.untilIdleFor(ctx, time.Second)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+// untilIdleFor waits until whoever waits for the connection was told.
+func (l *Link) untilIdleFor(ctx context.Context, d time.Duration) {
+	for l.idle() < d && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d / 4):
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Keep = 0
+}
+
+// connection makes one and returns when it is over.
+func (l *Link) connection(ctx context.Context, n int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := l.SSH.command(ctx, l.Target, true, "exec "+quote(l.Program)+" bridge")
+	mux, complaint, h, err := l.open1(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = mux.Close()
+		cancel()
+		_ = cmd.Wait()
+	}()
+	f := Facts{Target: string(l.Target), Hello: h, PID: os.Getpid(), Since: time.Now(), Connections: n + 1}
+	if err := f.write(l.SSH.Dir); err != nil {
+		return err
+	}
+	l.become(mux, nil)
+	l.Log.Info("connected", "host", l.Target, "version", h.Version)
+	l.guard(ctx, mux)
+	if said := lastLine(complaint.String()); said != "" {
+		return errors.New(said)
+	}
+	return errors.New("the connection was lost")
+}
+
+// open1 starts ssh and greets the bridge.
+func (l *Link) open1(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hello, err error) {
+	complaint = &tail{}
+	cmd.Stderr = complaint
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, h, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, h, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, h, failed(l.Target, err, "")
+	}
+	slow := time.AfterFunc(helloTime, func() { _ = cmd.Process.Kill() })
+	r := bufio.NewReader(out)
+	err = readLine(r, &h)
+	if err == nil {
+		err = h.speaks(l.Target)
+	}
+	if err == nil {
+		err = writeLine(in, Greeting{Protocol, l.Version})
+	}
+	if err == nil && slow.Stop() {
+		mux, err = yamux.Client(pipes{r, in, in.Close}, muxSettings())
+	}
+	if err == nil && mux != nil {
+		return mux, complaint, h, nil
+	}
+	_, _ = in.Close(), cmd.Process.Kill
+	ended := waitOrKill(cmd, &slow)
+	var e *api.Error
+	switch {
+	case errors.As(err, &e):
+		return nil, nil, h, err
+	case errors.Is(err, errNoHello) && isExit(ended, 126, 127):
+		return nil, nil, h, bare(l.Target, l.Program)
+	case ended != nil && (isExit(ended, sshFailed) || complaint.String() != ""):
+		return nil, nil, h, failed(l.Target, ended, complaint.String())
+	}
+	return nil, nil, h, api.Errorf(api.CodeUnavailable, "%s: %v", l.Target, cmp.Or(err, errors.New("no answer in time")))
+}
+
+// waitOrKill waits for an end that is to come by itself, and makes it.
+func waitOrKill(cmd *exec.Cmd, slow **time.Timer) error {
+	(*slow).Reset(waitDelay)
+	defer (*slow).Stop()
+	return cmd.Wait()
+}
+
+func isExit(err error, codes ...int) bool {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
+		return false
+	}
+	for _, c := range codes {
+		if ended.ExitCode() == c {
+			return true
+		}
+	}
+	return false
+}
+
+// bare is a host without longterm.
+func bare(t Target, program string) error {
+	what := "there is no longterm"
+	if program != "" {
+		what = fmt.Sprintf("longterm is not at %s any more, or cannot be run", printable(program))
+	}
+	return api.Errorf(api.CodeHostBare, "%s: %s", t, what).
+		WithHint("`longterm hosts install %s` copies this one there; or give --install", t)
+}
+
+// guard returns when the connection is over, and ends it when it is dead: after a sleep or a change of this
+// machine's addresses that is asked at once, instead of at the next of yamux's probes.
+func (l *Link) guard(ctx context.Context, mux *yamux.Session) {
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	before, clock := addresses(), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-mux.CloseChan():
+			return
+		case <-every.C:
+		}
+		here, now := addresses(), time.Now()
+		slept := now.Round(0).Sub(clock.Round(0)) > 5*time.Second // by the wall: the other clock slept, too
+		if here != before || slept {
+			if !answers(mux) {
+				_ = mux.Close()
+				return
+			}
+		}
+		before, clock = here, now
+	}
+}
+
+// probeTime is how long an answer may take where the connection is probably dead.
+const probeTime = 3 * time.Second
+
+func answers(mux *yamux.Session) bool {
+	answer := make(chan error, 1)
+	go func() {
+		_, err := mux.Ping()
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err == nil
+	case <-time.After(probeTime):
+		return false
+	}
+}
+
+// addresses are this machine's, as one text.
+func addresses() string {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	text := ""
+	for _, a := range all {
+		text += a.String() + " "
+	}
+	return text
+}
+
+var _ io.ReadWriteCloser = pipes{}

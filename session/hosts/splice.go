@@ -1,0 +1,56 @@
+package hosts
+
+import (
+	"io"
+	"net"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+// settings of the connection that all share: a dead one is known after some ten seconds, an idle one costs a
+// dozen bytes each five.
+func muxSettings() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.LogOutput = io.Discard
+	c.KeepAliveInterval = 5 * time.Second
+	c.ConnectionWriteTimeout = 10 * time.Second
+	c.MaxStreamWindowSize = 1 << 20
+	c.StreamCloseTimeout = 30 * time.Second
+	return c
+}
+
+// pipes are two one-way streams as one.
+type pipes struct {
+	io.Reader
+	io.Writer
+	close func() error
+}
+
+func (p pipes) Close() error { return p.close() }
+
+// splice passes bytes on both ways until both ends have said all, or one is gone.
+func splice(st *yamux.Stream, conn net.Conn) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := io.Copy(st, conn)
+		_ = st.Close() // says "that was all"; what comes still is read
+		if err != nil {
+			_ = conn.Close()
+		}
+	}()
+	_, err := io.Copy(conn, st)
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil && !st.Session().IsClosed() {
+		err = half.CloseWrite()
+	} else if err == nil {
+		_ = conn.Close()
+	}
+	if err != nil { // nobody takes it: what is on its way must not fill the window
+		_ = conn.Close()
+		_, _ = io.Copy(io.Discard, st)
+	}
+	<-done
+	_ = conn.Close()
+	_ = st.Close()
+}
