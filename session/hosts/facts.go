@@ -15,7 +15,6 @@ import (
 type Facts struct {
 	Target      string    `json:"target"`
 	Hello       Hello     `json:"hello"`
-	PID         int       `json:"pid" doc:"of the link"`
 	Since       time.Time `json:"since" doc:"of the newest connection"`
 	Connections int       `json:"connections" doc:"that there were, the newest included"`
 }

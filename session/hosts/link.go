@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"time"
 
@@ -65,6 +66,9 @@ func (l *Link) Serve(ctx context.Context, ready func()) error {
 		return err
 	}
 	defer lock.Close()
+	if err := errors.Join(lock.Truncate(0), writeAt(lock, strconv.Itoa(os.Getpid()))); err != nil {
+		return err
+	}
 	socket := l.file("sock")
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -101,6 +105,11 @@ func (l *Link) Serve(ctx context.Context, ready func()) error {
 			l.carry(ctx, conn)
 		})
 	}
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
 }
 
 func (l *Link) file(ext string) string { return hostFile(l.SSH.Dir, l.Target, ext) }
@@ -250,7 +259,7 @@ func (l *Link) connection(ctx context.Context, n int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := l.SSH.command(ctx, l.Target, true, "exec "+quote(l.Program)+" bridge")
-	mux, complaint, h, err := l.open1(cmd)
+	mux, complaint, h, err := l.greet(cmd)
 	if err != nil {
 		return err
 	}
@@ -259,7 +268,7 @@ func (l *Link) connection(ctx context.Context, n int) error {
 		cancel()
 		_ = cmd.Wait()
 	}()
-	f := Facts{Target: string(l.Target), Hello: h, PID: os.Getpid(), Since: time.Now(), Connections: n + 1}
+	f := Facts{Target: string(l.Target), Hello: h, Since: time.Now(), Connections: n + 1}
 	if err := f.write(l.SSH.Dir); err != nil {
 		return err
 	}
@@ -272,8 +281,8 @@ func (l *Link) connection(ctx context.Context, n int) error {
 	return errors.New("the connection was lost")
 }
 
-// open1 starts ssh and greets the bridge.
-func (l *Link) open1(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hello, err error) {
+// greet starts ssh and greets the bridge.
+func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hello, err error) {
 	complaint = &tail{}
 	cmd.Stderr = complaint
 	in, err := cmd.StdinPipe()
@@ -302,7 +311,7 @@ func (l *Link) open1(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 	if err == nil && mux != nil {
 		return mux, complaint, h, nil
 	}
-	_, _ = in.Close(), cmd.Process.Kill
+	_ = in.Close()
 	ended := waitOrKill(cmd, &slow)
 	var e *api.Error
 	switch {
@@ -312,6 +321,9 @@ func (l *Link) open1(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 		return nil, nil, h, bare(l.Target, l.Program)
 	case ended != nil && (isExit(ended, sshFailed) || complaint.String() != ""):
 		return nil, nil, h, failed(l.Target, ended, complaint.String())
+	case errors.Is(err, errNoHello) && !errors.Is(err, io.EOF):
+		return nil, nil, h, api.Errorf(api.CodeHostBare, "%s: %s: %v", l.Target, printable(l.Program), err).
+			WithHint("`longterm hosts install %s` copies this one there", l.Target)
 	}
 	return nil, nil, h, api.Errorf(api.CodeUnavailable, "%s: %v", l.Target, cmp.Or(err, errors.New("no answer in time")))
 }
@@ -401,5 +413,3 @@ func addresses() string {
 	}
 	return text
 }
-
-var _ io.ReadWriteCloser = pipes{}

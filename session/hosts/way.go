@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -174,11 +175,11 @@ func (w *Way) Leave(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	_ = conn.Close()
-	f, err := ReadFacts(w.SSH.Dir, w.Target)
-	if err != nil || !launch.Held(w.file("lock")) {
+	pid, err := strconv.Atoi(launch.Holder(w.file("lock")))
+	if err != nil || pid < 2 || !launch.Held(w.file("lock")) {
 		return false, err
 	}
-	if err := syscall.Kill(f.PID, syscall.SIGINT); err != nil {
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
 		return false, err
 	}
 	for launch.Held(w.file("lock")) {

@@ -1,0 +1,149 @@
+//go:build unix
+
+package remote
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Verbs do there what they do here: sessions start in the home there, with the environment of a login there; lines
+// and commands have their true status; names say the host; and who asked is written down there.
+//
+// FEATURES: R94
+func TestVerbsThere(t *testing.T) {
+	h := newHost(t, true)
+	id := strings.TrimSpace(h.here.Run("-H", "far", "new", "-n", "work"))
+	if got := h.Info("work"); got.ID != id || got.Cwd != h.home {
+		t.Errorf("there it is %s in %s; want %s in %s", got.ID, got.Cwd, id, h.home)
+	}
+	if got := h.here.Run("ls", "--host=far", "--json"); !strings.Contains(got, id) {
+		t.Errorf("ls: %s", got)
+	}
+	if got := h.here.Run("ls", "--json"); strings.TrimSpace(got) != "[]" {
+		t.Errorf("here: %s", got)
+	}
+	if out, _, code := h.here.Try("exec", "far/work", "echo $LONGTERM_DIR; exit 7"); code != 7 && !strings.Contains(out, h.Dir) {
+		t.Errorf("exec: %d, %s", code, out)
+	}
+	out, stderr, code := h.here.Try("-Hfar", "run", "--pipe", "--", "sh", "-c", "pwd; echo no >&2; exit 5")
+	if code != 5 || out != h.home+"\n" || stderr != "no\n" {
+		t.Errorf("run: %d, %q, %q", code, out, stderr)
+	}
+}
+
+// Places are those of the host: relative ones are below the home there.
+func TestPlacesThere(t *testing.T) {
+	h := newHost(t, true)
+	h.make(t, os.Mkdir(filepath.Join(h.home, "deep"), 0o700))
+	for given, want := range map[string]string{"deep": h.home + "/deep", "~/deep": h.home + "/deep", "~": h.home, "/": "/", "": h.home} {
+		args := []string{"-H", "far", "run", "--pipe"}
+		if given != "" {
+			args = append(args, "--cwd", given)
+		}
+		if out := h.here.Run(append(args, "--", "pwd")...); out != want+"\n" {
+			t.Errorf("--cwd %q: %s, not %s", given, out, want)
+		}
+	}
+}
+
+// What is about a host itself is run there.
+func TestVerbsAboutTheHost(t *testing.T) {
+	h := newHost(t, true)
+	h.here.Run("-H", "far", "config", "set", "exec.timeout", "2m")
+	if got := h.Run("config", "get", "exec.timeout"); strings.TrimSpace(got) != "2m" {
+		t.Errorf("there: %s", got)
+	}
+	h.here.Run("-H", "far", "ls")
+	if st := e2e.Decode[api.Status](t, h.here.Run("-H", "far", "daemon", "status", "--json")); st.DaemonPID != h.Status().DaemonPID {
+		t.Errorf("another daemon: %+v", st)
+	}
+	if _, _, code := h.here.Try("-H", "far", "daemon", "nonsense"); code != api.ExitUsage {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+// Who asks from afar is written down, and cannot be left out by asking for it.
+func TestWhoAsks(t *testing.T) {
+	h := newHost(t, true)
+	h.here.Run("-H", "far", "run", "--", "true")
+	got := h.Run("audit", "--json")
+	if !strings.Contains(got, `"host":"ssh:`) && !strings.Contains(got, `"host": "ssh:`) {
+		t.Errorf("no host in %s", got)
+	}
+}
+
+// A host that cannot be used says why, each in its own words, and starts nothing.
+func TestHostsThatCannotBeUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*host)
+		code  string
+	}{
+		"its key is another": {func(h *host) { h.write(t, "known", "far "+h.read(t, "id.pub")) }, "host_refused"},
+		"our key counts not": {func(h *host) { h.write(t, "authorized", "") }, "host_refused"},
+		"it is not there":    {func(h *host) { h.down(t, true) }, "unavailable"},
+		"it has no longterm": {func(h *host) { h.make(t, os.Remove(filepath.Join(h.dir, "bin", "longterm"))) }, "host_bare"},
+		"another version": {func(h *host) {
+			h.make(t, os.Remove(filepath.Join(h.dir, "bin", "longterm")))
+			h.write(t, "bin/longterm", "#!/bin/sh\necho 'longterm-bridge {\"protocol\":99,\"oldest\":98,\"version\":\"v9\"}'\nsleep 1\n")
+			h.make(t, os.Chmod(filepath.Join(h.dir, "bin", "longterm"), 0o755))
+		}, "host_version"},
+		"what answers is no longterm": {func(h *host) {
+			h.make(t, os.Remove(filepath.Join(h.dir, "bin", "longterm")))
+			h.write(t, "bin/longterm", "#!/bin/sh\nyes\n")
+			h.make(t, os.Chmod(filepath.Join(h.dir, "bin", "longterm"), 0o755))
+		}, "host_bare"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t, true)
+			c.spoil(h)
+			_, stderr, code := h.here.Try("-H", "far", "ls", "--json")
+			if code != api.ExitUnavailable || !strings.Contains(stderr, `"code":"`+c.code+`"`) || !strings.Contains(stderr, `"hint":"`) {
+				t.Errorf("exit status %d, %s; want %s", code, stderr, c.code)
+			}
+		})
+	}
+}
+
+// A host without anything gets longterm by one command, if that is said, and keeps nothing of one that does not run
+// there.
+//
+// FEATURES: R114
+func TestBareHost(t *testing.T) {
+	h := newHost(t, false)
+	if _, stderr, code := h.here.Try("-H", "far", "ls"); code != api.ExitUnavailable || !strings.Contains(stderr, "install") {
+		t.Errorf("exit status %d, %s", code, stderr)
+	}
+	if left, _ := os.ReadDir(h.home); len(left) > 0 {
+		t.Errorf("without being asked for it left %v", left)
+	}
+	releases := t.TempDir()
+	system := strings.TrimSpace(h.here.Run("-H", "far", "--install", "ls", "--json"))
+	if system != "[]" {
+		t.Errorf("ls: %s", system)
+	}
+	program := filepath.Join(h.home, ".local", "bin", "longterm")
+	want, err := os.ReadFile(h.Exe)
+	h.make(t, err)
+	got, err := os.ReadFile(program)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%d bytes arrived (%v), not %d", len(got), err, len(want))
+	}
+	arch := e2e.Decode[struct{ System string }](t, h.here.Run("hosts", "install", "far", "--json")).System
+	h.make(t, os.WriteFile(filepath.Join(releases, "longterm-"+strings.ReplaceAll(arch, "/", "-")), []byte("no program"), 0o755))
+	_, stderr, code := h.here.Try("hosts", "install", "far", "--release-dir", releases)
+	if code != api.ExitUnavailable || !strings.Contains(stderr, "does not run") {
+		t.Errorf("exit status %d, %s", code, stderr)
+	}
+	if got, err := os.ReadFile(program); err != nil || string(got) != string(want) {
+		t.Errorf("what was there is gone (%v)", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.home, ".local", "bin", ".*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
