@@ -46,7 +46,7 @@ const (
 // Door is where the page comes in. Any goroutine may use it.
 type Door struct {
 	Config
-	files   *Files
+	files   func() *Files // made when the first visitor comes
 	links   *once[access.Token]
 	tickets *once[string] // names of tokens
 	fails   *knocks
@@ -58,7 +58,7 @@ func New(c Config) *Door {
 		c.Now = time.Now
 	}
 	return &Door{
-		Config: c, files: Embedded(), links: newOnce[access.Token](maxLinks, c.Now), tickets: newOnce[string](maxTickets, c.Now),
+		Config: c, files: Embedded, links: newOnce[access.Token](maxLinks, c.Now), tickets: newOnce[string](maxTickets, c.Now),
 		fails: &knocks{burst: failBurst, refill: failRefill, most: 10_000, now: c.Now},
 	}
 }
@@ -74,7 +74,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, err)
 		return
 	}
-	if d.files.serve(w, r) {
+	if d.files().serve(w, r) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -31,6 +31,7 @@ const (
 	tidyEvery   = time.Minute // histories over the budget
 	lookEvery   = time.Second // the configuration
 	compactRest = 10 * time.Second
+	calmEvery   = 5 * time.Second // memory that a burst left behind
 )
 
 // KeptJobs is how many records of jobs are kept.
@@ -45,7 +46,9 @@ type Maintenance struct {
 func (m *Maintenance) run(ctx context.Context) {
 	conf := m.reg.conf
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
-	look := time.NewTicker(lookEvery)
+	look, calmly := time.NewTicker(lookEvery), time.NewTicker(calmEvery)
+	var calm calm
+	defer calmly.Stop()
 	defer look.Stop()
 	defer sync.Stop()
 	defer tidy.Stop()
@@ -64,6 +67,8 @@ func (m *Maintenance) run(ctx context.Context) {
 				sync.Reset(conf.Get().Sync.Interval)
 				m.reg.Bus.Publish("config", nil)
 			}
+		case <-calmly.C:
+			calm.look()
 		case <-pack.C:
 			m.pack(ctx)
 			m.emptyLog(ctx)

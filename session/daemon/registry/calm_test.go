@@ -1,0 +1,26 @@
+//go:build unix
+
+package registry
+
+import "testing"
+
+// Memory is given back after a burst, once it is over, and not for what goes on all the time.
+func TestCalm(t *testing.T) {
+	const mb = 1 << 20
+	var c calm
+	for i, s := range []struct {
+		allocated, live uint64
+		want            bool
+	}{
+		{10 * mb, 5 * mb, false}, // the burst
+		{10*mb + 1, 5 * mb, true}, {10*mb + 2, 5 * mb, true}, {10*mb + 3, 5 * mb, true}, {10*mb + 4, 5 * mb, false},
+		{11 * mb, 5 * mb, false}, {11*mb + 1, 5 * mb, false}, // too little
+		{12*mb + 4, 5 * mb, false}, {12*mb + 5, 300 * mb, false}, // too much to go through
+		{12*mb + 6, 5 * mb, true}, {14*mb + 7, 5 * mb, false}, // a burst between
+		{14*mb + 8, 5 * mb, true}, {14*mb + 9, 5 * mb, true}, {14*mb + 10, 5 * mb, true}, {14*mb + 11, 5 * mb, false},
+	} {
+		if got := c.due(s.allocated, s.live); got != s.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
