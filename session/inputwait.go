@@ -1,6 +1,7 @@
 package session
 
 import (
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
@@ -20,12 +21,20 @@ type Needs struct {
 }
 
 // inputWait is the session as the machine that finds out whether the program waits for input sees it
-// (inputwait.Host), with its clock. It belongs to the owner.
+// (inputwait.Host), with its clock. It belongs to the owner, but for what asks the kernel: that takes as long as there
+// are processes to look at, or for ever where one's memory is locked, and the owner waits for neither. The answer
+// comes back as an operation, and counts if nothing was printed or typed meanwhile: then it is asked for anew anyway.
 type inputWait struct {
 	s       *Session
 	machine *inputwait.Machine
-	prober  evidence.Prober
 	timer   *time.Timer
+	asking  bool             // an answer is under way
+	missed  bool             // it was time for a look while it was
+	since   uint64           // counts what begins the looks anew
+	told    *inputwait.Probe // the answer, for the look that it is for
+
+	probing sync.Mutex // guards prober
+	prober  evidence.Prober
 }
 
 func newInputWait(s *Session) *inputWait {
@@ -40,6 +49,12 @@ func (h *inputWait) C() <-chan time.Time {
 		return nil
 	}
 	return h.timer.C
+}
+
+// lookAnew sets the clock after output or input.
+func (h *inputWait) lookAnew(at time.Time) {
+	h.since++
+	h.lookAt(at)
 }
 
 // lookAt sets the clock.
@@ -73,6 +88,21 @@ func (h *inputWait) View() inputwait.View {
 
 // Probe implements inputwait.Host.
 func (h *inputWait) Probe() (p inputwait.Probe) {
+	if h.told != nil {
+		p = *h.told
+	} else {
+		p = h.ask()
+	}
+	p.Pending = p.Pending || h.s.ring.Head() != h.s.off
+	return p
+}
+
+// ask asks the kernel, on any goroutine; one that comes while it is being asked is told nothing.
+func (h *inputWait) ask() (p inputwait.Probe) {
+	if p.Failed = !h.probing.TryLock(); p.Failed {
+		return p
+	}
+	defer h.probing.Unlock()
 	s := h.s
 	err := s.cfg.Device.Control(func(fd int) error {
 		if m, err := sys.ReadModes(fd); err == nil {
@@ -87,7 +117,6 @@ func (h *inputWait) Probe() (p inputwait.Probe) {
 		return err
 	})
 	p.Failed = err != nil
-	p.Pending = p.Pending || s.ring.Head() != s.off
 	p.Now = time.Now()
 	return p
 }
@@ -101,7 +130,7 @@ func (h *inputWait) Screen() inputwait.Screen {
 }
 
 // output notes that something was printed.
-func (h *inputWait) output(now time.Time) { h.lookAt(h.machine.Output(now)) }
+func (h *inputWait) output(now time.Time) { h.lookAnew(h.machine.Output(now)) }
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
 func (h *inputWait) typedSomething() {
@@ -111,7 +140,7 @@ func (h *inputWait) typedSomething() {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}
 	h.guessPrompt(false)
-	s.inputwait.lookAt(s.inputwait.machine.Typed())
+	h.lookAnew(h.machine.Typed())
 }
 
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
@@ -131,10 +160,59 @@ func (h *inputWait) guessPrompt(is bool) {
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
 
-// look finds out whether the program waits for input.
+// look has it found out whether the program waits for input.
 func (h *inputWait) look() {
+	if h.missed = h.asking; h.missed {
+		return // the answer comes first
+	}
+	if !h.machine.Asks() {
+		h.judge()
+		return
+	}
+	h.asking = true
+	s, since := h.s, h.since
+	s.aside.Go(func() {
+		p, why := h.askSafely()
+		op := func() {
+			if why != nil {
+				panic(why) // the owner's to deal with
+			}
+			h.answer(p, since)
+		}
+		select {
+		case s.ops <- func() { _ = s.guard(op) }:
+		case <-s.stop:
+		}
+	})
+}
+
+// askSafely is ask; why is what it panicked with.
+func (h *inputWait) askSafely() (p inputwait.Probe, why any) {
+	defer func() { why = recover() }()
+	return h.ask(), nil
+}
+
+// answer takes what the kernel said when it was asked.
+func (h *inputWait) answer(p inputwait.Probe, since uint64) {
+	h.asking = false
+	if h.s.inputwait != h {
+		return
+	}
+	if h.since != since {
+		if h.missed {
+			h.look()
+		}
+		return
+	}
+	h.told = &p
+	defer func() { h.told = nil }()
+	h.judge()
+}
+
+// judge does what is to be done after a look.
+func (h *inputWait) judge() {
 	s := h.s
-	m := s.inputwait.machine
+	m := h.machine
 	f, ok := m.Look()
 	switch {
 	case !ok:
@@ -147,7 +225,7 @@ func (h *inputWait) look() {
 		if s.lines.followed() && f.Later {
 			s.lines.machine.Look()
 		}
-		s.inputwait.lookAt(m.Next(time.Now(), f.Doubt, s.waits.set.AwaitsInput(s.lines.followed())))
+		h.lookAt(m.Next(time.Now(), f.Doubt, s.waits.set.AwaitsInput(s.lines.followed())))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // own the program for which that one stands in.
 type leader struct {
 	inner atomic.Int64 // 0: the process that was started
-	asked int          // who was found not to be it; the owner's
+	asked atomic.Int64 // who was found not to be it
 }
 
 // Leader is the process of the session's own program.
@@ -25,7 +25,7 @@ func (s *Session) Leader() int {
 // look finds out for whom the process that was started stands in: the terminal tells who leads, and a leader counts that
 // is the grandchild of that process.
 func (l *leader) look(t *evidence.Target, started int) int {
-	if t.Leader <= 0 || t.Leader == started || t.Leader == l.asked {
+	if t.Leader <= 0 || t.Leader == started || t.Leader == int(l.asked.Load()) {
 		return started
 	}
 	if t.Leader == int(l.inner.Load()) {
@@ -37,7 +37,7 @@ func (l *leader) look(t *evidence.Target, started int) int {
 			return t.Leader
 		}
 	}
-	l.asked = t.Leader
+	l.asked.Store(int64(t.Leader))
 	return started
 }
 

@@ -81,6 +81,12 @@ func (m *Machine) shellWait(v *View) (w spentWait) {
 	return w
 }
 
+// Asks says that the next look asks the kernel.
+func (m *Machine) Asks() bool {
+	v := m.host.View()
+	return v.Live && !v.atPrompt()
+}
+
 // Look finds out whether the program waits for input. not ok: there is nothing to look at.
 func (m *Machine) Look() (f Finding, ok bool) {
 	v := m.host.View()
