@@ -39,7 +39,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		if err != nil {
 			return err
 		}
-		if !a.JSON {
+		if !a.JSON && template == nil {
 			table, err := b.client.Table(cmd.Context(), labels...)
 			if err == nil {
 				_, err = a.Stdout.Write(table)
