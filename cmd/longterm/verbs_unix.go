@@ -145,6 +145,10 @@ var verbs = append([]verb{
 		short: "Print a session's output", build: outputVerb,
 	},
 	{
+		name: "pipe", group: groupOutput, args: "S [COMMAND]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true,
+		short: "Give what a session prints to a command", build: pipeVerb,
+	},
+	{
 		name: "search", group: groupOutput, args: "QUERY…", count: cobra.MinimumNArgs(1), json: true, starts: true,
 		short: "Search the output of all sessions", build: searchVerb,
 	},
