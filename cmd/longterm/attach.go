@@ -18,6 +18,7 @@ import (
 type attachFlags struct {
 	detachKey, size      string
 	readOnly, scrollback bool
+	alone                bool
 }
 
 func attachVerb(a *app, c *cobra.Command) {
@@ -40,6 +41,7 @@ between, ` + "`longterm doctor --terminal`" + ` resets them.`
 	f.StringVar(&given.detachKey, "detach-key", "", "control key and a second key that detach ($LONGTERM_DETACH_KEY; default: the configuration's, C-\\ d)")
 	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
+	f.BoolVarP(&given.alone, "detach-others", "d", false, "have all other terminals leave that are attached to the session")
 	f.BoolVar(&given.readOnly, "read-only", false, "send no input")
 }
 
@@ -65,6 +67,6 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	}
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
-		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback,
+		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone,
 	})
 }

@@ -18,6 +18,9 @@ type Control struct {
 	Rows int `json:"rows,omitempty"`
 }
 
+// CloseDetached is the status with which a stream is closed of a client that another one had leave.
+const CloseDetached = 4001
+
 // Info is what the daemon says besides drawing. It is sent first, and when something
 // of it changes.
 type Info struct {

@@ -49,6 +49,8 @@ type StreamOptions struct {
 	History int
 	// Again says that the terminal shows the session already, as it was.
 	Again bool
+	// DetachOthers has all other terminals leave that are attached to the session.
+	DetachOthers bool
 	// Inside is the session the client itself runs in, if any.
 	Inside string
 }
@@ -83,6 +85,9 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.History > 0 {
 		q.Set("history", strconv.Itoa(o.History))
+	}
+	if o.DetachOthers {
+		q.Set("detach_others", "true")
 	}
 	if o.Inside != "" {
 		q.Set("inside", o.Inside)
@@ -185,6 +190,9 @@ func (st *Stream) Close() error {
 	st.stop()
 	return st.ws.Close()
 }
+
+// Detached reports whether a stream's error says that another client had this one leave.
+func Detached(err error) bool { return websocket.IsCloseError(err, attach.CloseDetached) }
 
 // Over reports whether a stream's error says that the session has ended, as opposed to
 // the daemon being gone.

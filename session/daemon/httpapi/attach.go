@@ -145,6 +145,8 @@ func (s *stream) bye(err error) {
 	switch {
 	case errors.Is(err, errSessionOver):
 		code, text = websocket.CloseNormalClosure, "the session has ended"
+	case errors.Is(err, errDetached):
+		code, text = attach.CloseDetached, "another client had it leave"
 	case !errors.Is(err, session.ErrStopped):
 		return
 	}
@@ -158,9 +160,14 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancelFor := context.WithCancelCause(r.Context())
+	cancel := func() { cancelFor(nil) }
 	defer cancel()
 	defer c.leave(ctx)
+	c.e.Clients.MayDetach(c.seat, func() { cancelFor(errDetached) })
+	if r.URL.Query().Get("detach_others") == "true" && !c.readOnly {
+		c.e.Clients.DetachOthers(c.seat)
+	}
 	c.fit(ctx)
 	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag}
 	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
@@ -173,7 +180,11 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		c.listen(ctx, resized)
 	}()
-	c.bye(a.draw(ctx, resized))
+	err = a.draw(ctx, resized)
+	if errors.Is(context.Cause(ctx), errDetached) {
+		err = errDetached
+	}
+	c.bye(err)
 }
 
 // listen takes what the client types and its changes of size.
@@ -220,7 +231,10 @@ func (s *stream) typed(ctx context.Context, t session.Typing) error {
 	return nil
 }
 
-var errSessionOver = errors.New("the session is over")
+var (
+	errSessionOver = errors.New("the session is over")
+	errDetached    = errors.New("another client had this one leave")
+)
 
 // attached is the drawing side of an attached client.
 type attached struct {

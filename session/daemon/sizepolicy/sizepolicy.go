@@ -38,6 +38,7 @@ type Client struct {
 	Policy     Policy // asked for; empty: any
 	silent     bool   // has no say, whatever its size
 	Inside     string // id of the session the client runs in, if any
+	detach     func() // has it leave; nil: it cannot be asked to
 	came       uint64 // turn
 	last       uint64 // turn of its last activity
 }
@@ -99,6 +100,26 @@ func (st *Clients) policyLocked() Policy {
 		return st.policy
 	}
 	return Latest
+}
+
+// MayDetach says how a client is had leave. detach does not wait.
+func (st *Clients) MayDetach(c *Client, detach func()) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	c.detach = detach
+}
+
+// DetachOthers has every other client leave that can be asked to, and says how many those are.
+func (st *Clients) DetachOthers(own *Client) (n int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for c := range st.clients {
+		if c != own && c.detach != nil {
+			c.detach()
+			n++
+		}
+	}
+	return n
 }
 
 // Leave takes a client away, and says whether it was the last.

@@ -39,6 +39,7 @@ type Options struct {
 	Chords               *attach.Chords
 	Policy               string // whose size the session takes; empty: as others chose
 	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
+	DetachOthers         bool   // once, at the beginning
 }
 
 // attachment is a session on a person's terminal.
@@ -63,6 +64,7 @@ type attachment struct {
 var (
 	errDetached = errors.New("detached")
 	errSwitched = errors.New("another session is wanted")
+	errTaken    = errors.New("another client had this one leave")
 )
 
 // Run puts a session on the terminal, and others in its place as the person goes from one to the next.
@@ -106,6 +108,9 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		return nil
 	case errors.As(context.Cause(ctx), &left):
 		return exit.With(128+int(left.signal), fmt.Errorf("left %s: %w; the session goes on", at.name, left))
+	case errors.Is(err, errTaken):
+		fmt.Fprintf(o.Stderr, "[detached from %s by another client; `longterm attach %s` comes back]\n", at.name, at.name)
+		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
@@ -129,6 +134,7 @@ func (at *attachment) choose(ctx context.Context, s *client.Session) error {
 func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: os.Getenv("LONGTERM_SESSION")}
 	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
+	o.DetachOthers = at.DetachOthers && !at.shown
 	if o.Again = at.shown; at.Scrollback && !at.shown {
 		o.History = historyLines
 	}
@@ -170,7 +176,7 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 		if err == nil {
 			lost = time.Time{}
 			err = at.converse(ctx, st)
-			if err == nil || errors.Is(err, errDetached) || ctx.Err() != nil {
+			if err == nil || errors.Is(err, errDetached) || errors.Is(err, errTaken) || ctx.Err() != nil {
 				return err
 			}
 			if errors.Is(err, errSwitched) {
@@ -192,7 +198,7 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 }
 
 // converse moves bytes both ways, and closes the stream. nil: the session is over.
-func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
+func (at *attachment) converse(ctx context.Context, st *client.Stream) (err error) {
 	drawn, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -203,6 +209,13 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) error {
 		at.typeInto(nil)
 		_ = st.Close()
 		<-done // nothing of this stream is drawn over what comes next
+		select {
+		case why := <-drawn:
+			if errors.Is(why, errTaken) { // what was typed just then found no stream
+				err = why
+			}
+		default:
+		}
 	}()
 	for {
 		if typed := at.typed; typed != nil {
@@ -312,6 +325,8 @@ func (at *attachment) draw(st *client.Stream) error {
 		switch {
 		case client.Over(err):
 			return nil
+		case client.Detached(err):
+			return errTaken
 		case err != nil:
 			return err
 		case info != nil:

@@ -218,6 +218,36 @@ func TestAttachSwitches(t *testing.T) {
 	p.shows("detached from one")
 }
 
+// Who takes a session for himself has the others leave, and they are told how to come back.
+//
+// FEATURES: R75 R119
+func TestAttachAlone(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "one", "--", "sh", "-c", "echo I am one; exec cat")
+	first, second := newPerson(t, i, "attach", "one"), newPerson(t, i, "attach", "--read-only", "one")
+	first.shows("I am one")
+	second.shows("I am one")
+	third := newPerson(t, i, "attach", "-d", "one")
+	third.shows("I am one")
+	for _, p := range []*person{first, second} {
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+		p.shows("detached from one by another client")
+	}
+	third.types("mine\r")
+	third.shows("mine\nmine")
+	fourth := newPerson(t, i, "attach", "--read-only", "-d", "one") // has no say
+	fourth.shows("mine\nmine")
+	third.types("still\r")
+	third.shows("still\nstill")
+	fourth.shows("still\nstill")
+	third.types("\x1cd")
+	if err := <-third.done; err != nil {
+		t.Error(err)
+	}
+}
+
 // A session is not shown within itself, directly or through others.
 //
 // FEATURES: R75
