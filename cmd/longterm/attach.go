@@ -53,8 +53,9 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 		given.size = "" // what others ask for counts
 	}
 	var chords attach.Chords
+	leave := request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey)
 	err := errors.Join(
-		chords.Bind(request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey), attach.Detach),
+		chords.Bind(leave, attach.Detach),
 		chords.Bind(conf.NextKey, attach.Next),
 		chords.Bind(conf.PreviousKey, attach.Previous),
 	)
@@ -66,7 +67,7 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 		return err
 	}
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
-		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords,
+		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
 		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone,
 	})
 }

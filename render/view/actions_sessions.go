@@ -90,9 +90,23 @@ func closePane(v *viewer) {
 		v.message = "it runs; " + v.keys.Chord("kill") + " kills it"
 	case v.m.Running(id):
 		v.m.Manual(v.paneArea())
-		v.m.Leave(id)
+		v.m.ClosePane(id)
+		v.message = canvas.Printable(v.m.Session(id).Name) + " goes on; " + v.keys.Chord("reopen") + " brings its pane back"
 	default:
-		v.m.Leave(id)
+		v.m.ClosePane(id)
+	}
+}
+
+// closeTab closes the current tab; its sessions go on.
+func closeTab(v *viewer) {
+	v.m.CloseTab()
+	v.message = "its sessions go on; " + v.keys.Chord("reopen") + " brings the tab back"
+}
+
+// reopen brings back what was closed last.
+func reopen(v *viewer) {
+	if v.message = v.m.Reopen(); v.message == "" {
+		v.message = "nothing was closed"
 	}
 }
 

@@ -164,3 +164,29 @@ func TestOverview(t *testing.T) {
 		t.Errorf("the focus is on %s", b.m.Focus)
 	}
 }
+
+// A newcomer is told what to know, until the first key, which does what it does.
+//
+// FEATURES: R76
+func TestWelcome(t *testing.T) {
+	b := newBench(t, 100, 30, Options{})
+	b.list(running("a"))
+	b.welcome = true
+	b.refresh()
+	b.shows("┌─ Welcome to longterm ──", "leave; sessions go on", "1 a")
+	b.keys("x")
+	b.settle()
+	if strings.Contains(b.term.Text(), "Welcome") {
+		t.Errorf("it is still there:\n%s", b.term.Text())
+	}
+	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "x" {
+		t.Errorf("the session got %+v", in)
+	}
+	small := newBench(t, 40, 12, Options{})
+	small.list(running("a"))
+	small.welcome = true
+	small.refresh()
+	if strings.Contains(small.term.Text(), "Welcome") {
+		t.Error("there is no room for it")
+	}
+}

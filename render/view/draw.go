@@ -24,6 +24,8 @@ func (v *viewer) draw() {
 		v.over.Draw(v.overlayScreen())
 	case v.hints && v.mode == modePrefix:
 		overlays.DrawHints(v.overlayScreen(), v.paneArea())
+	case v.welcome && len(v.panes.All()) > 0:
+		overlays.DrawWelcome(v.overlayScreen(), v.paneArea())
 	}
 	v.canvas.Show()
 }

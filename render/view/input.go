@@ -30,6 +30,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 		return
 	}
 	v.message = ""
+	v.endWelcome()
 	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
 	p := v.focused()
@@ -50,6 +51,13 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k):
 	default:
 		v.typeKey(k)
+	}
+}
+
+// endWelcome takes the card for newcomers away.
+func (v *viewer) endWelcome() {
+	if v.welcome {
+		v.welcome, v.fresh = false, true
 	}
 }
 

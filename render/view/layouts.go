@@ -32,6 +32,7 @@ type layoutKeeper struct {
 	names []string // that can be loaded
 	first []byte   // to begin with
 	ready bool     // first was used, or there is none
+	fresh bool     // none was ever kept: the person is new here
 	saved []byte
 	busy  bool
 }
@@ -54,7 +55,7 @@ func (k *layoutKeeper) load(ctx context.Context) {
 		case b == nil && k.begin != "":
 			k.host.say("there is no layout " + name)
 		}
-		k.first = b
+		k.first, k.fresh = b, b == nil && err == nil && k.begin == ""
 	}
 	k.list(ctx)
 }

@@ -39,6 +39,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 		v.message = ""
 	}
 	if pressed {
+		v.endWelcome()
 		v.pointer.click(v.o.Now(), x, y)
 		if v.clickBar(x, y) || v.clickFooter(e, x, y) || v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
 			return

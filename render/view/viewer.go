@@ -32,6 +32,7 @@ type viewer struct {
 	message string           // shown until the next key
 	over    overlays.Overlay // nil: none
 	hints   bool             // what can follow the prefix is shown
+	welcome bool             // the card for newcomers is shown, until the first key
 	canvas  canvas.Canvas
 	quit    bool
 
@@ -105,6 +106,7 @@ func (v *viewer) run() error {
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
 	v.layouts.load(v.ctx)
+	v.welcome = v.layouts.fresh && !v.o.NoHints
 	v.watchOptions()
 	v.refresh()
 	for {

@@ -66,6 +66,7 @@ var Prefix = []Row{
 	{"tab-move", []string{"b"}, Tabs, "to a tab", "move the pane to a tab of its own", ""},
 	{"tab-rename", []string{","}, Tabs, "name tab", "give the tab a name", ""},
 	{"tab-close", []string{"&"}, Tabs, "close tab", "close the tab; its sessions go on", ""},
+	{"reopen", []string{"u"}, Tabs, "undo close", "bring back the tab or pane that was closed last", ""},
 	{"all", []string{"g"}, Tabs, "grid", "show all sessions in a grid, or go back", ""},
 	{"layout-save", []string{"w"}, Tabs, "save layout", "save tabs and panes under a name", ""},
 	{"layout-load", []string{"W"}, Tabs, "load layout", "load tabs and panes that were saved", ""},

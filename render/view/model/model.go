@@ -30,6 +30,7 @@ type Model struct {
 	Follow    bool
 	Quiet     Alerts // what is no alert
 	visits    visited
+	closed    []closing
 }
 
 // New is a model of these sessions; of all that run when there are none.

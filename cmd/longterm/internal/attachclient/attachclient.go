@@ -37,6 +37,7 @@ type Options struct {
 	Stdin                *os.File
 	Stderr               io.Writer
 	Chords               *attach.Chords
+	Leave                string // the keys that detach, for people; empty: none do
 	Policy               string // whose size the session takes; empty: as others chose
 	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
 	DetachOthers         bool   // once, at the beginning
@@ -94,6 +95,9 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		return errors.Join(err, st.Close())
 	}
 	defer at.t.Restore(true)
+	if o.Leave != "" { // it is found above what comes, and there again afterwards
+		fmt.Fprintf(o.Stderr, "[attached to %s; %s leaves, the session goes on]\r\n", at.name, o.Leave)
+	}
 	at.t.Take(!o.Scrollback)
 	stop := make(chan struct{})
 	defer close(stop)

@@ -76,3 +76,16 @@ func TestDetails(t *testing.T) {
 		}
 	}
 }
+
+func TestFarewell(t *testing.T) {
+	run, ended := api.Session{State: "running"}, api.Session{State: "exited"}
+	for want, list := range map[string][]api.Session{
+		"[no session runs; `longterm` starts one]":                            {ended},
+		"[1 session goes on; `longterm` comes back, `longterm ls` lists it]":  {run, ended},
+		"[2 sessions go on; `longterm` comes back, `longterm ls` lists them]": {run, ended, run},
+	} {
+		if got := farewell(list); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

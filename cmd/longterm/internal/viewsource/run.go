@@ -11,6 +11,8 @@ package viewsource
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -49,7 +51,40 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
+	if err == nil && len(only) == 0 {
+		p.farewell(os.Stderr)
+	}
 	return err
+}
+
+// farewellTime is how long the daemon has to say what goes on.
+const farewellTime = time.Second
+
+// farewell says what goes on without the viewer, and how to come back.
+func (p Program) farewell(to io.Writer) {
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
+	defer cancel()
+	list, err := p.Client.List(ctx)
+	if err != nil {
+		return // whoever looks will be told
+	}
+	fmt.Fprintln(to, farewell(list))
+}
+
+func farewell(list []api.Session) string {
+	n := 0
+	for i := range list {
+		if list[i].State == "running" {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "[no session runs; `longterm` starts one]"
+	case 1:
+		return "[1 session goes on; `longterm` comes back, `longterm ls` lists it]"
+	}
+	return fmt.Sprintf("[%d sessions go on; `longterm` comes back, `longterm ls` lists them]", n)
 }
 
 // ShellHere is the user's shell in the current directory.

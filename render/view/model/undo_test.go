@@ -1,0 +1,67 @@
+package model
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/render/view/layout"
+)
+
+// What was closed comes back where it was: a tab with its panes, a pane in its tab, or in one of its own.
+//
+// FEATURES: R76
+func TestReopen(t *testing.T) {
+	area := layout.Rect{W: 200, H: 50}
+	m := New(nil)
+	var u Update
+	for _, id := range []string{"a", "b", "c", "d"} {
+		u.Sessions = append(u.Sessions, Session{ID: id, Name: id, State: StateRunning})
+	}
+	m.Update(u, epoch)
+	m.AddTab(&Tab{Name: "two", Tree: layout.Row(layout.Leaf("a"), layout.Stack(layout.Leaf("b"), layout.Leaf("c"))), Focus: "b"})
+	says := func(want string) {
+		t.Helper()
+		var tabs []string
+		for i := range m.Tabs {
+			tabs = append(tabs, m.Title(i)+":"+strings.Join(m.Tabs[i].Tree.Sessions(), ""))
+		}
+		if got := strings.Join(tabs, " ") + " " + m.Focus; got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+	if m.Reopen() != "" {
+		t.Error("something was brought back though nothing was closed")
+	}
+	m.ClosePane("b")
+	says("all: two:ac a")
+	m.CloseTab()
+	says("all: d")
+	if m.Reopen() != "the tab is back" {
+		t.Error("no tab")
+	}
+	says("all: two:ac a")
+	if m.Reopen() != "the pane is back" {
+		t.Error("no pane")
+	}
+	says("all: two:abc b")
+	if p := m.Arrange(area); len(p) != 3 || p[1].Area.X != p[2].Area.X {
+		t.Errorf("it was above c: %+v", p)
+	}
+
+	// What came meanwhile stays; what has gone is not waited for.
+	m.ClosePane("b")
+	m.Tab().Tree = m.Tab().Tree.Split("c", "d", false)
+	m.Reopen()
+	if ids := strings.Join(m.Shown(), ""); len(ids) != 4 || !strings.Contains(ids, "d") || !strings.Contains(ids, "b") {
+		t.Errorf("%s is shown", ids)
+	}
+	m.ClosePane("b")
+	m.CloseTab()
+	u.Sessions = u.Sessions[1:2]
+	m.Update(u, epoch)
+	m.Reopen()
+	says("all: b:b b") // its tab has no session any more
+	if m.Reopen() != "" {
+		t.Error("more is brought back than was closed")
+	}
+}
