@@ -24,7 +24,6 @@ type Options struct {
 	Only      []string           // ids of the sessions to show; default: all that run
 	Layout    string             // name of the layout to begin with; default: the last one
 	NoColor   bool               // attributes only; NO_COLOR in the environment does the same
-	Light     bool               // the terminal said that its background is light; else COLORFGBG may say so
 	Home      string
 	History   copymode.History
 	Steward   Steward
@@ -36,6 +35,7 @@ type Options struct {
 	Now       func() time.Time
 	Tick      <-chan time.Time      // when durations are drawn anew; default: once a second
 	Drawn     func(d time.Duration) // told of every frame: how long it took
+	tell      func(theme.Ground)    // takes what the terminal says of its background
 }
 
 // LiveOptions are the options that may change while the viewer runs.
@@ -80,7 +80,7 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	}
 	if l.Theme == nil {
 		if _, stays := theme.ByName(v.theme.Name); !stays {
-			v.theme = v.o.fitting()
+			v.theme = v.o.fitting(v.ground.now)
 		}
 	}
 	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
@@ -91,13 +91,8 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 }
 
 // fitting is the theme that suits the terminal.
-func (o *Options) fitting() *theme.Theme {
-	return theme.Default(o.Screen.Colors(), func(name string) string {
-		if name == "COLORFGBG" && o.Light {
-			return "0;15"
-		}
-		return os.Getenv(name)
-	})
+func (o *Options) fitting(ground theme.Ground) *theme.Theme {
+	return theme.Default(o.Screen.Colors(), ground, os.Getenv)
 }
 
 // watchOptions takes changed options as they come.
@@ -143,9 +138,10 @@ func (v *viewer) themes() []*theme.Theme {
 
 func (o *Options) defaults() error {
 	o.LiveOptions.defaults()
+	o.tell = func(theme.Ground) {}
 	o.NoColor = o.NoColor || canvas.NoColor()
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, func(g theme.Ground) { o.tell(g) }); err != nil {
 		return err
 	}
 	if o.Home == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ type viewer struct {
 	answered map[string]bool // approvals whose answer is on its way
 	layouts  layoutKeeper
 	pacer    framePacer
+	ground   ground
 	details  details
 	glances  glances
 }
@@ -63,14 +65,24 @@ func Run(ctx context.Context, src Source, o Options) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	said := make(chan theme.Ground, 8)
+	o.tell = func(g theme.Ground) {
+		select {
+		case said <- g:
+		default: // nobody changes colours so often
+		}
+	}
 	if err := o.Screen.Init(); err != nil {
 		return fmt.Errorf("the terminal: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	v := newViewer(ctx, src, o, keys)
 	defer v.tasks.Wait()
 	defer o.Screen.Fini()
+	defer canvas.LeaveGround(o.Screen)
 	defer cancel()
+	v.listen(said)
 	o.Screen.EnablePaste()
 	o.Screen.EnableFocus()
 	return v.run()
@@ -87,7 +99,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
 	if v.theme == nil {
-		v.theme = o.fitting()
+		v.theme = o.fitting(theme.UnknownGround)
 	}
 	if o.NoColor {
 		v.theme = theme.Mono
@@ -193,7 +205,9 @@ func (v *viewer) handle(e tcell.Event) {
 	case *tcell.EventPaste:
 		v.paste(e.Start())
 	case *tcell.EventFocus:
-		v.away = !e.Focused
+		if v.away = !e.Focused; e.Focused { // colours may be others now, and not all terminals tell
+			canvas.AskGround(v.o.Screen, os.Getenv("TMUX") != "")
+		}
 	}
 }
 
@@ -265,6 +279,9 @@ func (v *viewer) refresh() {
 	v.tellFocus()
 	if !v.away {
 		delete(v.m.Alerts, v.m.Focus)
+	}
+	if v.ground.awaited {
+		return
 	}
 	v.draw()
 	v.pacer.cost = time.Since(begin)

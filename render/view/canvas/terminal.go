@@ -5,14 +5,17 @@ import (
 	"os"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Terminal is a screen, or this process's terminal when it is nil.
-func Terminal(screen tcell.Screen) (tcell.Screen, error) {
+// Terminal is a screen, or this process's terminal when it is nil. What that says of its background is told from a
+// goroutine of the screen's.
+func Terminal(screen tcell.Screen, tell func(theme.Ground)) (tcell.Screen, error) {
 	if screen != nil {
 		return screen, nil
 	}
-	s, err := tcell.NewScreen()
+	s, err := newScreen(tell)
 	if err != nil {
 		return nil, fmt.Errorf("the terminal: %w", err)
 	}

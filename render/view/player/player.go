@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -65,7 +66,7 @@ type stepOr struct {
 // Play shows a recording until the person quits or ctx ends.
 func Play(ctx context.Context, rec Recording, o Options) error {
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, func(theme.Ground) {}); err != nil {
 		return err
 	}
 	o.NoColor = o.NoColor || canvas.NoColor()

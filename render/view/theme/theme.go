@@ -158,9 +158,9 @@ func Next(t *Theme) *Theme {
 	return Themes[0]
 }
 
-// Default is the theme for a terminal with so many colours; its environment may say that
-// it is light (COLORFGBG).
-func Default(colors int, env func(string) string) *Theme {
+// Default is the theme for a terminal with so many colours. What it says of its background counts; else its environment
+// may say that it is light (COLORFGBG).
+func Default(colors int, ground Ground, env func(string) string) *Theme {
 	_, bg, known := strings.Cut(env("COLORFGBG"), ";")
 	bg = bg[strings.LastIndex(bg, ";")+1:]
 	switch {
@@ -168,7 +168,7 @@ func Default(colors int, env func(string) string) *Theme {
 		return Mono
 	case colors < 256:
 		return Terminal
-	case known && (bg == "7" || bg == "15"):
+	case ground == LightGround, ground == UnknownGround && known && (bg == "7" || bg == "15"):
 		return Light
 	}
 	return Dark

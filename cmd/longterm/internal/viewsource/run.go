@@ -19,7 +19,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -40,9 +39,6 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	vo := view.Options{
 		LiveOptions: o.begin, Changed: o.changed, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
 		Layouts: layoutsOf(p.Dirs), Footer: newPromptLine(src),
-	}
-	if o.begin.Theme == nil && os.Getenv("COLORFGBG") == "" && os.Getenv("NO_COLOR") == "" {
-		vo.Light = termio.AskBackground(p.Stdin, os.Stdout, time.Second)
 	}
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c

@@ -157,7 +157,7 @@ func TestAttachGivesTheTerminalBack(t *testing.T) {
 			}
 			p := newPerson(t, i, args...)
 			fresh := &person{screen: vterm.New(vterm.Options{Cols: 60, Rows: 15})}
-			_, _ = fresh.screen.Write([]byte(before))
+			_, _ = fresh.screen.Write([]byte(before + "[attached to " + name + "; C-\\ d leaves, the session goes on]\r\n"))
 			defer func() {
 				if t.Failed() {
 					t.Logf("%s: %s\n%s", name, p.state(), p.text())

@@ -192,6 +192,7 @@ func TestViewerInATerminal(t *testing.T) {
 	o.keys("C-Space", "?")
 	o.shows("Keys: after Ctrl-Space", "type to find")
 	o.keys("Escape")
+	e2e.Eventually(t, "the help is gone", func() bool { return !strings.Contains(o.text(), "type to find") })
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

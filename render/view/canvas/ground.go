@@ -1,0 +1,143 @@
+package canvas
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
+)
+
+// What the terminal is asked and told: its background (OSC 11), and that it tell when its colours become light or dark
+// (mode 2031). Inside of tmux the question is put to the terminal around it too, where that is allowed.
+const (
+	askGround     = "\x1b]11;?\x1b\\"
+	askGroundTmux = "\x1bPtmux;\x1b\x1b]11;?\x1b\x1b\\\x1b\\"
+	tellChanges   = "\x1b[?2031h"
+	tellNoChanges = "\x1b[?2031l"
+)
+
+// hearing is the terminal, with an ear for what it says of its background. The screen gets all the same bytes: it leaves
+// out what it does not know.
+type hearing struct {
+	tcell.Tty
+	scan groundScan
+	tell func(theme.Ground)
+}
+
+func (h *hearing) Read(p []byte) (int, error) {
+	n, err := h.Tty.Read(p)
+	h.scan.feed(p[:max(n, 0)], h.tell)
+	return n, err
+}
+
+// AskGround asks a terminal for its background; what it answers comes where Terminal was told. Other screens do not know.
+func AskGround(screen tcell.Screen, insideTmux bool) (asked bool) {
+	text := askGround + tellChanges
+	if insideTmux {
+		text = askGroundTmux + text
+	}
+	return write(screen, text)
+}
+
+// LeaveGround undoes what AskGround asked for.
+func LeaveGround(screen tcell.Screen) { _ = write(screen, tellNoChanges) }
+
+func write(screen tcell.Screen, text string) bool {
+	tty, _ := screen.Tty()
+	h, ok := tty.(*hearing)
+	if ok {
+		_, _ = h.Write([]byte(text)) // a terminal that is gone is noticed where it is drawn
+	}
+	return ok
+}
+
+// groundScan finds what a terminal says of its background among all that is typed, which comes in pieces.
+type groundScan struct{ held []byte }
+
+// maxAnswer is longer than any such answer.
+const maxAnswer = 64
+
+func (s *groundScan) feed(p []byte, tell func(theme.Ground)) {
+	for _, b := range p {
+		inString := len(s.held) > 1 && s.held[1] == ']'
+		switch {
+		case b == 0x1b && !inString:
+			s.held = s.held[:0]
+		case inString && s.held[len(s.held)-1] == 0x1b && b != '\\': // it was broken off
+			s.held = append(s.held[:0], 0x1b)
+			if b == 0x1b {
+				continue
+			}
+		}
+		if len(s.held) == 0 && b != 0x1b {
+			continue
+		}
+		if s.held = append(s.held, b); len(s.held) > maxAnswer || len(s.held) == 2 && b != '[' && b != ']' {
+			s.held = s.held[:0]
+			continue
+		}
+		if g, done := groundOf(s.held); done {
+			s.held = s.held[:0]
+			if g != theme.UnknownGround {
+				tell(g)
+			}
+		}
+	}
+}
+
+// groundOf reads an answer, once all of it is there.
+func groundOf(text []byte) (g theme.Ground, done bool) {
+	if rest, ok := bytes.CutPrefix(text, []byte("\x1b[")); ok {
+		if len(rest) == 0 || rest[len(rest)-1] < 0x40 {
+			return g, false
+		}
+		switch string(rest) {
+		case "?997;1n":
+			g = theme.DarkGround
+		case "?997;2n":
+			g = theme.LightGround
+		}
+		return g, true
+	}
+	rest, ok := bytes.CutPrefix(text, []byte("\x1b]"))
+	if !ok {
+		return g, false
+	}
+	body, ended := bytes.CutSuffix(rest, []byte("\x07"))
+	if !ended {
+		if body, ended = bytes.CutSuffix(rest, []byte("\x1b\\")); !ended {
+			return g, false
+		}
+	}
+	return GroundOfColour(string(body)), true
+}
+
+// GroundOfColour says whether an answer to OSC 11 is a light colour: one whose luminance (ITU-R BT.709) is nearer to
+// white than to black. It is that of xterm, as in 11;rgb:ffff/ffff/dddd.
+func GroundOfColour(answer string) theme.Ground {
+	spec, ok := strings.CutPrefix(answer, "11;rgb:")
+	if !ok {
+		if spec, ok = strings.CutPrefix(answer, "11;rgba:"); !ok {
+			return theme.UnknownGround
+		}
+	}
+	parts := strings.Split(spec, "/")
+	if len(parts) < 3 {
+		return theme.UnknownGround
+	}
+	luminance := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v, err := strconv.ParseUint(parts[i], 16, 16)
+		if err != nil || len(parts[i]) > 4 {
+			return theme.UnknownGround
+		}
+		luminance += weight * float64(v) / float64(uint64(1)<<(4*len(parts[i]))-1)
+	}
+	if luminance > 0.5 {
+		return theme.LightGround
+	}
+	return theme.DarkGround
+}
