@@ -190,3 +190,30 @@ func TestWelcome(t *testing.T) {
 		t.Error("there is no room for it")
 	}
 }
+
+// With ASCII's glyphs nothing of the viewer's own is anything else; what sessions print stays as it is.
+//
+// FEATURES: R76
+func TestASCII(t *testing.T) {
+	b := newBench(t, 130, 30, Options{LiveOptions: LiveOptions{Glyphs: "ascii"}, Inspector: newFakeInspector()})
+	build := running("build")
+	build.Progress, build.Phase, build.Doing = &model.Progress{Percent: 42}, model.PhaseRunning, "make a line that is long enough to be cut in a pane of this width, and more than that"
+	b.list(build, running("b"), exited("c", 1))
+	b.welcome = true
+	for _, keys := range []string{"", "^", "^^?", "^:", "^p", "^V", "^i", "^A"} {
+		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+		b.keys(keys)
+		b.ring()
+		b.refresh()
+		for _, r := range b.term.Text() {
+			if r > '~' {
+				t.Errorf("after %q there is a %q:\n%s", keys, r, b.term.Text())
+				break
+			}
+		}
+	}
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	b.shows("[###=    ] 42%")
+	b.print("b", "│ 你好 …")
+	b.shows("│ 你好 …")
+}

@@ -44,6 +44,7 @@ type LiveOptions struct {
 	Keys    map[string][]string // of actions, instead of the table's
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
+	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
 	NoHints bool                // the keys that can follow are not shown
 	NoMouse bool                // the terminal keeps the mouse
 	Alerts  model.Alerts
@@ -84,10 +85,16 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 		}
 	}
 	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
+	v.canvas.UseASCII(v.o.ascii())
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}
 	return nil
+}
+
+// ascii reports whether the viewer's own signs are ASCII's.
+func (o *Options) ascii() bool {
+	return o.Glyphs == "ascii" || o.Glyphs != "unicode" && o.Screen.CharacterSet() != "UTF-8"
 }
 
 // fitting is the theme that suits the terminal.

@@ -96,6 +96,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		typedTo: map[string]bool{}, mute: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
+	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
 	if v.theme == nil {

@@ -47,6 +47,7 @@ type View struct {
 	Prefix string // key that begins the viewer's commands
 	Keys   string // whose keys they are, as keymap.Choose takes it
 	Theme  string // name of a built-in theme or of one in Themes
+	Glyphs string // auto, unicode, ascii
 	Hints  bool
 	Layout string
 	Mouse  bool

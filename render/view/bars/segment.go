@@ -33,7 +33,7 @@ func row(c *canvas.Canvas, x, y, w int, left, right []segment, ground tcell.Styl
 		at += n
 	}
 	if segmentsWidth(left) > room && room > 2 {
-		c.Put(x+room-1, y, 1, "…", ground)
+		c.Sign(x+room-1, y, "…", ground)
 	}
 	c.Fill(x+at, y, room-at, ground)
 	at = room

@@ -78,7 +78,7 @@ func AlertColor(th *theme.Theme, k model.AlertKind) tcell.Color {
 const Wide = 40
 
 // roomyStatus is the width from which on errors, warnings and the time left are told in words.
-const roomyStatus = 60
+const roomyStatus = 50
 
 // wordyStatus is the width from which on an error is told.
 const wordyStatus = 100
@@ -129,8 +129,8 @@ func Elapsed(s *model.Session, now time.Time) string {
 // barCells is how wide a bar of progress is.
 const barCells = 8
 
-// eighths are the first eighth of a cell to all of it but one.
-const eighths = "▏▎▍▌▋▊▉"
+// eighths are one eighth of a cell, which is too little to be seen, to seven.
+const eighths = " ▎▍▌▋▊▉"
 
 func progressText(p *model.Progress, wide bool) string {
 	if p.State == "indeterminate" {

@@ -18,7 +18,29 @@ type Canvas struct {
 	touched bool
 	cursor  cursor
 	veil    *tcell.Style // instead of all looks; nil: none
+	ascii   bool
 }
+
+// UseASCII has the viewer's own signs and lines drawn with ASCII's characters. What sessions show stays as it is.
+func (c *Canvas) UseASCII(on bool) { c.ascii = on }
+
+// plain are ASCII's characters for the viewer's own signs, each as wide.
+var plain = strings.NewReplacer(
+	"✓", "+", "✗", "x", "●", "*", "·", ".", "…", "~", "♪", "!", "›", ">", "▸", ">", "•", "*", "×", "x", "│", "|", "─", "-",
+	"┌", "+", "┐", "+", "└", "+", "┘", "+", "▕", "[", "█", "#", "▉", "#", "▊", "#", "▋", "=", "▌", "=", "▍", "-", "▎", "-", "▏", "]",
+	"↑", "^", "↓", "v", "←", "<", "→", ">",
+)
+
+// sign is the viewer's own text as the terminal shall have it.
+func (c *Canvas) sign(text string) string {
+	if !c.ascii {
+		return text
+	}
+	return plain.Replace(text)
+}
+
+// Sign draws one of the viewer's own signs, of one column.
+func (c *Canvas) Sign(x, y int, text string, st tcell.Style) { c.Put(x, y, 1, c.sign(text), st) }
 
 // Veil has everything drawn in one look, until it is lifted with nil.
 func (c *Canvas) Veil(st *tcell.Style) { c.veil = st }
@@ -100,7 +122,7 @@ func (c *Canvas) Restyle(x, y, w int, st tcell.Style) {
 // Dots fills part of a row with what stands for nothing at all.
 func (c *Canvas) Dots(x, y, w int, st tcell.Style) {
 	for i := range w {
-		c.Put(x+i, y, 1, "·", st)
+		c.Sign(x+i, y, "·", st)
 	}
 }
 
@@ -114,6 +136,7 @@ func (c *Canvas) Fill(x, y, w int, st tcell.Style) {
 // Text draws text in a row, cut or filled up to w columns.
 func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 	end := x + w
+	text = c.sign(text)
 	for text != "" && x < end {
 		r, n := utf8.DecodeRuneInString(text)
 		if Unprintable(r, n) { // names and titles are chosen by programs

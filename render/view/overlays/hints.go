@@ -51,6 +51,37 @@ func hintColumns(cells []hintCell, lines int) [][]hintCell {
 	return append(out, column)
 }
 
+// wholeColumns puts the groups into columns of at most so many lines, each group in one; false: one is longer.
+func wholeColumns(cells []hintCell, lines int) (out [][]hintCell, fits bool) {
+	for len(cells) > 0 {
+		n := 1
+		for n < len(cells) && cells[n].row != nil {
+			n++
+		}
+		group := cells[:n]
+		cells = cells[n:]
+		switch last := len(out) - 1; {
+		case n > lines:
+			return nil, false
+		case last >= 0 && len(out[last])+n <= lines:
+			out[last] = append(out[last], group...)
+		default:
+			out = append(out, append([]hintCell(nil), group...))
+		}
+	}
+	return out, true
+}
+
+// hintsInWhole are columns of whole groups, if so many columns and lines hold them.
+func hintsInWhole(cells []hintCell, fit, most int) [][]hintCell {
+	for lines := 1; lines <= most; lines++ {
+		if columns, ok := wholeColumns(cells, lines); ok && len(columns) <= fit {
+			return columns
+		}
+	}
+	return nil
+}
+
 // shedOrder are the groups that small terminals do without, the first ones first: help has all.
 var shedOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
 
@@ -71,7 +102,15 @@ func DrawHints(s *Screen, area layout.Rect) {
 		lines = hintLines(cells, fit, area.H-1)
 	}
 	lines = min(lines, max(1, area.H-1))
-	columns := hintColumns(cells, lines)
+	columns := hintsInWhole(cells, fit, area.H*2/3)
+	if columns == nil {
+		columns = hintColumns(cells, lines)
+	}
+	lines = 0
+	for _, c := range columns {
+		lines = max(lines, len(c))
+	}
+	lines = min(lines, max(1, area.H-1))
 	top := area.Y + area.H - lines
 	th := s.Theme
 	if top > 0 {
@@ -86,7 +125,7 @@ func DrawHints(s *Screen, area layout.Rect) {
 	}
 	width := max(hintWidth, min(area.W/len(columns), hintWidth+8))
 	for i, column := range columns {
-		for y, c := range column {
+		for y, c := range column[:min(len(column), lines)] {
 			x := i*width + 1
 			switch {
 			case x+hintKeyWidth >= cols:

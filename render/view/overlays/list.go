@@ -193,7 +193,7 @@ func (l *List) Draw(s *Screen) {
 	if previewed {
 		side := layout.Rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
 		for y := range side.H {
-			s.Canvas.Put(side.X-1, side.Y+y, 1, "│", s.Theme.PanelEdge)
+			s.Canvas.Sign(side.X-1, side.Y+y, "│", s.Theme.PanelEdge)
 		}
 		id := ""
 		if it := l.choice(); it != nil {
@@ -212,7 +212,7 @@ func (l *List) drawSplit(s *Screen, w, h int) {
 	l.drawHits(s, layout.Rect{X: box.X, Y: box.Y + 1, W: box.W, H: high})
 	side := layout.Rect{X: box.X + 1, Y: box.Y + high + 2, W: box.W - 2, H: box.H - high - 2}
 	for x := range box.W {
-		s.Canvas.Put(box.X+x, side.Y-1, 1, "─", s.Theme.PanelEdge)
+		s.Canvas.Sign(box.X+x, side.Y-1, "─", s.Theme.PanelEdge)
 	}
 	id := ""
 	if it := l.choice(); it != nil {
@@ -338,7 +338,7 @@ func (l *List) drawMatched(s *Screen, at layout.Rect, text string, found *[]int,
 			st = match
 		}
 		if w := canvas.TextWidth(string(r)); w > 0 {
-			s.Canvas.Put(at.X+x, at.Y, w, string(r), st)
+			s.Canvas.Text(at.X+x, at.Y, w, string(r), st)
 			x += w
 		}
 	}

@@ -83,11 +83,11 @@ func (s *Screen) frame(at layout.Rect, title string) {
 		case bottom:
 			left, fill, end = "└", "─", "┘"
 		}
-		s.Canvas.Put(at.X, y, 1, left, edge)
+		s.Canvas.Sign(at.X, y, left, edge)
 		for x := at.X + 1; x < right; x++ {
-			s.Canvas.Put(x, y, 1, fill, edge)
+			s.Canvas.Sign(x, y, fill, edge)
 		}
-		s.Canvas.Put(right, y, 1, end, edge)
+		s.Canvas.Sign(right, y, end, edge)
 	}
 	if title != "" {
 		title = cut(" "+title, at.W-5) + " "

@@ -226,6 +226,24 @@ func TestHelpScrolls(t *testing.T) {
 	}
 }
 
+// A group is in one column, where there is room for that.
+func TestHintsInWholeGroups(t *testing.T) {
+	group, row := hintCell{group: "g"}, hintCell{row: &keymap.Row{}}
+	cells := []hintCell{group, row, row, row, group, row, group, row, row}
+	for _, c := range []struct {
+		fit, most int
+		want      string
+	}{{3, 9, "[4 2 3]"}, {2, 9, "[4 5]"}, {1, 9, "[9]"}, {1, 8, "[]"}, {9, 3, "[]"}} {
+		got := []int{}
+		for _, column := range hintsInWhole(cells, c.fit, c.most) {
+			got = append(got, len(column))
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%d columns of %d lines: %v; want %s", c.fit, c.most, got, c.want)
+		}
+	}
+}
+
 func TestHintColumns(t *testing.T) {
 	group, row := hintCell{group: "g"}, hintCell{row: &keymap.Row{}}
 	for _, c := range []struct {

@@ -66,7 +66,7 @@ func (s *Set) drawSeparators(c *canvas.Canvas, th *theme.Theme, focused string) 
 			if f := focus; f != nil && y >= f.Area.Y && y < f.Area.Y+f.Area.H && (x == f.Area.X-1 || x == f.Area.X+f.Area.W) {
 				st = th.SeparatorNow
 			}
-			c.Put(x, y, 1, "│", st)
+			c.Sign(x, y, "│", st)
 		}
 	}
 }
