@@ -191,6 +191,49 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
+// Where panes could not be read there is one, beside a list of the sessions that keys and mouse go through.
+//
+// FEATURES: R76
+func TestListBesideAPane(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	var all []model.Session
+	for i := range 30 {
+		all = append(all, running(fmt.Sprint("s", i)))
+	}
+	all[3].Needs = "password"
+	b.list(all[:4]...)
+	if len(b.panes.All()) != 4 {
+		t.Errorf("%d panes of four that can be read", len(b.panes.All()))
+	}
+	b.list(all[:8]...)
+	b.keys("^2")
+	b.shows(" 2 s1  ", " 4 s3              asks │", " 8 s7               run │")
+	if p := b.panes.All(); len(p) != 1 || p[0].ID != "s1" || p[0].Area.X != 25 || p[0].Area.W != 55 {
+		t.Errorf("panes: %+v", p)
+	}
+	b.keys("^j")
+	if b.m.Focus != "s2" {
+		t.Errorf("down goes to %s", b.m.Focus)
+	}
+	b.send(tcell.NewEventMouse(3, 5, tcell.ButtonPrimary, 0), tcell.NewEventMouse(3, 5, 0, 0))
+	if b.m.Focus != "s5" {
+		t.Errorf("a click goes to %s", b.m.Focus)
+	}
+	b.list(all...)
+	b.keys("^j^k")
+	b.m.Focus = "s29"
+	b.refresh()
+	b.shows("30 s29 ")
+	if b.side.At(0, 0) != "s7" {
+		t.Errorf("the list begins with %s", b.side.At(0, 0))
+	}
+	b.term.SetSize(50, 12) // there is no room for a list
+	b.send(tcell.NewEventResize(50, 12))
+	if b.m.Side.W != 0 {
+		t.Error("a list")
+	}
+}
+
 // With ASCII's glyphs nothing of the viewer's own is anything else; what sessions print stays as it is.
 //
 // FEATURES: R76
@@ -213,7 +256,7 @@ func TestASCII(t *testing.T) {
 		}
 	}
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
-	b.shows("[###=    ] 42%")
+	b.shows("[###-    ] 42%")
 	b.print("b", "│ 你好 …")
 	b.shows("│ 你好 …")
 }

@@ -15,6 +15,7 @@ func (v *viewer) draw() {
 		v.canvas.Veil(&v.theme.Veil)
 	}
 	v.panes.Draw(&v.canvas, v.theme, v.m.Focus, v.status)
+	v.side.Draw(&v.canvas, v.theme, &v.m, v.o.Home)
 	v.canvas.Veil(nil)
 	v.drawBar()
 	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))
@@ -34,12 +35,20 @@ func (v *viewer) draw() {
 func (v *viewer) drawBar() {
 	s := bars.State{
 		Model: &v.m, Keys: v.keys, Message: v.message, Prefix: v.mode == modePrefix,
-		Panes: len(v.panes.All()), NoHints: v.o.NoHints, Now: v.o.Now(),
+		Panes: v.inSight(), NoHints: v.o.NoHints, Now: v.o.Now(),
 	}
 	if p := v.focused(); p != nil && p.Copying().StandsStill() {
 		s.CopyMode = p.Copying().Hint(v.keys)
 	}
 	v.bar.Draw(&v.canvas, v.theme, &s)
+}
+
+// inSight is how many sessions can be seen, as panes or in the list beside one.
+func (v *viewer) inSight() int {
+	if v.m.Side.W > 0 {
+		return len(v.m.Shown())
+	}
+	return len(v.panes.All())
 }
 
 // status is what is known of a session for its pane's first row; false: nothing.
@@ -58,6 +67,7 @@ func (v *viewer) status(id string) (bars.Status, bool) {
 func (v *viewer) begin() {
 	v.canvas.Clear()
 	v.bar.Forget()
+	v.side.Forget()
 	v.panes.Forget()
 	if v.m.Loaded && len(v.panes.All()) == 0 {
 		bars.DrawEmpty(&v.canvas, v.keys)

@@ -41,7 +41,7 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	if pressed {
 		v.endWelcome()
 		v.pointer.click(v.o.Now(), x, y)
-		if v.clickBar(x, y) || v.clickFooter(e, x, y) || v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
+		if v.clickBar(x, y) || v.clickSide(x, y) || v.clickFooter(e, x, y) || v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
 			return
 		}
 	}
@@ -161,6 +161,15 @@ func (v *viewer) clickBar(x, y int) bool {
 	}
 	openPalette(v)
 	return true
+}
+
+// clickSide goes to a session in the list.
+func (v *viewer) clickSide(x, y int) bool {
+	id := v.side.At(x, y)
+	if id != "" {
+		v.m.Focus = id
+	}
+	return id != ""
 }
 
 func (v *viewer) clickFooter(e *tcell.EventMouse, x, y int) bool {

@@ -40,6 +40,7 @@ type viewer struct {
 	layout   placed
 	fresh    bool // everything is to be drawn
 	bar      bars.Bar
+	side     bars.Side
 	pointer  pointer
 	pasting  *strings.Builder
 	copied   string          // the newest, to be pasted

@@ -23,6 +23,7 @@ type Model struct {
 	Tabs      []*Tab
 	Current   int            // tab
 	Places    []layout.Place // on the screen, in reading order
+	Side      layout.Rect    // where the sessions are listed beside one pane; without a width: nowhere
 	Focus     string         // session id
 	Zoomed    bool
 	expected  map[string]bool // sessions just made: they are not in the list yet
@@ -182,6 +183,10 @@ func (m *Model) Pick(n int) {
 
 // Toward moves the focus to the nearest session on the screen in a direction.
 func (m *Model) Toward(dx, dy int) {
+	if m.Side.W > 0 {
+		m.Step(dy)
+		return
+	}
 	from := slices.IndexFunc(m.Places, func(p layout.Place) bool { return p.Session == m.Focus })
 	if from < 0 {
 		return

@@ -8,6 +8,7 @@ import (
 
 // Arrange says which sessions go where.
 func (m *Model) Arrange(area layout.Rect) []layout.Place {
+	m.Side = layout.Rect{}
 	if m.Zoomed && m.Focus != "" {
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
@@ -20,6 +21,11 @@ func (m *Model) Arrange(area layout.Rect) []layout.Place {
 	}
 	ids := m.Visible()
 	areas := layout.Grid(area, len(ids))
+	if tooSmall(areas, len(ids)) && area.W >= sideFrom && slices.Contains(ids, m.Focus) {
+		m.Side = layout.Rect{X: area.X, Y: area.Y, W: sideWidth, H: area.H}
+		area.X, area.W = area.X+sideWidth+1, area.W-sideWidth-1
+		return []layout.Place{{Session: m.Focus, Area: area}}
+	}
 	from := 0
 	if i := slices.Index(ids, m.Focus); i >= len(areas) { // a window around the focused one
 		from = i - len(areas) + 1
@@ -29,6 +35,22 @@ func (m *Model) Arrange(area layout.Rect) []layout.Place {
 		out[i] = layout.Place{Session: ids[from+i], Area: areas[i]}
 	}
 	return out
+}
+
+// Sizes, in cells: of panes that can be read, and of the list that stands beside one pane where they could not.
+const (
+	readableWidth  = 30
+	readableHeight = 6
+	sideFrom       = 60 // columns of the terminal
+	sideWidth      = 24
+)
+
+// tooSmall reports that so many panes cannot be read in a grid, or do not all fit into it.
+func tooSmall(areas []layout.Rect, n int) bool {
+	if n < 3 {
+		return false
+	}
+	return len(areas) < n || slices.ContainsFunc(areas, func(a layout.Rect) bool { return a.W < readableWidth || a.H < readableHeight })
 }
 
 // StepTab shows the tab n further on, round and round.
