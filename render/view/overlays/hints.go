@@ -116,7 +116,8 @@ func DrawHints(s *Screen, area layout.Rect) {
 	if top > 0 {
 		title := fmt.Sprintf(" %s, then", s.Keys.PrefixName)
 		if left > 0 {
-			title = fmt.Sprintf("%s (%d more: %s)", title, left, s.Keys.PrefixLabel("help"))
+			more := fmt.Sprintf("%d more: %s", left, s.Keys.PrefixLabel("help"))
+			title = firstThatFits(cols, title+" ("+more+")", " "+more)
 		}
 		s.Canvas.Text(0, top-1, cols, cut(title, cols), th.PanelTitle)
 	}

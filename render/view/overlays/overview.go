@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gdamore/tcell/v2"
+
 	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -34,8 +36,11 @@ func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last 
 			Name: s.Name, Text: text, Sign: attentionSigns[about], Color: bars.StateColor(th, s), Session: id, Do: func() { take(id) },
 			Extra: strings.TrimSpace(bars.StateText(s, bars.Wide) + " " + bars.Elapsed(s, now)), ExtraColor: bars.StateColor(th, s),
 		}
-		if about == model.AttentionFinished {
+		switch about {
+		case model.AttentionFinished:
 			it.Color, it.ExtraColor, it.Extra = th.Good, th.Good, "finished"
+		case model.AttentionEnded: // nobody has to do anything
+			it.Color, it.ExtraColor = tcell.ColorDefault, tcell.ColorDefault
 		}
 		if s.Cwd != "" {
 			it.Also = bars.ShortPath(s.Cwd, home, 40) + " " + s.Command + " " + about.String()
