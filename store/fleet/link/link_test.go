@@ -1,0 +1,310 @@
+package link_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/fleet/server"
+)
+
+// world is a fleet of its own: an authority, and its servers.
+type world struct {
+	t   *testing.T
+	dir ident.Dir
+	ca  *ident.Authority
+	srv *server.Server
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func (w *world) identity(k ident.Kind, name string, admin bool) *ident.Identity {
+	w.t.Helper()
+	key, csr, err := ident.NewKey(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cert, err := w.dir.Admit(w.ca, ident.Member{Name: name, Kind: k, May: []string{"look", "type"}, Admin: admin}, csr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	i := &ident.Identity{CA: w.ca.Cert, Cert: cert, Key: key, Member: ident.MemberOf(cert)}
+	if err := i.Verify(); err != nil {
+		w.t.Fatal(err)
+	}
+	return i
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+	var err error
+	if w.ca, err = ident.Found("test"); err != nil {
+		t.Fatal(err)
+	}
+	if w.srv, err = server.Start(server.Config{Identity: w.identity(ident.Server, "one", false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.srv.Close() })
+	<-w.srv.Ready()
+	return w
+}
+
+func (w *world) link(i *ident.Identity) *link.Link {
+	w.t.Helper()
+	l, err := link.Open(link.Options{Identity: i, Servers: []string{w.srv.Addr()}, Log: quiet()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(l.Close)
+	if err := l.Claim(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	return l
+}
+
+// echo serves what comes back to it.
+func echo(l *link.Link) {
+	li := l.Listener()
+	go func() {
+		for {
+			c, err := li.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				m, _ := link.MemberOf(c)
+				_, _ = fmt.Fprintf(c, "%s may %s\n", m.Name, strings.Join(m.May, ","))
+				_, _ = io.Copy(c, c)
+			}()
+		}
+	}()
+}
+
+// FEATURES: R94
+func TestStreamNamesWhoAsks(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.link(w.identity(ident.Host, "a", false)), w.link(w.identity(ident.Host, "b", false))
+	echo(b)
+	c, err := a.Dial(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	go func() { _, _ = c.Write(big) }()
+	want := append([]byte("a may look,type\n"), big...)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%.60q, %v", got, err)
+	}
+	if _, err := a.Dial(t.Context(), "none"); err == nil || !strings.Contains(err.Error(), "no host of this name") {
+		t.Errorf("to nobody: %v", err)
+	}
+}
+
+// A member publishes and hears what is its own, and nothing of others.
+//
+// FEATURES: R94
+func TestSubjectsOfOthers(t *testing.T) {
+	w := newWorld(t)
+	i := w.identity(ident.Host, "a", false)
+	failed := make(chan error, 10)
+	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)),
+		nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { failed <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	refused := func(what string, try func() error) {
+		t.Helper()
+		if err := errors.Join(try(), nc.Flush()); err != nil {
+			t.Fatal(what, err)
+		}
+		select {
+		case err := <-failed:
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s was let", what)
+		}
+	}
+	for _, subject := range []string{
+		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.CursorKey("b", "x")),
+		fleet.KeySubject(fleet.RevokedKey), fleet.Event("b", "x"), fleet.Data("c", "b", "1"), fleet.JoinSubject,
+		"$JS.API.STREAM.DELETE.KV_" + fleet.Bucket, "$JS.API.STREAM.PURGE." + fleet.Stream, "$JS.API.STREAM.CREATE.mine", "$JS.API.STREAM.NAMES", "$SYS.REQ.SERVER.PING",
+	} {
+		refused("publish to "+subject, func() error { return nc.Publish(subject, []byte("x")) })
+	}
+	for _, subject := range []string{">", fleet.DataTo("b"), fleet.InboxOf("b") + ".>", fleet.JoinSubject, fleet.Hello("b"), "$KV.>", fleet.EventsOf("*")} {
+		refused("subscribe to "+subject, func() error { _, err := nc.Subscribe(subject, func(*nats.Msg) {}); return err })
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range []string{fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(fleet.RecordKey("a", "x")), fleet.Event("a", "x")} {
+		if _, err := js.Publish(t.Context(), subject, []byte("{}")); err != nil {
+			t.Errorf("its own %s: %v", subject, err)
+		}
+	}
+	if all, err := registry.Snapshot(t.Context(), js, registry.Everything()); err != nil || len(all) != 2 {
+		t.Errorf("%v, %v", all, err)
+	}
+	// A host's certificate does not make it a server, nor another host.
+	if _, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo("other", "")); err == nil {
+		t.Error("a user that is not the certificate's was let in")
+	}
+}
+
+// A code is good once, for who has all of it.
+//
+// FEATURES: R94
+func TestJoin(t *testing.T) {
+	w := newWorld(t)
+	admin := w.link(w.identity(ident.Host, "base", true))
+	if err := admin.Answer(w.dir, w.ca, func() []string { return []string{w.srv.Addr()} }); err != nil {
+		t.Fatal(err)
+	}
+	invite := func(in ident.Invitation) ident.Code {
+		in, code := ident.Invite(in, []string{w.srv.Addr()}, ident.Fingerprint(w.ca.Cert), false)
+		if err := w.dir.Invite(in); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ident.ParseCode(code.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again
+	}
+	hour := time.Now().Add(time.Hour)
+	code := invite(ident.Invitation{Kind: ident.Host, May: []string{"look"}, Expires: hour})
+	wrong := code
+	wrong.Secret += "x"
+	other := code
+	other.CA = strings.Repeat("0a", 32)
+	for name, c := range map[string]struct {
+		code ident.Code
+		as   string
+		want string
+	}{
+		"a wrong secret":    {wrong, "h", "not known"},
+		"another fleet's":   {other, "h", "not of the fleet"},
+		"a taken name":      {code, "base", "a host of this name"},
+		"a name of no form": {code, "H.x", "small letters"},
+		"expired":           {invite(ident.Invitation{Kind: ident.Host, Expires: time.Now().Add(-time.Second)}), "h", "expired"},
+		"of another name":   {invite(ident.Invitation{Kind: ident.Host, Name: "z", Expires: hour}), "h", "for the name z"},
+	} {
+		if _, _, err := link.Join(t.Context(), c.code, c.as, ""); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	i, settings, err := link.Join(t.Context(), code, "h", "")
+	if err != nil || i.Name != "h" || len(i.May) != 1 || i.Admin || settings.Servers[0] != w.srv.Addr() {
+		t.Fatalf("%+v, %v", i, err)
+	}
+	if _, _, err := link.Join(t.Context(), code, "h2", ""); err == nil || !strings.Contains(err.Error(), "was used") {
+		t.Errorf("a second time: %v", err)
+	}
+	w.link(i)
+}
+
+// Who is revoked loses its streams and its connection, and comes in no more; others stay.
+//
+// FEATURES: R94
+func TestRevoked(t *testing.T) {
+	w := newWorld(t)
+	admin, b, c := w.link(w.identity(ident.Host, "base", true)), w.link(w.identity(ident.Host, "b", false)), w.link(w.identity(ident.Host, "c", false))
+	echo(admin)
+	open := func(l *link.Link) net.Conn {
+		s, err := l.Dial(t.Context(), "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(s, make([]byte, len("b may look,type\n"))); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	ofB, ofC := open(b), open(c)
+	signed, err := w.dir.Revoke(w.ca, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.PublishRevocations(t.Context(), signed); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ofB.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes came to who is revoked", n)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		if _, err := b.State(); err != nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is still connected")
+		}
+		ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		<-ctx.Done()
+		done()
+	}
+	if _, err := ofC.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadFull(ofC, make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of two machines with one name and certificate the second is told.
+//
+// FEATURES: R94
+func TestTwoOfOneName(t *testing.T) {
+	w := newWorld(t)
+	i := w.identity(ident.Host, "a", false)
+	w.link(i)
+	second, err := link.Open(link.Options{Identity: i, Servers: []string{w.srv.Addr()}, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := second.Claim(t.Context()); !errors.Is(err, link.ErrTwo) {
+		t.Error(err)
+	}
+}
+
+func FuzzParseCode(f *testing.F) {
+	_, c := ident.Invite(ident.Invitation{}, []string{"h:1"}, strings.Repeat("0a", 32), false)
+	f.Add(c.String())
+	f.Add("ltjoin-e30")
+	f.Fuzz(func(t *testing.T, s string) {
+		if c, err := ident.ParseCode(s); err == nil {
+			if again, err := ident.ParseCode(c.String()); err != nil || again.ID != c.ID || again.CA != c.CA {
+				t.Errorf("%+v, %v", again, err)
+			}
+		}
+	})
+}
+
+func asMember(i *ident.Identity) *tls.Config {
+	c := i.TLS()
+	c.ServerName = ident.AnyServer
+	return c
+}

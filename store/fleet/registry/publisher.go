@@ -1,0 +1,262 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+)
+
+// Times of a publisher.
+const (
+	gather    = 100 * time.Millisecond // changes within are told as one
+	renewHost = 6 * time.Second
+	renewRest = 24 * time.Hour
+	retryTime = 500 * time.Millisecond // doubles
+	lastRetry = 15 * time.Second
+)
+
+// maxFlying bounds what is on its way.
+const maxFlying = 256
+
+// Publisher sees to it that the registry says of a host what is the case. What cannot be told is told later; what
+// changed meanwhile is told as it is then.
+type Publisher struct {
+	js   jetstream.JetStream
+	host string
+
+	mu     sync.Mutex
+	want   map[string][]byte // by key
+	have   map[string]told
+	dirty  map[string]bool
+	anew   bool // nothing is known of what the registry says
+	wake   chan struct{}
+	failed error
+}
+
+// told is what the registry was told last.
+type told struct {
+	value []byte
+	when  time.Time
+}
+
+// NewPublisher makes one; Run does the work.
+func NewPublisher(js jetstream.JetStream, host string) *Publisher {
+	return &Publisher{
+		js: js, host: host, want: map[string][]byte{}, have: map[string]told{}, dirty: map[string]bool{}, anew: true,
+		wake: make(chan struct{}, 1),
+	}
+}
+
+// Host says what the host's own record is.
+func (p *Publisher) Host(value []byte) { p.set(fleet.HostKey(p.host), value) }
+
+// Set says what a record is.
+func (p *Publisher) Set(record string, value []byte) { p.set(fleet.RecordKey(p.host, record), value) }
+
+// Remove says that there is no such record any more.
+func (p *Publisher) Remove(record string) { p.set(fleet.RecordKey(p.host, record), nil) }
+
+func (p *Publisher) set(key string, value []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old, ok := p.want[key]; ok && bytes.Equal(old, value) || !ok && value == nil && !p.anew && p.have[key].value == nil {
+		return
+	}
+	if value == nil {
+		delete(p.want, key)
+	} else {
+		p.want[key] = value
+	}
+	p.dirty[key] = true
+	p.rouse()
+}
+
+func (p *Publisher) rouse() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Anew has everything compared with what the registry says: after a cut others may have lost it.
+func (p *Publisher) Anew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.anew = true
+	p.rouse()
+}
+
+// State is how many changes the registry has not been told yet, and why.
+func (p *Publisher) State() (waiting int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.dirty), p.failed
+}
+
+// Run works until the context ends.
+func (p *Publisher) Run(ctx context.Context) {
+	renew := time.NewTicker(renewHost)
+	defer renew.Stop()
+	pause := retryTime
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-renew.C:
+			p.renew()
+		}
+		select { // what else changes now goes along
+		case <-ctx.Done():
+			return
+		case <-time.After(gather):
+		}
+		err := p.flush(ctx)
+		p.mu.Lock()
+		p.failed = err
+		p.mu.Unlock()
+		if err == nil {
+			pause = retryTime
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(Jitter(pause)):
+		}
+		pause = min(2*pause, lastRetry)
+		p.rouse()
+	}
+}
+
+// renew marks what would go by itself.
+func (p *Publisher) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.dirty[fleet.HostKey(p.host)] = true
+	for key, t := range p.have {
+		if t.value != nil && now.Sub(t.when) > renewRest {
+			p.dirty[key] = true
+		}
+	}
+}
+
+// compare learns what the registry says of the host, and marks what is not so.
+func (p *Publisher) compare(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, 30*time.Second)
+	defer done()
+	all, err := Snapshot(ctx, p.js, Of(p.host))
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.have = map[string]told{}
+	for _, e := range all {
+		key := fleet.HostKey(e.Host)
+		if e.Record != "" {
+			key = fleet.RecordKey(e.Host, e.Record)
+		}
+		p.have[key] = told{e.Value, e.Time}
+		if !bytes.Equal(p.want[key], e.Value) {
+			p.dirty[key] = true
+		}
+	}
+	for key := range p.want {
+		if _, ok := p.have[key]; !ok {
+			p.dirty[key] = true
+		}
+	}
+	p.anew = false
+	return nil
+}
+
+// flush tells everything that changed.
+func (p *Publisher) flush(ctx context.Context) error {
+	p.mu.Lock()
+	anew := p.anew
+	p.mu.Unlock()
+	if anew {
+		if err := p.compare(ctx); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	dirty := p.dirty
+	p.dirty = make(map[string]bool, len(dirty))
+	values := make(map[string][]byte, len(dirty))
+	for key := range dirty {
+		values[key] = p.want[key]
+	}
+	p.mu.Unlock()
+	type flight struct {
+		key string
+		ack jetstream.PubAckFuture
+	}
+	var flying []flight
+	var first error
+	land := func(f flight) {
+		var err error
+		select {
+		case <-f.ack.Ok():
+		case err = <-f.ack.Err():
+		case <-time.After(10 * time.Second):
+			err = nats.ErrTimeout
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err != nil {
+			p.dirty[f.key] = true
+			if first == nil {
+				first = err
+			}
+			return
+		}
+		p.have[f.key] = told{values[f.key], time.Now()}
+		if values[f.key] == nil {
+			delete(p.have, f.key)
+		}
+	}
+	for key := range dirty {
+		if first != nil {
+			p.mu.Lock()
+			p.dirty[key] = true
+			p.mu.Unlock()
+			continue
+		}
+		m := &nats.Msg{Subject: fleet.KeySubject(key), Data: values[key], Header: nats.Header{}}
+		ttl := RecordTime
+		if key == fleet.HostKey(p.host) {
+			ttl = HostTime
+		}
+		if values[key] == nil {
+			m.Header.Set("KV-Operation", "DEL")
+			ttl = time.Hour
+		}
+		ack, err := p.js.PublishMsgAsync(m, jetstream.WithMsgTTL(ttl))
+		if err != nil {
+			first = err
+			p.mu.Lock()
+			p.dirty[key] = true
+			p.mu.Unlock()
+			continue
+		}
+		if flying = append(flying, flight{key, ack}); len(flying) >= maxFlying {
+			land(flying[0])
+			flying = flying[1:]
+		}
+	}
+	for _, f := range flying {
+		land(f)
+	}
+	return first
+}

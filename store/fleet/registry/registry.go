@@ -1,0 +1,153 @@
+// Package registry is what every host of a fleet says of itself, in a JetStream key-value bucket, and the stream of what
+// happened.
+//
+// A host has one key of its own, which goes when it is not renewed: the host is away. Its records have keys below its
+// name and stay for RecordTime, so that one knows of a host that is away what it had. A Publisher is told what is the
+// case and sees to it that the bucket says so, at most ten times a second for each record, also after a cut; a watch has
+// one consumer for all that its viewer looks at.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+)
+
+// Times of keys.
+const (
+	// HostTime is how long a host counts as connected after it was heard of.
+	HostTime = 20 * time.Second
+	// RecordTime is how long a record is known of a host that is away.
+	RecordTime = 30 * 24 * time.Hour
+	// EventTime is how long events are kept, and EventBytes how much of them.
+	EventTime  = 14 * 24 * time.Hour
+	EventBytes = 256 << 20
+)
+
+// Setup makes the bucket and the stream, or has them kept by more servers.
+func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
+	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: fleet.Bucket, History: 1, Replicas: replicas, LimitMarkerTTL: 10 * time.Minute, MaxValueSize: 64 << 10,
+		Description: "what each host of the fleet says of itself",
+	})
+	if err != nil {
+		return fmt.Errorf("the registry's bucket: %w", err)
+	}
+	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: fleet.Stream, Subjects: []string{fleet.EventsOf("*")}, Replicas: replicas, MaxAge: EventTime, MaxBytes: EventBytes,
+		Discard: jetstream.DiscardOld, Duplicates: time.Hour, Storage: jetstream.FileStorage, MaxMsgSize: 256 << 10, AllowDirect: true,
+		Description: "what happened on the fleet's hosts",
+	})
+	if err != nil {
+		return fmt.Errorf("the stream of events: %w", err)
+	}
+	return nil
+}
+
+// Entry is a key and its value, or that it has gone.
+type Entry struct {
+	Host, Record string // no record: the host itself
+	Value        []byte
+	Gone         bool
+	Time         time.Time // of the server that took it
+}
+
+// entryOf reads a key. ok is false for what is not the registry's.
+func entryOf(e jetstream.KeyValueEntry) (out Entry, ok bool) {
+	kind, rest, _ := strings.Cut(e.Key(), ".")
+	out = Entry{Value: e.Value(), Gone: e.Operation() != jetstream.KeyValuePut, Time: e.Created()}
+	switch kind {
+	case "h":
+		out.Host = rest
+		return out, true
+	case "r":
+		out.Host, out.Record, ok = strings.Cut(rest, ".")
+		return out, ok
+	}
+	return Entry{}, false
+}
+
+// Everything are the patterns of all hosts and records; Hosts of hosts alone; Of of one host.
+func Everything() []string    { return []string{fleet.HostKey("*"), fleet.RecordKey("*", ">")} }
+func Hosts() []string         { return []string{fleet.HostKey("*")} }
+func Of(host string) []string { return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")} }
+
+// Watch tells what is there, then (initial is done) what changes, until the context ends or the server is away.
+func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell func(e Entry), settled func()) error {
+	kv, err := js.KeyValue(ctx, fleet.Bucket)
+	if err != nil {
+		return err
+	}
+	w, err := kv.WatchFiltered(ctx, patterns)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return errors.Join(errors.New("the watch of the registry ended"), ctx.Err())
+			case e == nil:
+				settled()
+			default:
+				if entry, ok := entryOf(e); ok {
+					tell(entry)
+				}
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// errSettled ends a watch that was for what is there.
+var errSettled = errors.New("settled")
+
+// Snapshot is what is there now.
+func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
+	ctx, done := context.WithCancelCause(ctx)
+	defer done(nil)
+	err = Watch(ctx, js, patterns, func(e Entry) {
+		if !e.Gone {
+			all = append(all, e)
+		}
+	}, func() { done(errSettled) })
+	if errors.Is(context.Cause(ctx), errSettled) {
+		return all, nil
+	}
+	return nil, err
+}
+
+// Follow tells the value of one key, and each new one, until the context ends.
+func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(value []byte)) {
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
+		kv, err := js.KeyValue(ctx, fleet.Bucket)
+		if err == nil {
+			var w jetstream.KeyWatcher
+			if w, err = kv.Watch(ctx, key, jetstream.IgnoreDeletes()); err == nil {
+				for e := range w.Updates() {
+					if e != nil {
+						tell(e.Value())
+						pause = time.Second
+					}
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(Jitter(pause)):
+		}
+	}
+}
+
+// Jitter is a time between half of d and d: those who were cut off at once do not come back at once.
+func Jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }

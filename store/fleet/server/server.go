@@ -1,0 +1,321 @@
+// Package server runs nats-server in this process for a fleet: JetStream on this machine's disk, members by their
+// certificates, and each member with the subjects that are its own.
+//
+// Servers of one fleet know each other by certificates, too, and make a cluster. What the registry and the events are
+// kept in is made by whoever starts first, and grows with the cluster.
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	nats "github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+)
+
+// Config is what a server is started with.
+type Config struct {
+	Identity *ident.Identity
+	Dir      string // for what is kept
+	Listen   string // HOST:PORT
+	// Cluster is where other servers connect, HOST:PORT; empty: there are no others. Routes are theirs.
+	Cluster string
+	Routes  []string
+	Revoked []byte // newest signed list that is known here
+	Log     *slog.Logger
+}
+
+// Server is a server that runs.
+type Server struct {
+	cfg    Config
+	srv    *nats.Server
+	local  *client.Conn
+	secret string
+	cut    context.CancelFunc
+	work   sync.WaitGroup
+	ready  chan struct{}
+
+	revoked atomic.Pointer[ident.Revocations]
+}
+
+// readyTime bounds how long a server may take to listen.
+const readyTime = 15 * time.Second
+
+// Start starts a server. It listens when this returns; Ready tells when it can keep things.
+func Start(cfg Config) (*Server, error) {
+	if cfg.Identity.Kind != ident.Server {
+		return nil, errors.New("the certificate is not that of a server")
+	}
+	host, port, err := hostPort(cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, secret: rand.Text(), ready: make(chan struct{})}
+	if cfg.Revoked != nil {
+		if list, err := ident.OpenRevocations(cfg.Identity.CA, cfg.Revoked); err == nil {
+			s.revoked.Store(list)
+		}
+	}
+	o := &nats.Options{
+		ServerName: cfg.Identity.Name, Host: host, Port: port, NoSigs: true, JetStream: true, DisableJetStreamBanner: true,
+		StoreDir: filepath.Join(cfg.Dir, "alone"), WriteDeadline: 10 * time.Second, MaxPayload: 1 << 20, MaxPending: 64 << 20,
+		PingInterval: 10 * time.Second, MaxPingsOut: 2, AuthTimeout: 10, TLSTimeout: 10, NoSystemAccount: false,
+		CustomClientAuthentication: members{s}, TLSConfig: s.tls(tls.VerifyClientCertIfGiven),
+	}
+	if cfg.Cluster != "" {
+		if err := s.cluster(o); err != nil {
+			return nil, err
+		}
+	}
+	if s.srv, err = nats.NewServer(o); err != nil {
+		return nil, fmt.Errorf("the server: %w", err)
+	}
+	s.srv.SetLoggerV2(logger{cfg.Log}, false, false, false)
+	s.srv.Start()
+	if !s.srv.ReadyForConnections(readyTime) {
+		s.srv.Shutdown()
+		return nil, fmt.Errorf("the server does not listen on %s: is another one there?", cfg.Listen)
+	}
+	s.local, err = client.Connect("", client.InProcessServer(s.srv), client.UserInfo("local", s.secret), client.MaxReconnects(-1),
+		client.CustomInboxPrefix("_INBOX_local"))
+	if err != nil {
+		s.srv.Shutdown()
+		return nil, err
+	}
+	ctx, cut := context.WithCancel(context.Background())
+	s.cut = cut
+	s.work.Go(func() { s.keep(ctx) })
+	return s, nil
+}
+
+func (s *Server) cluster(o *nats.Options) error {
+	host, port, err := hostPort(s.cfg.Cluster)
+	if err != nil {
+		return err
+	}
+	o.StoreDir = filepath.Join(s.cfg.Dir, "cluster")
+	t := s.tls(tls.RequireAndVerifyClientCert)
+	t.ServerName = ident.AnyServer
+	o.Cluster = nats.ClusterOpts{Name: s.cfg.Identity.Fleet, Host: host, Port: port, TLSConfig: t, TLSTimeout: 10, PoolSize: 3}
+	o.CustomRouterAuthentication = peers{s}
+	for _, r := range s.cfg.Routes {
+		if _, _, err := net.SplitHostPort(r); err != nil {
+			return fmt.Errorf("%q is no address of a server: %w", r, err)
+		}
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: r})
+	}
+	return nil
+}
+
+func (s *Server) tls(auth tls.ClientAuthType) *tls.Config {
+	t := s.cfg.Identity.TLS()
+	t.ClientAuth = auth
+	return t
+}
+
+func hostPort(addr string) (host string, port int, err error) {
+	host, p, err := net.SplitHostPort(addr)
+	if err == nil {
+		port, err = strconv.Atoi(p)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("%q is no address: give HOST:PORT, as in 0.0.0.0:7722", addr)
+	}
+	if port == 0 {
+		port = nats.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// Addr is where members connect.
+func (s *Server) Addr() string { return s.srv.Addr().String() }
+
+// ClusterAddr is where other servers connect.
+func (s *Server) ClusterAddr() string {
+	if a := s.srv.ClusterAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// Ready is closed once the registry is there.
+func (s *Server) Ready() <-chan struct{} { return s.ready }
+
+// Members is how many connections there are.
+func (s *Server) Members() int { return s.srv.NumClients() }
+
+// keep makes what the registry is kept in, follows the cluster's size, and ends who is revoked.
+func (s *Server) keep(ctx context.Context) {
+	js, err := jetstream.New(s.local)
+	if err != nil {
+		s.cfg.Log.Error("the registry", "err", err)
+		return
+	}
+	made := 0
+	pause := 200 * time.Millisecond
+	for ctx.Err() == nil {
+		if want := s.replicas(); want > made {
+			try, done := context.WithTimeout(ctx, 10*time.Second)
+			err := registry.Setup(try, js, want)
+			done()
+			if err == nil {
+				if made == 0 {
+					close(s.ready)
+					s.work.Go(func() { s.followRevocations(ctx, js) })
+				}
+				made, pause = want, 5*time.Second
+			} else {
+				s.cfg.Log.Info("the registry cannot be made yet", "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// replicas is how many servers keep each thing: an odd number, no more than there are.
+func (s *Server) replicas() int {
+	if s.cfg.Cluster == "" {
+		return 1
+	}
+	if len(s.srv.JetStreamClusterPeers()) >= 3 {
+		return 3
+	}
+	return 0 // two of three have to be there to decide anything
+}
+
+func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) {
+	registry.Follow(ctx, js, fleet.RevokedKey, func(b []byte) {
+		list, err := ident.OpenRevocations(s.cfg.Identity.CA, b)
+		if err != nil {
+			s.cfg.Log.Error("the list of revocations", "err", err)
+			return
+		}
+		s.Revoke(list)
+	})
+}
+
+// Revoke takes a list of revocations, unless a newer one is known, and ends the connections of who is on it.
+func (s *Server) Revoke(list *ident.Revocations) {
+	if old := s.revoked.Load(); old != nil && old.Number >= list.Number {
+		return
+	}
+	s.revoked.Store(list)
+	for offset := 0; ; {
+		all, err := s.srv.Connz(&nats.ConnzOptions{Username: true, Offset: offset, Limit: 1024})
+		if err != nil || len(all.Conns) == 0 {
+			return
+		}
+		for _, c := range all.Conns {
+			if list.Has(c.AuthorizedUser) {
+				_ = s.srv.DisconnectClientByID(c.Cid)
+			}
+		}
+		offset += len(all.Conns)
+	}
+}
+
+// Close ends the server.
+func (s *Server) Close() {
+	s.cut()
+	s.work.Wait()
+	s.local.Close()
+	s.srv.Shutdown()
+	s.srv.WaitForShutdown()
+}
+
+// members lets members in by their certificates. What a connection calls its user is its certificate's serial, so that
+// connections can be found by it.
+type members struct{ s *Server }
+
+// Check implements server.Authentication.
+func (m members) Check(c nats.ClientAuthentication) bool {
+	o := c.GetOpts()
+	if o.Username == "local" {
+		return subtle.ConstantTimeCompare([]byte(o.Password), []byte(m.s.secret)) == 1
+	}
+	cert := certOf(c)
+	if cert == nil { // somebody with a join code, which its answer depends on
+		c.RegisterUser(&nats.User{Username: "join", Permissions: &nats.Permissions{
+			Publish:   &nats.SubjectPermission{Allow: []string{fleet.JoinSubject}},
+			Subscribe: &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + ".>"}},
+		}})
+		return true
+	}
+	who := ident.MemberOf(cert)
+	if who.Kind != ident.Host || fleet.CheckName(who.Name) != nil || o.Username != who.Serial || m.s.revoked.Load().Has(who.Serial) {
+		m.s.cfg.Log.Warn("a connection was refused", "member", who.Name, "kind", who.Kind, "address", c.RemoteAddress())
+		return false
+	}
+	c.RegisterUser(&nats.User{Username: who.Serial, Permissions: PermissionsOf(who)})
+	return true
+}
+
+func certOf(c nats.ClientAuthentication) *x509.Certificate {
+	state := c.GetTLSConnectionState()
+	if state == nil || len(state.VerifiedChains) == 0 || len(state.PeerCertificates) == 0 {
+		return nil
+	}
+	return state.PeerCertificates[0]
+}
+
+// PermissionsOf are the subjects of a member.
+func PermissionsOf(m ident.Member) *nats.Permissions {
+	kv := "KV_" + fleet.Bucket
+	pub := []string{
+		fleet.DataFrom(m.Name), fleet.Hello("*"), fleet.EventsOf(m.Name),
+		fleet.KeySubject(fleet.HostKey(m.Name)), fleet.KeySubject(fleet.RecordKey(m.Name, ">")), fleet.KeySubject(fleet.CursorKey(m.Name, ">")),
+		"$JS.API.INFO", "$JS.FC.>",
+	}
+	for _, stream := range []string{kv, fleet.Stream} {
+		pub = append(pub, "$JS.API.STREAM.INFO."+stream, "$JS.API.CONSUMER.CREATE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".*",
+			"$JS.API.CONSUMER.DELETE."+stream+".*", "$JS.API.CONSUMER.MSG.NEXT."+stream+".*", "$JS.API.DIRECT.GET."+stream+".>", "$JS.ACK."+stream+".>")
+	}
+	sub := []string{fleet.DataTo(m.Name), fleet.InboxOf(m.Name) + ".>", fleet.Hello(m.Name)}
+	if m.Admin {
+		pub, sub = append(pub, fleet.KeySubject("a.>")), append(sub, fleet.JoinSubject)
+	}
+	return &nats.Permissions{
+		Publish: &nats.SubjectPermission{Allow: pub}, Subscribe: &nats.SubjectPermission{Allow: sub},
+		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: 10 * time.Second},
+	}
+}
+
+// peers lets other servers in, and nobody else.
+type peers struct{ s *Server }
+
+// Check implements server.Authentication.
+func (p peers) Check(c nats.ClientAuthentication) bool {
+	cert := certOf(c)
+	return cert != nil && ident.MemberOf(cert).Kind == ident.Server && !p.s.revoked.Load().Has(ident.MemberOf(cert).Serial)
+}
+
+// logger is the server's log as ours.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l logger) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
+func (l logger) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l logger) Errorf(format string, v ...any)  { l.log.Warn(fmt.Sprintf(format, v...)) }
+func (l logger) Debugf(format string, v ...any)  {}
+func (l logger) Tracef(format string, v ...any)  {}
