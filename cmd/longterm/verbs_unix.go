@@ -193,6 +193,10 @@ var verbs = append([]verb{
 		short: "Make a link that shows a session in a browser to others", build: shareVerb,
 	},
 	{
+		name: "fleet", group: groupUpkeep, starts: true,
+		short: "Have several machines' sessions in one place", build: fleetVerb,
+	},
+	{
 		name: "mcp", group: groupUpkeep, count: cobra.NoArgs, starts: true,
 		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
 	},

@@ -33,6 +33,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/member"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
@@ -73,7 +74,8 @@ type Daemon struct {
 	tokens  *access.Store
 	tcp     *tcpDoor // set before anything is served
 	web     *webDoor // likewise
-	crashed bool     // the daemon before this one did
+	fleet   *member.Member
+	crashed bool // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -129,6 +131,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	d.tcp = &tcpDoor{handler: face.Doorway(handler), log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
+	d.openFleet(face)
+	defer d.fleet.Close()
 	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() []string { return d.conf.Get().HTTP.Hosts })
 	d.web.again()
 	defer d.web.close()
@@ -247,6 +251,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 			d.log.Warn("tell the keeper we leave", "keeper", k.Key(), "err", err)
 		}
 	}
+	d.fleet.Close() // before what it tells of is gone
 	d.gate.Leave()
 	d.execs.Close()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs

@@ -149,6 +149,9 @@ func (d Dirs) SecretsKnown() string { return filepath.Join(d.State, "secrets.jso
 // SecretsKey is the key of fingerprints.
 func (d Dirs) SecretsKey() string { return filepath.Join(d.State, "secrets.key") }
 
+// Fleet holds what makes this machine part of a fleet.
+func (d Dirs) Fleet() string { return filepath.Join(d.State, "fleet") }
+
 // Tokens is the file of those who may come in over TCP.
 func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 

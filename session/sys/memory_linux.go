@@ -1,7 +1,9 @@
 package sys
 
 import (
+	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,3 +32,32 @@ func ReadBytes(pid int, at uint64, n int) []byte {
 
 // DescriptorTarget is what a process's descriptor is of: a path, or the kernel's word for it.
 func DescriptorTarget(pid, fd int) (string, error) { return readLink(pid, "fd/"+strconv.Itoa(fd)) }
+
+// Machine is how busy this machine is. What cannot be known is 0.
+type Machine struct {
+	Load         float64 // processes that want a processor, over a minute
+	Memory, Free uint64  // bytes; free is what programs could have
+}
+
+// LookAtMachine tells how busy this machine is.
+func LookAtMachine() (m Machine) {
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		first, _, _ := strings.Cut(string(b), " ")
+		m.Load, _ = strconv.ParseFloat(first, 64)
+	}
+	b, _ := os.ReadFile("/proc/meminfo")
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		kib, _ := strconv.ParseUint(f[1], 10, 64)
+		switch f[0] {
+		case "MemTotal:":
+			m.Memory = kib << 10
+		case "MemAvailable:":
+			m.Free = kib << 10
+		}
+	}
+	return m
+}

@@ -6,3 +6,12 @@ import "errors"
 
 // DescriptorTarget is what a descriptor of a process is open on: not told here.
 func DescriptorTarget(int, int) (string, error) { return "", errors.ErrUnsupported }
+
+// Machine is how busy this machine is. What cannot be known is 0.
+type Machine struct {
+	Load         float64 // processes that want a processor, over a minute
+	Memory, Free uint64  // bytes; free is what programs could have
+}
+
+// LookAtMachine knows nothing of machines of this system.
+func LookAtMachine() Machine { return Machine{} }

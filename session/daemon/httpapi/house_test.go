@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/member"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
@@ -61,6 +62,7 @@ func (h *house) Tokens() *access.Store                      { return h.tokens }
 func (h *house) Web() api.Web                               { return h.web }
 func (h *house) CloseWeb() error                            { h.web = api.Web{}; return nil }
 func (h *house) Subscriptions() *subscriptions.Set          { return h.subs }
+func (h *house) Fleet() *member.Member                      { return member.New(member.Config{}) }
 func (h *house) KeeperPIDs() []int                          { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)    { return nil, errors.New("no keeper") }
 func (*house) Ran(*registry.Handle, *session.Command)       {}

@@ -24,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
+	"github.com/longterm-dev/longterm/session/daemon/member"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -64,6 +65,8 @@ type Daemon interface {
 	OpenWeb(o api.OpenWeb) (api.Web, error)
 	CloseWeb() error
 	Subscriptions() *subscriptions.Set
+	// Fleet is this machine's part in a fleet.
+	Fleet() *member.Member
 	// KeeperPIDs are the processes that sessions' processes descend from.
 	KeeperPIDs() []int
 }

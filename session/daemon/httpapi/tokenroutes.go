@@ -17,7 +17,10 @@ import (
 // permitPerson refuses who is no person at our own socket: a token must not make tokens.
 func (s *Server) permitPerson(ctx context.Context, r *Route) error {
 	what := "seeing, making or revoking tokens"
-	if !strings.Contains(r.Path, "/tokens") {
+	switch {
+	case strings.Contains(r.Path, "/fleet"):
+		what = "changing a machine's part in its fleet"
+	case !strings.Contains(r.Path, "/tokens"):
 		what = "opening sessions to a browser"
 	}
 	if err := asPerson(ctx, what); err != nil {

@@ -151,3 +151,12 @@ func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(v
 
 // Jitter is a time between half of d and d: those who were cut off at once do not come back at once.
 func Jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
+
+// hostOf is the host, and the kind, of an event's subject: the server lets nobody else publish there.
+func hostOf(subject string) (host, kind string) {
+	f := strings.Split(subject, ".")
+	if len(f) != 4 {
+		return "", ""
+	}
+	return f[2], f[3]
+}

@@ -1,0 +1,262 @@
+//go:build unix
+
+// Package fleets is the verb fleet: making, serving and joining one, and printing what its hosts say. What the daemon does
+// for a fleet is session/daemon/member.
+package fleets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
+	"github.com/longterm-dev/longterm/store/fleet/server"
+)
+
+// Port is where a fleet's server listens unless another place is asked for.
+const Port = "7722"
+
+// Init makes a fleet.
+type Init struct {
+	Fleet, Host string
+	Reach, NATS []string
+	Creds       string
+	Labels      []string
+}
+
+// Make writes what makes this machine the first of a fleet.
+func (o *Init) Make(_ context.Context, dir ident.Dir) error {
+	if _, err := dir.Settings(); err == nil {
+		return errors.New("this machine belongs to a fleet already; `longterm fleet status` says to which, `longterm fleet leave` gives that up")
+	}
+	host, err := nameOr(o.Host)
+	if err != nil {
+		return err
+	}
+	labels, err := parseLabels(o.Labels)
+	if err != nil {
+		return err
+	}
+	s := ident.Settings{Labels: labels, Servers: []string{"127.0.0.1:" + Port}, Reach: o.Reach}
+	if len(o.NATS) > 0 {
+		s.Servers, s.Reach, s.Foreign, s.Creds = o.NATS, o.NATS, true, o.Creds
+	} else if len(s.Reach) == 0 {
+		s.Reach = []string{net.JoinHostPort(outward(), Port)}
+	} else if _, port, err := net.SplitHostPort(s.Reach[0]); err != nil {
+		return fmt.Errorf("--address %s: %w; give HOST:PORT", s.Reach[0], err)
+	} else {
+		s.Servers = append([]string{"127.0.0.1:" + port}, s.Reach...)
+	}
+	if s.Creds != "" {
+		if s.Creds, err = filepath.Abs(s.Creds); err != nil {
+			return err
+		}
+	}
+	a, err := ident.Found(o.Fleet)
+	if err != nil {
+		return err
+	}
+	if err := dir.SaveAuthority(a); err != nil {
+		return err
+	}
+	for _, m := range []ident.Member{
+		{Name: host, Kind: ident.Host, May: access.Everything.Names(), Admin: true},
+		{Name: host, Kind: ident.Server},
+	} {
+		key, csr, err := ident.NewKey(m.Name)
+		if err != nil {
+			return err
+		}
+		cert, err := dir.Admit(a, m, csr)
+		if err != nil {
+			return err
+		}
+		if err := dir.SaveIdentity(&ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
+			return err
+		}
+	}
+	return dir.SaveSettings(s)
+}
+
+// nameOr is a name, or that of the system as far as it may be one.
+func nameOr(name string) (string, error) {
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", err
+		}
+		first, _, _ := strings.Cut(strings.ToLower(host), ".")
+		name = strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return '-'
+		}, first)
+		name = strings.Trim(name[:min(len(name), 40)], "-")
+	}
+	if err := fleet.CheckName(name); err != nil {
+		return "", fmt.Errorf("%w (--name)", err)
+	}
+	return name, nil
+}
+
+func parseLabels(list []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, l := range list {
+		key, value, ok := strings.Cut(l, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--label %q: give NAME=VALUE", l)
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}
+
+// outward is an address of this machine that others may reach; if there is none, loopback's.
+func outward() string {
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil {
+			return n.IP.String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// Serve runs a server.
+type Serve struct {
+	Listen, Cluster, Dir string
+	Routes               []string
+	Log                  *slog.Logger
+}
+
+// Served is where a server listens.
+type Served struct {
+	Fleet   string `json:"fleet"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Cluster string `json:"cluster,omitempty"`
+}
+
+// Run serves until the context ends; ready is told when the registry is there.
+func (o *Serve) Run(ctx context.Context, dir ident.Dir, ready func(Served) error) error {
+	id, err := dir.Identity(ident.Server)
+	if errors.Is(err, ident.ErrNone) {
+		return errors.New("this machine is no server of a fleet: `longterm fleet init` makes a fleet, and `longterm fleet invite --server`, where it was made, a code for another server")
+	}
+	if err != nil {
+		return err
+	}
+	s, err := server.Start(server.Config{
+		Identity: id, Dir: cmp.Or(o.Dir, filepath.Join(string(dir), "server")), Listen: o.Listen, Cluster: o.Cluster, Routes: o.Routes,
+		Revoked: dir.SignedRevocations(), Log: o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	select {
+	case <-s.Ready():
+	case <-ctx.Done():
+		return nil
+	}
+	if err := ready(Served{id.Fleet, id.Name, s.Addr(), s.ClusterAddr()}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Invite makes join codes.
+type Invite struct {
+	May            []string
+	Name           string
+	For            time.Duration
+	Server, Masked bool
+}
+
+// Invited is a code.
+type Invited struct {
+	Code    string    `json:"code"`
+	Expires time.Time `json:"expires"`
+}
+
+// maxFor is how long a code may be good.
+const maxFor = 30 * 24 * time.Hour
+
+// Make makes a code.
+func (o *Invite) Make(dir ident.Dir) (v Invited, err error) {
+	a, err := dir.Authority()
+	if errors.Is(err, ident.ErrNone) {
+		return v, errors.New("codes are made on the machine where the fleet was made; run it there")
+	}
+	if err != nil {
+		return v, err
+	}
+	if o.For <= 0 || o.For > maxFor {
+		return v, fmt.Errorf("--for %v: give up to %v", o.For, maxFor)
+	}
+	if o.Name != "" {
+		if err := fleet.CheckName(o.Name); err != nil {
+			return v, err
+		}
+	}
+	s, err := dir.Settings()
+	if err != nil {
+		return v, err
+	}
+	in := ident.Invitation{Kind: ident.Host, Name: o.Name, May: o.May, Masked: o.Masked, Expires: time.Now().Add(o.For).UTC().Truncate(time.Second)}
+	if o.Server {
+		in.Kind, in.May = ident.Server, nil
+	}
+	in, code := ident.Invite(in, s.Reach, ident.Fingerprint(a.Cert), s.Foreign)
+	return Invited{code.String(), in.Expires}, dir.Invite(in)
+}
+
+// Join makes this machine part of a fleet.
+type Join struct {
+	Name, Creds string
+	Labels      []string
+}
+
+// Join redeems a code, and says what this machine is now.
+func (o *Join) Join(ctx context.Context, dir ident.Dir, text string) (ident.Kind, error) {
+	code, err := ident.ParseCode(text)
+	if err != nil {
+		return "", err
+	}
+	if dir.Has(ident.Host) {
+		return "", errors.New("this machine belongs to a fleet already; `longterm fleet leave` gives that up")
+	}
+	if o.Name, err = nameOr(o.Name); err != nil {
+		return "", err
+	}
+	labels, err := parseLabels(o.Labels)
+	if err != nil {
+		return "", err
+	}
+	if o.Creds != "" {
+		if o.Creds, err = filepath.Abs(o.Creds); err != nil {
+			return "", err
+		}
+	}
+	id, settings, err := link.Join(ctx, code, o.Name, o.Creds)
+	if err != nil {
+		return "", err
+	}
+	settings.Labels = labels
+	if err := dir.SaveIdentity(id); err != nil {
+		return "", err
+	}
+	return id.Kind, dir.SaveSettings(settings)
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package fleets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+)
+
+// WriteStatus says what this machine's part in its fleet is.
+func WriteStatus(w io.Writer, st *api.Fleet) {
+	if !st.On {
+		fmt.Fprintln(w, "this machine belongs to no fleet; `longterm fleet init` makes one, `longterm fleet join CODE` joins one")
+		return
+	}
+	if st.Host != "" {
+		fmt.Fprintf(w, "host %s of the fleet %s, which may %s on the others\n", st.Host, st.Fleet, strings.Join(st.May, ", "))
+	}
+	if st.Connected {
+		fmt.Fprintf(w, "connected to %s\n", output.Printable(st.Server))
+	} else if st.Host != "" {
+		fmt.Fprintf(w, "cut off from %s; this machine's sessions go on\n", output.Printable(strings.Join(st.Servers, ", ")))
+	}
+	if st.Error != "" {
+		fmt.Fprintf(w, "not in order: %s\n", output.Printable(st.Error))
+	}
+	if st.Waiting > 0 || st.Unsent > 0 {
+		fmt.Fprintf(w, "not told yet: %d changes, %d completions\n", st.Waiting, st.Unsent)
+	}
+	if st.Drained {
+		fmt.Fprintln(w, "drained: fleet run starts nothing here")
+	}
+	if st.Admin {
+		fmt.Fprintln(w, "the fleet was made here: `longterm fleet invite` lets machines in")
+	}
+}
+
+// WriteHosts lists hosts.
+func WriteHosts(w io.Writer, list []api.FleetHost) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "HOST\tSTATE\tRUNNING\tNEEDS\tLOAD\tFREE\tSYSTEM\tLABELS")
+	for i := range list {
+		h := &list[i]
+		name, state := h.Host, h.State
+		if h.Here {
+			name += " *"
+		}
+		switch {
+		case h.State == "away" && !h.Seen.IsZero():
+			state = "away since " + h.Seen.Local().Format(time.DateTime)
+		case h.Drained:
+			state = "drained"
+		}
+		if h.Skew != 0 {
+			state += fmt.Sprintf(", clock %+ds", h.Skew/1000)
+		}
+		load, free := "-", "-"
+		if h.State == "connected" {
+			load, free = fmt.Sprintf("%.2f/%d", h.Load, h.CPUs), fmt.Sprintf("%d MiB", h.Free>>20)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, state, h.Running, h.Needs, load, free, output.Printable(h.System), output.Printable(labelText(h.Labels)))
+	}
+	_ = t.Flush()
+}
+
+func labelText(labels map[string]string) string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, k+"="+labels[k])
+	}
+	return strings.Join(all, ",")
+}
+
+// WriteSessions lists sessions, each by the name by which any verb finds it.
+func WriteSessions(w io.Writer, list []api.FleetSession) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SESSION\tSTATE\tWAITS FOR\tCOMMAND")
+	for i := range list {
+		s := &list[i]
+		state, waits := s.State, s.Needs
+		if s.ExitCode != nil {
+			state = fmt.Sprintf("%s(%d)", state, *s.ExitCode)
+		}
+		if s.Away {
+			state += ", host away"
+		}
+		if s.Approval > 0 {
+			waits = fmt.Sprintf("%d approvals", s.Approval)
+		}
+		if waits == "" {
+			waits = "-"
+		}
+		fmt.Fprintf(t, "%s/%s\t%s\t%s\t%s\n", s.Host, output.Printable(s.Name), output.Printable(state), output.Printable(waits), output.Printable(output.Shorten(s.Command, 60)))
+	}
+	_ = t.Flush()
+}
+
+// Reader prints what ended on all hosts.
+type Reader struct {
+	Name         string
+	Follow, JSON bool
+}
+
+// waitTime is how long the daemon is asked to wait for an event.
+const waitTime = 30 * time.Second
+
+// Run prints, acknowledging what was printed.
+func (r *Reader) Run(ctx context.Context, c *client.Client, w io.Writer) error {
+	in := api.FleetRead{Reader: r.Name}
+	for {
+		got, err := c.FleetEvents(ctx, in)
+		if err != nil {
+			return err
+		}
+		if got.Lost > 0 {
+			fmt.Fprintf(w, "%d events were dropped before they were read\n", got.Lost)
+		}
+		for i := range got.Events {
+			if err := r.print(w, &got.Events[i]); err != nil {
+				return err
+			}
+		}
+		in.Ack = got.Cursor
+		switch {
+		case len(got.Events) > 0:
+			in.WaitMS = 0
+		case !r.Follow:
+			return nil
+		default:
+			in.WaitMS = int(waitTime.Milliseconds())
+		}
+	}
+}
+
+func (r *Reader) print(w io.Writer, e *api.FleetEvent) error {
+	if r.JSON {
+		b, err := json.Marshal(e)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s\n", b)
+		}
+		return err
+	}
+	state := e.State
+	if e.ExitCode != nil {
+		state = fmt.Sprintf("%s(%d)", state, *e.ExitCode)
+	}
+	_, err := fmt.Fprintf(w, "%s  %s/%s  %s  %s  %s\n", e.At.Local().Format(time.DateTime), e.Host, output.Printable(e.Name), e.Kind, output.Printable(state), output.Printable(output.Shorten(e.Text, 80)))
+	return err
+}

@@ -1,0 +1,88 @@
+package api
+
+import "time"
+
+// Fleet is this machine's part in a fleet.
+type Fleet struct {
+	On        bool              `json:"on" doc:"this machine belongs to a fleet"`
+	Fleet     string            `json:"fleet,omitempty"`
+	Host      string            `json:"host,omitempty" doc:"this machine's name in it"`
+	May       []string          `json:"may,omitempty" doc:"what this machine may do on the others: look, type, approve, manage"`
+	Admin     bool              `json:"admin,omitempty" doc:"the fleet was made here: join codes are made and certificates taken back here"`
+	Servers   []string          `json:"servers,omitempty"`
+	Connected bool              `json:"connected"`
+	Server    string            `json:"server,omitempty" doc:"the one it is connected to"`
+	Error     string            `json:"error,omitempty" doc:"why it is not connected, or not seen by the others"`
+	Waiting   int               `json:"waiting,omitempty" doc:"changes that the registry was not told yet"`
+	Unsent    uint64            `json:"unsent,omitempty" doc:"completions that the fleet was not told yet"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Drained   bool              `json:"drained,omitempty" doc:"fleet run starts nothing here"`
+	Expires   time.Time         `json:"expires,omitzero" doc:"when its certificate does"`
+}
+
+// FleetAct changes this machine's part in the fleet.
+type FleetAct struct {
+	Act  string `json:"act" enum:"reload,drain,undrain,revoke" doc:"reload: read what init, join and leave wrote; drain: take no more by fleet run; revoke: take a member's certificate back"`
+	Name string `json:"name,omitempty" doc:"of the member, for revoke"`
+}
+
+// FleetHost is what a host of a fleet says of itself.
+type FleetHost struct {
+	Host     string            `json:"host"`
+	State    string            `json:"state" enum:"connected,away" doc:"away: nothing was heard of it for 20 seconds"`
+	Here     bool              `json:"here,omitempty" doc:"it is this machine"`
+	Seen     time.Time         `json:"seen,omitzero" doc:"when it was last heard of, by the clock of the fleet's server"`
+	Skew     int64             `json:"skew_ms,omitempty" doc:"how far its clock is ahead of the server's, where that is more than two seconds"`
+	Build    string            `json:"build,omitempty"`
+	System   string            `json:"system,omitempty" doc:"system and processor, as in linux/amd64"`
+	CPUs     int               `json:"cpus,omitempty"`
+	Load     float64           `json:"load" doc:"processes that want a processor, over a minute"`
+	Memory   uint64            `json:"memory_bytes,omitempty"`
+	Free     uint64            `json:"free_bytes,omitempty" doc:"memory that programs could have"`
+	Running  int               `json:"running" doc:"sessions that run"`
+	Sessions int               `json:"sessions"`
+	Needs    int               `json:"needs_input" doc:"sessions whose program waits for a person"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Drained  bool              `json:"drained,omitempty"`
+	Time     time.Time         `json:"time,omitzero" doc:"by its own clock, when it said so"`
+}
+
+// FleetSession is what a host says of one of its sessions.
+type FleetSession struct {
+	Host     string            `json:"host"`
+	Away     bool              `json:"away,omitempty" doc:"the host is: this is what was last known"`
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	State    string            `json:"state" enum:"running,exited,lost"`
+	Needs    string            `json:"needs_input,omitempty" doc:"kind of input that its program waits for"`
+	Approval int               `json:"approvals,omitempty" doc:"how many of its commands wait for a person's approval"`
+	Progress int               `json:"progress,omitempty" doc:"percent"`
+	Command  string            `json:"command" doc:"with secrets masked"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Agent    string            `json:"agent,omitempty"`
+	ExitCode *int              `json:"exit_code,omitempty"`
+	Since    time.Time         `json:"since,omitzero" doc:"when it was started, by its host's clock"`
+}
+
+// FleetRead asks for what happened in the fleet and a reader has not acknowledged.
+type FleetRead struct {
+	Reader string `json:"reader" doc:"name of who reads; what it has acknowledged is kept in the fleet. A new one begins now"`
+	Ack    uint64 `json:"ack,omitempty" doc:"acknowledge first, up to this cursor"`
+	Limit  int    `json:"limit,omitempty" minimum:"0" maximum:"1000" doc:"at most so many; default 100"`
+	WaitMS int    `json:"wait_ms,omitempty" minimum:"0" maximum:"50000" doc:"where there is none, wait so long for one"`
+}
+
+// FleetEvent is a completion on one of the hosts.
+type FleetEvent struct {
+	Host string `json:"host"`
+	Completion
+	Cursor uint64 `json:"cursor" doc:"its number in the fleet"`
+}
+
+// FleetEvents are what a reader has not acknowledged.
+type FleetEvents struct {
+	Events []FleetEvent `json:"events"`
+	Cursor uint64       `json:"cursor" doc:"acknowledge up to here; until then they come again"`
+	Lost   uint64       `json:"lost,omitempty" doc:"so many were dropped before they were acknowledged: two weeks or 256 MiB are kept"`
+}

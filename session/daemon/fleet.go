@@ -1,0 +1,34 @@
+//go:build unix
+
+package daemon
+
+import (
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+)
+
+// Fleet is this machine's part in a fleet.
+func (d *Daemon) Fleet() *member.Member { return d.fleet }
+
+// openFleet begins this machine's part in its fleet, if it has one.
+func (d *Daemon) openFleet(face *httpapi.Server) {
+	d.fleet = member.New(member.Config{
+		Dir: ident.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetDoor(), Bus: &d.reg.Bus,
+		Completions: d.subs, Mask: d.known.Line, Sessions: d.forFleet,
+	})
+	_ = d.fleet.Reload() // it is in the log, and in its status
+}
+
+// forFleet are the sessions that the fleet is told of.
+func (d *Daemon) forFleet() []api.Session {
+	all := d.reg.All()
+	list := make([]api.Session, 0, len(all))
+	for _, e := range all {
+		if !e.Pooled() {
+			list = append(list, d.reg.Describe(e, e.Session.Status()))
+		}
+	}
+	return list
+}

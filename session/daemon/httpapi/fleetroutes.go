@@ -1,0 +1,138 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/member"
+)
+
+// ofFleet are the errors of what asks a fleet.
+var ofFleet = []api.Code{api.CodeNoFleet, api.CodeInvalid, api.CodeNotFound, api.CodeDenied}
+
+// FleetDoor serves the API to other hosts of the fleet: as the user whose daemon this is, under the host's name and within
+// what its certificate allows.
+func (s *Server) FleetDoor() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, ok := member.CallerOf(r.Context())
+		if !ok {
+			writeError(w, api.Errorf(api.CodeDenied, "the certificate of this host allows nothing here").
+				WithHint("the fleet's owner invites it anew, with --may"))
+			return
+		}
+		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
+		ctx := actor.With(r.Context(), actor.Actor{UID: os.Getuid(), Host: who.Host})
+		s.serveGranted(w, r.WithContext(ctx), who.Grant, s.inner)
+	})
+}
+
+func (s *Server) getFleet(context.Context, *struct{}) (api.Fleet, error) {
+	return s.daemon.Fleet().Status(), nil
+}
+
+func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct }) (api.Fleet, error) {
+	f := s.daemon.Fleet()
+	var err error
+	switch in.Body.Act {
+	case "drain", "undrain":
+		err = f.Drain(in.Body.Act == "drain")
+	case "revoke":
+		err = f.Revoke(ctx, in.Body.Name)
+	default:
+		if err = f.Reload(); err != nil {
+			err = api.Errorf(api.CodeNoFleet, "%v", err)
+		}
+	}
+	if err != nil {
+		return api.Fleet{}, err
+	}
+	s.daemon.Audit().Later(audit.Record{Actor: actor.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
+	return f.Status(), nil
+}
+
+func (s *Server) listFleetHosts(ctx context.Context, in *struct {
+	Host string `query:"host" doc:"only this one"`
+}) ([]api.FleetHost, error) {
+	hosts, _, err := s.daemon.Fleet().Ask(ctx, in.Host, false)
+	return hosts, err
+}
+
+func (s *Server) listFleetSessions(ctx context.Context, in *struct {
+	Host string `query:"host" doc:"only of this host"`
+}) ([]api.FleetSession, error) {
+	_, list, err := s.daemon.Fleet().Ask(ctx, in.Host, true)
+	return list, err
+}
+
+func (s *Server) readFleetEvents(ctx context.Context, in *struct{ Body api.FleetRead }) (api.FleetEvents, error) {
+	return s.daemon.Fleet().Events(ctx, in.Body)
+}
+
+// serveFleetDial makes the connection one to the daemon of another host.
+func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
+	if grantOf(r.Context()) != nil { // whoever has a token of this machine has none of the others
+		writeError(w, api.Errorf(api.CodeDenied, "other hosts of the fleet are reached from this machine itself alone").
+			WithHint("ask on the host itself"))
+		return
+	}
+	host := r.URL.Query().Get("host")
+	if r.Header.Get("Upgrade") != "longterm" {
+		writeError(w, api.Errorf(api.CodeInvalid, "this request is no upgrade to longterm").WithHint("a client of longterm makes it"))
+		return
+	}
+	there, err := s.daemon.Fleet().Dial(r.Context(), host)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	here, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		_ = there.Close()
+		writeError(w, err)
+		return
+	}
+	_, _ = fmt.Fprint(here, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n")
+	join(&ahead{here, buffered}, there)
+}
+
+// ahead is a connection of which something was read already.
+type ahead struct {
+	net.Conn
+	r io.Reader
+}
+
+func (a *ahead) Read(b []byte) (int, error) { return a.r.Read(b) }
+
+// CloseWrite says that nothing more comes.
+func (a *ahead) CloseWrite() error {
+	if half, ok := a.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return a.Conn.Close()
+}
+
+// join passes bytes on until both sides are done.
+func join(a, b net.Conn) {
+	var both sync.WaitGroup
+	pass := func(to, from net.Conn) {
+		_, err := io.Copy(to, from)
+		half, ok := to.(interface{ CloseWrite() error })
+		if err != nil || !ok || half.CloseWrite() != nil {
+			_ = to.Close()
+		}
+	}
+	both.Go(func() { pass(a, b) })
+	both.Go(func() { pass(b, a) })
+	both.Wait()
+	_, _ = a.Close(), b.Close()
+}

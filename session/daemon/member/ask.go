@@ -1,0 +1,218 @@
+//go:build unix
+
+package member
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+)
+
+func (p *part) labels() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.settings.Labels)
+}
+
+func (p *part) drained() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.settings.Drained
+}
+
+// Status is this machine's part.
+func (m *Member) Status() api.Fleet {
+	m.mu.Lock()
+	p, why := m.part, m.why
+	m.mu.Unlock()
+	if p == nil {
+		v := api.Fleet{On: why != nil}
+		if why != nil {
+			v.Error = why.Error()
+		}
+		return v
+	}
+	v := api.Fleet{
+		On: true, Fleet: p.id.Fleet, Host: p.id.Name, May: p.id.May, Admin: p.id.Admin, Servers: p.settings.Servers,
+		Labels: p.labels(), Drained: p.drained(), Expires: p.id.Cert.NotAfter,
+	}
+	server, err := p.link.State()
+	v.Connected, v.Server = err == nil, server
+	p.mu.Lock()
+	claim := p.claim
+	v.Unsent = p.unsent
+	p.mu.Unlock()
+	var told error
+	v.Waiting, told = p.pub.State()
+	for _, e := range []error{err, claim, told} {
+		if e != nil && v.Error == "" {
+			v.Error = e.Error()
+		}
+	}
+	return v
+}
+
+// Drain has this machine take nothing more by fleet run, or take it again.
+func (m *Member) Drain(on bool) error {
+	p, err := m.now()
+	if err != nil {
+		return err
+	}
+	s, err := m.cfg.Dir.Settings()
+	if err == nil {
+		s.Drained = on
+		err = m.cfg.Dir.SaveSettings(s)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeStorage, "%v", err)
+	}
+	p.mu.Lock()
+	p.settings.Drained = on
+	p.mu.Unlock()
+	p.tellHost()
+	return nil
+}
+
+// askTime bounds how long the registry may take to answer.
+const askTime = 30 * time.Second
+
+// skewShown is how far clocks may differ without a word.
+const skewShown = 2 * time.Second
+
+// Ask is what hosts say of themselves and their sessions: of one, or all.
+func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.FleetHost, []api.FleetSession, error) {
+	p, err := m.now()
+	if err != nil {
+		return nil, nil, err
+	}
+	patterns := registry.Hosts()
+	switch {
+	case host != "":
+		if err := fleet.CheckName(host); err != nil {
+			return nil, nil, api.Errorf(api.CodeInvalid, "%v", err)
+		}
+		patterns = registry.Of(host)
+	case sessions:
+		patterns = registry.Everything()
+	}
+	if _, err := p.link.State(); err != nil {
+		return nil, nil, cutOff(err)
+	}
+	ctx, done := context.WithTimeout(ctx, askTime)
+	defer done()
+	all, err := registry.Snapshot(ctx, p.link.JetStream(), patterns)
+	if err != nil {
+		return nil, nil, cutOff(err)
+	}
+	hosts, list := Read(all)
+	for i := range hosts {
+		hosts[i].Here = hosts[i].Host == p.id.Name
+	}
+	if members, err := m.cfg.Dir.Members(); err == nil && host == "" { // who is away and has no sessions is known here
+		hosts = withAway(hosts, members)
+	}
+	return hosts, list, nil
+}
+
+// Read reads entries of the registry, which every member may have made as it likes.
+func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
+	hosts, list := []api.FleetHost{}, []api.FleetSession{}
+	there := map[string]bool{}
+	for i := range all {
+		if e := &all[i]; e.Record == "" {
+			var h api.FleetHost
+			if json.Unmarshal(e.Value, &h) != nil {
+				h = api.FleetHost{}
+			}
+			h.Host, h.State, h.Seen = e.Host, "connected", e.Time
+			if skew := h.Time.Sub(e.Time); !h.Time.IsZero() && skew.Abs() > skewShown {
+				h.Skew = skew.Milliseconds()
+			}
+			hosts, there[e.Host] = append(hosts, h), true
+		}
+	}
+	away := map[string]*api.FleetHost{}
+	for i := range all {
+		e := &all[i]
+		if e.Record == "" {
+			continue
+		}
+		var s api.FleetSession
+		if json.Unmarshal(e.Value, &s) != nil {
+			continue
+		}
+		s.Host, s.ID, s.Away = e.Host, e.Record, !there[e.Host]
+		if list = append(list, s); s.Away {
+			h := away[e.Host]
+			if h == nil {
+				h = &api.FleetHost{Host: e.Host, State: "away"}
+				away[e.Host] = h
+			}
+			h.Sessions++
+			if e.Time.After(h.Seen) {
+				h.Seen = e.Time
+			}
+		}
+	}
+	for _, h := range away {
+		hosts = append(hosts, *h)
+	}
+	slices.SortFunc(hosts, func(a, b api.FleetHost) int { return cmp.Compare(a.Host, b.Host) })
+	slices.SortFunc(list, func(a, b api.FleetSession) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
+	})
+	return hosts, list
+}
+
+func withAway(hosts []api.FleetHost, members []ident.Issued) []api.FleetHost {
+	for i := range members {
+		known := slices.ContainsFunc(hosts, func(h api.FleetHost) bool { return h.Host == members[i].Name })
+		if !known && members[i].Kind == ident.Host && members[i].Revoked.IsZero() {
+			hosts = append(hosts, api.FleetHost{Host: members[i].Name, State: "away"})
+		}
+	}
+	slices.SortFunc(hosts, func(a, b api.FleetHost) int { return cmp.Compare(a.Host, b.Host) })
+	return hosts
+}
+
+// Events are what a reader has not acknowledged.
+func (m *Member) Events(ctx context.Context, in api.FleetRead) (api.FleetEvents, error) {
+	out := api.FleetEvents{Events: []api.FleetEvent{}}
+	p, err := m.now()
+	if err != nil {
+		return out, err
+	}
+	if err := fleet.CheckName(in.Reader); err != nil {
+		return out, api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	js := p.link.JetStream()
+	if in.Ack > 0 {
+		if err := registry.Acknowledge(ctx, js, p.id.Name, in.Reader, in.Ack); err != nil {
+			return out, cutOff(err)
+		}
+		out.Cursor = in.Ack
+	} else if out.Cursor, err = registry.Cursor(ctx, js, p.id.Name, in.Reader); err != nil {
+		return out, cutOff(err)
+	}
+	all, lost, err := registry.After(ctx, js, out.Cursor, cmp.Or(in.Limit, 100), time.Duration(in.WaitMS)*time.Millisecond)
+	if err != nil && ctx.Err() == nil {
+		return out, cutOff(err)
+	}
+	out.Lost = lost
+	for i := range all {
+		e := api.FleetEvent{Host: all[i].Host, Cursor: all[i].Seq}
+		if json.Unmarshal(all[i].Value, &e.Completion) == nil {
+			out.Events = append(out.Events, e)
+		}
+		out.Cursor = all[i].Seq
+	}
+	return out, nil
+}

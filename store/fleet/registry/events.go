@@ -1,0 +1,94 @@
+package registry
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+)
+
+// Event is something that happened on a host.
+type Event struct {
+	Host, Kind string
+	Seq        uint64 // in the stream
+	Value      []byte
+}
+
+// Tell keeps an event; one with an id that was told before (within an hour) is not kept twice.
+func Tell(ctx context.Context, js jetstream.JetStream, host, kind, id string, value []byte) error {
+	_, err := js.Publish(ctx, fleet.Event(host, kind), value, jetstream.WithMsgID(host+"/"+id))
+	return err
+}
+
+// Cursor is up to where a reader of a host has acknowledged. One that is new begins with what comes.
+func Cursor(ctx context.Context, js jetstream.JetStream, host, reader string) (uint64, error) {
+	kv, err := js.KeyValue(ctx, fleet.Bucket)
+	if err != nil {
+		return 0, err
+	}
+	e, err := kv.Get(ctx, fleet.CursorKey(host, reader))
+	if err == nil && len(e.Value()) == 8 {
+		return binary.BigEndian.Uint64(e.Value()), nil
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, err
+	}
+	s, err := js.Stream(ctx, fleet.Stream)
+	if err != nil {
+		return 0, err
+	}
+	at := s.CachedInfo().State.LastSeq
+	return at, Acknowledge(ctx, js, host, reader, at)
+}
+
+// Acknowledge moves a reader's cursor.
+func Acknowledge(ctx context.Context, js jetstream.JetStream, host, reader string, upTo uint64) error {
+	_, err := js.Publish(ctx, fleet.KeySubject(fleet.CursorKey(host, reader)), binary.BigEndian.AppendUint64(nil, upTo))
+	return err
+}
+
+// After are events after one, the oldest first, at most so many; where there is none it waits for one for a time. lost
+// is how many were dropped before.
+func After(ctx context.Context, js jetstream.JetStream, after uint64, limit int, wait time.Duration) (all []Event, lost uint64, err error) {
+	s, err := js.Stream(ctx, fleet.Stream)
+	if err != nil {
+		return nil, 0, fmt.Errorf("the fleet's events: %w", err)
+	}
+	state := s.CachedInfo().State
+	if state.FirstSeq > after+1 {
+		lost = state.FirstSeq - after - 1
+	}
+	c, err := js.OrderedConsumer(ctx, fleet.Stream, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return nil, lost, err
+	}
+	if waiting := min(uint64(limit), state.LastSeq-min(state.LastSeq, after)); waiting > 0 {
+		limit = int(waiting) //nolint:gosec // bounded by limit
+		wait = 5 * time.Second
+	} else {
+		limit = 1
+	}
+	if wait <= 0 {
+		return nil, lost, nil
+	}
+	batch, err := c.Fetch(limit, jetstream.FetchMaxWait(wait))
+	if err != nil {
+		return nil, lost, err
+	}
+	for m := range batch.Messages() {
+		meta, err := m.Metadata()
+		if err != nil {
+			return all, lost, err
+		}
+		host, kind := hostOf(m.Subject())
+		all = append(all, Event{Host: host, Kind: kind, Seq: meta.Sequence.Stream, Value: m.Data()})
+	}
+	return all, lost, batch.Error()
+}
