@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,41 @@ func TestRiskAndGroup(t *testing.T) {
 		if !slices.Contains([]string{c.group, strings.TrimPrefix(c.group, "write ")}, group) && c.group != "unknown" ||
 			j.Risk != c.risk {
 			t.Errorf("%s: %s %q, want %s %q", c.line, j.Risk, group, c.risk, c.group)
+		}
+	}
+}
+
+// A variable that names code or a program means the same whether it is given to one command or set on the line before it.
+//
+// FEATURES: R61
+func TestVariablesSetBefore(t *testing.T) {
+	e, err := New(Options{Preset: Hard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := func(line string) Verdict { return e.Judge(Line{Text: line, Cwd: "/w", Home: "/home/u"}).Verdict }
+	for _, c := range []struct{ set, command string }{
+		{"GIT_EDITOR=/tmp/q/x", "git commit"}, {"GIT_PAGER=/tmp/q/x", "git log"}, {"GIT_SSH_COMMAND=/tmp/q/x", "git push"}, {"PAGER=/tmp/q/x", "man ls"},
+		{"LD_PRELOAD=/tmp/q/x.so", "ls"}, {"GIT_EXTERNAL_DIFF=/tmp/q/x", "git diff"}, {"GIT_EXEC_PATH=/tmp/q", "git status"},
+		{"BASH_ENV=/tmp/q", "bash -c ls"}, {"GIT_EDITOR=$X", "git commit"}, {`EDITOR="rm -rf /"`, "git commit"},
+	} {
+		name, _, _ := strings.Cut(c.set, "=")
+		for _, line := range []string{
+			"%s %s", "env %s %s", "export %s; %s", "export %s\n%s", "%s; %s", "%s; export NAME; %s", "declare -x %s; %s", "set -a; %s; %s",
+			"f() { export %s; }; f; %s", "export %s && echo a | xargs %s", "export %s; sh -c '%s'", "if true; then export %s; fi; %s",
+		} {
+			line = fmt.Sprintf(strings.ReplaceAll(line, "NAME", name), c.set, c.command)
+			if v := judge(line); v != Ask {
+				t.Errorf("%v: %s", v, line)
+			}
+		}
+	}
+	for _, line := range []string{
+		"export GIT_EDITOR=vim; git commit", "export PAGER=cat GIT_PAGER=cat; git log", "GIT_PAGER=; git log", "export GIT_EDITOR=./x; git commit",
+		"export GIT_EDITOR=/tmp/q/x; unset GIT_EDITOR; git commit", "(export PAGER=/tmp/q/x); man ls", "export GIT_EDITOR=/tmp/q/x; ls; echo git commit",
+	} {
+		if v := judge(line); v != Allow {
+			t.Errorf("%v: %s", v, line)
 		}
 	}
 }

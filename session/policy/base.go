@@ -22,7 +22,7 @@ func (w *walk) base(c *Command, x *invocation) {
 		if name == "IFS" && x.name == "read" {
 			continue
 		}
-		if changesMeaning(name) && !(w.engine.preset == Build && !strings.HasPrefix(name, "LD_")) {
+		if changesMeaning(name) && (w.engine.preset != Build || name == "PATH" || strings.HasPrefix(name, "LD_")) {
 			w.ask(c, "environment", name+" changes what the program does")
 			c.Instead = "run it without " + name
 			return

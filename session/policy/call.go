@@ -93,6 +93,9 @@ func (w *walk) setVariable(name, text string, keep bool) {
 	w.hidden(text)
 	switch {
 	case keep && changesMeaning(name):
+		if name == "BASH_ENV" && text != "" {
+			w.unknown([]string{name + "=" + text}, whyBashEnv)
+		}
 		w.assigned(name, text)
 	case !keep:
 		w.env = append(w.env[:len(w.env):len(w.env)], name)
@@ -101,6 +104,9 @@ func (w *walk) setVariable(name, text string, keep bool) {
 		}
 	}
 }
+
+// whyBashEnv is why scripts are not known where this variable is set.
+const whyBashEnv = "shells run the file that BASH_ENV names"
 
 // assigned judges an assignment that lasts.
 func (w *walk) assigned(name, text string) {

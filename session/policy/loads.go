@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
@@ -154,7 +155,10 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 	}
 	if shows[name] {
 		place, _, _ := strings.Cut(value, " ")
-		if dir, _ := path.Split(place); strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !w.installed(dir) &&
+		if place == x.argv[0] { // the value itself is judged
+			return
+		}
+		if dir, _ := path.Split(place); strings.HasPrefix(place, hole) || strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !w.installed(dir) &&
 			!strings.HasPrefix(dir, w.home+"/") && (w.cwd == "" || !strings.HasPrefix(dir, w.cwd+"/")) {
 			w.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
 		}
@@ -167,6 +171,40 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 			if strings.Contains(one, "/") || hasHole(one) {
 				w.loads(x, one)
 			}
+		}
+	}
+}
+
+// lasting are the variables that loadedBy knows, and that a line may have set before.
+var lasting = func() (names []string) {
+	for name := range loading {
+		names = append(names, name)
+	}
+	for name := range shows {
+		names = append(names, name)
+	}
+	for name := range gitSettings {
+		if !shows[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}()
+
+// ofTheShell are commands that start no program.
+var ofTheShell = fieldSet(": . [ alias bg break cd continue declare dirs echo eval exit export false fg getopts hash jobs let local mapfile popd " +
+	"printf pushd pwd read readonly return set setopt shift shopt source test times trap true type typeset ulimit umask unalias unset unsetopt wait")
+
+// loadedByLine judges variables that the line has set on its way. Whether they are exported is not asked: one that was
+// before is exported still.
+func (w *walk) loadedByLine(x *invocation) {
+	if len(w.scope.vars) == 0 || ofTheShell[x.name] {
+		return
+	}
+	for _, name := range lasting {
+		if v := w.scope.get(name); v.set && !slices.Contains(w.env, name) {
+			w.loadedBy(x, name, v.text)
 		}
 	}
 }
@@ -218,7 +256,7 @@ func (w *walk) gitProgram(x *invocation, key, value string, once bool) {
 	if len(words) > 1 || value != command {
 		w.only(func() { w.source(command) })
 	}
-	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers[base] {
+	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers[base] || strings.HasPrefix(words[0], hole) {
 		w.unknown(x.argv, "git runs "+words[0])
 	}
 }

@@ -71,6 +71,7 @@ func (w *walk) run(argv []string, in stream) stream {
 	for _, name := range w.env {
 		w.loadedBy(x, name, w.scope.get(name).text)
 	}
+	w.loadedByLine(x)
 	w.hard(&c, x)
 	w.matchRules(&c, x)
 	out, special := w.builtin(&c, x)

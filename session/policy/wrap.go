@@ -35,13 +35,16 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			w.env = append(w.env[:len(w.env):len(w.env)], name)
-			if loading[name] || shows[name] || name == "LONGTERM_AGENT" {
+			if loading[name] || shows[name] || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
 				mark := w.scope.mark()
 				w.scope.put(name, value)
 				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()
 			}
 			if codeVariable(name) {
 				w.perhapsShell(value, "the variable "+name)
+			}
+			if name == "BASH_ENV" {
+				w.unknown(x.argv, whyBashEnv)
 			}
 			operands = operands[1:]
 		}
