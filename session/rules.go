@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
@@ -355,6 +356,9 @@ func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 
 func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error) {
 	r := h.s.cfg.Secrets
+	if p.OfAgent() {
+		ctx = actor.With(ctx, actor.Actor{UID: os.Getuid(), Agent: "unknown"})
+	}
 	switch {
 	case r == nil:
 		return nil, fmt.Errorf("%s: nobody here can look that up", p.Value)

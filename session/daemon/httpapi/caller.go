@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/keeper"
+	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -73,7 +74,10 @@ func (s *Server) holderOf(conn net.Conn, pid int) holder {
 	}
 	keepers := s.daemon.KeeperPIDs()
 	at := slices.IndexFunc(line, func(p sys.Ancestor) bool { return slices.Contains(keepers, p.PID) || p.PID == os.Getpid() })
-	if at < 0 || line[at].PID == os.Getpid() { // what the daemon runs itself was admitted, or is configured
+	if at > 0 && line[at].PID == os.Getpid() { // what the daemon runs itself is a person's configuration, or an agent's that was admitted
+		return holder{agent: shellcmd.AgentOf(line[at-1].PID)}
+	}
+	if at <= 0 {
 		return holder{}
 	}
 	if e := s.descends(line[:at]); e != nil {
@@ -138,6 +142,9 @@ func (s *Server) holderOfOrphan(pid int) holder {
 // unknown is what holds a process that may be in any session: a session that is not a person's, if there is one that it
 // may be in. Where executions are judged there is a filter that no process gets rid of: one without it is in none of these.
 func (s *Server) unknown(filtered bool) holder {
+	if !filtered && shellcmd.RanForAgents() {
+		return holder{agent: agentUnknown}
+	}
 	for _, e := range s.reg.Known() {
 		if !s.holds(e).any() {
 			continue

@@ -281,7 +281,7 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
-		Known: h.known, Secrets: &answerer{e}, Fired: func(f session.Firing) { h.fired(e, f) },
+		Known: h.known, Secrets: &answerer{h, e}, Fired: func(f session.Firing) { h.fired(e, f) },
 		FrameInterval: h.conf.FrameInterval,
 	}
 	if dev != nil {

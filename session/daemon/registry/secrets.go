@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/respond/secret"
@@ -109,7 +110,19 @@ func (e *Handle) pruneSecrets(ctx context.Context) {
 }
 
 // answerer looks secrets up and runs hooks for a session's rules.
-type answerer struct{ e *Handle }
+type answerer struct {
+	reg *Registry
+	e   *Handle
+}
+
+// asker is a context in which an agent that asks has the label that the session has.
+func (a *answerer) asker(ctx context.Context) context.Context {
+	who := actor.Of(ctx)
+	if label := a.reg.AgentOf(a.e); who.IsAgent() && label != "" {
+		who.Agent = label
+	}
+	return actor.With(ctx, who)
+}
 
 // Secret implements session.SecretResolver.
 func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
@@ -121,7 +134,7 @@ func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
 		return []byte(v), nil
 	}
 	r := secret.Resolver{Dir: a.dir()}
-	v, err := r.Resolve(ctx, ref)
+	v, err := r.Resolve(a.asker(ctx), ref)
 	if err != nil {
 		return nil, fmt.Errorf("not sent: %w", err)
 	}
@@ -154,7 +167,7 @@ func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 		Line: h.Command, Args: args, Env: env, Dir: a.dir(), Stdin: strings.NewReader(match + "\n"),
 		Max: 64 << 10, Timeout: hookTime,
 	}
-	b, err := c.Run(ctx)
+	b, err := c.Run(a.asker(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("the hook %q: %w", h.Command, err)
 	}

@@ -22,6 +22,9 @@ type Reply struct {
 // Hook is what is to be run for a reply that is a hook.
 func (p *Reply) Hook() Hook { return Hook{Command: p.Value, Rule: p.rule.ID, Captures: p.Captures} }
 
+// OfAgent says that an agent attached the rule.
+func (p *Reply) OfAgent() bool { return p.rule.Veiled }
+
 const (
 	// maxPending bounds the replies that wait behind a slow one.
 	maxPending = 1000

@@ -3,9 +3,15 @@
 package shellcmd
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/actor"
 )
 
 // FEATURES: R54
@@ -35,5 +41,43 @@ func TestRun(t *testing.T) {
 				t.Errorf("%q %v, want %q", got, err, tt.err)
 			}
 		})
+	}
+}
+
+// What is run for an agent has its label, in its environment and for who looks up which agent a process of ours is for, as
+// long as it runs. A person's has none.
+//
+// FEATURES: R63 R107
+func TestOfAgents(t *testing.T) {
+	for _, label := range []string{"", "claude"} {
+		dir := t.TempDir()
+		out, in := filepath.Join(dir, "out"), filepath.Join(dir, "in")
+		for _, p := range []string{out, in} {
+			if err := syscall.Mkfifo(p, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx := actor.With(t.Context(), actor.Actor{Agent: label})
+		c := Command{Line: `echo "$$ $LONGTERM_AGENT" >"$1"; read x <"$2"`, Args: []string{out, in}, Max: 100, Timeout: time.Minute, Env: []string{"PATH=" + os.Getenv("PATH")}}
+		ended := make(chan error)
+		go func() {
+			_, err := c.Run(ctx)
+			ended <- err
+		}()
+		told, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number, said, _ := strings.Cut(strings.TrimSuffix(string(told), "\n"), " ")
+		pid, err := strconv.Atoi(number)
+		if err != nil || said != label || AgentOf(pid) != label {
+			t.Errorf("%q: %q of %q, %v", label, AgentOf(pid), told, err)
+		}
+		if err := os.WriteFile(in, []byte("\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil || AgentOf(pid) != "" || label != "" && !RanForAgents() {
+			t.Errorf("%q: %v; then %q, %v", label, err, AgentOf(pid), RanForAgents())
+		}
 	}
 }
