@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 )
 
 // A line is judged before it is given to its shell. One that a person has to allow waits as a job, whose
@@ -49,16 +51,28 @@ func askRun(who actor.Actor, x *api.Run) gateway.Ask {
 
 // AskNew is what the gateway is asked about a session that is to be started with a command.
 func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
-	var settings []string
-	if who.IsAgent() || who.Policy != "" || n.Policy != "" {
-		settings = settingsOf(n)
-	}
-	return gateway.Ask{
-		ID: id, Kind: gateway.Command, Settings: settings, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
+	a := gateway.Ask{
+		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
 		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
 		Pipe: n.Pipe,
 	}
+	if who.IsAgent() || who.Policy != "" || n.Policy != "" {
+		a.Settings = settingsOf(n)
+		switch first := spawn.ProgramOf(n); {
+		case first == "":
+		case len(n.Argv) > 0:
+			a.Path = first // what is called git may be another program
+		case !slices.ContainsFunc(shellDirs, func(d string) bool {
+			return filepath.Dir(first) == d || d[len(d)-1] == '/' && strings.HasPrefix(first, d)
+		}):
+			a.Also = [][]string{{first, "-c", n.Line}}
+		}
+	}
+	return a
 }
+
+// shellDirs are where the system's shells are, links resolved; with a slash at the end also below.
+var shellDirs = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/", "/usr/local/Cellar/", "/nix/store/"}
 
 // settingsOf are the variables that a command is started with on purpose, and those of its environment that have
 // programs run or load something else, where they are not the daemon's own.

@@ -45,6 +45,33 @@ func userShell(env []string) string {
 	return "/bin/sh"
 }
 
+// ProgramOf is the file, links resolved, that a request has executed first: by the PATH and the SHELL that it brings, which
+// are the caller's. Empty: there is none.
+func ProgramOf(n *api.NewSession) string {
+	env := n.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	env = append(env[:len(env):len(env)], n.SetEnv...)
+	name, dir := "", n.Cwd
+	if len(n.Argv) > 0 {
+		name = n.Argv[0]
+	} else {
+		name = userShell(env)
+	}
+	if dir == "" {
+		dir, _ = checkCwd("")
+	}
+	path, err := lookPath(name, env, dir)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
 func checkCwd(dir string) (string, error) {
 	if dir == "" {
 		home, err := os.UserHomeDir()

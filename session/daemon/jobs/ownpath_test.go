@@ -1,0 +1,63 @@
+//go:build unix
+
+package jobs
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// What an agent has started is judged by the file that its own PATH, and its own SHELL, find: nothing else judges the
+// first program of a session.
+//
+// FEATURES: R61 R107
+func TestFirstProgramIsTheCallersOwn(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sh", "bash"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	system, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := actor.Actor{Agent: "claude"}
+	usual := []string{"PATH=/usr/bin:/bin", "SHELL=/bin/sh"}
+	for what, tt := range map[string]struct {
+		who        actor.Actor
+		n          api.NewSession
+		path, also string
+	}{
+		"the system's":      {agent, api.NewSession{Argv: []string{"sh", "x"}, Env: usual}, system, ""},
+		"by PATH":           {agent, api.NewSession{Argv: []string{"sh", "x"}, Env: []string{"PATH=" + dir + ":/bin"}}, dir + "/sh", ""},
+		"by a relative one": {agent, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=.:/bin"}, Cwd: dir}, dir + "/sh", ""},
+		"by a setting":      {agent, api.NewSession{Argv: []string{"sh"}, Env: usual, SetEnv: []string{"PATH=" + dir}}, dir + "/sh", ""},
+		"by its path":       {agent, api.NewSession{Argv: []string{"./sh"}, Env: usual, Cwd: dir}, dir + "/sh", ""},
+		"not there":         {agent, api.NewSession{Argv: []string{"no-such-program"}, Env: usual}, "", ""},
+		"a line":            {agent, api.NewSession{Line: "ls", Env: usual}, "", ""},
+		"another shell":     {agent, api.NewSession{Line: "ls", Env: append(usual, "SHELL="+dir+"/sh")}, "", dir + "/sh"},
+		"bash by PATH":      {agent, api.NewSession{Line: "ls", Env: []string{"PATH=" + dir}}, "", dir + "/bash"},
+		"rules":             {actor.Actor{Policy: "listed"}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, dir + "/sh", ""},
+		"a person":          {actor.Actor{}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, "", ""},
+	} {
+		if tt.n.Cwd == "" {
+			tt.n.Cwd = "/"
+		}
+		a := AskNew("id", tt.who, &tt.n)
+		also := ""
+		if len(a.Also) > 0 {
+			also = a.Also[0][0]
+		}
+		if a.Path != tt.path || also != tt.also {
+			t.Errorf("%s: %q and %q; want %q and %q", what, a.Path, also, tt.path, tt.also)
+		}
+	}
+}
