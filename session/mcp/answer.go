@@ -31,7 +31,7 @@ type answer struct {
 	Output   string   `json:"output"`
 	Cursor   uint64   `json:"cursor"`
 	Omitted  *omitted `json:"omitted,omitempty"`
-	Message  string   `json:"message"`
+	Message  string   `json:"message,omitempty"` // what no other field says
 	Next     string   `json:"next,omitempty"`
 
 	took time.Duration
@@ -59,11 +59,11 @@ func (a *answer) text() string {
 	}
 	b.WriteByte('[')
 	b.WriteString(a.words())
-	if a.took > 0 {
+	if a.took >= shortest {
 		fmt.Fprintf(&b, " after %s", shortTime(a.took))
 	}
 	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"approval", a.Approval}, {"cwd", a.Cwd}} {
-		if f.value != "" {
+		if f.value != "" && (f.name != "job" || a.going()) { // a job that has ended is waited for no more
 			fmt.Fprintf(&b, " · %s %s", f.name, f.value)
 		}
 	}
@@ -92,6 +92,9 @@ func (a *answer) words() string {
 	return a.State
 }
 
+// shortest is a duration that is worth to be told.
+const shortest = 100 * time.Millisecond
+
 // shortTime is a duration as people say it: 0.4s, 12s, 3m20s.
 func shortTime(d time.Duration) string {
 	if d < 10*time.Second {
@@ -111,10 +114,13 @@ var askedKinds = map[string]bool{"password": true, "confirm": true, "menu": true
 func answerOf(r *api.Result, session string) *answer {
 	a := &answer{
 		State: r.State, ExitCode: r.ExitCode, Signal: r.Signal, Session: session, Job: r.Job, Command: r.Command,
-		Output: r.Output, Cursor: r.Range.End, Message: r.Message, took: time.Duration(r.DurationMS) * time.Millisecond,
+		Output: r.Output, Cursor: r.Range.End, took: time.Duration(r.DurationMS) * time.Millisecond,
 	}
 	if s, ok := states[a.State]; ok {
 		a.State = s
+	}
+	if saysMore(r) {
+		a.Message = r.Message
 	}
 	if r.State == "" {
 		a.Message = "It is about to begin"
@@ -148,6 +154,19 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
 	}
 	return a
+}
+
+// saysMore says that the message of a result is more than its state, exit code and signal.
+func saysMore(r *api.Result) bool {
+	switch r.State {
+	case "needs_input", "signalled":
+		return false
+	case "exited":
+		return r.ExitCode == nil
+	case "running":
+		return r.TimedOut != "" && r.TimedOut != "none"
+	}
+	return true
 }
 
 // whyOf is why the rules deny something, or have a person asked.
@@ -194,14 +213,13 @@ func (a *answer) needs(kind string) {
 	}
 }
 
-// cut puts in what the budget left out, and the call that reads it.
+// cut puts in what the budget left out, and the call that reads the most of it; notes in the output say how much.
 func (a *answer) cut(o *api.Omitted) {
 	if o == nil || o.Bytes == 0 {
 		return
 	}
 	a.Omitted = &omitted{Bytes: o.Bytes, Lines: o.Lines, From: o.Start, To: o.End}
-	a.Message = join(a.Message, fmt.Sprintf("%d lines (%d bytes) are left out: %s", o.Lines, o.Bytes,
-		call("read", "session", a.Session, "since", o.Start, "to", o.End)))
+	a.Message = join(a.Message, "what is left out: "+call("read", "session", a.Session, "since", o.Start, "to", o.End))
 }
 
 func join(a, b string) string {

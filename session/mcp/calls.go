@@ -4,6 +4,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -108,7 +108,8 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			defer free()
 			ctx, cancel := context.WithTimeout(ctx, callTime)
 			defer cancel()
-			d := &doing{tool: t, id: uuid.NewString(), task: SlotOf(ctx)}
+			d := &doing{tool: t, task: SlotOf(ctx)}
+			d.id = newID(d.task != nil)
 			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
 				complete(t, r)
@@ -124,6 +125,16 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			return next(context.WithValue(again, doingKey{}, &doing{tool: t, id: d.id, silent: true}), method, req)
 		}
 	}
+}
+
+// newID is an id for a call that has none. Models read and write it, so it is short; that of a task, which whoever knows it may
+// ask for, is as long as a key.
+func newID(task bool) string {
+	id := strings.ToLower(rand.Text())
+	if task {
+		return id
+	}
+	return id[:12]
 }
 
 // begun gives back the slot of a request that may wait from here on: see lanes.

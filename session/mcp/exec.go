@@ -237,12 +237,12 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 			return nil, err
 		}
 	}
-	return s.settled(ctx, v.Name, &since, &args.pace, "")
+	return s.settled(ctx, v.Name, &since, &args.pace, nil)
 }
 
 // settled answers when a session rests, asks or has ended, by the yield time at the latest.
-// told comes before what else there is to say.
-func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace, told string) (*sdk.CallToolResult, error) {
+// typed is what the call typed and what became of it, if it did.
+func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace, typed *entered) (*sdk.CallToolResult, error) {
 	_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
 		Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
 		Since: since, TimeoutMS: max(1, p.yield().Milliseconds()),
@@ -254,7 +254,7 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 	if err != nil {
 		return nil, err
 	}
-	a.Message = join(told, a.Message)
+	typed.into(a)
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -65,11 +66,34 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, tookIt(typed.Taken))
+	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, typed.Taken})
 }
 
 // proofTime is how long it is looked whether a program took what was typed.
 const proofTime = 300 * time.Millisecond
+
+// entered is what a call typed, and what became of it as far as it was seen.
+type entered struct {
+	text  string
+	taken *api.Taken
+}
+
+// into puts in what became of it, as far as the model does not know: its own text, which the terminal echoed, is not told
+// again, nor how an answer is given to one who has just given one.
+func (e *entered) into(a *answer) {
+	if e == nil {
+		return
+	}
+	if rest, echoed := strings.CutPrefix(a.Output, e.text+"\n"); echoed && e.text != "" {
+		a.Output = rest
+	}
+	if a.Needs == "text" || a.Needs == "confirm" {
+		a.Next = ""
+	}
+	if a.going() {
+		a.Message = join(tookIt(e.taken), a.Message)
+	}
+}
 
 // tookIt says what became of input, as far as a model has to know.
 func tookIt(t *api.Taken) string {
@@ -83,7 +107,12 @@ func tookIt(t *api.Taken) string {
 	case t.Read == "no":
 		return "The program has not read it yet"
 	}
-	return "Read: " + t.Read + ", shown: " + t.Echoed + ", screen changed: " + t.Drawn
+	words := map[string]string{"yes": "read", "unknown": "perhaps read"}[t.Read]
+	words += map[string]string{"yes": ", shown", "no": ", not shown"}[t.Echoed]
+	if t.Drawn == "no" {
+		words += ", the screen did not change"
+	}
+	return words
 }
 
 // heedTime is how long an interrupted program gets until it is told how it is.

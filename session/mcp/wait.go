@@ -27,7 +27,7 @@ type waitArgs struct {
 // waited answers wait.
 type waited struct {
 	Results []*answer `json:"results"`
-	Message string    `json:"message"`
+	Message string    `json:"message,omitempty"`
 }
 
 // wait waits for several jobs and sessions at once.
@@ -258,10 +258,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	if v.Needs != nil && (v.Shell == nil || v.Shell.Phase != "prompt") {
 		a.needs(v.Needs.Kind)
 		a.ExitCode = nil
-		if a.State == "needs_input" {
-			a.Message = "It waits for input (" + v.Needs.Kind + ")"
-			a.Next = answering(a)
-		} else if a.Needs == "screen" {
+		if a.State == "needs_input" || a.Needs == "screen" {
 			a.Next = answering(a)
 		}
 	}

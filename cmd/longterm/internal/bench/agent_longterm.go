@@ -92,6 +92,7 @@ type agentReply struct {
 	Needs   string `json:"needs"`
 	Session string `json:"session"`
 	Job     string `json:"job"`
+	Cursor  uint64 `json:"cursor"`
 	Results []agentReply
 	Jobs    []struct {
 		ID string `json:"id"`
@@ -131,7 +132,7 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 	r.text = text.String()
 	if len(r.Results) > 0 {
 		of := r.Results[0]
-		r.State, r.Session, r.Job = of.State, of.Session, of.Job
+		r.State, r.Needs, r.Session, r.Job, r.Cursor = of.State, of.Needs, of.Session, of.Job, of.Cursor
 	}
 	return r, nil
 }
@@ -156,6 +157,9 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 			return shown, fmt.Errorf("the agent does not get on: %s", r.text)
 		}
 		args := map[string]any{"for": []string{w.terminals[s.on]}, "yield": agentYield}
+		if r.Cursor > 0 { // what it was shown is not shown again
+			args["since"] = r.Cursor
+		}
 		if s.until == "input" && r.Needs == "screen" { // a full-screen program: what does it show?
 			r, err = w.call(ctx, "screen", map[string]any{"session": w.terminals[s.on]})
 			if shown += r.text; err != nil || regexp.MustCompile(s.want).MatchString(shown) {

@@ -77,7 +77,7 @@ type arguments = map[string]any
 func TestAgentsCalls(t *testing.T) {
 	i := e2e.New(t)
 	a := newAgent(i, nil)
-	a.expects("exec", arguments{"line": "echo hello; exit 3"}, "hello\n", "[exited 3", "job ")
+	a.expects("exec", arguments{"line": "echo hello; exit 3"}, "hello\n", "[exited 3")
 	a.expects("exec", arguments{"line": "echo once", "id": "one-call"}, "once\n[exited 0")
 	a.expects("exec", arguments{"line": "echo once", "id": "one-call", "max_tokens": 100}, "once\n[exited 0")
 	a.expects("exec", arguments{"line": "echo twice", "id": "one-call"}, "that of another call", "an id of its own")
