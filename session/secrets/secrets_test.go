@@ -219,9 +219,9 @@ func asItCame(s *Set, out []byte) []byte {
 		}
 	}
 	for _, strip := range []bool{true, false} {
-		s.findValues(read(out, strip), star, func(int) {})
+		s.findValues(read(out, strip, true), star, func(int) {})
 	}
-	s.findTokens(read(out, true), star, func(int) {})
+	s.findTokens(read(out, true, true), star, func(int) {})
 	return got
 }
 

@@ -3,6 +3,8 @@ package secrets
 import (
 	"bytes"
 	"crypto/sha256"
+	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -59,24 +61,39 @@ func (t *text) apart(from, to int) int {
 	return t.at[to] - t.at[from]
 }
 
-// read makes text of output; strip leaves out what is no text.
-func read(b []byte, strip bool) *text {
-	t := &text{data: make([]byte, 0, len(b)), at: make([]int, 0, len(b)), flat: make([]byte, 0, len(b)), from: make([]int, 0, len(b))}
+// texts are texts to be used again: to each byte of output belong sixteen of them.
+var texts = sync.Pool{New: func() any { return new(text) }}
+
+// read makes text of output; strip leaves out what is no text, flat is made where it is asked for.
+func read(b []byte, strip, flat bool) *text {
+	t := texts.Get().(*text)
+	t.data, t.at = slices.Grow(t.data[:0], len(b))[:len(b)], slices.Grow(t.at[:0], len(b))[:len(b)]
+	k := 0
 	for i := 0; i < len(b); {
-		n := 0
-		if strip {
-			n = junk(b[i:])
-		}
-		if i += n; n == 0 {
-			if b[i] != '\r' && b[i] != '\n' {
-				t.flat, t.from = append(t.flat, b[i]), append(t.from, len(t.data))
+		if c := b[i]; strip && mayBeJunk[c] {
+			if n := junk(b[i:]); n > 0 {
+				i += n
+				continue
 			}
-			t.data, t.at = append(t.data, b[i]), append(t.at, i)
-			i++
+		}
+		t.data[k], t.at[k] = b[i], i
+		i, k = i+1, k+1
+	}
+	t.data, t.at, t.flat, t.from = t.data[:k], t.at[:k], t.flat[:0], t.from[:0]
+	if !flat {
+		return t
+	}
+	t.flat, t.from = slices.Grow(t.flat, k), slices.Grow(t.from, k)
+	for i, c := range t.data {
+		if c != '\r' && c != '\n' {
+			t.flat, t.from = append(t.flat, c), append(t.from, i)
 		}
 	}
 	return t
 }
+
+// mayBeJunk says what junk may begin with.
+var mayBeJunk = [256]bool{' ': true, 0x1b: true, '\b': true, 0: true}
 
 // junk is the length of what b begins with and is no text: an escape sequence of a terminal, or what a line
 // editor prints where a line goes on in the next row. At the end what may become that is taken for it: more
@@ -122,10 +139,13 @@ type span struct{ from, to int }
 func (s *Set) find(b []byte, base uint64, found func(pieces []span)) (open int) {
 	open = len(b)
 	undecided := func(i int) { open = min(open, i) }
-	t := read(b, true)
+	t := read(b, true, len(s.by) > 0)
+	defer texts.Put(t)
 	s.findValues(t, found, undecided)
 	if len(t.data) < len(b) && len(s.by) > 0 { // and as it came: what is taken for a sequence may be a part of it
-		s.findValues(read(b, false), found, undecided)
+		whole := read(b, false, true)
+		s.findValues(whole, found, undecided)
+		texts.Put(whole)
 	}
 	s.findTokens(t, found, undecided)
 	editedLines(b, base, func(t *text) {
