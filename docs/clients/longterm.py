@@ -209,6 +209,46 @@ class Longterm:
                 conn.close()
             time.sleep(0.05)
 
+    # What ended, also while nobody listened (docs/completions.md).
+
+    def subscribe(self, name, kinds=None, session=None):
+        """A subscription from now on, or the one there is: kinds are job, command, session, input and approval."""
+        return self.request("PUT", _subscription(name), _given(kinds=kinds, session=session), again=True)
+
+    def subscriptions(self):
+        return self.request("GET", "/subscriptions")
+
+    def unsubscribe(self, name):
+        self.request("DELETE", _subscription(name))
+
+    def completions(self, name, wait=None, ack=None, after=None, limit=None, reader=None, take=None):
+        """What a subscription has not acknowledged, oldest first; wait is how long for the first, 50 at most. The answer's
+        cursor is acknowledged when these were dealt with, by acknowledge or with the next request; until then they come
+        again."""
+        return self.request("POST", _subscription(name, "read"), again=True, body=_given(
+            wait_ms=_ms(wait), ack=ack, after=after, limit=limit, reader=reader, take=take))
+
+    def acknowledge(self, name, cursor, reader=None):
+        """Completions up to here were dealt with: they never come again."""
+        self.request("POST", _subscription(name, "ack"), again=True, body=_given(cursor=cursor, reader=reader))
+
+    def each(self, name, wait=None):
+        """Each completion of a subscription, for ever, or until none came for so many seconds. One is acknowledged when the
+        next is asked for: a program that dies in between is given it again. Whoever reads last has the subscription; the
+        one before is refused (stale)."""
+        reader, take, until = str(uuid.uuid4()), True, None if wait is None else time.monotonic() + wait
+        while True:
+            left = 45 if until is None else min(45, max(0, until - time.monotonic()))
+            got = self.completions(name, wait=left, reader=reader, take=take)
+            take = None
+            for completion in got["completions"]:
+                yield completion
+                self.acknowledge(name, completion["seq"], reader=reader)
+            if got["completions"]:
+                until = None if wait is None else time.monotonic() + wait
+            elif until is not None and time.monotonic() >= until:
+                return
+
     def approvals(self, session=None, all=False):
         return self.request("GET", "/approvals", query={"session": session, "all": all or None})
 
@@ -219,6 +259,10 @@ class Longterm:
 
 def _at(session, below=""):
     return "/sessions/" + quote(session, safe="") + ("/" + below if below else "")
+
+
+def _subscription(name, below=""):
+    return "/subscriptions/" + quote(name, safe="") + ("/" + below if below else "")
 
 
 def _ms(seconds):

@@ -231,6 +231,54 @@ export class Longterm {
     }
   }
 
+  // What ended, also while nobody listened (docs/completions.md).
+
+  /** A subscription from now on, or the one there is; kinds are job, command, session, input and approval. */
+  subscribe(name: string, what: { kinds?: string[]; session?: string } = {}): Promise<Json> {
+    return this.request("PUT", subscription(name), what, {}, true);
+  }
+
+  subscriptions(): Promise<Json[]> {
+    return this.request("GET", "/subscriptions");
+  }
+
+  unsubscribe(name: string): Promise<Json> {
+    return this.request("DELETE", subscription(name));
+  }
+
+  /**
+   * What a subscription has not acknowledged, oldest first; wait_ms is how long for the first, 50000 at most. The answer's
+   * cursor is acknowledged when these were dealt with, by acknowledge or with the next request; until then they come again.
+   */
+  completions(name: string, how: { wait_ms?: number; ack?: number; after?: number; limit?: number; reader?: string; take?: boolean } = {}): Promise<Json> {
+    return this.request("POST", subscription(name, "read"), how, {}, true);
+  }
+
+  /** Completions up to here were dealt with: they never come again. */
+  acknowledge(name: string, cursor: number, reader?: string): Promise<Json> {
+    return this.request("POST", subscription(name, "ack"), { cursor, reader }, {}, true);
+  }
+
+  /**
+   * Each completion of a subscription, for ever, or until none came for so long. One is acknowledged when the next is asked
+   * for: a program that dies in between is given it again. Whoever reads last has the subscription; the one before is
+   * refused (stale).
+   */
+  async *each(name: string, wait_ms = Infinity): AsyncGenerator<Json, void, void> {
+    const reader = randomUUID();
+    let until = Date.now() + wait_ms;
+    for (let take = true; ; take = false) {
+      const left = Math.min(45_000, Math.max(0, until - Date.now()));
+      const got = await this.completions(name, { wait_ms: Math.floor(left), reader, take });
+      for (const completion of got.completions) {
+        yield completion;
+        await this.acknowledge(name, completion.seq, reader);
+      }
+      if (got.completions.length > 0) until = Date.now() + wait_ms;
+      else if (Date.now() >= until) return;
+    }
+  }
+
   approvals(query: { session?: string; all?: boolean } = {}): Promise<Json[]> {
     return this.request("GET", "/approvals", undefined, query);
   }
@@ -243,6 +291,10 @@ export class Longterm {
 
 function at(session: string, below = ""): string {
   return "/sessions/" + encodeURIComponent(session) + (below ? "/" + below : "");
+}
+
+function subscription(name: string, below = ""): string {
+  return "/subscriptions/" + encodeURIComponent(name) + (below ? "/" + below : "");
 }
 
 function queryText(query: Query): string {

@@ -43,12 +43,32 @@ for client, code in ((remote, "denied"), (Longterm(url=url, token=token + "x"), 
     except Error as err:
         assert err.code == code, err
 
+lt.subscribe("ci", kinds=["job"])
 slow = lt.run(argv=["sh", "-c", "sleep 1; echo slowly; exit 5"], background=True)
 os.kill(int(pid), signal.SIGKILL)
 ended = lt.job(slow["job"], wait=60, max_output=1000)
 assert ended["state"] == "done" and ended["result"]["exit_code"] == 5 and ended["result"]["output"] == "slowly\n", ended
 assert next(e for e in events if e["kind"] in ("lost", "job"))
 assert lt.exec("shell", "echo still $?")["exit_code"] == 0
+
+# What ended is told also to who was away, until it is dealt with.
+missed = lt.completions("ci", wait=30)
+assert [(c["job"], c["exit_code"]) for c in missed["completions"]][:1] == [(slow["job"], 5)], missed
+assert lt.completions("ci")["completions"][0] == missed["completions"][0]
+each = lt.each("ci", wait=30)
+assert next(each)["job"] == slow["job"]
+second = lt.run(argv=["sh", "-c", "exit 6"])
+assert any(c["job"] == second["job"] and c["exit_code"] == 6 for c in iter(lambda: next(each), None))
+each.close()  # the newest is not acknowledged
+again = lt.each("ci", wait=0)
+assert [c["job"] for c in again] == [second["job"]]
+assert lt.completions("ci")["completions"] == [] and [s["name"] for s in lt.subscriptions()] == ["ci"]
+lt.unsubscribe("ci")
+
+# By its yield time a call answers with what there is.
+early = lt.run(line="echo early; sleep 600", yield_after=0.2)
+assert early["state"] == "running" and lt.job(early["job"])["state"] == "running", early
+lt.stop(early["job"], grace=0.1)
 
 # A person allows what an agent wants.
 agent = Longterm(path=socket, agent="py")

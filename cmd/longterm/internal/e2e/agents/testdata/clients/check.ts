@@ -46,12 +46,34 @@ same((await remote.session("shell")).name, "shell");
 await rejects(remote.send("shell", { text: "x" }), refused("denied"));
 await rejects(new Longterm({ url, token: token + "x" }).session("shell"), refused("unauthorized"));
 
+await lt.subscribe("ci", { kinds: ["job"] });
 const slow = await lt.run({ argv: ["sh", "-c", "sleep 1; echo slowly; exit 5"], background: true });
 process.kill(Number(pid), "SIGKILL");
 const ended = await lt.job(slow.job, { await_ms: 60_000, max_output: 1000 });
 same([ended.state, ended.result.exit_code, ended.result.output], ["done", 5, "slowly\n"]);
 await next(events, (e) => e.kind === "lost" || e.kind === "job");
 await events.return();
+
+// What ended is told also to who was away, until it is dealt with.
+const missed = await lt.completions("ci", { wait_ms: 30_000 });
+same([missed.completions[0].job, missed.completions[0].exit_code], [slow.job, 5]);
+same((await lt.completions("ci")).completions[0], missed.completions[0]);
+const each = lt.each("ci", 30_000);
+same((await each.next()).value.job, slow.job);
+const second = await lt.run({ argv: ["sh", "-c", "exit 6"] });
+while ((await each.next()).value.job !== second.job);
+await each.return(); // the newest is not acknowledged
+const left: string[] = [];
+for await (const c of lt.each("ci", 0)) left.push(c.job);
+same(left, [second.job]);
+same((await lt.completions("ci")).completions, []);
+same((await lt.subscriptions()).map((s) => s.name), ["ci"]);
+await lt.unsubscribe("ci");
+
+// By its yield time a call answers with what there is.
+const early = await lt.run({ line: "echo early; sleep 600", yield_ms: 200 });
+same([early.state, (await lt.job(early.job)).state], ["running", "running"]);
+await lt.stop(early.job, 100);
 
 // A person allows what an agent wants.
 const asked = new Longterm({ path, agent: "ts" }).exec("shell", "touch /dev/null", { policy: "readonly" });
