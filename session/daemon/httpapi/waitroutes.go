@@ -7,6 +7,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -48,7 +49,12 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		}
 		w.Since = &typed.Cursor
 	}
+	ctx, stop := whileAgents(ctx, s.reg, e, w.Conds)
+	defer stop()
 	r, err := e.Session.Wait(ctx, w)
+	if cause := context.Cause(ctx); err != nil && cause != nil && errors.As(cause, new(*api.Error)) {
+		return api.Waited{}, cause
+	}
 	if err == nil && r.Ended {
 		s.lateProgress(ctx, e, &w, &r)
 	}
@@ -84,6 +90,35 @@ func agentless(reg *registry.Registry, e *registry.Handle, conds []session.Cond)
 	}
 	return api.Errorf(api.CodeInvalid, "no coding agent runs in session %s: its shell is at its prompt", e.Record().Name).
 		WithHint("start one in it first, or wait for something else, as in --for prompt")
+}
+
+// whileAgents is ctx until it shows that nobody can be waited for: the wait began before the shell's first prompt, or
+// the agent has ended. The error is its cause.
+func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle, conds []session.Cond) (context.Context, func()) {
+	if len(conds) == 0 || slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind != session.CondAgent }) {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		look := time.NewTicker(soonTyped / 3)
+		defer look.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+			if err := agentless(reg, e, conds); err != nil {
+				cancel(err)
+				return
+			}
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		looking.Wait()
+	}
 }
 
 // lateTime is how long the reader of a program's output gets after the program's end.
