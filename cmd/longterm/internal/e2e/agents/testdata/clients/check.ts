@@ -60,12 +60,12 @@ same([missed.completions[0].job, missed.completions[0].exit_code], [slow.job, 5]
 same((await lt.completions("ci")).completions[0], missed.completions[0]);
 const each = lt.each("ci", 30_000);
 same((await each.next()).value.job, slow.job);
-const second = await lt.run({ argv: ["sh", "-c", "exit 6"] });
-while ((await each.next()).value.job !== second.job);
+const six = await lt.run({ argv: ["sh", "-c", "exit 6"] });
+while ((await each.next()).value.job !== six.job);
 await each.return(); // the newest is not acknowledged
 const left: string[] = [];
 for await (const c of lt.each("ci", 0)) left.push(c.job);
-same(left, [second.job]);
+same(left, [six.job]);
 same((await lt.completions("ci")).completions, []);
 same((await lt.subscriptions()).map((s) => s.name), ["ci"]);
 await lt.unsubscribe("ci");
