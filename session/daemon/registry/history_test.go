@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // histories are a registry with ended sessions of some names, oldest first.
@@ -287,6 +288,30 @@ func TestSinceRestored(t *testing.T) {
 	} {
 		if got := sinceRestored(c.rows); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The dividing line stands below all that was left, where the cursor was left in the middle of a picture, too.
+//
+// FEATURES: R100 R104
+func TestDividingLineIsBelowThePicture(t *testing.T) {
+	for name, left := range map[string]string{
+		"a prompt":                 "done\r\n$ ",
+		"nothing":                  "",
+		"in the middle":            "one\r\n> Type your message\r\n▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀\r\nbelow\x1b[2;3H",
+		"at the beginning of rows": "one\r\ntwo\x1b[1;1H",
+		"a full screen":            "1\r\n2\r\n3\r\n4\r\n5\r\n> Type\x1b[2;1H",
+	} {
+		term := vterm.New(vterm.Options{Cols: 40, Rows: 6})
+		_, _ = term.Write([]byte(left))
+		var f vterm.Frame
+		term.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
+		_, _ = term.Write(dividingLine(appendBelow(nil, &f)))
+		_, _ = term.Write([]byte("new"))
+		term.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
+		if got := strings.Join(slices.DeleteFunc(sinceRestored(rowsOf(&f)), func(row string) bool { return row == "" }), "|"); got != "new" {
+			t.Errorf("%s: of the new program is %q in %q", name, got, rowsOf(&f))
 		}
 	}
 }

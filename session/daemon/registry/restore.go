@@ -85,11 +85,22 @@ func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	var f vterm.Frame
 	engine.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
 	b = render.AppendModesReset(b)
-	b = render.AppendCursor(b, f.Cursor.Row, 0)
-	if f.Cursor.Col > 0 {
+	return dividingLine(appendBelow(b, &f)), nil
+}
+
+// appendBelow moves the cursor to the first row of a screen below which nothing stands, and makes one if there is none: a
+// program that draws in the middle of its picture leaves the cursor there.
+func appendBelow(b []byte, f *vterm.Frame) []byte {
+	row, used := f.Cursor.Row, false
+	for i, text := range rowsOf(f) {
+		if text != "" && i >= row {
+			row, used = i, true
+		}
+	}
+	if b = render.AppendCursor(b, row, 0); used {
 		b = append(b, "\r\n"...)
 	}
-	return dividingLine(b), nil
+	return b
 }
 
 func dividingLine(b []byte) []byte {
