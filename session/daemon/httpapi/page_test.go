@@ -5,6 +5,7 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,6 +87,34 @@ func TestPageOfEndedSessions(t *testing.T) {
 		}
 		if b := hear(t, ws, "err"); !strings.Contains(string(b), `"q":1`) && !strings.Contains(string(b), `"id":9`) {
 			t.Errorf("typing into a session that ended: %s", b)
+		}
+	}
+}
+
+// A page is told of sessions and approvals once, however often it says hello.
+//
+// FEATURES: R83
+func TestSecondHello(t *testing.T) {
+	h := openHouse(t, onlyOwn)
+	ws := dialPage(t, h, "")
+	for range 10 {
+		sayTo(t, ws, `{"t":"hello"}`)
+	}
+	hear(t, ws, "approvals")
+	for id := range 20 { // what a second one would have begun gets its turns meanwhile
+		sayTo(t, ws, fmt.Sprintf(`{"t":"sub","id":%d,"s":"none"}`, id+1))
+		for told := ""; told != "gone"; {
+			_, b, err := ws.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var m struct{ T string }
+			if err := json.Unmarshal(b, &m); err != nil {
+				t.Fatal(err)
+			}
+			if told = m.T; told == "hello" || told == "sessions" || told == "approvals" {
+				t.Fatalf("told again: %s", b)
+			}
 		}
 	}
 }

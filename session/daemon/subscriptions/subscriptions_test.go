@@ -3,11 +3,13 @@
 package subscriptions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -186,6 +188,22 @@ func TestReadWaits(t *testing.T) {
 	}
 }
 
+// untilReadWaits comes back when somebody's Read has nothing to give and waits: the runtime tells what a goroutine does.
+func untilReadWaits(t *testing.T) {
+	t.Helper()
+	buf := make([]byte, 1<<20)
+	for t.Context().Err() == nil {
+		for one := range bytes.SplitSeq(buf[:runtime.Stack(buf, true)], []byte("\n\n")) {
+			state, stack, _ := bytes.Cut(one, []byte("\n"))
+			if top, _, _ := bytes.Cut(stack, []byte("(")); bytes.Contains(state, []byte("[select")) && bytes.Contains(stack, []byte("subscriptions.(*Set).Read(")) &&
+				bytes.HasSuffix(top, []byte("/subscriptions.")) {
+				return
+			}
+		}
+		runtime.Gosched()
+	}
+}
+
 func codeOf(err error) api.Code {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -216,6 +234,7 @@ func TestTwoReaders(t *testing.T) {
 		_, err := s.Read(context.WithoutCancel(t.Context()), "ci", api.ReadCompletions{Reader: "a", WaitMS: 50_000})
 		waiting <- err
 	}()
+	untilReadWaits(t) // it is to be woken, not refused by the way
 	if c := read(t, s, api.ReadCompletions{Reader: "b", Take: true}); len(c.Completions) != 0 {
 		t.Errorf("what was acknowledged comes again: %+v", c)
 	}
