@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -150,6 +151,9 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, h http.Handler, f *mcpFlags)
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with --http", err)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(mcp.GCPercent)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)

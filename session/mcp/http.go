@@ -25,6 +25,10 @@ import (
 // modernVersion is the first revision of the protocol without sessions.
 const modernVersion = "2026-07-28"
 
+// GCPercent is the garbage collector's target for a process that serves many clients: each request is decoded several times
+// into buffers of tens of KiB, beside which what lives is little, and a crowd of them would have it collect all the time.
+const GCPercent = 400
+
 // Token is who may connect, and what for.
 type Token struct {
 	Secret string

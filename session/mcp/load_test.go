@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,7 @@ func stubDaemon(b *testing.B) *Server {
 // FEATURES: R88
 func BenchmarkScreenUnderTenThousandCalls(b *testing.B) {
 	const secret = "0123456789abcdef"
+	defer debug.SetGCPercent(debug.SetGCPercent(GCPercent))
 	s := stubDaemon(b)
 	web := httptest.NewServer(s.Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
 	defer web.Close()
