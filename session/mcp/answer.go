@@ -306,6 +306,8 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			instead = cmp.Or(e.Hint, "do it another way, or ask the person")
 		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no session and no job"):
 			instead = "call " + call("list") + " or " + call("jobs") + " for those there are"
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no command"):
+			instead = "leave command out for the newest, or find it with " + call("search", "text", "…")
 		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "job"):
 			instead = "call " + call("jobs") + " for the jobs there are"
 		case e.Code == api.CodeNotFound, e.Code == api.CodeAmbiguous:

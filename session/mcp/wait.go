@@ -5,6 +5,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -56,6 +57,11 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	told := s.progress(ctx, targets[0].session)
 	s.untilFirst(ctx, targets, cond, &args)
 	told()
+	for i := range targets {
+		if targets[i].wrong != nil {
+			return nil, targets[i].wrong
+		}
+	}
 	out := waited{Results: []*answer{}}
 	ended, budget := 0, max(200, args.budget()/len(targets))
 	var texts []string
@@ -89,6 +95,7 @@ type target struct {
 	job     string // empty: the session itself
 	session string
 	held    string // the condition that came true
+	wrong   error  // what is waited for cannot be
 }
 
 // find finds what a name means: a session by its name or id, a job by its id, either by a beginning.
@@ -127,7 +134,8 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 	all.Wait()
 }
 
-// until waits for one target, and says whether it came to what is waited for. Errors show in the answer.
+// until waits for one target, and says whether it came to what is waited for. Of errors, only those of the condition are
+// kept: how a target is that is gone shows in the answer.
 func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
 		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield()+time.Second) // ctx ends first
@@ -144,6 +152,10 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 	}
 	r, err := s.client(ctx).Session(t.session).Wait(ctx, w)
 	if err != nil {
+		var e *api.Error
+		if errors.As(err, &e) && e.Code == api.CodeInvalid {
+			t.wrong = err
+		}
 		return ctx.Err() == nil
 	}
 	if cond != nil {

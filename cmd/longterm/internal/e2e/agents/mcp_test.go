@@ -89,6 +89,8 @@ func TestAgentsCalls(t *testing.T) {
 	a.expects("input", arguments{"session": "sh", "text": "this", "enter": true}, "got this")
 	a.expects("wait", arguments{"for": []string{m["job"].(string)}, "since": m["cursor"]}, "got this\n[exited 0")
 	a.expects("read", arguments{"session": "sh", "command": 1}, "/\n[exited 0")
+	a.expects("read", arguments{"session": "sh", "command": 99}, "no command 99", "leave command out")
+	a.expects("wait", arguments{"for": []string{"sh"}, "until": "regexp=("}, "missing closing )", "RE2")
 	a.expects("screen", arguments{"session": "sh"}, "got this", "[version ")
 	a.expects("list", arguments{}, "sh  at its prompt  /")
 	a.expects("jobs", arguments{"session": "sh"}, m["job"].(string))
