@@ -22,7 +22,7 @@ A busy shell refuses: wait for it, stop it, or use another session. timeout kill
 lost: its end was not seen (keeper killed, machine went down). denied, refused: not run, see message. needs_input{password,confirm,menu,text}: answer with input.
 needs_approval: a person has to allow it (see approvals); wait goes on after that. Ids stay valid over restarts of server, daemon and machine.`,
 	"output": `Output is plain text within max_tokens (4 bytes each). When there is more, the first failure, errors, warnings and the
-end are kept; [… N lines left out, from A to B] is read by read{"session":S,"since":A,"to":B}. cursor is an offset: pass it as since
+end are kept, and of lines alike but for numbers a few; [… N lines left out, from A to B] is read by read{"session":S,"since":A,"to":B}. cursor is an offset: pass it as since
 to get only what is new. read{"session":S,"command":n} is one command's output; search finds lines in everything ever printed.`,
 	"input": `text is typed as it is, enter presses Enter after it. keys: Enter Tab Escape Up Down Left Right Home End PageUp PageDown Backspace
 Delete F1…F12 C-a…C-z M-x Space. Give version (of screen) to type only if the screen is still as you saw it. secret types a password only
