@@ -28,6 +28,8 @@ var layers = []layer{
 	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
 	{"/session/web/wire", []string{"/render", "/vterm"}, "messages and frames know no session and no socket"},
 	{"/session/web", []string{"/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "the page and its door know no session and no route"},
+	{"/session/relay", []string{"/session/relay", "/session/web", "/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "what is passed on, sealed, is known without sessions"},
+	{"/session/relay/sealed", nil, "a leaf: messages and keys"},
 	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
 	{"/session/api", []string{"/session/actor", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
 	{"/session/listing", []string{"/session/api", "/session/actor", "/session/output/diagnostics"}, "sessions are told of from what the API says of them"},

@@ -16,7 +16,8 @@ import (
 func shareVerb(a *app, c *cobra.Command) {
 	c.Long = `Print a link that shows one session in a browser to whoever has it: to look, or to type too (--type), for a
 day (--hours). The page is served as by "longterm web". Secrets in output are masked; lines that are typed by such a
-link are judged as an agent's are. The link is in "longterm token ls", and "longterm token revoke" ends it at once.`
+link are judged as an agent's are. Where nobody can reach this machine, a relay (--relay; "longterm relay") passes
+things on: it has no key, which stands in the link's part that is sent to nobody (docs/web.md). The link is in "longterm token ls", and "longterm token revoke" ends it at once.`
 	var o api.Share
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		if o.Hours < 1 || o.Hours > 9600 {
@@ -30,5 +31,6 @@ link are judged as an agent's are. The link is in "longterm token ls", and "long
 	})
 	f := c.Flags()
 	f.BoolVar(&o.Type, "type", false, "whoever has the link may type")
+	f.StringVar(&o.Relay, "relay", "", "have it passed on, sealed, by the relay at this address: https://relay.example.org")
 	f.IntVar(&o.Hours, "hours", 24, "how long it counts")
 }

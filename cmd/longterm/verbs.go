@@ -50,6 +50,10 @@ var portable = []verb{
 		short: "Measure longterm on this machine", build: benchVerb,
 	},
 	{
+		name: "relay", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		short: "Pass shared sessions on, sealed, for machines that nobody can reach", build: relayVerb,
+	},
+	{
 		name: "config", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Show, check and change the configuration", build: configVerb,
 	},

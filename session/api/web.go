@@ -35,8 +35,9 @@ type WebLink struct {
 
 // Share is a link to one session for others.
 type Share struct {
-	Type  bool `json:"type,omitempty" doc:"whoever has the link may type; default: only look"`
-	Hours int  `json:"hours,omitempty" minimum:"0" maximum:"9600" doc:"how long it counts; default 24"`
+	Type  bool   `json:"type,omitempty" doc:"whoever has the link may type; default: only look"`
+	Hours int    `json:"hours,omitempty" minimum:"0" maximum:"9600" doc:"how long it counts; default 24"`
+	Relay string `json:"relay,omitempty" maxLength:"1000" doc:"address of a relay that passes it on, sealed; default: it is served from here"`
 }
 
 // Shared is a link that was made. Its token is listed and revoked as others are.

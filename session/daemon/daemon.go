@@ -75,7 +75,8 @@ type Daemon struct {
 	tcp     *tcpDoor // set before anything is served
 	web     *webDoor // likewise
 	fleet   *member.Member
-	crashed bool // the daemon before this one did
+	shares  *shares // likewise
+	crashed bool    // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -136,6 +137,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() []string { return d.conf.Get().HTTP.Hosts })
 	d.web.again()
 	defer d.web.close()
+	d.shares = openShares(face.Shared, d.tokens, d.log, cfg.Dirs.Shares())
+	defer d.shares.close()
 	srv := &http.Server{Handler: handler, ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()

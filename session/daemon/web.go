@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
@@ -114,7 +114,7 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 		wish.Listen = webAddress
 	}
 	if wish.TLSCert != "" { // before what is served is ended for it
-		if _, err := (&certificate{cert: wish.TLSCert, key: wish.TLSKey}).get(nil); err != nil {
+		if _, err := (&web.Certificate{Cert: wish.TLSCert, Key: wish.TLSKey}).Get(nil); err != nil {
 			return api.Web{}, unserved(err)
 		}
 	}
@@ -154,12 +154,12 @@ func (w *webDoor) serve(wish webWish) error {
 		return err
 	}
 	if wish.TLSCert != "" {
-		c := &certificate{cert: wish.TLSCert, key: wish.TLSKey}
-		if _, err := c.get(nil); err != nil {
+		c := &web.Certificate{Cert: wish.TLSCert, Key: wish.TLSKey}
+		if _, err := c.Get(nil); err != nil {
 			_ = ln.Close()
 			return err
 		}
-		ln = tls.NewListener(ln, &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		ln = tls.NewListener(ln, &tls.Config{GetCertificate: c.Get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
 	base, cut := context.WithCancel(context.Background())
 	w.failed, w.ln, w.cut = "", ln, cut
@@ -252,33 +252,4 @@ func outward() string {
 		}
 	}
 	return "127.0.0.1"
-}
-
-// certificate is read from its files, again when they change.
-type certificate struct {
-	cert, key string
-
-	mu   sync.Mutex
-	read time.Time // modification of the file that was read
-	have *tls.Certificate
-}
-
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	st, err := os.Stat(c.cert)
-	if err == nil && c.have != nil && st.ModTime().Equal(c.read) {
-		return c.have, nil
-	}
-	if err == nil {
-		var pair tls.Certificate
-		if pair, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
-			c.have, c.read = &pair, st.ModTime()
-			return c.have, nil
-		}
-	}
-	if c.have != nil { // it is being replaced
-		return c.have, nil
-	}
-	return nil, fmt.Errorf("the certificate: %w", err)
 }

@@ -155,6 +155,9 @@ func (d Dirs) Fleet() string { return filepath.Join(d.State, "fleet") }
 // Tokens is the file of those who may come in over TCP.
 func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 
+// Shares is the file of sessions that are shared through relays.
+func (d Dirs) Shares() string { return filepath.Join(d.State, "shares.json") }
+
 // Web says where the page in the browser is served.
 func (d Dirs) Web() string { return filepath.Join(d.State, "web.json") }
 

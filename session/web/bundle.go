@@ -43,8 +43,11 @@ func bundle(files map[string][]byte, entry string) error {
 	}
 	files[entry] = b.out.Bytes()
 	for name, content := range files {
-		if ext := path.Ext(name); name != entry && (ext == ".css" || ext == ".js") {
-			files[name] = squeeze(content)
+		switch ext := path.Ext(name); {
+		case ext == ".css":
+			files[name] = []byte(squeezeStyle(string(content)))
+		case ext == ".js" && name != entry:
+			files[name] = []byte(squeezeScript(string(content)))
 		}
 	}
 	return nil
@@ -111,20 +114,7 @@ func (b *bundler) add(name string) error {
 		}
 		body.WriteString(line + "\n")
 	}
-	fmt.Fprintf(&b.out, "const %s=(()=>{\n%sreturn {%s}})();\n", variable(name), squeeze(body.Bytes()), strings.Join(exports, ","))
+	fmt.Fprintf(&b.out, "const %s=(()=>{%s\nreturn{%s}})();\n", variable(name), squeezeScript(body.String()), strings.Join(exports, ","))
 	b.state[name] = 2
 	return nil
-}
-
-// squeeze leaves out what only people read: indentation, empty lines, and lines that are a comment.
-func squeeze(text []byte) []byte {
-	var out bytes.Buffer
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "// ") || strings.HasPrefix(line, "/* ") && strings.HasSuffix(line, " */") {
-			continue
-		}
-		out.WriteString(line + "\n")
-	}
-	return out.Bytes()
 }

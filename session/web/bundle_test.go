@@ -16,14 +16,34 @@ func TestBundle(t *testing.T) {
 	if err := bundle(files, "app.js"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "const $b=(()=>{\nconst x = 1;\nasync function f() {}\nclass K {}\nreturn {x,f,K}})();\n" +
-		"const $a=(()=>{\nconst {x}=$b;\nfunction one() { return x; }\nconst two = 2;\nreturn {one,two}})();\n" +
-		"const $app=(()=>{\nconst {one,two:deux}=$a;\nconst b=$b;\nconst late = () => import('./c.js');\none(deux, b.x, late);\nreturn {}})();\n"
+	const want = "const $b=(()=>{const x=1;async function f(){}\nclass K{}\nreturn{x,f,K}})();\n" +
+		"const $a=(()=>{const{x}=$b;function one(){return x;}\nconst two=2;\nreturn{one,two}})();\n" +
+		"const $app=(()=>{const{one,two:deux}=$a;const b=$b;const late=()=>import('./c.js');one(deux,b.x,late);\nreturn{}})();\n"
 	if got := string(files["app.js"]); got != want {
 		t.Errorf("%s", got)
 	}
-	if len(files) != 3 || string(files["c.js"]) != "export const c = 3;\n" || string(files["style.css"]) != "a {\ncolor: red;\n}\n" {
+	if len(files) != 3 || string(files["c.js"]) != "export const c=3;" || string(files["style.css"]) != "a{color:red}" {
 		t.Errorf("%q", files)
+	}
+}
+
+// What is left out of scripts and styles changes nothing that they say.
+func TestSqueeze(t *testing.T) {
+	for in, want := range map[string]string{
+		"a = b + +c - -d; // note\n\n  e ++ ;":                   "a=b+ +c- -d;e++;",
+		"return /[/ ]'x/g.test(a / b / c);":                      "return/[/ ]'x/g.test(a/b/c);",
+		"x = 'it\\'s  //  here' + `a  ${b}  /* c */`; /* d */ y": "x='it\\'s  //  here'+`a  ${b}  /* c */`;y",
+		"get s() { return 1 }\nf\n(x)":                           "get s(){return 1}\nf\n(x)",
+		"const a = (b) =>\n  b ?\n c :\n d\nlet e":               "const a=(b)=>b?c:d\nlet e",
+		"a.replace(/\\//g, '/'); b = c ? /d  e/ : 1":             "a.replace(/\\//g,'/');b=c?/d  e/:1",
+	} {
+		if got := squeezeScript(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	const in = "/* Note */\na > b, .c :hover {\n  width: calc(1px + 2em);\n  content: \" ; } \";\n}\n@media (a: b) and (c) { d { e: f } }\n"
+	if got, want := squeezeStyle(in), "a > b,.c :hover{width:calc(1px + 2em);content:\" ; } \"}@media (a:b) and (c){d{e:f}}"; got != want {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -82,7 +82,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /web/login":
 		d.login(w, r, v)
 	case "GET /web/me":
-		d.as(w, r, v, func(g access.Grant, _ string) { answer(w, described(g)) })
+		d.as(w, r, v, func(g access.Grant, _ string) { Me(w, g) })
 	case "POST /web/logout":
 		d.as(w, r, v, func(g access.Grant, _ string) { d.logout(w, r, v, g) })
 	case "POST /web/ticket":

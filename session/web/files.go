@@ -155,6 +155,13 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// Public answers with a file of the page, if the path is one's, under the headers that guard it: for those who serve
+// the page and have no sessions.
+func Public(w http.ResponseWriter, r *http.Request) bool {
+	guard(w.Header())
+	return Embedded().serve(w, r)
+}
+
 // acceptsGzip says that the answer may be packed.
 func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {

@@ -73,3 +73,19 @@ func (k *knocks) forget() {
 		k.all = map[string]bucket{}
 	}
 }
+
+// Limit bounds how often an address may do something: burst times at once, then once every refill.
+type Limit struct{ k knocks }
+
+// NewLimit remembers at most so many addresses.
+func NewLimit(burst int, refill time.Duration, most int) *Limit {
+	return &Limit{knocks{burst: burst, refill: refill, most: most, now: time.Now}}
+}
+
+// Take counts one, or says how long the address has to wait.
+func (l *Limit) Take(from string) (wait time.Duration) {
+	if wait = l.k.wait(from); wait <= 0 {
+		l.k.failed(from)
+	}
+	return wait
+}

@@ -41,6 +41,9 @@ func described(g access.Grant) me {
 	return me{Name: g.Name, May: g.Rights().Names(), Session: g.Session, Label: g.Label, Masked: g.Masked, Expires: g.Expires}
 }
 
+// Me answers with what a login is.
+func Me(w http.ResponseWriter, g access.Grant) { answer(w, described(g)) }
+
 // login makes a cookie of a code, which makes a login of its own, or of a token.
 func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
 	if wait := d.fails.wait(v.addr); wait > 0 {

@@ -54,26 +54,28 @@ func (h *house) OpenWeb(o api.OpenWeb) (api.Web, error) {
 	return h.web, nil
 }
 
-func (h *house) Status(context.Context) api.Status          { return api.Status{} }
-func (h *house) Stop(api.Stop)                              {}
-func (h *house) Upgrade(context.Context, string) error      { return errors.New("no upgrade") }
-func (h *house) Audit() *audit.Log                          { return h.audit }
-func (h *house) Tokens() *access.Store                      { return h.tokens }
-func (h *house) Web() api.Web                               { return h.web }
-func (h *house) CloseWeb() error                            { h.web = api.Web{}; return nil }
-func (h *house) Subscriptions() *subscriptions.Set          { return h.subs }
-func (h *house) Fleet() *member.Member                      { return member.New(member.Config{}) }
-func (h *house) KeeperPIDs() []int                          { return h.keepers }
-func (*house) KeeperFor(string) (registry.Keeper, error)    { return nil, errors.New("no keeper") }
-func (*house) Ran(*registry.Handle, *session.Command)       {}
-func (*house) Leaving() bool                                { return false }
-func (*house) Approvals(string) []string                    { return nil }
-func (*house) Removed(string)                               {}
-func (*house) Notice(string, ...any)                        {}
-func (*house) PublishApproval(kind string, v *api.Approval) {}
-func noSession(rec *store.Session) bool                     { return false }
-func onlyOwn(rec *store.Session) bool                       { return rec.ID == ownID }
-func everySession(*store.Session) bool                      { return true }
+func (h *house) Status(context.Context) api.Status                                { return api.Status{} }
+func (h *house) Stop(api.Stop)                                                    {}
+func (h *house) Upgrade(context.Context, string) error                            { return errors.New("no upgrade") }
+func (h *house) Audit() *audit.Log                                                { return h.audit }
+func (h *house) Tokens() *access.Store                                            { return h.tokens }
+func (h *house) Web() api.Web                                                     { return h.web }
+func (h *house) CloseWeb() error                                                  { h.web = api.Web{}; return nil }
+func (*house) ShareByRelay(context.Context, access.Token, string) (string, error) { return "", nil }
+func (*house) SharesChanged()                                                     {}
+func (h *house) Subscriptions() *subscriptions.Set                                { return h.subs }
+func (h *house) Fleet() *member.Member                                            { return member.New(member.Config{}) }
+func (h *house) KeeperPIDs() []int                                                { return h.keepers }
+func (*house) KeeperFor(string) (registry.Keeper, error)                          { return nil, errors.New("no keeper") }
+func (*house) Ran(*registry.Handle, *session.Command)                             {}
+func (*house) Leaving() bool                                                      { return false }
+func (*house) Approvals(string) []string                                          { return nil }
+func (*house) Removed(string)                                                     {}
+func (*house) Notice(string, ...any)                                              {}
+func (*house) PublishApproval(kind string, v *api.Approval)                       {}
+func noSession(rec *store.Session) bool                                           { return false }
+func onlyOwn(rec *store.Session) bool                                             { return rec.ID == ownID }
+func everySession(*store.Session) bool                                            { return true }
 
 // openHouse has the sessions that keep says: own, other (both a person's) and ruled (with rules). Each has printed its
 // name, and has a command, a job and an approval that was answered.

@@ -64,6 +64,9 @@ type Daemon interface {
 	Web() api.Web
 	OpenWeb(o api.OpenWeb) (api.Web, error)
 	CloseWeb() error
+	// ShareByRelay serves what a token is for to readers of a relay; SharesChanged ends what lost its token.
+	ShareByRelay(ctx context.Context, t access.Token, at string) (link string, err error)
+	SharesChanged()
 	Subscriptions() *subscriptions.Set
 	// Fleet is this machine's part in a fleet.
 	Fleet() *member.Member

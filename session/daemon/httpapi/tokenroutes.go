@@ -110,6 +110,7 @@ func (s *Server) revokeToken(ctx context.Context, in *struct {
 	case !was:
 		return none{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
 	}
+	s.daemon.SharesChanged()
 	s.recordToken(ctx, &access.Token{Name: in.Token}, "revoked")
 	return none{true}, nil
 }

@@ -48,6 +48,23 @@ func (s *Server) newPageDoor() *web.Door {
 	return web.New(c)
 }
 
+// Shared serves who reads a shared session through a relay, within what a token of a name allows.
+func (s *Server) Shared(token string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g, err := s.daemon.Tokens().Named(token)
+		if err != nil {
+			writeError(w, notGranted(err))
+			return
+		}
+		if r.URL.Path == "/web/me" {
+			web.Me(w, g)
+			return
+		}
+		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
+		s.serveGranted(w, r.WithContext(actor.With(r.Context(), actor.Actor{UID: os.Getuid()})), g, s.inner)
+	})
+}
+
 // isProxy says that a peer is one of the addresses or networks.
 func isProxy(proxies []string, peer string) bool {
 	addr, err := netip.ParseAddr(peer)
@@ -121,7 +138,7 @@ func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api
 		return api.Shared{}, err
 	}
 	at := s.daemon.Web()
-	if !at.On || at.Error != "" {
+	if in.Body.Relay == "" && (!at.On || at.Error != "") {
 		if at, err = s.daemon.OpenWeb(api.OpenWeb{}); err != nil {
 			return api.Shared{}, err
 		}
@@ -140,6 +157,13 @@ func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api
 	case err != nil:
 		return api.Shared{}, api.Errorf(api.CodeStorage, "%v", err)
 	}
+	link := at.URL + "#token=" + secret
+	if in.Body.Relay != "" {
+		if link, err = s.daemon.ShareByRelay(ctx, made, in.Body.Relay); err != nil {
+			_, lost := s.daemon.Tokens().Revoke(made.Name)
+			return api.Shared{}, errors.Join(err, lost)
+		}
+	}
 	s.recordToken(ctx, &made, "a link to the session was made, to "+strings.Join(made.May, " and ")+", until "+made.Expires.Format(time.RFC3339))
-	return api.Shared{Token: tokenView(&made), Link: at.URL + "#token=" + secret}, nil
+	return api.Shared{Token: tokenView(&made), Link: link}, nil
 }

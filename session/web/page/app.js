@@ -22,8 +22,8 @@ function setTheme(name) {
 
 // secretIn is what a link logs in with, after its #.
 function secretIn(text) {
-  const found = /#(login|token)=([^&\s]+)/.exec(text);
-  return found && { [found[1] === 'login' ? 'code' : 'token']: decodeURIComponent(found[2]) };
+  const found = /#(login|token|relay)=([^&\s]+)/.exec(text);
+  return found && { [found[1] === 'login' ? 'code' : found[1]]: decodeURIComponent(found[2]) };
 }
 
 // fromAddress is the login that the address has; it is taken out of it at once.

@@ -18,6 +18,7 @@ export const url = (path) => new URL(path, base);
 
 const keyName = 'longterm.key:' + base.pathname;
 let key = localStorage.getItem(keyName);
+let tunnel; // through a relay
 
 export class Failure extends Error {
   constructor(status, body) {
@@ -33,14 +34,14 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   for (const [k, v] of Object.entries(query ?? {})) if (v !== undefined && v !== null && v !== '') to.searchParams.set(k, v);
   let answer;
   try {
-    answer = await fetch(to, {
+    answer = tunnel ? await tunnel.ask(method, path + to.search, body, signal) : await fetch(to, {
       method, signal, credentials: 'same-origin', cache: 'no-store', referrerPolicy: 'no-referrer',
       headers: { ...(key && { 'Longterm-Page': key }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (err) {
     if (err.name === 'AbortError') throw err;
-    throw new Failure(0);
+    throw new Failure(0, tunnel && err);
   }
   if (answer.ok && raw) return answer;
   const text = await answer.text();
@@ -56,14 +57,31 @@ export const post = (path, body = {}) => ask('POST', 'v1/' + path, { body });
 export const patch = (path, body) => ask('PATCH', 'v1/' + path, { body });
 export const remove = (path) => ask('DELETE', 'v1/' + path);
 
+const relayName = 'longterm.relay';
+
+const socketAt = (path) => {
+  const to = url(path);
+  to.protocol = to.protocol === 'https:' ? 'wss:' : 'ws:';
+  return to;
+};
+
+// through logs in by a link of a relay. Its key is kept for as long as the tab.
+async function through(secret) {
+  sessionStorage.setItem(relayName, secret);
+  const { Tunnel } = await import('./relay.js');
+  tunnel = new Tunnel(socketAt('relay/join'), secret);
+  return ask('GET', 'web/me');
+}
+
 export async function login(secret) {
+  if (secret.relay) return through(secret.relay);
   const told = await ask('POST', 'web/login', { body: secret });
   key = told.key;
   localStorage.setItem(keyName, key);
   return told;
 }
 
-export const me = () => key ? ask('GET', 'web/me') : Promise.reject(new Failure(401, { message: 'Not logged in' }));
+export const me = () => sessionStorage.getItem(relayName) ? through(sessionStorage.getItem(relayName)) : key ? ask('GET', 'web/me') : Promise.reject(new Failure(401, { message: 'Not logged in' }));
 
 export async function logout() {
   await ask('POST', 'web/logout', { body: {} }).catch(() => {});
@@ -97,19 +115,19 @@ export class Link {
     clearTimeout(this.timer);
     this.become('connecting');
     const turn = this.turn = {};
-    let told;
+    let ws;
     try {
-      told = await ask('POST', 'web/ticket', { body: {} });
+      ws = tunnel ? await tunnel.dial() : new WebSocket(socketAt('web/socket'), ['longterm.page.1', 'ticket.' + (await ask('POST', 'web/ticket', { body: {} })).ticket]);
     } catch (err) {
       if (err.status !== 401) this.again(turn);
       return;
     }
-    if (this.turn !== turn) return;
-    const to = url('web/socket');
-    to.protocol = to.protocol === 'https:' ? 'wss:' : 'ws:';
-    const ws = this.ws = new WebSocket(to, ['longterm.page.1', 'ticket.' + told.ticket]);
+    if (this.turn !== turn) return ws.close();
+    this.ws = ws;
     this.styles = new Map();
-    ws.onopen = () => ws.send(JSON.stringify({ t: 'hello', ...(this.after && { after: this.after }) }));
+    const greet = () => ws.send(JSON.stringify({ t: 'hello', ...(this.after && { after: this.after }) }));
+    if (tunnel) greet();
+    else ws.onopen = greet;
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
     ws.onclose = (e) => {
       if (this.turn !== turn) return;

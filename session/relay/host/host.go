@@ -1,0 +1,179 @@
+// Package host is a daemon's end of a relay: it keeps a shared session's room open, and serves its readers the
+// requests and the socket that their token allows, sealed (docs/web-protocol.md, "Through a relay").
+//
+// A share has one goroutine that keeps the room, and for each reader one that takes messages, one for its socket, and
+// one for each request under way. A reader that does not read is waited for no longer than writeTime.
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/relay"
+	"github.com/longterm-dev/longterm/session/relay/sealed"
+)
+
+// Share is a session that is shared through a relay, as it is kept in a file.
+type Share struct {
+	Token string `json:"token"` // its name
+	Relay string `json:"relay"`
+	Owner string `json:"owner"` // the relay's half of the secret
+	Key   string `json:"key"`   // the reader's
+}
+
+// New makes a share of secrets of its own.
+func New(token, at string) (Share, error) {
+	u, err := url.Parse(at)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return Share{}, fmt.Errorf("%q is no relay: give its address as https://relay.example.org", at)
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return Share{}, fmt.Errorf("%s has no TLS: browsers open sealed links at https addresses only", at)
+	}
+	if !strings.HasSuffix(u.Path, "/") {
+		u.Path += "/"
+	}
+	key := make([]byte, sealed.KeySize)
+	_, _ = rand.Read(key) // it does not fail
+	return Share{Token: token, Relay: u.String(), Owner: rand.Text(), Key: base64.RawURLEncoding.EncodeToString(key)}, nil
+}
+
+// Link opens the share in a browser. What follows # is sent to nobody.
+func (s Share) Link() string { return s.Relay + "#relay=" + relay.Room(s.Owner) + "." + s.Key }
+
+// dial opens a socket at the relay.
+func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, error) {
+	h := http.Header{"Authorization": {"Bearer " + s.Owner}}
+	if reader != "" {
+		h.Set(relay.ReaderHeader, reader)
+	}
+	d := websocket.Dialer{
+		Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime, Subprotocols: []string{relay.Protocol},
+		ReadBufferSize: 4096, WriteBufferSize: 4096,
+	}
+	ws, resp, err := d.DialContext(ctx, "ws"+strings.TrimPrefix(s.Relay, "http")+path, h)
+	if err == nil {
+		ws.SetReadLimit(relay.MaxMessage)
+		return ws, nil
+	}
+	if resp != nil && resp.Body != nil {
+		var told struct{ Message string }
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		if json.Unmarshal(b, &told) != nil || told.Message == "" {
+			told.Message = "it is no relay"
+		}
+		return nil, fmt.Errorf("%s answers %s: %s", s.Relay, resp.Status, told.Message)
+	}
+	return nil, err
+}
+
+const (
+	dialTime  = 10 * time.Second
+	writeTime = 60 * time.Second
+	deadAfter = 80 * time.Second // the relay pings
+	leastWait = time.Second
+	mostWait  = time.Minute
+)
+
+// Host keeps a share's room.
+type Host struct {
+	Share
+	// Serve serves requests within what the share's token allows.
+	Serve http.Handler
+	Log   *slog.Logger
+	// Stubborn has the relay waited for even if it was never there.
+	Stubborn bool
+
+	inside *inside
+}
+
+// ErrEnded is the cause of a Run's end by which its readers are logged out.
+var ErrEnded = errors.New("the share has ended")
+
+var errRefused = errors.New("the relay refuses")
+
+// Run keeps the room until ctx is over. ready is told once: that the room is kept, or why it cannot be; after the
+// latter Run is over.
+func (h *Host) Run(ctx context.Context, ready func(error)) {
+	h.inside = newInside(h.Serve)
+	defer h.inside.close()
+	told := false
+	say := func(err error) {
+		if !told {
+			told = true
+			ready(err)
+		}
+	}
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	wait, kept := leastWait, false
+	for ctx.Err() == nil {
+		err := h.keep(ctx, &readers, func() {
+			wait, kept = leastWait, true
+			say(nil)
+		})
+		if !kept && !h.Stubborn {
+			say(err)
+			return
+		}
+		h.Log.Info("the relay is gone; trying again", "relay", h.Relay, "err", err, "in", wait)
+		late := time.NewTimer(wait)
+		select {
+		case <-late.C:
+		case <-ctx.Done():
+			late.Stop()
+		}
+		wait = min(2*wait, mostWait)
+	}
+}
+
+// keep keeps the room for as long as the connection lasts.
+func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) error {
+	ws, err := h.dial(ctx, "relay/host", "")
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	stop := context.AfterFunc(ctx, func() { _ = ws.Close() })
+	defer stop()
+	heard := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
+	ws.SetPingHandler(func(data string) error {
+		heard()
+		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	})
+	for {
+		heard()
+		var told relay.Told
+		if err := ws.ReadJSON(&told); err != nil {
+			var closed *websocket.CloseError
+			if errors.As(err, &closed) && closed.Text != "" {
+				return fmt.Errorf("%w: %s", errRefused, closed.Text)
+			}
+			return err
+		}
+		switch {
+		case told.Room == relay.Room(h.Owner):
+			kept()
+		case told.Reader != "" && len(told.Reader) <= 64:
+			readers.Go(func() {
+				if err := h.reader(ctx, told.Reader); err != nil && ctx.Err() == nil {
+					h.Log.Debug("a reader through a relay", "relay", h.Relay, "err", err)
+				}
+			})
+		}
+	}
+}

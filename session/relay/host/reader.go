@@ -1,0 +1,394 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/relay"
+	"github.com/longterm-dev/longterm/session/relay/sealed"
+)
+
+// Kinds of messages: the first byte of what is sealed.
+const (
+	kindWelcome  = 'w' // host: what the token allows, as GET web/me answers; it proves that the host has the key
+	kindRequest  = 'q' // page: request
+	kindCancel   = 'x' // page: request, of which only the number counts
+	kindHead     = 'h' // host: head
+	kindBody     = 'd' // host: number of the request, 4 bytes, and a piece of its answer
+	kindEnd      = 'e' // host: number of the request whose answer is whole
+	kindOpen     = 'o' // page: open the socket
+	kindSocket   = 's' // both: a text message of the socket
+	kindClosed   = 'c' // host: closed
+	maxRequests  = 8   // under way, of a reader
+	pieceOfABody = 32 << 10
+)
+
+type request struct {
+	ID     uint32          `json:"i"`
+	Method string          `json:"m"`
+	Path   string          `json:"p"`
+	Body   json.RawMessage `json:"b,omitempty"`
+}
+
+type head struct {
+	ID     uint32 `json:"i"`
+	Status int    `json:"s"`
+	Type   string `json:"t,omitempty"`
+}
+
+type closed struct {
+	Code int `json:"code"`
+}
+
+// reader is one who reads a share.
+type reader struct {
+	h   *Host
+	ws  *websocket.Conn
+	ctx context.Context
+
+	mu      sync.Mutex // guards what follows, and writing
+	channel *sealed.Channel
+	buf     []byte
+
+	working sync.WaitGroup
+	asked   sync.Map // uint32 → context.CancelFunc
+	slots   chan struct{}
+	socket  *websocket.Conn // to our own daemon; of the goroutine that takes messages
+}
+
+// reader serves a reader until either is gone.
+func (h *Host) reader(ctx context.Context, name string) error {
+	ws, err := h.dial(ctx, "relay/serve", name)
+	if err != nil {
+		return err
+	}
+	share := ctx
+	ctx, end := context.WithCancel(ctx)
+	r := &reader{h: h, ws: ws, ctx: ctx, slots: make(chan struct{}, maxRequests)}
+	stop := context.AfterFunc(ctx, func() {
+		_ = ws.NetConn().SetDeadline(time.Now().Add(time.Second)) // whoever writes comes back
+		if share.Err() != nil {
+			r.bye(context.Cause(share))
+		}
+		_ = ws.Close()
+	})
+	defer stop()
+	defer r.working.Wait()
+	defer end()
+	defer func() {
+		if r.socket != nil {
+			_ = r.socket.Close()
+		}
+	}()
+	heard := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
+	heard()
+	ws.SetPingHandler(func(data string) error {
+		heard()
+		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	})
+	if err := r.greet(); err != nil {
+		return err
+	}
+	for {
+		heard()
+		_, b, err := ws.ReadMessage()
+		if err != nil {
+			return err
+		}
+		if b, err = r.channel.Open(b); err != nil {
+			return err
+		}
+		if err := r.take(b); err != nil {
+			return err
+		}
+	}
+}
+
+// bye tells the reader why it is over: the share ended, or the daemon leaves.
+func (r *reader) bye(cause error) {
+	code := websocket.CloseGoingAway
+	if errors.Is(cause, ErrEnded) {
+		code = pageRevoked
+	}
+	_ = r.sayJSON(kindClosed, closed{code}) // it is gone, whether it hears that or not
+}
+
+// pageRevoked is what a page takes for the end of its login.
+const pageRevoked = 4001
+
+// greet exchanges the salts and welcomes the reader.
+func (r *reader) greet() error {
+	_, theirs, err := r.ws.ReadMessage()
+	if err != nil {
+		return err
+	}
+	if len(theirs) != sealed.SaltSize {
+		return sealed.ErrMessage
+	}
+	key, err := base64.RawURLEncoding.DecodeString(r.h.Key)
+	if err != nil {
+		return err
+	}
+	ours := make([]byte, sealed.SaltSize)
+	_, _ = rand.Read(ours) // it does not fail
+	channel, err := sealed.Host(key, relay.Room(r.h.Owner), theirs, ours)
+	if err != nil {
+		return err
+	}
+	_ = r.ws.SetWriteDeadline(time.Now().Add(writeTime))
+	if err := r.ws.WriteMessage(websocket.BinaryMessage, ours); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.channel = channel
+	r.mu.Unlock()
+	resp, err := r.h.inside.do(r.ctx, "GET", "web/me", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	me, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return r.sayJSON(kindClosed, closed{pageRevoked})
+	}
+	return r.say(kindWelcome, me)
+}
+
+// say sends a message: its kind, and its parts.
+func (r *reader) say(kind byte, parts ...[]byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.channel == nil {
+		return errNonsense
+	}
+	clear := bytes.Join(parts, nil)
+	r.buf = r.channel.Seal(r.buf[:0], append([]byte{kind}, clear...))
+	_ = r.ws.SetWriteDeadline(time.Now().Add(writeTime))
+	err := r.ws.WriteMessage(websocket.BinaryMessage, r.buf)
+	if cap(r.buf) > 1<<17 {
+		r.buf = nil
+	}
+	return err
+}
+
+func (r *reader) sayJSON(kind byte, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return r.say(kind, b)
+}
+
+var errNonsense = errors.New("a reader says what is no message")
+
+// take does what a message asks for.
+func (r *reader) take(b []byte) error {
+	if len(b) == 0 {
+		return errNonsense
+	}
+	kind, b := b[0], b[1:]
+	switch kind {
+	case kindRequest, kindCancel:
+		var q request
+		if err := json.Unmarshal(b, &q); err != nil {
+			return errNonsense
+		}
+		if kind == kindCancel {
+			if cancel, ok := r.asked.Load(q.ID); ok {
+				cancel.(context.CancelFunc)()
+			}
+			return nil
+		}
+		return r.ask(q)
+	case kindOpen:
+		return r.open()
+	case kindSocket:
+		if r.socket == nil {
+			return nil // it has just been closed
+		}
+		_ = r.socket.SetWriteDeadline(time.Now().Add(writeTime))
+		_ = r.socket.WriteMessage(websocket.TextMessage, b) // its other end says why
+		return nil
+	default:
+		return errNonsense
+	}
+}
+
+// ask makes a request of our own daemon.
+func (r *reader) ask(q request) error {
+	select {
+	case r.slots <- struct{}{}:
+	default:
+		if err := r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusTooManyRequests}); err != nil {
+			return err
+		}
+		return r.say(kindEnd, number(q.ID))
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.asked.Store(q.ID, cancel)
+	r.working.Go(func() {
+		defer func() {
+			r.asked.Delete(q.ID)
+			cancel()
+			<-r.slots
+		}()
+		r.answer(ctx, q)
+	})
+	return nil
+}
+
+func number(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
+
+func (r *reader) answer(ctx context.Context, q request) {
+	var body io.Reader
+	if len(q.Body) > 0 {
+		body = bytes.NewReader(q.Body)
+	}
+	resp, err := r.h.inside.do(ctx, q.Method, q.Path, body)
+	if err != nil {
+		_ = r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusBadRequest}) // the connection's end is seen by who reads
+		_ = r.say(kindEnd, number(q.ID))
+		return
+	}
+	defer resp.Body.Close()
+	err = r.sayJSON(kindHead, head{q.ID, resp.StatusCode, resp.Header.Get("Content-Type")})
+	for buf := make([]byte, pieceOfABody); err == nil; {
+		var n int
+		n, err = io.ReadFull(resp.Body, buf)
+		if n > 0 && r.say(kindBody, number(q.ID), buf[:n]) != nil {
+			return
+		}
+	}
+	_ = r.say(kindEnd, number(q.ID))
+}
+
+// open opens the page's socket at our own daemon.
+func (r *reader) open() error {
+	if r.socket != nil {
+		return errNonsense
+	}
+	ws, err := r.h.inside.dial(r.ctx)
+	if err != nil {
+		return r.sayJSON(kindClosed, closed{pageRevoked}) // the token no longer counts
+	}
+	r.socket = ws
+	stop := context.AfterFunc(r.ctx, func() { _ = ws.Close() })
+	r.working.Go(func() {
+		defer stop()
+		for {
+			_, b, err := ws.ReadMessage()
+			if err == nil {
+				if r.say(kindSocket, b) != nil {
+					return
+				}
+				continue
+			}
+			code := 1006
+			var told *websocket.CloseError
+			if errors.As(err, &told) {
+				code = told.Code
+			}
+			_ = r.sayJSON(kindClosed, closed{code})
+			return
+		}
+	})
+	return nil
+}
+
+// inside are connections to a handler of this process.
+type inside struct {
+	ln     *pipes
+	srv    *http.Server
+	client *http.Client
+}
+
+func newInside(h http.Handler) *inside {
+	ln := &pipes{conns: make(chan net.Conn), over: make(chan struct{})}
+	i := &inside{ln: ln, srv: &http.Server{Handler: h, ReadHeaderTimeout: dialTime}}
+	i.client = &http.Client{
+		Transport:     &http.Transport{DialContext: ln.dial, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	go func() { _ = i.srv.Serve(ln) }() // ends with the listener
+	return i
+}
+
+func (i *inside) close() {
+	i.client.CloseIdleConnections()
+	_ = i.srv.Close()
+}
+
+// do asks for a path of the page's.
+func (i *inside) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	if path != "web/me" && !strings.HasPrefix(path, "v1/") {
+		return nil, errNonsense
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://share/"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return i.client.Do(req)
+}
+
+func (i *inside) dial(ctx context.Context) (*websocket.Conn, error) {
+	d := websocket.Dialer{NetDialContext: i.ln.dial, HandshakeTimeout: dialTime}
+	ws, _, err := d.DialContext(ctx, "ws://share/v1/page", nil)
+	return ws, err
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	conns chan net.Conn
+	over  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	a, b := net.Pipe()
+	select {
+	case p.conns <- b:
+		return a, nil
+	case <-p.over:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements net.Listener.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.over:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.over) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "share", Net: "unix"} }

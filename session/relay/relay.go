@@ -1,0 +1,354 @@
+// Package relay passes what a shared session's daemon and its readers say to each other on, for daemons that nobody
+// can reach. It has no key (package sealed), keeps nothing, and holds of each connection one piece of a message.
+//
+//	daemon ── relay/host (one socket: "reader R is here") ──┐
+//	daemon ── relay/serve (one socket for R) ──────────────[relay]── relay/join (the page's socket)
+//
+// A room is the hash of a secret that its daemon alone has: nobody else can be its host, whoever knows the room, and
+// the relay need not remember rooms that nobody hosts. The two sockets of a reader are passed on to each other as
+// they are, so that a slow one slows down its own other end and nobody else.
+//
+// Besides that the relay serves the page's files. Whoever runs it could serve others, which is what a reader trusts
+// it for; docs/web.md says so.
+package relay
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/web"
+)
+
+// Protocol is the WebSocket subprotocol of all three sockets; a page names its room as another one, so that no
+// address has it.
+const (
+	Protocol   = "longterm.relay.1"
+	roomPrefix = "room."
+	// ReaderHeader names the reader whom a host's socket is for.
+	ReaderHeader = "Longterm-Reader"
+)
+
+// Bounds of a relay.
+const (
+	MaxMessage = 1<<20 + 4096 // bytes
+	maxReaders = 32           // of a room
+	piece      = 16 << 10     // bytes that are held of a message
+
+	pairTime  = 15 * time.Second // a reader waits for its host's socket
+	pingEvery = 25 * time.Second
+	deadAfter = 80 * time.Second
+	writeTime = 60 * time.Second
+)
+
+// Close codes.
+const (
+	CloseNobody = 4404 // the room has no host now
+	CloseFull   = 4429
+	CloseBad    = 4400
+)
+
+// Room is the room of a host's secret.
+func Room(owner string) string {
+	sum := sha256.Sum256([]byte("longterm room\x00" + owner))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// Server is a relay. The zero values of its bounds stand for the usual ones.
+type Server struct {
+	MaxRooms int // that are hosted at a time
+	// Forwarded says that a proxy stands before the relay, and that the last address of X-Forwarded-For is the client's.
+	Forwarded bool
+	// Rate is how many bytes a second are passed on of a connection, in each direction.
+	Rate int
+	// Saw is told what is passed on; for tests.
+	Saw func(piece []byte)
+
+	limit *web.Limit
+	mu    sync.Mutex
+	rooms map[string]*room
+}
+
+// room is one that is hosted.
+type room struct {
+	host    *websocket.Conn
+	writing sync.Mutex
+	waiting map[string]chan paired // guarded by Server.mu, as readers
+	readers int
+}
+
+// New is a relay for at most so many rooms.
+func New() *Server {
+	return &Server{
+		MaxRooms: 1000, Rate: 8 << 20, limit: web.NewLimit(60, time.Second, 10_000), rooms: map[string]*room{},
+	}
+}
+
+var upgrader = websocket.Upgrader{ // its usual look at the origin lets in pages of our own host, and programs
+	ReadBufferSize: 4096, WriteBufferSize: 4096, Subprotocols: []string{Protocol},
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if web.Public(w, r) {
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	var serve func(*websocket.Conn, *http.Request)
+	switch r.URL.Path {
+	case "/relay/host":
+		serve = s.host
+	case "/relay/serve":
+		serve = s.serve
+	case "/relay/join":
+		serve = s.join
+	default:
+		refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "this is a relay, which has no sessions of its own").
+			WithHint("open the link that `longterm share --relay` printed"))
+		return
+	}
+	if wait := s.limit.Take(s.from(r)); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		refuse(w, http.StatusTooManyRequests, api.Errorf(api.CodeLimit, "too many connections from here").WithHint("try again later"))
+		return
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		refuse(w, http.StatusUpgradeRequired, api.Errorf(api.CodeInvalid, "this is for sockets").WithHint("open the link that `longterm share --relay` printed"))
+		return
+	}
+	ws, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // Upgrade has answered
+	}
+	ws.SetReadLimit(MaxMessage)
+	defer ws.Close()
+	defer alive(ws)()
+	serve(ws, r)
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(err)
+}
+
+// from is who asks, as far as known.
+func (s *Server) from(r *http.Request) string {
+	if all := r.Header.Values("X-Forwarded-For"); s.Forwarded && len(all) > 0 {
+		last := all[len(all)-1]
+		if ip := net.ParseIP(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); ip != nil {
+			return ip.String()
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// alive keeps a socket from being taken for dead while its end answers pings; stop ends that.
+func alive(ws *websocket.Conn) (stop func()) {
+	heard := func(string) error { return ws.SetReadDeadline(time.Now().Add(deadAfter)) }
+	_ = heard("")
+	ws.SetPongHandler(heard)
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(pingEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+	}
+}
+
+func bye(ws *websocket.Conn, code int, why string) {
+	_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
+}
+
+// Told is what a host is told.
+type Told struct {
+	Room   string `json:"room,omitempty"`   // first: that it is hosted
+	Reader string `json:"reader,omitempty"` // who is to be served
+}
+
+func (r *room) tell(t Told) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	_ = r.host.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	return r.host.WriteJSON(t)
+}
+
+func ownerOf(r *http.Request) (id string, ok bool) {
+	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return Room(secret), ok && len(secret) >= 26
+}
+
+// host keeps a room open for as long as its host is there. A newer host takes an older one's place: it is the same
+// daemon, whose connection broke unseen.
+func (s *Server) host(ws *websocket.Conn, r *http.Request) {
+	id, ok := ownerOf(r)
+	if !ok {
+		bye(ws, CloseBad, "a host names its secret")
+		return
+	}
+	mine := &room{host: ws, waiting: map[string]chan paired{}}
+	s.mu.Lock()
+	old := s.rooms[id]
+	full := old == nil && len(s.rooms) >= s.MaxRooms
+	if !full {
+		s.rooms[id] = mine
+	}
+	s.mu.Unlock()
+	if full {
+		bye(ws, CloseFull, "this relay is full")
+		return
+	}
+	if old != nil {
+		bye(old.host, websocket.CloseGoingAway, "another host took the place")
+		_ = old.host.Close()
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.rooms[id] == mine {
+			delete(s.rooms, id)
+		}
+	}()
+	if mine.tell(Told{Room: id}) != nil {
+		return
+	}
+	for { // a host says nothing
+		if _, _, err := ws.NextReader(); err != nil {
+			return
+		}
+	}
+}
+
+// serve hands a host's socket to the reader that it is for, who passes things on.
+func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
+	id, _ := ownerOf(r)
+	reader := r.Header.Get(ReaderHeader)
+	s.mu.Lock()
+	var waits chan paired
+	if in := s.rooms[id]; in != nil {
+		waits = in.waiting[reader]
+		delete(in.waiting, reader)
+	}
+	s.mu.Unlock()
+	if waits == nil {
+		bye(ws, CloseNobody, "the reader is gone")
+		return
+	}
+	p := paired{ws, make(chan struct{})}
+	waits <- p // it has room
+	<-p.over
+}
+
+// paired is a host's socket for a reader, until that one closes over.
+type paired struct {
+	ws   *websocket.Conn
+	over chan struct{}
+}
+
+// join lets a page in, once its host has come with a socket for it.
+func (s *Server) join(ws *websocket.Conn, r *http.Request) {
+	id := ""
+	for _, p := range websocket.Subprotocols(r) {
+		if room, ok := strings.CutPrefix(p, roomPrefix); ok {
+			id = room
+		}
+	}
+	reader, waits := rand.Text(), make(chan paired, 1)
+	s.mu.Lock()
+	in := s.rooms[id]
+	full := in != nil && in.readers >= maxReaders
+	if in != nil && !full {
+		in.readers++
+		in.waiting[reader] = waits
+	}
+	s.mu.Unlock()
+	switch {
+	case in == nil:
+		bye(ws, CloseNobody, "nobody shares this now")
+		return
+	case full:
+		bye(ws, CloseFull, "too many look at this")
+		return
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		in.readers--
+		delete(in.waiting, reader)
+	}()
+	if in.tell(Told{Reader: reader}) != nil {
+		bye(ws, CloseNobody, "nobody shares this now")
+		return
+	}
+	late := time.NewTimer(pairTime)
+	defer late.Stop()
+	var host paired
+	select {
+	case host = <-waits:
+	case <-late.C:
+		s.mu.Lock()
+		_, still := in.waiting[reader]
+		delete(in.waiting, reader)
+		s.mu.Unlock()
+		if still {
+			bye(ws, CloseNobody, "whoever shares this does not answer")
+			return
+		}
+		host = <-waits // it is just coming
+	}
+	defer close(host.over)
+	s.between(r.Context(), ws, host.ws)
+}
+
+// between passes on in both directions until either end is gone, and closes both.
+func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	stop := context.AfterFunc(ctx, func() {
+		for _, ws := range []*websocket.Conn{a, b} {
+			bye(ws, websocket.CloseGoingAway, "the other end is gone")
+			_ = ws.Close()
+		}
+	})
+	defer stop()
+	var both sync.WaitGroup
+	for _, way := range [][2]*websocket.Conn{{a, b}, {b, a}} {
+		both.Go(func() {
+			defer end()
+			_ = s.pass(ctx, way[1], way[0]) // whatever the reason, it is over
+		})
+	}
+	both.Wait()
+	_ = a.Close()
+	_ = b.Close()
+}
+
+var errKind = errors.New("a message that is not sealed")
