@@ -155,6 +155,15 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// First are the paths of what a browser asks for before it shows anything, in a browser that kept nothing.
+func (f *Files) First() []string {
+	paths := []string{"", "manifest.webmanifest"}
+	for _, name := range []string{"theme_gen.css", "style.css", "old.js", "app.js", "icon.svg"} {
+		paths = append(paths, "p/"+f.hash+"/"+name)
+	}
+	return paths
+}
+
 // Public answers with a file of the page, if the path is one's, under the headers that guard it: for those who serve
 // the page and have no sessions.
 func Public(w http.ResponseWriter, r *http.Request) bool {
