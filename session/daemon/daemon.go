@@ -29,6 +29,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
@@ -134,7 +135,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer d.tcp.close()
 	d.openFleet(face)
 	defer d.fleet.Close()
-	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() []string { return d.conf.Get().HTTP.Hosts })
+	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() config.HTTP { return d.conf.Get().HTTP })
 	d.web.again()
 	defer d.web.close()
 	d.shares = openShares(face.Shared, d.tokens, d.log, cfg.Dirs.Shares())

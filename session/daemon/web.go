@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -48,6 +49,7 @@ type webDoor struct {
 	log     *slog.Logger
 	path    string
 	hosts   func() []string
+	proxied func() bool // a proxy stands before it
 
 	mu     sync.Mutex // guards what follows
 	wish   webWish    // Listen is empty: none
@@ -57,8 +59,11 @@ type webDoor struct {
 	cut    context.CancelFunc // ends the sockets, which the server knows no more
 }
 
-func newWebDoor(handler http.Handler, log *slog.Logger, path string, hosts func() []string) *webDoor {
-	w := &webDoor{handler: handler, log: log, path: path, hosts: hosts}
+func newWebDoor(handler http.Handler, log *slog.Logger, path string, conf func() config.HTTP) *webDoor {
+	w := &webDoor{
+		handler: handler, log: log, path: path,
+		hosts: func() []string { return conf().Hosts }, proxied: func() bool { return len(conf().Proxies) > 0 },
+	}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -225,6 +230,9 @@ func (w *webDoor) view() api.Web {
 		scheme = "https"
 	}
 	v.URL = scheme + "://" + w.reachedAt() + "/"
+	if names := w.hosts(); w.proxied() && len(names) > 0 { // a proxy with TLS has the first name
+		v.URL = "https://" + names[0] + "/"
+	}
 	return v
 }
 
