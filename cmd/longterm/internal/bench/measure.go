@@ -88,14 +88,16 @@ func (c *benchClient) until(text string) error {
 	return nil
 }
 
+// echoScript prints what is typed into it.
+const echoScript = `stty -echo -icanon; printf 'READY>'; exec cat`
+
 // echoSession makes a session that echoes, and the two commands that attach to it.
 func (b *sessionBench) echoSession(ctx context.Context) (lt, mux []string, err error) {
-	const script = `stty -echo -icanon; printf 'READY>'; exec cat`
-	if _, err = b.lt(ctx, "new", "-n", "echo", "--", "sh", "-c", script); err != nil {
+	if _, err = b.lt(ctx, "new", "-n", "echo", "--", "sh", "-c", echoScript); err != nil {
 		return nil, nil, err
 	}
 	if b.tmux != "" {
-		if _, err = b.mux(ctx, "new-session", "-d", "-s", "echo", "-x", "80", "-y", "24", "sh -c \""+script+"\""); err != nil {
+		if _, err = b.mux(ctx, "new-session", "-d", "-s", "echo", "-x", "80", "-y", "24", "sh -c \""+echoScript+"\""); err != nil {
 			return nil, nil, err
 		}
 	}
