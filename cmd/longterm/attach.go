@@ -68,6 +68,6 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	}
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
-		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone,
+		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host,
 	})
 }

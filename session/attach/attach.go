@@ -31,4 +31,26 @@ type Info struct {
 	State  string `json:"state"`
 	Code   *int   `json:"exit_code,omitempty"`
 	Signal string `json:"signal,omitempty"`
+	// To who resumes (Resume): the offset behind the bytes of the next message, 0 where it is a drawing; and how many
+	// messages of what was typed were taken.
+	Next  uint64 `json:"next,omitempty"`
+	Taken uint64 `json:"taken,omitempty"`
+}
+
+// Resume is what a client says that goes on where its connection was lost: what it types is typed once, what it had
+// is not sent again.
+type Resume struct {
+	Key   string // of the client, its own for as long as it is attached: 1 to 64 letters, digits and hyphens
+	Typed uint64 // messages of what was typed that the daemon has told to have taken: the next one follows them
+	From  uint64 // offset that its terminal shows; 0: it needs a drawing
+}
+
+// ValidKey says whether a Resume may have a key.
+func ValidKey(key string) bool {
+	for _, c := range key {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return key != "" && len(key) <= 64
 }

@@ -42,6 +42,20 @@ const (
 	esc = 0x1b
 )
 
+// Pending is how many bytes it has taken and neither passed on nor dropped: the beginning of a sequence.
+func (f *Filter) Pending() int {
+	switch f.state {
+	case ground, passing:
+		return 0
+	case passingEsc:
+		return 1
+	}
+	return len(f.held)
+}
+
+// Between says that what was taken ended between two sequences, and not within one.
+func (f *Filter) Between() bool { return f.state == ground }
+
 // Append appends to dst what of p may reach a terminal.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {

@@ -118,6 +118,9 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return wire.Dial(c.o.Dirs.Socket())
 }
 
+// IsFar says that the daemon is another host's: connections to it are lost where nothing is wrong with it.
+func (c *Client) IsFar() bool { return c.o.Way != nil }
+
 // Close gives idle connections up.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -51,6 +51,8 @@ type StreamOptions struct {
 	Again bool
 	// DetachOthers has all other terminals leave that are attached to the session.
 	DetachOthers bool
+	// Resume, where it has a key, has the stream go on where another one of this client was lost.
+	Resume attach.Resume
 	// Inside is the session the client itself runs in, if any.
 	Inside string
 }
@@ -91,6 +93,11 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.Inside != "" {
 		q.Set("inside", o.Inside)
+	}
+	if o.Resume.Key != "" {
+		q.Set("resume", o.Resume.Key)
+		q.Set("typed", strconv.FormatUint(o.Resume.Typed, 10))
+		q.Set("from", strconv.FormatUint(o.Resume.From, 10))
 	}
 	u := "ws://longterm" + api.Version + s.path + path + "?" + q.Encode()
 	stop := func() bool { return false }

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -43,6 +45,9 @@ type stream struct {
 	// readOnly clients may not type, and their size has no say.
 	readOnly bool
 	size     attach.Control // of the client at its start; 0×0: unknown
+	resume   attach.Resume  // its key is empty where the client knows not how to go on
+	taken    atomic.Uint64  // messages of what was typed
+	news     chan struct{}  // taken has changed; nil: nobody asks
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
@@ -68,6 +73,11 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		writeError(w, err)
 		return nil, err
 	}
+	resume, err := resumeOf(q)
+	if err != nil {
+		writeError(w, err)
+		return nil, err
+	}
 	inside := q.Get("inside")
 	if err := s.checkNesting(e, inside); err != nil {
 		writeError(w, err)
@@ -87,11 +97,30 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		c.readOnly = true
 	}
 	c.size.Cols, c.size.Rows = cols, rows
+	if c.resume = resume; resume.Key != "" {
+		c.taken.Store(resume.Typed)
+		c.news = make(chan struct{}, 1)
+	}
 	if c.readOnly {
 		policy = sizepolicy.None
 	}
 	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside})
 	return c, nil
+}
+
+// resumeOf is what a request says of going on.
+func resumeOf(q url.Values) (r attach.Resume, err error) {
+	if r.Key = q.Get("resume"); r.Key == "" {
+		return r, nil
+	}
+	typed, err := strconv.ParseUint(cmp.Or(q.Get("typed"), "0"), 10, 64)
+	from, fromErr := strconv.ParseUint(cmp.Or(q.Get("from"), "0"), 10, 64)
+	if err := errors.Join(err, fromErr); err != nil || !attach.ValidKey(r.Key) {
+		return r, api.Errorf(api.CodeInvalid, "resume %q, typed %q, from %q", r.Key, q.Get("typed"), q.Get("from")).
+			WithHint("resume is 1 to 64 letters, digits and hyphens, the others are numbers")
+	}
+	r.Typed, r.From = typed, from
+	return r, nil
 }
 
 func writeError(w http.ResponseWriter, err error) {
@@ -195,9 +224,14 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			return
 		}
 		if kind == websocket.BinaryMessage {
-			if err := s.typed(ctx, session.Typing{Bytes: b}); err != nil {
+			t := session.Typing{Bytes: b}
+			if s.news != nil { // a message that came before is typed once
+				t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
+			}
+			if err := s.typed(ctx, t); err != nil {
 				return
 			}
+			s.took()
 			continue
 		}
 		var c attach.Control
@@ -213,6 +247,18 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 		default:
 		}
 		resized <- c
+	}
+}
+
+// took counts what was typed, and has it told.
+func (s *stream) took() {
+	if s.news == nil {
+		return
+	}
+	s.taken.Add(1)
+	select {
+	case s.news <- struct{}{}:
+	default:
 	}
 }
 
@@ -262,6 +308,9 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	news, leave := a.srv.reg.Terminals.Join()
 	defer leave()
 	fresh := true
+	if err := a.catchUp(); err != nil {
+		return err
+	}
 	for {
 		over := finished(a.e.Session)
 		var err error
@@ -290,6 +339,10 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		case c := <-resized:
 			a.cols, a.rows = c.Cols, c.Rows
 			fresh = true
+		case <-a.news:
+			if err := a.tell(false); err != nil {
+				return err
+			}
 		case b := <-news:
 			if err := a.send(websocket.BinaryMessage, b); err != nil {
 				return err
@@ -305,6 +358,20 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 			fresh = true
 		}
 	}
+}
+
+// catchUp sends a client that keeps what scrolls by, and comes back, what was printed meanwhile. A drawing follows.
+func (a *attached) catchUp() error {
+	from := a.resume.From
+	if from == 0 || a.filter.Contain || !a.fits() {
+		return nil
+	}
+	if start, end := a.e.Session.OutputRange(); from < start || from > end {
+		return nil
+	}
+	a.offset = from
+	_, err := a.follow()
+	return err
 }
 
 func (a *attached) fits() bool {
@@ -338,6 +405,13 @@ func (a *attached) follow() (fresh bool, err error) {
 		if len(a.out) == 0 {
 			continue
 		}
+		if a.news != nil {
+			a.info.Next = a.offset - uint64(a.filter.Pending())
+			if err := a.tell(false); err != nil {
+				return false, err
+			}
+			a.info.Next = 0
+		}
 		if err := a.send(websocket.BinaryMessage, a.out); err != nil {
 			return false, err
 		}
@@ -347,7 +421,9 @@ func (a *attached) follow() (fresh bool, err error) {
 // tell sends what the client shows or needs besides the drawing.
 func (a *attached) tell(ended bool) error {
 	st := a.e.Session.Status()
-	a.info = attach.Info{Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended}
+	a.info = attach.Info{
+		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Taken: a.taken.Load(),
+	}
 	if st.Exit != nil {
 		a.info.Signal = st.Exit.Signal
 		if st.Exit.Signal == "" {

@@ -41,6 +41,7 @@ type Options struct {
 	Policy               string // whose size the session takes; empty: as others chose
 	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
 	DetachOthers         bool   // once, at the beginning
+	Host                 string // that the session is on; empty: this one
 }
 
 // attachment is a session on a person's terminal.
@@ -54,6 +55,7 @@ type attachment struct {
 	keys  chan []byte
 	typed []byte      // typed before there was a session to take it
 	info  attach.Info // the newest
+	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
@@ -71,6 +73,9 @@ var (
 // Run puts a session on the terminal, and others in its place as the person goes from one to the next.
 func Run(ctx context.Context, s *client.Session, o Options) error {
 	at := &attachment{Options: o, s: s, keys: make(chan []byte)}
+	if o.Host != "" {
+		at.far = newFar(o.Host)
+	}
 	signals := make(chan os.Signal, 1) // main has the context end with others
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)
@@ -142,6 +147,9 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	if o.Again = at.shown; at.Scrollback && !at.shown {
 		o.History = historyLines
 	}
+	if at.far != nil {
+		o.Resume = at.far.resume(&at.mu)
+	}
 	st, err := at.s.Attach(ctx, o)
 	if err != nil {
 		return nil, err
@@ -184,14 +192,25 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 				return err
 			}
 			if errors.Is(err, errSwitched) {
+				if at.far != nil {
+					at.mu.Lock()
+					at.far = newFar(at.Host)
+					at.mu.Unlock()
+				}
 				continue
 			}
 		} else if lost.IsZero() {
 			lost = time.Now()
 		}
 		var refused *api.Error
-		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || !lost.IsZero() && time.Since(lost) > reattachTime {
+		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || at.far == nil && !lost.IsZero() && time.Since(lost) > reattachTime {
 			return err
+		}
+		if at.far != nil {
+			if err := at.away(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		select { // the daemon is being restarted
 		case <-ctx.Done():
@@ -208,9 +227,13 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 		defer close(done)
 		drawn <- at.draw(st)
 	}()
-	at.typeInto(st)
+	if err := at.typeInto(st); err != nil {
+		_ = st.Close()
+		<-done
+		return err
+	}
 	defer func() {
-		at.typeInto(nil)
+		_ = at.typeInto(nil)
 		_ = st.Close()
 		<-done // nothing of this stream is drawn over what comes next
 		select {
@@ -230,10 +253,17 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			at.passed()
 			continue
 		}
+		keys, room := at.keys, (chan struct{})(nil)
+		if at.far != nil {
+			if room = at.far.acked; at.far.full(&at.mu) { // what is on its way is enough
+				keys = nil
+			}
+		}
 		select {
+		case <-room:
 		case err := <-drawn:
 			return err
-		case in, ok := <-at.keys:
+		case in, ok := <-keys:
 			if !ok { // the terminal is gone
 				return errDetached
 			}
@@ -250,11 +280,28 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 	}
 }
 
-// typeInto says into what to type where keys are read.
-func (at *attachment) typeInto(st *client.Stream) {
+// typeInto says into what to type where keys are read. What another stream may not have brought is typed first.
+func (at *attachment) typeInto(st *client.Stream) error {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	at.open = st
+	if at.far == nil || st == nil {
+		return nil
+	}
+	kept, err := at.far.again(st)
+	at.passing = at.passing && !kept
+	return err
+}
+
+// typeLocked types into a stream. What goes to another host is kept until it has arrived there; that it could not be
+// sent is no error then, and the stream's reader sees it.
+func (at *attachment) typeLocked(st *client.Stream, b []byte) error {
+	if at.far == nil {
+		return st.Type(b)
+	}
+	at.far.note(b)
+	_ = st.Type(b)
+	return nil
 }
 
 // passed says that what came through the channel is done.
@@ -269,7 +316,7 @@ func (at *attachment) passed() {
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.passing || !at.Chords.Plain(typed) || at.open.Type(typed) != nil {
+	if at.open == nil || at.passing || !at.Chords.Plain(typed) || at.far != nil && at.far.many() || at.typeLocked(at.open, typed) != nil {
 		at.passing = true
 		return false
 	}
@@ -281,7 +328,7 @@ func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte)
 	out, do, rest := at.Chords.Feed(typed)
 	if len(out) > 0 {
 		at.mu.Lock()
-		err := st.Type(out)
+		err := at.typeLocked(st, out)
 		at.mu.Unlock()
 		if err != nil {
 			return err
@@ -335,9 +382,15 @@ func (at *attachment) draw(st *client.Stream) error {
 			return err
 		case info != nil:
 			at.info = *info
+			if at.far != nil {
+				at.far.told(&at.mu, info)
+			}
 		default:
 			if err := at.t.Draw(draw); err != nil {
 				return errDetached
+			}
+			if at.far != nil {
+				at.far.drawn(&at.mu, draw)
 			}
 		}
 	}
