@@ -43,9 +43,25 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *a
 			}
 		}
 		if err == nil || !c.again(ctx, p, err) {
+			if ctx.Err() != nil {
+				c.breakOff(how.Job)
+			}
 			return r, err
 		}
 	}
+}
+
+// breakOffTime bounds how long is told that a caller breaks off.
+const breakOffTime = 2 * time.Second
+
+// breakOff ends a job on another host: there a connection that is gone tells only that it was lost.
+func (c *Client) breakOff(job string) {
+	if c.o.Way == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), breakOffTime)
+	defer cancel()
+	_, _ = c.StopJob(ctx, job, api.JobStop{}) // it may have ended; else it ends when nobody comes back
 }
 
 // shortPatience is how long a daemon is asked again that is there and cannot do it, or
@@ -142,6 +158,9 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 		v.Set("await_ms", strconv.FormatInt(max(1, span.Milliseconds()), 10))
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		switch {
+		case err != nil && ctx.Err() != nil && how.Stop:
+			c.breakOff(ref)
+			return j, err
 		case err != nil && c.again(ctx, p, err):
 		case err != nil, j.State == "done", j.Background && how.Stop:
 			return j, err

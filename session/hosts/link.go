@@ -56,7 +56,7 @@ const (
 	// firstTime is how long a request waits for a connection that was not there yet; lostTime, for one that
 	// was lost: its client is told, and asks again.
 	firstTime = helloTime + 5*time.Second
-	lostTime  = 2 * time.Second
+	lostTime  = 500 * time.Millisecond
 )
 
 // Serve is the process. It tells ready once clients may come, and ends when nobody has come for a while.

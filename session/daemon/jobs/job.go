@@ -119,6 +119,7 @@ type Job struct {
 	runsFrom time.Time        // when its clocks began to run; zero: with the job
 	approval string           // that allowed it
 	came     uint64           // offset up to which a running line's output was handed out
+	callers  atomic.Int32     // that wait for its end, and whose job it is
 }
 
 // ending is why a job is to end before its time.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -389,6 +390,10 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 		defer cancel()
 		go j.watchInput(ctx, asks)
 	}
+	if leaves == endsByCaller {
+		j.callers.Add(1)
+		defer j.callers.Add(-1)
+	}
 	released := j.released
 	if leaves == endsByItself { // a client who looks on waits for the end
 		released = nil
@@ -404,14 +409,37 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 		return api.Result{}, err
 	case <-ctx.Done():
 		if j.s.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
-			j.mark(endsByCaller)
-			j.ask(j.s.conf.Grace())
+			if strings.HasPrefix(actor.Of(ctx).Host, "ssh:") { // who breaks off says so: the way here was lost
+				go j.endUnlessAsked()
+			} else {
+				j.mark(endsByCaller)
+				j.ask(j.s.conf.Grace())
+			}
 		}
 	}
 	if !isClosed(j.over) {
 		return j.answer(context.WithoutCancel(ctx), 0), nil
 	}
 	return j.outcome()
+}
+
+// lostTime is how long a job waits for its caller, to whom the connection over other hosts was lost.
+const lostTime = time.Minute
+
+// endUnlessAsked ends a job whose caller does not come back.
+func (j *Job) endUnlessAsked() {
+	t := time.NewTimer(lostTime)
+	defer t.Stop()
+	select {
+	case <-j.over:
+	case <-j.released:
+	case <-j.s.ctx.Done():
+	case <-t.C:
+		if j.callers.Load() == 0 {
+			j.mark(endsByCaller)
+			j.ask(j.s.conf.Grace())
+		}
+	}
 }
 
 // outcome is the result that stands, or why there is none.
