@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 func lsVerb(a *app, c *cobra.Command) {
 	var labels []string
 	var format string
+	var all bool
 	c.Long = `List sessions. --format writes each by a template instead of the table, in a line of its own: Go's
 text/template over the fields that --json has, \t and \n as usual.
 
@@ -39,6 +41,9 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		if err != nil {
 			return err
 		}
+		if all {
+			return a.listAll(cmd.Context(), b, labels, template)
+		}
 		if !a.JSON && template == nil {
 			table, err := b.client.Table(cmd.Context(), labels...)
 			if err == nil {
@@ -61,5 +66,35 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		return listing.Table(a.Stdout, list)
 	}
 	c.Flags().StringVarP(&format, "format", "F", "", "template for each session, as in '{{.name}} {{.state}}'")
+	c.Flags().BoolVar(&all, "all-hosts", false, "those of this host and of all of hosts.names, as HOST/NAME; a host that does not answer is named")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
+}
+
+// listAll lists the sessions of several hosts. Those that do not answer are told of, and make the exit status.
+func (a *app) listAll(ctx context.Context, b *backend, labels []string, template *output.Template) error {
+	h, err := a.hosts()
+	if err != nil {
+		return err
+	}
+	list, missing := h.ListAll(ctx, b.options, labels)
+	switch {
+	case template != nil:
+		err = template.WriteAll(a.Stdout, list)
+	case a.JSON:
+		err = a.Print(list, nil)
+	default:
+		for i := range list {
+			if s := &list[i]; s.Host != "" {
+				s.Name = s.Host + "/" + s.Name
+			}
+		}
+		err = listing.Table(a.Stdout, list)
+	}
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	for _, m := range missing[1:] {
+		a.Tell(m, a.JSON)
+	}
+	return missing[0]
 }

@@ -17,6 +17,7 @@ const Version = "/v1"
 
 // Session describes a session.
 type Session struct {
+	Host      string            `json:"host,omitempty" doc:"in lists of several hosts: where it is, if not here"`
 	ID        string            `json:"id" doc:"UUID, for ever the session's"`
 	Name      string            `json:"name" doc:"unique among sessions"`
 	State     string            `json:"state" enum:"running,exited,lost"`
