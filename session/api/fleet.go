@@ -35,6 +35,7 @@ type FleetHost struct {
 	Skew     int64             `json:"skew_ms,omitempty" doc:"how far its clock is ahead of the server's, where that is more than two seconds"`
 	Build    string            `json:"build,omitempty"`
 	System   string            `json:"system,omitempty" doc:"system and processor, as in linux/amd64"`
+	Home     string            `json:"home,omitempty" doc:"home directory of the user whose daemon it is"`
 	CPUs     int               `json:"cpus,omitempty"`
 	Load     float64           `json:"load" doc:"processes that want a processor, over a minute"`
 	Memory   uint64            `json:"memory_bytes,omitempty"`

@@ -93,6 +93,12 @@ var wellCalls = []wellCall{
 	{id: "read-records", path: "over?from=0", check: contains(`"kind":"end"`)},
 	{id: "search", path: "?text=and+out&session=over", check: contains(`"over and out`)},
 	{id: "events", check: contains(`"listening"`)},
+	{id: "change-fleet", body: api.FleetAct{Act: "drain"}, check: contains(`"drained":true`)},
+	{id: "get-fleet", check: contains(`"host":"house"`)},
+	{id: "list-fleet-hosts", check: contains(`"state":"connected"`)},
+	{id: "list-fleet-sessions", path: "?host=house", check: contains(`"host":"house"`)},
+	{id: "read-fleet-events", body: api.FleetRead{Reader: "r"}, check: contains(`"events":[]`)},
+	{id: "dial-fleet", path: "?host=house"},
 	{id: "attach", path: "cat?cols=80&rows=24"},
 	{id: "watch", path: "cat?cols=80&rows=24"},
 	{id: "page"},
@@ -104,8 +110,8 @@ var wellCalls = []wellCall{
 	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
 	{id: "restore", path: "over", body: api.Restore{Command: true}, check: contains(`"name":"over"`)},
 	{id: "remove-session", path: "gone", check: contains("true")},
-	{id: "list-subscriptions", check: contains(`[]`)},
-	{id: "subscribe", path: "ci", body: api.NewSubscription{Kinds: []string{"job"}}, check: contains(`"cursor":0`)},
+	{id: "list-subscriptions", check: contains("fleet.forward")},
+	{id: "subscribe", path: "ci", body: api.NewSubscription{Kinds: []string{"job"}}, check: contains(`"name":"ci"`)},
 	{id: "read-completions", path: "ci", body: api.ReadCompletions{Limit: 1}, check: contains(`"completions":[]`)},
 	{id: "ack-completions", path: "ci", body: api.AckCompletions{Cursor: 1}, check: contains(`"name":"ci"`)},
 	{id: "unsubscribe", path: "ci", check: contains("true")},
@@ -133,6 +139,11 @@ type wrongCall struct {
 }
 
 var moreWrongCalls = []wrongCall{
+	{"dial-fleet", "?host=house", nil, api.CodeInvalid, "client"},
+	{"list-fleet-hosts", "?host=No.Name", nil, api.CodeInvalid, ""},
+	{"list-fleet-sessions", "?host=No.Name", nil, api.CodeInvalid, ""},
+	{"read-fleet-events", "", api.FleetRead{Reader: "no name"}, api.CodeInvalid, ""},
+	{"change-fleet", "", api.FleetAct{Act: "revoke", Name: "none"}, api.CodeNotFound, ""},
 	{"open-web", "", api.OpenWeb{Listen: "nowhere"}, api.CodeInvalid, ""},
 	{"open-web", "", api.OpenWeb{TLSCert: "/none"}, api.CodeInvalid, ""},
 	{"open-web", "", api.OpenWeb{Session: "none"}, api.CodeNotFound, "longterm ls"},
@@ -341,7 +352,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page"}
+var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.
@@ -349,6 +360,7 @@ func TestRoutes(t *testing.T) {
 	dirs := testDirs(t)
 	r := startDaemon(t, dirs)
 	houseOf(t, r)
+	inFleet(t, r)
 	routes := map[string]*httpapi.Route{}
 	for i := range httpapi.Routes {
 		routes[httpapi.Routes[i].ID] = &httpapi.Routes[i]
@@ -412,6 +424,9 @@ func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
 	switch {
 	case c.id == "events":
 		a = firstEvent(t, r, pathOf(route, c.path))
+	case c.id == "dial-fleet":
+		dialItself(t, r)
+		return
 	case route.Answer == nil:
 		openSocket(t, r, pathOf(route, c.path))
 		return

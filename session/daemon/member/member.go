@@ -47,6 +47,7 @@ type Config struct {
 	Bus         *events.Bus
 	Completions Completions
 	Mask        func(string) string // secrets in a command line
+	Self        func() (net.Conn, error)
 }
 
 // Member is the part. Any goroutine may use it.
@@ -268,6 +269,9 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 	p, err := m.now()
 	if err != nil {
 		return nil, err
+	}
+	if host == p.id.Name {
+		return m.cfg.Self()
 	}
 	ctx, done := context.WithTimeout(ctx, dialTime)
 	defer done()

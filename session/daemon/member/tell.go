@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"runtime"
 	"strconv"
 	"time"
@@ -136,6 +137,7 @@ func (p *part) tellHost() {
 		Host: p.id.Name, Build: p.m.cfg.Build, System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: at.Load,
 		Memory: at.Memory, Free: at.Free, Labels: p.labels(), Drained: p.drained(), Time: time.Now().UTC(),
 	}
+	h.Home, _ = os.UserHomeDir()
 	for _, r := range p.known() {
 		h.Sessions++
 		if r.running {
