@@ -77,6 +77,10 @@ func (a *app) hosts() (*remote.Hosts, error) {
 
 // onHost has what a client asks for be asked of the daemon of another host.
 func (a *app) onHost(o *client.Options, name string) error {
+	if w := a.viaFleet(*o, name); w != nil {
+		o.Way, o.KeeperArgv = w, nil
+		return nil
+	}
 	h, err := a.hosts()
 	if err != nil {
 		return err
@@ -96,6 +100,10 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 		a.host = os.Getenv(remote.Env)
 	}
 	if a.host != "" && v.there && !cmd.Hidden {
+		if dirs, err := paths.Default(); err == nil && a.viaFleet(client.Options{Dirs: dirs, Build: version}, a.host) != nil {
+			return exit.Usagef("%s is about the files and programs of its host, and runs there: longterm -H %s run -- longterm %s", v.name, a.host,
+				strings.Join(remote.WithoutHost(a.args), " "))
+		}
 		h, err := a.hosts()
 		if err != nil {
 			return err

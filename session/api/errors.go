@@ -39,7 +39,6 @@ const (
 	CodeHostVersion   Code = "host_version"
 	CodeHostBare      Code = "host_bare"
 	CodeNoFleet       Code = "no_fleet"
-	CodeNoFleet       Code = "no_fleet"
 	CodeStorage       Code = "storage"
 	CodeInternal      Code = "internal"
 )
@@ -118,7 +117,6 @@ var codes = []CodeRow{
 	{CodeHostRefused, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host does not let you in, or is not the one that was known", "see whether `ssh HOST` works by itself"},
 	{CodeHostVersion, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has a longterm of another version, which cannot be spoken with", "`longterm hosts install HOST` copies this one there"},
 	{CodeHostBare, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has no longterm", "`longterm hosts install HOST` copies this one there"},
-	{CodeNoFleet, http.StatusConflict, ExitConflict, RefusedConflict, "this machine belongs to no fleet, or its part in one is not in order", "see `longterm fleet status`"},
 	{CodeNoFleet, http.StatusConflict, ExitConflict, RefusedConflict, "this machine belongs to no fleet, or its part in one is not in order", "see `longterm fleet status`"},
 	{CodeStorage, http.StatusInsufficientStorage, ExitFailure, RefusedStorage, "the state directory cannot be written", "run `longterm doctor`"},
 	{CodeInternal, http.StatusInternalServerError, ExitFailure, ExitOwnFailure, "a fault in longterm", "see the daemon's log, and report it"},

@@ -102,6 +102,16 @@ func (v ViaFleet) Dial(ctx context.Context) (net.Conn, error) { return v.Local.D
 // Ensure has this host's daemon run, which is the way to the others.
 func (v ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }
 
+// Place is the home directory there; the environment is the daemon's.
+func (v ViaFleet) Place(ctx context.Context) (Place, error) {
+	p := Place{Host: v.Host}
+	list, err := v.Local.FleetHosts(ctx, v.Host)
+	if err == nil && len(list) > 0 {
+		p.Home = list[0].Home
+	}
+	return p, err
+}
+
 // upgraded is a connection of which something was read already.
 type upgraded struct {
 	net.Conn

@@ -127,7 +127,6 @@ var levels = map[string]access.Level{
 // persons are routes for the person alone, who comes by the socket.
 var persons = map[string]bool{
 	"list-tokens": true, "new-token": true, "revoke-token": true, "open-web": true, "close-web": true, "share": true,
-	"change-fleet": true,
 }
 
 // Level is what a token has to allow for the route.

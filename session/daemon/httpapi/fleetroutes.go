@@ -43,6 +43,11 @@ func (s *Server) getFleet(context.Context, *struct{}) (api.Fleet, error) {
 func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct }) (api.Fleet, error) {
 	f := s.daemon.Fleet()
 	var err error
+	if in.Body.Act != "drain" && in.Body.Act != "undrain" {
+		if err := s.permitPerson(ctx, routeOf["change-fleet"]); err != nil {
+			return api.Fleet{}, err
+		}
+	}
 	switch in.Body.Act {
 	case "drain", "undrain":
 		err = f.Drain(in.Body.Act == "drain")
