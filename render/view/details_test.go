@@ -243,7 +243,7 @@ func TestASCII(t *testing.T) {
 	build.Progress, build.Phase, build.Doing = &model.Progress{Percent: 42}, model.PhaseRunning, "make a line that is long enough to be cut in a pane of this width, and more than that"
 	b.list(build, running("b"), exited("c", 1))
 	b.welcome = true
-	for _, keys := range []string{"", "^", "^^?", "^:", "^p", "^V", "^i", "^A"} {
+	for _, keys := range []string{"", "^", "^^?", "^:", "^p", "^v", "^i", "^A"} {
 		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 		b.keys(keys)
 		b.ring()
