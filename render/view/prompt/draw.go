@@ -68,6 +68,17 @@ var (
 type colors struct {
 	none bool
 	tint func(Mode) tcell.Color // a theme's; nil: the sixteen colours'
+
+	told             bool // by a theme; else the sixteen colours'
+	good, bad, paste tcell.Color
+}
+
+// of is a theme's colour, or one of the sixteen.
+func (t *colors) of(themes, sixteen tcell.Color) tcell.Color {
+	if t.told {
+		return themes
+	}
+	return sixteen
 }
 
 // on is a style with a colour, where colours are wanted.
@@ -211,7 +222,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 			b.newRow()
 			b.add("… ", dim)
 		case l.pastes.endingAfter(l.text, at) > 0:
-			b.add(cluster, p.colors.on(dim, tcell.ColorTeal))
+			b.add(cluster, p.colors.on(dim, p.colors.of(p.colors.paste, tcell.ColorTeal)))
 		default:
 			b.add(cluster, plain)
 		}
@@ -335,9 +346,9 @@ func (b *block) rows(w int, c *colors) []row {
 		st := dim
 		switch {
 		case strings.HasPrefix(end, "✓"):
-			st = c.on(plain, tcell.ColorGreen)
+			st = c.on(plain, c.of(c.good, tcell.ColorGreen))
 		case strings.HasPrefix(end, "✗"):
-			st = c.on(bold, tcell.ColorMaroon)
+			st = c.on(bold, c.of(c.bad, tcell.ColorMaroon))
 		}
 		out.newRow()
 		out.add(end, st)

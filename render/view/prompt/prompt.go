@@ -96,6 +96,11 @@ func (p *Prompt) Wear(ground tcell.Style) { p.ground = ground }
 // Tint gives the modes colours of a theme, which may be the terminal's default; nil: the sixteen colours'.
 func (p *Prompt) Tint(color func(Mode) tcell.Color) { p.colors.tint = color }
 
+// Tell gives the ends of commands, and what stands for a paste, colours of a theme, which may be the terminal's default.
+func (p *Prompt) Tell(good, bad, paste tcell.Color) {
+	p.colors.told, p.colors.good, p.colors.bad, p.colors.paste = true, good, bad, paste
+}
+
 // Begin makes an empty line a shell command's or a plain one.
 func (p *Prompt) Begin(shell bool) {
 	if p.line.text == "" {

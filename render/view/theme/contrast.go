@@ -38,6 +38,11 @@ func (t *Theme) Pairs(grounds ...tcell.Color) []Pair {
 			Pair{"separator", over(t.Separator, bg), RuleContrast}, Pair{"separator now", over(t.SeparatorNow, bg), RuleContrast},
 			Pair{"outside", over(t.Outside, bg), RuleContrast}, Pair{"veil", over(t.Veil, bg), RuleContrast},
 		)
+		for _, c := range []tcell.Color{t.Good, t.Bad, t.Warn, t.Busy} { // in the prompt line
+			if c != tcell.ColorDefault {
+				list = append(list, Pair{"a meaning on the terminal", plain.Foreground(c).Background(bg), TextContrast})
+			}
+		}
 	}
 	for _, on := range []struct {
 		name  string

@@ -55,6 +55,7 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	th := s.Theme()
 	v.p.Wear(th.Bar)
 	v.p.Tint(func(prompt.Mode) tcell.Color { return th.Warn })
+	v.p.Tell(th.Good, th.Bad, th.Busy)
 	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
 		s.Cursor(x, y)
 	}
