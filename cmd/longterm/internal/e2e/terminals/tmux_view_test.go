@@ -274,3 +274,45 @@ func TestViewerApproves(t *testing.T) {
 	o.after("q")
 	o.shows("STATUS=0")
 }
+
+// The overview has those first that want a person, and answers where it stands; the details tell what changed in a
+// session, which rule answered, and what ran, and lead there. Quitting says what goes on.
+//
+// FEATURES: R76
+func TestViewerTellsAll(t *testing.T) {
+	i := e2e.New(t)
+	dir := t.TempDir()
+	i.Run("new", "-n", "asks", "--", "sh", "-c", `stty -echo; printf 'Password: '; read p; echo "got ${#p} letters"; exec cat`)
+	i.Run("new", "-n", "dev", "--cwd", dir, "--", "bash", "--norc")
+	i.Run("respond", "dev", "add", "--on", "Continue? [y/N]", "--line", "y")
+	i.Run("exec", "dev", "export COLOUR=blue")
+	i.Run("exec", "dev", `read -p "Continue? [y/N] " a; echo "answer $a"`)
+	i.Try("exec", "dev", "false")
+	e2e.Eventually(t, "it asks", func() bool { n := i.Info("asks").Needs; return n != nil && n.Kind == "password" })
+	o := newOuter(t, i, 120, 40, "view")
+	o.shows("dev", "needs password")
+	o.after("v")
+	o.shows("Overview  2", "? asks", "Password:", "✗ dev")
+	o.keys("C-r")
+	o.shows("to asks, which needs password:")
+	for _, key := range []string{"a", "b", "c"} {
+		o.keys(key)
+	}
+	o.keys("Enter")
+	o.shows("got 3 letters")
+	o.after("v")
+	o.shows("Overview  2")
+	o.keys("d", "e", "v")
+	o.keys("C-o")
+	o.shows("COLOUR=blue", "by export COLOUR=blue", `"Continue? [y/N]": types "y"`, "used 1 time", "answered", "exit 1", dir)
+	o.keys("f", "a", "l", "s", "e")
+	o.shows("Enter goes there")
+	o.keys("Enter")
+	o.shows("q back")
+	o.keys("q")
+	o.after("q")
+	o.shows("STATUS=0")
+	if got := o.text(); !strings.Contains(got, "[2 sessions go on; `longterm` comes back") {
+		t.Errorf("what goes on is not told:\n%s", got)
+	}
+}
