@@ -91,6 +91,7 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 		}
 		f.all = all
 		f.asked.load(waiting)
+		f.lookUpExits(ctx)
 	default:
 		f.take(ctx, e)
 	}
@@ -111,6 +112,24 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 	}
 	f.send(model.Update{Sessions: list, Approvals: f.asked.shown(), Ended: slices.Clone(f.asked.ended)})
 	return nil
+}
+
+// maxLookedUp bounds the sessions whose last command is looked up when the viewer begins.
+const maxLookedUp = 200
+
+// lookUpExits asks how the last commands of shells at their prompt ended, of which no event told.
+func (f *feed) lookUpExits(ctx context.Context) {
+	left := maxLookedUp
+	for i := range f.all {
+		s := &f.all[i]
+		if s.State != "running" || s.Shell == nil || s.Shell.Phase != "prompt" || f.exits[s.ID] != nil || left == 0 {
+			continue
+		}
+		left--
+		if c, err := f.v.c.Session(s.ID).Command(ctx, 0); err == nil { // else it has run none yet
+			f.exits[s.ID] = c.ExitCode
+		}
+	}
 }
 
 func (f *feed) take(ctx context.Context, e api.Event) {
