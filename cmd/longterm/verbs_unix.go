@@ -33,6 +33,10 @@ var verbs = append([]verb{
 		short: "Show sessions in panes", build: viewVerb,
 	},
 	{
+		name: "layout", group: groupSessions, starts: true,
+		short: "Arrange sessions in the viewers that are open", build: layoutVerb,
+	},
+	{
 		name: "rename", group: groupSessions, args: "S NAME", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
 		short: "Give a session another name", build: renameVerb,
 	},

@@ -20,6 +20,7 @@ import (
 type Options struct {
 	LiveOptions
 	Changed   <-chan LiveOptions // changed options, as they come; nil: never
+	Orders    <-chan model.Order // how others want sessions to stand; nil: nobody does
 	Screen    tcell.Screen       // default: this process's terminal
 	Only      []string           // ids of the sessions to show; default: all that run
 	Layout    string             // name of the layout to begin with; default: the last one
@@ -119,6 +120,27 @@ func (v *viewer) watchOptions() {
 				v.later(func() {
 					if err := v.reconfigure(l); err != nil {
 						v.message = err.Error()
+					}
+				})
+			}
+		}
+	})
+}
+
+// watchOrders takes orders as they come.
+func (v *viewer) watchOrders() {
+	if v.o.Orders == nil {
+		return
+	}
+	v.spawn(func() {
+		for {
+			select {
+			case <-v.ctx.Done():
+				return
+			case o := <-v.o.Orders:
+				v.later(func() {
+					if v.fresh = true; !v.m.Obey(&o, v.paneArea()) {
+						v.message = "somebody asked for a change that cannot be made here"
 					}
 				})
 			}

@@ -122,6 +122,7 @@ func (v *viewer) run() error {
 	v.layouts.load(v.ctx)
 	v.welcome = v.layouts.fresh && !v.o.NoHints
 	v.watchOptions()
+	v.watchOrders()
 	v.refresh()
 	for {
 		if err := v.wait(&in); err != nil || v.quit || v.ctx.Err() != nil {

@@ -90,6 +90,10 @@ var calls = []struct {
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Type(ctx, api.Input{Text: "x"})) })},
 	{name: "type, with an id", line: "POST /sessions/s/input", body: `{"text":"x","id":"i"}`, cut: again,
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Type(ctx, api.Input{Text: "x", ID: "i"})) })},
+	{name: "arrange", line: "POST /arrange", body: `{"do":"focus","session":"s"}`, cut: once,
+		call: func(ctx context.Context, c *Client) error {
+			return c.Arrange(ctx, api.Arrange{Do: "focus", Session: "s"})
+		}},
 	{name: "resize", line: "POST /sessions/s/resize", body: `{"cols":80,"rows":24}`, cut: once,
 		call: on(func(ctx context.Context, s *Session) error { return s.Resize(ctx, 80, 24) })},
 	{name: "signal", line: "POST /sessions/s/signal", body: `{"signal":"INT","scope":"all"}`, cut: once,

@@ -92,6 +92,12 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 	return err
 }
 
+// Arrange asks the viewers that are open to change how sessions stand.
+func (c *Client) Arrange(ctx context.Context, a api.Arrange) error {
+	_, err := send[struct{}](ctx, c, "POST", "/arrange", nil, a)
+	return err
+}
+
 // Signal signals the session's processes.
 func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
 	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/signal", nil, sig)

@@ -55,6 +55,7 @@ var wellCalls = []wellCall{
 	{id: "edit-session", path: "made", body: api.Edit{Name: ptr("made-2"), Labels: map[string]string{"a": "", "c": "d"}, Size: "fixed"}, check: contains(`"labels":{"c":"d"}`)},
 	{id: "ask-network", path: "cat", body: api.NetworkAsk{Host: "example.org", Port: 443}, check: contains("true")},
 	{id: "resize", path: "cat", body: api.Resize{Cols: 100, Rows: 30}, check: contains("true")},
+	{id: "arrange", body: api.Arrange{Do: "place", Session: "cat", Beside: "shell"}, check: contains("true")},
 	{id: "type", path: "cat", body: api.Input{Text: "wörd", Enter: true}, check: contains(`"cursor"`)},
 	{id: "list-approvals", path: "?session=asked", check: contains(`"session_prefixes":["touch","mkdir"]`)},
 	{id: "get-approval", path: "A2", check: contains(`"state":"pending"`)},

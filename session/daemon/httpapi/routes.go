@@ -52,6 +52,8 @@ var Routes = []Route{
 		(*Server).postKill, append(ofSession, api.CodeTimeout)),
 	op("POST", "/sessions/{session}/restore", "restore", "restore", "Start the process of an ended session again",
 		(*Server).postRestore, append(append(ofStarting, ofSession...), api.CodeRunning)),
+	op("POST", "/arrange", "arrange", "layout", "Ask the viewers that are open to change how sessions stand",
+		(*Server).postArrange, append(slices.Clip(ofSession), api.CodeDenied)),
 	op("GET", "/audit", "list-audit", "audit", "List what was asked, decided and done, oldest first",
 		(*Server).listAudit, ofSession),
 	op("GET", "/audit/verify", "verify-audit", "audit", "Check that no audit record was changed or is missing",

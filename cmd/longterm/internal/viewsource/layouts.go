@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -69,3 +70,38 @@ func SaveLayout(ctx context.Context, dirs paths.Dirs, name string, l *model.Layo
 }
 
 func layoutsOf(dirs paths.Dirs) layouts { return layouts{filepath.Join(dirs.State, "layouts")} }
+
+// LoadLayout is a layout as it was kept under a name; nil without an error: there is none. The viewer's own is "last".
+func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, error) {
+	return layoutsOf(dirs).Load(ctx, name)
+}
+
+// LayoutNames are the names of layouts.
+func LayoutNames(ctx context.Context, dirs paths.Dirs) ([]string, error) {
+	return layoutsOf(dirs).Names(ctx)
+}
+
+// RemoveLayout forgets one; false: there was none.
+func RemoveLayout(dirs paths.Dirs, name string) (bool, error) {
+	err := os.Remove(layoutsOf(dirs).path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// order hands on how somebody wants sessions to stand. A viewer that is behind with those misses it.
+func (v source) order(a *api.Arrange) {
+	o := model.Order{Do: a.Do, Session: a.Session, Beside: a.Beside, Below: a.Below, Tab: a.Tab}
+	if a.Do == "apply" {
+		l, err := model.ParseLayout(a.Layout)
+		if err != nil {
+			return // who sent it was told
+		}
+		o.Layout = l
+	}
+	select {
+	case v.orders <- o:
+	default:
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -35,9 +36,9 @@ type Program struct {
 
 // Run shows sessions on this terminal until the person leaves: those that only names, or all that run.
 func Run(ctx context.Context, p Program, o *Options, only []string) error {
-	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString()}
+	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString(), orders: make(chan model.Order, 16)}
 	vo := view.Options{
-		LiveOptions: o.begin, Changed: o.changed, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
+		LiveOptions: o.begin, Changed: o.changed, Orders: src.orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
 		Layouts: layoutsOf(p.Dirs), Footer: newPromptLine(src),
 	}
 	if c := findClipboard(); c != nil {

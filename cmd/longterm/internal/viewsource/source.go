@@ -28,7 +28,8 @@ type source struct {
 	version func() string
 	options *Options
 	sizes   *sizeOption
-	mark    string // label of the sessions in which this viewer's prompt runs commands
+	orders  chan model.Order // it has one reader
+	mark    string           // label of the sessions in which this viewer's prompt runs commands
 }
 
 // markLabel has the mark of the viewer whose prompt a session belongs to.
@@ -74,6 +75,9 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 	switch {
 	case e.Kind == "config":
 		f.v.options.reload()
+		return nil
+	case e.Arrange != nil:
+		f.v.order(e.Arrange)
 		return nil
 	case e.Approval != nil:
 		f.asked.take(e.Approval)

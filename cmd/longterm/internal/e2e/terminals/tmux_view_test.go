@@ -132,6 +132,41 @@ func TestViewerLayouts(t *testing.T) {
 	o.shows("1 bash", "2 bash-2", "second")
 }
 
+// Others place panes in a viewer that is open, and the person's keys go where they went.
+//
+// FEATURES: R117
+func TestViewerIsArranged(t *testing.T) {
+	i := e2e.New(t)
+	o := newViewer(t, i, 100, 30)
+	o.shows("1 bash", "Ctrl-Space: commands")
+	i.Run("layout", "split", "bash", "-n", "below", "--below", "--", "sh", "-c", "echo I am below; exec cat")
+	o.shows("2 below", "I am below")
+	o.line("echo here$((1+1))")
+	screens(i, "here2", "bash")
+	i.Run("new", "-n", "aside", "--", "sh", "-c", "echo I am aside; exec cat")
+	i.Run("layout", "place", "aside", "--tab", "others")
+	o.shows("others")
+	o.lacks("I am aside")
+	o.line("echo still$((2+2))")
+	screens(i, "still4", "bash")
+	i.Run("layout", "focus", "aside")
+	o.shows("I am aside")
+	o.line("typed")
+	screens(i, "typed", "aside")
+	e2e.Eventually(t, "the layout is kept", func() bool {
+		out, _, code := i.Try("layout", "dump")
+		return code == 0 && strings.Contains(out, `"others"`)
+	})
+	kept := filepath.Join(i.Dir, "kept.json")
+	if err := os.WriteFile(kept, []byte(i.Run("layout", "dump")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("layout", "close", "aside")
+	o.lacks("others")
+	i.Run("layout", "apply", "--file", kept)
+	o.shows("others", "I am aside")
+}
+
 // FEATURES: R76
 func TestViewerLooksBack(t *testing.T) {
 	i := e2e.New(t)

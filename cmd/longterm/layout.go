@@ -1,0 +1,195 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// lastLayout is the name under which the viewer keeps what it shows.
+const lastLayout = "last"
+
+func layoutVerb(a *app, c *cobra.Command) {
+	c.Long = `Arrange sessions in the viewers that are open, and look after layouts that were saved. A viewer's focus stays where
+the person has it, but for focus. Viewers keep what they show as the layout "last".`
+	c.AddCommand(layoutLs(a), layoutDump(a), layoutApply(a), layoutRm(a), layoutPlace(a), layoutSplit(a),
+		layoutDo(a, "focus", "Go to a session, in the tab that has it"), layoutDo(a, "close", "Take a session's panes away; it goes on"))
+}
+
+// arrange asks the viewers.
+func (a *app) arrange(cmd *cobra.Command, order api.Arrange) error {
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	return b.client.Arrange(cmd.Context(), order)
+}
+
+func layoutDo(a *app, do, short string) *cobra.Command {
+	return a.Done(&cobra.Command{Use: do + " S", Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.arrange(cmd, api.Arrange{Do: do, Session: args[0]})
+	}})
+}
+
+// placeFlags say where a pane goes.
+type placeFlags struct {
+	beside, tab string
+	below       bool
+}
+
+func (p *placeFlags) register(c *cobra.Command) {
+	c.Flags().BoolVar(&p.below, "below", false, "below the other pane (default: to its right)")
+	c.Flags().StringVar(&p.tab, "tab", "", "name of the tab, which is made if there is none (default: that of the other pane)")
+}
+
+func layoutPlace(a *app) *cobra.Command {
+	var p placeFlags
+	c := a.Done(&cobra.Command{Use: "place S", Short: "Show a session in a pane", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.arrange(cmd, api.Arrange{Do: "place", Session: args[0], Beside: p.beside, Below: p.below, Tab: p.tab})
+	}})
+	c.Flags().StringVar(&p.beside, "beside", "", "session whose pane is split (default: that with the focus)")
+	p.register(c)
+	return c
+}
+
+func layoutSplit(a *app) *cobra.Command {
+	var p placeFlags
+	var start request.StartFlags
+	c := a.JSONFlag(&cobra.Command{
+		Use: "split S [flags] [-- CMD…]", Short: "Start a session in S's directory and show it beside S", Args: cobra.MinimumNArgs(1),
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		n, err := start.Request(cmd, args[1:])
+		if err != nil {
+			return err
+		}
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		beside, err := b.client.Session(args[0]).Info(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("cwd") {
+			n.Cwd = beside.Cwd
+		}
+		s, err := b.client.NewSession(cmd.Context(), n)
+		if err != nil {
+			return exit.Judged(err)
+		}
+		if err := a.arrange(cmd, api.Arrange{Do: "place", Session: s.ID, Beside: beside.ID, Below: p.below, Tab: p.tab}); err != nil {
+			return fmt.Errorf("%s is started, and not shown: %w", s.Name, err)
+		}
+		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
+	}
+	start.Register(c)
+	p.register(c)
+	c.Flags().SetInterspersed(true)
+	return c
+}
+
+func layoutLs(a *app) *cobra.Command {
+	c := a.JSONFlag(&cobra.Command{Use: "ls", Short: "List the layouts that are kept", Args: cobra.NoArgs})
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		names, err := viewsource.LayoutNames(cmd.Context(), b.dirs)
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		if names == nil {
+			names = []string{}
+		}
+		return a.Print(names, func(w io.Writer) {
+			for _, n := range names {
+				fmt.Fprintln(w, n)
+			}
+		})
+	}
+	return c
+}
+
+// keptLayout is a layout by name.
+func (a *app) keptLayout(cmd *cobra.Command, name string) ([]byte, error) {
+	b, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	text, err := viewsource.LoadLayout(cmd.Context(), b.dirs, name)
+	if err == nil && text == nil {
+		err = api.Errorf(api.CodeNotFound, "there is no layout %q", name).WithHint("`longterm layout ls` lists them")
+	}
+	return text, err
+}
+
+func layoutDump(a *app) *cobra.Command {
+	c := a.JSONFlag(&cobra.Command{
+		Use: "dump [NAME]", Short: "Print a layout as JSON; without NAME as the viewer is, or was last", Args: cobra.MaximumNArgs(1),
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		text, err := a.keptLayout(cmd, append(args, lastLayout)[0])
+		if err != nil {
+			return err
+		}
+		return a.Print(json.RawMessage(text), func(w io.Writer) { fmt.Fprintf(w, "%s\n", bytes.TrimSpace(text)) })
+	}
+	return c
+}
+
+func layoutApply(a *app) *cobra.Command {
+	var file string
+	c := a.Done(&cobra.Command{
+		Use: "apply (NAME | --file FILE)", Short: "Have the viewers that are open stand as a layout has it", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) == (file != "") {
+				return exit.Usagef("give the NAME of a layout, or --file with one as dump prints it")
+			}
+			var text []byte
+			var err error
+			if file != "" {
+				text, err = a.input().Read([]string{file})
+			} else {
+				text, err = a.keptLayout(cmd, args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if _, err := model.ParseLayout(text); err != nil {
+				return exit.Usage(err)
+			}
+			return a.arrange(cmd, api.Arrange{Do: "apply", Layout: text})
+		},
+	})
+	c.Flags().StringVarP(&file, "file", "f", "", "file with a layout, - for standard input")
+	return c
+}
+
+func layoutRm(a *app) *cobra.Command {
+	return a.Done(&cobra.Command{Use: "rm NAME", Short: "Forget a layout", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+		b, err := a.connect()
+		if err != nil {
+			return err
+		}
+		was, err := viewsource.RemoveLayout(b.dirs, args[0])
+		if err == nil && !was {
+			err = api.Errorf(api.CodeNotFound, "there is no layout %q", args[0]).WithHint("`longterm layout ls` lists them")
+		}
+		return err
+	}})
+}

@@ -1,0 +1,15 @@
+package api
+
+import "encoding/json"
+
+// Arrange asks the viewers that are open to change how sessions stand in them. The focus stays where the person
+// has it, but for focus.
+type Arrange struct {
+	Do      string `json:"do" enum:"place,focus,close,apply" doc:"place: show a session in a pane; focus: go to it; close: take its pane away; apply: stand as a layout has it. Only a person may focus and apply"`
+	Session string `json:"session,omitempty" maxLength:"128" doc:"which one; id, name or prefix"`
+	Beside  string `json:"beside,omitempty" maxLength:"128" doc:"for place: the session whose pane is split; default: that with the focus"`
+	Below   bool   `json:"below,omitempty" doc:"for place: below it; default: to its right"`
+	Tab     string `json:"tab,omitempty" maxLength:"128" doc:"for place: name of the tab, made behind the others if there is none; default: the tab of beside, else the one that is shown"`
+	// Layout is as the viewer keeps it.
+	Layout json.RawMessage `json:"layout,omitempty" doc:"for apply: as 'longterm layout dump' prints it"`
+}
