@@ -153,8 +153,9 @@ func (a *app) approvalsRevoke() *cobra.Command {
 func (a *app) approvalsWatch() *cobra.Command {
 	c := &cobra.Command{Use: "watch", Short: "Show approvals as they come, with keys to answer them", Args: cobra.NoArgs}
 	c.Long = `Show what is asked for as it comes. On a terminal it is a list that lives: 1 to 4 answer the chosen approval (once,
-session, always, reject), the arrows choose, Enter shows all of it, q ends. Elsewhere each change is a line; with
---json an event, after those that are pending.`
+session, always, reject), arrows, PgUp, PgDn, Home and End choose, Enter shows all of it, q ends. Many are shown by
+group: an answer is then for all of the group that were there, which Enter lists, and Tab shows each by itself.
+Elsewhere each change is a line; with --json an event, after those that are pending.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -245,6 +246,11 @@ func (s approvalSource) Pending(ctx context.Context) ([]api.Approval, error) {
 // Answer implements approvals.Source.
 func (s approvalSource) Answer(ctx context.Context, id, answer string) (api.Approval, error) {
 	return s.c.AnswerApproval(ctx, id, api.ApprovalAnswer{Answer: answer})
+}
+
+// AnswerAll implements approvals.Source.
+func (s approvalSource) AnswerAll(ctx context.Context, ids []string, answer string) (api.ApprovalsAnswered, error) {
+	return s.c.AnswerApprovals(ctx, api.ApprovalsAnswer{IDs: ids, ApprovalAnswer: api.ApprovalAnswer{Answer: answer}})
 }
 
 // completeApproval completes ids of those that are pending. It starts nothing.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestGroups(t *testing.T) {
 
 func TestLive(t *testing.T) {
 	var l Live
-	if a := l.Key([]byte("1")); a.ID != "" {
+	if a := l.Key([]byte("1")); a.IDs != nil {
 		t.Errorf("nothing is answered: %+v", a)
 	}
 	l.Set(pending(3))
@@ -83,19 +84,19 @@ func TestLive(t *testing.T) {
 		l.Key([]byte(key))
 	}
 	for key, answer := range map[string]string{"1": "once", "2": "session", "3": "always", "4": "reject"} {
-		if a := l.Key([]byte(key)); a.ID != "A2" || a.Answer != answer {
+		if a := l.Key([]byte(key)); len(a.IDs) != 1 || a.IDs[0] != "A2" || a.Answer != answer {
 			t.Errorf("%s: %+v", key, a)
 		}
 	}
-	if a := l.Key([]byte("12")); a.ID != "" {
+	if a := l.Key([]byte("12")); a.IDs != nil {
 		t.Errorf("what was pasted answers: %+v", a)
 	}
 	l.Set(pending(3)[1:]) // the first was answered elsewhere
-	if a := l.Key([]byte("1")); a.ID != "A2" {
+	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A2"}) {
 		t.Errorf("another one is chosen: %+v", a)
 	}
 	l.Set(pending(1))
-	if a := l.Key([]byte("1")); a.ID != "A1" {
+	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A1"}) {
 		t.Errorf("%+v", a)
 	}
 	l.Key([]byte("\r"))
@@ -114,6 +115,47 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// Many are grouped; an answer is for those of the group that were shown. What comes in changes neither what is chosen nor
+// what a row is.
+//
+// FEATURES: R63
+func TestLiveGroups(t *testing.T) {
+	var l Live
+	list := append(pending(100), api.Approval{ID: "A101", State: "pending", Group: "hard:remove rm", Line: "rm -r $X"})
+	l.Set(list)
+	if out := string(l.Screen(120, 24)); !strings.Contains(out, "101 approvals in 2 groups") || !strings.Contains(out, ">  100") {
+		t.Errorf("%s", out)
+	}
+	if a := l.Key([]byte("4")); len(a.IDs) != 100 || a.Answer != "reject" {
+		t.Errorf("%+v", a)
+	}
+	for _, end := range []string{"G", "\x1b[F", "\x1b[6~", "\x1b[4~"} {
+		l.Key([]byte("g"))
+		l.Key([]byte(end))
+		l.Set(append(pending(3), list...)) // more of the others
+		if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A101"}) {
+			t.Errorf("%q: %v", end, a.IDs)
+		}
+	}
+	l.Set(list)
+	l.Key([]byte("\t"))
+	l.Key([]byte("\x1b[H"))
+	l.Screen(80, 13)
+	for range 3 {
+		l.Key([]byte("\x1b[6~"))
+	}
+	l.Key([]byte("\x1b[5~"))
+	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A21"}) {
+		t.Errorf("%v", a.IDs)
+	}
+	var few Live
+	few.Set(pending(1))
+	few.Set(list)
+	if a := few.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A1"}) {
+		t.Errorf("a row became a group: %v", a.IDs)
+	}
+}
+
 type fakeSource struct {
 	list     []api.Approval
 	answered []string
@@ -128,6 +170,11 @@ func (s *fakeSource) Answer(_ context.Context, id, answer string) (api.Approval,
 	s.answered = append(s.answered, id+" "+answer)
 	s.list = s.list[1:]
 	return api.Approval{ID: id, Answer: answer}, nil
+}
+
+func (s *fakeSource) AnswerAll(_ context.Context, ids []string, answer string) (api.ApprovalsAnswered, error) {
+	s.answered = append(s.answered, strings.Join(ids, " ")+" "+answer)
+	return api.ApprovalsAnswered{Answered: s.list[:len(ids)]}, nil
 }
 
 type fakeScreen struct{ last string }
