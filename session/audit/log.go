@@ -26,7 +26,8 @@ type Options struct {
 	Mask func(string) string
 	Now  func() time.Time
 
-	pruneFirst time.Duration // when it is looked first whether there is too much; 0: after ten seconds
+	elapsed    func() time.Duration // since it was opened, whatever becomes of the clock; nil: by a clock of its own
+	pruneFirst time.Duration        // when it is looked first whether there is too much; 0: after ten seconds
 }
 
 const (
@@ -92,8 +93,12 @@ func Open(o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.elapsed == nil {
+		at := time.Now()
+		o.elapsed = func() time.Duration { return time.Since(at) }
+	}
 	l := &Log{o: o, grown: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	l.w = writer{o: &l.o}
+	l.w = writer{o: &l.o, opened: o.Now()}
 	l.w.try()
 	l.head, l.failing = l.w.last, l.w.failed
 	go l.work()

@@ -34,6 +34,8 @@ const (
 	pruneAtOnce  = 4 // segments
 	pruneGoesOn  = time.Second
 	pruneAtFirst = 10 * time.Second
+	// steadySlack is how far the clock may get ahead of the time that passes: it is set by so much when it was a little wrong.
+	steadySlack = time.Hour
 )
 
 // prune drops what is older or more than is kept. It reports whether there is more to drop.
@@ -66,7 +68,7 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 		}
 		total += sizes[i]
 	}
-	oldest := w.o.Now().Add(-keep.Age)
+	oldest := w.steady().Add(-keep.Age)
 	for i := 0; i+1 < len(segs); i++ {
 		next, ok := firstOf(w.o.FS, segs[i+1])
 		if !ok { // what the rest follows cannot be told
@@ -81,6 +83,15 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 		drop, until, total = append(drop, segs[i]), next.Time, total-sizes[i]
 	}
 	return drop, until, false, nil
+}
+
+// steady is the time by which records are old: a clock that is set far ahead while we run makes none so.
+func (w *writer) steady() time.Time {
+	now := w.o.Now()
+	if most := w.opened.Add(w.o.elapsed() + steadySlack); now.After(most) {
+		return most
+	}
+	return now
 }
 
 // drop seals segments in a record and removes them.

@@ -21,7 +21,9 @@ func keeper(t *testing.T, dir string, fsys FS, now *time.Time) *writer {
 	}
 	o := l.o
 	o.Now = func() time.Time { return *now }
-	w := &writer{o: &o}
+	began := *now
+	o.elapsed = func() time.Duration { return now.Sub(began) }
+	w := &writer{o: &o, opened: began}
 	if !w.try() {
 		t.Fatal("the log is not ready")
 	}
@@ -319,5 +321,35 @@ func TestNothingIsDroppedUnsealed(t *testing.T) {
 		if r := verified(t, dir); !r.OK || r.First == 1 {
 			t.Errorf("%s, later: %+v", what, r)
 		}
+	}
+}
+
+// A clock that is set far ahead makes no record old; what passes does, and bytes count all the same.
+//
+// FEATURES: R110
+func TestAClockThatJumpsDropsNothing(t *testing.T) {
+	clock := time.Unix(1_700_000_000, 0)
+	dir := filepath.Join(t.TempDir(), "audit")
+	w := keeper(t, dir, noSync{}, &clock)
+	w.fill(t, &clock, 4)
+	passed := w.o.elapsed()
+	w.o.elapsed = func() time.Duration { return passed }
+	count := func() int {
+		segs, err := segments(w.o.FS, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(segs)
+	}
+	before := count()
+	clock = clock.AddDate(100, 0, 0)
+	w.pruneAll(Keep{Age: 24 * time.Hour})
+	if n := count(); n != before || n < 3 {
+		t.Errorf("%d of %d segments are left after a jump", n, before)
+	}
+	passed += 100 * 365 * 24 * time.Hour
+	w.pruneAll(Keep{Age: 24 * time.Hour})
+	if n := count(); n >= before {
+		t.Errorf("%d of %d segments are left when the time has passed", n, before)
 	}
 }

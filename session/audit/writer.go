@@ -15,11 +15,12 @@ import (
 // Golden order: records → [sync of the segment → sync of the head]. The head is written after the records
 // that it is about, so that it is never ahead of them but after a loss of power.
 type writer struct {
-	o    *Options
-	last Head // the newest record
-	file File // of the newest segment; nil: the next record begins one
-	size int64
-	head File
+	o      *Options
+	opened time.Time
+	last   Head // the newest record
+	file   File // of the newest segment; nil: the next record begins one
+	size   int64
+	head   File
 
 	ready bool // the end was looked at, and is in order
 	dirty bool // something is not synced
