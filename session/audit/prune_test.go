@@ -326,7 +326,7 @@ func TestNothingIsDroppedUnsealed(t *testing.T) {
 
 // A clock that is set far ahead makes no record old; what passes does, and bytes count all the same.
 //
-// FEATURES: R110
+// FEATURES: R109
 func TestAClockThatJumpsDropsNothing(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
 	dir := filepath.Join(t.TempDir(), "audit")
