@@ -87,6 +87,9 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 		if t.Read == Yes && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff) {
 			return t
 		}
+		if s.Status().State != Running { // it ended of it, say: nothing more is to be seen
+			return t
+		}
 		select {
 		case <-ctx.Done():
 			return t

@@ -3,7 +3,9 @@ package session
 import (
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -35,5 +37,23 @@ func TestNothingIsTypedOverAPersonsLine(t *testing.T) {
 	}
 	if got := s.got(); got != "rm -r /\rls\rxy\r" {
 		t.Errorf("typed %q", got)
+	}
+}
+
+// What became of input is not looked for any longer when the program has ended, of that input, say.
+//
+// FEATURES: R102
+func TestProofEndsWithTheProgram(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	ctx := testContext(t)
+	s.print(s.Session, "ready")
+	waitText(t, s.Session, "ready")
+	before, err := s.Shown(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exited(Exit{Code: 130}, 5)
+	if taken := s.Prove(ctx, before, "exit()", respond.EchoOn, time.Hour); ctx.Err() != nil || taken.Echoed != No {
+		t.Errorf("%+v, %v", taken, ctx.Err())
 	}
 }
