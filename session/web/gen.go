@@ -43,6 +43,9 @@ func themes() []byte {
 		for i, c := range t.Colors {
 			fmt.Fprintf(&b, ";--c%d:#%06x", i, c)
 		}
+		for i, c := range t.Colors[1:5] {
+			fmt.Fprintf(&b, ";--u%d:#%06x", i+1, legible(c, t))
+		}
 		strong := strongest(t)
 		fmt.Fprintf(&b, ";--strong:#%06x;--on-strong:#%06x}\n", strong, readable(strong))
 	}
@@ -69,6 +72,29 @@ func strongest(t render.Theme) uint32 {
 		c = darker
 	}
 	return c
+}
+
+// legible is a colour for words of the page's own: the theme's, moved towards its foreground until it is well read on
+// the background, and on what is raised from that (AA of WCAG 2, and a little more).
+func legible(c uint32, t render.Theme) uint32 {
+	raised := luminance(mix(t.BG, t.FG, 12))
+	for step := 0; step < 32; step++ {
+		now := mix(c, t.FG, float64(step)*100/32)
+		a, b := luminance(now), raised
+		if (max(a, b)+0.05)/(min(a, b)+0.05) >= 4.6 {
+			return now
+		}
+	}
+	return t.FG
+}
+
+// mix is a colour with so many percent of another.
+func mix(c, with uint32, percent float64) (out uint32) {
+	for shift := 0; shift < 24; shift += 8 {
+		a, b := float64(c>>shift&0xff), float64(with>>shift&0xff)
+		out |= uint32(math.Round(a+(b-a)*percent/100)) << shift
+	}
+	return out
 }
 
 // readable is black or white, whichever is read well on a colour; white where both are.

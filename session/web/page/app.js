@@ -105,6 +105,7 @@ function side() {
     const n = waiting().length;
     badge.hidden = !n;
     badge.textContent = n;
+    badge.parentNode.ariaLabel = 'Approvals' + (n ? ', ' + n : '');
   });
   return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: 'longterm' })), h('span', { class: 'grow' }),
     to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
@@ -173,9 +174,17 @@ function route(stage, hash) {
     list.draw();
   }
   stage.replaceChildren(page.el);
+  landmark();
   page.focus?.();
   if (at && page.term) { page.went = true; page.goTo(at); }
 }
+
+// landmark has the list be what the page is about where it is alone: on a phone.
+function landmark() {
+  if (list?.el.isConnected) list.el.role = getComputedStyle(root.querySelector('.view')).display === 'none' ? 'main' : 'navigation';
+}
+
+addEventListener('resize', landmark);
 
 async function main() {
   if (!document.getElementById('lacks').hidden) return; // it says what this browser lacks

@@ -34,7 +34,7 @@ export class List {
       if (e.key === 'ArrowDown') this.body.querySelector('a')?.focus();
       if (e.key === 'Enter') this.body.querySelector('a')?.click();
     } });
-    this.el = h('nav', { class: 'list', 'aria-label': 'Sessions', onkeydown: (e) => this.arrows(e) }, h('div', { class: 'filter' }, icon('search'), this.search), this.body);
+    this.el = h('div', { class: 'list', role: 'navigation', 'aria-label': 'Sessions', onkeydown: (e) => this.arrows(e) }, h('div', { class: 'filter' }, icon('search'), this.search), this.body);
     store.on('change', () => this.draw());
     setInterval(() => { if (!document.hidden) this.draw(true); }, 15000); // times go on
   }

@@ -51,7 +51,7 @@ export class Screen {
 
   apply(f, styles) {
     if (f.full) {
-      this.rows = [];
+      this.rows.fill(empty); // the size is told only if it is another
       this.scrolls = [];
     }
     if (f.size) {

@@ -201,7 +201,7 @@ export class SessionPage {
     act('Download recording', () => this.recording()),
     manage && [h('hr'), act('Rename…', () => this.edit('name')), act('Labels…', () => this.edit('labels')),
       s.state === 'running' ? act('End…', () => this.kill()) : [act('Start again', () => post(`sessions/${s.id}/restore`).catch(failed)), act('Forget…', () => this.forget())]]);
-    document.body.append(m);
+    this.el.append(m);
     const box = from.getBoundingClientRect();
     Object.assign(m.style, { top: box.bottom + 4 + 'px', right: Math.max(8, innerWidth - box.right) + 'px' });
     m.querySelector('button').focus();
@@ -251,7 +251,7 @@ export class SessionPage {
   // keys is a row of keys that soft keyboards lack.
   keys() {
     const { term } = this, sticky = term.keyboard.sticky;
-    const key = (text, k, label = k) => h('button', { type: 'button', text, 'aria-label': label, tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
+    const key = (text, k, label = /\w/.test(text) ? text : k) => h('button', { type: 'button', text, 'aria-label': label, tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
       const held = term.keyboard.sticky;
       term.type({ t: 'key', k: (held.ctrl ? 'C-' : '') + (held.alt ? 'M-' : '') + k });
       term.keyboard.release();
@@ -272,6 +272,6 @@ export class SessionPage {
       try { term.paste(await navigator.clipboard.readText()); } catch { toast('The browser does not let this page read the clipboard', true); }
     } });
     return h('div', { class: 'keys', role: 'toolbar', 'aria-label': 'Keys' }, key('Esc', 'Escape'), key('Tab', 'Tab'), ...holds.map(([b]) => b), key('←', 'Left'), key('↓', 'Down'), key('↑', 'Up'), key('→', 'Right'),
-      key('^C', 'C-c', 'Control C'), key('|', '|'), key('/', '/'), key('-', '-'), key('~', '~'), key('PgUp', 'PageUp'), key('PgDn', 'PageDown'), key('Home', 'Home'), key('End', 'End'), paste);
+      key('^C', 'C-c'), key('|', '|'), key('/', '/'), key('-', '-'), key('~', '~'), key('PgUp', 'PageUp'), key('PgDn', 'PageDown'), key('Home', 'Home'), key('End', 'End'), paste);
   }
 }

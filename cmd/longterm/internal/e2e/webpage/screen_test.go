@@ -136,6 +136,26 @@ func TestPageShowsTheScreen(t *testing.T) {
 	quiet(t, b)
 }
 
+// A program that goes to the alternate screen, and back, while it is looked at is shown as one that was there before.
+//
+// FEATURES: R112
+func TestAlternateScreen(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "alt", "--", "sh", "-c", `echo before; read x; printf '\033[?1049h\033[Hwithin'; read x; printf '\033[?1049l'; echo after; exec cat`)
+	p := open(i, b, browser.Desk)
+	show(i, p, "alt")
+	shows(p, "before")
+	i.Run("send", "alt", "--enter", "")
+	shows(p, "within")
+	same(i, p, "alt")
+	i.Run("send", "alt", "--enter", "")
+	shows(p, "after")
+	shows(p, "before")
+	same(i, p, "alt")
+	quiet(t, b)
+}
+
 // What is selected is copied as text: without padding, a line that was wrapped in one.
 //
 // FEATURES: R112
