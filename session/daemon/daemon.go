@@ -77,6 +77,7 @@ type Daemon struct {
 	web     *webDoor // likewise
 	fleet   *member.Member
 	shares  *shares // likewise
+	crashed bool    // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 

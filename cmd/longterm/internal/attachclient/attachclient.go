@@ -59,9 +59,9 @@ type attachment struct {
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
-	// passing: what was read before is on its way through the channel, and all that follows it goes there.
+	// passing: so many reads are on their way through the channel, and all that follows them goes there.
 	open    *client.Stream
-	passing bool
+	passing int
 }
 
 var (
@@ -288,9 +288,7 @@ func (at *attachment) typeInto(st *client.Stream) error {
 	if at.far == nil || st == nil {
 		return nil
 	}
-	kept, err := at.far.again(st)
-	at.passing = at.passing && !kept
-	return err
+	return at.far.again(st)
 }
 
 // typeLocked types into a stream. What goes to another host is kept until it has arrived there; that it could not be
@@ -304,11 +302,11 @@ func (at *attachment) typeLocked(st *client.Stream, b []byte) error {
 	return nil
 }
 
-// passed says that what came through the channel is done.
+// passed says that one read that came through the channel is done.
 func (at *attachment) passed() {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.passing = false
+	at.passing--
 }
 
 // typeAtOnce types what was read, where nothing before it is on its way and no chord may be in it. The
@@ -316,8 +314,8 @@ func (at *attachment) passed() {
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.passing || !at.Chords.Plain(typed) || at.far != nil && at.far.many() || at.typeLocked(at.open, typed) != nil {
-		at.passing = true
+	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.far != nil && at.far.many() || at.typeLocked(at.open, typed) != nil {
+		at.passing++
 		return false
 	}
 	return true

@@ -66,21 +66,21 @@ func (f *far) full(mu *sync.Mutex) bool {
 // note keeps what is typed until it has arrived.
 func (f *far) note(b []byte) { f.typed = append(f.typed, slices.Clone(b)) }
 
-// again types what may not have arrived, and what was kept. It reports whether there was something kept.
-func (f *far) again(st *client.Stream) (kept bool, err error) {
+// again types what may not have arrived, and what was kept.
+func (f *far) again(st *client.Stream) error {
 	f.pause, f.shown = firstAway, time.Time{}
 	for _, b := range f.typed {
 		if err := st.Type(b); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if len(f.kept) == 0 {
-		return false, nil
+		return nil
 	}
 	f.note(f.kept)
-	err = st.Type(f.kept)
+	err := st.Type(f.kept)
 	f.kept, f.refused = nil, false
-	return true, err
+	return err
 }
 
 // told takes what the daemon says of how far it is.
@@ -135,6 +135,7 @@ func (at *attachment) away(ctx context.Context) error {
 				return errDetached
 			}
 			at.mu.Lock()
+			at.passing--
 			if f.refused = len(f.kept)+len(out) > maxKept; !f.refused {
 				f.kept = append(f.kept, out...)
 			}
