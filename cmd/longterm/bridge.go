@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ func bridgeVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		bridge := hosts.Bridge{In: os.Stdin, Out: os.Stdout, Version: version(), Dial: func(ctx context.Context) (net.Conn, error) {
+		bridge := hosts.Bridge{In: pollable(0, "stdin"), Out: pollable(1, "stdout"), Version: version(), Dial: func(ctx context.Context) (net.Conn, error) {
 			if conn, err := wire.Dial(b.dirs.Socket()); err == nil {
 				return conn, nil
 			}
@@ -47,6 +48,12 @@ ssh runs it on other hosts, for ` + "`longterm -H HOST`" + `; it is of no use by
 	for _, name := range []string{"link", "program", "ready-fd"} {
 		_ = f.MarkHidden(name)
 	}
+}
+
+// pollable is a pipe whose reads and writes end when it is closed, which those of a blocking one do not.
+func pollable(fd int, name string) *os.File {
+	_ = syscall.SetNonblock(fd, true) // else it is as it was
+	return os.NewFile(uintptr(fd), name)
 }
 
 // link is the process that holds the connection to a host.

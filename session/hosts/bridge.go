@@ -25,7 +25,8 @@ type Bridge struct {
 	Dial func(context.Context) (net.Conn, error)
 }
 
-// Serve passes connections on until the other end is gone. It closes neither In nor Out.
+// Serve passes connections on until the other end is gone, and closes In and Out, as far as they can be: what reads or
+// writes there ends by that.
 func (b *Bridge) Serve(ctx context.Context) error {
 	if err := writeLine(b.Out, b.hello()); err != nil {
 		return err
@@ -38,7 +39,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 		}
 		return err
 	}
-	mux, err := yamux.Server(pipes{in, b.Out, closerOf(b.In)}, muxSettings())
+	mux, err := yamux.Server(pipes{in, b.Out, closing(b.In, b.Out)}, muxSettings())
 	if err != nil {
 		return err
 	}
@@ -61,13 +62,6 @@ func (b *Bridge) Serve(ctx context.Context) error {
 			splice(st, conn)
 		})
 	}
-}
-
-func closerOf(v any) func() error {
-	if c, ok := v.(io.Closer); ok {
-		return c.Close
-	}
-	return func() error { return nil }
 }
 
 func (b *Bridge) hello() Hello {

@@ -136,7 +136,7 @@ cat > "$t" || exit 1
 s="$( (sha256sum "$t" || shasum -a 256 "$t" || openssl dgst -sha256 -r "$t" || sha256 -q "$t") 2>/dev/null)"
 s="${s%%%% *}"
 if [ -z "$s" ]; then echo "` + mark + `nosum"; exit 0; fi
-if [ "$s" != "%s" ]; then echo "` + mark + `sum $s"; exit 0; fi
+if [ "$s" = "%s" ]; then :; else echo "` + mark + `sum $s"; exit 0; fi
 chmod 755 "$t" || exit 1
 "$t" version >/dev/null || { echo "` + mark + `broken"; exit 0; }
 mv -f "$t" "$d/longterm" || exit 1

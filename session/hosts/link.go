@@ -306,7 +306,7 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 		err = writeLine(in, Greeting{Protocol, l.Version})
 	}
 	if err == nil && slow.Stop() {
-		mux, err = yamux.Client(pipes{r, in, in.Close}, muxSettings())
+		mux, err = yamux.Client(pipes{r, in, closing(in, out)}, muxSettings())
 	}
 	if err == nil && mux != nil {
 		return mux, complaint, h, nil

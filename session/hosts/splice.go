@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -28,6 +29,18 @@ type pipes struct {
 }
 
 func (p pipes) Close() error { return p.close() }
+
+// closing closes all that can be closed.
+func closing(ends ...any) func() error {
+	return func() (err error) {
+		for _, end := range ends {
+			if c, ok := end.(io.Closer); ok {
+				err = errors.Join(err, c.Close())
+			}
+		}
+		return err
+	}
+}
 
 // splice passes bytes on both ways until both ends have said all, or one is gone.
 func splice(st *yamux.Stream, conn net.Conn) {

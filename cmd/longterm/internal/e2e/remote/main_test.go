@@ -85,6 +85,8 @@ IdentitiesOnly yes
 UserKnownHostsFile %[1]s/known
 GlobalKnownHostsFile /dev/null
 ProxyCommand %[1]s/proxy
+Host closed
+ProxyCommand false
 `, dir))
 	h.here.Env = append(h.here.Env, "LONGTERM_SSH=ssh -F "+filepath.Join(dir, "ssh_config"), "HOME="+h.home)
 	h.Env = append(h.Env, "HOME="+h.home)
