@@ -78,8 +78,17 @@ func (m *Member) Drain(on bool) error {
 	p.settings.Drained = on
 	p.mu.Unlock()
 	p.tellHost()
+	for end := time.Now().Add(toldTime); time.Now().Before(end); { // whoever asks next sees it
+		if waiting, err := p.pub.State(); waiting == 0 || err != nil {
+			break
+		}
+		<-time.After(10 * time.Millisecond)
+	}
 	return nil
 }
+
+// toldTime bounds how long is waited until the fleet knows.
+const toldTime = 2 * time.Second
 
 // askTime bounds how long the registry may take to answer.
 const askTime = 30 * time.Second

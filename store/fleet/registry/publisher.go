@@ -37,6 +37,7 @@ type Publisher struct {
 	anew   bool // nothing is known of what the registry says
 	wake   chan struct{}
 	failed error
+	flying int // being told
 }
 
 // told is what the registry was told last.
@@ -96,7 +97,7 @@ func (p *Publisher) Anew() {
 func (p *Publisher) State() (waiting int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.dirty), p.failed
+	return len(p.dirty) + p.flying, p.failed
 }
 
 // Run works until the context ends.
@@ -190,7 +191,12 @@ func (p *Publisher) flush(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	dirty := p.dirty
-	p.dirty = make(map[string]bool, len(dirty))
+	p.dirty, p.flying = make(map[string]bool, len(dirty)), len(dirty)
+	defer func() {
+		p.mu.Lock()
+		p.flying = 0
+		p.mu.Unlock()
+	}()
 	values := make(map[string][]byte, len(dirty))
 	for key := range dirty {
 		values[key] = p.want[key]
