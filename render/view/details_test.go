@@ -11,6 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // fakeInspector knows things, and writes down what is done.
@@ -259,4 +260,34 @@ func TestASCII(t *testing.T) {
 	b.shows("[###-    ] 42%")
 	b.print("b", "│ 你好 …")
 	b.shows("│ 你好 …")
+}
+
+// The theme follows what the terminal says of its background, unless the person chose one.
+//
+// FEATURES: R76
+func TestThemeFollowsTheTerminal(t *testing.T) {
+	t.Setenv("COLORFGBG", "15;0")
+	t.Setenv("NO_COLOR", "")
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	b.ground.awaited = true // nothing is drawn before it has answered
+	b.term.Drawn()
+	b.list(running("a"), running("b"))
+	if _, shows := b.term.Drawn(); shows != 0 {
+		t.Errorf("shown %d times before the terminal has answered", shows)
+	}
+	b.groundIs(theme.LightGround)
+	b.refresh()
+	if _, shows := b.term.Drawn(); shows != 1 || b.theme != theme.Light {
+		t.Errorf("shown %d times in %s", shows, b.theme.Name)
+	}
+	b.groundIs(theme.DarkGround)
+	if b.theme != theme.Dark {
+		t.Errorf("in the dark it is %s", b.theme.Name)
+	}
+	b.setTheme(theme.HighContrast)
+	b.groundIs(theme.LightGround)
+	if b.theme != theme.HighContrast {
+		t.Errorf("the chosen theme gave way to %s", b.theme.Name)
+	}
 }
