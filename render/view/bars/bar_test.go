@@ -138,6 +138,14 @@ func TestStatus(t *testing.T) {
 		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       needs password  1m05s"},
 		{"copy mode", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Copying: &Position{Below: 7, Above: 9}}, " 1 a           copy 7/9  running  1m05s"},
 		{"other size", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Cols: 80, Rows: 24}, " 1 a         size 80×24  running  1m05s"},
+		{"much to tell", 59, Status{Session: &model.Session{
+			Name: "build", Command: "make all of it", State: model.StateRunning, Phase: model.PhaseRunning, Since: epoch, Errors: 1, Warnings: 3,
+			Progress: &model.Progress{Percent: 47}, Due: epoch.Add(125 * time.Second),
+		}}, " 1 build  make all of it      1 error  47%  running  1m05s"},
+		{"room for all of it", 90, Status{Session: &model.Session{
+			Name: "build", Command: "make all of it", State: model.StateRunning, Phase: model.PhaseRunning, Since: epoch, Errors: 1, Warnings: 3,
+			Progress: &model.Progress{Percent: 47}, Due: epoch.Add(125 * time.Second),
+		}}, " 1 build  make all of it  1 error  3 warnings  ▕███▊    ▏ 47%  1m00s left  running  1m05s"},
 		{"narrow", 20, Status{Session: &model.Session{Name: "a", Command: "make", State: "exited", ExitCode: &code, Started: epoch, Ended: epoch.Add(time.Second)}}, " 1 a  make   exit 2"},
 	} {
 		term := screentest.Started(t, c.width, 2)

@@ -62,7 +62,10 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	if s.Session.FirstError != "" && at.W >= wordyStatus {
 		left = append(left, segment{"  " + s.Session.FirstError, th.On(ground, th.Bad)})
 	}
-	right := s.right(th, at.W, ground, dim)
+	right := s.right(th, at.W, ground, dim, 0)
+	for less := 1; less <= mostLess && at.W-segmentsWidth(right) < min(segmentsWidth(left), at.W/3); less++ {
+		right = s.right(th, at.W, ground, dim, less) // who it is comes before how it fares
+	}
 	key := fmt.Sprint(s.Focused)
 	for _, seg := range append(left, right...) {
 		key += "\x00" + seg.text
@@ -73,8 +76,11 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
-// right says how it fares, what is most urgent last: there it is looked for.
-func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style) []segment {
+// mostLess is how often less can be told: no time left, no bar, no warnings, no errors.
+const mostLess = 4
+
+// right says how it fares, what is most urgent last: there it is looked for. Where there is little room less is told.
+func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less int) []segment {
 	s, wide, roomy := l.Session, width >= Wide, width >= roomyStatus
 	busy := s.State == model.StateRunning && s.Phase != model.PhasePrompt
 	var out []segment
@@ -103,16 +109,16 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style) []se
 	if l.SyncKeys && s.State == model.StateRunning {
 		add("SYNC", th.On(ground, th.Warn))
 	}
-	if roomy && s.Errors > 0 {
+	if roomy && s.Errors > 0 && less < 4 {
 		add(Count(s.Errors, "error"), th.On(ground, th.Bad))
 	}
-	if roomy && s.Warnings > 0 {
+	if roomy && s.Warnings > 0 && less < 3 {
 		add(Count(s.Warnings, "warning"), th.On(ground, th.Warn))
 	}
 	if s.Progress != nil && busy {
-		add(progressText(s.Progress, roomy), th.On(ground, th.Busy))
+		add(progressText(s.Progress, roomy && less < 2), th.On(ground, th.Busy))
 	}
-	if left := s.Due.Sub(l.Now); roomy && left >= time.Second && busy {
+	if left := s.Due.Sub(l.Now); roomy && left >= time.Second && busy && less < 1 {
 		add(Duration(left)+" left", th.On(ground, th.Busy))
 	}
 	state := dim
