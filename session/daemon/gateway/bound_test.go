@@ -78,3 +78,27 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// What a shim of a manager of versions executes on its way is not asked about again; what only looks like it is.
+//
+// FEATURES: R63 R107
+func TestShimsStepsAreCovered(t *testing.T) {
+	asked := func(words ...string) []policy.Command { return []policy.Command{{Argv: words, Verdict: policy.Ask}} }
+	allowed := asked("python3", "-c", "x")
+	for _, words := range [][]string{
+		{"python3", "-c", "x"}, {"/h/.pyenv/libexec/pyenv", "exec", "python3", "-c", "x"}, {"/h/.pyenv/libexec/pyenv-exec", "python3", "-c", "x"},
+		{"/h/.pyenv/versions/3.12/bin/python3", "-c", "x"},
+	} {
+		if !allowsAll(allowed, asked(words...), "/h") {
+			t.Errorf("%q is asked about again", words)
+		}
+	}
+	for _, words := range [][]string{
+		{"/tmp/.pyenv/libexec/pyenv", "exec", "python3", "-c", "x"}, {"/h/.pyenv/libexec/pyenv", "exec", "python3", "-c", "y"},
+		{"/h/.pyenv/libexec/pyenv", "python3", "-c", "x"}, {"/h/x", "exec", "python3", "-c", "x"}, {"/h/.pyenv/libexec/pyenv-exec"},
+	} {
+		if allowsAll(allowed, asked(words...), "/h") {
+			t.Errorf("%q is not asked about", words)
+		}
+	}
+}

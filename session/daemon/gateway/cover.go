@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/longterm-dev/longterm/session/policy"
@@ -86,7 +87,7 @@ func (g *Gateway) coveredBy(a *Ask, j *policy.Judgement) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.covers[a.Session] {
-		if slices.Contains(a.Descent, c.process) && allowsAll(c.allowed, j.Commands) {
+		if slices.Contains(a.Descent, c.process) && allowsAll(c.allowed, j.Commands, a.Home) {
 			return c.approval
 		}
 	}
@@ -94,11 +95,28 @@ func (g *Gateway) coveredBy(a *Ask, j *policy.Judgement) string {
 }
 
 // allowsAll says that all that is asked about was allowed.
-func allowsAll(allowed, commands []policy.Command) bool {
+func allowsAll(allowed, commands []policy.Command, home string) bool {
 	for _, c := range commands {
+		c.Argv = withoutManager(c.Argv, home)
 		if c.Verdict == policy.Ask && !slices.ContainsFunc(allowed, func(o policy.Command) bool { return sameCommand(&o, &c) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// withoutManager are words without those by which a manager of versions, in the home directory, finds the program for them:
+// its shim was allowed, and is of the same directory.
+func withoutManager(argv []string, home string) []string {
+	for _, name := range []string{"pyenv", "rbenv", "nodenv", "goenv", "plenv"} {
+		steps := filepath.Join(home, "."+name, "libexec", name)
+		switch {
+		case home == "" || len(argv) < 3:
+		case argv[0] == steps && argv[1] == "exec":
+			return argv[2:]
+		case argv[0] == steps+"-exec":
+			return argv[1:]
+		}
+	}
+	return argv
 }

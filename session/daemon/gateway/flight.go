@@ -140,7 +140,7 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	if f.ask.Kind == Command && isCommand(&f.ask, a.Argv) {
 		return f.approval
 	}
-	if !allowsAll(f.allowed, j.Commands) {
+	if !allowsAll(f.allowed, j.Commands, a.Home) {
 		return ""
 	}
 	return f.approval
