@@ -1,0 +1,120 @@
+//go:build unix
+
+package webpage
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+)
+
+// Tiles are sessions' screens, live; one that asks something is marked, and each leads to its session.
+//
+// FEATURES: R83, R112
+func TestTiles(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "one", "--", "sh", "-c", "echo first; exec cat")
+	i.Run("new", "-n", "two", "--", "bash", "-c", `read -p "Go on? [y/N] " a`)
+	p := open(i, b, browser.Desk)
+	p.Eval(`void (location.hash = '#/tiles')`, nil)
+	tile := func(name, text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll('.tile')].some((x) => x.querySelector('b').textContent === %q && [...x.querySelectorAll('.row')].some((r) => r.textContent.includes(%q)))`, name, text)
+	}
+	p.Wait("a screen", tile("one", "first"))
+	p.Wait("another", tile("two", "Go on?"))
+	p.Wait("which asks", `[...document.querySelectorAll('.tile.calls b')].some((b) => b.textContent === 'two')`)
+	i.Run("send", "one", "--enter", "second")
+	p.Wait("what came", tile("one", "second"))
+	p.Eval(`[...document.querySelectorAll('.tile')].find((x) => x.querySelector('b').textContent === 'one').click()`, nil)
+	shows(p, "second")
+	quiet(t, b)
+}
+
+// Pictures, text and recordings of a session are files that the browser keeps.
+//
+// FEATURES: R36, R83
+func TestDownloads(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "kept", "--", "sh", "-c", "echo to be kept; exec cat")
+	p := open(i, b, browser.Desk)
+	show(i, p, "kept")
+	shows(p, "to be kept")
+	p.Eval(`(() => {
+		const make = URL.createObjectURL;
+		let last;
+		globalThis.kept = {};
+		URL.createObjectURL = (blob) => make(last = blob);
+		HTMLAnchorElement.prototype.click = function () {
+			last.arrayBuffer().then((a) => { kept[this.download] = String.fromCharCode(...new Uint8Array(a).slice(0, 10000)); });
+		};
+	})()`, nil)
+	for entry, file := range map[string]string{"Download picture": "kept.png", "Download text": "kept.txt", "Download recording": "kept.cast"} {
+		p.Click("button[title=More]")
+		p.Eval(fmt.Sprintf(`[...document.querySelectorAll('.menu button')].find((b) => b.textContent === %q).click()`, entry), nil)
+		p.Wait(file, fmt.Sprintf(`kept[%q]`, file))
+	}
+	var kept map[string]string
+	p.Eval(`kept`, &kept)
+	if !strings.HasPrefix(kept["kept.png"], "\u0089PNG\r\n") {
+		t.Errorf("picture: %.20q", kept["kept.png"])
+	}
+	if !strings.Contains(kept["kept.txt"], "to be kept") {
+		t.Errorf("text: %.200q", kept["kept.txt"])
+	}
+	head, rest, _ := strings.Cut(kept["kept.cast"], "\n")
+	var h struct{ Version, Width, Height int }
+	if err := json.Unmarshal([]byte(head), &h); err != nil || h.Version != 2 || h.Width != 80 || !strings.Contains(rest, "to be kept") {
+		t.Errorf("recording: %v, %.300q", err, kept["kept.cast"])
+	}
+}
+
+// When something needs a person while the page is open elsewhere, the system says so; what is looked at is no news.
+//
+// FEATURES: R83
+func TestNotices(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	p := open(i, b, browser.Desk)
+	p.Call("Browser.grantPermissions", map[string]any{"permissions": []string{"notifications"}}, nil)
+	p.Wait("leave to tell", `Notification.permission === 'granted'`)
+	p.Eval(`navigator.serviceWorker.ready.then((r) => { globalThis.notices = []; ServiceWorkerRegistration.prototype.showNotification = async (title, o) => { notices.push(title + ': ' + o.body + ' ' + o.data.hash); }; })`, nil)
+	asks := func(name string) {
+		i.Run("new", "-n", name, "--", "bash", "-c", `read -p "Deploy? [y/N] " a; exec cat`)
+		p.Wait("it asks", fmt.Sprintf(`[...longterm.store.sessions.values()].some((s) => s.name === %q && s.needs_input && s.needs_input.kind !== 'screen')`, name))
+	}
+	asks("seen")
+	p.Eval(`Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })`, nil)
+	asks("unseen")
+	p.Wait("a notice", fmt.Sprintf(`notices.some((n) => n.startsWith('unseen asks') && n.endsWith('#/s/%s'))`, i.Info("unseen").ID))
+	var all []string
+	p.Eval(`notices`, &all)
+	for _, n := range all {
+		if strings.HasPrefix(n, "seen") {
+			t.Errorf("%q was looked at", n)
+		}
+	}
+	quiet(t, b)
+}
+
+// Once it was opened the page opens without the daemon, and says that it is not there.
+//
+// FEATURES: R83
+func TestOffline(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	p := open(i, b, browser.Desk)
+	var at string
+	p.Eval(`location.origin + '/'`, &at)
+	p.Eval(`navigator.serviceWorker.ready.then(() => 0)`, nil)
+	p.Go(at)
+	p.Wait("it is kept", `navigator.serviceWorker.controller && longterm.store.loaded`)
+	i.Run("web", "--off")
+	p.Go(at)
+	p.Wait("a word about it", `document.body.innerText.includes('cannot be reached')`)
+}
