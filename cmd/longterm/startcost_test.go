@@ -1,11 +1,15 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
@@ -30,5 +34,41 @@ func TestNoRegexpBeforeMain(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		t.Errorf("%s: use pattern.Lazy", strings.TrimSpace(line))
+	}
+}
+
+// What packages do before main is paid by every verb, most of which use few of them. It is counted in allocations, which
+// are the same on every machine: tables that take many are made when they are first used (sync.OnceValue).
+func TestLittleIsDoneBeforeMain(t *testing.T) {
+	const (
+		most     = 2200 // of our packages
+		mostEach = 400  // of any of them
+	)
+	cmd := exec.Command(e2e.Build(t), "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", shortcut.Leave+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ours, seen := 0, 0
+	for line := range strings.Lines(string(out)) {
+		// init PACKAGE @0.1 ms, 0.2 ms clock, 300 bytes, 4 allocs
+		f := strings.Fields(line)
+		if len(f) < 11 || f[0] != "init" || f[1] != "main" && !strings.HasPrefix(f[1], module) {
+			continue
+		}
+		n, err := strconv.Atoi(f[9])
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if ours, seen = ours+n, seen+1; n > mostEach {
+			t.Errorf("%s makes %d allocations before main, more than %d", f[1], n, mostEach)
+		}
+	}
+	if seen < 10 {
+		t.Fatalf("%d packages of ours in the trace:\n%s", seen, out)
+	}
+	if ours > most {
+		t.Errorf("our packages make %d allocations before main, more than %d", ours, most)
 	}
 }
