@@ -9,3 +9,7 @@ var Benches = []func(*Program) *cobra.Command{
 	sessionsCommand, emulatorCommand, crashCommand, soakCommand, detectCommand, viewerCommand, expectCommand, policyCommand, agentCommand,
 	webCommand, scaleCommand,
 }
+var Benches = []func(*Program) *cobra.Command{
+	sessionsCommand, scaleCommand, emulatorCommand, crashCommand, soakCommand, detectCommand, viewerCommand, expectCommand, policyCommand, agentCommand,
+	webCommand,
+}
