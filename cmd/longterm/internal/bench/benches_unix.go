@@ -6,10 +6,6 @@ import "github.com/spf13/cobra"
 
 // Benches are what can be measured here.
 var Benches = []func(*Program) *cobra.Command{
-	sessionsCommand, scaleCommand, emulatorCommand, crashCommand, soakCommand, detectCommand, viewerCommand, expectCommand, policyCommand, agentCommand,
-	webCommand,
-}
-var Benches = []func(*Program) *cobra.Command{
-	sessionsCommand, scaleCommand, emulatorCommand, crashCommand, soakCommand, detectCommand, viewerCommand, expectCommand, policyCommand, agentCommand,
-	webCommand,
+	sessionsCommand, emulatorCommand, crashCommand, soakCommand, detectCommand, viewerCommand, expectCommand, policyCommand, agentCommand,
+	webCommand, scaleCommand,
 }
