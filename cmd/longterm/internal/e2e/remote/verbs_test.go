@@ -151,7 +151,7 @@ func TestBareHost(t *testing.T) {
 // Sessions of several hosts are one list, and a host that does not answer is named.
 func TestListOfAllHosts(t *testing.T) {
 	h := newHost(t, true)
-	h.here.Run("config", "set", "hosts.names", "far closed")
+	h.here.Run("config", "set", "hosts.names", "far", "closed")
 	h.here.Run("new", "-n", "near", "--", "cat")
 	h.Run("new", "-n", "there", "--", "cat")
 	out, stderr, code := h.here.Try("ls", "--all-hosts")
