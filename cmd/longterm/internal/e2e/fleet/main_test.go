@@ -1,0 +1,13 @@
+//go:build unix
+
+// Package fleet tests machines of one fleet: instances of the product, each with a directory of its own, and a server.
+package fleet
+
+import (
+	"os"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+)
+
+func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
