@@ -93,8 +93,8 @@ func TestEachCodeIsGiven(t *testing.T) {
 func constantOf(c api.Code) string {
 	name := "Code"
 	for word := range strings.SplitSeq(string(c), "_") {
-		if word == "id" {
-			word = "ID"
+		if word == "id" || word == "ssh" {
+			word = strings.ToUpper(word)
 		}
 		name += strings.ToUpper(word[:1]) + word[1:]
 	}

@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 
 var (
 	keyHabit = regexp.MustCompile("(?m)^\\| `C-b (.+)` \\| `([a-z-]+)` \\| .+ \\|$")
-	habit    = regexp.MustCompile("(?m)^(\\| .+ \\| .+ \\||\\*\\*.+)$")
+	habit    = regexp.MustCompile(`(?m)^(\| .+ \| .+ \||\*\*.+)$`)
 )
 
 // The page for those who know tmux is as the product is: its commands are run, and its keys are the preset's.
@@ -70,7 +69,7 @@ func TestFromTmux(t *testing.T) {
 		cmd.Env = append(i.Env, "PATH="+i.Dir+":"+os.Getenv("PATH"), "SHELL="+bash, "HOME="+work)
 		out, err := cmd.CombinedOutput()
 		if !e2e.Loosely(s.Prints).Match(out) {
-			t.Fatal(fmt.Sprintf("from-tmux.md:%d: %s\nprinted (%v)\n%s\ninstead of\n%s", s.Line, s.Command, err, out, strings.Join(s.Prints, "\n")))
+			t.Fatalf("from-tmux.md:%d: %s\nprinted (%v)\n%s\ninstead of\n%s", s.Line, s.Command, err, out, strings.Join(s.Prints, "\n"))
 		}
 	}
 }
