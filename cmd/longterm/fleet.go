@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -100,20 +98,15 @@ func (a *app) fleetServe() *cobra.Command {
 	c := &cobra.Command{Use: "serve", Short: "Run the fleet's server, until it is interrupted", Args: cobra.NoArgs}
 	c.Long = `Run the fleet's server, on the machine where the fleet was made or on one that joined with a code of "fleet invite
 --server". Three of them with --cluster and each other's addresses (--route) make a cluster, which goes on when one is lost.
-What it keeps (the registry and the newest events) is in the state directory.`
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
+What it keeps (the registry and the newest events) is in the state directory. The server is a program of its own,
+longterm-fleetd, which is looked for beside this one and in PATH.`
+	c.RunE = func(*cobra.Command, []string) error {
 		dir, err := fleetDir()
 		if err != nil {
 			return err
 		}
-		level := slog.LevelWarn
-		if os.Getenv("LONGTERM_DEBUG") != "" {
-			level = slog.LevelDebug
-		}
-		o.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
-		return o.Run(cmd.Context(), dir, func(v fleets.Served) error {
-			return a.Print(v, func(w io.Writer) { fmt.Fprintln(w, "serving the fleet", v.Fleet, "at", v.Address) })
-		})
+		o.JSON = a.JSON
+		return o.Run(dir)
 	}
 	f := c.Flags()
 	f.StringVar(&o.Listen, "listen", "0.0.0.0:7722", "address for members, HOST:PORT")

@@ -25,7 +25,7 @@ func host() target { return target{runtime.GOOS, runtime.GOARCH} }
 func (r *release) makeTarget(t target) ([]string, error) {
 	names := []string{t.binary()}
 	exe := filepath.Join(r.out, t.binary())
-	if err := r.build(t, exe); err != nil {
+	if err := r.build(t, "longterm", exe); err != nil {
 		return nil, err
 	}
 	within := "longterm"
@@ -33,6 +33,13 @@ func (r *release) makeTarget(t target) ([]string, error) {
 		within += ".exe"
 	}
 	list := append([]file{{exe, within, "/usr/bin/longterm", 0o755}}, r.docs...)
+	if t.os != "windows" { // where a fleet's server runs
+		served := filepath.Join(r.work, "fleetd-"+t.os+"-"+t.arch)
+		if err := r.build(t, "longterm-fleetd", served); err != nil {
+			return nil, err
+		}
+		list = append(list, file{served, "longterm-fleetd", "/usr/bin/longterm-fleetd", 0o755})
+	}
 	base := "longterm_" + r.plain() + "_" + t.os + "_" + t.arch
 	pack, name := r.tar, base+".tar.gz"
 	if t.os == "windows" {

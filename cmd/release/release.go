@@ -143,10 +143,10 @@ func (r *release) git(args ...string) (string, error) {
 func (r *release) plain() string { return strings.TrimPrefix(r.version, "v") }
 
 // build makes an executable: static, without paths of this machine, and without what differs between builds.
-func (r *release) build(t target, to string) error {
+func (r *release) build(t target, program, to string) error {
 	const setting = "github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release"
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to,
-		"-ldflags", "-s -w -buildid= -X "+setting+"="+r.version, "./cmd/longterm")
+		"-ldflags", "-s -w -buildid= -X "+setting+"="+r.version, "./cmd/"+program)
 	c.Dir = r.root
 	c.Env = append(os.Environ(), "GOOS="+t.os, "GOARCH="+t.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0")
 	if out, err := c.CombinedOutput(); err != nil {
@@ -158,7 +158,7 @@ func (r *release) build(t target, to string) error {
 // writeDocs gathers what each archive has besides its executable: manual, completions, service, licence.
 func (r *release) writeDocs() error {
 	own := filepath.Join(r.work, "own")
-	if err := r.build(host(), own); err != nil {
+	if err := r.build(host(), "longterm", own); err != nil {
 		return err
 	}
 	add := func(from, name, to string) {

@@ -23,7 +23,7 @@
             };
             nativeBuildInputs = [ pkgs.installShellFiles ];
             installPhase = ''
-              install -Dm755 longterm $out/bin/longterm
+              install -Dm755 -t $out/bin longterm longterm-fleetd
               installManPage man/*.1.gz
               installShellCompletion --bash completions/longterm.bash --zsh completions/_longterm --fish completions/longterm.fish
             '';

@@ -121,9 +121,10 @@ if [ -f "$list" ]; then
   again=1
   cat "$list" >>"$work/list"
 fi
-echo bin/longterm >>"$work/list"
+printf 'bin/longterm\nbin/longterm-fleetd\n' >>"$work/list"
 sort -u "$work/list" >"$list.new$$"
 mv -f "$list.new$$" "$list"
+put "$top/longterm-fleetd" bin/longterm-fleetd 755
 put "$top/longterm" bin/longterm 755
 
 echo "$("$prefix/bin/longterm" version) is in $prefix/bin"

@@ -16,7 +16,7 @@ class Longterm < Formula
   end
 << end >>
   def install
-    bin.install "longterm"
+    bin.install "longterm", "longterm-fleetd"
     man1.install Dir["man/*.1.gz"]
     bash_completion.install "completions/longterm.bash" => "longterm"
     zsh_completion.install "completions/_longterm"

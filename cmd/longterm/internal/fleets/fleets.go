@@ -5,13 +5,12 @@
 package fleets
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
-	"github.com/longterm-dev/longterm/store/fleet/server"
+	"golang.org/x/sys/unix"
 )
 
 // Port is where a fleet's server listens unless another place is asked for.
@@ -133,48 +132,56 @@ func outward() string {
 	return "127.0.0.1"
 }
 
-// Serve runs a server.
+// Serve says what a server is started with.
 type Serve struct {
 	Listen, Cluster, Dir string
 	Routes               []string
-	Log                  *slog.Logger
+	JSON                 bool
 }
 
-// Served is where a server listens.
-type Served struct {
-	Fleet   string `json:"fleet"`
-	Name    string `json:"name"`
-	Address string `json:"address"`
-	Cluster string `json:"cluster,omitempty"`
-}
+// serverProgram is a program of its own: nats-server would make every verb of this one start later.
+const serverProgram = "longterm-fleetd"
 
-// Run serves until the context ends; ready is told when the registry is there.
-func (o *Serve) Run(ctx context.Context, dir ident.Dir, ready func(Served) error) error {
-	id, err := dir.Identity(ident.Server)
+// Run becomes the server: it does not return unless it fails.
+func (o *Serve) Run(dir ident.Dir) error {
+	_, err := dir.Identity(ident.Server)
 	if errors.Is(err, ident.ErrNone) {
 		return errors.New("this machine is no server of a fleet: `longterm fleet init` makes a fleet, and `longterm fleet invite --server`, where it was made, a code for another server")
 	}
 	if err != nil {
 		return err
 	}
-	s, err := server.Start(server.Config{
-		Identity: id, Dir: cmp.Or(o.Dir, filepath.Join(string(dir), "server")), Listen: o.Listen, Cluster: o.Cluster, Routes: o.Routes,
-		Revoked: dir.SignedRevocations(), Log: o.Log,
-	})
+	program, err := besides(serverProgram)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	select {
-	case <-s.Ready():
-	case <-ctx.Done():
-		return nil
+	args := []string{program, "-state", string(dir), "-listen", o.Listen, "-cluster", o.Cluster, "-route", strings.Join(o.Routes, ","), "-dir", o.Dir}
+	if o.JSON {
+		args = append(args, "-json")
 	}
-	if err := ready(Served{id.Fleet, id.Name, s.Addr(), s.ClusterAddr()}); err != nil {
-		return err
+	if err := unix.Exec(program, args, os.Environ()); err != nil {
+		return fmt.Errorf("%s: %w", program, err)
 	}
-	<-ctx.Done()
 	return nil
+}
+
+// besides is a program that belongs to this one: in the same directory, else in PATH.
+func besides(name string) (string, error) {
+	if own, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(own); err == nil {
+			own = real
+		}
+		at := filepath.Join(filepath.Dir(own), name)
+		if s, err := os.Stat(at); err == nil && s.Mode().IsRegular() && s.Mode()&0o111 != 0 {
+			return at, nil
+		}
+	}
+	at, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("the server is a program of its own, %s, which is neither beside this one nor in PATH; releases bring it along, and with Go: "+
+			"`CGO_ENABLED=0 go install github.com/longterm-dev/longterm/cmd/%s@latest`, or ./cmd/%s in the repository", name, name, name)
+	}
+	return at, nil
 }
 
 // Invite makes join codes.

@@ -1,0 +1,106 @@
+//go:build unix
+
+// Command longterm-fleetd is the server of a fleet (docs/fleet.md): nats-server with the fleet's certificates and
+// subjects. `longterm fleet serve` runs it and says what it is started with.
+//
+// It is a program of its own because every verb of longterm would pay for its size and its initialisation.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/server"
+)
+
+// served is where a server listens.
+type served struct {
+	Fleet   string `json:"fleet"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Cluster string `json:"cluster,omitempty"`
+}
+
+// config is what the server is started with.
+type config struct {
+	state, listen, cluster, routes, dir string
+	json                                bool
+}
+
+func main() {
+	var c config
+	f := flag.NewFlagSet("longterm-fleetd", flag.ExitOnError)
+	f.StringVar(&c.state, "state", "", "directory with this machine's part in the fleet")
+	f.StringVar(&c.listen, "listen", "0.0.0.0:7722", "address for members, HOST:PORT")
+	f.StringVar(&c.cluster, "cluster", "", "address for the other servers of a cluster, HOST:PORT")
+	f.StringVar(&c.routes, "route", "", "cluster addresses of other servers, HOST:PORT, with commas between")
+	f.StringVar(&c.dir, "dir", "", "directory for what is kept (default: server, in --state)")
+	f.BoolVar(&c.json, "json", false, "print JSON")
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), "longterm-fleetd is the server of a fleet; `longterm fleet serve` runs it.")
+		f.PrintDefaults()
+	}
+	_ = f.Parse(os.Args[1:]) // which ends the program on mistakes
+	if c.state == "" || f.NArg() > 0 {
+		f.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := c.serve(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "longterm-fleetd:", err)
+		os.Exit(1)
+	}
+}
+
+// serve serves until the context ends, and says where once the registry is there.
+func (c *config) serve(ctx context.Context) error {
+	dir := ident.Dir(c.state)
+	id, err := dir.Identity(ident.Server)
+	if err != nil {
+		return err
+	}
+	level := slog.LevelWarn
+	if os.Getenv("LONGTERM_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	var routes []string
+	if c.routes != "" {
+		routes = strings.Split(c.routes, ",")
+	}
+	s, err := server.Start(server.Config{
+		Identity: id, Dir: cmp.Or(c.dir, filepath.Join(c.state, "server")), Listen: c.listen, Cluster: c.cluster, Routes: routes,
+		Revoked: dir.SignedRevocations(), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	select {
+	case <-s.Ready():
+	case <-ctx.Done():
+		return nil
+	}
+	v := served{id.Fleet, id.Name, s.Addr(), s.ClusterAddr()}
+	if c.json {
+		err = json.NewEncoder(os.Stdout).Encode(v)
+	} else {
+		_, err = fmt.Println("serving the fleet", v.Fleet, "at", v.Address)
+	}
+	if err != nil {
+		return errors.Join(errors.New("where it serves could not be said"), err)
+	}
+	<-ctx.Done()
+	return nil
+}
