@@ -73,6 +73,7 @@ var oneWay = []struct {
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
 			"cmd/longterm/internal/attachclient/attachclient.go": "signals that end an attached client",
+			"cmd/longterm-fleetd/main.go":                        "signals that end it, and nobody else",
 			"session/confine/namespaces_linux.go":                "passes signals on, or leaves them to the program, and ends nobody",
 		},
 	},

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -69,6 +70,24 @@ func usualSource(name, file string) bool {
 		return true
 	}
 	return strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
+}
+
+// plainLine are words that mean the same to every shell: a program and what it is told.
+var plainLine = pattern.Lazy(`^[A-Za-z0-9_./-]+( [A-Za-z0-9_./:@%+,=-]+)*$`)
+
+// foreign asks about a line for a shell whose language is read here as if it were bash's: what it means by other
+// signs than words is its own.
+func (w *walk) foreign(l Line) {
+	if w.engine.preset == Off || w.engine.preset == Hard || plainLine.MatchString(strings.TrimSpace(l.Text)) {
+		return
+	}
+	base := path.Base(strings.TrimPrefix(l.Shell, "-"))
+	switch base {
+	case "nu", "elvish", "xonsh", "rc", "es", "csh", "tcsh":
+		c := Command{Argv: []string{base, clip(l.Text)}, Risk: Unknown}
+		w.ask(&c, "not reading", "what "+base+" makes of this line is not known")
+		w.record(c)
+	}
 }
 
 // typed judges a line that a program reads which is no shell: python, psql, a program that is not known. It

@@ -106,6 +106,7 @@ func (w *walk) line(l Line) {
 		if w.typed(l) {
 			return
 		}
+		w.foreign(l)
 	}
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
