@@ -16,7 +16,7 @@
 //	waits      wait.go              ▶ internal/wait       conditions
 //	inputWait  inputwait.go         ▶ internal/inputwait  does the program wait for a person
 //	lineHost   exec.go, linehost.go, lineprobe.go, track.go ▶ internal/lineexec  lines in a shell
-//	historyHost rebuild.go, journalmarks.go, said.go, diskwriter.go ▶ internal/history   what is kept
+//	historyHost rebuild.go, journalmarks.go, said.go, checkpointwriter.go ▶ internal/history   what is kept
 //
 // # Ownership
 //

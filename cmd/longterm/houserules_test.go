@@ -53,7 +53,7 @@ var oneWay = []struct {
 		"files are replaced by store/atomicfile", "store/atomicfile",
 		func(s source) bool { return s.calls("os", "Rename") },
 		map[string]string{
-			"session/daemon/crash.go":             "sets a log aside",
+			"session/daemon/lastwords.go":         "sets a log aside",
 			"session/daemon/registry/leftdirs.go": "names a directory that is being removed",
 			"store/store.go":                      "sets a damaged file aside",
 			"store/search/damage.go":              "sets a damaged file aside",
