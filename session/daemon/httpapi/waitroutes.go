@@ -121,8 +121,8 @@ func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle
 	}
 }
 
-// lateTime is how long the reader of a program's output gets after the program's end.
-const lateTime = time.Second
+// lateTime bounds how long the reader of a program's output gets after the program's end; a busy machine takes seconds.
+const lateTime = 10 * time.Second
 
 // lateProgress looks at progress conditions once more when what an ended program printed has
 // been read to its end, which is done beside the session.
