@@ -84,6 +84,12 @@ func TestRelease(t *testing.T) {
 	if out, err := run("sh", script, "--uninstall", "--prefix", filepath.Join(dir, "other")); err == nil || !strings.Contains(out, "nothing was installed") {
 		t.Errorf("uninstalled where nothing is: %v, %s", err, out)
 	}
+	must(exe, "new", "-n", "on", "--", "sh", "-c", "read x")
+	for _, args := range [][]string{{"--uninstall"}, {"--uninstall", "--purge"}} {
+		if out, err := run("sh", append([]string{script}, args...)...); err == nil || !strings.Contains(out, "sessions are running") {
+			t.Errorf("%q under a session: %v, %s", args, err, out)
+		}
+	}
 	must(exe, "daemon", "stop", "--kill-sessions")
 	must("sh", script, "--uninstall", "--purge")
 	for _, d := range []string{home, filepath.Join(dir, "lt")} {

@@ -87,8 +87,8 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 
 // steady is the time by which records are old: a clock that is set far ahead while we run makes none so.
 func (w *writer) steady() time.Time {
-	now := w.o.Now()
-	if most := w.opened.Add(w.o.elapsed() + steadySlack); now.After(most) {
+	now := w.o.Now().Round(0) // what clocks show is compared, not what they have counted since we began
+	if most := w.opened.Round(0).Add(w.o.elapsed() + steadySlack); now.After(most) {
 		return most
 	}
 	return now

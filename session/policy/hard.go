@@ -359,6 +359,10 @@ func (w *walk) ownSettings(c *Command, x *invocation) {
 			if !slices.ContainsFunc(ops[1:], func(o string) bool { return strings.Contains(o, " ") }) {
 				w.guess(ops[1:])
 			}
+		case "tape":
+			if !x.args.Has("--check") {
+				w.ask(c, "hard:longterm", "it types what stands in a file into a shell of its own, where lines are not judged")
+			}
 		}
 	}
 	for i, a := range x.argv[1:] { // lines that the command line itself runs, when something ended

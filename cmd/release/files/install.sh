@@ -11,6 +11,7 @@
 # What is fetched is checked against the release's SHA256SUMS before anything is replaced.
 set -eu
 
+unset LONGTERM_HOST # this is about this machine
 repository=https://github.com/longterm-dev/longterm
 version= from= prefix=${HOME:?}/.local uninstall= purge=
 
@@ -32,10 +33,15 @@ list=$prefix/share/longterm/installed
 
 if [ -n "$uninstall" ]; then
   [ -f "$list" ] || fail "nothing was installed in $prefix by this script: $list is not there"
-  if [ -x "$prefix/bin/longterm" ] && "$prefix/bin/longterm" ls --json 2>/dev/null | grep -q '"state": *"running"'; then
-    fail "sessions are running; end them first: longterm daemon stop --kill-sessions"
+  if [ -x "$prefix/bin/longterm" ]; then
+    sessions=$("$prefix/bin/longterm" ls --json) || fail "it cannot be told whether sessions run: longterm doctor says why; nothing was removed"
+    if printf %s "$sessions" | grep -q '"state": *"running"'; then
+      fail "sessions are running; end them first: longterm daemon stop --kill-sessions"
+    fi
+    "$prefix/bin/longterm" daemon stop --kill-sessions >/dev/null || fail "the daemon does not end: longterm doctor says why; nothing was removed"
+  elif [ -n "$purge" ]; then
+    fail "$prefix/bin/longterm is not there, so it cannot be told whether sessions run: install it again, or remove their histories by hand"
   fi
-  "$prefix/bin/longterm" daemon stop --kill-sessions >/dev/null 2>&1 || true
   while IFS= read -r f; do
     rm -f "$prefix/$f"
   done <"$list"
@@ -50,7 +56,10 @@ if [ -n "$uninstall" ]; then
     if [ -n "${LONGTERM_DIR:-}" ]; then
       rm -rf "$LONGTERM_DIR"
     else
-      rm -rf "${XDG_STATE_HOME:-$HOME/.local/state}/longterm" "${XDG_CONFIG_HOME:-$HOME/.config}/longterm"
+      state=${XDG_STATE_HOME:-} config=${XDG_CONFIG_HOME:-}
+      case $state in /*) ;; *) state=$HOME/.local/state ;; esac # relative ones count for nobody
+      case $config in /*) ;; *) config=$HOME/.config ;; esac
+      rm -rf "$state/longterm" "$config/longterm"
       [ -z "${XDG_RUNTIME_DIR:-}" ] || rm -rf "$XDG_RUNTIME_DIR/longterm"
     fi
   fi
