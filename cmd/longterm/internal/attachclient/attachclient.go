@@ -90,6 +90,9 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	}()
 
 	if !termio.AreTerminals(o.Stdin, os.Stdout) {
+		if _, err := s.Info(ctx); err != nil { // what is wrong with the session is told first
+			return err
+		}
 		return termio.ErrNoTerminal
 	}
 	st, err := at.join(ctx) // errors before the terminal is touched
