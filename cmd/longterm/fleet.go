@@ -5,8 +5,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -315,7 +317,8 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, err
 	list, err := b.client.FleetHosts(ctx, "")
 	return list, func(host string) *client.Client {
 		o := b.options
-		o.Way, o.KeeperArgv, o.OnApproval = client.ViaFleet{Local: b.client, Host: host}, nil, nil
+		here := slices.ContainsFunc(list, func(h api.FleetHost) bool { return h.Host == host && h.Here })
+		o.Way, o.KeeperArgv, o.OnApproval = client.ViaFleet{Local: b.client, Host: host, Here: here}, nil, nil
 		return client.New(o)
 	}, err
 }
@@ -488,18 +491,25 @@ func (a *app) onEachHost(ctx context.Context, hosts []api.FleetHost, of fleets.C
 }
 
 // viaFleet is the way to a host of this machine's fleet; nil: it is none of its.
-func (a *app) viaFleet(o client.Options, name string) client.Way {
+func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (client.Way, error) {
 	dir, err := fleetDir()
 	if err != nil || fleet.CheckName(name) != nil {
-		return nil
+		return nil, err
+	}
+	if ctx == nil { // no verb was placed: something completes
+		ctx = context.Background()
 	}
 	if _, err := dir.Settings(); err != nil {
-		return nil
+		return nil, nil
 	}
 	o.KeeperArgv = func() []string { return keeperArgv(o.Dirs, paths.MainKeeper, true) }
 	local := client.New(o)
-	if list, err := local.FleetHosts(context.Background(), name); err != nil || len(list) == 0 {
-		return nil
+	list, err := local.FleetHosts(ctx, name)
+	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeNoFleet || err == nil && len(list) == 0 {
+		return nil, nil
 	}
-	return client.ViaFleet{Local: local, Host: name}
+	if err != nil {
+		return nil, err
+	}
+	return client.ViaFleet{Local: local, Host: name, Here: list[0].Here}, nil
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/daemon"
@@ -224,11 +225,12 @@ var verbs = append([]verb{
 
 // platform is what the verbs share on systems with keepers.
 type platform struct {
-	backend *backend // made on first use
-	agent   string   // label of the agent that asks; empty: that of the environment
-	host    string   // whose daemon is asked; empty: this host's
-	given   bool     // the host stands before the verb
-	install bool     // longterm, on a host that has none
+	backend *backend        // made on first use
+	agent   string          // label of the agent that asks; empty: that of the environment
+	host    string          // whose daemon is asked; empty: this host's
+	given   bool            // the host stands before the verb
+	ctx     context.Context // of the verb that is called
+	install bool            // longterm, on a host that has none
 }
 
 func (p *platform) close() {

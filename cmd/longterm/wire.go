@@ -77,9 +77,9 @@ func (a *app) hosts() (*remote.Hosts, error) {
 
 // onHost has what a client asks for be asked of the daemon of another host.
 func (a *app) onHost(o *client.Options, name string) error {
-	if w := a.viaFleet(*o, name); w != nil {
+	if w, err := a.viaFleet(a.ctx, *o, name); err != nil || w != nil {
 		o.Way, o.KeeperArgv = w, nil
-		return nil
+		return err
 	}
 	h, err := a.hosts()
 	if err != nil {
@@ -96,11 +96,18 @@ func (a *app) onHost(o *client.Options, name string) error {
 // place is what holds for a verb before it begins: which host it is about. A verb whose subject is the host itself
 // is run there, and done here.
 func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
+	a.ctx = cmd.Context()
 	if !a.given && !cmd.Root().PersistentFlags().Changed("host") {
 		a.host = os.Getenv(remote.Env)
 	}
 	if a.host != "" && v.there && !cmd.Hidden {
-		if dirs, err := paths.Default(); err == nil && a.viaFleet(client.Options{Dirs: dirs, Build: version}, a.host) != nil {
+		dirs, err := paths.Default()
+		if err != nil {
+			return err
+		}
+		if w, err := a.viaFleet(cmd.Context(), client.Options{Dirs: dirs, Build: version}, a.host); err != nil {
+			return err
+		} else if w != nil {
 			return exit.Usagef("%s is about the files and programs of its host, and runs there: longterm -H %s run -- longterm %s", v.name, a.host,
 				strings.Join(remote.WithoutHost(a.args), " "))
 		}

@@ -90,14 +90,20 @@ func (c *Client) upgrade(ctx context.Context, conn net.Conn, host string) (net.C
 	return &upgraded{conn, r}, nil
 }
 
-// ViaFleet is the way to the daemon of another host of the fleet.
+// ViaFleet is the way to the daemon of a host of the fleet.
 type ViaFleet struct {
 	Local *Client
 	Host  string
+	Here  bool // it is this one
 }
 
 // Dial connects to it.
-func (v ViaFleet) Dial(ctx context.Context) (net.Conn, error) { return v.Local.DialFleet(ctx, v.Host) }
+func (v ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
+	if v.Here {
+		return v.Local.dial(ctx, "", "")
+	}
+	return v.Local.DialFleet(ctx, v.Host)
+}
 
 // Ensure has this host's daemon run, which is the way to the others.
 func (v ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }

@@ -3,12 +3,9 @@
 package daemon
 
 import (
-	"net"
-
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/member"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
 
@@ -20,7 +17,6 @@ func (d *Daemon) openFleet(face *httpapi.Server) {
 	d.fleet = member.New(member.Config{
 		Dir: ident.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetDoor(), Bus: &d.reg.Bus,
 		Completions: d.subs, Mask: d.known.Line, Sessions: d.forFleet,
-		Self: func() (net.Conn, error) { return wire.Dial(d.cfg.Dirs.Socket()) },
 	})
 	_ = d.fleet.Reload() // it is in the log, and in its status
 }

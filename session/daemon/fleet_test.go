@@ -4,15 +4,19 @@ package daemon
 
 import (
 	"bufio"
-	"context"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
@@ -30,11 +34,10 @@ func inFleet(t *testing.T, r *running) {
 	must(err)
 	must(dir.SaveAuthority(a))
 	identity := func(m ident.Member) *ident.Identity {
-		key, csr, err := ident.NewKey(m.Name)
+		t.Helper()
+		i, err := admit(dir, a, m)
 		must(err)
-		cert, err := dir.Admit(a, m, csr)
-		must(err)
-		return &ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}
+		return i
 	}
 	srv, err := server.Start(server.Config{
 		Identity: identity(ident.Member{Name: "house", Kind: ident.Server}), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
@@ -47,28 +50,80 @@ func inFleet(t *testing.T, r *running) {
 	if a := r.ask("POST", "/fleet", api.FleetAct{Act: "reload"}); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	for {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range 6000 {
 		var list []api.FleetHost
 		if a := r.ask("GET", "/fleet/hosts", nil); a.status == http.StatusOK {
 			list = get[[]api.FleetHost](r, "GET", "/fleet/hosts", nil)
 		}
-		if len(list) > 0 && list[0].State == "connected" || t.Context().Err() != nil {
+		if len(list) > 0 && list[0].State == "connected" {
 			return
 		}
+		<-look.C
 	}
+	t.Fatal("the fleet does not see its host")
 }
 
-// dialItself has the daemon connect to the host that it is, as it would to another.
-func dialItself(t *testing.T, r *running) {
+// admit makes a member of a fleet.
+func admit(dir ident.Dir, a *ident.Authority, m ident.Member) (*ident.Identity, error) {
+	key, csr, err := ident.NewKey(m.Name)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := dir.Admit(a, m, csr)
+	if err != nil {
+		return nil, err
+	}
+	return &ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
+}
+
+// dialOther has the daemon connect to another host of the fleet, here one that a test serves.
+func dialOther(t *testing.T, r *running) {
 	t.Helper()
+	dir := ident.Dir(r.dirs.Fleet())
+	a, err := dir.Authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dir.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := admit(dir, a, ident.Member{Name: "other", Kind: ident.Host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := make(chan struct{}, 1)
+	there, err := link.Open(link.Options{
+		Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnBack: func() {
+			select {
+			case back <- struct{}{}:
+			default:
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	<-back
+	if err := there.Claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "it is the other")
+	})}
+	defer srv.Close()
+	go func() { _ = srv.Serve(there.Listener()) }()
 	c := client.New(client.Options{Dirs: r.dirs, Build: func() string { return "test" }})
 	defer c.Close()
-	conn, err := c.DialFleet(t.Context(), "house")
+	conn, err := c.DialFleet(t.Context(), "other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	req, err := http.NewRequestWithContext(context.Background(), "GET", "http://longterm"+api.Version+"/status", nil)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://longterm/", nil)
 	if err == nil {
 		err = req.Write(conn)
 	}
@@ -80,7 +135,39 @@ func dialItself(t *testing.T, r *running) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Error(resp.Status)
+	if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "it is the other" {
+		t.Errorf("%q, %v", b, err)
 	}
+}
+
+// A daemon does not connect to itself over the fleet, where nobody would see who asks, and to no host for an agent.
+//
+// FEATURES: R94
+func TestFleetIsNoWayAroundWhoAsks(t *testing.T) {
+	r := startDaemon(t, testDirs(t))
+	inFleet(t, r)
+	refused := func(host, agent string, want api.Code) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://daemon"+api.Version+"/fleet/dial?host="+host, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Connection", "Upgrade")
+		req.Header.Set("Upgrade", "longterm")
+		if agent != "" {
+			req.Header.Set(actor.Header, agent)
+		}
+		resp, err := r.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
+		if resp.StatusCode == http.StatusSwitchingProtocols || !strings.Contains(string(b), `"`+string(want)+`"`) {
+			t.Errorf("%s for %q: %d %s", host, agent, resp.StatusCode, b)
+		}
+	}
+	refused("house", "", api.CodeInvalid)
+	refused("house", "bot", api.CodeDenied)
+	refused("other", "bot", api.CodeDenied)
 }

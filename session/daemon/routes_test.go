@@ -426,7 +426,7 @@ func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
 	case c.id == "events":
 		a = firstEvent(t, r, pathOf(route, c.path))
 	case c.id == "dial-fleet":
-		dialItself(t, r)
+		dialOther(t, r)
 		return
 	case route.Answer == nil:
 		openSocket(t, r, pathOf(route, c.path))

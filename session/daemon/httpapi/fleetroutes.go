@@ -90,6 +90,12 @@ func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
 			WithHint("ask on the host itself"))
 		return
 	}
+	// There the grant of this host counts, and nobody sees which of its processes asks: that is for who is a person here.
+	if callerOf(r.Context()).Held || actor.Of(r.Context()).IsAgent() {
+		writeError(w, api.Errorf(api.CodeDenied, "other hosts of the fleet are reached by a person, not by %s", actor.Of(r.Context())).
+			WithHint("a person does that, outside of sessions with an agent or with rules, and without %s", actor.Env))
+		return
+	}
 	host := r.URL.Query().Get("host")
 	if r.Header.Get("Upgrade") != "longterm" {
 		writeError(w, api.Errorf(api.CodeInvalid, "this request is no upgrade to longterm").WithHint("a client of longterm makes it"))

@@ -47,7 +47,6 @@ type Config struct {
 	Bus         *events.Bus
 	Completions Completions
 	Mask        func(string) string // secrets in a command line
-	Self        func() (net.Conn, error)
 }
 
 // Member is the part. Any goroutine may use it.
@@ -70,9 +69,11 @@ type part struct {
 	link     *link.Link
 	pub      *registry.Publisher
 	srv      *http.Server
+	ctx      context.Context // ends with the part
 	cut      context.CancelFunc
 	work     sync.WaitGroup
 	back     chan struct{}
+	made     chan struct{} // closed once what is above is there
 
 	mu      sync.Mutex
 	claim   error // why others do not see this host
@@ -108,7 +109,8 @@ func (m *Member) start() error {
 	if err != nil {
 		return err
 	}
-	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), records: map[string]record{}}
+	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), records: map[string]record{}}
+	defer close(p.made)
 	p.link, err = link.Open(link.Options{
 		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Creds: settings.Creds, Log: m.cfg.Log,
 		Revoked: m.cfg.Dir.SignedRevocations(), OnBack: p.isBack,
@@ -130,9 +132,8 @@ func (m *Member) start() error {
 			return context.WithValue(ctx, grantKey{}, grantOf(who))
 		},
 	}
-	ctx, cut := context.WithCancel(context.Background())
-	p.cut = cut
-	p.work.Go(func() { p.run(ctx) })
+	p.ctx, p.cut = context.WithCancel(context.Background())
+	p.work.Go(func() { p.run(p.ctx) })
 	m.part = p
 	return nil
 }
@@ -217,6 +218,7 @@ func (p *part) announce(ctx context.Context, b []byte) {
 
 // isBack is told that the link is there again.
 func (p *part) isBack() {
+	<-p.made // the link may be there before start has done its work
 	select {
 	case p.back <- struct{}{}:
 	default:
@@ -270,8 +272,8 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host == p.id.Name {
-		return m.cfg.Self()
+	if host == p.id.Name { // its own socket knows who asks, and this way it would not
+		return nil, api.Errorf(api.CodeInvalid, "%s is this machine", host).WithHint("ask its daemon itself, without naming a host")
 	}
 	ctx, done := context.WithTimeout(ctx, dialTime)
 	defer done()
@@ -303,7 +305,11 @@ func (m *Member) Revoke(ctx context.Context, name string) error {
 		return api.Errorf(api.CodeNotFound, "%v", err)
 	}
 	if err := p.link.PublishRevocations(ctx, b); err != nil {
-		p.work.Go(func() { p.announce(context.Background(), b) })
+		m.mu.Lock()
+		if m.part == p { // else it has ended, and announces when it begins again
+			p.work.Go(func() { p.announce(p.ctx, b) })
+		}
+		m.mu.Unlock()
 		return cutOff(fmt.Errorf("%w; the certificate is revoked here, and the others are told when they can be", err))
 	}
 	return nil
