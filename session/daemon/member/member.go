@@ -74,6 +74,7 @@ type part struct {
 	work     sync.WaitGroup
 	back     chan struct{}
 	made     chan struct{} // closed once what is above is there
+	older    chan struct{} // the fleet's list of revocations is older than ours
 
 	mu      sync.Mutex
 	claim   error // why others do not see this host
@@ -109,11 +110,12 @@ func (m *Member) start() error {
 	if err != nil {
 		return err
 	}
-	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), records: map[string]record{}}
+	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), older: make(chan struct{}, 1), records: map[string]record{}}
 	defer close(p.made)
 	p.link, err = link.Open(link.Options{
 		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Creds: settings.Creds, Log: m.cfg.Log,
 		Revoked: m.cfg.Dir.SignedRevocations(), OnBack: p.isBack,
+		OnOlder: p.isOlder,
 		OnRevoked: func(b []byte) {
 			if err := m.cfg.Dir.SaveRevocations(b); err != nil {
 				m.cfg.Log.Warn("the fleet", "err", err)
@@ -173,9 +175,8 @@ func (p *part) run(ctx context.Context) {
 		if err != nil {
 			log.Error("the fleet: join codes are not answered", "err", err)
 		}
-		if b := p.m.cfg.Dir.SignedRevocations(); b != nil {
-			p.work.Go(func() { p.announce(ctx, b) })
-		}
+		p.isOlder()
+		p.work.Go(func() { p.guardRevocations(ctx) })
 	}
 	for pause := time.Second; ; pause = min(2*pause, 15*time.Second) {
 		err := p.link.Claim(ctx)
@@ -201,6 +202,32 @@ func (p *part) run(ctx context.Context) {
 	p.work.Go(func() { _ = p.srv.Serve(li) })
 	p.work.Go(func() { p.forward(ctx) })
 	p.tell(ctx)
+}
+
+// guardRevocations tells the list that is kept here as often as the fleet has another, at most once a second.
+func (p *part) guardRevocations(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.older:
+		}
+		if b := p.m.cfg.Dir.SignedRevocations(); b != nil {
+			p.announce(ctx, b)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (p *part) isOlder() {
+	select {
+	case p.older <- struct{}{}:
+	default:
+	}
 }
 
 // announce tells the list of revocations that is kept here, in case the fleet lost it.

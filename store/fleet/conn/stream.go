@@ -78,7 +78,7 @@ func (s *Stream) ack(again bool) {
 
 // push sends what may be sent. The caller holds mu.
 func (s *Stream) push() {
-	if !s.wasOpened {
+	if !s.wasOpened || s.finished && s.finAt != 0 && s.base == s.finAt { // the other side has all, and the end
 		return
 	}
 	written := s.base + uint64(len(s.out))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -126,6 +127,10 @@ func pinned(fingerprint string) *tls.Config {
 // Answer hands out certificates for join codes, on the machine where the fleet was made.
 func (l *Link) Answer(dir ident.Dir, a *ident.Authority, servers func() []string) error {
 	return l.subscribe(fleet.JoinSubject, func(m *nats.Msg) {
+		if !strings.HasPrefix(m.Reply, fleet.JoinedSubjects+".") { // where we may write and it may not
+			l.o.Log.Warn("fleet: a request to join wants its answer elsewhere", "subject", m.Reply)
+			return
+		}
 		var r request
 		var out answer
 		if err := json.Unmarshal(m.Data, &r); err != nil {

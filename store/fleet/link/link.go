@@ -36,8 +36,10 @@ type Options struct {
 	Revoked  []byte // newest signed list that is known here
 	// OnRevoked is told of a newer list; OnBack of each time that the connection is there (again).
 	OnRevoked func(signed []byte)
-	OnBack    func()
-	Log       *slog.Logger
+	// OnOlder is told that the fleet has an older list than is known here, or one that the authority did not sign.
+	OnOlder func()
+	OnBack  func()
+	Log     *slog.Logger
 }
 
 // Link is the connection. Any goroutine may use it.
@@ -46,7 +48,8 @@ type Link struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
 	mux  *conn.Mux
-	boot string // of this process
+	boot string        // of this process
+	made chan struct{} // closed once Open has made what is above, or failed
 	cut  context.CancelFunc
 	work sync.WaitGroup
 
@@ -60,7 +63,8 @@ type Link struct {
 
 // Open makes the connection, or goes on trying.
 func Open(o Options) (*Link, error) {
-	l := &Link{o: o, boot: rand.Text(), peers: map[net.Conn]string{}}
+	l := &Link{o: o, boot: rand.Text(), made: make(chan struct{}), peers: map[net.Conn]string{}}
+	defer close(l.made)
 	if o.Revoked != nil {
 		if list, err := ident.OpenRevocations(o.Identity.CA, o.Revoked); err == nil {
 			l.revoked.Store(list)
@@ -87,7 +91,7 @@ func Open(o Options) (*Link, error) {
 		return nil, fmt.Errorf("the fleet's servers: %w", err)
 	}
 	l.nc = nc
-	if l.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096)); err != nil {
+	if l.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(5*time.Second)); err != nil {
 		nc.Close()
 		return nil, err
 	}
@@ -111,7 +115,9 @@ func Open(o Options) (*Link, error) {
 		if l.claimed.Load() {
 			who = "+" + who
 		}
-		_ = m.Respond([]byte(who))
+		if strings.HasPrefix(m.Reply, inboxes) { // else somebody would have us write what it may not
+			_ = m.Respond([]byte(who))
+		}
 	}))
 	if err != nil {
 		nc.Close()
@@ -122,6 +128,9 @@ func Open(o Options) (*Link, error) {
 	l.work.Go(func() { registry.Follow(ctx, l.js, fleet.RevokedKey, l.revoke) })
 	return l, nil
 }
+
+// inboxes is what all members' begin with.
+var inboxes = fleet.InboxOf("")
 
 func (l *Link) subscribe(subject string, do nats.MsgHandler) error {
 	sub, err := l.nc.Subscribe(subject, do)
@@ -148,6 +157,7 @@ func urls(servers []string, foreign bool) (all []string) {
 }
 
 func (l *Link) back() {
+	<-l.made // a server may be there before Open has done its work
 	l.note(nil)
 	if l.mux != nil {
 		l.mux.Reconnected()
@@ -245,9 +255,12 @@ func (l *Link) revoke(signed []byte) {
 	list, err := ident.OpenRevocations(l.o.Identity.CA, signed)
 	if err != nil {
 		l.o.Log.Error("fleet", "err", err)
-		return
 	}
-	if old := l.revoked.Load(); old != nil && old.Number >= list.Number {
+	old := l.revoked.Load()
+	if l.o.OnOlder != nil && old != nil && (err != nil || old.Number > list.Number) {
+		l.o.OnOlder()
+	}
+	if err != nil || old != nil && old.Number >= list.Number {
 		return
 	}
 	l.revoked.Store(list)
@@ -297,9 +310,12 @@ func (l *Link) notRevoked(state tls.ConnectionState) error {
 // followed has a stream end when the other side's certificate is revoked.
 func (l *Link) followed(c *tls.Conn) net.Conn {
 	f := &followed{Conn: c, l: l}
+	serial := f.Member().Serial
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.peers[f] = ident.MemberOf(c.ConnectionState().PeerCertificates[0]).Serial
+	if l.peers[f] = serial; l.revoked.Load().Has(serial) { // since the handshake
+		go f.Close()
+	}
 	return f
 }
 

@@ -307,6 +307,80 @@ func TestTwoOfOneName(t *testing.T) {
 	}
 }
 
+// Who asks a member does not say where it writes: an answer goes to an inbox, and to nothing that the asker may not write.
+//
+// FEATURES: R94
+func TestAnswersGoToInboxes(t *testing.T) {
+	w := newWorld(t)
+	admin := w.link(w.identity(ident.Host, "base", true))
+	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	id := w.identity(ident.Host, "a", false)
+	stranger := asMember(id)
+	stranger.Certificates, stranger.GetClientCertificate = nil, nil
+	for _, c := range []struct {
+		subject string
+		opts    []nats.Option
+	}{
+		{fleet.JoinSubject, []nats.Option{nats.Secure(stranger), nats.CustomInboxPrefix(fleet.JoinedSubjects)}},
+		{fleet.Hello("base"), []nats.Option{nats.Secure(asMember(id)), nats.UserInfo(id.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a"))}},
+	} {
+		nc, err := nats.Connect("tls://"+w.srv.Addr(), c.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		for _, reply := range []string{fleet.KeySubject(fleet.RevokedKey), fleet.KeySubject(fleet.HostKey("base"))} {
+			if err := nc.PublishRequest(c.subject, reply, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := nc.RequestWithContext(t.Context(), c.subject, []byte("{}")); err != nil {
+			t.Errorf("%s: an answer to an inbox: %v", c.subject, err)
+		}
+		// What was answered before is before this one in the bucket.
+		if _, err := admin.JetStream().Publish(t.Context(), fleet.KeySubject("a.last"), nil); err != nil {
+			t.Fatal(err)
+		}
+		kv, err := admin.JetStream().KeyValue(t.Context(), fleet.Bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{fleet.RevokedKey, fleet.HostKey("base")} {
+			if e, err := kv.Get(t.Context(), key); !errors.Is(err, jetstream.ErrKeyNotFound) {
+				t.Errorf("%s wrote %s: %v, %v", c.subject, key, e, err)
+			}
+		}
+	}
+}
+
+// FEATURES: R94
+func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	id := w.identity(ident.Host, "base", true)
+	w.identity(ident.Host, "b", false)
+	signed, err := w.dir.Revoke(w.ca, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := make(chan struct{}, 10)
+	l, err := link.Open(link.Options{
+		Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), Revoked: signed, OnOlder: func() { older <- struct{}{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	if err := l.Claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.JetStream().Publish(t.Context(), fleet.KeySubject(fleet.RevokedKey), []byte("nonsense")); err != nil {
+		t.Fatal(err)
+	}
+	<-older
+}
+
 func FuzzParseCode(f *testing.F) {
 	_, c := ident.Invite(ident.Invitation{}, []string{"h:1"}, strings.Repeat("0a", 32), false)
 	f.Add(c.String())

@@ -171,26 +171,39 @@ func (s *Server) keep(ctx context.Context) {
 	}
 	made := 0
 	pause := 200 * time.Millisecond
-	for ctx.Err() == nil {
-		if want := s.replicas(); want > made {
+	for ready := false; ctx.Err() == nil; {
+		if want := s.replicas(); want > made { // of a cluster only the leader knows how many there are
+
 			try, done := context.WithTimeout(ctx, 10*time.Second)
 			err := registry.Setup(try, js, want)
 			done()
 			if err == nil {
-				if made == 0 {
-					close(s.ready)
-					s.work.Go(func() { s.followRevocations(ctx, js) })
-				}
-				made, pause = want, 5*time.Second
+				made = want
 			} else {
 				s.cfg.Log.Info("the registry cannot be made yet", "err", err)
 			}
+		}
+		if !ready && there(ctx, js) {
+			ready, pause = true, 5*time.Second
+			close(s.ready)
+			s.work.Go(func() { s.followRevocations(ctx, js) })
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 	}
+}
+
+// there says that the registry and the events are there, whichever server made them.
+func there(ctx context.Context, js jetstream.JetStream) bool {
+	ctx, done := context.WithTimeout(ctx, 2*time.Second)
+	defer done()
+	_, err := js.KeyValue(ctx, fleet.Bucket)
+	if err == nil {
+		_, err = js.Stream(ctx, fleet.Stream)
+	}
+	return err == nil
 }
 
 // replicas is how many servers keep each thing: an odd number, no more than there are.
@@ -212,6 +225,11 @@ func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) 
 			return
 		}
 		s.Revoke(list)
+		select { // who was let in while the list was taken is found now
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+			s.disconnect(s.revoked.Load())
+		}
 	})
 }
 
@@ -221,17 +239,27 @@ func (s *Server) Revoke(list *ident.Revocations) {
 		return
 	}
 	s.revoked.Store(list)
+	s.disconnect(list)
+}
+
+// disconnect ends the connections of who is on a list. They are looked for first: each one that ends moves those after
+// it in what the server lists.
+func (s *Server) disconnect(list *ident.Revocations) {
+	var found []uint64
 	for offset := 0; ; {
 		all, err := s.srv.Connz(&nats.ConnzOptions{Username: true, Offset: offset, Limit: 1024})
 		if err != nil || len(all.Conns) == 0 {
-			return
+			break
 		}
 		for _, c := range all.Conns {
 			if list.Has(c.AuthorizedUser) {
-				_ = s.srv.DisconnectClientByID(c.Cid)
+				found = append(found, c.Cid)
 			}
 		}
 		offset += len(all.Conns)
+	}
+	for _, id := range found {
+		_ = s.srv.DisconnectClientByID(id)
 	}
 }
 
