@@ -62,22 +62,35 @@ func wantsAgain(policy string, x *session.Exit) bool {
 	return false
 }
 
-// again starts it, if it is still wanted and nobody else did.
-func (r *restarts) again(e *Handle) {
+// wanted says that a session that has ended is to be started again still, and nobody else did so.
+func (r *restarts) wanted(e *Handle) bool {
 	r.mu.Lock()
 	over := r.over
 	r.mu.Unlock()
-	if over || r.reg.host.Leaving() || r.reg.ByID(e.ID()) != e || e.Record().Labels[api.RestartLabel] == "" {
+	return !over && !e.toEnd.Load() && !r.reg.host.Leaving() && r.reg.ByID(e.ID()) == e && e.Record().Labels[api.RestartLabel] != ""
+}
+
+// again starts it, if it is still wanted.
+func (r *restarts) again(e *Handle) {
+	if !r.wanted(e) {
 		return
 	}
 	ctx := context.Background() // whoever has to be asked may take long
 	if r.may != nil {
-		if err := r.may(ctx, e); err != nil {
+		err := r.may(ctx, e)
+		if !r.wanted(e) {
+			return
+		}
+		if err != nil {
 			r.reg.host.Notice("session %s was not started again: %v", e.Record().Name, err)
 			return
 		}
 	}
-	if _, err := r.reg.Restore(ctx, e, api.Restore{Command: true}); err != nil {
+	anew, err := r.reg.Restore(ctx, e, api.Restore{Command: true})
+	if err == nil && e.toEnd.Load() { // somebody ended the one before while this one began
+		err = r.reg.Kill(ctx, anew, r.reg.conf.Grace())
+	}
+	if err != nil {
 		r.reg.host.Notice("session %s was not started again: %v", e.Record().Name, err)
 	}
 }

@@ -3,9 +3,15 @@
 package registry
 
 import (
+	"context"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // FEATURES: R123
@@ -27,5 +33,51 @@ func TestWantsAgain(t *testing.T) {
 		if got := wantsAgain(c.policy, c.exit); got != c.want {
 			t.Errorf("%s after %+v: %v", c.policy, c.exit, got)
 		}
+	}
+}
+
+// A kill in the pause before a start, or while somebody is asked about it, is heeded as one of what runs is.
+//
+// FEATURES: R123
+func TestKilledInThePause(t *testing.T) {
+	for name, when := range map[string]string{"nobody": "", "in the pause": "pause", "while it is asked": "asked"} {
+		t.Run(name, func(t *testing.T) {
+			r, h := hosted(t, func(r *Registry) {
+				record(t, r, store.Session{
+					ID: uuid.NewString(), Name: "flaky", State: "exited", Created: time.Now(), Ended: time.Now(),
+					Labels: map[string]string{api.RestartLabel: "always"},
+				})
+			})
+			r.AdoptAll(t.Context(), nil, nil)
+			e, err := r.Resolve("flaky")
+			if err != nil {
+				t.Fatal(err)
+			}
+			kill := func(at string) {
+				if at != when {
+					return
+				}
+				if err := r.Kill(t.Context(), e, 0); err != nil {
+					t.Error(err)
+				}
+			}
+			asked := false
+			r.restarts.may = func(context.Context, *Handle) error {
+				asked = true
+				kill("asked")
+				return nil
+			}
+			var start func()
+			r.restarts.ask = func(_ time.Duration, f func()) { start = f }
+			r.restarts.ended(e, session.Status{State: session.Exited, Exit: &session.Exit{}})
+			if start == nil {
+				t.Fatal("it is not to be started again")
+			}
+			kill("pause")
+			start() // there is no keeper here, which a notice tells
+			if asked != (when != "pause") || (len(h.notices) > 0) != (when == "") {
+				t.Errorf("asked: %v, then %q", asked, h.notices)
+			}
+		})
 	}
 }

@@ -73,17 +73,20 @@ func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) err
 
 // end is Kill but for what the session leaves behind.
 func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) error {
+	e.toEnd.Store(true) // where it has ended, too: it may be about to be started again
 	if e.device == nil || e.Session.Status().State != session.Running {
 		h.endLeft(e, grace)
 		return nil
 	}
-	e.toEnd.Store(true)
 	pid, known := e.Session.Status().PID, h.processesOf(e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known})
 	if err == nil && !ended {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
+	}
+	if err != nil && e.Session.Status().State == session.Running { // it runs on as if nobody had asked
+		e.toEnd.Store(false)
 	}
 	return err
 }
