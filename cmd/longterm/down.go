@@ -18,7 +18,7 @@ func downVerb(a *app, c *cobra.Command) {
 	c.Long = `End the sessions that up started for this directory's project, the youngest first, also those that its file does
 not name any more. Their history stays, and up starts them again below it; --rm removes it.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		path, err := findProject(file)
+		path, err := a.findProject(file)
 		if err != nil {
 			return err
 		}

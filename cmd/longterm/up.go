@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
 	"github.com/longterm-dev/longterm/session/api"
@@ -92,8 +94,13 @@ func upText(s *projectrun.State) string {
 	return s.Did
 }
 
-// findProject is the project's file: that which is given, or the nearest one above.
-func findProject(given string) (string, error) {
+// findProject is the project's file: that which is given, or the nearest one above. A project is of the host that its
+// directory is on.
+func (a *app) findProject(given string) (string, error) {
+	if a.host != "" {
+		return "", exit.Usagef("a project's sessions run where its files are: longterm -H %s run --cwd DIRECTORY -- longterm %s", a.host,
+			strings.Join(remote.WithoutHost(a.args), " "))
+	}
 	if given != "" {
 		if st, err := os.Stat(given); err == nil && st.IsDir() {
 			given = filepath.Join(given, project.Name)
@@ -118,7 +125,7 @@ func findProject(given string) (string, error) {
 
 // project reads the project's file and makes what runs it; allow looks at it before it counts.
 func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Candidate) error) (*projectrun.Runner, error) {
-	path, err := findProject(given)
+	path, err := a.findProject(given)
 	if err != nil {
 		return nil, err
 	}
