@@ -5,7 +5,9 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +55,10 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	}
 	e := NewHandle(p.Record)
 	p.Base, err = h.divide(p.Record.ID, line)
+	if _, is := e.rec.Labels[api.ProjectFromLabel]; is { // what is waited for is to come from the new program
+		e.rec.Labels = maps.Clone(e.rec.Labels)
+		e.rec.Labels[api.ProjectFromLabel] = strconv.FormatUint(p.Base, 10)
+	}
 	if err == nil && anew { // what could not be looked at is not looked at again
 		err = old.Session.BeginAfter(p.Base)
 	}

@@ -29,7 +29,7 @@ const (
 	labelRoot       = "longterm.project"
 	labelName       = "longterm.project.session"
 	labelDefinition = "longterm.project.definition"
-	labelFrom       = "longterm.project.from" // output offset at which the process that runs began
+	labelFrom       = api.ProjectFromLabel // output offset at which the process that runs began
 	labelRestart    = api.RestartLabel
 )
 
@@ -205,7 +205,7 @@ func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session
 		return st, now
 	case !st.Changed:
 		st.Did = Again
-		now, err = r.again(ctx, now)
+		now, err = r.again(ctx, s, now)
 	default:
 		st.Did = Restarted
 		if err = r.putAside(ctx, now); err == nil {
@@ -238,14 +238,23 @@ func (r *Runner) begin(ctx context.Context, s *project.Session) (*api.Session, e
 	return &info, err
 }
 
-// again starts a session's process again, below its history.
-func (r *Runner) again(ctx context.Context, now *api.Session) (*api.Session, error) {
+// again starts a session's process again, below its history, unless somebody else did by now.
+func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session) (*api.Session, error) {
 	c := r.Client.Session(now.ID)
-	from := strconv.FormatUint(now.Output.End, 10)
-	if _, err := c.Edit(ctx, api.Edit{Labels: map[string]string{labelFrom: from}}); err != nil {
-		return now, err
+	restart := s.Restart
+	if restart == project.RestartNever {
+		restart = ""
+	}
+	if now.Labels[labelRestart] != restart {
+		if _, err := c.Edit(ctx, api.Edit{Labels: map[string]string{labelRestart: restart}}); err != nil {
+			return now, err
+		}
 	}
 	info, err := c.Restore(ctx, api.Restore{Command: true, Env: os.Environ()})
+	var refused *api.Error
+	if errors.As(err, &refused) && refused.Code == api.CodeRunning {
+		info, err = c.Info(ctx)
+	}
 	return &info, err
 }
 
@@ -340,12 +349,7 @@ func Down(ctx context.Context, c *client.Client, root string, remove bool) ([]En
 	for i := range list {
 		s := &list[i]
 		runs := s.State == "running"
-		if !runs && s.Labels[labelRestart] != "" { // it may be about to come back
-			if _, err := c.Session(s.ID).Edit(ctx, api.Edit{Labels: map[string]string{labelRestart: ""}}); err != nil {
-				return done, err
-			}
-		}
-		if runs {
+		if runs || s.Labels[labelRestart] != "" { // which may be about to come back
 			if _, err := c.Session(s.ID).Kill(ctx, api.Kill{}); err != nil {
 				return done, fmt.Errorf("end %s: %w", s.Name, err)
 			}
