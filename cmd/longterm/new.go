@@ -90,15 +90,17 @@ func ensure(ctx context.Context, c *client.Client, n api.NewSession) (api.Sessio
 			return api.Session{}, err
 		}
 		i := slices.IndexFunc(list, func(s api.Session) bool { return s.Name == n.Name })
+		var s api.Session
 		switch {
 		case i >= 0 && list[i].State == "running":
 			return list[i], nil
 		case i >= 0:
-			return c.Session(list[i].ID).Restore(ctx, api.Restore{Command: true, Env: n.Env})
+			s, err = c.Session(list[i].ID).Restore(ctx, api.Restore{Command: true, Env: n.Env})
+		default:
+			s, err = c.NewSession(ctx, n)
 		}
-		s, err := c.NewSession(ctx, n)
 		var refused *api.Error
-		if taken = err; err == nil || !errors.As(err, &refused) || refused.Code != api.CodeNameTaken {
+		if taken = err; err == nil || !errors.As(err, &refused) || refused.Code != api.CodeNameTaken && refused.Code != api.CodeRunning {
 			return s, err
 		}
 	}
