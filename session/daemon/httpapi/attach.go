@@ -224,11 +224,12 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			return
 		}
 		if kind == websocket.BinaryMessage {
-			t := session.Typing{Bytes: b}
-			if s.news != nil { // a message that came before is typed once
+			t, typing := session.Typing{Bytes: b}, ctx
+			if s.news != nil { // a message that came before is typed once, so it is typed as a whole: its client may be lost
 				t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
+				typing = context.WithoutCancel(ctx)
 			}
-			if err := s.typed(ctx, t); err != nil {
+			if err := s.typed(typing, t); err != nil || ctx.Err() != nil {
 				return
 			}
 			s.took()

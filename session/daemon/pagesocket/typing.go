@@ -95,10 +95,18 @@ func (p *sub) do(m *wire.Message) error {
 	if p.e.OnPipes() {
 		t = onPipes(t)
 	}
-	// What was begun to be typed is, whatever becomes of the page.
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
-	return p.c.srv.Host.Type(ctx, p.e, t)
+	if t.ID == "" {
+		return p.c.srv.Host.Type(p.ctx, p.e, t)
+	}
+	// The page comes back and says it again, which is not typed: so this is, as a whole. Nobody waits for it then.
+	typed := make(chan error, 1)
+	go func() { typed <- p.c.srv.Host.Type(context.WithoutCancel(p.ctx), p.e, t) }()
+	select {
+	case err := <-typed:
+		return err
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	}
 }
 
 // onPipes has Enter end lines: on a pipe no terminal driver does that.
