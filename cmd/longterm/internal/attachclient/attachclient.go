@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -250,20 +251,35 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 	for {
 		if typed := at.typed; typed != nil {
 			at.typed = nil
-			if err := at.take(ctx, st, typed); err != nil {
+			if at.far != nil {
+				if waits, _ := at.far.waiting(&at.mu); waits {
+					if err := at.keep(typed, math.MaxInt); err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			err := at.take(ctx, st, typed)
+			if at.typed == nil { // else a part of the read is on its way still
+				at.passed()
+			}
+			if err != nil {
 				return err
 			}
-			at.passed()
 			continue
 		}
 		keys, room := at.keys, (chan struct{})(nil)
 		if at.far != nil {
-			if room = at.far.acked; at.far.full(&at.mu) { // what is on its way is enough
+			room = at.far.acked
+			if _, full := at.far.waiting(&at.mu); full { // it waits in the terminal
 				keys = nil
 			}
 		}
 		select {
 		case <-room:
+			at.mu.Lock()
+			_ = at.far.catchUp(st) // that it could not be sent is seen by the stream's reader
+			at.mu.Unlock()
 		case err := <-drawn:
 			return err
 		case in, ok := <-keys:
@@ -317,7 +333,7 @@ func (at *attachment) passed() {
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.far != nil && at.far.many() || at.typeLocked(at.open, typed) != nil {
+	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.far != nil && at.far.waits() || at.typeLocked(at.open, typed) != nil {
 		at.passing++
 		return false
 	}

@@ -317,6 +317,50 @@ func TestDetachAndSwitch(t *testing.T) {
 	}
 }
 
+// Reads are done once they are typed, kept or passed on to the next session: those after them are typed at once again.
+//
+// FEATURES: R7
+func TestReadsOnTheirWay(t *testing.T) {
+	d := newDaemon(t, running("a"), running("b"))
+	d.converse = func(ws *websocket.Conn, r *http.Request) {
+		say(ws, "this is "+strings.Split(r.URL.Path, "/")[3]+".", attach.Info{State: "running"})
+		for {
+			if _, _, err := ws.ReadMessage(); err != nil {
+				return
+			}
+		}
+	}
+	d.serve()
+	at := d.attached("a")
+	drawn := person(t, at)
+	st, err := at.join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- at.run(t.Context(), st) }()
+	read := func(b string) {
+		if !at.typeAtOnce([]byte(b)) {
+			at.keys <- []byte(b)
+		}
+	}
+	for _, c := range [][2]string{{"\x1cn", "b"}, {"one\x1cntwo", "a"}} {
+		read(c[0])
+		drawnUntil(t, drawn, "this is "+c[1]+".")
+	}
+	d.mu.Lock()
+	d.list = d.list[:1] // there is no other
+	d.mu.Unlock()
+	read("\x1cnthree")
+	read("\x1cd")
+	if err := <-ended; !errors.Is(err, errDetached) {
+		t.Errorf("left with %v", err)
+	}
+	if at.passing != 0 {
+		t.Errorf("%d reads are on their way for ever", at.passing)
+	}
+}
+
 // A connection that breaks is joined again, without the history a second time; what the daemon refuses is told.
 //
 // FEATURES: R5 R7

@@ -25,8 +25,8 @@ type far struct {
 	typed  [][]byte // since is.Typed, in order
 	next   uint64   // offset behind the drawing that comes
 	filter attach.Filter
-	kept   []byte // typed while there was no connection
-	// refused says that there was more.
+	kept   []byte // typed while there was no connection, or enough was on its way
+	// refused says that there was more while there was no connection: what comes behind it is not for the session either.
 	refused bool
 	acked   chan struct{}
 	out     []byte
@@ -57,10 +57,14 @@ func (f *far) resume(mu *sync.Mutex) attach.Resume {
 
 func (f *far) many() bool { return len(f.typed) >= maxTyped }
 
-func (f *far) full(mu *sync.Mutex) bool {
+// waits says that what is typed now has to wait: enough is on its way, or what waits already comes first.
+func (f *far) waits() bool { return f.many() || len(f.kept) > 0 }
+
+// waiting says whether what is typed has to wait, and whether no more of it can.
+func (f *far) waiting(mu *sync.Mutex) (waits, full bool) {
 	mu.Lock()
 	defer mu.Unlock()
-	return f.many()
+	return f.waits(), len(f.kept) >= maxKept
 }
 
 // note keeps what is typed until it has arrived.
@@ -68,19 +72,24 @@ func (f *far) note(b []byte) { f.typed = append(f.typed, slices.Clone(b)) }
 
 // again types what may not have arrived, and what was kept.
 func (f *far) again(st *client.Stream) error {
-	f.pause, f.shown = firstAway, time.Time{}
+	f.pause, f.shown, f.refused = firstAway, time.Time{}, false
 	for _, b := range f.typed {
 		if err := st.Type(b); err != nil {
 			return err
 		}
 	}
-	if len(f.kept) == 0 {
+	return f.catchUp(st)
+}
+
+// catchUp types what was kept, once there is room for it.
+func (f *far) catchUp(st *client.Stream) error {
+	if len(f.kept) == 0 || f.many() {
 		return nil
 	}
-	f.note(f.kept)
-	err := st.Type(f.kept)
-	f.kept, f.refused = nil, false
-	return err
+	b := f.kept
+	f.kept = nil
+	f.note(b)
+	return st.Type(b)
 }
 
 // told takes what the daemon says of how far it is.
@@ -130,19 +139,31 @@ func (at *attachment) away(ctx context.Context) error {
 			if !ok {
 				return errDetached
 			}
-			out, do, _ := at.Chords.Feed(in)
-			if do == attach.Detach {
-				return errDetached
+			if err := at.keep(in, maxKept); err != nil {
+				return err
 			}
-			at.mu.Lock()
-			at.passing--
-			if f.refused = len(f.kept)+len(out) > maxKept; !f.refused {
-				f.kept = append(f.kept, out...)
-			}
-			at.mu.Unlock()
 			at.say()
 		}
 	}
+}
+
+// keep keeps what was read until it can be typed, unless that is too much. The key that leaves does so; there is no
+// way to another session now.
+func (at *attachment) keep(in []byte, most int) error {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.passing--
+	for f := at.far; len(in) > 0; {
+		out, do, rest := at.Chords.Feed(in)
+		if do == attach.Detach {
+			return errDetached
+		}
+		if f.refused = f.refused || len(f.kept)+len(out) > most; !f.refused {
+			f.kept = append(f.kept, out...)
+		}
+		in = rest
+	}
+	return nil
 }
 
 // say tells the person that there is no connection: on the last row, which the next drawing covers, or in the title

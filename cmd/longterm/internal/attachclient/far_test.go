@@ -1,0 +1,101 @@
+//go:build unix
+
+package attachclient
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/attach"
+)
+
+// Keys that were refused for want of room are not followed by later ones, until there is a connection.
+//
+// FEATURES: R7
+func TestKeptInOrder(t *testing.T) {
+	at := newDaemon(t).attached("")
+	at.far = newFar("far")
+	for _, read := range []string{"begin", strings.Repeat("x", maxKept), "end"} {
+		at.passing++
+		if err := at.keep([]byte(read), maxKept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(at.far.kept) != "begin" || !at.far.refused || at.passing != 0 {
+		t.Errorf("kept %q, refused %v, %d on their way", at.far.kept, at.far.refused, at.passing)
+	}
+	at.far.kept = nil
+	if err := at.far.again(nil); err != nil || at.far.refused {
+		t.Errorf("%v, refused %v", err, at.far.refused)
+	}
+	if err := at.keep([]byte("one\x1cntwo\x1cdthree"), maxKept); !errors.Is(err, errDetached) || string(at.far.kept) != "one" {
+		t.Errorf("%v, kept %q", err, at.far.kept)
+	}
+}
+
+// Where nothing arrives, what is typed waits and the key that leaves does so; what waited is typed as soon as
+// something arrived.
+//
+// FEATURES: R7
+func TestDetachWhileNothingArrives(t *testing.T) {
+	d := newDaemon(t, running("a"))
+	typed, arrives := make(chan string, 1000), make(chan struct{})
+	d.converse = func(ws *websocket.Conn, _ *http.Request) {
+		say(ws, "hello", attach.Info{State: "running"})
+		go func() {
+			<-arrives
+			say(ws, "arrived", attach.Info{State: "running", Taken: maxTyped})
+		}()
+		for {
+			kind, b, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			if kind == websocket.BinaryMessage {
+				typed <- string(b)
+			}
+		}
+	}
+	d.serve()
+	at := d.attached("a")
+	at.far = newFar("far")
+	drawn := person(t, at)
+	st, err := at.join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- at.run(t.Context(), st) }()
+	drawnUntil(t, drawn, "hello")
+	read := func(b string) {
+		if !at.typeAtOnce([]byte(b)) {
+			at.keys <- []byte(b)
+		}
+	}
+	fill := func() {
+		for range maxTyped {
+			read("x")
+		}
+		for range maxTyped {
+			<-typed
+		}
+	}
+	fill()
+	read("one")
+	read("two")
+	close(arrives)
+	if got := <-typed; got != "onetwo" {
+		t.Errorf("typed %q", got)
+	}
+	for range maxTyped {
+		read("y")
+	}
+	read("three\x1cd")
+	if err := <-ended; !errors.Is(err, errDetached) {
+		t.Errorf("left with %v", err)
+	}
+}
