@@ -121,6 +121,13 @@ func (l *Link) use(n int) {
 	l.used = time.Now()
 }
 
+// keep is how long it goes on without being used, as things stand.
+func (l *Link) keep() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Keep
+}
+
 // idle is how long nobody has used it.
 func (l *Link) idle() time.Duration {
 	l.mu.Lock()
@@ -133,9 +140,9 @@ func (l *Link) idle() time.Duration {
 
 // untilIdle returns when nobody uses it any more, or another has its place.
 func (l *Link) untilIdle(ctx context.Context) {
-	every := time.NewTicker(min(time.Second, cmp.Or(l.Keep, time.Second)))
+	every := time.NewTicker(min(time.Second, cmp.Or(l.keep(), time.Second)))
 	defer every.Stop()
-	for l.idle() <= l.Keep {
+	for l.idle() <= l.keep() {
 		if _, err := os.Lstat(l.file("sock")); err != nil { // its directory was removed
 			return
 		}
@@ -222,14 +229,18 @@ func (l *Link) hold(ctx context.Context) {
 			return
 		}
 		l.Log.Info("no connection", "host", l.Target, "err", err)
+		var e *api.Error
+		if errors.As(err, &e) && e.Code == api.CodeHostUnknown && n > 0 { // no network has no names either
+			err = away(l.Target, e.Message)
+		}
 		l.become(nil, err)
 		l.SSH.leave(l.Target) // what ssh keeps may be as dead
 		if time.Since(began) > lastRetry {
 			pause = firstRetry
 		}
-		var e *api.Error
-		if errors.As(err, &e) && e.Code != api.CodeUnavailable && n == 0 {
-			// It never was there and asking again is the person's: the first call tells him.
+		if errors.As(err, &e) && e.Code != api.CodeUnavailable {
+			// Asking again is the person's, who may be asked for a password: those who wait are told, and the next
+			// call makes another link.
 			l.untilIdleFor(ctx, time.Second)
 			return
 		}

@@ -1,0 +1,69 @@
+//go:build unix
+
+package hosts
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// fakeSSH is an ssh that ends with these complaints, one each time it is called, and the last for ever.
+func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
+	t.Helper()
+	script := "case \"$*\" in *'-O exit'*) exit 0;; esac\n" +
+		"echo >>" + quote(filepath.Join(dir, "calls")) + "\nn=$(wc -l <" + quote(filepath.Join(dir, "calls")) + ")\n"
+	for i, c := range complaints {
+		script += fmt.Sprintf("[ $n -gt %d ] && what=%s\n", i, quote(c))
+	}
+	name := filepath.Join(dir, "fakessh")
+	if err := os.WriteFile(name, []byte(script+"echo \"$what\" >&2\nexit 255\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"/bin/sh", name}
+}
+
+// A link whose host wants a person asked again ends, whenever that comes up; whoever waits for it is told. One that
+// only has no network goes on.
+func TestRefusedLinkEnds(t *testing.T) {
+	dir, err := os.MkdirTemp("", "lt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	ssh := fakeSSH(t, dir, "connect to host far port 22: No route to host",
+		"ssh: Could not resolve hostname far: Temporary failure in name resolution", "me@far: Permission denied (publickey,password).")
+	l := &Link{Target: "far", SSH: SSH{Argv: ssh, Dir: dir}, Program: "longterm", Keep: time.Hour, Log: slog.New(slog.DiscardHandler)}
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- l.Serve(t.Context(), func() { close(ready) }) }()
+	<-ready
+	told := make(chan error, 1)
+	go func() {
+		_, err := l.stream(t.Context())
+		told <- err
+	}()
+	conn, err := wire.Dial(l.file("sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := <-told; err == nil {
+		t.Error("there is a connection")
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var e *api.Error
+	if !errors.As(l.state.err, &e) || e.Code != api.CodeHostRefused {
+		t.Errorf("it ended for: %v", l.state.err)
+	}
+}
