@@ -126,6 +126,7 @@ func (m *Member) start() error {
 		return err
 	}
 	p.pub = registry.NewPublisher(p.link.JetStream(), id.Name)
+	p.pub.Log = m.cfg.Log
 	p.srv = &http.Server{
 		Handler: m.cfg.Handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(m.cfg.Log.Handler(), slog.LevelDebug),

@@ -4,12 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
 // A host whose server is away and comes back has told everything that changed meanwhile, and its streams go on.
@@ -78,4 +83,130 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	has(map[string]string{"": `{"n":1}`, "stays": "2", "new": "1"})
+}
+
+// A cluster that loses the server that leads goes on: what is told is seen by the others.
+//
+// FEATURES: R94
+func TestClusterLosesItsLeader(t *testing.T) {
+	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+	var err error
+	if w.ca, err = ident.Found("test"); err != nil {
+		t.Fatal(err)
+	}
+	routes := freeAddresses(t, 3) // a cluster has to know of others before there are any
+	servers, addrs := map[string]*server.Server{}, []string{}
+	for n, name := range []string{"one", "two", "three"} {
+		srv, err := server.Start(server.Config{
+			Identity: w.identity(ident.Server, name, false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet(),
+			Cluster: routes[n], Routes: slices.Delete(slices.Clone(routes), n, n+1),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers[name], addrs = srv, append(addrs, srv.Addr())
+	}
+	defer func() {
+		for _, srv := range servers {
+			srv.Close()
+		}
+	}()
+	ctx, done := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer done()
+	for name, srv := range servers { // each of them, though one alone leads
+		select {
+		case <-srv.Ready():
+		case <-ctx.Done():
+			t.Fatal(name, " is not ready")
+		}
+	}
+	open := func(name string) *link.Link {
+		l, err := link.Open(link.Options{Identity: w.identity(ident.Host, name, false), Servers: addrs, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.Close)
+		return l
+	}
+	a, b := open("a"), open("b")
+	pub := registry.NewPublisher(a.JetStream(), "a")
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); pub.Run(running) }()
+	defer func() { stop(); <-ended }()
+	has := func(value string) {
+		t.Helper()
+		look := time.NewTicker(100 * time.Millisecond)
+		defer look.Stop()
+		for {
+			all, err := registry.Snapshot(ctx, b.JetStream(), registry.Of("a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(all, func(e registry.Entry) bool { return e.Record == "x" && string(e.Value) == value }) {
+				return
+			}
+			<-look.C
+		}
+	}
+	pub.Set("x", []byte("1"))
+	has("1")
+	s, err := b.JetStream().Stream(ctx, "KV_"+fleet.Bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader := s.CachedInfo().Cluster.Leader
+	if servers[leader] == nil {
+		t.Fatalf("%q leads", leader)
+	}
+	servers[leader].Close()
+	delete(servers, leader)
+	pub.Set("x", []byte("2"))
+	has("2")
+}
+
+// freeAddresses are addresses where nobody listens.
+func freeAddresses(t *testing.T, n int) (all []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+// A record that the registry does not take holds up no other, and is named.
+//
+// FEATURES: R94
+func TestRecordThatIsNotTaken(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(w.identity(ident.Host, "a", false))
+	pub := registry.NewPublisher(l.JetStream(), "a")
+	pub.Set("big", make([]byte, 100<<10))
+	pub.Set("x", []byte("1"))
+	pub.Host([]byte("{}"))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); pub.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for range 1000 {
+		if waiting, err := pub.State(); waiting == 0 && err != nil {
+			if !strings.Contains(err.Error(), "big") {
+				t.Error(err)
+			}
+			all, err := registry.Snapshot(t.Context(), l.JetStream(), registry.Of("a"))
+			if err != nil || len(all) != 2 {
+				t.Errorf("%v, %v", all, err)
+			}
+			return
+		}
+		<-look.C
+	}
+	t.Error(pub.State())
 }

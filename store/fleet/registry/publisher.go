@@ -3,6 +3,11 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +23,8 @@ const (
 	renewHost = 6 * time.Second
 	renewRest = 24 * time.Hour
 	retryTime = 500 * time.Millisecond // doubles
-	lastRetry = 15 * time.Second
+	lastRetry = 2 * time.Second
+	flushTime = 5 * time.Second // for all that is told at once
 )
 
 // maxFlying bounds what is on its way.
@@ -27,6 +33,7 @@ const maxFlying = 256
 // Publisher sees to it that the registry says of a host what is the case. What cannot be told is told later; what
 // changed meanwhile is told as it is then.
 type Publisher struct {
+	Log  *slog.Logger
 	js   jetstream.JetStream
 	host string
 
@@ -36,8 +43,10 @@ type Publisher struct {
 	dirty  map[string]bool
 	anew   bool // nothing is known of what the registry says
 	wake   chan struct{}
+	soon   chan struct{} // ends the pause after a failure
 	failed error
-	flying int // being told
+	no     map[string]error // of keys that the registry does not take as they are
+	flying int              // being told
 }
 
 // told is what the registry was told last.
@@ -50,7 +59,7 @@ type told struct {
 func NewPublisher(js jetstream.JetStream, host string) *Publisher {
 	return &Publisher{
 		js: js, host: host, want: map[string][]byte{}, have: map[string]told{}, dirty: map[string]bool{}, anew: true,
-		wake: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), soon: make(chan struct{}, 1), no: map[string]error{}, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -91,13 +100,23 @@ func (p *Publisher) Anew() {
 	defer p.mu.Unlock()
 	p.anew = true
 	p.rouse()
+	select {
+	case p.soon <- struct{}{}:
+	default:
+	}
 }
 
 // State is how many changes the registry has not been told yet, and why.
 func (p *Publisher) State() (waiting int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.dirty) + p.flying, p.failed
+	err = p.failed
+	for _, no := range p.no {
+		if err == nil {
+			err = no
+		}
+	}
+	return len(p.dirty) + p.flying, err
 }
 
 // Run works until the context ends.
@@ -106,6 +125,10 @@ func (p *Publisher) Run(ctx context.Context) {
 	defer renew.Stop()
 	pause := retryTime
 	for {
+		select { // what it ended is over
+		case <-p.soon:
+		default:
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -129,9 +152,11 @@ func (p *Publisher) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.soon:
+			pause = retryTime
 		case <-time.After(Jitter(pause)):
+			pause = min(2*pause, lastRetry)
 		}
-		pause = min(2*pause, lastRetry)
 		p.rouse()
 	}
 }
@@ -202,6 +227,8 @@ func (p *Publisher) flush(ctx context.Context) error {
 		values[key] = p.want[key]
 	}
 	p.mu.Unlock()
+	late, done := context.WithTimeout(ctx, flushTime)
+	defer done()
 	type flight struct {
 		key string
 		ack jetstream.PubAckFuture
@@ -213,13 +240,14 @@ func (p *Publisher) flush(ctx context.Context) error {
 		select {
 		case <-f.ack.Ok():
 		case err = <-f.ack.Err():
-		case <-time.After(10 * time.Second):
-			err = nats.ErrTimeout
-		case <-ctx.Done():
-			err = ctx.Err()
+		case <-late.Done():
+			err = late.Err()
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if p.refused(f.key, err) {
+			return
+		}
 		if err != nil {
 			p.dirty[f.key] = true
 			if first == nil {
@@ -232,7 +260,11 @@ func (p *Publisher) flush(ctx context.Context) error {
 			delete(p.have, f.key)
 		}
 	}
-	for key := range dirty {
+	keys := slices.Collect(maps.Keys(dirty))
+	if own := slices.Index(keys, fleet.HostKey(p.host)); own > 0 { // by which others see that this host is there
+		keys[0], keys[own] = keys[own], keys[0]
+	}
+	for _, key := range keys {
 		if first != nil {
 			p.mu.Lock()
 			p.dirty[key] = true
@@ -250,9 +282,10 @@ func (p *Publisher) flush(ctx context.Context) error {
 		}
 		ack, err := p.js.PublishMsgAsync(m, jetstream.WithMsgTTL(ttl))
 		if err != nil {
-			first = err
 			p.mu.Lock()
-			p.dirty[key] = true
+			if !p.refused(key, err) {
+				first, p.dirty[key] = err, true
+			}
 			p.mu.Unlock()
 			continue
 		}
@@ -265,4 +298,25 @@ func (p *Publisher) flush(ctx context.Context) error {
 		land(f)
 	}
 	return first
+}
+
+// refused says that the registry does not take a key as it is. It is not tried again until there is something else to
+// tell of it: the others are told all the same. The caller holds mu.
+func (p *Publisher) refused(key string, err error) bool {
+	var api *jetstream.APIError
+	switch {
+	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject):
+	case errors.As(err, &api) && api.Code == 400: // not one of those that pass, as 503 does
+	default:
+		if err == nil {
+			delete(p.no, key)
+		}
+		return false
+	}
+	err = fmt.Errorf("the registry does not take %s: %w", key, err)
+	if p.no[key] == nil {
+		p.Log.Warn("the fleet", "err", err)
+	}
+	p.no[key] = err
+	return true
 }

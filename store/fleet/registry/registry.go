@@ -12,9 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
@@ -81,15 +83,11 @@ func Of(host string) []string { return []string{fleet.HostKey(host), fleet.Recor
 
 // Watch tells what is there, then (initial is done) what changes, until the context ends or the server is away.
 func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell func(e Entry), settled func()) error {
-	kv, err := js.KeyValue(ctx, fleet.Bucket)
+	w, cut, err := begin(ctx, js, patterns)
 	if err != nil {
 		return err
 	}
-	w, err := kv.WatchFiltered(ctx, patterns)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }()
+	defer cut()
 	for {
 		select {
 		case e, ok := <-w.Updates():
@@ -109,20 +107,78 @@ func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell 
 	}
 }
 
+// beginTime bounds how long the servers may take for each of what a watch begins with: a cluster that has just lost one
+// does not answer at all, and another attempt is.
+const beginTime = 2 * time.Second
+
+// begin begins a watch; cut ends it.
+func begin(ctx context.Context, js jetstream.JetStream, patterns []string, o ...jetstream.WatchOpt) (w jetstream.KeyWatcher, cut func(), err error) {
+	asking, done := context.WithTimeout(ctx, beginTime)
+	kv, err := js.KeyValue(asking, fleet.Bucket)
+	done()
+	if err != nil {
+		return nil, nil, err
+	}
+	sub, end := context.WithCancel(ctx) // it ends the watch, so it has no deadline
+	late := time.AfterFunc(beginTime, end)
+	w, err = kv.WatchFiltered(sub, slices.Clone(patterns), o...) // which writes to what it is given
+	if !late.Stop() && err == nil {
+		_ = w.Stop()
+		err = context.DeadlineExceeded
+	}
+	if err != nil {
+		end()
+		return nil, nil, errors.Join(err, ctx.Err())
+	}
+	return w, func() {
+		_ = w.Stop()
+		end()
+	}, nil
+}
+
 // errSettled ends a watch that was for what is there.
 var errSettled = errors.New("settled")
 
-// Snapshot is what is there now.
+var errQuiet = errors.New("the servers do not say what is in the registry")
+
+// Times of a snapshot: a round without a word for roundTime is given up, the next one begins after firstRound to lastRound.
+const (
+	roundTime  = 3 * time.Second
+	firstRound = 250 * time.Millisecond
+	lastRound  = time.Second
+)
+
+// Snapshot is what is there now. A round that a server did not end is begun again with another, until the context ends.
 func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
+	for pause := firstRound; ; pause = min(2*pause, lastRound) {
+		all, err := round(ctx, js, patterns)
+		if err == nil || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, nats.ErrConnectionClosed) {
+			return all, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		case <-time.After(Jitter(pause)):
+		}
+	}
+}
+
+func round(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
+	quiet := time.AfterFunc(roundTime, func() { done(errQuiet) })
+	defer quiet.Stop()
 	err = Watch(ctx, js, patterns, func(e Entry) {
+		quiet.Reset(roundTime)
 		if !e.Gone {
 			all = append(all, e)
 		}
 	}, func() { done(errSettled) })
-	if errors.Is(context.Cause(ctx), errSettled) {
+	switch why := context.Cause(ctx); {
+	case errors.Is(why, errSettled):
 		return all, nil
+	case errors.Is(why, errQuiet):
+		return nil, errQuiet
 	}
 	return nil, err
 }
@@ -130,17 +186,14 @@ func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (a
 // Follow tells the value of one key, and each new one, until the context ends.
 func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(value []byte)) {
 	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-		kv, err := js.KeyValue(ctx, fleet.Bucket)
-		if err == nil {
-			var w jetstream.KeyWatcher
-			if w, err = kv.Watch(ctx, key, jetstream.IgnoreDeletes()); err == nil {
-				for e := range w.Updates() {
-					if e != nil {
-						tell(e.Value())
-						pause = time.Second
-					}
+		if w, cut, err := begin(ctx, js, []string{key}, jetstream.IgnoreDeletes()); err == nil {
+			for e := range w.Updates() {
+				if e != nil {
+					tell(e.Value())
+					pause = time.Second
 				}
 			}
+			cut()
 		}
 		select {
 		case <-ctx.Done():
