@@ -79,9 +79,15 @@ func (c *config) serve(ctx context.Context) error {
 	if c.routes != "" {
 		routes = strings.Split(c.routes, ",")
 	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	s, err := server.Start(server.Config{
 		Identity: id, Dir: cmp.Or(c.dir, filepath.Join(c.state, "server")), Listen: c.listen, Cluster: c.cluster, Routes: routes,
-		Revoked: dir.SignedRevocations(), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Revoked: dir.SignedRevocations(), Log: log,
+		OnRevoked: func(signed []byte) {
+			if err := dir.KeepRevocations(id.CA, signed); err != nil {
+				log.Warn("the list of revocations is not kept", "err", err)
+			}
+		},
 	})
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func (m *Member) start() error {
 		Revoked: m.cfg.Dir.SignedRevocations(), OnBack: p.isBack,
 		OnOlder: p.isOlder,
 		OnRevoked: func(b []byte) {
-			if err := m.cfg.Dir.SaveRevocations(b); err != nil {
+			if err := m.cfg.Dir.KeepRevocations(id.CA, b); err != nil {
 				m.cfg.Log.Warn("the fleet", "err", err)
 			}
 		},

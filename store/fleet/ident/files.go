@@ -287,6 +287,18 @@ func (d Dir) Revoke(a *Authority, name string) ([]byte, error) {
 // SaveRevocations keeps the newest list, for when no server can be reached.
 func (d Dir) SaveRevocations(b []byte) error { return d.write("revoked", b) }
 
+// KeepRevocations keeps a list that was published, unless a newer one is known here or the authority did not sign it.
+func (d Dir) KeepRevocations(ca *x509.Certificate, b []byte) error {
+	list, err := OpenRevocations(ca, b)
+	if err != nil {
+		return err
+	}
+	if old, err := OpenRevocations(ca, d.SignedRevocations()); err == nil && old.Number >= list.Number {
+		return nil
+	}
+	return d.SaveRevocations(b)
+}
+
 // SignedRevocations is the newest list that is known here, as it was published; nil: none.
 func (d Dir) SignedRevocations() []byte {
 	b, err := d.read("revoked")

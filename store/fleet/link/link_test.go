@@ -381,6 +381,35 @@ func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 	<-older
 }
 
+// What is kept on disk is the newest list that the authority signed, whatever is published later.
+//
+// FEATURES: R94
+func TestNewestListIsKept(t *testing.T) {
+	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+	var err error
+	if w.ca, err = ident.Found("test"); err != nil {
+		t.Fatal(err)
+	}
+	var lists [][]byte
+	for _, name := range []string{"a", "b"} {
+		w.identity(ident.Host, name, false)
+		signed, err := w.dir.Revoke(w.ca, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, signed)
+	}
+	other := ident.Dir(t.TempDir())
+	for _, kept := range []struct{ list, want []byte }{{lists[0], lists[0]}, {lists[1], lists[1]}, {lists[0], lists[1]}} {
+		if err := other.KeepRevocations(w.ca.Cert, kept.list); err != nil || !bytes.Equal(other.SignedRevocations(), kept.want) {
+			t.Errorf("%v, %q", err, other.SignedRevocations())
+		}
+	}
+	if err := other.KeepRevocations(w.ca.Cert, []byte("nonsense")); err == nil || !bytes.Equal(other.SignedRevocations(), lists[1]) {
+		t.Errorf("%v, %q", err, other.SignedRevocations())
+	}
+}
+
 func FuzzParseCode(f *testing.F) {
 	_, c := ident.Invite(ident.Invitation{}, []string{"h:1"}, strings.Repeat("0a", 32), false)
 	f.Add(c.String())

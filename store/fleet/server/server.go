@@ -40,7 +40,9 @@ type Config struct {
 	Cluster string
 	Routes  []string
 	Revoked []byte // newest signed list that is known here
-	Log     *slog.Logger
+	// OnRevoked is told of each list that counts, as it is signed; nil: nobody is.
+	OnRevoked func(signed []byte)
+	Log       *slog.Logger
 }
 
 // Server is a server that runs.
@@ -225,6 +227,9 @@ func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) 
 			return
 		}
 		s.Revoke(list)
+		if s.cfg.OnRevoked != nil {
+			s.cfg.OnRevoked(b)
+		}
 		select { // who was let in while the list was taken is found now
 		case <-ctx.Done():
 		case <-time.After(time.Second):
