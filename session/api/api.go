@@ -637,5 +637,8 @@ func ShortID(id string) string { return id[:min(8, len(id))] }
 // RestartLabel is the label of sessions that are started again when they end by themselves: on-failure or always.
 const RestartLabel = "longterm.restart"
 
-// ProjectFromLabel is the label of a project's sessions that has the output offset at which the program that runs began.
-const ProjectFromLabel = "longterm.project.from"
+// ProjectLabel is the label of a project's sessions, with its directory, and what their other labels begin with.
+const ProjectLabel = "longterm.project"
+
+// ProjectFromLabel has the output offset at which the program that runs began.
+const ProjectFromLabel = ProjectLabel + ".from"

@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
@@ -182,9 +183,25 @@ func (s *stream) bye(err error) {
 	_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
 }
 
+// mayDetach refuses to have a person's terminals leave for anybody but a person.
+func mayDetach(ctx context.Context) error {
+	const what = "having other clients leave"
+	if by := actor.Of(ctx); by.IsAgent() {
+		return api.Errorf(api.CodeDenied, "%s is for a person, not for %s", what, by).WithHint("attach beside them, without detach_others")
+	}
+	return asPerson(ctx, what)
+}
+
 // serveAttach connects a person's terminal to a session: raw output, after a drawing
 // of the screen as it stands, minus queries.
 func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
+	alone := r.URL.Query().Get("detach_others") == "true"
+	if alone {
+		if err := mayDetach(r.Context()); err != nil {
+			writeError(w, err)
+			return
+		}
+	}
 	c, err := s.openStream(w, r)
 	if err != nil {
 		return
@@ -194,7 +211,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer c.leave(ctx)
 	c.e.Clients.MayDetach(c.seat, func() { cancelFor(errDetached) })
-	if r.URL.Query().Get("detach_others") == "true" && !c.readOnly {
+	if alone && !c.readOnly {
 		c.e.Clients.DetachOthers(c.seat)
 	}
 	c.fit(ctx)

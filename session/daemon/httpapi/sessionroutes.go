@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
@@ -98,6 +99,9 @@ func (s *Server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (ap
 	if err != nil {
 		return api.Session{}, err
 	}
+	if err := mayLabel(ctx, e, in.Body.Labels); err != nil {
+		return api.Session{}, err
+	}
 	if err := s.reg.Edit(e, in.Body); err != nil {
 		return api.Session{}, err
 	}
@@ -108,6 +112,23 @@ func (s *Server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (ap
 	view := s.reg.Describe(e, e.Session.Status())
 	s.reg.Bus.Publish("edited", &view)
 	return view, nil
+}
+
+// mayLabel refuses an agent labels that have another's session started again, or taken for one of a project. A session
+// that it starts is its own.
+func mayLabel(ctx context.Context, e *registry.Handle, labels map[string]string) error {
+	by, rec := actor.Of(ctx), e.Record()
+	if !by.IsAgent() || rec.Agent == by.Agent {
+		return nil
+	}
+	for name, value := range labels {
+		ours := strings.HasPrefix(name, api.RestartLabel) || strings.HasPrefix(name, api.ProjectLabel)
+		if ours && rec.Labels[name] != value {
+			return api.Errorf(api.CodeDenied, "the label %s of session %s is not for %s to change", name, rec.Name, by).
+				WithHint("a person may; an agent may only where it started the session")
+		}
+	}
+	return nil
 }
 
 func (s *Server) removeSession(ctx context.Context, in *struct {

@@ -26,9 +26,9 @@ import (
 
 // Labels of a project's sessions. Restart is the daemon's, too: it starts what ends by itself again.
 const (
-	labelRoot       = "longterm.project"
-	labelName       = "longterm.project.session"
-	labelDefinition = "longterm.project.definition"
+	labelRoot       = api.ProjectLabel
+	labelName       = labelRoot + ".session"
+	labelDefinition = labelRoot + ".definition"
 	labelFrom       = api.ProjectFromLabel // output offset at which the process that runs began
 	labelRestart    = api.RestartLabel
 )
@@ -258,16 +258,15 @@ func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session
 	return &info, err
 }
 
-// putAside ends a session of an older definition and gives its name free; its history stays.
+// putAside gives the name of a session of an older definition free and ends it; its history stays. Who may not do the
+// one does not do the other.
 func (r *Runner) putAside(ctx context.Context, now *api.Session) error {
 	c := r.Client.Session(now.ID)
-	if now.State == "running" {
-		if _, err := c.Kill(ctx, api.Kill{}); err != nil {
-			return err
-		}
-	}
 	aside := now.Name + "." + now.ID[:8]
 	_, err := c.Edit(ctx, api.Edit{Name: &aside, Labels: map[string]string{labelRoot: "", labelName: "", labelDefinition: "", labelFrom: "", labelRestart: ""}})
+	if err == nil && now.State == "running" {
+		_, err = c.Kill(ctx, api.Kill{})
+	}
 	return err
 }
 
