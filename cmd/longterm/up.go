@@ -40,7 +40,8 @@ The file may run anything, so it is shown and asked about first, and again whene
 Its commands are judged by the rules like any other.
 
 --replace has sessions started anew whose definition has changed; the old ones stay, under another name.
---view opens the viewer with the file's tabs; later longterm view --layout PROJECT does.`
+--view opens the viewer with the file's tabs, or the sessions that are named; later longterm view --layout PROJECT opens
+the tabs.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := a.project(cmd.Context(), file, func(c *rulebook.Candidate) error { return a.trustProject(cmd.Context(), c, trust) })
 		if err != nil {
@@ -54,12 +55,15 @@ Its commands are judged by the rules like any other.
 		if states == nil {
 			return exit.Judged(err)
 		}
-		if l := r.Layout(states); l != nil {
+		if l := r.Layout(states); l != nil && len(args) == 0 { // the project's layout has all
 			if lerr := viewsource.SaveLayout(cmd.Context(), a.backend.dirs, r.File.Name, l); lerr != nil {
 				return errors.Join(err, fmt.Errorf("keep the layout: %w", lerr))
 			}
 		}
 		if err == nil && show {
+			if len(args) > 0 {
+				return a.view(cmd.Context(), sessionsOf(states), viewsource.Flags{})
+			}
 			return a.view(cmd.Context(), nil, viewsource.Flags{Layout: r.File.Name})
 		}
 		if perr := a.Print(states, nil); perr != nil {
@@ -77,6 +81,16 @@ Its commands are judged by the rules like any other.
 
 func projectFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVarP(file, "file", "f", "", "the project's file, or its directory (default: .longterm.toml here or in the nearest directory above)")
+}
+
+// sessionsOf are the ids of the sessions that are there.
+func sessionsOf(states []projectrun.State) (ids []string) {
+	for i := range states {
+		if id := states[i].Session; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // upText is what up did with a session.

@@ -44,7 +44,7 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 
 // An agent does not have a person's terminals leave.
 //
-// FEATURES: R123
+// FEATURES: R75
 func TestAgentsDetachNobody(t *testing.T) {
 	r := startDaemon(t, testDirs(t))
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})

@@ -12,6 +12,9 @@ func (d *decoder) finish() {
 	if !d.named {
 		name := clean(filepath.Base(d.file.Root))
 		d.file.Name = cmp.Or(name[:min(len(name), maxName)], "project")
+		if d.file.Name == viewersOwn {
+			d.file.Name = "project"
+		}
 	}
 	seen := map[string]bool{}
 	for i := range d.file.Sessions {

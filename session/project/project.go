@@ -94,7 +94,7 @@ type Key struct{ Name, Kind, Help string }
 
 // Keys of the file, of [[sessions]] and of [[tabs]]. docs/projects.md is compared with them by a test.
 var (
-	TopKeys     = []Key{{"name", "text", "what the project is called, the first part of its sessions' names; default: the directory's name"}}
+	TopKeys     = []Key{{"name", "text", "what the project is called, the first part of its sessions' names, not `last`; default: the directory's name"}}
 	SessionKeys = []Key{
 		{"name", "text", "what it is called in the project; PROJECT-NAME is the session"},
 		{"command", "text or list of texts", "a line for the user's shell, or a program and its arguments; without: the shell itself"},
@@ -198,7 +198,9 @@ func (d *decoder) item(it *tomldoc.Item) {
 	if len(path) == 1 && path[0] == "name" {
 		d.text(it, "name", &d.file.Name)
 		d.named = true
-		d.checkName(it, d.file.Name)
+		if d.checkName(it, d.file.Name); d.file.Name == viewersOwn {
+			d.problem(it.Value, "name", "%q is what the viewer calls the layout that it keeps by itself; use another", viewersOwn)
+		}
 		return
 	}
 	if len(path) == 3 {
@@ -341,6 +343,9 @@ func (d *decoder) oneOf(it *tomldoc.Item, key string, to *string, choices []stri
 		d.problem(it.Value, key, "%q is none of %s", *to, strings.Join(choices, ", "))
 	}
 }
+
+// viewersOwn is no project's name: its layout is kept under it.
+const viewersOwn = "last"
 
 // maxName leaves room for both parts of a session's name.
 const maxName = 60

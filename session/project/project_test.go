@@ -68,14 +68,18 @@ func TestDecode(t *testing.T) {
 	if err != nil || other.Name != "MyShop" || other.Sessions[0].Hash() == web.Hash() {
 		t.Errorf("%+v, %v", other, err)
 	}
+	if last, err := Decode("/p/last", []byte("[[sessions]]\nname = 'a'\n"), Options{}); err != nil || last.Name != "project" {
+		t.Errorf("a directory called like the viewer's layout: %+v, %v", last, err)
+	}
 }
 
 func TestDecodeMistakes(t *testing.T) {
 	for src, want := range map[string]string{
-		"":                                                     "there are no sessions",
-		"[[sessions]]":                                         ":1:3: sessions: it has no name",
-		"[[sessions]]\nname = 3":                               ":2:8: name: this is",
-		"[[sessions]]\nname = 'a b'":                           ":2:8: name: \"a b\" is no name",
+		"":                           "there are no sessions",
+		"[[sessions]]":               ":1:3: sessions: it has no name",
+		"[[sessions]]\nname = 3":     ":2:8: name: this is",
+		"[[sessions]]\nname = 'a b'": ":2:8: name: \"a b\" is no name",
+		"name = 'last'\n[[sessions]]\nname = 'a'":              ":1:8: name: \"last\" is what the viewer calls",
 		"[[session]]\nname = 'a'":                              `"sessions" is the nearest`,
 		"[sessions]\nname = 'a'":                               "write [[sessions]]",
 		"nmae = 'x'":                                           `"name" is the nearest`,
