@@ -51,6 +51,8 @@ terminal; it sees everything, also what is printed while a daemon is replaced. O
 			return exit.Usagef("--stop ends the pipes that there are; leave the command away")
 		case !p.stop && len(args) == 0:
 			return exit.Usagef("give the command as one argument, as in 'cat >>log', or --stop")
+		case a.host != "" && !p.stop: // it runs this program, in this directory
+			return exit.Usagef("a pipe runs on the host of its session: longterm -H %s run --cwd DIRECTORY -- longterm pipe S COMMAND; from here --stop ends it", a.host)
 		}
 		done, err := a.pipe(cmd.Context(), s, args, &p)
 		if err != nil {
