@@ -282,6 +282,15 @@ func WentAway(err error) error {
 		WithHint("look whether it was done before you repeat it")}
 }
 
+// identify says in a request's headers who asks.
+func (c *Client) identify(h http.Header) {
+	for name, value := range map[string]string{actor.Header: c.o.Agent, actor.TokenHeader: c.o.Token, actor.HostHeader: c.o.From} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+}
+
 // do makes a request, starting the daemon if it is not there. Requests that change
 // nothing are repeated when the daemon was replaced in the middle of them, and so is what a
 // leaving daemon did not do.
@@ -304,15 +313,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		if body != nil {
 			req.Header.Set("Content-Type", "application/json")
 		}
-		if c.o.Agent != "" {
-			req.Header.Set(actor.Header, c.o.Agent)
-		}
-		if c.o.Token != "" {
-			req.Header.Set(actor.TokenHeader, c.o.Token)
-		}
-		if c.o.From != "" {
-			req.Header.Set(actor.HostHeader, c.o.From)
-		}
+		c.identify(req.Header)
 		resp, err := c.http.Do(req)
 		if err == nil && resp.StatusCode < 400 {
 			return resp, nil

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -135,10 +134,9 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 
 // headers of a stream that is opened.
 func (c *Client) headers() http.Header {
-	if c.o.From == "" {
-		return nil
-	}
-	return http.Header{actor.HostHeader: {c.o.From}}
+	h := http.Header{}
+	c.identify(h)
+	return h
 }
 
 // Read is the next message: bytes to draw, or an Info. At the session's end the error

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 )
@@ -197,4 +198,29 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 		t.Error("the daemon's end is open")
 	}
 	_ = st.Close()
+}
+
+// A stream says who asks, as every other request does.
+func TestStreamsSayWhoAsks(t *testing.T) {
+	serve := upgrades(t, bye)
+	said := make(chan http.Header, 2)
+	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		said <- r.Header
+		serve(w, r)
+	})
+	o := c.o
+	o.Agent, o.Token, o.From = "an agent", "a token", "a host"
+	named := New(o)
+	t.Cleanup(named.Close)
+	for _, open := range []func(context.Context, StreamOptions) (*Stream, error){named.Session("s").Attach, named.Session("s").Watch} {
+		st, err := open(testContext(t), StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = st.Close()
+		h := <-said
+		if h.Get(actor.Header) != o.Agent || h.Get(actor.TokenHeader) != o.Token || h.Get(actor.HostHeader) != o.From {
+			t.Errorf("it says %v", h)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -162,9 +163,14 @@ func (t *tail) String() string {
 	return string(t.b)
 }
 
-// There is the command line that runs longterm's own verbs on a host, on a terminal if there is one.
-func (s *SSH) There(t Target, program string, args []string, terminal bool) []string {
-	line := "exec " + quote(program)
+// There is the command line that runs longterm's own verbs on a host, on a terminal if there is one. agent is the
+// label of who asks; empty: a person.
+func (s *SSH) There(t Target, agent, program string, args []string, terminal bool) []string {
+	line := "exec "
+	if agent != "" {
+		line += "env " + quote(actor.Env+"="+agent) + " "
+	}
+	line += quote(program)
 	for _, a := range args {
 		line += " " + quote(a)
 	}

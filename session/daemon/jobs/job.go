@@ -120,6 +120,7 @@ type Job struct {
 	approval string           // that allowed it
 	came     uint64           // offset up to which a running line's output was handed out
 	callers  atomic.Int32     // that wait for its end, and whose job it is
+	losses   atomic.Uint64    // of such callers by the way here
 }
 
 // ending is why a job is to end before its time.

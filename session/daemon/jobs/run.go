@@ -410,7 +410,7 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case <-ctx.Done():
 		if j.s.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
 			if strings.HasPrefix(actor.Of(ctx).Host, "ssh:") { // who breaks off says so: the way here was lost
-				go j.endUnlessAsked()
+				go j.endUnlessAsked(j.losses.Add(1))
 			} else {
 				j.mark(endsByCaller)
 				j.ask(j.s.conf.Grace())
@@ -426,8 +426,9 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 // lostTime is how long a job waits for its caller, to whom the connection over other hosts was lost.
 const lostTime = time.Minute
 
-// endUnlessAsked ends a job whose caller does not come back.
-func (j *Job) endUnlessAsked() {
+// endUnlessAsked ends a job whose caller does not come back after a loss. Who came back and was lost again has
+// another such time.
+func (j *Job) endUnlessAsked(loss uint64) {
 	t := time.NewTimer(lostTime)
 	defer t.Stop()
 	select {
@@ -435,7 +436,7 @@ func (j *Job) endUnlessAsked() {
 	case <-j.released:
 	case <-j.s.ctx.Done():
 	case <-t.C:
-		if j.callers.Load() == 0 {
+		if j.callers.Load() == 0 && j.losses.Load() == loss {
 			j.mark(endsByCaller)
 			j.ask(j.s.conf.Grace())
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/hosts"
@@ -153,7 +154,8 @@ func (h *Hosts) There(ctx context.Context, name string, args []string) error {
 	if there.Program == "" {
 		return api.Errorf(api.CodeHostBare, "%s: there is no longterm", name).WithHint("`longterm hosts install %s` copies this one there", name)
 	}
-	argv := w.SSH.There(w.Target, there.Program, args, termio.IsTerminal(h.Stdin) && termio.AreTerminals(h.Stdin, os.Stdout))
+	terminal := termio.IsTerminal(h.Stdin) && termio.AreTerminals(h.Stdin, os.Stdout)
+	argv := w.SSH.There(w.Target, os.Getenv(actor.Env), there.Program, args, terminal)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
