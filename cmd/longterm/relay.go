@@ -27,6 +27,9 @@ type relayAt struct {
 	TLS    bool   `json:"tls"`
 }
 
+// leastRate passes the longest message on before its receiver counts as dead.
+const leastRate = 32 << 10
+
 func relayVerb(a *app, c *cobra.Command) {
 	c.Long = `Pass sessions on that others share with "longterm share S --relay URL", until it is ended. What it passes on is
 sealed: it has no keys and stores nothing. It needs neither a daemon nor sessions of its own. Browsers open sealed links
@@ -37,8 +40,8 @@ at https addresses only: give a certificate (--tls-cert, --tls-key), or have a p
 		if (cert == "") != (key == "") {
 			return exit.Usagef("a certificate and its key belong together: give --tls-cert and --tls-key")
 		}
-		if s.MaxRooms < 1 || s.Rate < 1<<10 {
-			return exit.Usagef("--shares is at least 1, --rate at least 1024")
+		if s.MaxRooms < 1 || s.Rate < leastRate {
+			return exit.Usagef("--shares is at least 1, --rate at least %d", leastRate)
 		}
 		ln, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 		if err != nil {

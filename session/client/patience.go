@@ -41,9 +41,18 @@ func (p *patience) pauseWithin(ctx context.Context, limit time.Duration) bool {
 		return false
 	}
 	defer func() { p.last = time.Now() }()
-	t := time.NewTimer(p.next)
-	defer t.Stop()
+	pause := p.next
 	p.next = min(2*p.next, lastPause)
+	return sleep(ctx, pause)
+}
+
+// farPause is between requests to another host to which there is no connection, after all patience.
+const farPause = 500 * time.Millisecond
+
+// sleep waits, and reports whether it may be gone on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
 	case <-t.C:
 		return true

@@ -282,11 +282,17 @@ func offsets(h http.Header) (from, next, gap uint64, err error) {
 }
 
 // Follow calls f with output from an offset on, until the session ended, ctx ends or f
-// returns an error. It goes on by itself over a restart of the daemon.
+// returns an error. It goes on by itself over a restart of the daemon, and over a lost connection to another host,
+// however long that takes.
 func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) error) error {
 	for {
 		o, err := s.Output(ctx, from, 20*time.Second)
 		if err != nil {
+			var e *api.Error
+			lost := errors.Is(err, errCut) || errors.As(err, &e) && e.Code == api.CodeUnavailable
+			if s.c.IsFar() && lost && sleep(ctx, farPause) {
+				continue
+			}
 			return err
 		}
 		if len(o.Data) > 0 || o.Gap > 0 {

@@ -5,8 +5,10 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -14,6 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // upgrades opens the daemon's end of a stream.
@@ -222,5 +226,43 @@ func TestStreamsSayWhoAsks(t *testing.T) {
 		if h.Get(actor.Header) != o.Agent || h.Get(actor.TokenHeader) != o.Token || h.Get(actor.HostHeader) != o.From {
 			t.Errorf("it says %v", h)
 		}
+	}
+}
+
+// toFake is the way to a daemon of another host: the fake's socket.
+type toFake struct{ dirs paths.Dirs }
+
+func (w toFake) Dial(context.Context) (net.Conn, error)   { return wire.Dial(w.dirs.Socket()) }
+func (toFake) Ensure(context.Context) error               { return nil }
+func (toFake) Place(context.Context) (p Place, err error) { return p, nil }
+
+// Output of another host is followed over a lost connection, from where it was; what the daemon refuses is told.
+func TestFollowOverALostConnection(t *testing.T) {
+	var asked atomic.Int32
+	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		n := asked.Add(1)
+		if n == 2 || n == 4 {
+			code := map[int32]api.Code{2: api.CodeUnavailable, 4: api.CodeDenied}[n]
+			refuses(api.Errorf(code, "no"))(w, r)
+			return
+		}
+		if want := map[int32]string{1: "0", 3: "2"}[n]; r.URL.Query().Get("from") != want {
+			t.Errorf("request %d: from %s", n, r.URL.Query().Get("from"))
+		}
+		w.Header().Set("Longterm-From", map[int32]string{1: "0", 3: "2"}[n])
+		w.Header().Set("Longterm-Next", map[int32]string{1: "2", 3: "4"}[n])
+		_, _ = w.Write([]byte("ab"))
+	})
+	o := c.o
+	o.Way, o.KeeperArgv = toFake{o.Dirs}, nil
+	far := New(o)
+	t.Cleanup(far.Close)
+	got := ""
+	err := far.Session("s").Follow(testContext(t), 0, func(o api.Output) error {
+		got += string(o.Data)
+		return nil
+	})
+	if codeOf(err) != api.CodeDenied || got != "abab" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -78,6 +78,10 @@ func (b *Bridge) hello() Hello {
 func sessionEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return name == "SSH_TTY" || name == "_" || name == "SHLVL" || name == "LONGTERM_SESSION"
+		switch name {
+		case "SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "SSH_AUTH_SOCK", "_", "SHLVL", "LONGTERM_SESSION":
+			return true
+		}
+		return false
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,5 +67,20 @@ func TestRefusedLinkEnds(t *testing.T) {
 	var e *api.Error
 	if !errors.As(l.state.err, &e) || e.Code != api.CodeHostRefused {
 		t.Errorf("it ended for: %v", l.state.err)
+	}
+}
+
+// What is only true of the connection that a bridge came by is not for sessions, which outlive it.
+func TestSessionEnviron(t *testing.T) {
+	for _, name := range []string{"SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "SSH_AUTH_SOCK", "LONGTERM_SESSION", "SSH_ASKPASS"} {
+		t.Setenv(name, "x")
+	}
+	for _, kv := range sessionEnviron() {
+		if strings.HasPrefix(kv, "SSH_") && kv != "SSH_ASKPASS=x" || strings.HasPrefix(kv, "LONGTERM_SESSION=") {
+			t.Error(kv)
+		}
+	}
+	if !slices.Contains(sessionEnviron(), "SSH_ASKPASS=x") {
+		t.Error("the rest is not there")
 	}
 }

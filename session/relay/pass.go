@@ -12,7 +12,10 @@ import (
 func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 	buf := make([]byte, piece)
 	pace := pace{rate: s.Rate}
+	// While something is written no pong is read: only then its time begins anew.
+	heard := func() { _ = from.SetReadDeadline(time.Now().Add(deadAfter)) }
 	for {
+		heard()
 		kind, r, err := from.NextReader()
 		if err != nil {
 			return err
@@ -26,6 +29,7 @@ func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 			return err
 		}
 		for {
+			heard()
 			n, err := r.Read(buf)
 			if n > 0 {
 				if s.Saw != nil {

@@ -85,9 +85,22 @@ const (
 	dialTime  = 10 * time.Second
 	writeTime = 60 * time.Second
 	deadAfter = 80 * time.Second // the relay pings
+	greetTime = 15 * time.Second // a reader has to say who it is
 	leastWait = time.Second
 	mostWait  = time.Minute
+
+	maxReaders = 32 // at a time, whatever the relay says
 )
+
+// pong answers a ping, unless something long is being written: that says as much, and is no reason to stop reading.
+func pong(ws *websocket.Conn, data string) error {
+	err := ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	var busy net.Error
+	if errors.As(err, &busy) && busy.Timeout() {
+		return nil
+	}
+	return err
+}
 
 // Host keeps a share's room.
 type Host struct {
@@ -99,6 +112,7 @@ type Host struct {
 	Stubborn bool
 
 	inside *inside
+	slots  chan struct{} // of readers
 }
 
 // ErrEnded is the cause of a Run's end by which its readers are logged out.
@@ -109,7 +123,7 @@ var errRefused = errors.New("the relay refuses")
 // Run keeps the room until ctx is over. ready is told once: that the room is kept, or why it cannot be; after the
 // latter Run is over.
 func (h *Host) Run(ctx context.Context, ready func(error)) {
-	h.inside = newInside(h.Serve)
+	h.inside, h.slots = newInside(h.Serve), make(chan struct{}, maxReaders)
 	defer h.inside.close()
 	told := false
 	say := func(err error) {
@@ -153,7 +167,7 @@ func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) e
 	heard := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
 	ws.SetPingHandler(func(data string) error {
 		heard()
-		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		return pong(ws, data)
 	})
 	for {
 		heard()
@@ -169,7 +183,14 @@ func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) e
 		case told.Room == relay.Room(h.Owner):
 			kept()
 		case told.Reader != "" && len(told.Reader) <= 64:
+			select {
+			case h.slots <- struct{}{}:
+			default:
+				h.Log.Info("too many readers through a relay", "relay", h.Relay)
+				continue
+			}
 			readers.Go(func() {
+				defer func() { <-h.slots }()
 				if err := h.reader(ctx, told.Reader); err != nil && ctx.Err() == nil {
 					h.Log.Debug("a reader through a relay", "relay", h.Relay, "err", err)
 				}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -97,7 +98,7 @@ func (h *Host) reader(ctx context.Context, name string) error {
 	heard()
 	ws.SetPingHandler(func(data string) error {
 		heard()
-		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		return pong(ws, data)
 	})
 	if err := r.greet(); err != nil {
 		return err
@@ -131,9 +132,13 @@ const pageRevoked = 4001
 
 // greet exchanges the salts and welcomes the reader.
 func (r *reader) greet() error {
+	late := time.AfterFunc(greetTime, func() { _ = r.ws.Close() }) // pings do not make up for a greeting
 	_, theirs, err := r.ws.ReadMessage()
 	if err != nil {
 		return err
+	}
+	if !late.Stop() {
+		return os.ErrDeadlineExceeded
 	}
 	if len(theirs) != sealed.SaltSize {
 		return sealed.ErrMessage
