@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
 // fakeSSH is an ssh that ends with these complaints, one each time it is called, and the last for ever.
@@ -51,11 +50,6 @@ func TestRefusedLinkEnds(t *testing.T) {
 		_, err := l.stream(t.Context())
 		told <- err
 	}()
-	conn, err := wire.Dial(l.file("sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
 	if err := <-told; err == nil {
 		t.Error("there is a connection")
 	}
