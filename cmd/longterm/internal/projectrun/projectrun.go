@@ -104,22 +104,23 @@ func (r *Runner) Up(ctx context.Context) ([]State, error) {
 		for _, a := range s.After {
 			<-ready[a]
 		}
-		ready[s.Name] = make(chan struct{})
+		done := make(chan struct{}) // the map is this goroutine's alone
+		ready[s.Name] = done
 		if i := slices.IndexFunc(s.After, func(a string) bool { return !readyNow(a) }); i >= 0 {
 			tell(slices.Index(wanted, s), State{Name: s.Name, Called: r.File.SessionName(s.Name), State: "absent", Did: Waits, Problem: s.After[i] + " is not ready"})
-			close(ready[s.Name])
+			close(done)
 			continue
 		}
 		st, info := r.start(ctx, s, there[s.Name])
 		if st.Problem != "" || len(s.Ready) == 0 || st.Did == Done {
 			st.Ready = st.Problem == ""
 			tell(i, st)
-			close(ready[s.Name])
+			close(done)
 			continue
 		}
 		tell(i, st)
 		all.Go(func() {
-			defer close(ready[s.Name])
+			defer close(done)
 			r.await(ctx, s, info, &st, s.Timeout)
 			tell(i, st)
 		})
