@@ -104,7 +104,7 @@ func (t *Terminal) Take(own bool) {
 	t.own, t.titled = own, true
 	t.guard = make(chan *guard, 1)
 	reset := t.appendReset(nil, true)
-	go func() { t.guard <- startGuard(t.out, reset) }() // starting a process takes longer than the first drawing
+	t.guard <- startGuard(t.out, reset) // before anything is drawn that it would have to undo
 	enter := keepTitle
 	if own {
 		enter += "\x1b[?1049h\x1b[H\x1b[2J"

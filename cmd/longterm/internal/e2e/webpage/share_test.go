@@ -75,6 +75,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	p.Wait("logged in", `globalThis.longterm?.store.loaded`)
 	shows(p, "shibboleth")
 	p.Eval(`longterm.page.term.focus()`, nil)
+	i.Run("wait", "shown", "--for", "input", "--timeout", "60s")
 	p.Type("passphrase\n")
 	shows(p, "passphrase")
 	p.Eval(`void (longterm.page.term.measure(), longterm.page.term.scroller.scrollTop = 0)`, nil)
@@ -97,6 +98,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	}
 	p.Wait("it is noticed", `longterm.link.state !== 'open' || longterm.link.opened`)
 	p.Wait("connected again", `longterm.link.opened && longterm.link.state === 'open'`)
+	i.Run("wait", "shown", "--for", "input", "--timeout", "60s") // until the daemon that came knows what reads there
 	p.Type("again\n")
 	shows(p, "again")
 	same(i, p, "shown")
