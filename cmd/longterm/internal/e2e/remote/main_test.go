@@ -28,6 +28,7 @@ type host struct {
 	*e2e.Instance // there
 	here          *e2e.Instance
 	dir, home     string
+	gone          int // the process whose connection was cut last
 }
 
 // newHost makes one, with longterm on its path or without.
@@ -125,20 +126,24 @@ func (h *host) read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// server is the process of the newest connection.
-func (h *host) server(t *testing.T) int {
+// server is the process of the newest connection, waited for where the last one was cut.
+func (h *host) server(t *testing.T) (pid int) {
 	t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(h.read(t, "pid")))
-	h.make(t, err)
+	e2e.Eventually(t, "there is a connection", func() bool {
+		var err error
+		pid, err = strconv.Atoi(strings.TrimSpace(h.read(t, "pid")))
+		h.make(t, err)
+		return pid != h.gone
+	})
 	return pid
 }
 
 // cut ends the newest connection as a cable does: nobody is told but those who write to it.
 func (h *host) cut(t *testing.T) {
 	t.Helper()
-	if err := syscall.Kill(h.server(t), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	pid := h.server(t)
+	h.make(t, syscall.Kill(pid, syscall.SIGKILL))
+	h.gone = pid
 }
 
 // down has the host not be reached, or be reached again.
