@@ -324,22 +324,15 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, err
 }
 
 func (a *app) fleetSearch() *cobra.Command {
-	var q client.SearchQuery
-	var regex, words bool
+	var f searchFlags
 	c := &cobra.Command{Use: "search QUERY…", Short: "Search the output of the sessions of all hosts", Args: cobra.MinimumNArgs(1)}
 	c.Long = `Search what the sessions of all hosts printed, as "longterm search" does on one. Hits are printed as hosts answer; a host
 that does not is named at the end, on standard error. Exit status 1 when nothing is found. With --json each hit is a line,
 and the last line says how many hosts answered, and which did not.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case regex && words:
-			return exit.Usagef("--regex and --word do not go together")
-		case regex:
-			q.Regexp = strings.Join(args, " ")
-		case words:
-			q.Words = args
-		default:
-			q.Text = strings.Join(args, " ")
+		q, err := f.query(args)
+		if err != nil {
+			return err
 		}
 		hosts, of, err := a.onFleet(cmd.Context())
 		if err != nil {
@@ -365,13 +358,8 @@ and the last line says how many hosts answered, and which did not.`
 		}
 		return nil
 	}
-	f := c.Flags()
-	f.BoolVarP(&regex, "regex", "E", false, "QUERY is a regular expression (RE2)")
-	f.BoolVarP(&words, "word", "w", false, "QUERY is words, each of which occurs as a whole word")
-	f.BoolVar(&q.CaseSensitive, "case", false, "match case")
-	f.StringVar(&q.Since, "since", "", "printed at this time or later: 15:04, 2026-01-31, -2h")
-	f.StringVar(&q.Until, "until", "", "printed before this time")
-	f.IntVar(&q.Limit, "limit", 50, "at most this many of each host")
+	f.bind(c)
+	c.Flags().IntVar(&f.q.Limit, "limit", 50, "at most this many of each host")
 	return a.JSONFlag(c)
 }
 

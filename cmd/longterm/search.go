@@ -16,22 +16,15 @@ import (
 )
 
 func searchVerb(a *app, c *cobra.Command) {
-	var q client.SearchQuery
-	var regex, words bool
+	var f searchFlags
 	c.Long = `Search the output of all sessions, running and ended ones, newest lines first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
 order. Each hit is printed as session:offset, time and line; use the offset with
 ` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case regex && words:
-			return exit.Usagef("--regex and --word do not go together")
-		case regex:
-			q.Regexp = strings.Join(args, " ")
-		case words:
-			q.Words = args
-		default:
-			q.Text = strings.Join(args, " ")
+		q, err := f.query(args)
+		if err != nil {
+			return err
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -52,15 +45,42 @@ order. Each hit is printed as session:offset, time and line; use the offset with
 		}
 		return nil
 	}
-	f := c.Flags()
-	f.BoolVarP(&regex, "regex", "E", false, "QUERY is a regular expression (RE2)")
-	f.BoolVarP(&words, "word", "w", false, "QUERY is words, each of which occurs as a whole word")
-	f.BoolVar(&q.CaseSensitive, "case", false, "match case")
-	f.StringVar(&q.Session, "session", "", "only in this session")
-	f.StringVar(&q.Since, "since", "", "printed at this time or later: 15:04, 2026-01-31, -2h")
-	f.StringVar(&q.Until, "until", "", "printed before this time")
-	f.IntVarP(&q.Limit, "limit", "n", 50, "at most this many, the newest")
-	f.StringVar(&q.Before, "before", "", "continue an earlier search at its next value")
+	f.bind(c)
+	flags := c.Flags()
+	flags.StringVar(&f.q.Session, "session", "", "only in this session")
+	flags.IntVarP(&f.q.Limit, "limit", "n", 50, "at most this many, the newest")
+	flags.StringVar(&f.q.Before, "before", "", "continue an earlier search at its next value")
+}
+
+// searchFlags are the flags of the verbs that search, which say what QUERY is.
+type searchFlags struct {
+	q            client.SearchQuery
+	regex, words bool
+}
+
+func (f *searchFlags) bind(c *cobra.Command) {
+	flags := c.Flags()
+	flags.BoolVarP(&f.regex, "regex", "E", false, "QUERY is a regular expression (RE2)")
+	flags.BoolVarP(&f.words, "word", "w", false, "QUERY is words, each of which occurs as a whole word")
+	flags.BoolVar(&f.q.CaseSensitive, "case", false, "match case")
+	flags.StringVar(&f.q.Since, "since", "", "printed at this time or later: 15:04, 2026-01-31, -2h")
+	flags.StringVar(&f.q.Until, "until", "", "printed before this time")
+}
+
+// query is what the flags and QUERY ask for.
+func (f *searchFlags) query(args []string) (client.SearchQuery, error) {
+	q := f.q
+	switch {
+	case f.regex && f.words:
+		return q, exit.Usagef("--regex and --word do not go together")
+	case f.regex:
+		q.Regexp = strings.Join(args, " ")
+	case f.words:
+		q.Words = args
+	default:
+		q.Text = strings.Join(args, " ")
+	}
+	return q, nil
 }
 
 func writeHits(w io.Writer, found *api.Found) {
