@@ -276,7 +276,7 @@ func TestIdleKeeperEnds(t *testing.T) {
 // await polls the system until f holds.
 func await(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for !f() {
 		select {
 		case <-deadline:

@@ -162,7 +162,7 @@ func receive[T any](t testing.TB, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no ", what)
 		panic("unreachable")
 	}

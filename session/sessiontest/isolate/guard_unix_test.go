@@ -49,7 +49,7 @@ func TestKilledTestsLeaveNothing(t *testing.T) {
 		if err != nil || dir == "" {
 			t.Fatal(line, err)
 		}
-		began := time.After(20 * time.Second)
+		began := time.After(time.Minute)
 		for len(users(dir)) < 2 { // the guard and what was started; a process that is just starting shows no environment
 			select {
 			case <-began:
@@ -61,7 +61,7 @@ func TestKilledTestsLeaveNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		deadline := time.After(20 * time.Second)
+		deadline := time.After(time.Minute)
 		for left := true; left; {
 			_, err := os.Stat(dir)
 			left = err == nil || len(users(dir)) > 0
