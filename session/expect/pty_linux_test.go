@@ -334,7 +334,7 @@ steps:
 			vars := map[string]string{"stub": askStub}
 			s := load(t, tt.src, LoadOptions{Vars: vars})
 			d := &ptyDriver{t: t, secrets: map[string]string{"env:PW": "hunter2", "env:WRONG": "guess"}}
-			rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: 20 * time.Second})
+			rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: time.Minute})
 			if !rep.OK {
 				t.Errorf("%s\n%s\n%q", rep.Error, rep.Screen, d.log)
 			}
@@ -366,7 +366,7 @@ steps:
   - line: y
   - wait: exit
 `, LoadOptions{Vars: vars})
-	if rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: 20 * time.Second}); !rep.OK {
+	if rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: time.Minute}); !rep.OK {
 		t.Fatalf("%s\n%q", rep.Error, d.log)
 	}
 	d.rec.Exit(d.code)
@@ -378,7 +378,7 @@ steps:
 		t.Errorf("the secret is in the script:\n%s", src)
 	}
 	again := &ptyDriver{t: t, secrets: map[string]string{"env:SECRET_1": "hunter2"}}
-	rep := Run(t.Context(), load(t, string(src), LoadOptions{}), again, Options{StepTimeout: 20 * time.Second})
+	rep := Run(t.Context(), load(t, string(src), LoadOptions{}), again, Options{StepTimeout: time.Minute})
 	if !rep.OK || len(rep.Steps) != 11 {
 		t.Errorf("%d steps: %s\n%s\n%q", len(rep.Steps), rep.Error, src, again.log)
 	}

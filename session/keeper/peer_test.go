@@ -39,7 +39,7 @@ func rawPeer(t *testing.T, socket string) (*net.UnixConn, *wire.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = uc.Close() })
-	if err := uc.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := uc.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return uc, wire.NewConn(uc)
@@ -175,7 +175,7 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	send(1, wire.AppendFrame(nil, &wire.Status{Req: 1}, 2))
 	send(2, frame(0, 0x7fff, 2))
 	for i, r := range pipes {
-		if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadAll(r); err != nil {
@@ -365,7 +365,7 @@ func TestQueueOfAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {
@@ -396,7 +396,7 @@ func TestQueueOfAPeerThatGoes(t *testing.T) {
 	_ = w.Close()
 	_ = theirs.Close()
 	c.write() // ends by itself
-	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // failsafe bounds how long a shell may take for one step before the test gives up.
-const failsafe = 30 * time.Second
+const failsafe = time.Minute
 
 // rig is a shell on a PTY with an emulator and a tracker behind it.
 type rig struct {

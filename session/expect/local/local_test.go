@@ -152,7 +152,7 @@ steps:
 			if s == nil {
 				t.Fatalf("problems: %v", problems)
 			}
-			rep := expect.Run(t.Context(), s, newLocal(t, dir), expect.Options{Vars: vars, StepTimeout: 20 * time.Second})
+			rep := expect.Run(t.Context(), s, newLocal(t, dir), expect.Options{Vars: vars, StepTimeout: time.Minute})
 			if rep.OK != (tt.fails == "") || !strings.Contains(rep.Error, tt.fails) {
 				t.Errorf("%q instead of %q\n%s", rep.Error, tt.fails, rep.Screen)
 			}

@@ -577,7 +577,7 @@ func TestListedWithDescriptors(t *testing.T) {
 func awaitClosed(t *testing.T, r *os.File) {
 	t.Helper()
 	defer r.Close()
-	if err := r.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {

@@ -187,7 +187,7 @@ func (i *Instance) Info(ref string) api.Session {
 // Eventually polls until f holds.
 func Eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !f() {
 		if time.Now().After(deadline) {
 			t.Fatal("never: ", what)
