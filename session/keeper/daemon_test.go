@@ -115,12 +115,15 @@ func TestDaemonThatCrashes(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			s := status(t, l, "the end of tries", func(s *wire.StatusReply) bool { return s.Restarts == maxCrashes-1 && s.DaemonPID == 0 })
+			// More tries than that where one crashed before it was asked for, or lived for long on a busy machine; how many
+			// there are is for TestPausesBetweenDaemons to say.
+			s := status(t, l, "the end of tries", func(s *wire.StatusReply) bool { return s.Restarts >= maxCrashes-1 && s.DaemonPID == 0 })
 			if !strings.Contains(s.LastError, "exit status") {
 				t.Errorf("%+v", s)
 			}
 			_ = l.StartDaemon(ctx(t)) // ready once, or given up again
-			s = status(t, l, "another try", func(s *wire.StatusReply) bool { return s.Restarts >= maxCrashes })
+			tried := s.Restarts
+			s = status(t, l, "another try", func(s *wire.StatusReply) bool { return s.Restarts > tried })
 			if s.Sessions != 1 {
 				t.Errorf("%+v", s)
 			}
