@@ -264,6 +264,9 @@ func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
 	if s.Empty() || begin >= end {
 		return end - begin
 	}
+	if s.harmless(all) {
+		return end - begin
+	}
 	part := all[begin:end]
 	var hide []span // all is looked through first: what is masked is no text any more
 	open := s.find(all, base, func(p []span) { hide = append(hide, p...) })

@@ -35,10 +35,15 @@ type fingerprint struct {
 }
 
 func (k *Key) tag(first []byte) uint16 {
-	// A keyed mix: it is computed for each byte of output, and only chooses what is hashed in earnest.
 	var b [8]byte
 	copy(b[:], first[:MinValue])
-	x := binary.LittleEndian.Uint64(b[:]) ^ binary.LittleEndian.Uint64(k[:8])
+	return k.mix(binary.LittleEndian.Uint64(b[:]))
+}
+
+// mix is the tag of MinValue bytes, the first being the lowest. It is computed for each byte of output, and only chooses
+// what is hashed in earnest.
+func (k *Key) mix(x uint64) uint16 {
+	x ^= binary.LittleEndian.Uint64(k[:8])
 	x *= binary.LittleEndian.Uint64(k[8:16]) | 1
 	x ^= x >> 32
 	x *= binary.LittleEndian.Uint64(k[16:24]) | 1

@@ -1,0 +1,143 @@
+package secrets
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Nearly all that is ever printed has no secret in it and is nothing but lines of text. find copies what it looks through,
+// with the place of each byte, to see secrets that colours, line editors and ends of rows take apart. harmless looks at
+// the bytes as they are, in one pass for each question, and leaves to find what it cannot say no to.
+
+// harmless says that find finds nothing in b: no secret, and none that may begin at its end.
+func (s *Set) harmless(b []byte) bool {
+	return !readsOtherwise(b) && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b))
+}
+
+// asItIs says which bytes stand for themselves and change nothing that stands beside them.
+var asItIs = func() (is [256]bool) {
+	for c := '!'; c < 0x7f; c++ {
+		is[c] = true
+	}
+	is['\n'], is['\t'] = true, true
+	return is
+}()
+
+// readsOtherwise says that b may read otherwise than its bytes follow one another: see junk and isEdited.
+func readsOtherwise(b []byte) bool {
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if asItIs[c] {
+			continue
+		}
+		switch {
+		case c == ' ':
+			if i+1 == len(b) || b[i+1] == '\r' && (i+2 >= len(b) || b[i+2] != '\n') {
+				return true
+			}
+		case c == '\r':
+			if i+1 < len(b) && b[i+1] != '\n' && b[i+1] != '\r' {
+				return true
+			}
+		case c < utf8.RuneSelf:
+			return true
+		default:
+			r, n := utf8.DecodeRune(b[i:])
+			if r < 0xa0 || hasNoWidth(r) {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return false
+}
+
+// beginnings has a bit for each two bytes that a form of tokens begins with.
+var beginnings = func() (t [1 << 13]byte) {
+	for i := range formats {
+		p := formats[i].prefix
+		k := uint16(p[0])<<8 | uint16(p[1])
+		t[k>>3] |= 1 << (k & 7)
+	}
+	return t
+}()
+
+// mayHaveToken says that a token stands in b, or may begin at its end.
+func mayHaveToken(b []byte) bool {
+	var ends runEnds
+	for i := 1; i < len(b); i++ {
+		k := uint16(b[i-1])<<8 | uint16(b[i])
+		if beginnings[k>>3]&(1<<(k&7)) == 0 {
+			continue
+		}
+		for _, f := range byFirst[b[i-1]] {
+			if from, to, more := f.at(b, i-1, &ends); to > from || more < len(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayHaveValue says that a value stands in b, ends of lines aside, or may begin at its end.
+func (s *Set) mayHaveValue(b []byte) bool {
+	var newest uint64 // the last MinValue bytes, as Key.tag takes them
+	n := 0
+	for i, c := range b {
+		if c == '\r' || c == '\n' {
+			continue
+		}
+		newest = newest>>8 | uint64(c)<<(8*(MinValue-1))
+		if n++; n < MinValue {
+			continue
+		}
+		if tag := s.key.mix(newest); s.tags[tag>>3]&(1<<(tag&7)) != 0 && s.mayBe(tag, b[:i+1], b[i+1:]) {
+			return true
+		}
+	}
+	// What is shorter than a value, at the end.
+	last := flatTail(b, MinValue-1)
+	for i := range last {
+		for _, start := range s.starts {
+			if k := min(len(last)-i, len(start)); string(last[i:i+k]) == start[:k] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayBe says that a value with a tag begins with the last MinValue bytes of before and goes on in after, or that there is
+// not enough of after to know.
+func (s *Set) mayBe(tag uint16, before, after []byte) bool {
+	text := flatTail(before, MinValue)
+	for _, f := range s.by[tag] {
+		for len(text) < f.Len && len(after) > 0 {
+			if c := after[0]; c != '\r' && c != '\n' {
+				text = append(text, c)
+			}
+			after = after[1:]
+		}
+		if len(text) < f.Len || bytes.Equal(s.key.sum(text[:f.Len]), f.Sum) {
+			return true
+		}
+	}
+	return false
+}
+
+// flatTail is the last n bytes of b, or fewer, without ends of lines.
+func flatTail(b []byte, n int) []byte {
+	from := len(b)
+	for ; from > 0 && n > 0; from-- {
+		if c := b[from-1]; c != '\r' && c != '\n' {
+			n--
+		}
+	}
+	flat := make([]byte, 0, len(b)-from)
+	for _, c := range b[from:] {
+		if c != '\r' && c != '\n' {
+			flat = append(flat, c)
+		}
+	}
+	return flat
+}
