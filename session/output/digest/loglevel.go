@@ -21,10 +21,36 @@ var levelWords = []struct {
 	{"panic", true, diagnostics.Error}, {"warn", true, diagnostics.Warning}, {"warning", true, diagnostics.Warning},
 }
 
+// levelFirst says which bytes levels begin with: in most lines no word does.
+var levelFirst = func() (is [256]bool) {
+	for _, w := range levelWords {
+		is[w.word[0]] = true
+	}
+	return is
+}()
+
+// hasLevelWord says that a word of a line begins with a level.
+func hasLevelWord(part string) bool {
+	for i := 0; i < len(part); i++ {
+		if !levelFirst[part[i]] || i > 0 && isLetter(part[i-1]) {
+			continue
+		}
+		for j := range levelWords {
+			if strings.HasPrefix(part[i:], levelWords[j].word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // logLevel says what a line of a log says of itself, as in "2026-01-01T00:00:00Z ERROR [disk] …", level=error and
 // "level":"error". What is no such line is "".
 func logLevel(line string) diagnostics.Severity {
 	part := line[:min(len(line), levelPart)]
+	if !hasLevelWord(part) {
+		return ""
+	}
 	for i := range levelWords {
 		w := &levelWords[i]
 		for from := 0; ; {
