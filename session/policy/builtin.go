@@ -314,6 +314,9 @@ func (w *walk) variables(c *Command, x *invocation) {
 		if strings.Contains(name, "[") {
 			continue
 		}
+		if f := w.funcs[name]; f != nil && x.name == "unset" {
+			w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
+		}
 		w.scope.put(name, text)
 		if changesMeaning(name) {
 			w.assigned(name, text)

@@ -257,8 +257,9 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 	}
 	outside, args := w.direct, w.args
 	w.direct, w.args = false, nil
+	_, piped := f.Body.Cmd.(*syntax.BinaryCmd) // then shells declare it in a process of its own
 	for _, n := range names {
-		w.funcs[n.Value] = f.Body
+		w.funcs[n.Value] = &function{body: f.Body, text: w.parsed, unsure: piped || w.unsure > 0, before: w.funcs[n.Value]}
 		w.active = append(w.active, frame{n.Value, w.forks})
 	}
 	w.branch(func() stream { return w.stmt(f.Body, stream{text: hole, is: true}) })
@@ -266,8 +267,45 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 	w.direct, w.args = outside, args
 }
 
-// callFunction follows a function that the line declares.
-func (w *walk) callFunction(body *syntax.Stmt, argv []string, in stream) stream {
+// function is one that was declared.
+type function struct {
+	body   *syntax.Stmt
+	text   string    // in which it stands
+	unsure bool      // perhaps the name still means what it meant before
+	before *function // which was that; nil: a program
+}
+
+// called judges a command whose name is a function's.
+func (w *walk) called(f *function, argv []string, in stream) stream {
+	outs := []stream{w.callFunction(f.body, f.text, argv, in)}
+	for f.unsure {
+		if f = f.before; f == nil {
+			outs = append(outs, w.branch(func() stream { return w.plainly(argv, in) }))
+			break
+		}
+		outs = append(outs, w.callFunction(f.body, f.text, argv, in))
+	}
+	return either(outs...)
+}
+
+// plainly judges a command as the program of its name, whatever functions and aliases there are.
+func (w *walk) plainly(argv []string, in stream) stream {
+	name := argv[0]
+	f, words := w.funcs[name], w.aliases[name]
+	delete(w.funcs, name)
+	delete(w.aliases, name)
+	out := w.run(argv, in)
+	if f != nil {
+		w.funcs[name] = f
+	}
+	if words != nil {
+		w.aliases[name] = words
+	}
+	return out
+}
+
+// callFunction follows a function that the line declares. What it assigns may be its own, or come behind a return.
+func (w *walk) callFunction(body *syntax.Stmt, text string, argv []string, in stream) stream {
 	for _, f := range w.active {
 		if f.name == argv[0] {
 			if w.forks > f.forks {
@@ -284,7 +322,10 @@ func (w *walk) callFunction(body *syntax.Stmt, argv []string, in stream) stream 
 	outside, args := w.direct, w.args
 	w.direct, w.args = false, append([]string{}, argv[1:]...)
 	w.active = append(w.active, frame{argv[0], w.forks})
-	out := w.stmt(body, in)
+	parsed := w.parsed
+	w.parsed = text
+	out := w.branch(func() stream { return w.stmt(body, in) })
+	w.parsed = parsed
 	w.active = w.active[:len(w.active)-1]
 	w.direct, w.args = outside, args
 	return out
@@ -297,12 +338,23 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 		if a.Naked && a.Name == nil {
 			text := w.text(a.Value)
 			w.hidden(text)
-			reference = reference || strings.HasPrefix(text, "-") && strings.Contains(text, "n")
+			reference = reference || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "nrluci")
 			continue
 		}
 		w.assign(a, true)
-		if reference && a.Name != nil {
-			w.scope.put(a.Name.Value, hole)
+		if a.Name == nil {
+			continue
+		}
+		if reference || d.Variant.Value == "local" && len(w.active) == 0 {
+			w.scope.put(a.Name.Value, hole) // outside of functions, local fails
+		}
+		if reference || d.Variant.Value == "readonly" {
+			w.scope.fix(a.Name.Value)
+		}
+		if target := w.scope.get(a.Name.Value); reference && a.Value != nil && target.set {
+			name := w.text(a.Value)
+			w.scope.put(name, hole)
+			w.scope.fix(name)
 		}
 	}
 	w.run([]string{d.Variant.Value}, stream{})

@@ -274,7 +274,7 @@ func (w *walk) mayAsk(f func()) {
 	w.commands, w.worst = nil, nil
 	quiet, outside := w.quiet, w.direct
 	w.quiet, w.direct = false, false
-	f()
+	w.aside(func() stream { f(); return stream{} })
 	found := w.worst
 	w.commands, w.worst, w.quiet, w.direct = commands, worst, quiet, outside
 	w.risky = larger(risky, w.risky)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
@@ -23,22 +24,72 @@ func either(out ...stream) stream {
 
 // aside follows what runs in a process of its own: nothing that it assigns is seen outside.
 func (w *walk) aside(f func() stream) stream {
-	mark, cwd, lost, stdin := w.scope.mark(), w.cwd, w.lost, w.stdin
+	mark, cwd, lost, stdin, args := w.scope.mark(), w.cwd, w.lost, w.stdin, w.args
+	w.unsure++
 	out := f()
+	w.unsure--
 	w.scope.undo(mark)
-	w.cwd, w.lost, w.stdin = cwd, lost, stdin
+	w.cwd, w.lost, w.stdin, w.args = cwd, lost, stdin, args
 	return out
 }
 
 // branch follows what may run or not.
 func (w *walk) branch(f func() stream) stream {
-	mark, cwd := w.scope.mark(), w.cwd
+	at := w.here()
+	w.unsure++
 	out := f()
-	w.scope.blur(mark)
-	if cwd != w.cwd {
-		w.cwd, w.lost = "", cwd != ""
-	}
+	w.unsure--
+	w.since(at)
 	return out
+}
+
+// place is what a shell knows at one point of the line.
+type place struct {
+	mark int
+	cwd  string
+	args []string
+}
+
+func (w *walk) here() place { return place{w.scope.mark(), w.cwd, w.args} }
+
+// since makes unknown what has changed since then: it may or may not have happened.
+func (w *walk) since(p place) {
+	w.scope.blur(p.mark)
+	if p.cwd != w.cwd {
+		w.cwd, w.lost = "", w.lost || p.cwd != ""
+	}
+	if len(p.args) != len(w.args) || len(p.args) > 0 && &p.args[0] != &w.args[0] {
+		w.args = nil
+	}
+}
+
+// succeeds reports a statement that cannot fail: what follows it after && is run.
+func succeeds(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || len(s.Redirs) > 0 {
+		return false
+	}
+	simple := true
+	syntax.Walk(s, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd:
+			simple = false
+		case *syntax.ParamExp: // ${x:?} fails
+			simple = simple && n.(*syntax.ParamExp).Exp == nil
+		}
+		return simple
+	})
+	if !simple {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(c.Args) == 0 || slices.Contains([]string{"true", ":", "echo", "alias"}, c.Args[0].Lit())
+	case *syntax.DeclClause:
+		return c.Variant.Value == "export"
+	case *syntax.FuncDecl:
+		return true
+	}
+	return false
 }
 
 // binary follows lists and pipes, which the parser nests to the left, in a loop.
@@ -83,12 +134,33 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 		}
 	}
 	add(w.stmt(first, in))
+	// What stands behind && is followed as if all before it had succeeded. When the list is over, or something before
+	// || has failed, nobody knows how far that was.
+	sure := succeeds(first)
+	at := w.here()
 	for i := len(chain) - 1; i >= 0; i-- {
+		next := chain[i].stmt
 		if chain[i].op == syntax.OrStmt {
-			add(w.branch(func() stream { return w.stmt(chain[i].stmt, in) }))
-		} else {
-			add(w.stmt(chain[i].stmt, in))
+			if !sure {
+				w.since(at)
+			}
+			sure = false
+			add(w.branch(func() stream { return w.stmt(next, in) }))
+			at = w.here()
+			continue
 		}
+		if sure {
+			add(w.stmt(next, in))
+			sure = succeeds(next)
+			at = w.here()
+			continue
+		}
+		w.unsure++
+		add(w.stmt(next, in))
+		w.unsure--
+	}
+	if !sure {
+		w.since(at)
 	}
 	return stream{text: strings.Join(outs, ""), is: got}
 }

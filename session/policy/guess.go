@@ -49,7 +49,7 @@ func (w *walk) only(f func()) {
 	w.commands, w.worst = nil, nil
 	quiet := w.quiet
 	w.quiet = false
-	f()
+	w.aside(func() stream { f(); return stream{} })
 	found := w.worst
 	w.commands, w.worst, w.quiet = commands, worst, quiet
 	if found != nil && found.Verdict == Deny {

@@ -29,11 +29,13 @@ func (w *walk) run(argv []string, in stream) stream {
 	if name == "" {
 		return stream{}
 	}
-	if body := w.funcs[name]; body != nil {
-		return w.callFunction(body, argv, in)
+	if f := w.funcs[name]; f != nil {
+		return w.called(f, argv, in)
 	}
 	if words := w.aliases[name]; len(words) > 0 && words[0] != name {
-		return w.run(append(words[:len(words):len(words)], argv[1:]...), in)
+		// Shells know an alias from the next line on only, and not at all where the name is quoted.
+		out := w.run(append(words[:len(words):len(words)], argv[1:]...), in)
+		return either(out, w.branch(func() stream { return w.plainly(argv, in) }))
 	}
 	if words := w.aliases[name]; len(words) > 0 {
 		argv = append(words[:len(words):len(words)], argv[1:]...)

@@ -4,8 +4,9 @@ import "strings"
 
 // value is what is known of a variable. The zero value is a variable that is not set on the line.
 type value struct {
-	text string // with marks
-	set  bool
+	text  string // with marks
+	set   bool
+	fixed bool // readonly, or another name of a variable: what is assigned does not count as it is written
 }
 
 // change is one entry of the log that undoes assignments.
@@ -32,7 +33,18 @@ func (s *scope) put(name, text string) {
 	if len(text) > 64<<10 {
 		text = hole
 	}
-	s.vars[name] = value{text: text, set: true}
+	if old.fixed {
+		text = hole
+	}
+	s.vars[name] = value{text: text, set: true, fixed: old.fixed}
+}
+
+// fix says that later assignments to a variable do something else, or nothing.
+func (s *scope) fix(name string) {
+	v := s.vars[name]
+	s.log = append(s.log, change{name, v, v.set})
+	v.set, v.fixed = true, true
+	s.vars[name] = v
 }
 
 func (s *scope) mark() int { return len(s.log) }
@@ -54,7 +66,7 @@ func (s *scope) undo(mark int) {
 func (s *scope) blur(mark int) {
 	for _, c := range s.log[mark:] {
 		if now := s.vars[c.name]; now.text != c.old.text || !c.had {
-			s.vars[c.name] = value{text: hole, set: true}
+			s.vars[c.name] = value{text: hole, set: true, fixed: now.fixed}
 		}
 	}
 }

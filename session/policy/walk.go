@@ -28,13 +28,14 @@ type walk struct {
 
 	scope  scope
 	arrays map[string][]string
-	funcs  map[string]*syntax.Stmt
+	funcs  map[string]*function
 	args   []string // of the function or shell text that is followed; nil if not known
 	cwd    string
 	home   string
 	shell  string
 
 	active []frame // functions that are followed or declared
+	unsure int     // what is followed may not be run, or not in this shell
 	forks  int     // pipes and background commands around the place
 	steps  int
 	runs   int // commands judged, of at most budget
@@ -80,7 +81,7 @@ type stream struct {
 func newWalk(e *Engine, l Line) *walk {
 	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
-		funcs: map[string]*syntax.Stmt{}, pipes: map[string]string{}, aliases: map[string][]string{},
+		funcs: map[string]*function{}, pipes: map[string]string{}, aliases: map[string][]string{},
 		made: map[string]made{}}
 	if l.Home == "" {
 		w.home = "/home/user"
@@ -210,7 +211,14 @@ func (w *walk) shellText(text string, how string) stream {
 	if hasHole(text) {
 		w.unknown([]string{how}, "what "+how+" runs is not known before it runs")
 	}
-	return w.source(text)
+	run := func() stream { return w.source(text) }
+	switch word, _, _ := strings.Cut(how, " "); word {
+	case "eval", "source", ".": // this shell runs it, now
+		return run()
+	case "the", "trap", "bind", "complete", "compgen", "zstyle", "bindkey", "emulate", "text", "read", "mapfile", "readarray":
+		return w.branch(run) // this shell, perhaps, or later
+	}
+	return w.aside(run)
 }
 
 func (w *walk) stmts(list []*syntax.Stmt, in stream) stream {
@@ -234,8 +242,10 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	w.steps++
 	mark, cwd := w.scope.mark(), w.cwd
 	if s.Background || s.Coprocess || s.Disown {
+		args := w.args
 		w.forks++
-		defer func() { w.forks--; w.scope.undo(mark); w.cwd = cwd }()
+		w.unsure++
+		defer func() { w.forks--; w.unsure--; w.scope.undo(mark); w.cwd, w.args = cwd, args }()
 	}
 	if !in.is {
 		in = w.stdin
