@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -25,6 +27,7 @@ func execVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		x.Asking = asking.Asking()
+		x.Job = cmp.Or(x.Job, shortcut.ID)
 		if kill {
 			x.OnTimeout = "kill"
 		}

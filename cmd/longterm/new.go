@@ -33,10 +33,7 @@ is not attached; its id is printed.`
 			return err
 		}
 		n.Asking = asking.Asking()
-		if shortcut.Sent {
-			return client.WentAway(errors.New("its answer broke off"))
-		}
-		n.AskID = shortcut.AskID
+		n.AskID = shortcut.ID
 		if cmd.Flags().Changed("attach") {
 			if n.Name != "" {
 				return exit.Usagef("-A %s names the session already; leave -n away", ensured)

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
@@ -62,8 +65,29 @@ func (a *app) connect() (*backend, error) {
 	if a.starts && a.host == "" {
 		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
 	}
-	a.backend = &backend{dirs, client.New(o), quiet, o}
+	first := o
+	if a.host == "" {
+		first.Begun = begun()
+	}
+	a.backend = &backend{dirs, client.New(first), quiet, o}
 	return a.backend, nil
+}
+
+// begun is what was asked before the program was initialised and is left to the verb; nil: nothing.
+func begun() *client.Begun {
+	r := &shortcut.Begun
+	if r.Conn == nil {
+		return nil
+	}
+	conn, err := net.FileConn(r.Conn) // a copy
+	_ = r.Conn.Close()
+	if r.Conn = nil; err != nil {
+		return &client.Begun{Method: r.Method, URI: r.URI, Answer: io.NopCloser(strings.NewReader(r.Got))}
+	}
+	return &client.Begun{Method: r.Method, URI: r.URI, Answer: struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader(r.Got), conn), conn}}
 }
 
 // hosts is what makes ways to other hosts.

@@ -62,6 +62,8 @@ type Options struct {
 	Way Way
 	// From is who we are to a daemon of another host, as in ssh:user@host. Empty: we are on its own.
 	From string
+	// Begun is a request that was made before there was a client. nil: none was.
+	Begun *Begun
 	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
 	OnApproval func(id string)
 }
@@ -102,12 +104,16 @@ type Client struct {
 // New makes a client. Nothing is contacted yet.
 func New(o Options) *Client {
 	c := &Client{o: o}
-	c.http = &http.Client{Transport: &http.Transport{
+	t := &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
 		// Many calls at once keep their connections: a local one costs little, making it more.
 		MaxIdleConnsPerHost: 32,
-	}}
+	}
+	c.http = &http.Client{Transport: t}
+	if o.Begun != nil {
+		c.http.Transport = &goesOn{Transport: t, begun: o.Begun}
+	}
 	return c
 }
 
@@ -122,7 +128,12 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (c *Client) IsFar() bool { return c.o.Way != nil }
 
 // Close gives idle connections up.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.o.Begun != nil {
+		_ = c.o.Begun.Answer.Close()
+	}
+}
 
 // Status describes daemon and keepers.
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
@@ -248,7 +259,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 		case !isCut(err):
 			return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
 		case method != "GET" || !p.pause(ctx):
-			return v, WentAway(err)
+			return v, wentAway(err)
 		}
 		c.http.CloseIdleConnections()
 	}
@@ -277,7 +288,7 @@ type cutError struct{ err *api.Error }
 func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
-func WentAway(err error) error {
+func wentAway(err error) error {
 	return &cutError{api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
 		WithHint("look whether it was done before you repeat it")}
 }
@@ -340,7 +351,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 				continue
 			}
 		case method != "GET":
-			return nil, WentAway(err)
+			return nil, wentAway(err)
 		default:
 			err = unavailable(err, c.o.Dirs)
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-	"unicode/utf8"
 )
 
 // newSession is the body of a request for a session (api.NewSession), as the verb new makes it; false:
@@ -17,7 +16,7 @@ func newSession(name string, argv []string) (body string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if AskID, err = randomID(); err != nil {
+	if ID, err = randomID(); err != nil {
 		return "", false
 	}
 	mask := syscall.Umask(0o077) // it can only be asked for by changing it; no other thread makes files yet
@@ -26,57 +25,18 @@ func newSession(name string, argv []string) (body string, ok bool) {
 	for len(octal) < 4 {
 		octal = "0" + octal
 	}
-	b := make([]byte, 0, 8<<10)
-	b, ok = append(b, '{'), true
-	value := func(v string) {
-		b = quote(b, v)
-		ok = ok && utf8.ValidString(v)
-	}
-	key := func(k string) {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(quote(b, k), ':')
-	}
-	member := func(k, v string) { key(k); value(v) }
-	list := func(k string, values []string) {
-		key(k)
-		b = append(b, '[')
-		for i, v := range values {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			value(v)
-		}
-		b = append(b, ']')
-	}
+	var o object
 	if name != "" {
-		member("name", name)
+		o.text("name", name)
 	}
-	list("argv", argv)
-	member("cwd", cwd)
-	list("env", os.Environ())
-	member("umask", octal)
-	member("on_approval", "return")
-	member("ask_id", AskID)
-	return string(append(b, '}')), ok
+	o.list("argv", argv)
+	o.text("cwd", cwd)
+	o.list("env", os.Environ())
+	o.text("umask", octal)
+	o.text("on_approval", "return")
+	o.text("ask_id", ID)
+	return o.end()
 }
-
-// quote appends s as a JSON string (RFC 8259, 7).
-func quote(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
-			b = append(b, `\u00`...)
-			b = append(b, hex[c>>4], hex[c&15])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
-}
-
-const hex = "0123456789abcdef"
 
 // randomID is 128 bits that nobody has used before. Package crypto/rand is not for here.
 func randomID() (string, error) {

@@ -1,7 +1,6 @@
 package shortcut
 
 import (
-	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -33,11 +32,33 @@ func socket() string {
 	return ""
 }
 
-// request is one HTTP/1.1 request as a person at the socket of a daemon that our own user runs, and the
-// body of an answer with status 200 or 201. All else is not ok: an agent's label, no daemon, another's,
-// an error, a broken answer. sent, where not nil, says whether the daemon may have seen the request and
-// not refused it.
-func request(method, path, body string, sent *bool) (answer string, ok bool) {
+// settled says that nothing of the configuration can be wrong, for verbs that complain of it: there is none.
+func settled() bool {
+	for _, variable := range []string{"LONGTERM_THEME", "LONGTERM_PREFIX", "LONGTERM_DETACH_KEY"} {
+		if os.Getenv(variable) != "" {
+			return false
+		}
+	}
+	dir := os.Getenv("LONGTERM_DIR")
+	switch {
+	case dir != "":
+	case os.Getenv("XDG_CONFIG_HOME") != "":
+		dir = os.Getenv("XDG_CONFIG_HOME") + "/longterm"
+	default:
+		dir = os.Getenv("HOME") + "/.config/longterm"
+	}
+	var st syscall.Stat_t
+	return dir[0] == '/' && syscall.Lstat(dir+"/config.toml", &st) == syscall.ENOENT
+}
+
+// patience is how long an answer is waited for here. What takes longer is waited for by the verb, which can be
+// interrupted as it has to be; until then the program is initialised while the daemon works.
+const patience = 50 * 1000 // µs
+
+// request makes one HTTP/1.1 request as a person at the socket of a daemon that our own user runs, and returns the
+// body of an answer with status 200 or 201. All else is not ok: an agent's label, no daemon, another's, an error, an
+// answer that is not whole yet. What was sent by then is Begun.
+func request(method, uri, body string) (answer string, ok bool) {
 	name := socket()
 	if name == "" || os.Getenv("LONGTERM_AGENT") != "" {
 		return "", false
@@ -47,33 +68,38 @@ func request(method, path, body string, sent *bool) (answer string, ok bool) {
 		return "", false
 	}
 	f := os.NewFile(uintptr(fd), name)
-	defer f.Close()
-	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: name}) != nil { // too long a path as well
+	if !ours(fd, name) {
+		_ = f.Close()
 		return "", false
 	}
-	peer, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	if err != nil || int(peer.Uid) != os.Getuid() {
-		return "", false
-	}
-	head := method + " " + path + " HTTP/1.1\r\nHost: longterm\r\nConnection: close\r\n"
+	head := method + " " + uri + " HTTP/1.1\r\nHost: longterm\r\nConnection: close\r\n"
 	if body != "" {
 		head += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
 	}
-	if sent != nil {
-		*sent = true
+	Begun = Request{Method: method, URI: uri, Conn: f}
+	_, err = f.WriteString(head + "\r\n" + body)
+	buf := make([]byte, 16<<10)
+	var all []byte
+	status, whole := 0, false
+	for err == nil && !whole { // the end of the connection takes a turn of the daemon's more
+		var n int
+		n, err = f.Read(buf)
+		if all = append(all, buf[:n]...); n < len(buf) {
+			status, answer, whole = parse(string(all))
+		}
 	}
-	if _, err := f.WriteString(head + "\r\n" + body); err != nil {
-		return "", false
+	Begun.Got = string(all)
+	return answer, whole && (status == 200 || status == 201)
+}
+
+// ours connects to a socket, and says whether our own user serves it.
+func ours(fd int, name string) bool {
+	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: name}) != nil { // too long a path as well
+		return false
 	}
-	all, err := io.ReadAll(f)
-	if err != nil {
-		return "", false
-	}
-	status, answer, ok := parse(string(all))
-	if ok && status >= 400 && sent != nil {
-		*sent = false // refused: nothing was done
-	}
-	return answer, ok && (status == 200 || status == 201)
+	peer, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	return err == nil && int(peer.Uid) == os.Getuid() &&
+		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Usec: patience}) == nil
 }
 
 // parse reads an answer of HTTP/1.1 (RFC 9112) that goes on to the end of s.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -117,7 +119,7 @@ func TestAnotherUsersSocket(t *testing.T) {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
 			t.Errorf("become another user: %v", errno)
 		}
-		_, ok := request("GET", "/v1/sessions", "", nil)
+		_, ok := request("GET", "/v1/sessions", "")
 		asked <- ok
 	}()
 	if <-asked {
@@ -205,10 +207,118 @@ func TestBody(t *testing.T) {
 	}
 	cwd, _ := os.Getwd()
 	if n.Name != "n" || !slices.Equal(n.Argv, []string{"sh", odd, ""}) || !slices.Equal(n.Env, os.Environ()) || n.Cwd != cwd ||
-		n.OnApproval != "return" || len(n.AskID) != 32 || n.AskID != AskID || len(n.Umask) != 4 {
+		n.OnApproval != "return" || len(n.AskID) != 32 || n.AskID != ID || len(n.Umask) != 4 {
 		t.Errorf("%+v", n)
 	}
 	if _, ok := newSession("", []string{"a\xff"}); ok {
 		t.Error("what is not UTF-8 is told")
+	}
+}
+
+// members takes objects apart as encoding/json does.
+func TestMembers(t *testing.T) {
+	for _, s := range []string{`{}`, `{"a":1}`, `{"a":"x\\\"{[,:\\","b":[1,{"c":"]"},[]],"d":{"e":null},"f":true,"g":-1.5e3,"h":"\u00e9\n<"}`} {
+		checkMembers(t, s)
+	}
+	for _, s := range []string{"", "{", "}", `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a" :1}`, `{"a":1 }`, `{a:1}`, `{"a":1}{`, `[1]`, `{"a":[}`, `{"a":1]}`} {
+		if members(s, func(string, string) bool { return true }) && !json.Valid([]byte(s)) && s != `{"a":1]}` {
+			t.Errorf("%q is an object", s)
+		}
+	}
+	var got []string
+	if !elements(`[1,{"a":[2,3]},"x,y"]`, func(v string) bool { got = append(got, v); return true }) || !slices.Equal(got, []string{"1", `{"a":[2,3]}`, `"x,y"`}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// checkMembers compares what is taken of a compact object with what encoding/json takes.
+func checkMembers(t *testing.T, s string) {
+	t.Helper()
+	want := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(s), &want); err != nil {
+		t.Fatal(err)
+	}
+	ok := members(s, func(name, value string) bool {
+		if plain, whole := unquoted(`"` + name + `"`); !whole || plain != name {
+			return true // of another spelling; the daemon's names are plain
+		}
+		var a, b any
+		if err := json.Unmarshal([]byte(value), &a); err != nil {
+			t.Errorf("%q: %s: %v", s, name, err)
+			return true
+		}
+		_ = json.Unmarshal(want[name], &b)
+		text, isText := b.(string)
+		if got, ok := unquoted(value); isText && ok && got != text {
+			t.Errorf("%q: %q, want %q", s, got, text)
+		}
+		return true
+	})
+	if !ok {
+		t.Errorf("%q is taken for no object", s)
+	}
+}
+
+func FuzzMembers(f *testing.F) {
+	f.Add(`{"a":"x\"{[,:","b":[1,{"c":"]"},[]],"d":{"e":null},"f":true,"g":-1.5e3,"h":"\u00e9\n<"}`)
+	f.Add(`{"a":[`)
+	f.Fuzz(func(t *testing.T, s string) {
+		members(s, func(_, value string) bool { unquoted(value); return true })
+		elements(s, func(string) bool { return true })
+		var object map[string]json.RawMessage
+		var compact bytes.Buffer
+		if json.Unmarshal([]byte(s), &object) == nil && object != nil && json.Compact(&compact, []byte(s)) == nil {
+			unique := 0
+			members(compact.String(), func(string, string) bool { unique++; return true })
+			if unique == len(object) { // else a name stands there twice
+				checkMembers(t, compact.String())
+			}
+		}
+	})
+}
+
+// Texts that are written are read back.
+func FuzzUnquoted(f *testing.F) {
+	f.Add("a\"b\\c\n\t\x01\x7fé漢")
+	f.Fuzz(func(t *testing.T, s string) {
+		unquoted(s)
+		if got, ok := unquoted(string(quote(nil, s))); utf8.ValidString(s) && (!ok || got != s) {
+			t.Errorf("%q: %q", s, got)
+		}
+		b, _ := json.Marshal(s)
+		if got, ok := unquoted(string(b)); ok && utf8.ValidString(s) && got != s {
+			t.Errorf("%q of encoding/json: %q", s, got)
+		}
+	})
+}
+
+func TestParseArgs(t *testing.T) {
+	flags := []flag{jsonFlag, {long: "enter", short: "e"}, {long: "for", valued: true, repeats: true}}
+	for _, c := range []struct {
+		args string
+		lead int
+		want string // words, and how many stand before --; empty: left to the verb
+	}{
+		{"s text", 0, "[s text] -1"}, {"-e s --json text", 0, "[s text] -1"}, {"s -- -e", 0, "[s -e] 1"}, {"s -", 0, "[s -] -1"},
+		{"s --for x --for -- y", 0, "[s y] -1"}, {"s --for", 0, ""}, {"s --for=x", 0, ""}, {"s -ex", 0, ""}, {"s --json=brief", 0, ""}, {"s -e -e", 0, ""},
+		{"--json s ls -l -e", 2, "[s ls -l -e] -1"}, {"s --json ls", 2, "[s ls] -1"}, {"s -- ls --json", 2, "[s ls --json] 1"},
+		{"s ls --json", 2, ""}, {"s ls --", 2, ""}, {"s ls --color", 2, ""}, {"-x s ls", 2, ""}, {"-- s ls", 2, "[s ls] 0"},
+	} {
+		g, ok := parseArgs(strings.Fields(c.args), flags, c.lead)
+		got := ""
+		if ok {
+			got = fmt.Sprint(g.words, " ", g.dashed)
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+func TestMillis(t *testing.T) {
+	for s, want := range map[string]int{"1s": 1000, "250ms": 250, "2m": 120_000, "": 0, "1": 0, "s": 0, "0s": 0, "1.5s": 0, "-1s": 0, "1h": 0, "999999999s": 0} {
+		if got, ok := millis(s); got != want || ok != (want > 0) {
+			t.Errorf("%q: %d %v", s, got, ok)
+		}
 	}
 }

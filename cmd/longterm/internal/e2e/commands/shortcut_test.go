@@ -3,18 +3,21 @@
 package commands
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
-
-	"net"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
@@ -23,12 +26,21 @@ import (
 
 // asked is a request as a daemon sees it, without what differs from one to the next.
 type asked struct {
-	method, uri, contentType string
-	body                     api.NewSession
+	Method, URI, ContentType string
+	Body                     map[string]any
 }
 
-// The requests that are made before the program is initialised are those of the verbs.
-func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
+// listening is a daemon that writes down what it is asked, and answers each time the same; broken: it answers half.
+type listening struct {
+	*e2e.Instance
+	mu     sync.Mutex
+	seen   []asked // guarded by mu
+	ids    []string
+	answer string
+	broken bool
+}
+
+func newListening(t *testing.T) *listening {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)
@@ -41,54 +53,127 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	var seen []asked // guarded by mu
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := asked{method: r.Method, uri: r.RequestURI, contentType: r.Header.Get("Content-Type")}
-		b, _ := io.ReadAll(r.Body)
-		if len(b) > 0 {
-			if err := json.Unmarshal(b, &a.body); err != nil {
-				t.Errorf("%v: %s", err, b)
-			}
-		}
-		a.body.AskID = ""
-		a.body.Env = slices.DeleteFunc(a.body.Env, func(kv string) bool { return kv == shortcut.Leave+"=1" })
-		mu.Lock()
-		seen = append(seen, a)
-		mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(bytes.Repeat([]byte(`{"id":"x-1","name":"n"}`), 1))
-	}))
+	d := &listening{Instance: &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir)}}
+	s := httptest.NewUnstartedServer(d)
 	s.Listener = l
 	s.Start()
-	defer s.Close()
-	i := &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir)}
-	plain := i.Env
-	for _, args := range [][]string{
-		{"screen", "s.1"}, {"ls"}, {"new", "--", "sleep", "1"}, {"new", "-n", "n", "--", "sh", "-c", "echo \"é\\\" | cat; # \x01"},
+	t.Cleanup(s.Close)
+	return d
+}
+
+func (d *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := asked{Method: r.Method, URI: r.RequestURI, ContentType: r.Header.Get("Content-Type")}
+	b, _ := io.ReadAll(r.Body)
+	if len(b) > 0 {
+		if err := json.Unmarshal(b, &a.Body); err != nil {
+			d.T.Errorf("%v: %s", err, b)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, id := range []string{"ask_id", "job"} {
+		if name, ok := a.Body[id].(string); ok {
+			d.ids = append(d.ids, name)
+			a.Body[id] = "made"
+		}
+	}
+	if env, ok := a.Body["env"].([]any); ok {
+		a.Body["env"] = slices.DeleteFunc(env, func(kv any) bool { return kv == shortcut.Leave+"=1" })
+	}
+	d.seen = append(d.seen, a)
+	w.Header().Set("Content-Type", "application/json")
+	if d.broken {
+		w.Header().Set("Content-Length", "1000")
+	}
+	_, _ = io.WriteString(w, d.answer)
+}
+
+// try runs a verb, and returns what it printed and what was asked for it.
+func (d *listening) try(args []string, env ...string) (printed string, seen []asked) {
+	d.mu.Lock()
+	d.seen = nil
+	d.mu.Unlock()
+	plain := d.Env
+	d.Env = append(slices.Clone(plain), env...)
+	out, errOut, code := d.Try(args...)
+	d.Env = plain
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return fmt.Sprintf("%s--\n%s--\n%d", out, errOut, code), d.seen
+}
+
+// The requests that are made before the program is initialised are those of the verbs, and so is what is printed,
+// whatever is answered.
+func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
+	d := newListening(t)
+	const held = `{"outcome":"fired","fired":[{"condition":{"kind":"text","text":"x"},"match":"an \"x\" é"},{"condition":{"kind":"exit"}}],"session":{"id":"x-1","name":"n"}}`
+	const ended = `{"job":"j","output":"a \"b\"\n\u2028<&>","state":"exited","exit_code":3,"aborted":false,"timed_out":"none","duration_ms":1,"pid":1,"pgid":1,"mode":"pty","session":"x-1","output_range":{"start":0,"end":1}}`
+	for _, c := range []struct {
+		args   []string
+		answer string
+	}{
+		{[]string{"screen", "s.1"}, "$ \n"}, {[]string{"screen", "s.1"}, ""}, {[]string{"screen", "--json", "s.1"}, `{"rows":[{"text":"a"}]}`},
+		{[]string{"ls"}, "a table\n"}, {[]string{"ls", "--json"}, `[{"id":"x-1","name":"n"}]`},
+		{[]string{"new", "--", "sleep", "1"}, `{"id":"x-1","name":"n"}`}, {[]string{"new", "--json", "--", "sleep", "1"}, `{"id":"x-1","name":"n"}`},
+		{[]string{"new", "-n", "n", "--", "sh", "-c", "echo \"é\\\" | cat; # \x01"}, `{"id":"x-1","name":"n"}`},
+		{[]string{"new", "--", "-a", "--"}, `{"name":"n"}`},
+		{[]string{"send", "s", "a \"text\" é"}, `{"cursor":5,"echo":"on"}`}, {[]string{"send", "-e", "s", "-", "--json"}, `{"cursor":5,"echo":"on"}`},
+		{[]string{"send", "s", "--enter", "--force", "--", "-e"}, `{"cursor":5,"echo":"on"}`},
+		{[]string{"keys", "s", "C-c", "--force", "é"}, `{"cursor":5,"echo":"on"}`}, {[]string{"keys", "s", "--json", "a", "b"}, `{"cursor":5,"echo":"on"}`},
+		{[]string{"kill", "s"}, `{"id":"x-1","name":"n"}`},
+		{[]string{"wait", "s", "--for", "text=a=b", "--for", "exit"}, held}, {[]string{"wait", "--for", "re:^a", "s", "--timeout", "3s", "--all", "--since", "0"}, held},
+		{[]string{"wait", "s", "--for", "prompt", "--for", "command", "--for", "bell", "--for", "quiet", "--for", "input", "--timeout", "20ms"}, held},
+		{[]string{"wait", "s", "--for", "regexp=a"}, `{"outcome":"fired","fired":[{"condition":{"kind":"regexp","pattern":"a"},"match":"a\u001b="}],"session":{"id":"x-1","name":"n"}}`},
+		{[]string{"wait", "s", "--for", "exit"}, `{"outcome":"timeout","fired":[],"session":{"id":"x-1","name":"n","state":"running"}}`},
+		{[]string{"wait", "s", "--for", "prompt"}, `{"outcome":"ended","fired":[],"session":{"id":"x-1","name":"n","state":"exited"}}`},
+		{[]string{"exec", "s", "echo", "\"é\\\"", "-n", "|", "cat"}, ended}, {[]string{"exec", "--wait", "s", "--", "ls", "--json"}, ended}, {[]string{"exec", "--json", "s", "--wait", "ls"}, ended},
+		{[]string{"exec", "s", "true"}, strings.Replace(ended, `"exit_code":3`, `"exit_code":0,"hint":"look"`, 1)},
+		{[]string{"exec", "s", "true"}, strings.Replace(strings.Replace(ended, `"exit_code":3`, `"exit_code":null`, 1), `"exited"`, `"running"`, 1)},
+		{[]string{"exec", "s", "true"}, strings.Replace(ended, `"none"`, `"wall"`, 1)},
+		{[]string{"exec", "--json", "s", "true"}, strings.Replace(ended, `"exit_code":3`, `"exit_code":null,"signal":"SIGKILL"`, 1)},
 	} {
-		mu.Lock()
-		seen = nil
-		mu.Unlock()
-		var out [2]string
-		for k := range out {
-			i.Env = plain
-			if k == 1 {
-				i.Env = append(slices.Clone(plain), shortcut.Leave+"=1")
+		d.answer = c.answer
+		short, a := d.try(c.args)
+		full, b := d.try(c.args, shortcut.Leave+"=1")
+		if !strings.Contains(strings.Join(c.args, " "), "--json") || c.args[0] == "screen" { // else the verb adds what is not in the answer
+			if short != full {
+				t.Errorf("%q of %s:\n%s\nwant\n%s", c.args, c.answer, short, full)
 			}
-			out[k] = i.Run(args...)
 		}
-		mu.Lock()
-		seen := slices.Clone(seen)
-		mu.Unlock()
-		if len(seen) != 2 || out[0] != out[1] {
-			t.Fatalf("%q: %d requests, %q", args, len(seen), out)
+		if len(a) != 1 || !reflect.DeepEqual(a, b) {
+			t.Errorf("%q:\n%+v\nwant\n%+v", c.args, a, b)
 		}
-		a, _ := json.Marshal(seen[0].body)
-		b, _ := json.Marshal(seen[1].body)
-		if seen[0].method != seen[1].method || seen[0].uri != seen[1].uri || seen[0].contentType != seen[1].contentType || !bytes.Equal(a, b) {
-			t.Errorf("%q:\n%+v\n%+v", args, seen[0], seen[1])
+	}
+}
+
+// A request whose answer breaks off is made once, as by the verb, unless it says which it is: then that is said again.
+func TestShortcutAsksOnce(t *testing.T) {
+	d := newListening(t)
+	d.broken, d.answer = true, `{"id":`
+	for _, args := range [][]string{{"new", "--", "true"}, {"send", "s", "x"}, {"kill", "s"}, {"keys", "s", "a"}} {
+		short, a := d.try(args)
+		full, b := d.try(args, shortcut.Leave+"=1")
+		if short != full || len(a) != 1 || !reflect.DeepEqual(a, b) {
+			t.Errorf("%q:\n%s %+v\nwant\n%s %+v", args, short, a, full, b)
 		}
+	}
+	d.mu.Lock()
+	d.ids = nil
+	d.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	again := d.Command(ctx, "exec", "s", "true")
+	if err := again.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "it is asked again", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.ids) > 1
+	})
+	cancel()
+	_ = again.Wait() // it was killed
+	if d.ids[0] != d.ids[1] || d.ids[0] == "" {
+		t.Errorf("the job is called %q", d.ids[:2])
 	}
 }
 
@@ -139,13 +224,37 @@ func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	plain := i.Env
-	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"screen", "over"}} {
+	for _, args := range [][]string{
+		{"ls"}, {"ls", "--json"}, {"screen", "over"}, {"screen", "over", "--json"}, {"kill", "over"}, {"kill", "over", "--json"},
+		{"wait", "over", "--for", "exit"}, {"wait", "over", "--for", "exit", "--json"}, {"wait", "over", "--for", "text=b", "--since", "0"},
+		{"wait", "over", "--for", "prompt"}, {"send", "over", "x"}, {"exec", "over", "true"}, {"screen", "none"}, {"kill", "none"},
+	} {
 		i.Env = plain
-		got := i.Run(args...)
+		out, errOut, code := i.Try(args...)
 		i.Env = append(slices.Clone(plain), shortcut.Leave+"=1")
-		if want := i.Run(args...); got != want || got == "" {
-			t.Errorf("%q:\n%s\nwant\n%s", args, got, want)
+		wantOut, wantErr, wantCode := i.Try(args...)
+		if out != wantOut || errOut != wantErr || code != wantCode || out+errOut == "" && args[0] != "kill" {
+			t.Errorf("%q: %d\n%s%s\nwant %d\n%s%s", args, code, out, errOut, wantCode, wantOut, wantErr)
 		}
 	}
 	i.Env = plain
+}
+
+// A line that takes longer than the daemon is waited for before the program is initialised is waited for after that, and
+// is run once.
+func TestShortcutIsGoneOnWith(t *testing.T) {
+	i := e2e.New(t)
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	i.Run("new", "-n", "s", "--", "bash", "--norc")
+	if out, errOut, code := i.Try("exec", "--wait", "s", "echo once >> "+i.Dir+"/done; sleep 0.5; echo ended; (exit 7)"); out != "ended\n" || code != 7 {
+		t.Errorf("%d %q %q", code, out, errOut)
+	}
+	if out, errOut, code := i.Try("exec", "--wait", "s", "cat", i.Dir+"/done"); out != "once\n" || code != 0 {
+		t.Errorf("%d %q %q", code, out, errOut)
+	}
+	if _, errOut, code := i.Try("wait", "s", "--for", "text=never", "--timeout", "200ms"); code != 124 || !strings.Contains(errOut, "200ms") {
+		t.Errorf("%d %q", code, errOut)
+	}
 }
