@@ -44,8 +44,22 @@ func (k *Keeper) listenTo(id string, lead int, f *os.File) {
 	l := newListener(id, int64(lead), f)
 	k.mu.Lock()
 	k.listeners[id] = l
+	if k.super.ready {
+		k.handListenerLocked(l)
+	}
 	k.mu.Unlock()
 	go k.hear(l)
+}
+
+// handListenerLocked gives the daemon a listener, so that its answers need not come by way of us.
+func (k *Keeper) handListenerLocked(l *listener) {
+	c := k.super.conn
+	if c == nil {
+		return
+	}
+	if err := c.sendFiles(&wire.ExecutionListener{ID: l.id}, l.file); err != nil { // then they come by way of us
+		k.log.Warn("hand a listener to the daemon", "session", l.id, "err", err)
+	}
 }
 
 // hear passes on what is executed, until nobody is left who could.
@@ -74,6 +88,9 @@ func (k *Keeper) hear(l *listener) {
 		delete(k.listeners, l.id)
 	}
 	k.goneLocked(l, func(uint64) bool { return true })
+	if k.super.ready {
+		k.notifyLocked(&wire.ExecutionListener{ID: l.id})
+	}
 	k.mu.Unlock()
 	_ = l.file.Close()
 	k.endIfIdle()
@@ -86,7 +103,10 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
 	k.mu.Lock()
-	full := len(l.waiting) >= maxWaiting || l.bytes >= maxWaitingBytes
+	if l.full() { // perhaps of what was answered just now
+		k.goneLocked(l, func(number uint64) bool { return !sys.NotificationWaits(fd, number) })
+	}
+	full := l.full()
 	k.mu.Unlock()
 	if full {
 		return errNoRoom
@@ -134,6 +154,9 @@ func (l *listener) read(n sys.Notification) *wire.Execution {
 	return e
 }
 
+// full is called with Keeper.mu held.
+func (l *listener) full() bool { return len(l.waiting) >= maxWaiting || l.bytes >= maxWaitingBytes }
+
 func weight(e *wire.Execution) int {
 	n := 256 + len(e.Path)
 	for _, a := range e.Argv {
@@ -160,6 +183,9 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 		return nil
 	}
 	l.forget(m.Number)
+	if m.Done {
+		return nil
+	}
 	errno := syscall.Errno(0)
 	if !m.Allow {
 		errno = syscall.EPERM
@@ -186,7 +212,9 @@ func (l *listener) forget(number uint64) {
 
 // tellExecutionsLocked tells a daemon that serves from now on of what waits.
 func (k *Keeper) tellExecutionsLocked() {
+	k.dropGoneLocked() // what the daemon before has answered, and had not told of yet
 	for _, l := range k.listeners {
+		k.handListenerLocked(l)
 		for _, e := range l.waiting {
 			k.notifyLocked(e)
 		}
@@ -197,6 +225,10 @@ func (k *Keeper) tellExecutionsLocked() {
 func (k *Keeper) dropGone() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.dropGoneLocked()
+}
+
+func (k *Keeper) dropGoneLocked() {
 	for _, l := range k.listeners {
 		if len(l.waiting) == 0 {
 			continue

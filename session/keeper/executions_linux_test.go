@@ -165,6 +165,73 @@ func TestExecutionWaits(t *testing.T) {
 	}
 }
 
+// What a daemon has answered at the listener, and was killed before the keeper knew, is not told to the next.
+//
+// FEATURES: R107
+func TestAnsweredIsNotToldAgain(t *testing.T) {
+	socket, _ := start(t)
+	l, j := dialJudge(t, socket)
+	spawnConfined(t, l, "a", "/bin/true one && /bin/true two && exit 9")
+	first := j.answer(t, l, true)
+	_ = l.Close()
+	l, j = dialJudge(t, socket)
+	if e := j.answer(t, l, true); e.Number == first.Number || e.Argv[1] != "two" {
+		t.Errorf("%+v, after %+v", e, first)
+	}
+	if ex := j.exit(t, "a"); ex.Code != 9 {
+		t.Errorf("%+v", ex)
+	}
+}
+
+// A daemon that does not know what to do with listeners answers by way of the keeper.
+//
+// FEATURES: R107
+func TestAnswersByWayOfTheKeeper(t *testing.T) {
+	socket, _ := start(t)
+	uc, err := wire.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer uc.Close()
+	c := wire.NewConn(uc)
+	say := func(m wire.Message) {
+		if err := c.Write(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(&wire.Hello{Version: wire.Version, MinVersion: wire.Version, Build: "old", Role: wire.RoleDaemon, PID: int64(os.Getpid())})
+	say(&wire.Ready{})
+	m := confined(t, sh("a", "/bin/true one || exit 5; /bin/true two && exit 6; exit 9"))
+	m.Req = 1
+	say(&m)
+	for handed, asked := 0, 0; ; {
+		f, files, err := c.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			_ = file.Close()
+		}
+		switch f.Kind {
+		case wire.KindExecutionListener:
+			handed++
+		case wire.KindExecution:
+			var e wire.Execution
+			if err := wire.Decode(f.Payload, &e); err != nil {
+				t.Fatal(err)
+			}
+			asked++
+			say(&wire.ExecutionAnswer{ID: e.ID, Number: e.Number, Allow: asked == 1})
+		case wire.KindExited:
+			var ex wire.Exited
+			if err := wire.Decode(f.Payload, &ex); err != nil || ex.Code != 9 || handed == 0 || asked != 2 {
+				t.Errorf("%+v, %v, handed %d, asked %d", ex, err, handed, asked)
+			}
+			return
+		}
+	}
+}
+
 // Executions that nobody answers harm no other session: some are kept, the others wait in the kernel. All go on once they
 // are answered.
 //

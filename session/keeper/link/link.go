@@ -66,6 +66,7 @@ type Link struct {
 	mu      sync.Mutex // guards the fields below and writes to conn
 	req     uint64
 	pending map[uint64]*call
+	answers answers
 }
 
 // call is a request under way: answers go to ch until its asker closes quit.
@@ -162,6 +163,7 @@ func (l *Link) fail() {
 		close(c.ch)
 		delete(l.pending, req)
 	}
+	l.answers.closeLocked()
 	close(l.gone)
 }
 
@@ -177,11 +179,20 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		closeAll(files)
 		if to, ok := l.notices.(Executions); ok {
 			if f.Kind == wire.KindExecution {
-				return notice(f, to.Execution)
+				return notice(f, func(m *wire.Execution) {
+					l.asked(m)
+					to.Execution(m)
+				})
 			}
-			return notice(f, to.ExecutionGone)
+			return notice(f, func(m *wire.ExecutionGone) {
+				if l.waits(m) {
+					to.ExecutionGone(m)
+				}
+			})
 		}
 		return nil
+	case wire.KindExecutionListener:
+		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m.ID, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:

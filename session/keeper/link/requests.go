@@ -160,11 +160,6 @@ func (l *Link) Status(ctx context.Context) (*wire.StatusReply, error) {
 // Resume tells the keeper that a full ring has room again.
 func (l *Link) Resume(id string) error { return l.tell(&wire.Resume{ID: id}) }
 
-// Answer lets an execution happen (0), or fail.
-func (l *Link) Answer(id string, number uint64, errno syscall.Errno) error {
-	return l.tell(&wire.ExecutionAnswer{ID: id, Number: number, Allow: errno == 0, Errno: int64(errno)})
-}
-
 // Ready tells the keeper that this daemon serves clients.
 func (l *Link) Ready(socket string) error { return l.tell(&wire.Ready{Socket: socket}) }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
+	"sync"
 )
 
 // Fields are found by their struct tag `wire:"N"`. Field types: uint64, int64, bool,
@@ -20,8 +22,7 @@ var ErrMalformed = errors.New("keeper protocol: malformed message")
 func appendFields(dst []byte, msg Message) []byte {
 	v := reflect.ValueOf(msg).Elem()
 	t := v.Type()
-	for i := range t.NumField() {
-		tag := fieldTag(t.Field(i))
+	for i, tag := range fieldTags(t) {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.Uint64:
 			dst = appendInt(dst, tag, f.Uint())
@@ -44,6 +45,22 @@ func appendFields(dst []byte, msg Message) []byte {
 		}
 	}
 	return dst
+}
+
+// tags of message types, which are few.
+var tags sync.Map
+
+// fieldTags are the tags of a message's fields, in their order.
+func fieldTags(t reflect.Type) []uint16 {
+	if known, ok := tags.Load(t); ok {
+		return known.([]uint16)
+	}
+	list := make([]uint16, t.NumField())
+	for i := range list {
+		list[i] = fieldTag(t.Field(i))
+	}
+	tags.Store(t, list)
+	return list
 }
 
 func fieldTag(f reflect.StructField) uint16 {
@@ -73,6 +90,7 @@ func appendField(dst []byte, tag uint16, s string) []byte {
 // skipped.
 func Decode(payload []byte, msg Message) error {
 	v := reflect.ValueOf(msg).Elem()
+	known := fieldTags(v.Type())
 	for len(payload) > 0 {
 		if len(payload) < fieldHeader {
 			return fmt.Errorf("%w: %d stray bytes", ErrMalformed, len(payload))
@@ -83,23 +101,14 @@ func Decode(payload []byte, msg Message) error {
 		if n > len(payload) {
 			return fmt.Errorf("%w: field %d of %d bytes, %d left", ErrMalformed, tag, n, len(payload))
 		}
-		if f, ok := fieldByTag(v, tag); ok {
-			if err := setField(f, tag, payload[:n]); err != nil {
+		if i := slices.Index(known, tag); i >= 0 {
+			if err := setField(v.Field(i), tag, payload[:n]); err != nil {
 				return err
 			}
 		}
 		payload = payload[n:]
 	}
 	return nil
-}
-
-func fieldByTag(v reflect.Value, tag uint16) (reflect.Value, bool) {
-	for i := range v.NumField() {
-		if fieldTag(v.Type().Field(i)) == tag {
-			return v.Field(i), true
-		}
-	}
-	return reflect.Value{}, false
 }
 
 func setField(f reflect.Value, tag uint16, val []byte) error {

@@ -259,6 +259,14 @@ type ExecutionAnswer struct {
 	Number uint64 `wire:"2"`
 	Allow  bool   `wire:"3"`
 	Errno  int64  `wire:"4"`
+	Done   bool   `wire:"5"` // the kernel has been answered already, at the listener that the daemon was handed
+}
+
+// ExecutionListener comes with the descriptor of a session's listener, before its first Execution, to each daemon that is
+// ready: it may answer the kernel there, and only there. Without one: everybody who could ask has ended. A keeper keeps
+// its own. A daemon closes it with the connection: of a keeper that was killed it would have executions wait for nobody.
+type ExecutionListener struct {
+	ID string `wire:"1"`
 }
 
 // ExecutionGone says that an execution that was told of waits no more: its process has ended.
@@ -316,6 +324,7 @@ const (
 	KindExecutionAnswer
 	KindExecutionGone
 	KindHandoffListener
+	KindExecutionListener
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -342,7 +351,8 @@ func (*Handoff) kind() Kind       { return KindHandoff }
 func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }
 func (*CloseInput) kind() Kind    { return KindCloseInput }
 
-func (*Execution) kind() Kind       { return KindExecution }
-func (*ExecutionAnswer) kind() Kind { return KindExecutionAnswer }
-func (*ExecutionGone) kind() Kind   { return KindExecutionGone }
-func (*HandoffListener) kind() Kind { return KindHandoffListener }
+func (*Execution) kind() Kind         { return KindExecution }
+func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }
+func (*ExecutionGone) kind() Kind     { return KindExecutionGone }
+func (*HandoffListener) kind() Kind   { return KindHandoffListener }
+func (*ExecutionListener) kind() Kind { return KindExecutionListener }

@@ -50,6 +50,10 @@ var golden = []struct {
 		"71000000180000000100010000006102000800000007000000000000000300080000000300000000000000040008000000020000000000000005000800000009000000000000000600030000002e2f780700010000007807000000000008000800000001000000000000000900010000002f0b00010000002f"},
 	{"execution answered", &ExecutionAnswer{ID: "a", Number: 7, Allow: true},
 		"23000000190000000100010000006102000800000007000000000000000300080000000100000000000000"},
+	{"execution answered at its listener", &ExecutionAnswer{ID: "a", Number: 7, Errno: 1, Done: true},
+		"3100000019000000010001000000610200080000000700000000000000" +
+			"0400080000000100000000000000" + "0500080000000100000000000000"},
+	{"listener", &ExecutionListener{ID: "a"}, "070000001c00000001000100000061"},
 	{"execution gone", &ExecutionGone{ID: "a", Number: 7},
 		"150000001a000000010001000000610200080000000700000000000000"},
 	{"close input", &CloseInput{Req: 3, ID: "a"}, "1500000017000000010008000000030000000000000002000100000061"},
@@ -69,7 +73,7 @@ var kinds = []Message{
 	&Hello{}, &Spawn{}, &Spawned{}, &List{}, &Session{}, &Adopt{}, &Done{}, &Output{}, &Resume{}, &Exited{}, &Closed{},
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
-	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{},
+	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{},
 }
 
 // fillFields gives every field a value that shows where it came from.
@@ -108,8 +112,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T: %+v, %v", m, got, err)
 		}
 	}
-	if len(seen) != int(KindHandoffListener) {
-		t.Errorf("%d kinds are tested, there are %d", len(seen), KindHandoffListener)
+	if len(seen) != int(KindExecutionListener) {
+		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionListener)
 	}
 }
 

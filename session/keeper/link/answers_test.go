@@ -1,0 +1,60 @@
+//go:build unix
+
+package link
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// A listener is closed when the keeper says that it is over, when another one comes, and with the connection: of a keeper
+// that was killed it would have executions wait for nobody. Where the kernel takes no answer the keeper gets it.
+//
+// FEATURES: R107
+func TestListenersAreClosed(t *testing.T) {
+	l, c, f := connect(t, nil)
+	hand := func() (ours *os.File) {
+		t.Helper()
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = ours.Close() })
+		f.say(c, &wire.ExecutionListener{ID: "a"}, theirs)
+		if err := theirs.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return ours
+	}
+	closed := func(what string, ours *os.File) {
+		t.Helper()
+		if b, err := io.ReadAll(ours); err != nil || len(b) != 0 {
+			t.Errorf("%s: %q, %v", what, b, err)
+		}
+	}
+	first := hand()
+	second := hand()
+	closed("another came", first)
+	if err := l.Answer("a", 7, syscall.EACCES); err != nil {
+		t.Fatal(err)
+	}
+	frame, _, err := c.Read()
+	var m wire.ExecutionAnswer
+	if err == nil && frame.Kind == wire.KindExecutionAnswer {
+		err = wire.Decode(frame.Payload, &m)
+	}
+	if want := (wire.ExecutionAnswer{ID: "a", Number: 7, Errno: int64(syscall.EACCES)}); err != nil || m != want {
+		t.Errorf("%+v, %v; want %+v", m, err, want)
+	}
+	f.say(c, &wire.ExecutionListener{ID: "a"})
+	closed("it is over", second)
+	third := hand()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed("the connection was lost", third)
+}
