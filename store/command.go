@@ -99,6 +99,7 @@ func (s *Store) Command(ctx context.Context, session string, n int) (Command, er
 // CommandQuery says which commands are asked for. Its zero value asks for all.
 type CommandQuery struct {
 	Session string
+	After   int       // with a number above it
 	Since   time.Time // started then or later
 	Until   time.Time // started before
 	Text    string    // occurs in the command; ASCII letters in either case
@@ -140,6 +141,7 @@ func (q CommandQuery) where() (text string, args []any) {
 		args  []any
 	}{
 		{q.Session != "", "session = ?", []any{q.Session}},
+		{q.After > 0, "n > ?", []any{q.After}},
 		{!q.Since.IsZero(), "started_ns >= ?", []any{nanos(q.Since)}},
 		{!q.Until.IsZero(), "started_ns < ?", []any{nanos(q.Until)}},
 		{q.Text != "", `text LIKE ? ESCAPE '\'`, []any{"%" + likeEscaper.Replace(q.Text) + "%"}},

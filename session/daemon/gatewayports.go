@@ -26,7 +26,7 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	}), d.conf}
 	var err error
 	d.gate, err = gateway.Open(ctx, gateway.Config{
-		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn,
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
 		AgentsYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
 		Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})

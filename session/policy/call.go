@@ -258,8 +258,13 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 	outside, args := w.direct, w.args
 	w.direct, w.args = false, nil
 	_, piped := f.Body.Cmd.(*syntax.BinaryCmd) // then shells declare it in a process of its own
+	unsure := piped || w.unsure > 0
 	for _, n := range names {
-		w.funcs[n.Value] = &function{body: f.Body, text: w.parsed, unsure: piped || w.unsure > 0, before: w.funcs[n.Value]}
+		var before *function
+		if unsure {
+			before = w.funcs[n.Value]
+		}
+		w.funcs[n.Value] = &function{body: f.Body, text: w.parsed, unsure: unsure, before: before}
 		w.active = append(w.active, frame{n.Value, w.forks})
 	}
 	w.branch(func() stream { return w.stmt(f.Body, stream{text: hole, is: true}) })

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What a line assigns or declares counts for what follows only where it is sure to have happened.
 //
@@ -52,4 +55,99 @@ func TestWhatIsNotSureToHaveHappened(t *testing.T) {
 			t.Errorf("%s\n\t%v (%s: %s), want %v", row.line, j.Verdict, j.Rule, j.Why, row.want)
 		}
 	}
+}
+
+// What a line means depends on what was left in its shell by the lines before, as far as these are known to have run.
+//
+// FEATURES: R60 R61 R62
+func TestLinesAfterOthers(t *testing.T) {
+	dirty := strings.Repeat("x", maxMemory)
+	for _, row := range []struct {
+		preset  Preset
+		earlier []string // "… " before: it was given to the shell, and may not have run
+		line    string
+		want    Verdict
+	}{
+		{Hard, []string{`x=rm`}, `$x -rf /`, Deny},
+		{Hard, []string{`x=ls`}, `$x -l`, Allow},
+		{Hard, []string{`… x=rm`}, `$x -rf /`, Ask},
+		{Hard, []string{`x=rm`, `… x=ls`}, `$x -rf /`, Ask},
+		{Hard, []string{`x=rm`, `sleep 9; x=ls`}, `$x -rf /`, Ask},
+		{Hard, []string{`x=rm`, `false && x=ls`}, `$x -rf /`, Ask},
+		{Hard, []string{`x=rm`, `x=ls`}, `$x -rf /`, Allow},
+		{Hard, []string{`x=r`, `x=${x}m`}, `$x -rf /`, Deny},
+		{Hard, []string{`x=echo`, `exec bash`}, `$x rm -rf /`, Ask},
+		{Hard, []string{`x=echo`, `bash`}, `$x rm -rf /`, Ask},
+		{Hard, []string{`x=echo`, `bash build.sh`}, `$x rm -rf /`, Allow},
+		{Hard, []string{`D=/`}, `rm -rf $D`, Deny},
+		{Hard, []string{`D=/tmp/build`}, `rm -rf $D`, Allow},
+		{Hard, []string{`a=(rm -rf)`}, `${a[@]} /`, Deny},
+		{Hard, []string{`export GIT_EDITOR=/tmp/x`}, `git commit`, Ask},
+		{Hard, []string{`export GIT_EDITOR=/tmp/x`, `unset GIT_EDITOR`}, `git commit`, Allow},
+		{Hard, []string{`export GIT_EDITOR=/tmp/x`, `false && unset GIT_EDITOR`}, `git commit`, Ask},
+		{Hard, []string{`export LD_PRELOAD=/tmp/x.so`}, `ls`, Ask},
+		{Hard, []string{`alias g=rm`}, `g -rf /`, Deny},
+		{Hard, []string{`alias g=rm`, `… alias g=ls`}, `g -rf /`, Ask},
+		{Hard, []string{`alias ll='ls -l'`}, `ll /tmp`, Allow},
+		{Hard, []string{`run() { "$@"; }`}, `run rm -rf /`, Deny},
+		{Hard, []string{`run() { "$@"; }`}, `run ls`, Allow},
+		{Hard, []string{`… rm() { echo "$@"; }`}, `rm -rf /`, Deny},
+		{Hard, []string{"f() { $(echo `echo rm`) -rf \"$1\"; }"}, `f /`, Deny},
+		{Hard, []string{`… cd /tmp/other`}, `rm -rf *`, Ask},
+		{Hard, []string{`sleep 1; cd /tmp/other`}, `rm -rf *`, Allow}, // the shell has said where it is
+		{Hard, []string{`readonly x=rm`, `x=ls`}, `$x -rf /`, Ask},
+		{Hard, []string{`x=` + dirty[:60000], `y=` + dirty[:60000], `z=` + dirty[:60000], `u=` + dirty[:60000], `v=` + dirty[:60000]}, `ls`, Ask},
+		{Build, []string{`alias ls=curl`}, `ls example.org`, Ask},
+		{ReadOnly, []string{`x=ls`}, `$x -l`, Allow},
+		{ReadOnly, []string{`x=touch`}, `$x f`, Ask},
+		{Off, []string{`x=rm`}, `$x f`, Allow},
+	} {
+		e, err := New(Options{Preset: row.preset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Line{Cwd: "/tmp/site", Home: "/home/me"}
+		for _, text := range row.earlier {
+			ran := Done
+			l.Text, ran = text, Done
+			if rest, ok := strings.CutPrefix(text, "… "); ok {
+				l.Text, ran = rest, Perhaps
+			}
+			l.State = l.State.After(l, ran)
+		}
+		l.Text = row.line
+		if j := e.Judge(l); j.Verdict != row.want {
+			t.Errorf("%s after %.100q\n\t%v (%s: %s), want %v", row.line, row.earlier, j.Verdict, j.Rule, j.Why, row.want)
+		}
+	}
+}
+
+// The shell's own word on its variables counts more than what was read out of lines.
+//
+// FEATURES: R62
+func TestStateWithTheShellsWord(t *testing.T) {
+	rm, ls := "rm", "ls"
+	after := (*State)(nil).After(Line{Text: "make && x=ls"}, Done)
+	for _, row := range []struct {
+		told map[string]*string
+		want Verdict
+	}{
+		{nil, Ask},
+		{map[string]*string{"x": &ls}, Allow},
+		{map[string]*string{"x": &rm}, Deny},
+		{map[string]*string{"x": nil}, Ask},
+	} {
+		if j := neutralOf(t).Judge(Line{Text: "$x -rf /", State: after.With(row.told)}); j.Verdict != row.want {
+			t.Errorf("%v: %v (%s), want %v", row.told, j.Verdict, j.Why, row.want)
+		}
+	}
+}
+
+func neutralOf(t *testing.T) *Engine {
+	t.Helper()
+	e, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

@@ -83,7 +83,7 @@ func succeeds(s *syntax.Stmt) bool {
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return len(c.Args) == 0 || slices.Contains([]string{"true", ":", "echo", "alias"}, c.Args[0].Lit())
+		return len(c.Args) == 0 || slices.Contains([]string{"true", ":", "echo", "alias", "unset"}, c.Args[0].Lit())
 	case *syntax.DeclClause:
 		return c.Variant.Value == "export"
 	case *syntax.FuncDecl:

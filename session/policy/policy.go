@@ -55,6 +55,7 @@ type Line struct {
 	Shell string // "bash" (also ""), "zsh", "sh", "mksh", "fish", "powershell", "cmd"; else the program that reads it
 	Cwd   string // absolute; "" if unknown
 	Home  string // absolute; "" if unknown
+	State *State // what earlier lines have left in the shell; nil: there was none
 }
 
 // Command is one command of a line, with its own verdict.
@@ -130,6 +131,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 			j = w.judgement()
 		}
 	}()
+	w.remembered(&l)
 	w.line(l)
 	return w.judgement()
 }

@@ -381,6 +381,7 @@ func (g *Gateway) Forget(ctx context.Context, session string) {
 	delete(g.flights, session)
 	delete(g.refused, session)
 	delete(g.covers, session)
+	delete(g.told, session)
 	g.mu.Unlock()
 	g.takeBack(ctx, made)
 }

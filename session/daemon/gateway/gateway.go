@@ -83,7 +83,10 @@ type Ask struct {
 	Kept   string // that is kept with the session
 	Yes    bool   // skips asking, never denials
 
+	Since time.Time // of a line: when the shell that gets it was started
+
 	inEffect map[ruledBy]inEffect // while it is judged
+	earlier  *policy.State        // of a line: what others have left in its shell
 }
 
 // Answer is what came of an asking that may go ahead.
@@ -106,6 +109,8 @@ type Config struct {
 	Tell   func(*api.Approval)    // tells people of one that was asked for; nil: nobody
 	// AgentsYes says whether --yes counts where an agent gives it; nil: it does not.
 	AgentsYes func() bool
+	// Flush waits until what sessions have run is in the store; nil: it is.
+	Flush func(context.Context)
 	// Worked is told that an agent has given a session a line; nil: nobody is.
 	Worked func(session, agent string)
 	Log    *slog.Logger
@@ -130,6 +135,7 @@ type Gateway struct {
 	flights map[string]*flight
 	refused map[string][]refusal // of executions, by session
 	covers  map[string][]cover   // of executions that a person allowed, by session
+	told    map[string]*told     // what lines have left in shells, by session
 }
 
 // flight is what was admitted to a session last. Executions in it are its.
@@ -142,7 +148,7 @@ type flight struct {
 // Open is a gateway with the approvals that the daemon before left open. Those nobody asks for again within
 // the grace are gone.
 func Open(ctx context.Context, c Config) (*Gateway, error) {
-	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}}
+	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}, told: map[string]*told{}}
 	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
 		return nil, err
 	}
@@ -203,6 +209,7 @@ func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 		g.inherit(&a)
 	} else {
 		a.Yes = g.yesOf(&a)
+		a.earlier = g.earlier(ctx, &a)
 	}
 	j := g.Judge(a)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
@@ -300,6 +307,7 @@ func (g *Gateway) admitted(ctx context.Context, a *Ask, answer *Answer) error {
 		return err
 	}
 	if a.Kind == Line && a.Session != "" {
+		g.tell(a)
 		g.fly(a.Session, a, answer)
 	}
 	g.cover(a, answer)

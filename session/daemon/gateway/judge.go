@@ -211,7 +211,7 @@ func (a *Ask) subject(name string) rulebook.Subject {
 
 // judgedBy is what an engine says of it.
 func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
-	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}
+	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home, State: a.earlier}
 	if a.Kind != Line && len(a.Argv) == 0 && (a.Kind == Execution || a.Line == "") { // nothing can be said of it
 		return policy.Judgement{Verdict: policy.Deny, Rule: "unknown", Words: a.Path, Why: "it has no words"}
 	}

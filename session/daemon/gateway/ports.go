@@ -33,6 +33,7 @@ type Store interface {
 	PruneApprovals(ctx context.Context, keep int) error
 	AddGrant(context.Context, store.Grant) (int64, error)
 	Grants(context.Context) ([]store.Grant, error)
+	Commands(context.Context, store.CommandQuery) ([]store.Command, error)
 	DeleteGrant(ctx context.Context, n int64) error
 }
 

@@ -30,7 +30,7 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	a := gateway.Ask{
 		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
 		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
-		Pipe: r.Pipe,
+		Pipe: r.Pipe, Since: r.Started,
 	}
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ReaderName(r.Argv[0])

@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// What earlier lines have left in a shell counts for the next one, in the next daemon too; what is not known is asked about.
+//
+// FEATURES: R60 R61 R62
+func TestLinesRememberedOfASession(t *testing.T) {
+	dir := t.TempDir()
+	began := time.Now()
+	g := open(t, dir)
+	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
+		t.Fatal(err)
+	}
+	asks := 0
+	verdict := func(g house, text string, since time.Time) policy.Verdict {
+		t.Helper()
+		asks++
+		a := line(fmt.Sprint(asks), text, agent)
+		a.Since = since
+		ctx, cancel := context.WithCancel(t.Context())
+		answer, p, _ := g.Begin(ctx, a)
+		cancel()
+		if p != nil {
+			if _, err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		return answer.Verdict
+	}
+	want := func(g house, text string, since time.Time, want policy.Verdict) {
+		t.Helper()
+		if v := verdict(g, text, since); v != want {
+			t.Errorf("%s: %v, want %v", text, v, want)
+		}
+	}
+	ran := func(n int, text, state string) {
+		t.Helper()
+		c := store.Command{Session: "s", N: n, Text: text, Source: "agent:bot", State: state, Started: began.Add(time.Second), Cwd: "/home/u/p"}
+		_, err := g.store.AddCommand(t.Context(), c)
+		if errors.Is(err, store.ErrCommandExists) {
+			err = g.store.UpdateCommand(t.Context(), c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(g, "$x -rf /", began, policy.Ask)
+	want(g, "x=rm", began, policy.Allow)
+	want(g, "$x -rf /", began, policy.Ask) // it may not have run
+	ran(1, "x=rm", store.CommandRunning)
+	want(g, "$x -rf /", began, policy.Ask)
+	ran(1, "x=rm", store.CommandDone)
+	want(g, "$x -rf /", began, policy.Deny)
+	want(g, "ls", began, policy.Allow)
+
+	g = open(t, dir)
+	want(g, "$x -rf /", began, policy.Deny)
+	want(g, "export GIT_EDITOR=/tmp/x", began, policy.Allow)
+	ran(2, "export GIT_EDITOR=/tmp/x", store.CommandDone)
+	want(g, "git commit", began, policy.Ask)
+	g = open(t, dir)
+	want(g, "git commit", began, policy.Ask)
+
+	ran(4, "ls", store.CommandDone) // the third was not recorded: by a daemon that was killed
+	g = open(t, dir)
+	want(g, "ls", began, policy.Ask)
+
+	want(g, "ls", began.Add(time.Hour), policy.Allow) // another shell
+	want(g, "git commit", began.Add(time.Hour), policy.Allow)
+
+	_ = g.store.Close()
+	want(g, "ls", began, policy.Ask)
+}

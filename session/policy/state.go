@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// State is what the earlier lines of a shell have left in it, as far as their text tells: variables, functions,
+// aliases. It is not changed once it is made; nil is a shell of which nothing is known but how shells begin.
+type State struct {
+	vars    map[string]value
+	arrays  map[string][]string
+	funcs   map[string]*function
+	aliases map[string][]string
+	moved   bool // a line that runs yet, or is about to, changes the directory
+	lost    bool
+}
+
+// Bounds of what is remembered. A shell that was told more is one of which nothing is known.
+const (
+	maxNames  = 2000
+	maxMemory = 256 << 10
+)
+
+// Forgotten is the state of a shell that was told what nobody remembers: all lines for it are asked about.
+func Forgotten() *State { return &State{lost: true} }
+
+const whyLost = "what earlier lines have set in this shell is not known any more"
+
+// remembered begins a walk with what earlier lines have left.
+func (w *walk) remembered(l *Line) {
+	s := l.State
+	if s == nil {
+		return
+	}
+	if s.lost {
+		w.unknown([]string{clip(l.Text)}, whyLost)
+		return
+	}
+	w.scope.vars, w.arrays, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
+	if s.moved {
+		w.cwd, w.lost = "", true
+	}
+}
+
+// Ran says how far a line is known to have come.
+type Ran uint8
+
+// How far lines come.
+const (
+	Perhaps Ran = iota // it was given to the shell, or runs
+	Cut                // it is over, and was perhaps cut short
+	Done               // the shell was through with it
+)
+
+// After is the state after one more line. What the line may not have done, because something before it may have failed,
+// is unknown then.
+func (s *State) After(l Line, ran Ran) *State {
+	switch l.Shell {
+	case "", "bash", "zsh", "sh", "mksh", "ksh", "fish":
+	default:
+		return s // its own means hide no program that is not asked about anyway
+	}
+	if s != nil && s.lost {
+		return s
+	}
+	l.State = s
+	w := newWalk(neutral, l)
+	w.remembered(&l)
+	cwd := w.cwd
+	w.line(l)
+	next := &State{vars: w.scope.vars, arrays: w.arrays, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved}
+	if ran == Perhaps && (w.cwd != cwd || w.lost) {
+		next.moved = true
+	}
+	if len(w.scope.log) == 0 && !next.moved && sameNames(s, next) && !w.replaced() {
+		return s
+	}
+	if !w.straight(l) || ran != Done {
+		w.scope.blur(0)
+		for _, c := range w.scope.log {
+			delete(next.arrays, c.name)
+		}
+		next.doubt(s)
+	}
+	if w.replaced() {
+		next.forget()
+	}
+	if next.size() > maxMemory {
+		return Forgotten()
+	}
+	return next
+}
+
+// neutral judges nothing: lines are followed with it.
+var neutral = &Engine{preset: Off}
+
+// straight reports a line that does nothing but assign and declare, which nothing hinders.
+func (w *walk) straight(l Line) bool {
+	if l.Shell == "fish" {
+		return false
+	}
+	f, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(l.Text), "")
+	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !succeeds(s) })
+}
+
+// replaced reports that another shell, or nobody knows what, may read the next line.
+func (w *walk) replaced() bool {
+	return slices.ContainsFunc(w.commands, func(c Command) bool {
+		if len(c.Argv) == 0 {
+			return false
+		}
+		switch path.Base(c.Argv[0]) {
+		case "exec", "su", "newgrp", "…":
+			return true
+		case "bash", "zsh", "sh", "dash", "mksh", "ksh", "fish":
+			return !slices.ContainsFunc(c.Argv[1:], func(a string) bool { return !strings.HasPrefix(a, "-") })
+		}
+		return false
+	})
+}
+
+func sameNames(s, next *State) bool {
+	if s == nil {
+		return len(next.funcs)+len(next.aliases) == 0
+	}
+	return maps.Equal(s.funcs, next.funcs) && maps.EqualFunc(s.aliases, next.aliases, slices.Equal)
+}
+
+// doubt says of functions and aliases that a line made over that they may be those of before.
+func (s *State) doubt(before *State) {
+	if before == nil {
+		before = &State{}
+	}
+	for name, f := range s.funcs {
+		if old := before.funcs[name]; old != f {
+			s.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: old}
+		}
+	}
+	for name, words := range s.aliases {
+		if old, had := before.aliases[name]; had && !slices.Equal(old, words) {
+			s.aliases[name] = []string{hole}
+		}
+	}
+}
+
+// forget makes all unknown that there is.
+func (s *State) forget() {
+	for name := range s.vars {
+		s.vars[name] = value{text: hole, set: true}
+	}
+	clear(s.arrays)
+	for name, f := range s.funcs {
+		s.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
+	}
+}
+
+// With is the state with what the shell itself says of its variables: nil is one that it has no more. What is told
+// without its value is unknown.
+func (s *State) With(told map[string]*string) *State {
+	if s == nil || s.lost || len(told) == 0 {
+		return s
+	}
+	next := *s
+	next.vars = maps.Clone(s.vars)
+	for name, text := range told {
+		if _, known := s.vars[name]; !known { // how it was before is not known of any variable
+			continue
+		}
+		v := value{text: hole, set: true, fixed: s.vars[name].fixed}
+		if text != nil && !strings.ContainsAny(*text, "\x00"+holes+globs) && len(*text) < 4096 {
+			v.text = *text
+		}
+		next.vars[name] = v
+	}
+	return &next
+}
+
+// size is how much is remembered, in bytes.
+func (s *State) size() (n int) {
+	if len(s.vars)+len(s.funcs)+len(s.aliases) > maxNames {
+		return maxMemory + 1
+	}
+	for name, v := range s.vars {
+		n += len(name) + len(v.text)
+	}
+	for _, list := range s.arrays {
+		n += len(strings.Join(list, " "))
+	}
+	for _, f := range s.funcs {
+		for ; f != nil; f = f.before {
+			n += len(f.text)
+		}
+	}
+	for _, words := range s.aliases {
+		n += len(strings.Join(words, " "))
+	}
+	return n
+}
