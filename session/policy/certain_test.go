@@ -151,3 +151,26 @@ func neutralOf(t *testing.T) *Engine {
 	}
 	return e
 }
+
+// A line that a shell would wait for more of is told from one that is wrong.
+//
+// FEATURES: R61 R62
+func TestLinesThatAreCutShort(t *testing.T) {
+	e := neutralOf(t)
+	for _, row := range []struct {
+		shell, line string
+		cut         bool
+	}{
+		{"bash", "if true; then", true}, {"bash", "for i in 1 2; do", true}, {"zsh", "while true; do\n", true}, {"bash", "case x in", true},
+		{"bash", "echo 'a", true}, {"bash", `echo "a`, true}, {"sh", "cat <<EOF", true}, {"bash", "cat <<EOF\nhi", true}, {"bash", "f() {", true},
+		{"bash", "echo $(ls", true}, {"bash", "a &&", true}, {"bash", "a |", true}, {"bash", `ls \`, true}, {"fish", "if true", true},
+		{"bash", "make " + strings.Repeat("x ", 20000) + "'", true},
+		{"bash", "if true; then make; fi", false}, {"bash", "cat <<EOF\nhi\nEOF", false}, {"bash", `echo \\`, false}, {"bash", "echo )", false},
+		{"bash", "if true; then fi", false}, {"bash", "done", false}, {"bash", "bash -c 'if true; then'", false}, {"bash", "eval 'echo \"'", false},
+		{"python3", "if True:", false}, {"python3", "print('a", false}, {"powershell", "if ($true) {", false}, {"fish", "if true; ls; end", false},
+	} {
+		if j := e.Judge(Line{Text: row.line, Shell: row.shell}); j.Cut != row.cut || j.Cut && j.Verdict == Deny {
+			t.Errorf("%s %.60q: cut %v (%s), want %v", row.shell, row.line, j.Cut, j.Why, row.cut)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func (w *walk) fish(text string) stream {
 	f.list()
 	written := f.out.String()
 	if _, err := syntax.NewParser().Parse(strings.NewReader(written), ""); err != nil || f.odd || len(f.open) > 0 {
+		w.cut = w.cut || w.whole && w.nested == 0 && len(f.open) > 0
 		w.unknown([]string{clip(text)}, "it cannot be read as fish")
 	}
 	return w.source(written)

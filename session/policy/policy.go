@@ -76,6 +76,7 @@ type Judgement struct {
 	Why      string
 	Instead  string
 	Risk     Risk      // the largest of all commands
+	Cut      bool      // a shell would wait for more of it: the end of a block, a quote, a here-document
 	Commands []Command // in the order in which they were found; at most MaxCommands
 }
 
@@ -137,7 +138,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 }
 
 func (w *walk) judgement() Judgement {
-	j := Judgement{Commands: w.commands, Risk: w.risky}
+	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut}
 	if w.worst != nil {
 		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
 		j.Words = joinWords(w.worst.Argv)

@@ -61,6 +61,8 @@ type walk struct {
 	executed   bool // what is judged is an execution: the program is the file that it is
 	direct     bool // the command stands on the line itself, not in a wrapper, function or substitution
 	visit      func(x *invocation, last bool)
+	whole      bool // the text that is followed is the line itself, and a shell reads it
+	cut        bool // and would wait for more of it
 	piped      bool // the output of the command is read by another
 	quiet      bool // verdicts of denial are questions: the text is only perhaps run
 }
@@ -100,15 +102,19 @@ func (w *walk) line(l Line) {
 		w.windows(l.Text)
 		return
 	case "fish":
+		w.whole = true
 		w.fish(l.Text)
 		return
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
+		w.whole = true
 	default:
 		if w.typed(l) {
 			return
 		}
 		w.foreign(l)
 	}
+	rest := strings.TrimRight(l.Text, `\`)
+	w.cut = w.whole && (len(l.Text)-len(rest))%2 == 1 && !strings.Contains(rest, "<<")
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
 		// Some shells take a carriage return for the end of a line.
@@ -155,6 +161,7 @@ func (w *walk) source(text string) stream {
 				return w.stmts(f.Stmts, stream{})
 			}
 		}
+		w.cut = w.cut || w.whole && w.nested == 1 && waits(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		if file != nil {
 			w.stmts(file.Stmts, stream{})
@@ -189,10 +196,16 @@ func (w *walk) longSource(text string) stream {
 		}
 	}
 	if err != nil {
+		w.cut = w.cut || w.whole && w.nested == 1 && waits(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, is: true}
 	}
 	return out
+}
+
+// waits reports an error by which a shell would ask for more.
+func waits(err error) bool {
+	return syntax.IsIncomplete(err) || strings.Contains(err.Error(), "unclosed here-document")
 }
 
 func clip(s string) string {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -80,4 +82,22 @@ func TestLinesRememberedOfASession(t *testing.T) {
 
 	_ = g.store.Close()
 	want(g, "ls", began, policy.Ask)
+}
+
+// Nobody is asked about half a line of an agent's: it is refused, and what to do is said.
+//
+// FEATURES: R61 R62
+func TestHalfALineIsRefused(t *testing.T) {
+	g := open(t, t.TempDir())
+	_, p, err := g.Begin(t.Context(), line("1", "if true; then", agent))
+	var e *api.Error
+	if p != nil || !errors.As(err, &e) || e.Code != api.CodeDenied || e.Policy.Rule != "incomplete" || !strings.Contains(e.Hint, "whole statement") {
+		t.Errorf("%v %v", p, err)
+	}
+	if _, p, err := g.Begin(t.Context(), line("2", "if true; then ls; fi", agent)); p != nil || err != nil {
+		t.Errorf("%v %v", p, err)
+	}
+	if _, p, err := g.Begin(t.Context(), line("3", "if true; then", person)); p != nil || err != nil {
+		t.Errorf("a person's: %v %v", p, err)
+	}
 }

@@ -36,6 +36,11 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 			j = d
 		}
 	}
+	if j.Cut && j.Verdict != policy.Deny && a.unfinished() {
+		j.Verdict, j.Rule, j.Words = policy.Deny, "incomplete", a.Line
+		j.Why = "the line is not complete: the shell would wait for the rest of it"
+		j.Instead = "Give the whole statement at once, as in `if true; then make; fi`; what has several lines as one text with line breaks, or as a file."
+	}
 	if j.Verdict == policy.Ask && a.Yes {
 		j.Verdict = policy.Allow
 	}
@@ -72,6 +77,11 @@ func (g *Gateway) bound(a *Ask) (policy.Judgement, bool) {
 		Verdict: policy.Deny, Rule: "screen", Words: words, Why: "it takes the whole screen, and is given pipes instead of a terminal",
 		Instead: policy.InsteadOfScreen(words),
 	}, words != ""
+}
+
+// unfinished says that nobody is asked about half a line: who gave it is to give all of it.
+func (a *Ask) unfinished() bool {
+	return held(&a.Actor) && a.Line != "" && a.Opaque == "" && (a.Kind == Line || a.Kind == Command && len(a.Argv) == 0)
 }
 
 // unlisted says that a sandbox profile lists programs, and this is none of them.
