@@ -175,7 +175,7 @@ func (b *browser) open(after uint64) *tab {
 		b.t.Fatalf("no socket: %d", status)
 	}
 	t := &tab{browser: b, ws: ws, screens: map[int]*wire.Mirror{}, styles: map[int]wire.MirrorStyle{}}
-	t.say(map[string]any{"t": "hello", "after": after})
+	t.say(map[string]any{"t": "hello", "after": after, "thin": true})
 	return t
 }
 
@@ -194,8 +194,12 @@ func (t *tab) next() (said, error) {
 		return said{}, err
 	}
 	var m said
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.t.Fatalf("%v in %s", err, b)
+	id, thin := wire.ThinID(b)
+	if m.T, m.ID = "f", id; !thin {
+		m = said{}
+		if err := json.Unmarshal(b, &m); err != nil {
+			t.t.Fatalf("%v in %s", err, b)
+		}
 	}
 	switch {
 	case m.T == "hello":
@@ -209,7 +213,11 @@ func (t *tab) next() (said, error) {
 			s = &wire.Mirror{}
 			t.screens[m.ID] = s
 		}
-		n, err := s.Take(b, t.styles)
+		take := s.Take
+		if thin {
+			take = s.TakeThin
+		}
+		n, err := take(b, t.styles)
 		if err != nil {
 			t.t.Fatalf("%v in %s", err, b)
 		}

@@ -320,9 +320,9 @@ func (s *frames) lookBack(f *wire.Frame) error {
 // send writes a frame, and counts it as under way.
 func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	p := s.p
+	f.Thin = p.c.thin
 	p.mu.Lock()
-	p.sent++
-	f.N = p.sent
+	f.N = p.sent + 1
 	p.mu.Unlock()
 	return p.c.write(func(dst []byte) []byte {
 		if resumed != nil {
@@ -333,6 +333,7 @@ func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 			return nil
 		}
 		p.mu.Lock()
+		p.sent = f.N
 		p.sizes[f.N] = len(b)
 		p.mu.Unlock()
 		p.c.inFlight.Add(int64(len(b)))

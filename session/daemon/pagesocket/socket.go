@@ -98,6 +98,8 @@ type conn struct {
 	ctx context.Context // of the request: who asks, for as long as that counts
 	end context.CancelCauseFunc
 
+	thin bool // the page reads thin frames; set before there is a subscription
+
 	inFlight atomic.Int64 // bytes
 	working  sync.WaitGroup
 
@@ -191,7 +193,7 @@ func (c *conn) listen(alive func()) {
 		}
 		switch {
 		case m.T == "hello" && !greeted:
-			greeted = true
+			greeted, c.thin = true, m.Thin
 			c.working.Go(func() { c.tell(m.After) })
 		case greeted:
 			c.take(&m)

@@ -1,6 +1,8 @@
 // What goes to the daemon and comes from it: requests with the page's key, and one socket for all sessions that comes
 // back by itself. docs/web-protocol.md is the contract.
 
+import { readThin } from './screen.js';
+
 export const emitter = () => {
   const all = new Map();
   return {
@@ -125,7 +127,7 @@ export class Link {
     if (this.turn !== turn) return ws.close();
     this.ws = ws;
     this.styles = new Map();
-    const greet = () => ws.send(JSON.stringify({ t: 'hello', ...(this.after && { after: this.after }) }));
+    const greet = () => ws.send(JSON.stringify({ t: 'hello', thin: true, ...(this.after && { after: this.after }) }));
     if (tunnel) greet();
     else ws.onopen = greet;
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
@@ -159,8 +161,9 @@ export class Link {
   }
 
   heard(data) {
-    const m = JSON.parse(data);
     this.watch(this.turn);
+    if (data[0] !== '{') return this.thin(data);
+    const m = JSON.parse(data);
     switch (m.t) {
       case 'hello':
         this.delay = 500;
@@ -175,8 +178,11 @@ export class Link {
         if (m.reset) this.styles = new Map();
         for (const [id, st] of m.styles ?? []) this.styles.set(id, st);
         const sub = this.subs.get(m.id);
-        if (sub) sub.frame(m, this.styles);
-        else this.write({ t: 'ack', id: m.id, n: m.n });
+        if (sub) {
+          sub.n = m.n;
+          sub.v = m.v;
+          sub.frame(m, this.styles);
+        } else this.write({ t: 'ack', id: m.id, n: m.n });
         break;
       }
       case 'gone':
@@ -199,6 +205,19 @@ export class Link {
         break;
       default:
         this.emit(m.t, m);
+    }
+  }
+
+  // thin takes a thin frame. One that does not fit what is drawn has the session shown anew.
+  thin(data) {
+    const id = parseInt(data, 36), sub = this.subs.get(id);
+    if (!sub) return;
+    try {
+      const f = readThin(data);
+      sub.frame({ ...f, n: sub.n += 1, v: sub.v += f.grew }, this.styles);
+    } catch {
+      this.write({ t: 'unsub', id });
+      this.write({ t: 'sub', id, ...sub.wants });
     }
   }
 

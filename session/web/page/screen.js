@@ -42,6 +42,53 @@ export function ofLine(l) {
   return row((l.wrapped ? 1 : 0) | (sizes[l.size] ?? 0), spans);
 }
 
+// What a thin frame is made of: each part stands behind a control character, numbers are in base 36.
+const shapes = { '\x01': /^[0-9a-z]+$/, '\x02': /^[0-9a-z]+,[0-9a-z]+,-?[0-9a-z]+$/, '\x03': /^[0-9a-z]+,[0-9a-z]+$/, '\x04': /^[0-9a-z]+,[0-9a-z]+$/, '\x05': /^[0-9a-z]+$/, '\x06': /./su };
+
+// readThin reads a thin frame. It throws if it is none.
+export function readThin(data) {
+  const [head, ...parts] = data.split(/(?=[\x00-\x1f])/u);
+  if (!/^[0-9a-z]{1,4}$/.test(head)) throw new Error('no frame');
+  const f = { t: 'f', grew: 1, puts: [] };
+  let st = 0;
+  for (const p of parts) {
+    const op = p[0], body = p.slice(1);
+    if (!shapes[op]?.test(body) || st && op !== '\x06') throw new Error('no frame');
+    const nums = body.split(',').map((n) => parseInt(n, 36));
+    if (op === '\x01') f.grew = nums[0];
+    else if (op === '\x02') f.scroll = nums;
+    else if (op === '\x03') f.to = nums;
+    else if (op === '\x04') f.puts.push({ row: nums[0], col: nums[1], spans: [] });
+    else if (op === '\x05') st = nums[0];
+    else {
+      if (!f.puts.length) f.puts.push({ spans: [] });
+      f.puts.at(-1).spans.push([st, body]);
+      st = 0;
+    }
+  }
+  if (st) throw new Error('no frame');
+  return f;
+}
+
+// put is a row with other text from a column on, both of plain characters.
+function put(was, col, spans, styles) {
+  if (!was || col > was.cols || col && was.flags) throw new Error('no such place');
+  const kept = [];
+  for (const s of was.spans) {
+    if (s.col >= col) break;
+    if (s.widths) throw new Error('no plain row');
+    const n = Math.min(s.n, col - s.col);
+    kept.push({ ...s, n, text: n < s.n ? [...s.text].slice(0, n).join('') : s.text });
+  }
+  for (const [id, text] of spans) {
+    const st = id ? styles.get(id) : plain, last = kept.at(-1), n = width(text);
+    if (!st) throw new Error('no such style');
+    if (last?.st === st) kept[kept.length - 1] = { ...last, text: last.text + text, n: last.n + n };
+    else kept.push({ text, n, st });
+  }
+  return row(0, kept);
+}
+
 export class Screen {
   constructor() {
     this.rows = [];
@@ -66,10 +113,22 @@ export class Screen {
       this.scrolls.push(f.scroll);
     }
     for (const r of f.rows ?? []) if (r[0] < this.rows.length) this.rows[r[0]] = ofFrame(styles, r);
+    if (f.puts) this.put(f, styles);
     if (f.cur) this.cursor = { x: f.cur[0], y: f.cur[1], visible: !!f.cur[2], shape: f.cur[3], blink: !!f.cur[4] };
     for (const k of ['title', 'alt', 'mouse', 'keys', 'state', 'v', 'e']) if (f[k] !== undefined) this[k] = f[k];
     this.at = f.at;
     this.behind = f.behind ?? 0;
+  }
+
+  // put does what a thin frame says of rows and cursor.
+  put(f, styles) {
+    let to = this.cursor;
+    const was = to;
+    for (const { row: y = was.y, col = was.x, spans } of f.puts) {
+      this.rows[y] = put(this.rows[y], col, spans, styles);
+      to = { ...was, x: spans.reduce((n, s) => n + width(s[1]), col), y };
+    }
+    this.cursor = f.to ? { ...was, x: f.to[0], y: f.to[1] } : to;
   }
 
   // cell is the character at a place, with how many columns it has.

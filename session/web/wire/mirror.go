@@ -17,6 +17,7 @@ type Mirror struct {
 	Alt        bool
 	Version    uint64
 	Epoch      string
+	N          uint64 // of the last frame
 	styles     map[int]MirrorStyle
 }
 
@@ -104,7 +105,7 @@ func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error
 	if f.Full || len(m.Lines) != m.Rows {
 		m.Lines = make([]MirrorLine, m.Rows)
 	}
-	m.Version, m.Epoch = f.V, f.E
+	m.Version, m.Epoch, m.N = f.V, f.E, f.N
 	if f.Scroll != nil {
 		if err := m.scroll(f.Scroll[0], f.Scroll[1], f.Scroll[2]); err != nil {
 			return 0, err

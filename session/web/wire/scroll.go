@@ -85,8 +85,24 @@ func (s *Shown) votes() (by int, ok bool) {
 			best, by = n, j-i
 		}
 	}
+	if best == 0 { // rows that are alike, as prompts are: a few lines came
+		for j := 1; j <= maxAlike; j++ {
+			n := 0
+			for i := s.from; i < s.to-j; i++ {
+				if s.next[i] != s.hash[i] && s.next[i] == s.hash[i+j] {
+					n++
+				}
+			}
+			if n > best {
+				best, by = n, j
+			}
+		}
+	}
 	return by, best > 0 && by != 0
 }
+
+// maxAlike is how many lines that came are looked for where no row stands once.
+const maxAlike = 8
 
 func abs(n int) int { return max(n, -n) }
 

@@ -14,6 +14,9 @@ type Shown struct {
 	from, to   int
 	hash       []uint64 // of rows; 0: the page does not have it
 	head       head
+	version    uint64 // of the last frame
+	cursorRow  kept
+	gen        uint64 // of the table of styles: bodies of rows have numbers of it
 
 	next   []uint64 // scratch: hashes as they are to be
 	bodies []byte   // scratch: rows that may be sent
@@ -48,6 +51,7 @@ type Frame struct {
 	At                   *uint64 // of a past screen: its offset
 	Behind               int64   // ms
 	Asked                bool    // for: sent even if the page shows all of it already, as the present may look like the past
+	Thin                 bool    // the page reads thin frames. N is one more than that of the frame before
 }
 
 var seed = maphash.MakeSeed()
@@ -56,6 +60,7 @@ var seed = maphash.MakeSeed()
 func (s *Shown) Has(f *Frame, t *Styles, changed map[int]bool) {
 	s.fit(f)
 	t.begin(0, f.Links)
+	s.gen = t.gen
 	for i := range f.Screen.Lines {
 		l := &f.Screen.Lines[i]
 		if l.Row >= s.from && l.Row < s.to && !changed[l.Row] {
@@ -93,8 +98,14 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// sum is a row's hash; never 0.
-func (*Shown) sum(body []byte) uint64 { return maphash.Bytes(seed, body) | 1 }
+// sum is a row's hash; never 0. The same numbers of styles are other looks in another table.
+func (s *Shown) sum(body []byte) uint64 {
+	h := maphash.Bytes(seed, body)
+	if len(body) > 1 {
+		h += s.gen << 1
+	}
+	return h | 1
+}
 
 // Append appends the frame that makes the page show a screen. nothing says that it shows it already.
 func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing bool) {
@@ -113,8 +124,18 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 		spans += len(sc.Lines[i].Spans)
 	}
 	t.begin(spans, f.Links)
+	s.gen = t.gen
 	s.render(t, sc)
 	move, moves := s.moved()
+	if !full && !sized && !resumed {
+		if out, ok, nothing := s.appendThin(dst, t, f, move, moves); ok {
+			if !nothing {
+				s.version = sc.Version
+				s.keep(t, f)
+			}
+			return out, nothing
+		}
+	}
 	rows := 0
 	start := len(dst)
 	dst = append(strconv.AppendInt(append(dst, `{"t":"f","id":`...), int64(f.ID), 10), `,"n":`...)
@@ -145,6 +166,9 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 	nothing = !full && !sized && !resumed && !told && !moves && rows == 0 && f.At == nil && !f.Asked
 	if nothing {
 		return dst[:start], true
+	}
+	if s.version = sc.Version; f.Thin {
+		s.keep(t, f)
 	}
 	return append(dst, '}'), false
 }
@@ -215,13 +239,17 @@ func (s *Shown) body(row int) []byte {
 	return s.bodies[at:]
 }
 
-// append appends what changed, as members with a comma before each, and notes that the page knows.
-func (h *head) append(dst []byte, f *Frame) ([]byte, bool) {
+func headOf(f *Frame) head {
 	sc := f.Screen
-	n := head{
+	return head{
 		cursor: sc.Cursor, title: sc.Title, state: f.State, mouse: f.Mouse, alt: sc.Alt,
 		appCursor: f.AppCursor, bracketed: f.Bracketed, kitty: f.Kitty, told: true,
 	}
+}
+
+// append appends what changed, as members with a comma before each, and notes that the page knows.
+func (h *head) append(dst []byte, f *Frame) ([]byte, bool) {
+	n := headOf(f)
 	if n == *h {
 		return dst, false
 	}

@@ -21,6 +21,7 @@ type shown struct {
 	since  uint64
 	n      uint64
 	bytes  int
+	thin   int // frames that were
 	last   string
 	view   Frame
 }
@@ -36,16 +37,21 @@ func (s *shown) frame() {
 	var sc render.Screen
 	s.term.Frame(&f, vterm.Query{Since: s.since})
 	render.FromFrame(&sc, &f)
-	s.n++
-	s.view.N, s.view.Screen = s.n, &sc
+	s.view.N, s.view.Screen = s.n+1, &sc
 	b, nothing := s.sub.Append(nil, &s.styles, &s.view)
 	s.since, s.last = f.Version, string(b)
 	if nothing {
 		return
 	}
+	s.n++
 	s.bytes += len(b)
-	if n, err := s.page.Take(b, s.table); err != nil || n != s.n {
-		s.t.Fatalf("frame %d: %v\n%s", n, err, b)
+	take := s.page.Take
+	if _, thin := ThinID(b); thin {
+		s.thin++
+		take = s.page.TakeThin
+	}
+	if n, err := take(b, s.table); err != nil || n != s.n {
+		s.t.Fatalf("frame %d: %v\n%q", n, err, b)
 	}
 }
 
@@ -120,6 +126,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newShown(t, 40, 12)
+		s.view.Thin = seed%2 == 0
 		for step := range 80 {
 			for range 1 + r.IntN(4) {
 				p := pieces[r.IntN(len(pieces))]

@@ -12,7 +12,8 @@ type Styles struct {
 	ids   map[style]int
 	fresh []byte // definitions that were not sent: "[1,{…}],[2,{…}]"
 	reset bool
-	links bool // of the frame that is made: thumbnails have none
+	gen   uint64 // how often it was begun anew
+	links bool   // of the frame that is made: thumbnails have none
 }
 
 // maxStyles bounds the table: a program that makes ever new colours has it begun anew.
@@ -89,6 +90,7 @@ func (t *Styles) begin(spans int, links bool) {
 	if len(t.ids)+spans > maxStyles && len(t.ids) > 0 {
 		clear(t.ids)
 		t.fresh, t.reset = t.fresh[:0], true
+		t.gen++
 	}
 }
 

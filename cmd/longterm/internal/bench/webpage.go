@@ -151,7 +151,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 		return nil, err
 	}
 	go p.listen()
-	err = p.say(map[string]any{"t": "hello"})
+	err = p.say(map[string]any{"t": "hello", "thin": true})
 	if err == nil {
 		err = p.show("first")
 	}
@@ -207,9 +207,13 @@ func (p *webPage) listen() {
 			ID int
 			N  uint64
 		}
-		if err := json.Unmarshal(b, &m); err != nil {
-			p.note(err)
-			return
+		id, thin := wire.ThinID(b)
+		if m.T, m.ID = "f", id; !thin {
+			m.T, m.ID = "", 0
+			if err := json.Unmarshal(b, &m); err != nil {
+				p.note(err)
+				return
+			}
 		}
 		if m.T == "gone" || m.T == "err" {
 			p.note(fmt.Errorf("%s", b))
@@ -225,7 +229,11 @@ func (p *webPage) listen() {
 		} else {
 			into = &wire.Mirror{}
 		}
-		_, err = into.Take(b, p.styles)
+		if thin {
+			m.N, err = into.TakeThin(b, p.styles)
+		} else {
+			_, err = into.Take(b, p.styles)
+		}
 		p.mu.Unlock()
 		if err != nil && m.ID == p.sub {
 			p.note(err)

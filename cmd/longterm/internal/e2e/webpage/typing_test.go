@@ -4,6 +4,7 @@ package webpage
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
@@ -130,6 +131,48 @@ func TestPhone(t *testing.T) {
 	keep(t, p, "phone-wide")
 	if now := i.Info("phone"); now.Cols != before.Cols || now.Rows != before.Rows {
 		t.Errorf("%d×%d was, %d×%d is", before.Cols, before.Rows, now.Cols, now.Rows)
+	}
+	quiet(t, b)
+}
+
+// What is typed comes as thin frames, and the page shows what the session does. A frame that does not fit has it shown
+// anew, with nothing of the frame.
+//
+// FEATURES: R83, R112
+func TestThinFrames(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "thin", "--", "sh", "-c", `printf '\033[1;32mready\033[m $ '; exec cat`)
+	p := open(i, b, browser.Desk)
+	s := show(i, p, "thin")
+	shows(p, "ready $")
+	p.Wait("focus", `document.activeElement === longterm.page.term.area`)
+	p.Compose("w", "word")
+	shows(p, "ready $ word")
+	p.Key("Backspace", "Backspace", 0)
+	p.Key("Enter", "Enter", 0)
+	p.Wait("the line came back", `longterm.page.term.text()[1] === 'wor' && longterm.page.term.screen.cursor.x === 0`)
+	var drawn []string
+	p.Eval(`(() => {
+		const { link, page: { term } } = longterm;
+		link.heard(term.sub.id.toString(36) + '\x012\x020,3,1\x040,2\x06f\x042,0\x06new');
+		return [...term.text().slice(0, 3), term.screen.cursor.x + ',' + term.screen.cursor.y];
+	})()`, &drawn)
+	if want := "wof||new|3,2"; strings.Join(drawn, "|") != want {
+		t.Errorf("a thin frame makes %q, not %q", drawn, want)
+	}
+	for n, bad := range []string{"\x04zz,0\x06x", "\x040,zz\x06x", "\x05zzz\x06x", "\x051", "\x061\x07", "\x04a\x06x", "\x06"} {
+		p.Eval(fmt.Sprintf(`void longterm.link.heard(longterm.page.term.sub.id.toString(36) + %s)`, quote("\x040,0\x06faulty"+bad)), nil)
+		word := fmt.Sprint("after", n)
+		i.Run("send", "thin", "--enter", word)
+		p.Wait("the line twice", fmt.Sprintf(`longterm.page.term.text().filter((l) => l === %q).length === 2`, word))
+	}
+	var text []string
+	p.Eval(`longterm.page.term.text()`, &text)
+	for n, want := range strings.Split(strings.TrimSpace(i.Run("screen", s.ID)), "\n") {
+		if text[n] != strings.TrimRight(want, " ") {
+			t.Errorf("row %d is %q, not %q", n, text[n], want)
+		}
 	}
 	quiet(t, b)
 }

@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+var errThin = errors.New("not a thin frame")
+
+// ThinID is the subscription that a thin frame is for; ok is false if the message is no such frame.
+func ThinID(b []byte) (id int, ok bool) {
+	if len(b) == 0 || b[0] == '{' {
+		return 0, false
+	}
+	s := string(b[:min(len(b), 8)])
+	if i := strings.IndexFunc(s, control); i >= 0 {
+		s = s[:i]
+	}
+	n, err := strconv.ParseUint(s, 36, 31)
+	return int(n), err == nil && n > 0
+}
+
+// TakeThin takes a thin frame. Its number is to be acknowledged.
+func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
+	if _, ok := ThinID(b); !ok || !utf8.Valid(b) {
+		return 0, errThin
+	}
+	m.styles = styles
+	cursor, style, grew, placed := [2]int{-1, -1}, 0, uint64(1), false
+	x, y := m.at(0), m.at(1)
+	_, rest := part(string(b))
+	for rest != "" {
+		op := rest[0]
+		var body string
+		body, rest = part(rest[1:])
+		var nums []int
+		var err error
+		if op != thinText {
+			if nums, err = numbers(body); err == nil && style != 0 {
+				err = fmt.Errorf("%w: a style of no text", errThin)
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case op == thinVersion && len(nums) == 1 && nums[0] > 0:
+			grew = uint64(nums[0])
+		case op == thinScroll && len(nums) == 3:
+			err = m.scroll(nums[0], nums[1], nums[2])
+		case op == thinCursor && len(nums) == 2:
+			cursor = [2]int(nums)
+		case op == thinPlace && len(nums) == 2:
+			y, x, placed = nums[0], nums[1], true
+			err = m.cut(y, x)
+		case op == thinStyle && len(nums) == 1 && nums[0] > 0:
+			style = nums[0]
+		case op == thinText && body != "":
+			if !placed {
+				placed, err = true, m.cut(y, x)
+			}
+			if err == nil {
+				x, err = m.add(y, style, body)
+			}
+			style = 0
+		default:
+			err = fmt.Errorf("%w: %q", errThin, b)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case cursor[0] >= 0:
+		m.Cursor[0], m.Cursor[1] = float64(cursor[0]), float64(cursor[1])
+	case placed:
+		m.Cursor[0], m.Cursor[1] = float64(x), float64(y)
+	}
+	m.Version += grew
+	m.N++
+	return m.N, nil
+}
+
+// part is what stands before the next control character.
+func part(s string) (body, rest string) {
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' }); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+func numbers(s string) ([]int, error) {
+	var out []int
+	for p := range strings.SplitSeq(s, ",") {
+		n, err := strconv.ParseInt(p, 36, 32)
+		if err != nil {
+			return nil, fmt.Errorf("%w: number %q", errThin, p)
+		}
+		out = append(out, int(n))
+	}
+	return out, nil
+}
+
+// at is a coordinate of the cursor.
+func (m *Mirror) at(i int) int {
+	f, _ := m.Cursor[i].(float64) // none was told: it is at 0
+	return int(f)
+}
+
+// cut takes what a row has from a column on.
+func (m *Mirror) cut(row, col int) error {
+	if row < 0 || row >= len(m.Lines) || col < 0 {
+		return fmt.Errorf("%w: row %d, column %d", errThin, row, col)
+	}
+	was := m.Lines[row]
+	if was.Flags > 0 && col > 0 {
+		return fmt.Errorf("%w: row %d is none of plain characters", errThin, row)
+	}
+	var l MirrorLine
+	for _, p := range was.Spans {
+		if col == 0 {
+			break
+		}
+		text := []rune(p.Text)
+		if len(p.Widths) > 0 {
+			return fmt.Errorf("%w: row %d is none of plain characters", errThin, row)
+		}
+		if len(text) > col {
+			p.Text = string(text[:col])
+		}
+		col -= min(col, len(text))
+		l.Spans = append(l.Spans, p)
+	}
+	if col > 0 {
+		return fmt.Errorf("%w: row %d ends before", errThin, row)
+	}
+	m.Lines[row] = l
+	return nil
+}
+
+// add adds text behind what a row has, and is the column behind it.
+func (m *Mirror) add(row, style int, text string) (col int, err error) {
+	st, known := m.styles[style]
+	if !known && style != 0 {
+		return 0, fmt.Errorf("style %d is not defined", style)
+	}
+	l := &m.Lines[row]
+	if n := len(l.Spans); n > 0 && l.Spans[n-1].Style == st {
+		l.Spans[n-1].Text += text
+	} else {
+		l.Spans = append(l.Spans, MirrorSpan{Style: st, Text: text})
+	}
+	for _, p := range l.Spans {
+		col += utf8.RuneCountInString(p.Text)
+	}
+	return col, nil
+}

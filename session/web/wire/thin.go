@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/render"
+)
+
+// What is typed at a prompt changes the end of one row and moves the cursor. A frame that tells of nothing but rows of
+// plain characters, a cursor and what scrolled is thin: text, in which control characters, of which no cell has any,
+// stand before each part (docs/web-protocol.md, "Thin frames"). Numbers are in base 36.
+const (
+	thinVersion = '\x01' // how much the version grew, if not by 1
+	thinScroll  = '\x02' // top,bottom,by
+	thinCursor  = '\x03' // x,y; if it does not stand behind the last text
+	thinPlace   = '\x04' // row,col: where what follows is put; absent: where the cursor stood
+	thinStyle   = '\x05' // of the text that follows, if not the default
+	thinText    = '\x06'
+)
+
+// kept is the row in which the cursor stands, as the page has it: what is typed there changes only its end.
+type kept struct {
+	row   int
+	hash  uint64
+	spans []piece
+}
+
+// piece is text of one style.
+type piece struct {
+	style int
+	text  string
+}
+
+// appendThin appends a thin frame, if the page's next state can be told by one.
+func (s *Shown) appendThin(dst []byte, t *Styles, f *Frame, m move, moves bool) (out []byte, ok, nothing bool) {
+	sc, h := f.Screen, s.head
+	h.cursor.X, h.cursor.Y = sc.Cursor.X, sc.Cursor.Y
+	if !f.Thin || f.At != nil || f.Behind > 0 || f.Asked || t.reset || len(t.fresh) > 0 || h != headOf(f) ||
+		sc.Version <= s.version {
+		return dst, false, false
+	}
+	was := s.head.cursor
+	rows := 0
+	for i, l := s.from, 0; i < s.to; i++ {
+		if s.next[i] == s.hash[i] {
+			continue
+		}
+		rows++
+		for l < len(sc.Lines) && sc.Lines[l].Row < i {
+			l++
+		}
+		if s.ends[i] >= 0 && !plainRow(&sc.Lines[l]) {
+			return dst, false, false
+		}
+	}
+	if rows == 0 && !moves && was == h.cursor {
+		return dst, true, true
+	}
+	dst = strconv.AppendInt(dst, int64(f.ID), 36)
+	if n := sc.Version - s.version; n != 1 {
+		dst = strconv.AppendUint(append(dst, thinVersion), n, 36)
+	}
+	if moves {
+		dst = appendNumbers(append(dst, thinScroll), m.top, m.bottom, m.by)
+	}
+	puts, x, y := s.appendPuts(nil, t, f, was)
+	if len(puts) == 0 {
+		x, y = was.X, was.Y
+	}
+	if x != h.cursor.X || y != h.cursor.Y {
+		dst = appendNumbers(append(dst, thinCursor), h.cursor.X, h.cursor.Y)
+	}
+	s.head = h
+	return append(dst, puts...), true, false
+}
+
+// appendPuts appends the rows that the page has otherwise, each from where it differs. x and y are where text ends.
+func (s *Shown) appendPuts(dst []byte, t *Styles, f *Frame, at render.Cursor) (out []byte, x, y int) {
+	lines := f.Screen.Lines
+	for row := s.from; row < s.to; row++ {
+		if s.next[row] == s.hash[row] {
+			continue
+		}
+		var spans []piece
+		if s.ends[row] >= 0 {
+			for len(lines) > 0 && lines[0].Row < row {
+				lines = lines[1:]
+			}
+			spans = pieces(nil, t, &lines[0])
+		}
+		col := 0
+		if s.cursorRow.row == row && s.cursorRow.hash == s.hash[row] {
+			col, spans = differ(s.cursorRow.spans, spans)
+		}
+		if len(dst) > 0 || len(spans) == 0 || row != at.Y || col != at.X {
+			dst = appendNumbers(append(dst, thinPlace), row, col)
+		}
+		for _, p := range spans {
+			if p.style != 0 {
+				dst = strconv.AppendInt(append(dst, thinStyle), int64(p.style), 36)
+			}
+			dst = append(append(dst, thinText), p.text...)
+			col += utf8.RuneCountInString(p.text)
+		}
+		x, y = col, row
+		s.hash[row] = s.next[row]
+	}
+	return dst, x, y
+}
+
+// keep remembers the row of the cursor as the page has it now.
+func (s *Shown) keep(t *Styles, f *Frame) {
+	row, k := f.Screen.Cursor.Y, &s.cursorRow
+	if row < s.from || row >= s.to || k.row == row && k.hash == s.hash[row] {
+		return
+	}
+	k.row, k.hash, k.spans = row, 0, k.spans[:0]
+	for i := range f.Screen.Lines {
+		if l := &f.Screen.Lines[i]; l.Row == row && plainRow(l) {
+			k.hash, k.spans = s.hash[row], pieces(k.spans, t, l)
+		}
+	}
+}
+
+// plainRow says whether a row is characters of one column each, in a line of normal size that ends where it ends.
+func plainRow(l *render.Line) bool {
+	if l.Wrapped || l.Size != "" {
+		return false
+	}
+	for i := range l.Spans {
+		p := &l.Spans[i]
+		if len(p.Widths) > 0 || p.Text == "" || !utf8.ValidString(p.Text) || strings.ContainsFunc(p.Text, control) {
+			return false
+		}
+	}
+	return true
+}
+
+func pieces(dst []piece, t *Styles, l *render.Line) []piece {
+	for i := range l.Spans {
+		dst = append(dst, piece{t.id(&l.Spans[i]), l.Spans[i].Text})
+	}
+	return dst
+}
+
+// differ is the column from which on two rows differ, and the rest of the second.
+func differ(was, now []piece) (col int, rest []piece) {
+	for i, p := range now {
+		if i >= len(was) || was[i].style != p.style {
+			return col, now[i:]
+		}
+		n := common(was[i].text, p.text)
+		col += utf8.RuneCountInString(p.text[:n])
+		if n < len(p.text) {
+			rest := append([]piece{{p.style, p.text[n:]}}, now[i+1:]...)
+			return col, rest
+		}
+		if n < len(was[i].text) {
+			return col, now[i+1:]
+		}
+	}
+	return col, nil
+}
+
+// common is how many bytes of two texts are the same characters.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return n
+}
+
+func appendNumbers(dst []byte, n ...int) []byte {
+	for i, v := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(v), 36)
+	}
+	return dst
+}
