@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,12 +13,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 func searchVerb(a *app, c *cobra.Command) {
 	var f searchFlags
+	var open bool
 	c.Long = `Search the output of all sessions, running and ended ones, newest lines first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
 order. Each hit is printed as session:offset, time and line; use the offset with
@@ -34,6 +38,9 @@ order. Each hit is printed as session:offset, time and line; use the offset with
 		if err != nil {
 			return err
 		}
+		if open {
+			return a.openHit(cmd.Context(), b.client, &found)
+		}
 		if err := a.Print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
 			return err
 		}
@@ -47,6 +54,7 @@ order. Each hit is printed as session:offset, time and line; use the offset with
 	}
 	f.bind(c)
 	flags := c.Flags()
+	flags.BoolVar(&open, "open", false, "open the newest line that names a place, as in main.go:7, in an editor ($VISUAL, $EDITOR or editor.command of the configuration)")
 	flags.StringVar(&f.q.Session, "session", "", "only in this session")
 	flags.IntVarP(&f.q.Limit, "limit", "n", 50, "at most this many, the newest")
 	flags.StringVar(&f.q.Before, "before", "", "continue an earlier search at its next value")
@@ -81,6 +89,23 @@ func (f *searchFlags) query(args []string) (client.SearchQuery, error) {
 		q.Text = strings.Join(args, " ")
 	}
 	return q, nil
+}
+
+// openHit opens the newest place that a found line names.
+func (a *app) openHit(ctx context.Context, c *client.Client, found *api.Found) error {
+	for i := range found.Hits {
+		p, ok, err := places.InHit(ctx, c, &found.Hits[i], a.host)
+		if err != nil {
+			return err
+		}
+		if ok {
+			return a.openPlace(ctx, []places.Place{p}, 1)
+		}
+	}
+	if len(found.Hits) == 0 {
+		return errors.New("nothing was found")
+	}
+	return fmt.Errorf("none of the %d lines found names a place in a file, as in main.go:7", len(found.Hits))
 }
 
 func writeHits(w io.Writer, found *api.Found) {

@@ -98,6 +98,10 @@ var verbs = append([]verb{
 		short: "List the commands that shells ran, or print what one printed", build: commandsVerb,
 	},
 	{
+		name: "errors", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
+		short: "List the errors that a session printed as places in files, and open them", build: errorsVerb,
+	},
+	{
 		name: "context", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
 		short: "Print what a person ran since the last asking, for an agent", build: contextVerb,
 	},

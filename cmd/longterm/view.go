@@ -86,5 +86,5 @@ func (a *app) view(ctx context.Context, only []string, f viewsource.Flags) error
 	if err != nil {
 		return err
 	}
-	return viewsource.Run(ctx, viewsource.Program{Client: b.client, Dirs: b.dirs, Version: version, Stdin: a.stdin}, o, only)
+	return viewsource.Run(ctx, viewsource.Program{Client: b.client, Dirs: b.dirs, Version: version, Stdin: a.stdin, Host: a.host}, o, only)
 }

@@ -17,9 +17,12 @@ type ground struct {
 // groundTime is how long a terminal has to say what its background is before the first drawing.
 const groundTime = 150 * time.Millisecond
 
+// insideTmux says that tmux stands between the viewer and the person's terminal.
+func insideTmux() bool { return os.Getenv("TMUX") != "" }
+
 // listen asks the terminal for its background and takes what it says of it, now and later.
 func (v *viewer) listen(said <-chan theme.Ground) {
-	if !canvas.AskGround(v.o.Screen, os.Getenv("TMUX") != "") {
+	if !canvas.AskGround(v.o.Screen, insideTmux()) {
 		return
 	}
 	if v.o.Theme == nil && !v.o.NoColor {

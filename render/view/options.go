@@ -30,6 +30,7 @@ type Options struct {
 	Steward   Steward
 	Approver  Approver
 	Inspector Inspector
+	Editor    Editor
 	Layouts   Layouts
 	Clipboard Clipboard
 	Footer    Footer

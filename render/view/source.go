@@ -44,6 +44,14 @@ type Inspector interface {
 	StopJob(ctx context.Context, job string) error
 }
 
+// Editor knows the errors that sessions printed, and opens files there.
+type Editor interface {
+	// Problems are the errors of a session that have a place in a file, in order.
+	Problems(ctx context.Context, id string) ([]model.Problem, error)
+	// Edit opens the person's editor on the terminal, which is nobody else's meanwhile, and returns when that ends.
+	Edit(ctx context.Context, p model.Problem) error
+}
+
 // Approver hands on what a person answers to those who ask for an approval.
 type Approver interface {
 	Answer(ctx context.Context, ids []string, r overlays.Reply) error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -54,6 +53,7 @@ type viewer struct {
 	ground   ground
 	details  details
 	glances  glances
+	problems problems
 }
 
 // Run shows sessions until the person quits or ctx ends. The terminal is given back on
@@ -209,7 +209,7 @@ func (v *viewer) handle(e tcell.Event) {
 		v.paste(e.Start())
 	case *tcell.EventFocus:
 		if v.away = !e.Focused; e.Focused { // colours may be others now, and not all terminals tell
-			canvas.AskGround(v.o.Screen, os.Getenv("TMUX") != "")
+			canvas.AskGround(v.o.Screen, insideTmux())
 		}
 	}
 }
@@ -234,7 +234,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 		v.restoreTheme(v.layouts.restore())
 	}
 	v.closeLeft()
-	if v.rung() > bells && !first && !v.m.Quiet.NoBell {
+	if v.rung() > bells && !first && !v.m.Quiet.NoBell && !v.problems.opening {
 		_ = v.o.Screen.Beep()
 	}
 	return nil
@@ -283,7 +283,7 @@ func (v *viewer) refresh() {
 	if !v.away {
 		delete(v.m.Alerts, v.m.Focus)
 	}
-	if v.ground.awaited {
+	if v.ground.awaited || v.problems.opening { // the terminal is not the viewer's
 		return
 	}
 	v.draw()

@@ -18,6 +18,7 @@ type Settings struct {
 	View      View
 	Keys      map[string]string            // viewer: action → keys that do it, as in "z F11"
 	Themes    map[string]map[string]string // name → what is drawn → colour
+	Editor    Editor
 	Alerts    Alerts
 	Notify    Notify
 	Retention Retention
@@ -52,6 +53,11 @@ type View struct {
 	Layout string
 	Mouse  bool
 	Size   string // size policy of sessions shown
+}
+
+// Editor opens files where errors are.
+type Editor struct {
+	Command string // line for the shell; empty: $VISUAL or $EDITOR
 }
 
 // Alerts say what is worth a person's attention.

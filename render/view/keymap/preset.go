@@ -98,6 +98,7 @@ var tmuxKeys = map[string][]string{
 	"new":          {"N"},
 	"pick":         {"s", "w"},
 	"next-alert":   {"M-n", "a"},
+	"errors":       {"M-e"},
 	"kill":         {"x"},
 	"close":        {"X"},
 	"rename":       {"$"},

@@ -76,6 +76,9 @@ var Prefix = []Row{
 	{"command-previous", []string{"C-Up"}, CopyMode, "last command", "look at the command before", ""},
 	{"paste", []string{"P"}, CopyMode, "", "paste what was copied here last", ""},
 	{"copy-output", []string{"o"}, CopyMode, "copy output", "copy what the last command printed", ""},
+	{"errors", []string{"E"}, CopyMode, "errors", "the first error and those after it; Enter opens $EDITOR there", ""},
+	{"error-next", []string{"."}, CopyMode, "", "open $EDITOR at the next error", ""},
+	{"error-previous", []string{">"}, CopyMode, "", "open $EDITOR at the error before", ""},
 
 	{"shell", []string{"!"}, Typing, "run a line", "type a shell command below the panes; its output comes there", ""},
 	{"prompt", []string{";"}, Typing, "prompt", "type a line for the session, or a /command", ""},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
@@ -32,6 +33,7 @@ type Program struct {
 	Dirs    paths.Dirs
 	Version func() string
 	Stdin   *os.File
+	Host    string // whose sessions they are; empty: this one's
 }
 
 // Run shows sessions on this terminal until the person leaves: those that only names, or all that run.
@@ -39,6 +41,7 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString(), orders: make(chan model.Order, 16)}
 	vo := view.Options{
 		LiveOptions: o.begin, Changed: o.changed, Orders: src.orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
+		Editor:  placeEditor{src, p.Host, places.Editor{Template: o.settings.Editor.Command, Stdin: p.Stdin}},
 		Layouts: layoutsOf(p.Dirs), Footer: newPromptLine(src),
 	}
 	if c := findClipboard(); c != nil {

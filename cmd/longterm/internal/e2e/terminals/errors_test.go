@@ -1,0 +1,42 @@
+//go:build unix
+
+package terminals
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+)
+
+// One key and Enter lead from a failing build into vim at the error, and back; an editor that fails says so.
+//
+// FEATURES: R76
+func TestFirstErrorInVim(t *testing.T) {
+	if _, err := exec.LookPath("vim"); err != nil {
+		t.Skip("vim is not installed")
+	}
+	i := e2e.New(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte("first\nsecond\nthird line\nfourth\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Env = append(i.Env, "EDITOR=vim -u NONE -c 'set ruler'", "VISUAL=")
+	i.Run("new", "-n", "build", "--cwd", dir, "--", "sh", "-c", "echo 'main.c:3:7: error: expected ;'; echo 'gone.c:1:1: error: nowhere'; exec sleep 100000")
+	i.Run("wait", "build", "--for", "text=nowhere")
+	o := newViewer(t, i, 100, 30)
+	o.shows("errors")
+	o.keys("C-Space", "E")
+	o.shows("errors of build", "main.c:3:7", "gone.c:1:1")
+	o.keys("Enter")
+	o.shows("third line", "3,7 ")
+	o.lacks("errors of build")
+	o.line(":q")
+	o.shows("error 1 of 2", "main.c:3:7")
+	o.keys("C-Space", ".")
+	o.shows("no editor is opened: no such file")
+	o.keys("C-Space", ".")
+	o.shows("that was the last error")
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package places
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Editor opens places.
+type Editor struct {
+	// Template is a line for the shell with {file}, {path}, {host}, {line} and {column}, which are quoted; empty:
+	// $VISUAL or $EDITOR, in the way of those that are known.
+	Template string
+	Stdin    *os.File
+}
+
+// manner is how an editor is told of a position. Numbers are at least 1.
+type manner struct {
+	names  []string // of programs
+	local  string   // what follows the program's name
+	remote string   // for a file of another host; empty: as local, with HOST:PATH
+}
+
+var manners = []manner{
+	{[]string{"vim", "nvim", "gvim", "vim.basic", "vim.nox"}, "+'call cursor({line},{column})' {file}", "+'call cursor({line},{column})' {scp}"},
+	{[]string{"emacs", "emacsclient", "mg", "jmacs"}, "+{line}:{column} {file}", "+{line}:{column} {tramp}"},
+	{[]string{"nano", "rnano", "pico"}, "+{line},{column} {file}", ""},
+	{[]string{"code", "codium", "code-insiders", "cursor", "windsurf"}, "--goto {file}:{line}:{column}", "--remote ssh-remote+{host} --goto {path}:{line}:{column}"},
+	{[]string{"hx", "helix", "subl", "zed", "micro", "lapce"}, "{file}:{line}:{column}", ""},
+	{[]string{"kak"}, "+{line}:{column} {file}", ""},
+	{[]string{"gedit", "pluma", "xed"}, "+{line}:{column} {file}", ""},
+	{[]string{"kate", "kwrite"}, "--line {line} --column {column} {file}", ""},
+}
+
+// anyManner is that of editors as POSIX has them: of vi, which need not be vim, too.
+var anyManner = manner{local: "+{line} {file}"}
+
+// program is the person's editor, a command that may have arguments.
+func program() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
+
+func mannerOf(command string) *manner {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return &anyManner
+	}
+	name := filepath.Base(words[0])
+	for i := range manners {
+		for _, n := range manners[i].names {
+			if n == name {
+				return &manners[i]
+			}
+		}
+	}
+	return &anyManner
+}
+
+// Line is the line for the shell that opens a place.
+func (e *Editor) Line(p *Place) (string, error) {
+	line := e.Template
+	if line == "" {
+		command := program()
+		m := mannerOf(command)
+		line = command + " " + m.local
+		if p.Host != "" && m.remote != "" {
+			line = command + " " + m.remote
+		}
+	}
+	file := p.File()
+	if strings.HasPrefix(file, "-") {
+		file = "./" + file // it is no option
+	}
+	pairs := []string{"{line}", strconv.Itoa(max(1, p.Line)), "{column}", strconv.Itoa(max(1, p.Column))}
+	for name, value := range map[string]string{
+		"{file}": file, "{path}": p.Path, "{host}": p.Host,
+		"{scp}": "scp://" + p.Host + "/" + p.Path, "{tramp}": "/ssh:" + p.Host + ":" + p.Path,
+	} {
+		quoted, err := syntax.Quote(value, syntax.LangPOSIX)
+		if err != nil {
+			return "", fmt.Errorf("the name %q cannot be given to an editor: %w", value, err)
+		}
+		pairs = append(pairs, name, quoted)
+	}
+	return strings.NewReplacer(pairs...).Replace(line), nil
+}
+
+// notFound is the shell's status for a program that is not there.
+const notFound = 127
+
+// Open has the person's editor open a place, on the terminal, and waits until that ends. The terminal is nobody
+// else's meanwhile.
+func (e *Editor) Open(ctx context.Context, p *Place) error {
+	if p.Host == "" {
+		var wrong *os.PathError
+		if _, err := os.Stat(p.Path); errors.As(err, &wrong) { // the reason comes first: bars are short
+			return fmt.Errorf("no editor is opened: %w: %s", wrong.Err, p.Path)
+		}
+	}
+	line, err := e.Line(p)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		var ended *exec.ExitError
+		if errors.As(err, &ended) && ended.ExitCode() == notFound {
+			return fmt.Errorf("there is no such editor: %s; set EDITOR, or editor.command of the configuration", line)
+		}
+		if errors.As(err, &ended) {
+			return fmt.Errorf("the editor failed (%s): %s; set EDITOR, or editor.command of the configuration", ended.ProcessState, line)
+		}
+		return fmt.Errorf("the editor: %w", err)
+	}
+	return nil
+}

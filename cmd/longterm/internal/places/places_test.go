@@ -1,0 +1,122 @@
+//go:build unix
+
+package places
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+)
+
+// FEATURES: R82
+func TestInLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"a.c:3:7: error: expected ;":           "/w/a.c:3:7: expected ;",
+		"./sub/b.go:12:2: undefined: x":        "/w/sub/b.go:12:2: undefined: x",
+		"/abs/c.py:4: note this":               "/abs/c.py:4: /abs/c.py:4: note this",
+		"see main.rs:9:1, or not":              "/w/main.rs:9:1: see main.rs:9:1, or not",
+		"it is 12:30:45 now":                   "",
+		"nothing":                              "",
+		"http://example.org:8080/x":            "",
+		"x:0: no line has this number":         "",
+		"a.c:99999999999999999999: too many":   "",
+		strings.Repeat("x:", 10_000) + "a.c:1": "",
+	} {
+		p, ok := InLine(line, "/w")
+		if got := p.String(); ok != (want != "") || ok && got != want {
+			t.Errorf("%.60s: %q, %v; want %q", line, got, ok, want)
+		}
+	}
+}
+
+// Errors that are said twice are one; warnings are none; a test that failed is where its output says.
+//
+// FEATURES: R82
+func TestErrorsOf(t *testing.T) {
+	text := "x.c:1:2: error: a\nx.c:1:2: error: a\nx.c:4:1: warning: b\ny.c:7:1: error: c\n"
+	r := diagnostics.Parse("gcc x.c", nil, text)
+	var got []string
+	for _, p := range errorsOf(&r, "/src", Place{Host: "far", Session: "s", Command: 3}) {
+		got = append(got, p.String())
+		if p.Session != "s" || p.Command != 3 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if want := "far:/src/x.c:1:2: a|far:/src/y.c:7:1: c"; strings.Join(got, "|") != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	one := 1
+	r = diagnostics.Parse("go test ./...", &one, "--- FAIL: TestX (0.00s)\n    x_test.go:12: broken\nFAIL\nFAIL\texample.org/x\t0.01s\n")
+	if list := errorsOf(&r, "/src", Place{}); len(list) != 1 || list[0].Path != "/src/x_test.go" || list[0].Line != 12 {
+		t.Errorf("%+v of %+v", list, r)
+	}
+}
+
+// Whatever a file is called, the shell gets one word for it.
+//
+// FEATURES: R82
+func TestEditorLine(t *testing.T) {
+	here, far := Place{Path: "/w/a b.c", Line: 3, Column: 7}, Place{Host: "far", Path: "/w/a.c", Line: 3}
+	for _, c := range []struct {
+		editor, template string
+		p                Place
+		want             string
+	}{
+		{"vim", "", here, "vim +'call cursor(3,7)' '/w/a b.c'"},
+		{"/usr/bin/nvim -u NONE", "", far, "/usr/bin/nvim -u NONE +'call cursor(3,1)' scp://far//w/a.c"},
+		{"nano", "", here, "nano +3,7 '/w/a b.c'"},
+		{"code --wait", "", far, "code --wait --remote ssh-remote+far --goto /w/a.c:3:1"},
+		{"emacs -nw", "", far, "emacs -nw +3:1 /ssh:far:/w/a.c"},
+		{"ed", "", far, "ed +3 far:/w/a.c"},
+		{"", "", here, "vi +3 '/w/a b.c'"},
+		{"vim", "e {host} {path} {file} {line} {column}", far, "e far /w/a.c far:/w/a.c 3 1"},
+		{"vi", "", Place{Path: "$(touch x)';#", Line: -1}, `vi +1 "\$(touch x)';#"`},
+		{"vi", "", Place{Path: "-c!x"}, "vi +1 ./-c!x"},
+	} {
+		t.Setenv("VISUAL", "")
+		t.Setenv("EDITOR", c.editor)
+		if got, err := (&Editor{Template: c.template}).Line(&c.p); err != nil || got != c.want {
+			t.Errorf("%s %s: %q, %v; want %q", c.editor, c.template, got, err, c.want)
+		}
+	}
+	if _, err := (&Editor{}).Line(&Place{Path: "a\x00b"}); err == nil {
+		t.Error("a name with a NUL is given to an editor")
+	}
+}
+
+// An editor that fails says so, as does a file that is not there.
+//
+// FEATURES: R82
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "it's.c")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	out := filepath.Join(dir, "out")
+	p := Place{Path: path, Line: 2}
+	e := Editor{Template: "printf '%s %s' {file} {line} >" + out, Stdin: null}
+	if err := e.Open(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(out); string(b) != path+" 2" {
+		t.Errorf("the editor was given %q", b)
+	}
+	for template, want := range map[string]string{"exit 3": "exit status 3", "/nonexistent/editor 2>/dev/null": "there is no such editor", "kill -9 $$": "signal: killed"} {
+		e.Template = template
+		if err := e.Open(t.Context(), &p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "editor.command") {
+			t.Errorf("%s: %v", template, err)
+		}
+	}
+	if err := e.Open(t.Context(), &Place{Path: filepath.Join(dir, "gone.c")}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a file that is gone: %v", err)
+	}
+}

@@ -1,0 +1,89 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/longterm-dev/longterm/render/view/model"
+)
+
+// fakeEditor knows errors of sessions, and writes down what is opened.
+type fakeEditor struct {
+	problems map[string][]model.Problem
+	opened   chan string
+	err      error
+}
+
+func (f *fakeEditor) Problems(_ context.Context, id string) ([]model.Problem, error) {
+	if id == "odd" {
+		return nil, errors.New("nobody knows")
+	}
+	return f.problems[id], nil
+}
+
+func (f *fakeEditor) Edit(_ context.Context, p model.Problem) error {
+	f.opened <- p.Place()
+	return f.err
+}
+
+// One key leads to the first error, of the focused session or of the next one that has some; Enter opens the editor
+// there, and keys go on to the next ones. Nothing is drawn while the terminal is the editor's.
+//
+// FEATURES: R76
+func TestErrors(t *testing.T) {
+	f := &fakeEditor{opened: make(chan string, 4), problems: map[string][]model.Problem{
+		"b": {{File: "/home/me/x.c", Line: 3, Column: 7, Message: "expected ;\nmore"}, {File: "far:/y.c", Line: 9, Message: "no \x1b[2J"}},
+	}}
+	b := newBench(t, 100, 30, Options{Editor: f, Home: "/home/me"})
+	broken := running("b")
+	broken.FirstError = "x.c:3: expected ;"
+	b.list(running("a"), broken)
+	b.keys("^1^E")
+	b.call()
+	b.shows("errors of b", "✗ ~/x.c:3:7   expected ;", "✗ far:/y.c:9  no ?[2J", "Enter opens the editor")
+	enter(b)
+	if got := <-f.opened; got != "/home/me/x.c:3:7" {
+		t.Errorf("%s was opened", got)
+	}
+	shown := b.term.Text()
+	b.print("a", "not now")
+	if b.term.Text() != shown {
+		t.Error("the viewer draws on the editor")
+	}
+	b.call()
+	b.shows("not now", "error 1 of 2: /home/me/x.c:3:7")
+	b.m.Focus = "b"
+	f.err = errors.New("the editor failed")
+	b.keys("^.")
+	if got := <-f.opened; got != "far:/y.c:9" {
+		t.Errorf("%s was opened", got)
+	}
+	b.call()
+	b.shows("the editor failed")
+	b.keys("^.")
+	b.shows("that was the last error")
+	b.keys("^>")
+	<-f.opened
+	b.call()
+	b.keys("^>")
+	b.shows("that was the first error")
+
+	// Who opens the list again goes on there; what is not known is said.
+	b.keys("^E")
+	b.call()
+	b.shows("● ~/x.c:3:7")
+	b.keys("\x1b")
+	f.problems = nil
+	b.over = nil
+	b.keys("^E")
+	b.call()
+	b.shows("no session printed an error with a place in a file")
+	b.list(running("odd"))
+	b.keys("^E")
+	b.call()
+	b.shows("the errors are not known: nobody knows")
+	b.o.Editor = nil
+	b.keys("^E")
+	b.shows("no errors are known here")
+}
