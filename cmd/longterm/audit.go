@@ -28,7 +28,8 @@ func auditVerb(a *app, c *cobra.Command) {
 rule that decided, approvals and their answers, how jobs ended and which bytes of output are theirs.
 
 Each record has the hash of the one before it. --verify reads the whole log and names what was changed, removed,
-moved or cut off; exit status 1 when there is anything. It needs no daemon. --head prints the number and hash of
+moved or cut off; exit status 1 when there is anything, 10 when the log is in order but old records were dropped and no
+--anchor proves the record that says so. It needs no daemon. --head prints the number and hash of
 the newest record: kept on another machine, and given to --verify with --anchor, it proves that nothing up to
 that record was rewritten. See docs/audit.md for the format.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -87,11 +88,17 @@ func (a *app) verifyAudit(dir string, texts []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Print(r, func(w io.Writer) { auditReport(w, &r) }); err != nil || r.OK {
+	if err := a.Print(r, func(w io.Writer) { auditReport(w, &r) }); err != nil || r.Proven {
 		return err
+	}
+	if r.OK {
+		return exit.Silent(exitUnproven)
 	}
 	return exit.Silent(api.ExitFailure)
 }
+
+// exitUnproven is of a log that is in order, where only the log itself says why its beginning is gone.
+const exitUnproven = 10
 
 func auditReport(w io.Writer, r *audit.Report) {
 	say := func(kind string, list []audit.Finding) {
@@ -109,8 +116,12 @@ func auditReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "and %d more\n", r.More)
 	}
 	if d := r.Dropped; d != nil {
-		fmt.Fprintf(w, "records up to %d are not kept any more (retention.audit_bytes, retention.audit_age); the rest is proven since %s\n",
+		fmt.Fprintf(w, "records up to %d are not kept any more (retention.audit_bytes, retention.audit_age); what is left is since %s\n",
 			d.To, d.Until.Local().Format("2006-01-02 15:04:05"))
+		if r.OK && !r.Proven {
+			fmt.Fprintln(w, "not proven without an anchor: that they were dropped, and not removed by somebody, only the log itself says; "+
+				"give --anchor a head that was kept elsewhere since then (`longterm audit --head`)")
+		}
 	}
 	switch {
 	case !r.OK:

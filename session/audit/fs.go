@@ -22,6 +22,7 @@ type FS interface {
 // File is an open segment, the head's, or a directory that is synced.
 type File interface {
 	io.Reader
+	io.ReaderAt
 	io.WriterAt
 	io.Closer
 	Stat() (fs.FileInfo, error)

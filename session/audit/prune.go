@@ -36,6 +36,9 @@ const (
 	pruneAtFirst = 10 * time.Second
 	// steadySlack is how far the clock may get ahead of the time that passes: it is set by so much when it was a little wrong.
 	steadySlack = time.Hour
+	// mostIdle is how much of a time counts in which nothing was recorded: a clock that is wrong when a daemon begins looks
+	// like such a time.
+	mostIdle = 7 * 24 * time.Hour
 )
 
 // prune drops what is older or more than is kept. It reports whether there is more to drop.
@@ -68,13 +71,27 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 		}
 		total += sizes[i]
 	}
+	var idle []time.Duration // when it is needed
 	oldest := w.steady().Add(-keep.Age)
 	for i := 0; i+1 < len(segs); i++ {
 		next, ok := firstOf(w.o.FS, segs[i+1])
 		if !ok { // what the rest follows cannot be told
 			break
 		}
-		if tooMuch, tooOld := keep.Bytes > 0 && total > keep.Bytes, keep.Age > 0 && next.Time.Before(oldest); !tooMuch && !tooOld {
+		tooMuch, tooOld := keep.Bytes > 0 && total > keep.Bytes, keep.Age > 0 && next.Time.Before(oldest)
+		if tooOld && !tooMuch {
+			if idle == nil {
+				if idle, err = w.idle(segs); err != nil {
+					return nil, until, false, err
+				}
+			}
+			if tooOld = next.Time.Before(oldest.Add(-idle[i+1])); !tooOld && !w.told {
+				w.told = true
+				w.o.Log.Warn("audit records are kept though the clock says that they are too old: nothing was recorded for so long that it may be wrong",
+					"record", segs[i].first, "does not count", idle[i+1])
+			}
+		}
+		if !tooMuch && !tooOld {
 			break
 		}
 		if len(drop) == pruneAtOnce {
@@ -92,6 +109,71 @@ func (w *writer) steady() time.Time {
 		return most
 	}
 	return now
+}
+
+// idle is how much of the time since each segment begins does not count for its age: what is more than mostIdle between
+// two records.
+func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
+	var before time.Time
+	var idle time.Duration
+	gap := func(to time.Time) {
+		if d := to.Sub(before); !before.IsZero() && d > mostIdle {
+			idle += d - mostIdle
+		}
+		before = to
+	}
+	for _, s := range segs {
+		first, ok := firstOf(w.o.FS, s)
+		last, err := lastTime(w.o.FS, s)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			gap(first.Time)
+		}
+		since = append(since, idle)
+		if !ok || last.IsZero() || last.Sub(first.Time).Abs() > mostIdle {
+			_, err = walkSegment(w.o.FS, s, func(l line) bool {
+				if l.err == nil && !l.torn {
+					gap(l.record.Time)
+				}
+				return true
+			})
+			if err != nil {
+				return nil, err
+			}
+		} else {
+			before = last
+		}
+	}
+	gap(w.steady())
+	for i := range since {
+		since[i] = idle - since[i]
+	}
+	return since, nil
+}
+
+// lastTime is when the last record of a segment was written; zero: that is not plain from its last bytes.
+func lastTime(fsys FS, s segment) (time.Time, error) {
+	size, err := sizeOf(fsys, s.path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	f, err := fsys.OpenFile(s.path, 0, 0)
+	if err != nil {
+		return time.Time{}, err
+	}
+	b := make([]byte, min(size, 64<<10))
+	_, err = f.ReadAt(b, size-int64(len(b)))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return time.Time{}, err
+	}
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	r, err := decode(b[bytes.LastIndexByte(b, '\n')+1:])
+	if err != nil {
+		return time.Time{}, nil
+	}
+	return r.Time, nil
 }
 
 // drop seals segments in a record and removes them.

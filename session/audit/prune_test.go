@@ -353,3 +353,79 @@ func TestAClockThatJumpsDropsNothing(t *testing.T) {
 		t.Errorf("%d of %d segments are left when the time has passed", n, before)
 	}
 }
+
+// A clock that is wrong already when a daemon begins makes no record old, nor when another begins after it; what is
+// recorded meanwhile does.
+//
+// FEATURES: R109
+func TestAClockThatIsWrongAtTheStartDropsNothing(t *testing.T) {
+	clock := time.Unix(1_700_000_000, 0)
+	dir := filepath.Join(t.TempDir(), "audit")
+	w := keeper(t, dir, noSync{}, &clock)
+	w.fill(t, &clock, 4)
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	keep := Keep{Age: 30 * 24 * time.Hour}
+	first := verified(t, dir).First
+	for years := range 3 { // each begins with a clock that is yet more wrong
+		clock = clock.AddDate(10*(years+1), 0, 0)
+		w = keeper(t, dir, noSync{}, &clock)
+		w.fill(t, &clock, 2)
+		w.pruneAll(keep)
+		if r := verified(t, dir); r.First != first || !w.told {
+			t.Errorf("the log begins with record %d after a jump, told %v", r.First, w.told)
+		}
+		if err := w.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w = keeper(t, dir, noSync{}, &clock)
+	for range 40 {
+		clock = clock.Add(23 * time.Hour)
+		w.fill(t, &clock, 1)
+	}
+	w.pruneAll(keep)
+	if r := verified(t, dir); r.First == first || !r.OK {
+		t.Errorf("nothing is dropped after 40 days of records: %+v", r)
+	}
+}
+
+// That records were dropped only the log says: it is proven by an anchor of that record or a newer one.
+//
+// FEATURES: R109
+func TestDroppedIsProvenByAnAnchor(t *testing.T) {
+	files, _ := pruned(t)
+	dir := files.store(t)
+	r := verified(t, dir)
+	if !r.OK || r.Dropped == nil || r.Proven {
+		t.Fatalf("without an anchor: %+v", r)
+	}
+	list, err := Read(dir, Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for i, rec := range list {
+		if rec.Kind == Drop {
+			said = i
+		}
+	}
+	for i, rec := range list {
+		if r := verified(t, dir, Head{rec.Seq, rec.Hash}); !r.OK || r.Proven != (i >= said) {
+			t.Errorf("with an anchor of record %d: %+v", rec.Seq, r)
+		}
+	}
+	if r := verified(t, dir, Head{r.Dropped.To, r.Dropped.Hash}); !r.OK || r.Proven {
+		t.Errorf("with an anchor from before: %+v", r)
+	}
+	whole := filepath.Join(t.TempDir(), "audit")
+	l := open(t, Options{Dir: whole})
+	add(t, l, someRecords()...)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := verified(t, whole); !r.Proven {
+		t.Errorf("of which nothing was dropped: %+v", r)
+	}
+}

@@ -14,6 +14,7 @@ type Report struct {
 	Records  uint64    `json:"records" doc:"records that are in order"`
 	First    uint64    `json:"first,omitempty" doc:"number of the oldest"`
 	Head     Head      `json:"head" doc:"the newest"`
+	Proven   bool      `json:"proven" doc:"it is in order, and nothing was dropped, or an anchor that was given is of the record that tells of that or a newer one; else whoever writes the log may have removed its beginning and said that it was dropped"`
 	Dropped  *Dropped  `json:"dropped,omitempty" doc:"what is not kept any more: all up to its newest record; what is left is proven since then"`
 	Findings []Finding `json:"findings" doc:"what is wrong, at most 1000"`
 	More     int       `json:"more,omitempty" doc:"findings that are not listed"`
@@ -64,6 +65,7 @@ func oldest(fsys FS, dir string) uint64 {
 }
 
 func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
+	given := anchors
 	anchors = slices.Clone(anchors)
 	r := Report{Findings: []Finding{}}
 	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
@@ -73,7 +75,7 @@ func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
 	if kept != nil && kept.Seq > 0 {
 		anchors = append(anchors, *kept)
 	}
-	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}}
+	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, given: given}
 	for _, a := range anchors {
 		c.anchors[a.Seq] = append(c.anchors[a.Seq], a.Hash)
 	}
@@ -85,6 +87,7 @@ func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
 		r.find(Finding{File: filepath.Base(headPath(dir)), What: "the head that is kept beside the log is gone: whether records are missing at the end cannot be told"})
 	}
 	r.OK = len(r.Findings) == 0
+	r.Proven = r.OK && c.dropped <= c.proven
 	if c.last.Seq > 0 {
 		r.Head = c.last
 	}
@@ -101,6 +104,9 @@ type checker struct {
 	seen    bool
 	begins  *Finding // where the log begins, if that is not record 1
 	follows Head     // what the record there follows
+	given   []Head   // anchors that were kept elsewhere
+	proven  uint64   // the newest record that one of them is of
+	dropped uint64   // the newest record that tells of what was dropped
 	torn    *Finding // half a record at the end of the segment before
 }
 
@@ -156,6 +162,9 @@ func (c *checker) line(l line) bool {
 	}
 	delete(c.anchors, r.Seq)
 	c.last = Head{r.Seq, r.Hash}
+	if slices.Contains(c.given, c.last) {
+		c.proven = r.Seq
+	}
 	c.tells(r, at)
 	return true
 }
@@ -180,6 +189,7 @@ func (c *checker) isNext(r *Record, say func(string, ...any)) {
 func (c *checker) tells(r *Record, at Finding) {
 	switch r.Kind {
 	case Drop:
+		c.dropped = r.Seq
 		if c.report.Dropped = r.Dropped; r.Dropped != nil && r.Dropped.Damaged > 0 {
 			at.What = fmt.Sprintf("record %d says: of records %d to %d, which were dropped, %d were not as they were written, or told of damage",
 				r.Seq, r.Dropped.From, r.Dropped.To, r.Dropped.Damaged)

@@ -25,6 +25,7 @@ type writer struct {
 	ready bool // the end was looked at, and is in order
 	dirty bool // something is not synced
 
+	told     bool // that records are kept because of the clock
 	unsynced bool // the disk refused to sync what was written last
 
 	lost   uint64    // records that could not be written
