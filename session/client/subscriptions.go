@@ -4,7 +4,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
+	"strconv"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -28,6 +31,29 @@ func (c *Client) Unsubscribe(ctx context.Context, name string) error {
 // Completions reads what a subscription has not acknowledged, or waits for it.
 func (c *Client) Completions(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
 	return repeated[api.Completions](ctx, c, "POST", subscription(name)+"/read", in)
+}
+
+// CompletionsAsTheyCome calls f with what a subscription has not acknowledged after a cursor, and then with what comes, until
+// ctx ends, f returns an error or the daemon leaves; the first call is made at once, also with nothing. Limit and waiting
+// time of in mean nothing here.
+func (c *Client) CompletionsAsTheyCome(ctx context.Context, name string, in api.ReadCompletions, f func(api.Completions) error) error {
+	q := url.Values{"after": {strconv.FormatUint(in.After, 10)}}
+	if in.Reader != "" {
+		q.Set("reader", in.Reader)
+		q.Set("take", strconv.FormatBool(in.Take))
+	}
+	resp, err := c.do(ctx, "GET", subscription(name)+"/events", q, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return readEvents(resp.Body, func(data []byte) error {
+		var got api.Completions
+		if err := json.Unmarshal(data, &got); err != nil {
+			return fmt.Errorf("completions: %w", err)
+		}
+		return f(got)
+	})
 }
 
 // Acknowledge says up to where a subscription's completions were dealt with: they do not come again.

@@ -114,6 +114,7 @@ var wellCalls = []wellCall{
 	{id: "list-subscriptions", check: contains("fleet.forward")},
 	{id: "subscribe", path: "ci", body: api.NewSubscription{Kinds: []string{"job"}}, check: contains(`"name":"ci"`)},
 	{id: "read-completions", path: "ci", body: api.ReadCompletions{Limit: 1}, check: contains(`"completions":[]`)},
+	{id: "stream-completions", path: "ci?reader=r&take=true", check: contains(`"completions":[]`)},
 	{id: "ack-completions", path: "ci", body: api.AckCompletions{Cursor: 1}, check: contains(`"name":"ci"`)},
 	{id: "unsubscribe", path: "ci", check: contains("true")},
 	{id: "list-audit", path: "?kind=end&limit=1000", check: contains(`"exit":4`)},
@@ -154,6 +155,7 @@ var moreWrongCalls = []wrongCall{
 	{"subscribe", "ci", api.NewSubscription{Kinds: []string{"nonsense"}}, api.CodeInvalid, ""},
 	{"subscribe", "ci", api.NewSubscription{Session: "none"}, api.CodeNotFound, "longterm ls"},
 	{"read-completions", "none", api.ReadCompletions{}, api.CodeNotFound, "--subscription none"},
+	{"stream-completions", "none", nil, api.CodeNotFound, "--subscription none"},
 	{"ack-completions", "none", api.AckCompletions{Cursor: 1}, api.CodeNotFound, "--subscription none"},
 	{"unsubscribe", "none", nil, api.CodeNotFound, "--subscription none"},
 	{"agent-event", "cat", api.AgentEvent{Agent: "nobody", Event: "Stop"}, api.CodeInvalid, "claude"},
@@ -423,7 +425,7 @@ func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
 	t.Helper()
 	var a answer
 	switch {
-	case c.id == "events":
+	case c.id == "events", c.id == "stream-completions":
 		a = firstEvent(t, r, pathOf(route, c.path))
 	case c.id == "dial-fleet":
 		dialOther(t, r)

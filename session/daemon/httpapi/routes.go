@@ -152,6 +152,8 @@ var Routes = []Route{
 		(*Server).deleteSubscription, []api.Code{api.CodeNotFound}),
 	op("POST", "/subscriptions/{subscription}/read", "read-completions", "events",
 		"Read what a subscription has not acknowledged, or wait for it", (*Server).readCompletions, ofReading),
+	raw("GET", "/subscriptions/{subscription}/events", "stream-completions", "events",
+		"What a subscription has not acknowledged, and what comes, as server-sent events with cursors as ids", (*Server).streamCompletions, ofReading),
 	op("POST", "/subscriptions/{subscription}/ack", "ack-completions", "events",
 		"Say up to where a subscription's completions were dealt with", (*Server).ackCompletions, ofReading),
 	socket("GET", "/page", "page", "web", "What the page in the browser shows and does: many sessions on one socket (docs/web-protocol.md)",
