@@ -219,7 +219,21 @@ func (a *answer) cut(o *api.Omitted) {
 		return
 	}
 	a.Omitted = &omitted{Bytes: o.Bytes, Lines: o.Lines, From: o.Start, To: o.End}
-	a.Message = join(a.Message, "what is left out: "+call("read", "session", a.Session, "since", o.Start, "to", o.End))
+	a.Message = join(a.Message, a.rest())
+}
+
+// uncut takes it out again, before other output is put in.
+func (a *answer) uncut() {
+	if a.Omitted == nil {
+		return
+	}
+	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, a.rest()), "; ")
+	a.Omitted = nil
+}
+
+// rest is the call that reads what is left out.
+func (a *answer) rest() string {
+	return "what is left out: " + call("read", "session", a.Session, "since", a.Omitted.From, "to", a.Omitted.To)
 }
 
 func join(a, b string) string {

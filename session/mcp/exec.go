@@ -162,7 +162,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 
 // reread puts another part of a session's output into an answer.
 func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) error {
-	a.Omitted = nil
+	a.uncut()
 	if q.To > 0 && q.From >= q.To {
 		a.Output = ""
 		return nil

@@ -1,0 +1,30 @@
+//go:build unix
+
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// What is left out is told once: where another part of the output is put in, that of the part before is not told with it.
+//
+// FEATURES: R88
+func TestLeftOutIsToldOnce(t *testing.T) {
+	r := api.Result{State: "running", TimedOut: "idle", Message: "still running", Job: "j", Omitted: &api.Omitted{Bytes: 10, Lines: 2, Start: 5, End: 15}}
+	a := answerOf(&r, "s")
+	first := `read{"session":"s","since":5,"to":15}`
+	if !strings.Contains(a.text(), "still running; what is left out: "+first) {
+		t.Errorf("%s", a.text())
+	}
+	a.uncut()
+	if a.uncut(); a.Message != "still running" || a.Omitted != nil {
+		t.Errorf("%q, %+v", a.Message, a.Omitted)
+	}
+	a.cut(&api.Omitted{Bytes: 3, Lines: 1, Start: 20, End: 23})
+	if text := a.text(); strings.Contains(text, first) || strings.Count(text, "left out") != 1 || !strings.Contains(text, `"since":20,"to":23`) {
+		t.Errorf("%s", text)
+	}
+}
