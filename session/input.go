@@ -117,8 +117,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typing.begun.Ends()
 		}
 		if len(data) > 0 {
-			last := data[len(data)-1]
-			s.typing.ended = last == '\r' || last == '\n'
+			s.typing.last = data[len(data)-1]
 		}
 		s.typing.half.typed(data, t.Secret)
 		if bytes.ContainsAny(data, "\r\n") {

@@ -119,8 +119,12 @@ func (s *Session) unread(ctx context.Context) Answer {
 			case err != nil:
 			case n > 0:
 				a = No
-			case !m.Canonical || s.typing.ended: // an unfinished line waits unseen
+			case !m.Canonical || s.typing.last == '\r' || s.typing.last == '\n': // an unfinished line waits unseen
 				a = Yes
+			default: // Ctrl-C is never read, nor what stood before it
+				if dropped, err := sys.DropsLine(fd, s.typing.last); err == nil && dropped {
+					a = Yes
+				}
 			}
 			return err
 		})

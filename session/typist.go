@@ -29,7 +29,7 @@ type typist struct {
 	begun   typing.Begun
 	by      string      // who ended a line last: see Command.By
 	half    half        // what was typed since
-	ended   bool        // what was typed last ended a line
+	last    byte        // that was typed
 	at      wait.Anchor // where output and screen stood when something was last typed
 }
 

@@ -11,3 +11,8 @@ import (
 func ReadModes(int) (Modes, error) {
 	return Modes{}, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
 }
+
+// DropsLine fails as ReadModes does.
+func DropsLine(int, byte) (bool, error) {
+	return false, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
+}

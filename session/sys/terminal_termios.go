@@ -26,3 +26,13 @@ func ReadModes(fd int) (Modes, error) {
 	}
 	return m, nil
 }
+
+// DropsLine says whether the terminal takes a character for Ctrl-C or Ctrl-\: it sends a signal, and whatever was typed
+// before it and not read is gone.
+func DropsLine(fd int, c byte) (bool, error) {
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return false, fmt.Errorf("read the terminal's settings: %w", err)
+	}
+	return c != 0 && t.Lflag&unix.ISIG != 0 && t.Lflag&unix.NOFLSH == 0 && (c == t.Cc[unix.VINTR] || c == t.Cc[unix.VQUIT]), nil
+}

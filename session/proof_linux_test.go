@@ -1,0 +1,56 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/respond"
+)
+
+// Ctrl-C is taken by the terminal, which drops what stood before it: that is known at once, and not looked for until the
+// time is over. Where the terminal drops nothing, or takes it for a character, a line may wait unseen.
+//
+// FEATURES: R102
+func TestInterruptIsTakenAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   func(*unix.Termios)
+		typed string
+		read  Answer
+	}{
+		{"a signal", func(*unix.Termios) {}, "half a line\x03", Yes},
+		{"another character", func(m *unix.Termios) { m.Cc[unix.VINTR] = 0x07 }, "half a line\x03", NotKnow},
+		{"of no use", func(m *unix.Termios) { m.Lflag &^= unix.ISIG }, "half a line\x03", NotKnow},
+		{"keeps what was typed", func(m *unix.Termios) { m.Lflag |= unix.NOFLSH }, "half a line\x03", NotKnow},
+		{"half a line", func(*unix.Termios) {}, "half a line", NotKnow},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+				modes, err := unix.IoctlGetTermios(int(d.master.Fd()), unix.TCGETS)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.set(modes)
+				if err := unix.IoctlSetTermios(int(d.master.Fd()), unix.TCSETS, modes); err != nil {
+					t.Fatal(err)
+				}
+				before, err := d.s.Shown(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte(c.typed)}); err != nil {
+					t.Fatal(err)
+				}
+				d.says("^C")
+				const most = 5 * time.Second
+				began := time.Now() // of the bubble
+				taken := d.s.Prove(t.Context(), before, "", respond.EchoOn, most)
+				if taken.Read != c.read || taken.Drawn != Yes || (time.Since(began) < most) != (c.read == Yes) {
+					t.Errorf("%+v after %s", taken, time.Since(began))
+				}
+			})
+		})
+	}
+}
