@@ -22,7 +22,7 @@ func (m model) find(q Query) (list []Hit) {
 		for _, l := range lines {
 			c := Cursor{l.Time.UnixNano(), session, l.From}
 			switch {
-			case q.Session != "" && q.Session != session, q.Command != 0 && q.Command != l.Command,
+			case q.Session != "" && q.Session != session, q.Within != nil && !q.Within(session), q.Command != 0 && q.Command != l.Command,
 				!q.Since.IsZero() && l.Time.Before(q.Since), !q.Until.IsZero() && !l.Time.Before(q.Until),
 				q.Before != Cursor{} && c.compare(q.Before) >= 0, !matches(q, l.Text):
 				continue
@@ -189,6 +189,9 @@ func (w *world) query() Query {
 	}
 	if w.rnd.IntN(4) == 0 {
 		q.Session = string(rune('p' + w.rnd.IntN(8)))
+	}
+	if n := len(q.Text) % 4; n > 0 { // no further chance: others would be had of the same seeds
+		q.Within = func(session string) bool { return int(session[0])%4 != n }
 	}
 	at := func() time.Time { return time.Unix(1000, w.rnd.Int64N(w.clock+2)) }
 	if w.rnd.IntN(4) == 0 {

@@ -15,7 +15,9 @@ type Query struct {
 	Words         []string // each occurs in the line with no letter, digit or _ beside it
 	CaseSensitive bool
 
-	Session string    // empty: all
+	Session string // empty: all
+	// Within says whether a session is searched; nil: all are. Nothing of another is read or told.
+	Within  func(session string) bool
 	Since   time.Time // that time or later
 	Until   time.Time // before
 	Command int       // number of the command; 0: all

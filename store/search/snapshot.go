@@ -101,7 +101,7 @@ func (s *search) queueBlocks(rows *sql.Rows, only bitmap, base int64) error {
 func (s *search) queueBlock(f *found) {
 	st, p := &f.stats, s.plan
 	switch {
-	case p.Session != "" && p.Session != f.session,
+	case p.Session != "" && p.Session != f.session, p.Within != nil && !p.Within(f.session),
 		p.Command != 0 && (p.Command < st.lowCmd || p.Command > st.highCmd),
 		!p.overlaps(st.firstNS, st.lastNS):
 		return

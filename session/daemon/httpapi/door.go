@@ -170,6 +170,7 @@ const (
 	refused  scope = iota
 	filtered       // its handler leaves the others out
 	narrowed       // its parameter session is set
+	sifted         // so it is; if the token is for a label, its handler leaves the others out
 	ofItsJob
 	ofItsApproval
 )
@@ -177,7 +178,7 @@ const (
 // scopes are the routes that such a token may use besides those about its session.
 var scopes = map[string]scope{
 	"list-sessions": filtered, "table-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
-	"search": narrowed, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
+	"search": sifted, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
 	"get-job": ofItsJob, "stop-job": ofItsJob, "background-job": ofItsJob, "forget-job": ofItsJob,
 	"get-approval": ofItsApproval, "answer-approval": ofItsApproval,
 }
@@ -210,8 +211,11 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 	switch scopes[r.ID] {
 	case filtered:
 		return nil
-	case narrowed:
+	case narrowed, sifted:
 		if g.Session == "" && query("session") == "" {
+			if scopes[r.ID] == sifted {
+				return nil
+			}
 			return api.Errorf(api.CodeDenied, "the token %s is for %s, and this is about all of them", g.Name, g.Of()).
 				WithHint("say which session is meant")
 		}
@@ -265,7 +269,7 @@ func (s *Server) scoped(hc huma.Context, next func(huma.Context)) {
 		writeError(w, err)
 		return
 	}
-	if g := grantOf(hc.Context()); g != nil && g.Session != "" && scopes[r.ID] == narrowed {
+	if g := grantOf(hc.Context()); g != nil && g.Session != "" && (scopes[r.ID] == narrowed || scopes[r.ID] == sifted) {
 		hc = narrow{hc, g.Session}
 	}
 	next(hc)

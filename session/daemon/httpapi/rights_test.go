@@ -69,7 +69,8 @@ func TestTokenForALabel(t *testing.T) {
 		v + "/sessions": "", v + "/sessions/own": "", v + "/commands?session=own": "", v + "/jobs/job-own": "", v + "/approvals/A1": "",
 		v + "/sessions/other": api.CodeNotFound, v + "/sessions/" + ruledID: api.CodeNotFound, v + "/jobs/job-other": api.CodeNotFound,
 		v + "/approvals/A2": api.CodeNotFound, v + "/commands?session=other": api.CodeNotFound, v + "/commands": api.CodeDenied,
-		v + "/search?text=printed": api.CodeDenied, v + "/audit": api.CodeDenied, v + "/tokens": api.CodeDenied, v + "/metrics": api.CodeDenied,
+		v + "/search?text=printed": "", v + "/search?regexp=p.*d": "", v + "/search?text=printed&session=own": "",
+		v + "/search?text=printed&session=other": api.CodeNotFound, v + "/audit": api.CodeDenied, v + "/tokens": api.CodeDenied, v + "/metrics": api.CodeDenied,
 		v + "/sessions/aaaa": api.CodeNotFound,
 	} {
 		code, body := get(path)
@@ -79,12 +80,21 @@ func TestTokenForALabel(t *testing.T) {
 		if want == "" && (strings.Contains(body, otherID) || strings.Contains(body, "ruled")) {
 			t.Errorf("%s tells of another session: %s", path, body)
 		}
+		if strings.Contains(path, "search") && want == "" && !strings.Contains(body, "printed by own") {
+			t.Errorf("%s finds nothing: %s", path, body)
+		}
+	}
+	if _, body := get(v + "/search?text=printed&limit=1"); !strings.Contains(body, "printed by own") {
+		t.Errorf("what others printed counts: %s", body)
 	}
 	if w := h.ask(t, "PATCH", v+"/sessions/own", `{"labels":{"of":"you"}}`); codeOf(t, w) != "" {
 		t.Fatal(w.Body)
 	}
 	if code, _ := get(v + "/sessions/own"); code != api.CodeNotFound {
 		t.Errorf("a session that has the label no more: %q", code)
+	}
+	if code, body := get(v + "/search?text=printed"); code != "" || strings.Contains(body, "printed by") {
+		t.Errorf("what a session printed that has the label no more is found: %q %s", code, body)
 	}
 }
 

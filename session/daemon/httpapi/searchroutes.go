@@ -37,6 +37,9 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	if err != nil {
 		return found, err
 	}
+	if g := grantOf(ctx); g != nil && !g.Whole() {
+		q.Within = func(session string) bool { return s.shows(ctx, session) }
+	}
 	x := s.reg.Index
 	if !x.Usable() {
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
