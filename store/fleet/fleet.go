@@ -6,6 +6,7 @@
 //	link      a member's one connection: joining, the listener and the dialer, revocations
 //	conn      a reliable ordered stream of bytes (net.Conn) over messages that may be lost
 //	registry  hosts and their records in a JetStream key-value bucket; events in a stream
+//	copies    what sessions printed, signed by their host, in streams that outlive it
 //
 // Who is who is told by certificates of the fleet's own authority, twice: to the server, which gives a connection the
 // subjects that its certificate allows and no more; and end to end, in TLS from one host to the other inside the stream
@@ -25,6 +26,9 @@ const (
 	// Bucket holds the registry, Stream the events.
 	Bucket = "LT_REGISTRY"
 	Stream = "LT_EVENTS"
+	// CopyStream holds what sessions printed, CopyRecords what is recorded of them.
+	CopyStream  = "LT_COPIES"
+	CopyRecords = "LT_COPY_RECORDS"
 	// JoinSubject is where somebody with a join code asks for a certificate.
 	JoinSubject = prefix + ".join"
 	// JoinedSubjects are where answers to that come in.
@@ -48,6 +52,10 @@ func Event(name, kind string) string { return prefix + ".ev." + name + "." + kin
 
 // EventsOf are the subjects of all events of a member; "*" is for all members.
 func EventsOf(name string) string { return prefix + ".ev." + name + ".>" }
+
+// Copy is where what a member's session printed goes, and CopyRecord what is recorded of it; "*" is for all of them.
+func Copy(host, session string) string       { return prefix + ".cp." + host + "." + session }
+func CopyRecord(host, session string) string { return prefix + ".cr." + host + "." + session }
 
 // InboxOf is the prefix of answers to a member.
 func InboxOf(name string) string { return "_INBOX_" + name }

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
@@ -171,7 +173,7 @@ func (s *Server) keep(ctx context.Context) {
 		s.cfg.Log.Error("the registry", "err", err)
 		return
 	}
-	made := 0
+	made, copied := 0, 0 // how many servers keep the registry, and copies
 	pause := 200 * time.Millisecond
 	for ready := false; ctx.Err() == nil; {
 		if want := s.replicas(); want > made { // of a cluster only the leader knows how many there are
@@ -183,6 +185,16 @@ func (s *Server) keep(ctx context.Context) {
 				made = want
 			} else {
 				s.cfg.Log.Info("the registry cannot be made yet", "err", err)
+			}
+		}
+		if made > copied { // the registry works without
+			try, done := context.WithTimeout(ctx, 10*time.Second)
+			err := copies.Setup(try, js, made)
+			done()
+			if err == nil {
+				copied = made
+			} else {
+				s.cfg.Log.Info("what sessions print cannot be kept yet", "err", err)
 			}
 		}
 		if !ready && there(ctx, js) {
@@ -318,7 +330,15 @@ func PermissionsOf(m ident.Member) *nats.Permissions {
 	pub := []string{
 		fleet.DataFrom(m.Name), fleet.Hello("*"), fleet.EventsOf(m.Name),
 		fleet.KeySubject(fleet.HostKey(m.Name)), fleet.KeySubject(fleet.RecordKey(m.Name, ">")), fleet.KeySubject(fleet.CursorKey(m.Name, ">")),
+		fleet.Copy(m.Name, "*"), fleet.CopyRecord(m.Name, "*"),
 		"$JS.API.INFO", "$JS.FC.>",
+	}
+	for _, stream := range []string{fleet.CopyStream, fleet.CopyRecords} {
+		pub = append(pub, "$JS.API.STREAM.INFO."+stream)
+	}
+	pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream+"."+fleet.Copy(m.Name, "*"))
+	if readsCopies(m) {
+		pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream, "$JS.API.DIRECT.GET."+fleet.CopyRecords+".>")
 	}
 	for _, stream := range []string{kv, fleet.Stream} {
 		pub = append(pub, "$JS.API.STREAM.INFO."+stream, "$JS.API.CONSUMER.CREATE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".*",
@@ -332,6 +352,16 @@ func PermissionsOf(m ident.Member) *nats.Permissions {
 		Publish: &nats.SubjectPermission{Allow: pub}, Subscribe: &nats.SubjectPermission{Allow: sub},
 		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: 10 * time.Second},
 	}
+}
+
+// readsCopies says that a member reads what others' sessions printed: one that may do everything there while they live.
+func readsCopies(m ident.Member) bool {
+	for _, right := range []string{"look", "type", "approve", "manage"} {
+		if !slices.Contains(m.May, right) {
+			return false
+		}
+	}
+	return !m.Masked
 }
 
 // peers lets other servers in, and nobody else.

@@ -1,0 +1,160 @@
+package copies
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+)
+
+// Bounds of what the fleet keeps. What is over them goes, the oldest first, whichever host's it is.
+const (
+	KeepTime  = 30 * 24 * time.Hour
+	KeepBytes = 4 << 30
+	// MaxBody bounds what one message has of a journal or of records.
+	MaxBody = 256 << 10
+	// recordBytes bounds the records.
+	recordBytes = 256 << 20
+	// A server whose disk has not the room keeps less.
+	leastBytes = 64 << 20
+)
+
+// Setup makes the streams, or has them kept by more servers. JetStream reserves what a stream may have: where that much
+// is not free, a smaller one is made.
+func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
+	err := setup(ctx, js, jetstream.StreamConfig{
+		Name: fleet.CopyStream, Subjects: []string{fleet.Copy("*", "*")}, MaxBytes: KeepBytes, Compression: jetstream.S2Compression,
+		Description: "what sessions of the fleet's hosts printed",
+	}, replicas)
+	if err != nil {
+		return err
+	}
+	return setup(ctx, js, jetstream.StreamConfig{
+		Name: fleet.CopyRecords, Subjects: []string{fleet.CopyRecord("*", "*")}, MaxBytes: recordBytes, MaxMsgsPerSubject: 1,
+		Description: "what is recorded of sessions whose output is copied",
+	}, replicas)
+}
+
+func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig, replicas int) error {
+	c.Replicas, c.MaxAge, c.Discard, c.Storage, c.AllowDirect = replicas, KeepTime, jetstream.DiscardOld, jetstream.FileStorage, true
+	c.MaxMsgSize, c.Duplicates = MaxBody*3, time.Hour
+	if s, err := js.Stream(ctx, c.Name); err == nil {
+		c.MaxBytes = s.CachedInfo().Config.MaxBytes // what it was made with
+	}
+	for {
+		_, err := js.CreateOrUpdateStream(ctx, c)
+		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && e.ErrorCode == noRoom && c.MaxBytes/2 >= leastBytes {
+			c.MaxBytes /= 2
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("the stream of copies %s: %w", c.Name, err)
+		}
+		return nil
+	}
+}
+
+// noRoom is JetStream's "insufficient storage resources available".
+const noRoom = 10047
+
+// Publish hands a sealed message to the fleet; it is there when this returns without an error.
+func Publish(ctx context.Context, js jetstream.JetStream, h Head, sealed []byte) error {
+	if h.Record {
+		_, err := js.Publish(ctx, fleet.CopyRecord(h.Host, h.Session), sealed)
+		return err
+	}
+	id := h.Session + "/" + strconv.FormatUint(h.From.Offset, 10) + "/" + strconv.Itoa(h.From.Marks) + "/" +
+		strconv.FormatUint(h.To.Offset, 10) + "/" + strconv.Itoa(h.To.Marks)
+	_, err := js.Publish(ctx, fleet.Copy(h.Host, h.Session), sealed, jetstream.WithMsgID(h.Host+"/"+id))
+	return err
+}
+
+// Last is the newest chunk of a session that is there: the place to go on from. There may be none.
+func Last(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string) (Head, bool, error) {
+	s, err := js.Stream(ctx, fleet.CopyStream)
+	if err != nil {
+		return Head{}, false, err
+	}
+	m, err := s.GetLastMsgForSubject(ctx, fleet.Copy(host, session))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return Head{}, false, nil
+	}
+	if err != nil {
+		return Head{}, false, err
+	}
+	h, _, err := Open(ca, host, session, m.Data)
+	if err != nil { // somebody else's: as if it were not there, and all is copied once more
+		return Head{}, false, nil
+	}
+	return h, true, nil
+}
+
+// Sessions are the ids of the sessions of a host of which the fleet has records.
+func Sessions(ctx context.Context, js jetstream.JetStream, host string) ([]string, error) {
+	s, err := js.Stream(ctx, fleet.CopyRecords)
+	if err != nil {
+		return nil, err
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(fleet.CopyRecord(host, "*")))
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for subject := range info.State.Subjects {
+		all = append(all, subject[strings.LastIndexByte(subject, '.')+1:])
+	}
+	return all, nil
+}
+
+// Record is what is recorded of a session, as its host handed it over.
+func Record(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string) (Head, []byte, error) {
+	s, err := js.Stream(ctx, fleet.CopyRecords)
+	if err != nil {
+		return Head{}, nil, err
+	}
+	m, err := s.GetLastMsgForSubject(ctx, fleet.CopyRecord(host, session))
+	if err != nil {
+		return Head{}, nil, err
+	}
+	h, body, err := Open(ca, host, session, m.Data)
+	if err == nil && !h.Record {
+		err = fmt.Errorf("%w: it is no record", ErrForged)
+	}
+	return h, body, err
+}
+
+// Each reads the chunks of a session, the oldest first. What is not the host's is passed over and counted in bad.
+func Each(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string, each func(h Head, body []byte) error) (bad int, err error) {
+	s, err := js.Stream(ctx, fleet.CopyStream)
+	if err != nil {
+		return 0, err
+	}
+	for seq := uint64(1); ; {
+		m, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(fleet.Copy(host, session)))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return bad, nil
+		}
+		if err != nil {
+			return bad, err
+		}
+		seq = m.Sequence + 1
+		h, body, err := Open(ca, host, session, m.Data)
+		if err == nil && h.Record {
+			err = ErrForged
+		}
+		if err != nil {
+			bad++
+			continue
+		}
+		if err := each(h, body); err != nil {
+			return bad, err
+		}
+	}
+}
