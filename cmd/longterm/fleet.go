@@ -34,7 +34,8 @@ lets one machine in, once, with "fleet join CODE". From then on each machine tel
 lists those of all, and every verb goes to another machine by "longterm -H HOST VERB" or a session's name HOST/SESSION. A
 machine that is cut off works as before, and tells what changed when it is back.`
 	c.AddCommand(a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetStatus(), a.fleetHosts(),
-		a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true), a.fleetDrain(false), a.fleetRevoke())
+		a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true), a.fleetDrain(false), a.fleetRevoke(),
+		a.fleetSimulate())
 }
 
 // fleetDir is where what makes this machine part of a fleet is kept.

@@ -42,6 +42,7 @@ type Publisher struct {
 	have   map[string]told
 	dirty  map[string]bool
 	anew   bool // nothing is known of what the registry says
+	left   bool // nothing is to be told any more
 	wake   chan struct{}
 	soon   chan struct{} // ends the pause after a failure
 	failed error
@@ -75,6 +76,9 @@ func (p *Publisher) Remove(record string) { p.set(fleet.RecordKey(p.host, record
 func (p *Publisher) set(key string, value []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.left {
+		return
+	}
 	if old, ok := p.want[key]; ok && bytes.Equal(old, value) || !ok && value == nil && !p.anew && p.have[key].value == nil {
 		return
 	}
@@ -104,6 +108,25 @@ func (p *Publisher) Anew() {
 	case p.soon <- struct{}{}:
 	default:
 	}
+}
+
+// Leave says that there is neither the host nor any of its records any more.
+func (p *Publisher) Leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key := range p.want {
+		p.dirty[key] = true
+	}
+	clear(p.want)
+	p.left = true
+	p.rouse()
+}
+
+// Settled says that the registry is known to say what is the case.
+func (p *Publisher) Settled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.anew && p.flying == 0 && len(p.dirty) == 0
 }
 
 // State is how many changes the registry has not been told yet, and why.
@@ -165,6 +188,9 @@ func (p *Publisher) Run(ctx context.Context) {
 func (p *Publisher) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.left {
+		return
+	}
 	now := time.Now()
 	p.dirty[fleet.HostKey(p.host)] = true
 	for key, t := range p.have {

@@ -142,25 +142,34 @@ type Serve struct {
 // serverProgram is a program of its own: nats-server would make every verb of this one start later.
 const serverProgram = "longterm-fleetd"
 
-// Run becomes the server: it does not return unless it fails.
-func (o *Serve) Run(dir ident.Dir) error {
+// Argv is the server's command line.
+func (o *Serve) Argv(dir ident.Dir) ([]string, error) {
 	_, err := dir.Identity(ident.Server)
 	if errors.Is(err, ident.ErrNone) {
-		return errors.New("this machine is no server of a fleet: `longterm fleet init` makes a fleet, and `longterm fleet invite --server`, where it was made, a code for another server")
+		return nil, errors.New("this machine is no server of a fleet: `longterm fleet init` makes a fleet, and `longterm fleet invite --server`, where it was made, a code for another server")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	program, err := besides(serverProgram)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	args := []string{program, "-state", string(dir), "-listen", o.Listen, "-cluster", o.Cluster, "-route", strings.Join(o.Routes, ","), "-dir", o.Dir}
 	if o.JSON {
 		args = append(args, "-json")
 	}
-	if err := unix.Exec(program, args, os.Environ()); err != nil {
-		return fmt.Errorf("%s: %w", program, err)
+	return args, nil
+}
+
+// Run becomes the server: it does not return unless it fails.
+func (o *Serve) Run(dir ident.Dir) error {
+	args, err := o.Argv(dir)
+	if err != nil {
+		return err
+	}
+	if err := unix.Exec(args[0], args, os.Environ()); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	return nil
 }
