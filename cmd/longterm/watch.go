@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
@@ -51,7 +52,8 @@ before: new and fixed errors, tests that started or stopped failing, exit status
 
 A change ends the current run and starts another one (--wait: lets it finish first). Files that git
 ignores, and files that the command itself writes, do not count. On a terminal Enter runs the command
-now, and q or Ctrl-C ends the watch. Elsewhere output is printed as plain text; --json prints
+now, e opens an editor at the first error, n and p at the next one and the one before, and q or
+Ctrl-C ends the watch. Elsewhere output is printed as plain text; --json prints
 one object for each run instead.`
 	c.RunE = func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) }
 	f.StartFlags.Register(c)
@@ -104,7 +106,8 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 		return err
 	}
 	defer files.Close()
-	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: told, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs}
+	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: told, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs, Host: a.host,
+		Editor: places.Editor{Template: a.settings().Editor.Command, Stdin: a.stdin}}
 	if o.Command == "" {
 		o.Command = quoted(args)
 	}

@@ -79,6 +79,9 @@ func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 	return list
 }
 
+// Of are the errors of a result of a directory that have a place.
+func Of(r *diagnostics.Result, dir, host string) []Place { return errorsOf(r, dir, Place{Host: host}) }
+
 // errorsOf are the errors of a result that have a place: those of compilers and linters, else of tests that failed.
 func errorsOf(r *diagnostics.Result, dir string, about Place) []Place {
 	list := of(r.Diagnostics, dir, about)

@@ -198,6 +198,20 @@ func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan 
 	}
 }
 
+// Lend has the terminal be another program's while that runs, as it was before it was made raw. Nobody may read or
+// draw meanwhile.
+func (t *Terminal) Lend(run func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.out.WriteString("\x1b7\x1b[r\x1b8")
+	if err := term.Restore(int(t.in.Fd()), t.state); err != nil {
+		return err
+	}
+	err := run()
+	_, raw := term.MakeRaw(int(t.in.Fd()))
+	return errors.Join(err, raw)
+}
+
 // IsTerminal says that a stream is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)

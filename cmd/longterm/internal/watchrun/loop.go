@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -33,7 +34,9 @@ type Options struct {
 	Notify      notify.Options
 	Terminal    *os.File // the person's keys; nil: output is printed as text, or as JSON
 	Clear, Wait bool     // clear the terminal before each run; let a run finish before the next one begins
-	Runs        int      // how many; 0: until the person ends it
+	Editor      places.Editor
+	Host        string // where it runs; empty: here
+	Runs        int    // how many; 0: until the person ends it
 }
 
 // Run runs the command, and again whenever files change. It returns the last run's session; nil: that run was ended.
@@ -57,6 +60,9 @@ type watching struct {
 	before *diagnostics.Run
 	took   []time.Duration // of runs that succeeded, newest first
 	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
+	brief  string          // how the last run ended
+	places []places.Place  // its errors
+	at     int             // the one that was opened last; -1: none
 	quit   bool            // the person wants to leave
 }
 
@@ -93,7 +99,7 @@ func (w *watching) rest(ctx context.Context) ([]string, error) {
 		w.asked = nil
 		return cause, nil
 	}
-	w.view.idle()
+	w.view.idle(w.brief)
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,11 +114,31 @@ func (w *watching) rest(ctx context.Context) ([]string, error) {
 				return nil, nil
 			case keyAgain:
 				return []string{}, nil
+			default:
+				w.edit(ctx, k)
+				w.view.idle(w.brief)
 			}
 		case <-w.view.resized():
-			w.view.idle()
+			w.view.idle(w.brief)
 		}
 	}
+}
+
+// edit opens the editor at an error of the last run.
+func (w *watching) edit(ctx context.Context, k key) {
+	at := 0
+	switch k {
+	case keyNext:
+		at = min(w.at+1, len(w.places)-1)
+	case keyBefore:
+		at = max(w.at-1, 0)
+	}
+	if len(w.places) == 0 {
+		w.view.lend(func() error { return errors.New("no error has a place in a file") })
+		return
+	}
+	w.at = at
+	w.view.lend(func() error { return w.Editor.Open(ctx, &w.places[at]) })
 }
 
 // causeText says why a run began.

@@ -119,6 +119,42 @@ func tookText(d time.Duration) string {
 	return output.Elapsed(d.Milliseconds())
 }
 
+// What lines of a report begin with.
+const (
+	newMark    = "new: "
+	fixedMark  = "fixed: "
+	failsMark  = "fails now: "
+	passesMark = "passes again: "
+)
+
+// lookOf is how a line is drawn: what got better is green, what got worse red.
+func lookOf(line string) string {
+	switch {
+	case strings.HasPrefix(line, fixedMark), strings.HasPrefix(line, passesMark):
+		return "\x1b[32m"
+	case strings.HasPrefix(line, newMark), strings.HasPrefix(line, failsMark):
+		return "\x1b[31m"
+	}
+	return ""
+}
+
+// brief is how the run went, in a line that stays while nothing runs.
+func (r *report) brief(errors int) string {
+	text := r.lines()[0]
+	if c := r.changes; c != nil {
+		if n := len(c.FixedErrors) + len(c.FixedTests); n > 0 {
+			text += fmt.Sprintf(", %d fixed", n)
+		}
+		if n := len(c.NewErrors) + len(c.NewFailures); n > 0 {
+			text += fmt.Sprintf(", %d new", n)
+		}
+	}
+	if errors > 0 {
+		text += " (e: edit)"
+	}
+	return text
+}
+
 // changed lists what the run changed.
 func (r *report) changed() []string {
 	c := r.changes
@@ -129,11 +165,11 @@ func (r *report) changed() []string {
 	if c.ExitChanged {
 		lines = append(lines, "status: "+exitText(r.before)+" before, "+exitText(r.run)+" now")
 	}
-	lines = tell(lines, "new: ", c.NewErrors, diagnosticText)
-	lines = tell(lines, "fixed: ", c.FixedErrors, diagnosticText)
+	lines = tell(lines, newMark, c.NewErrors, diagnosticText)
+	lines = tell(lines, fixedMark, c.FixedErrors, diagnosticText)
 	name := func(s string) string { return s }
-	lines = tell(lines, "fails now: ", c.NewFailures, name)
-	return tell(lines, "passes again: ", c.FixedTests, name)
+	lines = tell(lines, failsMark, c.NewFailures, name)
+	return tell(lines, passesMark, c.FixedTests, name)
 }
 
 func exitText(r *diagnostics.Run) string {

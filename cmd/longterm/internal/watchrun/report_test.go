@@ -41,6 +41,28 @@ func TestReportLines(t *testing.T) {
 	}
 }
 
+// What got better is green, what got worse red, and the line that stays says how much of both.
+//
+// FEATURES: R82
+func TestReportLooks(t *testing.T) {
+	zero := 0
+	d := diagnostics.Diagnostic{File: "a.c", Line: 3, Message: "x"}
+	r := report{run: &diagnostics.Run{Exit: &zero, Duration: time.Second}, before: &diagnostics.Run{Exit: &zero}, changes: &diagnostics.Changes{
+		FixedErrors: []diagnostics.Diagnostic{d, d}, FixedTests: []string{"TestA"}, NewErrors: []diagnostics.Diagnostic{d}, NewFailures: []string{"TestB"},
+	}}
+	var got []string
+	for _, l := range r.lines() {
+		got = append(got, lookOf(l)+l)
+	}
+	want := "✓ done in 1.0s|\x1b[31mnew: a.c:3: x|\x1b[32mfixed: a.c:3: x|\x1b[32mfixed: a.c:3: x|\x1b[31mfails now: TestB|\x1b[32mpasses again: TestA"
+	if strings.Join(got, "|") != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if got := r.brief(2); got != "✓ done in 1.0s, 3 fixed, 2 new (e: edit)" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestReportJSON(t *testing.T) {
 	var b bytes.Buffer
 	v := &jsonView{w: &b}
@@ -79,7 +101,7 @@ func TestCut(t *testing.T) {
 		text string
 		cols int
 		want string
-	}{{"abc", 5, "abc"}, {"abc", 2, "ab"}, {"你好", 3, "你"}, {"e\u0301x", 1, "e\u0301"}, {"abc", 0, ""}} {
+	}{{"abc", 5, "abc"}, {"abc", 2, "a…"}, {"你好", 3, "你…"}, {"e\u0301xy", 2, "e\u0301…"}, {"abc", 1, "…"}, {"abc", 0, ""}} {
 		if got := cut(c.text, c.cols); got != c.want {
 			t.Errorf("%q to %d: %q", c.text, c.cols, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -110,6 +111,8 @@ func (r *run) attend(ctx context.Context) (*api.Session, error) {
 			} else if k == keyQuit {
 				r.w.quit = true
 				r.end(ctx)
+			} else {
+				r.w.view.lend(nil) // it prints meanwhile
 			}
 		case <-tick.C:
 			r.w.view.status(r.machine.State(time.Now()))
@@ -205,6 +208,8 @@ func (r *run) tell(ctx context.Context, info *api.Session) {
 		rep.changes, rep.before = &c, w.before
 	}
 	w.before = run
+	w.places, w.at = places.Of(&run.Result, w.Request.Cwd, w.Host), -1
+	w.brief = rep.brief(len(w.places))
 	if !run.Failed() {
 		w.took = append([]time.Duration{run.Duration}, w.took[:min(len(w.took), 8)]...)
 	}

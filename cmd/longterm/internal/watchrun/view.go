@@ -23,6 +23,9 @@ type key uint8
 const (
 	keyAgain key = iota + 1
 	keyQuit
+	keyFirst // the editor at the first error, at the one after the last one opened, at the one before
+	keyNext
+	keyBefore
 )
 
 // watchView shows runs: on a terminal, as text, or as JSON.
@@ -33,7 +36,8 @@ type view interface {
 	status(s progress.State)
 	stopped()         // the run was ended for another one, or for good
 	report(r *report) // a run ended
-	idle()            // nothing runs
+	idle(text string) // nothing runs; text says how the last run ended
+	lend(open func() error)
 	raw(b []byte) int // writes to the terminal; 0: there is none
 	keys() <-chan key
 	resized() <-chan os.Signal
@@ -51,7 +55,7 @@ func newView(p *output.Printer, terminal *os.File, clear bool) (view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &terminalView{t: t, clear: clear, in: make(chan key), stop: make(chan struct{})}
+	v := &terminalView{t: t, clear: clear, in: make(chan key), went: make(chan struct{}), stop: make(chan struct{})}
 	go v.read()
 	v.region()
 	return v, nil
@@ -63,7 +67,8 @@ type noTerminal struct{}
 func (noTerminal) size() (int, int, bool)    { return 0, 0, false }
 func (noTerminal) status(progress.State)     {}
 func (noTerminal) stopped()                  {}
-func (noTerminal) idle()                     {}
+func (noTerminal) idle(string)               {}
+func (noTerminal) lend(func() error)         {}
 func (noTerminal) raw([]byte) int            { return 0 }
 func (noTerminal) keys() <-chan key          { return nil }
 func (noTerminal) resized() <-chan os.Signal { return nil }
@@ -118,7 +123,9 @@ type terminalView struct {
 	buf    []byte
 	in     chan key
 	stop   chan struct{}
-	line   string // the status line
+	line   string        // the status line
+	at     [2]int        // the size it was drawn at
+	went   chan struct{} // the reader may go on
 }
 
 func (v *terminalView) size() (cols, rows int, ok bool) {
@@ -154,27 +161,58 @@ func (v *terminalView) write(o api.Output) {
 
 func (v *terminalView) status(s progress.State) { v.bottom(statusText(s)) }
 
-func (v *terminalView) idle() { v.bottom("waiting for changes; Enter: run again, q: quit") }
+// idleText says what can be done while nothing runs.
+const idleText = "waiting for changes; Enter: run again, q: quit"
+
+func (v *terminalView) idle(text string) {
+	if text != "" {
+		text += " · "
+	}
+	v.bottom(text + idleText)
+}
+
+// lend opens an editor on the terminal, and lets who reads keys go on afterwards: it waits since it read the key for it.
+// nil opens nothing.
+func (v *terminalView) lend(open func() error) {
+	defer func() {
+		select {
+		case v.went <- struct{}{}:
+		case <-v.stop:
+		}
+	}()
+	if open == nil {
+		return
+	}
+	err := v.t.Lend(open)
+	v.line = ""
+	v.region()
+	if err != nil {
+		v.say("\x1b[31m", "── "+err.Error())
+	}
+}
 
 // bottom draws the status line, if it says something new.
 func (v *terminalView) bottom(text string) {
-	if text == v.line {
+	cols, rows := v.t.Size()
+	if text == v.line && v.at == [2]int{cols, rows} {
 		return
 	}
-	v.line = text
-	cols, rows := v.t.Size()
+	v.line, v.at = text, [2]int{cols, rows}
 	text = cut(" "+output.Printable(text), cols)
 	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
 	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
 }
 
-// cut cuts text to a width in cells.
+// cut cuts text to a width in cells. What is left out is marked.
 func cut(text string, cols int) string {
+	if uniseg.StringWidth(text) <= cols {
+		return text
+	}
 	width := 0
 	for g := uniseg.NewGraphemes(text); g.Next(); {
-		if width += g.Width(); width > cols {
+		if width += g.Width(); width >= cols {
 			from, _ := g.Positions()
-			return text[:from]
+			return text[:from] + "…"[:min(cols, 1)*len("…")]
 		}
 	}
 	return text
@@ -197,7 +235,7 @@ func (v *terminalView) report(r *report) {
 	}
 	for i, l := range r.lines() {
 		if i > 0 {
-			look = ""
+			look = lookOf(l)
 		}
 		v.say(look, "── "+l)
 	}
@@ -213,26 +251,42 @@ func (v *terminalView) resized() <-chan os.Signal { return v.t.Resized }
 
 // read makes keys of what is typed. It ends with the process: a read cannot be ended.
 func (v *terminalView) read() {
-	typed := make(chan []byte)
-	go v.t.Keys(typed, v.stop)
-	for b := range typed {
-		for _, c := range b {
-			k := key(0)
-			switch c {
-			case '\r', '\n', 'r', ' ':
-				k = keyAgain
-			case 'q', 3, 4:
-				k = keyQuit
-			default:
-				continue
-			}
-			select {
-			case v.in <- k:
-			case <-v.stop:
-				return
-			}
+	v.t.KeysOr(v.typed, make(chan []byte), v.stop)
+}
+
+// typed makes keys of what was read, on the goroutine that reads. It does not return while an editor has the terminal.
+func (v *terminalView) typed(b []byte) bool {
+	for _, c := range b {
+		k := key(0)
+		switch c {
+		case '\r', '\n', 'r', ' ':
+			k = keyAgain
+		case 'q', 3, 4:
+			k = keyQuit
+		case 'e':
+			k = keyFirst
+		case 'n':
+			k = keyNext
+		case 'p':
+			k = keyBefore
+		default:
+			continue
+		}
+		select {
+		case v.in <- k:
+		case <-v.stop:
+			return true
+		}
+		if k < keyFirst {
+			continue
+		}
+		select { // what is typed now is the editor's
+		case <-v.went:
+		case <-v.stop:
+			return true
 		}
 	}
+	return true
 }
 
 func (v *terminalView) close() {

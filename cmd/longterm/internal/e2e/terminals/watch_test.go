@@ -46,6 +46,36 @@ func TestWatchInATerminal(t *testing.T) {
 	}
 }
 
+// The last run's result stays while nothing runs; keys open an editor at its errors and give the terminal back.
+//
+// FEATURES: R82
+func TestWatchOpensTheEditor(t *testing.T) {
+	i := e2e.New(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"build.sh": "echo 'a.c:3:1: error: one'; echo 'b.c:4:1: error: two'; exit 1\n",
+		"ed.sh":    "echo \"EDITING $*\"; read answer; echo \"LEFT $answer\"; exit 3\n",
+		"a.c":      "", "b.c": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.Env = append(i.Env, "VISUAL=", "EDITOR=sh "+filepath.Join(dir, "ed.sh"))
+	o := newOuter(t, i, 110, 24, "watch", "--cwd", dir, "--", "sh", "build.sh")
+	o.shows("✗ exit 1", "2 errors (e: edit) · waiting for changes")
+	o.keys("e")
+	o.shows("EDITING +3")
+	o.line("q enter") // for the editor, each key of it
+	o.shows("LEFT q enter", "the editor failed (exit status 3)")
+	o.keys("n")
+	o.shows("EDITING +4")
+	o.line("again")
+	o.shows("LEFT again", "waiting for changes")
+	o.keys("q")
+	o.shows("STATUS=0")
+}
+
 // FEATURES: R82
 func TestWatchInterrupted(t *testing.T) {
 	i := e2e.New(t)
