@@ -104,6 +104,12 @@ type Range struct {
 	End   uint64 `json:"end"`
 }
 
+// JudgedFile is a program's file as it was when it was judged; the zero value is none.
+type JudgedFile struct {
+	Path string // without links
+	ID   string // tells it from another file, and from a changed one
+}
+
 // NewSession says what to start.
 type NewSession struct {
 	Name string   `json:"name,omitempty" maxLength:"128" doc:"default: made from the command"`
@@ -111,9 +117,11 @@ type NewSession struct {
 	Line string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
 	Cwd  string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
 	// GivenCwd is the directory as a person wrote it, where one did: clients of other hosts have to know.
-	GivenCwd string   `json:"-"`
-	Env      []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
-	SetEnv   []string `json:"set_env,omitempty" doc:"additions to it"`
+	GivenCwd string `json:"-"`
+	// Judged is the file of Argv[0] that was judged, as it was then; the daemon's own.
+	Judged JudgedFile `json:"-"`
+	Env    []string   `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
+	SetEnv []string   `json:"set_env,omitempty" doc:"additions to it"`
 
 	EnvMode string   `json:"env_mode,omitempty" enum:"full,minimal,listed" doc:"what of the environment is passed on: all; what a program needs (HOME, PATH, LANG and the like); that and what shells.env_listed names; default: full, of an agent shells.agent_env"`
 	EnvPass []string `json:"env_pass,omitempty" doc:"names of variables that are passed on besides, where not all are"`

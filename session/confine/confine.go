@@ -11,6 +11,8 @@ import (
 type Spec struct {
 	Path string `json:"path"` // the program's file; its argv is the process's own
 
+	// File is the sys.FileID that Path must still have. Empty: any.
+	File string `json:"file,omitempty"`
 	// Executions says whether each program that is executed later is asked about. Empty: none is.
 	Executions Executions `json:"executions,omitempty"`
 	// Reach has the listener asked about calls that act on other processes, too: signals, limits, looks into their memory.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // notStarted is the exit status of a process that did not come to execute its program.
@@ -49,7 +50,18 @@ func run(spec Spec, argv, env []string, k keeperEnd) error {
 	if err := k.handOver(&p); err != nil {
 		return err
 	}
+	if err := unchanged(&spec); err != nil {
+		return err
+	}
 	return syscall.Exec(spec.Path, argv, env)
+}
+
+// unchanged says that a program's file is the one that was meant. One that is not there the kernel does not find either.
+func unchanged(spec *Spec) error {
+	if now := sys.FileID(spec.Path); spec.File != "" && now != "" && now != spec.File {
+		return fmt.Errorf("%s is another file now than when it was judged: %w", spec.Path, unix.EPERM)
+	}
+	return nil
 }
 
 // keeperEnd is the way to the keeper, if there is one: a keeper of an older version gives none.

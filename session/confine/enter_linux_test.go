@@ -180,6 +180,7 @@ func TestEnterFails(t *testing.T) {
 	}{
 		"no such file":  {Spec{Path: "/does/not/exist"}, "2 no such file"},
 		"not a program": {Spec{Path: "/etc/passwd"}, "13 permission denied"},
+		"another file":  {Spec{Path: "/bin/true", File: "1.2.3"}, "1 /bin/true is another file now"},
 		"no such call":  {Spec{Calls: []Call{{Name: "format_disk"}}}, `0 system calls: there is no system call "format_disk"`},
 	} {
 		h := startShim(t, c.spec, "true")

@@ -50,6 +50,7 @@ type Ask struct {
 	Line, Shell string // of a line
 	Opaque      string // why the line may be another one than it says; empty: it is that
 	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
+	File        string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
 	Argv        []string
 	Cwd, Home   string
 	Real        bool // Cwd is without links, as the kernel has it for all
@@ -286,7 +287,7 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 // sameWords says that an asking is for what another one, as it is kept, was for.
 func sameWords(a, kept *Ask) bool {
 	k, _ := a.kept()
-	return k.Kind == kept.Kind && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv) &&
+	return k.Kind == kept.Kind && (k.File == kept.File || kept.File == "") && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv) &&
 		slices.Equal(k.Settings, kept.Settings)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // A line is judged before it is given to its shell. One that a person has to allow waits as a job, whose
@@ -49,7 +50,8 @@ func askRun(who actor.Actor, x *api.Run) gateway.Ask {
 	return a
 }
 
-// AskNew is what the gateway is asked about a session that is to be started with a command.
+// AskNew is what the gateway is asked about a session that is to be started with a command. It notes in n which file is
+// judged: no other one is started.
 func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 	a := gateway.Ask{
 		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
@@ -62,6 +64,8 @@ func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 		case first == "":
 		case len(n.Argv) > 0:
 			a.Path = first // what is called git may be another program
+			a.File = sys.FileID(first)
+			n.Judged = api.JudgedFile{Path: first, ID: a.File}
 		case !slices.ContainsFunc(shellDirs, func(d string) bool {
 			return filepath.Dir(first) == d || d[len(d)-1] == '/' && strings.HasPrefix(first, d)
 		}):

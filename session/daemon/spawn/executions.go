@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
@@ -42,6 +43,27 @@ func (s *Spawner) judge(k Keeper, p *Plan) error {
 	if p.argv, p.env, err = p.spec.Command(p.argv, p.env); err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
+	return nil
+}
+
+// pin has nothing but the file be started that was judged, as it was then. A sandbox may have a PATH of its own, which finds
+// another.
+func (p *Plan) pin(judged api.JudgedFile) error {
+	if judged.ID == "" {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(p.path)
+	if err != nil {
+		real = p.path
+	}
+	if real != judged.Path && p.box != nil {
+		return nil
+	}
+	if real != judged.Path || sys.FileID(p.path) != judged.ID {
+		return api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was judged", p.path).
+			WithHint("look what has changed it, and start it again: it is judged anew")
+	}
+	p.spec.File = judged.ID
 	return nil
 }
 

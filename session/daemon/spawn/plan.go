@@ -119,6 +119,9 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	if p.path, err = lookPath(argv[0], p.env, cwd); err != nil {
 		return nil, err
 	}
+	if err := p.pin(n.Judged); err != nil {
+		return nil, err
+	}
 	key := paths.MainKeeper
 	if n.Isolated {
 		key = id

@@ -172,7 +172,7 @@ func (s *Spawner) confine(p *Plan) error {
 		err = rules.Confine(&p.spec, b.level, s.serve(p))
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
-		p.path = b.have.Tool[b.level]
+		p.path, p.spec.File = b.have.Tool[b.level], "" // which executes it
 	}
 	if err != nil {
 		return sandboxError(err)
