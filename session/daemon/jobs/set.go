@@ -34,8 +34,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// maxJobs bounds the jobs that have not ended.
-const maxJobs = 512
+// maxJobs bounds the jobs that have not ended. A thousand may wait for a person (gateway.maxPending) while others run.
+const maxJobs = 1536
 
 // Audit is told of the ends of jobs; it does not wait.
 type Audit interface{ Record(audit.Record) }
