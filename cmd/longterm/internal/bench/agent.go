@@ -38,6 +38,7 @@ type agentResult struct {
 	Way     string  `json:"way"`
 	Calls   int     `json:"calls"`
 	Tokens  int     `json:"tokens"` // bytes of what was asked and answered, by four
+	Asked   int     `json:"asked_tokens"`
 	Seconds float64 `json:"seconds"`
 	// Told is how long after the true ends the agent was told, in milliseconds; -1: no end was measured.
 	Told    float64 `json:"told_ms_median"`
@@ -82,7 +83,7 @@ type way interface {
 	do(ctx context.Context, s *step) (shown string, err error)
 	crash(ctx context.Context) error
 	restart(ctx context.Context) error
-	spent() (calls, bytes int)
+	spent() (calls, asked, bytes int) // bytes of what was asked, and of all
 	close()
 }
 
@@ -96,10 +97,11 @@ func agentCommand(e *Program) *cobra.Command {
 	o := agentOptions{poll: 5 * time.Second, silent: 50 * time.Second}
 	c := &cobra.Command{
 		Use: "agent", Short: "Measure calls, tokens and delays of an agent over longterm, tmux and a background shell", Args: cobra.NoArgs,
-		Long: `Do twelve tasks as an agent does them: by calls of the MCP server; by tmux, with send-keys and capture-pane; and
-by a shell tool that runs commands in the background and hands out what is new. The last two look a second after each
-step and then every --poll, as agents do that cannot be told. Counted are calls, tokens (bytes asked and answered, by
-four; of longterm's two forms of an answer the longer one) and how long after the true event the agent was told.
+		Long: `Do twelve tasks as an agent does them: by calls of the MCP server; by tmux, with send-keys and capture-pane,
+of a pane that is cleared before each line (tmux), or with 200 lines above it, as agents are told to (tmux-history); and
+by a shell tool that runs commands in the background and hands out what is new. All but the first look a second after
+each step and then every --poll, as agents do that cannot be told. Counted are calls, tokens (bytes asked and answered,
+by four; of longterm's two forms of an answer the longer one) and how long after the true event the agent was told.
 Agents are asked about nothing meanwhile (policy.agents = off).`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := benchAgent(cmd.Context(), e, &o)
@@ -113,7 +115,7 @@ Agents are asked about nothing meanwhile (policy.agents = off).`,
 	f.DurationVar(&o.poll, "poll", o.poll, "how often an agent looks that cannot be told")
 	f.DurationVar(&o.silent, "silent", o.silent, "how long the silent job takes")
 	f.StringSliceVar(&o.only, "task", nil, "only these tasks")
-	f.StringSliceVar(&o.ways, "way", nil, "only these ways: longterm, tmux, shell")
+	f.StringSliceVar(&o.ways, "way", nil, "only these ways: longterm, tmux, tmux-history, shell")
 	return e.JSONFlag(c)
 }
 
@@ -146,7 +148,7 @@ func benchAgent(ctx context.Context, e *Program, o *agentOptions) (*agentReport,
 				row.Events++
 			}
 		}
-		for _, begin := range []func(context.Context, *agentBench) (way, error){newLongtermWay, newTmuxWay, newShellWay} {
+		for _, begin := range []func(context.Context, *agentBench) (way, error){newLongtermWay, newTmuxWay, newTmuxHistoryWay, newShellWay} {
 			dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", t.name, len(row.Ways)))
 			w, err := begin(ctx, &agentBench{b, dir, o, r})
 			if err != nil {
@@ -202,8 +204,8 @@ func doTask(ctx context.Context, w way, t *agentWork, dir string) (agentResult, 
 			told = append(told, ms)
 		}
 	}
-	calls, bytes := w.spent()
-	res.Calls, res.Tokens, res.Seconds = calls, bytes/4, time.Since(began).Seconds()
+	calls, asked, bytes := w.spent()
+	res.Calls, res.Asked, res.Tokens, res.Seconds = calls, asked/4, bytes/4, time.Since(began).Seconds()
 	if len(told) > 0 {
 		res.Told, res.ToldMax = median(told), slices.Max(told)
 	}
@@ -270,7 +272,7 @@ func stampOf(path string) (time.Time, error) {
 
 // sum adds up what was done.
 func (r *agentReport) sum() {
-	for _, name := range []string{"longterm", "tmux", "shell"} {
+	for _, name := range []string{"longterm", "tmux", "tmux-history", "shell"} {
 		s := agentSum{Way: name}
 		for i := range r.Tasks {
 			ours, theirs := r.Tasks[i].by("longterm"), r.Tasks[i].by(name)
@@ -305,7 +307,7 @@ func (t *agentTask) by(way string) *agentResult {
 
 func writeAgent(w io.Writer, r *agentReport) {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "task\tevents\tway\tcalls\ttokens\ttold after, ms (most)\tseconds\t\t")
+	fmt.Fprintln(tw, "task\tevents\tway\tcalls\ttokens\tof it asked\ttold after, ms (most)\tseconds\t\t")
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		for _, x := range t.Ways {
@@ -313,7 +315,7 @@ func writeAgent(w io.Writer, r *agentReport) {
 			if x.Told >= 0 {
 				told = fmt.Sprintf("%.0f (%.0f)", x.Told, x.ToldMax)
 			}
-			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%d\t%s\t%.1f\t%s\t\n", t.Name, t.Events, x.Way, x.Calls, x.Tokens, told, x.Seconds, x.Wrong)
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%d\t%d\t%s\t%.1f\t%s\t\n", t.Name, t.Events, x.Way, x.Calls, x.Tokens, x.Asked, told, x.Seconds, x.Wrong)
 		}
 	}
 	_ = tw.Flush()

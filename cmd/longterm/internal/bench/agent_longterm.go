@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,14 +17,17 @@ import (
 
 // longtermWay is an agent that calls the MCP server.
 type longtermWay struct {
-	b            *agentBench
-	s            *sdk.ClientSession
-	calls, bytes int
-	terminals    map[string]string // sessions by the names of steps
+	b         *agentBench
+	s         *sdk.ClientSession
+	calls     int
+	asked     int // bytes, as are
+	answered  int
+	terminals map[string]string // sessions by the names of steps
+	seen      map[string]uint64 // how far the agent has read of each
 }
 
 func newLongtermWay(ctx context.Context, b *agentBench) (way, error) {
-	w := &longtermWay{b: b, terminals: map[string]string{}}
+	w := &longtermWay{b: b, terminals: map[string]string{}, seen: map[string]uint64{}}
 	if err := w.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -48,8 +52,10 @@ func (w *longtermWay) connect(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *longtermWay) name() string      { return "longterm" }
-func (w *longtermWay) spent() (int, int) { return w.calls, w.bytes }
+func (w *longtermWay) name() string { return "longterm" }
+func (w *longtermWay) spent() (calls, asked, bytes int) {
+	return w.calls, w.asked, w.asked + w.answered
+}
 
 // close ends what the task left.
 func (w *longtermWay) close() {
@@ -82,6 +88,7 @@ func (w *longtermWay) crash(ctx context.Context) error {
 // restart is the agent anew: it knows nothing, and its server is another one.
 func (w *longtermWay) restart(ctx context.Context) error {
 	_ = w.s.Close()
+	clear(w.seen)
 	return w.connect(ctx)
 }
 
@@ -102,7 +109,7 @@ type agentReply struct {
 func (r *agentReply) going() bool { return r.State == "running" }
 
 func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any) (agentReply, error) {
-	asked, err := json.Marshal(args)
+	asked, err := plainJSON(args)
 	if err != nil {
 		return agentReply{}, err
 	}
@@ -117,11 +124,12 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 			text.WriteString(t.Text)
 		}
 	}
-	structured, err := json.Marshal(res.StructuredContent)
+	structured, err := plainJSON(res.StructuredContent)
 	if err != nil {
 		return agentReply{}, err
 	}
-	w.bytes += len(tool) + len(asked) + max(text.Len(), len(structured))
+	w.asked += len(tool) + len(asked)
+	w.answered += max(text.Len(), len(structured))
 	if res.IsError {
 		return agentReply{}, errors.New(text.String())
 	}
@@ -135,6 +143,15 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 		r.State, r.Needs, r.Session, r.Job, r.Cursor = of.State, of.Needs, of.Session, of.Job, of.Cursor
 	}
 	return r, nil
+}
+
+// plainJSON is a value as clients write it: without Go's escapes of < and >.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // agentCalls is how many calls an agent makes for a step until it gives up.
@@ -151,6 +168,7 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 	shown := r.text
 	if r.Session != "" {
 		w.terminals[s.on] = r.Session
+		w.seen[s.on] = r.Cursor
 	}
 	for most := w.calls + agentCalls; err == nil && s.until != "" && !w.told(s, &r, shown); {
 		if w.calls >= most {
@@ -171,6 +189,7 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 		}
 		r, err = w.call(ctx, "wait", args)
 		shown += r.text
+		w.seen[s.on] = max(w.seen[s.on], r.Cursor)
 	}
 	if err == nil && s.find != "" && !regexp.MustCompile(s.want).MatchString(shown) {
 		args := map[string]any{"text": s.find, "limit": 5}
@@ -204,9 +223,9 @@ func (w *longtermWay) begin(ctx context.Context, s *step) (agentReply, error) {
 	case len(s.keys) > 0:
 		return w.call(ctx, "input", map[string]any{"session": session, "keys": s.keys, "yield": agentYield})
 	case s.run == "" && s.does != "": // something happens that the agent waits for
-		return w.call(ctx, "wait", map[string]any{"for": []string{session}, "until": "regexp=" + s.want, "yield": agentYield})
+		return w.call(ctx, "wait", w.on(s, map[string]any{"for": []string{session}, "until": "regexp=" + s.want, "yield": agentYield}))
 	case s.run == "": // what was begun before
-		return w.call(ctx, "wait", map[string]any{"for": []string{session}, "yield": agentYield})
+		return w.call(ctx, "wait", w.on(s, map[string]any{"for": []string{session}, "yield": agentYield}))
 	case s.stays:
 		args := map[string]any{"line": s.run, "cwd": w.b.at}
 		if s.until == "text" {
@@ -217,6 +236,14 @@ func (w *longtermWay) begin(ctx context.Context, s *step) (agentReply, error) {
 		return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.at, "yield": 0})
 	}
 	return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.at, "yield": agentYield})
+}
+
+// on has a call go on where the agent has read to, as the answer before said.
+func (w *longtermWay) on(s *step, args map[string]any) map[string]any {
+	if at := w.seen[s.on]; at > 0 {
+		args["since"] = at
+	}
+	return args
 }
 
 // overRestart begins a line, is another agent in the middle of it, and finds it again.

@@ -49,12 +49,20 @@ func looks(ctx context.Context, every time.Duration, look func() (done bool, err
 	}
 }
 
-// tmuxWay is an agent that types into panes and looks at them.
+// tmuxHistory is how many lines above a pane an agent looks at that was told how to use tmux: what the skills and servers
+// that are handed round for it say (`capture-pane -p -J -S -200`).
+const tmuxHistory = "-200"
+
+// tmuxWay is an agent that types into panes and looks at them: with history, as agents are told to; without, at what the
+// pane shows after it was cleared for each line.
 type tmuxWay struct {
-	b            *agentBench
-	calls, bytes int
-	terminals    map[string]bool
-	crashed      chan struct{}
+	b         *agentBench
+	history   bool
+	calls     int
+	asked     int // bytes, as are
+	answered  int
+	terminals map[string]bool
+	crashed   chan struct{}
 }
 
 func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
@@ -64,14 +72,29 @@ func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
 	return &tmuxWay{b: b, terminals: map[string]bool{}, crashed: make(chan struct{})}, nil
 }
 
-func (w *tmuxWay) name() string      { return "tmux" }
-func (w *tmuxWay) spent() (int, int) { return w.calls, w.bytes }
-func (w *tmuxWay) close()            { _, _ = w.b.mux(context.Background(), "kill-server") }
+func newTmuxHistoryWay(ctx context.Context, b *agentBench) (way, error) {
+	w, err := newTmuxWay(ctx, b)
+	if t, ok := w.(*tmuxWay); ok {
+		t.history = true
+	}
+	return w, err
+}
+
+func (w *tmuxWay) name() string {
+	if w.history {
+		return "tmux-history"
+	}
+	return "tmux"
+}
+
+func (w *tmuxWay) spent() (calls, asked, bytes int) { return w.calls, w.asked, w.asked + w.answered }
+func (w *tmuxWay) close()                           { _, _ = w.b.mux(context.Background(), "kill-server") }
 
 func (w *tmuxWay) call(ctx context.Context, args ...string) (string, error) {
 	w.calls++
 	out, err := w.b.mux(ctx, args...)
-	w.bytes += len("tmux "+strings.Join(args, " ")) + len(out)
+	w.asked += len("tmux " + strings.Join(args, " "))
+	w.answered += len(out)
 	return out, err
 }
 
@@ -112,7 +135,11 @@ func (w *tmuxWay) do(ctx context.Context, s *step) (string, error) {
 		case s.run == "":
 			return nil
 		default:
-			args = append(args, "clear; "+s.run+endMark, "Enter")
+			line := s.run + endMark
+			if !w.history {
+				line = "clear; " + line
+			}
+			args = append(args, line, "Enter")
 		}
 		_, err := w.call(ctx, args...)
 		return err
@@ -128,7 +155,11 @@ func (w *tmuxWay) do(ctx context.Context, s *step) (string, error) {
 				return false, err
 			}
 		}
-		out, err := w.call(ctx, "capture-pane", "-p", "-t", "s"+s.on)
+		look := []string{"capture-pane", "-p", "-t", "s" + s.on}
+		if w.history {
+			look = append(look, "-J", "-S", tmuxHistory)
+		}
+		out, err := w.call(ctx, look...)
 		if err != nil && s.does == "crash" { // it is gone: from the beginning
 			<-w.crashed
 			w.terminals = map[string]bool{}
@@ -150,10 +181,12 @@ const shellCap = 30_000
 
 // shellWay is an agent with a tool that runs commands in the background, on pipes, and hands out what is new.
 type shellWay struct {
-	b            *agentBench
-	calls, bytes int
-	running      map[string]*shellCommand
-	crashed      chan struct{}
+	b        *agentBench
+	calls    int
+	asked    int // bytes, as are
+	answered int
+	running  map[string]*shellCommand
+	crashed  chan struct{}
 }
 
 // shellCommand is a command that runs in the background.
@@ -177,8 +210,8 @@ func newShellWay(_ context.Context, b *agentBench) (way, error) {
 	return &shellWay{b: b, running: map[string]*shellCommand{}, crashed: make(chan struct{})}, nil
 }
 
-func (w *shellWay) name() string      { return "shell" }
-func (w *shellWay) spent() (int, int) { return w.calls, w.bytes }
+func (w *shellWay) name() string                     { return "shell" }
+func (w *shellWay) spent() (calls, asked, bytes int) { return w.calls, w.asked, w.asked + w.answered }
 
 func (w *shellWay) close() {
 	for on := range w.running {
@@ -223,7 +256,8 @@ func (w *shellWay) start(s *step) error {
 	}()
 	w.running[s.on] = c
 	w.calls++
-	w.bytes += len(line) + len(`{"id":"1","status":"running"}`)
+	w.asked += len(line)
+	w.answered += len(`{"id":"1","status":"running"}`)
 	return nil
 }
 
@@ -238,7 +272,7 @@ func (w *shellWay) begin(s *step) error {
 		return fmt.Errorf("nothing runs as %q", s.on)
 	case len(s.keys) == 1 && s.keys[0] == "C-c":
 		w.calls++
-		w.bytes += len("kill 1")
+		w.asked += len("kill 1")
 		return syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT)
 	case len(s.keys) > 0:
 		return errCannot
@@ -246,7 +280,7 @@ func (w *shellWay) begin(s *step) error {
 		return nil
 	}
 	w.calls++
-	w.bytes += len(text)
+	w.asked += len(text)
 	_, err := io.WriteString(c.in, text)
 	return err
 }
@@ -262,7 +296,8 @@ func (w *shellWay) look(on string) (string, bool) {
 		out = out[:shellCap/2] + "\n… truncated …\n" + out[len(out)-shellCap/2:]
 	}
 	w.calls++
-	w.bytes += len(`{"id":"1"}`) + len(out) + len(`{"status":"running","output":""}`)
+	w.asked += len(`{"id":"1"}`)
+	w.answered += len(out) + len(`{"status":"running","output":""}`)
 	return out, c.ended
 }
 
