@@ -83,9 +83,25 @@ func (s *Store) CreateSession(ctx context.Context, r Session) error {
 
 // UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
 func (s *Store) UpdateSession(ctx context.Context, r Session) error {
-	text := "UPDATE sessions SET " + sessionColumns.names(" = ?, ") + " = ? WHERE id = ?"
-	res, err := s.db.ExecContext(ctx, text, append(sessionColumns.values(&r), r.ID)...)
+	update, err := s.updating(ctx)
+	if err != nil {
+		return s.wrote(s.explain("update session "+r.ID, err))
+	}
+	res, err := update.ExecContext(ctx, append(sessionColumns.values(&r), r.ID)...)
 	return s.wrote(s.one("update session "+r.ID, ErrNotFound, res, err))
+}
+
+// updating is the statement that replaces what is recorded of a session. It is prepared once: to read it takes longer than
+// to carry it out, and a thousand sessions may end at once.
+func (s *Store) updating(ctx context.Context) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.update != nil {
+		return s.update, nil
+	}
+	var err error
+	s.update, err = s.db.PrepareContext(ctx, "UPDATE sessions SET "+sessionColumns.names(" = ?, ")+" = ? WHERE id = ?")
+	return s.update, err
 }
 
 // DeleteSession forgets a session: ErrNotFound.

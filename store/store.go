@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -18,6 +19,9 @@ type Store struct {
 	db        *sql.DB
 	path      string
 	recovered string
+
+	mu     sync.Mutex
+	update *sql.Stmt // of a session; nil: not prepared yet
 
 	// Changed is called after a record was written of which there may be a completion. It must not wait. Set before use.
 	Changed func()

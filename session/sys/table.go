@@ -13,6 +13,7 @@ import (
 type Table struct {
 	stats    map[int]Stat // without their names
 	children map[int][]int
+	sessions map[int][]int // of terminals, by their leaders
 	marked   map[string][]int
 }
 
@@ -45,6 +46,10 @@ func (t *Table) add(pid int, st Stat, mark string) {
 	st.Name = nil
 	t.stats[pid] = st
 	t.children[st.Parent] = append(t.children[st.Parent], pid)
+	if t.sessions == nil {
+		t.sessions = map[int][]int{}
+	}
+	t.sessions[st.Session] = append(t.sessions[st.Session], pid)
 	if mark != "" {
 		t.marked[mark] = append(t.marked[mark], pid)
 	}
@@ -101,12 +106,7 @@ func (t *Table) Of(leader int, mark string) []Process {
 		roots = t.marked[mark]
 	}
 	if leader > 0 {
-		roots = append(slices.Clip(roots), leader)
-		for pid, st := range t.stats {
-			if st.Session == leader {
-				roots = append(roots, pid)
-			}
-		}
+		roots = append(append(slices.Clip(roots), leader), t.sessions[leader]...)
 	}
 	return t.below(roots)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -36,6 +37,7 @@ type Indexer struct {
 
 	index   *search.Index // nil: it could not be opened
 	feeding chan struct{} // has room while the index is not being fed
+	resting atomic.Bool   // no other session is fed: everything ends, and the next daemon goes on
 
 	mu   sync.Mutex
 	seen map[string]uint64 // by session: offset up to which lines are in it
@@ -93,7 +95,7 @@ func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.H
 // sweep feeds what is due of every session.
 func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bool) {
 	for _, e := range x.reg.All() {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || x.resting.Load() {
 			return
 		}
 		x.mu.Lock()

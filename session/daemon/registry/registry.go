@@ -384,6 +384,9 @@ func (h *Registry) StopAll() {
 // KillAll ends every running process and waits until all are recorded.
 func (h *Registry) KillAll() {
 	h.restarts.stop()
+	if h.Index != nil {
+		h.Index.resting.Store(true)
+	}
 	ctx := context.Background() // each ends by itself
 	var wg sync.WaitGroup
 	var list []*Handle
