@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/store/journal"
 )
 
 // ErrFuture is returned for offsets that have not been printed yet.
@@ -104,6 +105,9 @@ func (s *Session) end() uint64 {
 	_, head, _ := s.followers.Read(0, nil)
 	return max(head, s.Status().Offset, s.cfg.Journal.End())
 }
+
+// Journal is what was printed, to be read.
+func (s *Session) Journal() *journal.Journal { return s.cfg.Journal }
 
 // OutputRange is the range of offsets that can be read.
 func (s *Session) OutputRange() (start, end uint64) { return s.cfg.Journal.Start(), s.end() }

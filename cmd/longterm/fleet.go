@@ -35,7 +35,7 @@ lists those of all, and every verb goes to another machine by "longterm -H HOST 
 machine that is cut off works as before, and tells what changed when it is back.`
 	c.AddCommand(a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetStatus(), a.fleetHosts(),
 		a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true), a.fleetDrain(false), a.fleetRevoke(),
-		a.fleetSimulate())
+		a.fleetRestore(), a.fleetSimulate())
 }
 
 // fleetDir is where what makes this machine part of a fleet is kept.
@@ -305,6 +305,28 @@ func (a *app) fleetRevoke() *cobra.Command {
 			return err
 		}
 		return a.Print(st, func(w io.Writer) { fmt.Fprintln(w, args[0], "is no member of the fleet any more") })
+	}
+	return a.JSONFlag(c)
+}
+
+func (a *app) fleetRestore() *cobra.Command {
+	c := &cobra.Command{Use: "restore HOST", Short: "Have the histories of a host that is gone on this machine, from the fleet's copies", Args: cobra.ExactArgs(1)}
+	c.Long = `Have the sessions of a host that is gone on this machine, as sessions that ended, from what the fleet has copied: every verb
+that reads works on them, and "longterm restore" starts one again. What the copies do not have is counted. Sessions that are
+here already are passed over, so that a restore that was interrupted goes on. A name that is taken here gets the beginning
+of the session's id; the label fleet-host=HOST says where each comes from. Exit status 1 when one could not be restored.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		st, err := a.changeFleet(cmd.Context(), api.FleetAct{Act: "restore", Name: args[0]})
+		if err != nil {
+			return err
+		}
+		if err := a.Print(st.Restored, func(w io.Writer) { fleets.WriteRestored(w, st.Restored) }); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(st.Restored.Sessions, func(s api.RestoredSession) bool { return s.Error != "" }) {
+			return exit.Silent(api.ExitFailure)
+		}
+		return nil
 	}
 	return a.JSONFlag(c)
 }

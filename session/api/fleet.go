@@ -18,12 +18,35 @@ type Fleet struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Drained   bool              `json:"drained,omitempty" doc:"fleet run starts nothing here"`
 	Expires   time.Time         `json:"expires,omitzero" doc:"when its certificate does"`
+
+	CopyBehind uint64         `json:"copy_behind_bytes" doc:"bytes of this machine's sessions that the fleet has no copy of yet"`
+	CopyAge    int64          `json:"copy_behind_ms,omitempty" doc:"since when there are such"`
+	CopyError  string         `json:"copy_error,omitempty" doc:"why nothing is copied now"`
+	Restored   *FleetRestored `json:"restored,omitempty" doc:"answer to the act restore"`
 }
 
 // FleetAct changes this machine's part in the fleet.
 type FleetAct struct {
-	Act  string `json:"act" enum:"reload,drain,undrain,revoke" doc:"reload: read what init, join and leave wrote; drain: take no more by fleet run; revoke: take a member's certificate back"`
-	Name string `json:"name,omitempty" doc:"of the member, for revoke"`
+	Act  string `json:"act" enum:"reload,drain,undrain,revoke,restore" doc:"reload: read what init, join and leave wrote; drain: take no more by fleet run; revoke: take a member's certificate back; restore: have the histories of a host that is gone here"`
+	Name string `json:"name,omitempty" doc:"of the member, for revoke and restore"`
+}
+
+// FleetRestored is what of a host's sessions is on this machine now.
+type FleetRestored struct {
+	Host     string            `json:"host"`
+	Present  int               `json:"present,omitempty" doc:"sessions that were here already"`
+	Sessions []RestoredSession `json:"sessions"`
+}
+
+// RestoredSession is a session that was restored from the fleet's copy, or why it was not.
+type RestoredSession struct {
+	ID      string `json:"id"`
+	Name    string `json:"name,omitempty" doc:"here; another than there where that is taken"`
+	Bytes   uint64 `json:"bytes" doc:"output in the copy"`
+	Missing uint64 `json:"missing_bytes,omitempty" doc:"output before the copy's end that it does not have; a gap stands in its place"`
+	Tail    uint64 `json:"tail_bytes,omitempty" doc:"output after the copy's end that its host told of; of what was printed in its last second nothing may be known"`
+	Damaged int    `json:"damaged,omitempty" doc:"pieces that were passed over, as they are damaged or not signed by the host"`
+	Error   string `json:"error,omitempty" doc:"why it was not restored"`
 }
 
 // FleetHost is what a host of a fleet says of itself.
@@ -46,6 +69,10 @@ type FleetHost struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Drained  bool              `json:"drained,omitempty"`
 	Time     time.Time         `json:"time,omitzero" doc:"by its own clock, when it said so"`
+
+	CopyBehind uint64 `json:"copy_behind_bytes,omitempty" doc:"bytes of its sessions that the fleet had no copy of when it said so"`
+	CopyAge    int64  `json:"copy_behind_ms,omitempty" doc:"since when there were such"`
+	NotCopied  bool   `json:"not_copied,omitempty" doc:"its sessions are not copied now"`
 }
 
 // FleetSession is what a host says of one of its sessions.

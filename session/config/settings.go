@@ -33,6 +33,7 @@ type Settings struct {
 	HTTP      HTTP
 	Secrets   Secrets
 	Hosts     Hosts
+	Fleet     Fleet
 	Matchers  []diagnostics.Matcher
 }
 
@@ -41,6 +42,11 @@ type Hosts struct {
 	Names []string      // that belong together: ls and view --all-hosts
 	SSH   []string      // argv
 	Keep  time.Duration // how long a connection is kept that nobody uses
+}
+
+// Fleet is this machine's part in a fleet.
+type Fleet struct {
+	CopyRate int64 // bytes a second
 }
 
 // View is how the viewer looks.

@@ -144,6 +144,8 @@ var table = []Row{
 	{Key: "hosts.ssh", Kind: List, Default: "ssh", Env: "LONGTERM_SSH", When: NextUse, Help: "ssh, and arguments that it always has, as in ssh -F FILE", at: func(s *Settings) any { return &s.Hosts.SSH }},
 	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long the connection to a host is kept that nobody uses", at: func(s *Settings) any { return &s.Hosts.Keep }},
 
+	{Key: "fleet.copy_rate", Kind: Bytes, Default: "4MiB", Max: 1 << 40, When: AtOnce, Help: "what sessions print is copied to the fleet of this machine at so much a second at most; 0: it is not copied", at: func(s *Settings) any { return &s.Fleet.CopyRate }},
+
 	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", at: func(s *Settings) any { return &s.Secrets.Names }},
 	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", at: func(s *Settings) any { return &s.Secrets.Formats }},
 }

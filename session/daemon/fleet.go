@@ -3,9 +3,13 @@
 package daemon
 
 import (
+	"context"
+	"path/filepath"
+
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
 
@@ -17,6 +21,9 @@ func (d *Daemon) openFleet(face *httpapi.Server) {
 	d.fleet = member.New(member.Config{
 		Dir: ident.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetDoor(), Bus: &d.reg.Bus,
 		Completions: d.subs, Mask: d.known.Line, Sessions: d.forFleet,
+		Copies: d.forCopies, CopyRate: func() int64 { return d.conf.Get().Fleet.CopyRate }, TakeIn: d.reg.TakeIn,
+		Here:    func(id string) bool { return d.reg.ByID(id) != nil },
+		Scratch: filepath.Join(d.cfg.Dirs.Fleet(), "restoring"),
 	})
 	_ = d.fleet.Reload() // it is in the log, and in its status
 }
@@ -29,6 +36,22 @@ func (d *Daemon) forFleet() []api.Session {
 		if !e.Pooled() {
 			list = append(list, d.reg.Describe(e, e.Session.Status()))
 		}
+	}
+	return list
+}
+
+// forCopies are the sessions that are copied to the fleet: not those whose results are read once.
+func (d *Daemon) forCopies() []member.Source {
+	all := d.reg.All()
+	list := make([]member.Source, 0, len(all))
+	for _, e := range all {
+		if e.Pooled() || e.Temporary() {
+			continue
+		}
+		list = append(list, member.Source{
+			ID: e.ID(), Journal: e.Session.Journal(),
+			Record: func(ctx context.Context) ([]byte, error) { return d.reg.HandOver(ctx, e, copies.MaxBody) },
+		})
 	}
 	return list
 }

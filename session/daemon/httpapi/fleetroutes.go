@@ -43,6 +43,7 @@ func (s *Server) getFleet(context.Context, *struct{}) (api.Fleet, error) {
 func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct }) (api.Fleet, error) {
 	f := s.daemon.Fleet()
 	var err error
+	var restored *api.FleetRestored
 	if in.Body.Act != "drain" && in.Body.Act != "undrain" {
 		if err := s.permitPerson(ctx, routeOf["change-fleet"]); err != nil {
 			return api.Fleet{}, err
@@ -53,6 +54,8 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 		err = f.Drain(in.Body.Act == "drain")
 	case "revoke":
 		err = f.Revoke(ctx, in.Body.Name)
+	case "restore":
+		restored, err = f.Restore(ctx, in.Body.Name)
 	default:
 		if err = f.Reload(); err != nil {
 			err = api.Errorf(api.CodeNoFleet, "%v", err)
@@ -62,7 +65,9 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 		return api.Fleet{}, err
 	}
 	s.daemon.Audit().Later(audit.Record{Actor: actor.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
-	return f.Status(), nil
+	st := f.Status()
+	st.Restored = restored
+	return st, nil
 }
 
 func (s *Server) listFleetHosts(ctx context.Context, in *struct {

@@ -50,6 +50,11 @@ func (m *Member) Status() api.Fleet {
 	claim := p.claim
 	v.Unsent = p.unsent
 	p.mu.Unlock()
+	behind, age, copyErr := p.behind()
+	v.CopyBehind, v.CopyAge = behind, age.Milliseconds()
+	if copyErr != nil {
+		v.CopyError = copyErr.Error()
+	}
 	var told error
 	v.Waiting, told = p.pub.State()
 	for _, e := range []error{err, claim, told} {

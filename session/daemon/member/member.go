@@ -47,11 +47,18 @@ type Config struct {
 	Bus         *events.Bus
 	Completions Completions
 	Mask        func(string) string // secrets in a command line
+
+	Copies   func() []Source      // sessions that are copied to the fleet
+	CopyRate func() int64         // bytes a second; 0: nothing is copied
+	Here     func(id string) bool // this machine has the session
+	TakeIn   TakeIn
+	Scratch  string // directory for what is being restored, beside the sessions'
 }
 
 // Member is the part. Any goroutine may use it.
 type Member struct {
-	cfg Config
+	cfg       Config
+	restoring sync.Mutex // one restore at a time
 
 	mu   sync.Mutex // guards what follows
 	part *part      // nil: there is none
@@ -74,6 +81,8 @@ type part struct {
 	work     sync.WaitGroup
 	back     chan struct{}
 	made     chan struct{} // closed once what is above is there
+	copier   *copier
+	copyNow  chan struct{}
 	older    chan struct{} // the fleet's list of revocations is older than ours
 
 	mu      sync.Mutex
@@ -111,6 +120,7 @@ func (m *Member) start() error {
 		return err
 	}
 	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), older: make(chan struct{}, 1), records: map[string]record{}}
+	p.copier, p.copyNow = &copier{p: p, of: map[string]*copied{}}, make(chan struct{}, 1)
 	defer close(p.made)
 	p.link, err = link.Open(link.Options{
 		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Creds: settings.Creds, Log: m.cfg.Log,
@@ -202,6 +212,7 @@ func (p *part) run(ctx context.Context) {
 	li := p.link.Listener()
 	p.work.Go(func() { _ = p.srv.Serve(li) })
 	p.work.Go(func() { p.forward(ctx) })
+	p.work.Go(func() { p.copier.run(ctx) })
 	p.tell(ctx)
 }
 
@@ -249,6 +260,10 @@ func (p *part) isBack() {
 	<-p.made // the link may be there before start has done its work
 	select {
 	case p.back <- struct{}{}:
+	default:
+	}
+	select {
+	case p.copyNow <- struct{}{}:
 	default:
 	}
 	if p.pub != nil {
@@ -307,7 +322,7 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 	defer done()
 	c, err := p.link.Dial(ctx, host)
 	if err != nil {
-		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected")
+		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected; of a host that is gone `longterm fleet restore %s` has the histories here", host)
 	}
 	return c, nil
 }

@@ -147,6 +147,8 @@ func (p *part) tellHost() {
 			h.Needs++
 		}
 	}
+	behind, age, err := p.behind()
+	h.CopyBehind, h.CopyAge, h.NotCopied = behind, age.Milliseconds(), err != nil
 	if b, err := json.Marshal(h); err == nil {
 		p.pub.Host(b)
 	}

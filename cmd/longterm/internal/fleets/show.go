@@ -38,6 +38,15 @@ func WriteStatus(w io.Writer, st *api.Fleet) {
 	if st.Waiting > 0 || st.Unsent > 0 {
 		fmt.Fprintf(w, "not told yet: %d changes, %d completions\n", st.Waiting, st.Unsent)
 	}
+	switch {
+	case st.Host == "":
+	case st.CopyError != "":
+		fmt.Fprintf(w, "not copied to the fleet now, %d bytes behind: %s\n", st.CopyBehind, output.Printable(st.CopyError))
+	case st.CopyBehind > 0:
+		fmt.Fprintf(w, "copies are %d bytes behind, for %.1f s\n", st.CopyBehind, float64(st.CopyAge)/1000)
+	default:
+		fmt.Fprintln(w, "the fleet has a copy of what was printed here")
+	}
 	if st.Drained {
 		fmt.Fprintln(w, "drained: fleet run starts nothing here")
 	}
@@ -64,6 +73,12 @@ func WriteHosts(w io.Writer, list []api.FleetHost) {
 		}
 		if h.Skew != 0 {
 			state += fmt.Sprintf(", clock %+ds", h.Skew/1000)
+		}
+		switch {
+		case h.NotCopied && h.State == "connected":
+			state += ", not copied"
+		case h.CopyAge > 2000:
+			state += fmt.Sprintf(", copies %d bytes and %d s behind", h.CopyBehind, h.CopyAge/1000)
 		}
 		load, free := "-", "-"
 		if h.State == "connected" {
@@ -157,4 +172,30 @@ func (r *Reader) print(w io.Writer, e *api.FleetEvent) error {
 	}
 	_, err := fmt.Fprintf(w, "%s  %s/%s  %s  %s  %s\n", e.At.Local().Format(time.DateTime), e.Host, output.Printable(e.Name), e.Kind, output.Printable(state), output.Printable(output.Shorten(e.Text, 80)))
 	return err
+}
+
+// WriteRestored says what of a host's sessions is here now.
+func WriteRestored(w io.Writer, r *api.FleetRestored) {
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		if s.Error != "" {
+			fmt.Fprintf(w, "%s was not restored: %s\n", s.ID, output.Printable(s.Error))
+			continue
+		}
+		fmt.Fprintf(w, "%s: %d bytes from the copy", output.Printable(s.Name), s.Bytes)
+		if s.Missing > 0 {
+			fmt.Fprintf(w, ", %d missing in it", s.Missing)
+		}
+		if s.Tail > 0 {
+			fmt.Fprintf(w, ", %d missing at the end", s.Tail)
+		}
+		if s.Damaged > 0 {
+			fmt.Fprintf(w, ", %d damaged pieces passed over", s.Damaged)
+		}
+		fmt.Fprintln(w)
+	}
+	if r.Present > 0 {
+		fmt.Fprintf(w, "%d sessions of %s were here already\n", r.Present, r.Host)
+	}
+	fmt.Fprintln(w, "what was printed in the last second of the host may be missing besides")
 }

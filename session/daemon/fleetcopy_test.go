@@ -1,0 +1,171 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/fleet/copies"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// gone is a member of the fleet whose daemon is nowhere.
+func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Link) {
+	t.Helper()
+	dir := ident.Dir(house.dirs.Fleet())
+	a, err := dir.Authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dir.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := admit(dir, a, ident.Member{Name: name, Kind: ident.Host, May: access.Everything.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := make(chan struct{}, 10)
+	l, err := link.Open(link.Options{Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnBack: func() {
+		select {
+		case back <- struct{}{}:
+		default:
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	<-back
+	return id, l
+}
+
+// A daemon hands over what its sessions print, and says how far that is.
+//
+// FEATURES: R94
+func TestSessionsAreCopied(t *testing.T) {
+	house := startDaemon(t, testDirs(t))
+	inFleet(t, house)
+	id, l := gone(t, house, "reader")
+	s := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "work", Argv: []string{"/bin/sh", "-c", "echo kept for later; exec sleep 1000"}})
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for range 3000 {
+		var all []byte
+		if _, err := copies.Each(t.Context(), l.JetStream(), id.CA, "house", s.ID, func(h copies.Head, body []byte) error {
+			_, err := copies.Records(h.From, body, func(_ copies.Place, r *journal.Record) error {
+				if r.Kind == journal.KindOutput {
+					all = append(all, r.Data...)
+				}
+				return nil
+			})
+			return err
+		}); err != nil && len(all) > 0 {
+			t.Fatal(err)
+		}
+		f := get[api.Fleet](house, "GET", "/fleet", nil)
+		if bytes.Equal(all, []byte("kept for later\r\n")) && f.CopyBehind == 0 && f.CopyError == "" {
+			h, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", s.ID)
+			if err != nil || h.Removed || !bytes.Contains(record, []byte(`"work"`)) {
+				t.Fatalf("%+v %s %v", h, record, err)
+			}
+			return
+		}
+		<-look.C
+	}
+	t.Fatalf("the fleet has no copy: %+v", get[api.Fleet](house, "GET", "/fleet", nil))
+}
+
+// A host is lost with its disk. What the fleet has of it is read on another one, what is missing is counted, what somebody
+// else put there is passed over; asked again, nothing is done twice.
+//
+// FEATURES: R94
+func TestHistoriesOfALostHost(t *testing.T) {
+	house := startDaemon(t, testDirs(t))
+	inFleet(t, house)
+	id, l := gone(t, house, "lost")
+	mine := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "work", Argv: []string{"/bin/sh", "-c", "exec sleep 1000"}})
+	session := uuid.NewString()
+	j, _, err := journal.Open(t.TempDir(), journal.Options{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	defer j.Close()
+	must(j.AppendResize(80, 24))
+	must(j.AppendOutput([]byte("first\r\nlost in between\r\n")))
+	publish := func(h copies.Head, body []byte) {
+		t.Helper()
+		h.Host, h.Session = "lost", session
+		b, err := copies.Seal(id, h, body)
+		must(err)
+		must(copies.Publish(t.Context(), l.JetStream(), h, b))
+	}
+	output := func(from int, text string, end int) {
+		t.Helper()
+		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		must(err)
+		publish(copies.Head{From: copies.Place{Offset: uint64(from)}, To: copies.Place{Offset: uint64(from + len(text))}, End: uint64(end)}, b)
+	}
+	output(0, "first\r\n", 7)
+	output(0, "first\r\nsec", 10)
+	output(20, "last\r\n", 40)
+	forged := copies.Head{Host: "lost", Session: session, From: copies.Place{Offset: 26}, To: copies.Place{Offset: 27}}
+	must(copies.Publish(t.Context(), l.JetStream(), forged, []byte("no copy at all")))
+	rec := store.Session{ID: session, Name: "work", Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
+	record, err := json.Marshal(map[string]any{"session": rec, "commands": []store.Command{{Session: session, N: 1, Text: "make all", State: store.CommandRunning, Started: time.Now()}}})
+	must(err)
+	publish(copies.Head{Record: true, End: 40}, record)
+
+	st := get[api.Fleet](house, "POST", "/fleet", api.FleetAct{Act: "restore", Name: "lost"})
+	if st.Restored == nil || len(st.Restored.Sessions) != 1 {
+		t.Fatalf("%+v", st.Restored)
+	}
+	got := st.Restored.Sessions[0]
+	if got.Error != "" || got.Bytes != 16 || got.Missing != 10 || got.Tail != 14 || got.Damaged != 1 || got.Name != "work-"+session[:8] {
+		t.Errorf("%+v", got)
+	}
+	s := get[api.Session](house, "GET", "/sessions/"+got.Name, nil)
+	if s.ID != session || s.State != "lost" || s.Labels["fleet-host"] != "lost" {
+		t.Errorf("%+v", s)
+	}
+	if raw := house.ask("GET", "/sessions/"+session+"/output?from=0", nil); !bytes.Contains(raw.body, []byte(base64.StdEncoding.EncodeToString([]byte("first\r\nsec")))) {
+		t.Errorf("%d %q", raw.status, raw.body)
+	}
+	if raw := house.ask("GET", "/sessions/"+session+"/output?from=10", nil); !bytes.Contains(raw.body, []byte(base64.StdEncoding.EncodeToString([]byte("last\r\n")))) ||
+		!bytes.Contains(raw.body, []byte(`"gap_bytes":10`)) {
+		t.Errorf("%d %q", raw.status, raw.body)
+	}
+	if c := house.ask("GET", "/commands?session="+session, nil); !bytes.Contains(c.body, []byte("make all")) {
+		t.Errorf("%d %s", c.status, c.body)
+	}
+	again := get[api.Fleet](house, "POST", "/fleet", api.FleetAct{Act: "restore", Name: "lost"})
+	if again.Restored.Present != 1 || len(again.Restored.Sessions) != 0 {
+		t.Errorf("%+v", again.Restored)
+	}
+	if s := get[api.Session](house, "GET", "/sessions/work", nil); s.ID != mine.ID {
+		t.Errorf("its own session is %s", s.ID)
+	}
+	if a := house.ask("POST", "/fleet", api.FleetAct{Act: "restore", Name: "nobody"}); a.status != http.StatusNotFound {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := house.as("bot").ask("POST", "/fleet", api.FleetAct{Act: "restore", Name: "lost"}); a.status != http.StatusForbidden {
+		t.Errorf("an agent: %d %s", a.status, a.body)
+	}
+}

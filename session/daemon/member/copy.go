@@ -1,0 +1,237 @@
+//go:build unix
+
+package member
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/fleet/copies"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// Source is a session whose output and record are copied to the fleet.
+type Source struct {
+	ID      string
+	Journal *journal.Journal
+	// Record is what is recorded of it, in at most copies.MaxBody bytes.
+	Record func(ctx context.Context) ([]byte, error)
+}
+
+// Times of copying: copyEvery bounds what of a tail may be missing on a host that dies, recordEvery how often what is
+// recorded is looked at.
+const (
+	copyEvery   = time.Second
+	recordEvery = 5 * time.Second
+	copyTime    = 10 * time.Second // for one message
+)
+
+// copier copies what sessions print. One goroutine copies; status may be asked by any.
+type copier struct {
+	p    *part
+	next time.Time // when records are looked at again
+
+	mu    sync.Mutex // guards what follows
+	of    map[string]*copied
+	since time.Time // when something was first seen that is not there yet; zero: all is
+	err   error
+}
+
+// copied is how far a session is.
+type copied struct {
+	j      *journal.Journal
+	cursor *copies.Cursor
+	done   copies.Place // up to here the fleet has it
+	looked bool         // what the fleet has was asked for
+	record [sha256.Size]byte
+}
+
+// run copies until the end. What cannot be copied now is copied when it can be: the local disk has it.
+func (c *copier) run(ctx context.Context) {
+	for pause := copyEvery; ; {
+		err := c.round(ctx)
+		c.mu.Lock()
+		if err != nil && ctx.Err() == nil && c.err == nil {
+			c.p.m.cfg.Log.Warn("what sessions print is not copied to the fleet now", "err", err)
+		}
+		c.err = err
+		c.mu.Unlock()
+		if pause = copyEvery; err != nil {
+			pause = registry.Jitter(15 * time.Second)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		case <-c.p.copyNow:
+		}
+	}
+}
+
+// round copies what there is of all sessions.
+func (c *copier) round(ctx context.Context) error {
+	if c.p.m.cfg.CopyRate() <= 0 {
+		return nil
+	}
+	all := c.p.m.cfg.Copies()
+	records := !time.Now().Before(c.next)
+	if records {
+		c.next = time.Now().Add(recordEvery)
+	}
+	there := map[string]bool{}
+	for i := range all {
+		there[all[i].ID] = true
+		if err := c.session(ctx, &all[i], records); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	var gone []string
+	for id := range c.of {
+		if !there[id] {
+			gone = append(gone, id)
+		}
+	}
+	c.mu.Unlock()
+	for _, id := range gone {
+		if err := c.publish(ctx, copies.Head{Session: id, Record: true, Removed: true}, nil); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		delete(c.of, id)
+		c.mu.Unlock()
+	}
+	c.behind(all)
+	return nil
+}
+
+// session copies what there is of one. A chunk counts when the fleet has confirmed it.
+func (c *copier) session(ctx context.Context, s *Source, records bool) error {
+	c.mu.Lock()
+	e := c.of[s.ID]
+	if e == nil || e.j != s.Journal { // new, or started again
+		e = &copied{j: s.Journal}
+		c.of[s.ID] = e
+	}
+	c.mu.Unlock()
+	if !e.looked {
+		asking, done := context.WithTimeout(ctx, copyTime)
+		h, ok, err := copies.Last(asking, c.p.link.JetStream(), c.p.id.CA, c.p.id.Name, s.ID)
+		done()
+		if err != nil {
+			return err
+		}
+		from := copies.Place{Offset: s.Journal.Start()}
+		if ok && h.To.Offset <= s.Journal.End() {
+			from = h.To
+		}
+		c.mu.Lock()
+		e.done, e.looked = from, true
+		c.mu.Unlock()
+		records = true
+	}
+	if records {
+		if err := c.record(ctx, s, e); err != nil {
+			return err
+		}
+	}
+	// What stands for no output is looked for with records: a resting session costs nothing.
+	for records || s.Journal.End() > e.done.Offset {
+		if e.cursor == nil {
+			e.cursor = copies.NewCursor(s.Journal, e.done)
+		}
+		body, to, err := e.cursor.Next(copies.MaxBody)
+		if err != nil || len(body) == 0 {
+			e.cursor = nil
+			return err
+		}
+		if err := c.publish(ctx, copies.Head{Session: s.ID, From: e.done, To: to, End: s.Journal.End()}, body); err != nil {
+			e.cursor = nil // the chunk is read again
+			return err
+		}
+		c.mu.Lock()
+		e.done = to
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+func (c *copier) record(ctx context.Context, s *Source, e *copied) error {
+	b, err := s.Record(ctx)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b)
+	if sum == e.record {
+		return nil
+	}
+	if err := c.publish(ctx, copies.Head{Session: s.ID, Record: true, End: s.Journal.End()}, b); err != nil {
+		return err
+	}
+	e.record = sum
+	return nil
+}
+
+// publish hands one message over, and takes the time that the rate demands.
+func (c *copier) publish(ctx context.Context, h copies.Head, body []byte) error {
+	h.Host = c.p.id.Name
+	b, err := copies.Seal(c.p.id, h, body)
+	if err != nil {
+		return err
+	}
+	asking, done := context.WithTimeout(ctx, copyTime)
+	defer done()
+	if err := copies.Publish(asking, c.p.link.JetStream(), h, b); err != nil {
+		return err
+	}
+	rate := max(c.p.m.cfg.CopyRate(), 1)
+	if rest := time.Duration(float64(len(b)) / float64(rate) * float64(time.Second)); rest > time.Millisecond {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rest):
+		}
+	}
+	return nil
+}
+
+// behind is how many bytes of sessions the fleet does not have, and since when there are some.
+func (c *copier) behind(all []Source) (bytes uint64, since time.Time, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range all {
+		from := all[i].Journal.Start()
+		if e := c.of[all[i].ID]; e != nil && e.looked && e.j == all[i].Journal {
+			from = max(from, e.done.Offset)
+		}
+		if end := all[i].Journal.End(); end > from {
+			bytes += end - from
+		}
+	}
+	switch {
+	case bytes == 0:
+		c.since = time.Time{}
+	case c.since.IsZero():
+		c.since = time.Now()
+	}
+	return bytes, c.since, c.err
+}
+
+// behind is what of this machine's sessions the fleet does not have.
+func (p *part) behind() (bytes uint64, age time.Duration, err error) {
+	if p.m.cfg.CopyRate() <= 0 {
+		return 0, 0, errNotCopied
+	}
+	bytes, since, err := p.copier.behind(p.m.cfg.Copies())
+	if bytes > 0 {
+		age = time.Since(since)
+	}
+	return bytes, age, err
+}
+
+// errNotCopied says that copying is off.
+var errNotCopied = errors.New("fleet.copy_rate is 0")

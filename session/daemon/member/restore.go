@@ -1,0 +1,114 @@
+//go:build unix
+
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/copies"
+)
+
+// TakeIn makes a session of this machine of a record and a directory with a journal, which it moves away. It says what
+// the session is called.
+type TakeIn func(ctx context.Context, host, id string, record []byte, journal string) (name string, err error)
+
+// Restore has what the fleet keeps of a host's sessions on this machine, as sessions that ended. Those that are here
+// already are passed over, so that one that was interrupted goes on.
+func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, error) {
+	p, err := m.now()
+	if err != nil {
+		return nil, err
+	}
+	if err := fleet.CheckName(host); err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	m.restoring.Lock()
+	defer m.restoring.Unlock()
+	if host != p.id.Name {
+		hosts, _, err := m.Ask(ctx, host, false)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(hosts, func(h api.FleetHost) bool { return h.State == "connected" }) {
+			return nil, api.Errorf(api.CodeInvalid, "the host %s is connected, and has its sessions itself", host).
+				WithHint("longterm -H %s ls", host)
+		}
+	}
+	if err := os.RemoveAll(m.cfg.Scratch); err != nil { // of one that was killed
+		return nil, api.Errorf(api.CodeStorage, "%v", err)
+	}
+	js := p.link.JetStream()
+	ids, err := copies.Sessions(ctx, js, host)
+	if err != nil {
+		return nil, cutOff(err)
+	}
+	slices.Sort(ids)
+	out := &api.FleetRestored{Host: host, Sessions: []api.RestoredSession{}}
+	for _, id := range ids {
+		if m.cfg.Here(id) {
+			out.Present++
+			continue
+		}
+		got, err := p.restore(ctx, host, id)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, errRemoved):
+			continue
+		case err != nil:
+			got.Error = err.Error()
+		}
+		out.Sessions = append(out.Sessions, got)
+	}
+	if len(ids) == 0 {
+		return nil, api.Errorf(api.CodeNotFound, "the fleet has no copies of sessions of %s", host).
+			WithHint("`longterm fleet ls` lists the sessions of all hosts; a machine that may not do everything on the others is told no copies")
+	}
+	return out, nil
+}
+
+// errRemoved is of a session that was removed on its host.
+var errRemoved = errors.New("the session was removed on its host")
+
+func (p *part) restore(ctx context.Context, host, id string) (out api.RestoredSession, err error) {
+	out.ID = id
+	js := p.link.JetStream()
+	h, record, err := copies.Record(ctx, js, p.id.CA, host, id)
+	if err != nil {
+		return out, err
+	}
+	if h.Removed {
+		return out, errRemoved
+	}
+	top := p.m.cfg.Scratch
+	if err := os.MkdirAll(top, 0o700); err != nil {
+		return out, err
+	}
+	dir, err := os.MkdirTemp(top, "restore-")
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "journal")
+	merge, err := copies.NewMerge(path)
+	if err != nil {
+		return out, err
+	}
+	out.Damaged, err = copies.Each(ctx, js, p.id.CA, host, id, merge.Add)
+	if err = errors.Join(err, merge.Close()); err != nil {
+		return out, fmt.Errorf("what it printed: %w", err)
+	}
+	out.Bytes, out.Missing = merge.At().Offset-merge.Missing, merge.Missing
+	if end := max(merge.End, h.End); end > merge.At().Offset {
+		out.Tail = end - merge.At().Offset
+	}
+	out.Name, err = p.m.cfg.TakeIn(ctx, host, id, record, path)
+	return out, err
+}
