@@ -125,6 +125,8 @@ func leadWord(l model.Lead) string {
 		return "Enter answers it"
 	case l.Answer:
 		return "Enter answers it"
+	case l.Errors:
+		return "Enter lists the errors"
 	case l.Size:
 		return "Enter changes it"
 	}
@@ -152,6 +154,9 @@ func leadOn(v *viewer, id string, d model.Detail) {
 		openApprovals(v)
 	case l.Answer:
 		answerIn(v, id)
+	case l.Errors:
+		v.m.GoTo(id)
+		openProblems(v)
 	case l.Size:
 		v.m.GoTo(id)
 		openSizes(v)

@@ -83,6 +83,22 @@ func TestErrors(t *testing.T) {
 	b.keys("^E")
 	b.call()
 	b.shows("the errors are not known: nobody knows")
+
+	// The details of a session lead to its errors.
+	f.problems = map[string][]model.Problem{"b": {{File: "x.c", Line: 3, Message: "expected ;"}}}
+	details := newFakeInspector()
+	details.list = []model.Detail{{Group: "first error", Text: "x.c:3: expected ;", Lead: model.Lead{Errors: true, Copy: "x"}}}
+	b.o.Inspector = details
+	b.list(running("a"), running("b"))
+	b.m.Focus = "b"
+	b.keys("^i")
+	b.call()
+	b.shows("Enter lists the errors")
+	enter(b)
+	b.call()
+	b.shows("errors of b", "x.c:3  expected ;")
+	b.over = nil
+
 	b.o.Editor = nil
 	b.keys("^E")
 	b.shows("no errors are known here")

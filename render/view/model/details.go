@@ -32,6 +32,7 @@ type Lead struct {
 	Job       string // a job, by its id, to be stopped
 	Approvals bool   // what waits for the person's approval
 	Size      bool   // whose size the session takes
+	Errors    bool   // the errors that it printed, and the editor
 	Answer    bool   // what the program asks is answered
 }
 

@@ -115,7 +115,7 @@ func (d *detailer) session(s *api.Session) {
 	}
 	if a := s.Activity; a != nil {
 		if a.FirstError != nil {
-			d.add("first error", output.ProblemText(a.FirstError), counts(a), model.ToneBad, model.Lead{Copy: output.ProblemText(a.FirstError)})
+			d.add("first error", output.ProblemText(a.FirstError), counts(a), model.ToneBad, model.Lead{Errors: a.FirstError.File != "", Copy: output.ProblemText(a.FirstError)})
 		}
 	}
 	if s.Quarantine != "" {
