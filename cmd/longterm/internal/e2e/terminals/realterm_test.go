@@ -321,6 +321,7 @@ func TestShownInRealTerminals(t *testing.T) {
 			}
 			file := filepath.Join(i.Dir, "one.cast")
 			i.Run("export", "one", "-o", file)
+			welcomed(t, i)
 			pids := filepath.Join(i.Dir, "pid-")
 			line := strings.ReplaceAll(tt.line, "FILE.cast", file)
 			list := judges(t, i, 100, 24, "seq 3; sh -c 'echo $$ >"+pids+"$0; exec "+line+"' $JUDGE")
@@ -337,4 +338,15 @@ func TestShownInRealTerminals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// welcomed has the viewer keep a layout: a newcomer's card is shown by those viewers only that begin before that.
+func welcomed(t *testing.T, i *e2e.Instance) {
+	t.Helper()
+	link := named(i)
+	first := inEmulator(t, i, 100, 24, "TERM=xterm-256color LC_ALL=C.UTF-8 "+link)
+	e2e.Eventually(t, "the viewer shows both, and keeps a layout", func() bool {
+		_, _, code := i.Try("layout", "dump")
+		return code == 0 && strings.Contains(first.text(), "I am two")
+	})
 }
