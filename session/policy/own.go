@@ -23,6 +23,9 @@ func (w *walk) ownPlace(p string) bool {
 	if !ok {
 		return false
 	}
+	if stopsCgroups(full) {
+		return true
+	}
 	for _, dir := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm",
 		"/Library/Application Support/longterm"} {
 		if full == w.home+dir || strings.HasPrefix(full, w.home+dir+"/") {
@@ -31,6 +34,17 @@ func (w *walk) ownPlace(p string) bool {
 	}
 	return w.engine.owns(full) || strings.HasPrefix(full, "/run/user/") && (strings.HasSuffix(full, "/longterm") ||
 		strings.Contains(full, "/longterm/"))
+}
+
+// stopsCgroups reports whether a file stops or ends all processes of a cgroup, which may be a keeper's or its daemon's, or
+// puts others into those that keepers make.
+func stopsCgroups(full string) bool {
+	rest, is := strings.CutPrefix(full, "/sys/fs/cgroup/")
+	if !is {
+		return false
+	}
+	file := path.Base(rest)
+	return file == "cgroup.freeze" || file == "cgroup.kill" || strings.Contains("/"+rest, "/longterm-") && strings.HasPrefix(file, "cgroup.")
 }
 
 // copying are programs of which only the target is written, and programs that keep versions of files.
