@@ -202,3 +202,30 @@ func TestCgroupsAreNotStopped(t *testing.T) {
 		}
 	}
 }
+
+// Any lines after one another are judged without a panic, and what is remembered of them is bounded.
+func FuzzLinesAfterOthers(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"x=rm", "y=$x", "$y -rf /"}, {"f() { f; }", "f & f", "f"}, {"alias a=b", "alias b=a", "a"}, {"unset -f f", "f() { $1; }", "f f"},
+		{"readonly x=`a`", "x=(1 2)", "${x[@]}"}, {"false && f() { :; }", "false && f() { rm; }", "f"}, {"cd /", "exec sh", "rm -rf *"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], "bash")
+	}
+	e, err := New(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, first, second, line, shell string) {
+		l := Line{Shell: shell, Cwd: "/tmp/site", Home: "/home/me", Text: first}
+		one := (*State)(nil).after(l, Perhaps) // without recover: a panic is a fault
+		l.State, l.Text = one, second
+		two := one.after(l, Done)
+		l.State, l.Text = two, line
+		if j := e.Judge(l); j.Rule == "unknown" && j.Why == "the line cannot be judged" {
+			t.Errorf("%q after %q, %q: a panic", line, first, second)
+		}
+		if two != nil && two.size() > maxMemory {
+			t.Errorf("%d bytes are remembered", two.size())
+		}
+	})
+}

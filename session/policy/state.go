@@ -59,7 +59,16 @@ const (
 
 // After is the state after one more line. What the line may not have done, because something before it may have failed,
 // is unknown then.
-func (s *State) After(l Line, ran Ran) *State {
+func (s *State) After(l Line, ran Ran) (next *State) {
+	defer func() {
+		if recover() != nil {
+			next = Forgotten()
+		}
+	}()
+	return s.after(l, ran)
+}
+
+func (s *State) after(l Line, ran Ran) *State {
 	switch l.Shell {
 	case "", "bash", "zsh", "sh", "mksh", "ksh", "fish":
 	default:
