@@ -50,6 +50,8 @@ func TestWhatIsNotSureToHaveHappened(t *testing.T) {
 		{`x=rm; trap 'x=ls' EXIT; $x -rf /`, Ask},
 		{`x=rm; bash -c 'x=ls'; $x -rf /`, Deny},
 		{`x=rm; eval 'x=ls'; $x -l`, Allow},
+		{`exec <<< 'tmux new -d "$'"'"'\x78args'"'"' cp x /dev/sda"'; bash`, Ask},
+		{`exec <<< 'setsid xargs cp x /dev/sda'; bash`, Ask},
 	} {
 		if j := e.Judge(Line{Text: row.line, Cwd: "/home/me/site", Home: "/home/me"}); j.Verdict != row.want {
 			t.Errorf("%s\n\t%v (%s: %s), want %v", row.line, j.Verdict, j.Rule, j.Why, row.want)

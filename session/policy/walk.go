@@ -231,6 +231,9 @@ func (w *walk) shellText(text string, how string) stream {
 	case "the", "trap", "bind", "complete", "compgen", "zstyle", "bindkey", "emulate", "text", "read", "mapfile", "readarray":
 		return w.branch(run) // this shell, perhaps, or later
 	}
+	if w.stdin.is && text == w.stdin.text { // the shell takes its text from there: what is left of it nobody knows
+		return w.aside(func() stream { w.stdin.text = hole; return run() })
+	}
 	return w.aside(run)
 }
 
