@@ -68,28 +68,31 @@ func succeeds(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || len(s.Redirs) > 0 {
 		return false
 	}
+	switch c := s.Cmd.(type) {
+	case *syntax.FuncDecl: // what is in it is not run
+		return true
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 && !slices.Contains([]string{"true", ":", "echo", "alias", "unset"}, c.Args[0].Lit()) {
+			return false
+		}
+	case *syntax.DeclClause:
+		if c.Variant.Value != "export" {
+			return false
+		}
+	default:
+		return false
+	}
 	simple := true
 	syntax.Walk(s, func(n syntax.Node) bool {
-		switch n.(type) {
-		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd:
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
 			simple = false
 		case *syntax.ParamExp: // ${x:?} fails
-			simple = simple && n.(*syntax.ParamExp).Exp == nil
+			simple = simple && n.Exp == nil
 		}
 		return simple
 	})
-	if !simple {
-		return false
-	}
-	switch c := s.Cmd.(type) {
-	case *syntax.CallExpr:
-		return len(c.Args) == 0 || slices.Contains([]string{"true", ":", "echo", "alias", "unset"}, c.Args[0].Lit())
-	case *syntax.DeclClause:
-		return c.Variant.Value == "export"
-	case *syntax.FuncDecl:
-		return true
-	}
-	return false
+	return simple
 }
 
 // binary follows lists and pipes, which the parser nests to the left, in a loop.
