@@ -393,10 +393,22 @@ func (c *conn) event(e *api.Event) error {
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
 	c.srv.Host.Veil(c.ctx).Deep(&v)
+	if c.thin && v.Kind == "input" && v.Session != nil { // at a prompt it comes with each line
+		return c.say(asks{"asks", v.Seq, v.Session.ID, v.Session.Needs, v.Session.Activity})
+	}
 	return c.say(struct {
 		T     string     `json:"t"`
 		Event *api.Event `json:"event"`
 	}{"event", &v})
+}
+
+// asks tells what of a session an event about its input changes.
+type asks struct {
+	T        string        `json:"t"`
+	Seq      uint64        `json:"seq"`
+	S        string        `json:"s"`
+	Needs    *api.Needs    `json:"needs_input,omitempty"`
+	Activity *api.Activity `json:"activity,omitempty"`
 }
 
 // dropOf ends the subscriptions of a session, and says whether there were any.

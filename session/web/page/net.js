@@ -199,6 +199,10 @@ export class Link {
         this.after = m.event.seq || this.after;
         this.emit('event', m.event);
         break;
+      case 'asks':
+        this.after = m.seq;
+        this.emit(m.t, m);
+        break;
       case 'sessions':
         if (m.first) this.after = this.told.seq ?? this.after; // what was missed is in the list
         this.emit(m.t, m);
