@@ -166,6 +166,8 @@ func TestSubjectsOfOthers(t *testing.T) {
 	for _, subject := range []string{
 		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.CursorKey("b", "x")),
 		fleet.KeySubject(fleet.RevokedKey), fleet.Event("b", "x"), fleet.Data("c", "b", "1"), fleet.JoinSubject,
+		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), "$JS.API.DIRECT.GET." + fleet.CopyStream, "$JS.API.STREAM.PURGE." + fleet.CopyStream,
+		"$JS.API.DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy("b", "x"), "$JS.API.CONSUMER.CREATE." + fleet.CopyStream + ".x",
 		"$JS.API.STREAM.DELETE.KV_" + fleet.Bucket, "$JS.API.STREAM.PURGE." + fleet.Stream, "$JS.API.STREAM.CREATE.mine", "$JS.API.STREAM.NAMES", "$SYS.REQ.SERVER.PING",
 	} {
 		refused("publish to "+subject, func() error { return nc.Publish(subject, []byte("x")) })
