@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -256,35 +257,32 @@ func (f *Fleet) Tell(ctx context.Context, n int) error {
 	return registry.Tell(ctx, h.link.JetStream(), h.name, c.Kind, fmt.Sprintf("%d.%d", h.began.UnixNano(), n), b)
 }
 
-// Mark has Unsettled count hosts that have not come back since.
+// Mark has Settle wait for hosts to come back that are connected now.
 func (f *Fleet) Mark() {
 	for _, h := range f.hosts {
 		h.seen = h.backs.Load()
 	}
 }
 
-// Unsettled is how many hosts are not connected, or have something to tell that the registry does not say yet.
-func (f *Fleet) Unsettled() (n int) {
-	for _, h := range f.hosts {
-		if _, err := h.link.State(); err != nil || h.backs.Load() == h.seen || !h.pub.Settled() {
-			n++
-		}
-	}
-	return n
+// settled says that the host is connected and the registry said all that was the case just now.
+func (h *host) settled() bool {
+	_, err := h.link.State()
+	return err == nil && h.backs.Load() != h.seen && h.pub.Settled()
 }
 
-// Settle waits until the registry says all that is the case.
+// Settle waits until the registry says of each host what was the case when this was called. Each tells of itself all the
+// time, so that there may be no moment in which nobody has anything to tell.
 func (f *Fleet) Settle(ctx context.Context) error {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
+	waiting := slices.Clone(f.hosts)
 	for {
-		n := f.Unsettled()
-		if n == 0 {
+		if waiting = slices.DeleteFunc(waiting, (*host).settled); len(waiting) == 0 {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d hosts have not told all: %w", n, len(f.hosts), ctx.Err())
+			return fmt.Errorf("%d of %d hosts have not told all: %w", len(waiting), len(f.hosts), ctx.Err())
 		case <-look.C:
 		}
 	}
