@@ -118,15 +118,16 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 		patterns = registry.Everything()
 	}
 	if _, err := p.link.State(); err != nil {
-		return nil, nil, cutOff(err)
+		return m.unasked(host, sessions, err)
 	}
 	ctx, done := context.WithTimeout(ctx, askTime)
 	defer done()
 	all, err := registry.Snapshot(ctx, p.link.JetStream(), patterns)
 	if err != nil {
-		return nil, nil, cutOff(err)
+		return m.unasked(host, sessions, err)
 	}
 	hosts, list := Read(all)
+	m.remember(hosts)
 	for i := range hosts {
 		hosts[i].Here = hosts[i].Host == p.id.Name
 	}
@@ -134,6 +135,56 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 		hosts = withAway(hosts, members)
 	}
 	return hosts, list, nil
+}
+
+// unasked is the answer while the fleet cannot be asked. A name that no host of it was ever seen to have is somebody
+// else's: who wants to know whether it is the fleet's is told that it is not.
+func (m *Member) unasked(host string, sessions bool, err error) ([]api.FleetHost, []api.FleetSession, error) {
+	if host == "" || sessions || slices.Contains(m.cfg.Dir.Hosts(), host) {
+		return nil, nil, cutOff(err)
+	}
+	members, _ := m.cfg.Dir.Members() // where there is no list, nobody is on it
+	if slices.ContainsFunc(members, func(i ident.Issued) bool { return i.Name == host && i.Kind == ident.Host && i.Revoked.IsZero() }) {
+		return nil, nil, cutOff(err)
+	}
+	return []api.FleetHost{}, nil, nil
+}
+
+// maxKnown bounds how many names are remembered.
+const maxKnown = 20000
+
+// remember keeps names of hosts that were seen, for when the fleet cannot be asked.
+func (m *Member) remember(hosts []api.FleetHost) {
+	m.knownMu.Lock()
+	defer m.knownMu.Unlock()
+	known := m.cfg.Dir.Hosts()
+	there := make(map[string]bool, len(known))
+	for _, name := range known {
+		there[name] = true
+	}
+	old := len(known)
+	for i := range hosts {
+		if name := hosts[i].Host; !there[name] && fleet.CheckName(name) == nil && len(known) < maxKnown {
+			known, there[name] = append(known, name), true
+		}
+	}
+	if len(known) == old {
+		return
+	}
+	slices.Sort(known)
+	if err := m.cfg.Dir.SaveHosts(known); err != nil {
+		m.cfg.Log.Warn("names of the fleet's hosts are not kept", "err", err)
+	}
+}
+
+// learnHosts learns the names of the fleet's hosts once.
+func (p *part) learnHosts(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, askTime)
+	defer done()
+	if all, err := registry.Snapshot(ctx, p.link.JetStream(), registry.Hosts()); err == nil {
+		hosts, _ := Read(all)
+		p.m.remember(hosts)
+	}
 }
 
 // Read reads entries of the registry, which every member may have made as it likes.

@@ -60,6 +60,8 @@ type Member struct {
 	cfg       Config
 	restoring sync.Mutex // one restore at a time
 
+	knownMu sync.Mutex // guards the file of hosts that are known
+
 	mu   sync.Mutex // guards what follows
 	part *part      // nil: there is none
 	why  error      // why there is none though there should be
@@ -213,6 +215,7 @@ func (p *part) run(ctx context.Context) {
 	p.work.Go(func() { _ = p.srv.Serve(li) })
 	p.work.Go(func() { p.forward(ctx) })
 	p.work.Go(func() { p.copier.run(ctx) })
+	p.work.Go(func() { p.learnHosts(ctx) })
 	p.tell(ctx)
 }
 

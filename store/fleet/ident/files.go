@@ -313,3 +313,21 @@ func (d Dir) Has(k Kind) bool {
 	_, err := os.Stat(d.path(strings.ToLower(string(k)) + ".pem"))
 	return err == nil
 }
+
+// Hosts are names of hosts that were once seen in the fleet.
+func (d Dir) Hosts() (names []string) {
+	b, err := d.read("hosts")
+	if err != nil || json.Unmarshal(b, &names) != nil {
+		return nil
+	}
+	return names
+}
+
+// SaveHosts keeps them.
+func (d Dir) SaveHosts(names []string) error {
+	b, err := json.Marshal(names)
+	if err != nil {
+		return err
+	}
+	return d.write("hosts", b)
+}

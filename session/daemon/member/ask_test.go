@@ -1,0 +1,66 @@
+//go:build unix
+
+package member
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+)
+
+// While the fleet cannot be asked, a name that is known to be one of its hosts is not taken for another machine's, and one
+// that is not is left to ssh.
+//
+// FEATURES: R94
+func TestNamesWhileCutOff(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // which answers nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dir := ident.Dir(t.TempDir())
+	a, err := ident.Found("team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.SaveAuthority(a); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"admitted", "here"} {
+		key, csr, err := ident.NewKey(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cert, err := dir.Admit(a, ident.Member{Name: name, Kind: ident.Host}, csr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dir.SaveIdentity(&ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := dir.SaveSettings(ident.Settings{Servers: []string{l.Addr().String()}}); err != nil {
+		t.Fatal(err)
+	}
+	m := New(Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Handler: http.NotFoundHandler()})
+	m.remember([]api.FleetHost{{Host: "seen"}, {Host: "Not a name"}})
+	m.remember([]api.FleetHost{{Host: "later"}, {Host: "seen"}})
+	_ = l.Close() // so that the first attempt to connect is over at once
+	if err := m.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for name, known := range map[string]bool{"admitted": true, "here": true, "seen": true, "later": true, "elsewhere": false} {
+		hosts, _, err := m.Ask(t.Context(), name, false)
+		if known && err == nil || !known && (err != nil || len(hosts) != 0) {
+			t.Errorf("%s: %v, %v", name, hosts, err)
+		}
+		if _, _, err := m.Ask(t.Context(), name, true); err == nil {
+			t.Errorf("sessions of %s are listed", name)
+		}
+	}
+}
