@@ -54,6 +54,7 @@ var oneWay = []struct {
 		func(s source) bool { return s.calls("os", "Rename") },
 		map[string]string{
 			"session/daemon/lastwords.go":         "sets a log aside",
+			"session/daemon/registry/takein.go":   "moves a directory to its place, where there is none",
 			"session/daemon/registry/leftdirs.go": "names a directory that is being removed",
 			"store/store.go":                      "sets a damaged file aside",
 			"store/search/damage.go":              "sets a damaged file aside",
