@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -60,7 +61,7 @@ func (c *copier) run(ctx context.Context) {
 		}
 		c.err = err
 		c.mu.Unlock()
-		if pause = copyEvery; err != nil {
+		if pause = copyEvery; err != nil && !errors.Is(err, errHere) {
 			pause = registry.Jitter(15 * time.Second)
 		}
 		select {
@@ -83,9 +84,13 @@ func (c *copier) round(ctx context.Context) error {
 		c.next = time.Now().Add(recordEvery)
 	}
 	there := map[string]bool{}
+	var here []error
 	for i := range all {
 		there[all[i].ID] = true
-		if err := c.session(ctx, &all[i], records); err != nil {
+		switch err := c.session(ctx, &all[i], records); {
+		case errors.Is(err, errHere): // of that session; the others' are copied
+			here = append(here, fmt.Errorf("session %s: %w", all[i].ID, err))
+		case err != nil:
 			return err
 		}
 	}
@@ -106,8 +111,11 @@ func (c *copier) round(ctx context.Context) error {
 		c.mu.Unlock()
 	}
 	c.behind(all)
-	return nil
+	return errors.Join(here...)
 }
+
+// errHere is of what cannot be read on this machine, which is not the fleet's fault.
+var errHere = errors.New("it cannot be read here")
 
 // session copies what there is of one. A chunk counts when the fleet has confirmed it.
 func (c *copier) session(ctx context.Context, s *Source, records bool) error {
@@ -145,9 +153,13 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 			e.cursor = copies.NewCursor(s.Journal, e.done)
 		}
 		body, to, err := e.cursor.Next(copies.MaxBody)
-		if err != nil || len(body) == 0 {
+		if err != nil {
 			e.cursor = nil
-			return err
+			return fmt.Errorf("%w: %w", errHere, err)
+		}
+		if len(body) == 0 {
+			e.cursor = nil
+			return nil
 		}
 		if err := c.publish(ctx, copies.Head{Session: s.ID, From: e.done, To: to, End: s.Journal.End()}, body); err != nil {
 			e.cursor = nil // the chunk is read again
@@ -163,7 +175,7 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 func (c *copier) record(ctx context.Context, s *Source, e *copied) error {
 	b, err := s.Record(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errHere, err)
 	}
 	sum := sha256.Sum256(b)
 	if sum == e.record {
