@@ -121,13 +121,13 @@ func each(n int, do func(i int)) {
 	work.Wait()
 }
 
-// issue makes a certificate whose key is nowhere but in this process. It may nothing on other hosts.
-func issue(a *ident.Authority, name string) (*ident.Identity, error) {
-	key, csr, err := ident.NewKey(name)
+// issue makes a certificate whose key is nowhere but in this process.
+func issue(a *ident.Authority, m ident.Member) (*ident.Identity, error) {
+	key, csr, err := ident.NewKey(m.Name)
 	if err != nil {
 		return nil, err
 	}
-	cert, err := a.Issue(ident.Member{Name: name, Kind: ident.Host}, csr)
+	cert, err := a.Issue(m, csr)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func issue(a *ident.Authority, name string) (*ident.Identity, error) {
 
 // Open is one more connection, of a member that only looks.
 func Open(a *ident.Authority, servers []string, name string, onBack func()) (*link.Link, error) {
-	id, err := issue(a, name)
+	id, err := issue(a, ident.Member{Name: name, Kind: ident.Host}) // it may do nothing on other hosts
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,7 @@ func output(session string) string {
 func (h *host) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+api.Version+"/sessions", func(w http.ResponseWriter, _ *http.Request) {
-		all := []api.Session{}
-		for _, s := range h.all() {
-			all = append(all, s)
-		}
-		answer(w, all)
+		answer(w, append([]api.Session{}, h.all()...))
 	})
 	m.HandleFunc("GET "+api.Version+"/sessions/{id}", func(w http.ResponseWriter, r *http.Request) {
 		if s, ok := h.find(r.PathValue("id")); ok {
@@ -59,6 +55,15 @@ func (h *host) routes() http.Handler {
 		from = max(0, min(from, len(all)))
 		answer(w, api.Output{Data: []byte(all[from:]), From: uint64(from), Next: uint64(len(all)), End: true}) //nolint:gosec // within all
 	})
+	m.HandleFunc("GET "+api.Version+"/sessions/{id}/output/text", func(w http.ResponseWriter, r *http.Request) {
+		s, ok := h.find(r.PathValue("id"))
+		if !ok {
+			refuse(w, r)
+			return
+		}
+		all := output(s.ID)
+		answer(w, api.OutputText{Text: all, Next: uint64(len(all)), End: true})
+	})
 	m.HandleFunc("GET "+api.Version+"/search", func(w http.ResponseWriter, r *http.Request) { answer(w, h.search(r.FormValue("text"))) })
 	m.HandleFunc("/", refuse)
 	return m
@@ -72,8 +77,8 @@ func answer(w http.ResponseWriter, v any) {
 func refuse(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": api.Errorf(api.CodeNotFound, "a simulated host has no such thing").
-		WithHint("it has a list of sessions, their output and searches for text")})
+	_ = json.NewEncoder(w).Encode(api.Errorf(api.CodeNotFound, "a simulated host has no such thing").
+		WithHint("it has a list of sessions, their output and searches for text"))
 }
 
 // all are the host's sessions as the API has them.
