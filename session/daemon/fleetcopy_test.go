@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -61,32 +63,60 @@ func TestSessionsAreCopied(t *testing.T) {
 	inFleet(t, house)
 	id, l := gone(t, house, "reader")
 	s := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "work", Argv: []string{"/bin/sh", "-c", "echo kept for later; exec sleep 1000"}})
+	await(t, "the fleet has a copy", func() bool {
+		if !bytes.Equal(copied(t, id, l, s.ID), []byte("kept for later\r\n")) {
+			return false
+		}
+		f := get[api.Fleet](house, "GET", "/fleet", nil)
+		return f.CopyBehind == 0 && f.CopyError == ""
+	})
+	h, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", s.ID)
+	if err != nil || h.Removed || !bytes.Contains(record, []byte(`"work"`)) {
+		t.Fatalf("%+v %s %v", h, record, err)
+	}
+}
+
+// await asks until it is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for range 3000 {
-		var all []byte
-		if _, err := copies.Each(t.Context(), l.JetStream(), id.CA, "house", s.ID, func(h copies.Head, body []byte) error {
-			_, err := copies.Records(h.From, body, func(_ copies.Place, r *journal.Record) error {
-				if r.Kind == journal.KindOutput {
-					all = append(all, r.Data...)
-				}
-				return nil
-			})
-			return err
-		}); err != nil && len(all) > 0 {
-			t.Fatal(err)
-		}
-		f := get[api.Fleet](house, "GET", "/fleet", nil)
-		if bytes.Equal(all, []byte("kept for later\r\n")) && f.CopyBehind == 0 && f.CopyError == "" {
-			h, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", s.ID)
-			if err != nil || h.Removed || !bytes.Contains(record, []byte(`"work"`)) {
-				t.Fatalf("%+v %s %v", h, record, err)
-			}
+		if is() {
 			return
 		}
 		<-look.C
 	}
-	t.Fatalf("the fleet has no copy: %+v", get[api.Fleet](house, "GET", "/fleet", nil))
+	t.Fatal("never: ", what)
+}
+
+// copied is what the fleet has of the output of a session of the house.
+func copied(t *testing.T, id *ident.Identity, l *link.Link, session string) (all []byte) {
+	t.Helper()
+	_, _ = copies.Each(t.Context(), l.JetStream(), id.CA, "house", session, func(h copies.Head, body []byte) error {
+		_, err := copies.Records(h.From, body, func(_ copies.Place, r *journal.Record) error {
+			if r.Kind == journal.KindOutput {
+				all = append(all, r.Data...)
+			}
+			return nil
+		})
+		return err
+	})
+	return all
+}
+
+// A session that prints without end leaves others their turn.
+func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
+	house := startDaemon(t, testDirs(t))
+	inFleet(t, house)
+	id, l := gone(t, house, "reader")
+	loud := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "loud", Argv: []string{"yes"}})
+	await(t, "the loud one is copied", func() bool {
+		_, err := copies.Each(t.Context(), l.JetStream(), id.CA, "house", loud.ID, func(copies.Head, []byte) error { return io.EOF })
+		return errors.Is(err, io.EOF)
+	})
+	quiet := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"/bin/sh", "-c", "echo heard; exec sleep 1000"}})
+	await(t, "the quiet one is copied", func() bool { return string(copied(t, id, l, quiet.ID)) == "heard\r\n" })
 }
 
 // A host is lost with its disk. What the fleet has of it is read on another one, what is missing is counted, what somebody

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/store/fleet/copies"
@@ -29,40 +30,59 @@ const (
 	copyEvery   = time.Second
 	recordEvery = 5 * time.Second
 	copyTime    = 10 * time.Second // for one message
+	restEvery   = time.Minute      // of sessions that print nothing, instead of recordEvery
+	renewEvery  = 24 * time.Hour   // what is recorded is handed over again: the fleet keeps nothing for ever
+	// chunksARound bounds what one session has copied until it is the others' turn.
+	chunksARound = 8
 )
 
 // copier copies what sessions print. One goroutine copies; status may be asked by any.
 type copier struct {
-	p    *part
-	next time.Time // when records are looked at again
+	p     *part
+	next  time.Time // when records are looked at again
+	more  bool      // a session has more than its turn allowed
+	swept bool      // the fleet was told which sessions were removed while nobody told it
 
-	mu    sync.Mutex // guards what follows
-	of    map[string]*copied
-	since time.Time // when something was first seen that is not there yet; zero: all is
-	err   error
+	back    atomic.Bool // the link was away: the streams may be others
+	streams copies.Made // when they were made
+
+	mu  sync.Mutex // guards what follows
+	of  map[string]*copied
+	all time.Time // what was printed until then is there
+	err error
 }
 
 // copied is how far a session is.
 type copied struct {
-	j      *journal.Journal
-	cursor *copies.Cursor
-	done   copies.Place // up to here the fleet has it
-	looked bool         // what the fleet has was asked for
-	record [sha256.Size]byte
+	j        *journal.Journal
+	cursor   *copies.Cursor
+	done     copies.Place // up to here the fleet has it
+	looked   bool         // what the fleet has was asked for
+	record   [sha256.Size]byte
+	recorded time.Time // when that was handed over
+	looks    time.Time // when what is recorded was looked at
+	end      uint64    // where it ended then
 }
+
+func newCopier(p *part) *copier { return &copier{p: p, of: map[string]*copied{}, all: time.Now()} }
 
 // run copies until the end. What cannot be copied now is copied when it can be: the local disk has it.
 func (c *copier) run(ctx context.Context) {
+	said := ""
 	for pause := copyEvery; ; {
 		err := c.round(ctx)
-		c.mu.Lock()
-		if err != nil && ctx.Err() == nil && c.err == nil {
+		if err != nil && ctx.Err() == nil && err.Error() != said {
+			said = err.Error()
 			c.p.m.cfg.Log.Warn("what sessions print is not copied to the fleet now", "err", err)
 		}
+		c.mu.Lock()
 		c.err = err
 		c.mu.Unlock()
-		if pause = copyEvery; err != nil && !errors.Is(err, errHere) {
+		switch pause = copyEvery; {
+		case err != nil && !errors.Is(err, errHere):
 			pause = registry.Jitter(15 * time.Second)
+		case c.more:
+			pause = 0
 		}
 		select {
 		case <-ctx.Done():
@@ -78,11 +98,16 @@ func (c *copier) round(ctx context.Context) error {
 	if c.p.m.cfg.CopyRate() <= 0 {
 		return nil
 	}
-	all := c.p.m.cfg.Copies()
-	records := !time.Now().Before(c.next)
-	if records {
-		c.next = time.Now().Add(recordEvery)
+	if err := c.look(ctx); err != nil {
+		return err
 	}
+	began := time.Now()
+	all := c.p.m.cfg.Copies()
+	records := !began.Before(c.next)
+	if records {
+		c.next = began.Add(recordEvery)
+	}
+	c.more = false
 	there := map[string]bool{}
 	var here []error
 	for i := range all {
@@ -101,17 +126,66 @@ func (c *copier) round(ctx context.Context) error {
 			gone = append(gone, id)
 		}
 	}
+	if !c.more && here == nil {
+		c.all = began
+	}
 	c.mu.Unlock()
 	for _, id := range gone {
-		if err := c.publish(ctx, copies.Head{Session: id, Record: true, Removed: true}, nil); err != nil {
+		if err := c.removed(ctx, id); err != nil {
 			return err
 		}
 		c.mu.Lock()
 		delete(c.of, id)
 		c.mu.Unlock()
 	}
-	c.behind(all)
 	return errors.Join(here...)
+}
+
+// look finds out whether the fleet has what it had: a server may have lost its disk, or another one come into its place.
+// The first time it tells, too, what was removed while it was not told.
+func (c *copier) look(ctx context.Context) error {
+	js := c.p.link.JetStream()
+	if c.back.Swap(false) {
+		asking, done := context.WithTimeout(ctx, copyTime)
+		made, err := copies.When(asking, js)
+		done()
+		if err != nil {
+			c.back.Store(true)
+			return err
+		}
+		if made != c.streams {
+			c.streams, c.swept = made, false
+			c.mu.Lock()
+			clear(c.of)
+			c.mu.Unlock()
+		}
+	}
+	if c.swept {
+		return nil
+	}
+	asking, done := context.WithTimeout(ctx, time.Minute)
+	defer done()
+	list, err := copies.Sessions(asking, js, c.p.id.Name)
+	if err != nil {
+		return err
+	}
+	for _, id := range list {
+		if c.p.m.cfg.Here(id) {
+			continue
+		}
+		if h, _, err := copies.Record(asking, js, c.p.id.CA, c.p.id.Name, id); err == nil && h.Removed {
+			continue
+		}
+		if err := c.removed(asking, id); err != nil {
+			return err
+		}
+	}
+	c.swept = true
+	return nil
+}
+
+func (c *copier) removed(ctx context.Context, id string) error {
+	return c.publish(ctx, copies.Head{Session: id, Record: true, Removed: true}, nil)
 }
 
 // errHere is of what cannot be read on this machine, which is not the fleet's fault.
@@ -142,24 +216,33 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 		c.mu.Unlock()
 		records = true
 	}
+	end := s.Journal.End()
+	records = records && (e.looks.IsZero() || end != e.end || time.Since(e.looks) > restEvery)
+	var failed error
 	if records {
-		if err := c.record(ctx, s, e); err != nil {
-			return err
+		e.looks, e.end = time.Now(), end
+		if failed = c.record(ctx, s, e); failed != nil && !errors.Is(failed, errHere) {
+			return failed
 		}
 	}
-	// What stands for no output is looked for with records: a resting session costs nothing.
-	for records || s.Journal.End() > e.done.Offset {
+	// Up to where it ended when its turn came. What stands for no output is looked for with records: a resting session
+	// costs nothing.
+	for n := 0; records || end > e.done.Offset; n++ {
+		if n == chunksARound {
+			c.more = true
+			break
+		}
 		if e.cursor == nil {
 			e.cursor = copies.NewCursor(s.Journal, e.done)
 		}
 		body, to, err := e.cursor.Next(copies.MaxBody)
 		if err != nil {
 			e.cursor = nil
-			return fmt.Errorf("%w: %w", errHere, err)
+			return errors.Join(failed, fmt.Errorf("%w: %w", errHere, err))
 		}
 		if len(body) == 0 {
 			e.cursor = nil
-			return nil
+			break
 		}
 		if err := c.publish(ctx, copies.Head{Session: s.ID, From: e.done, To: to, End: s.Journal.End()}, body); err != nil {
 			e.cursor = nil // the chunk is read again
@@ -168,8 +251,9 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 		c.mu.Lock()
 		e.done = to
 		c.mu.Unlock()
+		records = records && to.Offset < end
 	}
-	return nil
+	return failed
 }
 
 func (c *copier) record(ctx context.Context, s *Source, e *copied) error {
@@ -178,13 +262,13 @@ func (c *copier) record(ctx context.Context, s *Source, e *copied) error {
 		return fmt.Errorf("%w: %w", errHere, err)
 	}
 	sum := sha256.Sum256(b)
-	if sum == e.record {
+	if sum == e.record && time.Since(e.recorded) < renewEvery {
 		return nil
 	}
 	if err := c.publish(ctx, copies.Head{Session: s.ID, Record: true, End: s.Journal.End()}, b); err != nil {
 		return err
 	}
-	e.record = sum
+	e.record, e.recorded = sum, time.Now()
 	return nil
 }
 
@@ -211,7 +295,7 @@ func (c *copier) publish(ctx context.Context, h copies.Head, body []byte) error 
 	return nil
 }
 
-// behind is how many bytes of sessions the fleet does not have, and since when there are some.
+// behind is how many bytes of sessions the fleet does not have, and up to when it has all.
 func (c *copier) behind(all []Source) (bytes uint64, since time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,13 +308,7 @@ func (c *copier) behind(all []Source) (bytes uint64, since time.Time, err error)
 			bytes += end - from
 		}
 	}
-	switch {
-	case bytes == 0:
-		c.since = time.Time{}
-	case c.since.IsZero():
-		c.since = time.Now()
-	}
-	return bytes, c.since, c.err
+	return bytes, c.all, c.err
 }
 
 // behind is what of this machine's sessions the fleet does not have.

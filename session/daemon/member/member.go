@@ -122,7 +122,7 @@ func (m *Member) start() error {
 		return err
 	}
 	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), older: make(chan struct{}, 1), records: map[string]record{}}
-	p.copier, p.copyNow = &copier{p: p, of: map[string]*copied{}}, make(chan struct{}, 1)
+	p.copier, p.copyNow = newCopier(p), make(chan struct{}, 1)
 	defer close(p.made)
 	p.link, err = link.Open(link.Options{
 		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Creds: settings.Creds, Log: m.cfg.Log,
@@ -265,6 +265,7 @@ func (p *part) isBack() {
 	case p.back <- struct{}{}:
 	default:
 	}
+	p.copier.back.Store(true)
 	select {
 	case p.copyNow <- struct{}{}:
 	default:

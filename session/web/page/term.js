@@ -70,7 +70,9 @@ export class Term {
     this.screen.apply(f, styles);
     this.waiting.push(f.n);
     if (size !== this.screen.cols + 'x' + this.screen.rows.length) this.layout();
-    if (scrolled || f.full || was !== this.screen.at) this.stale = true;
+    // Where more came at once than the screen has rows, none stands elsewhere: that is no scroll to be told.
+    const most = (f.rows?.length ?? 0) + (f.puts?.length ?? 0) > this.screen.rows.length / 2 && !this.screen.alt;
+    if (scrolled || most || f.full || was !== this.screen.at) this.stale = true;
     if (f.title !== undefined) this.to.title?.(f.title);
     if (f.state) {
       this.types &&= f.state === 'running';

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig
 	}
 	for {
 		_, err := js.CreateOrUpdateStream(ctx, c)
-		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && e.ErrorCode == noRoom && c.MaxBytes/2 >= leastBytes {
+		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && slices.Contains(noRoom, e.ErrorCode) && c.MaxBytes/2 >= leastBytes {
 			c.MaxBytes /= 2
 			continue
 		}
@@ -61,8 +62,24 @@ func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig
 	}
 }
 
-// noRoom is JetStream's "insufficient storage resources available".
-const noRoom = 10047
+// noRoom are JetStream's "insufficient storage resources available", "no suitable peers for placement" and "insufficient
+// resources": of a single server and of a cluster.
+var noRoom = []jetstream.ErrorCode{10047, 10005, 10023}
+
+// Made is when the streams were made.
+type Made struct{ Copies, Records time.Time }
+
+// When says when the streams were made: others are empty.
+func When(ctx context.Context, js jetstream.JetStream) (m Made, err error) {
+	for name, at := range map[string]*time.Time{fleet.CopyStream: &m.Copies, fleet.CopyRecords: &m.Records} {
+		s, err := js.Stream(ctx, name)
+		if err != nil {
+			return m, err
+		}
+		*at = s.CachedInfo().Created.UTC()
+	}
+	return m, nil
+}
 
 // Publish hands a sealed message to the fleet; it is there when this returns without an error.
 func Publish(ctx context.Context, js jetstream.JetStream, h Head, sealed []byte) error {
