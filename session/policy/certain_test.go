@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -143,6 +144,29 @@ func TestStateWithTheShellsWord(t *testing.T) {
 			t.Errorf("%v: %v (%s), want %v", row.told, j.Verdict, j.Why, row.want)
 		}
 	}
+}
+
+// A state belongs to all who ask about a line for its shell, at the same time too.
+//
+// FEATURES: R62
+func TestStateIsShared(t *testing.T) {
+	e := neutralOf(t)
+	state := (*State)(nil).After(Line{Text: `f() { rm -rf /tmp/{a,b}; find . -exec ls {} \; ; }`}, Done)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			l := Line{Text: "f", State: state, Cwd: "/tmp/site", Home: "/home/me"}
+			for range 3 {
+				if j := e.Judge(l); j.Verdict != Allow {
+					t.Errorf("%v (%s: %s)", j.Verdict, j.Rule, j.Why)
+				}
+				if after := state.After(l, Done); after != state {
+					t.Error("a call that sets nothing has changed what is known")
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func neutralOf(t *testing.T) *Engine {

@@ -67,6 +67,8 @@ func (w *walk) word(word *syntax.Word) []string {
 	if word == nil {
 		return nil
 	}
+	own := *word // SplitBraces writes to it, and bodies of functions are followed more than once, by several at a time
+	word = &own
 	var f fields
 	if !syntax.SplitBraces(word) {
 		w.parts(&f, word.Parts, false)
