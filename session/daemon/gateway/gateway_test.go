@@ -854,3 +854,25 @@ func TestProgramsOfAProfile(t *testing.T) {
 		}
 	}
 }
+
+// An answer is for the file that was there when it was asked for: the same words are another asking when it was changed.
+//
+// FEATURES: R61 R62
+func TestFileIsChangedWhileItIsAskedAbout(t *testing.T) {
+	g := open(t, t.TempDir())
+	tool := func(id, file string) Ask {
+		return Ask{
+			ID: id, Kind: Command, Actor: agent, Path: "./tool", File: file, Argv: []string{"./tool", "rm", "-r"}, Cwd: "/home/u/p", Home: "/home/u",
+			Policy: "readonly",
+		}
+	}
+	first := waiting(t, g, tool("1", "F1"))
+	swapped := waiting(t, g, tool("2", "F2"))
+	same := waiting(t, g, tool("3", "F2"))
+	if first.ID() == swapped.ID() || same.ID() != swapped.ID() {
+		t.Errorf("%s, %s when it was changed, %s for the same file", first.ID(), swapped.ID(), same.ID())
+	}
+	if n := first.Approval().Count; n != 1 {
+		t.Errorf("%d wait for the answer about the first file", n)
+	}
+}
