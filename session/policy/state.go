@@ -86,7 +86,7 @@ func (s *State) after(l Line, ran Ran) *State {
 	if ran == Perhaps && (w.cwd != cwd || w.lost) {
 		next.moved = true
 	}
-	if len(w.scope.log) == 0 && !next.moved && sameNames(s, next) && !w.replaced() {
+	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && sameNames(s, next) && !w.replaced() {
 		return s
 	}
 	if !w.straight(l) || ran != Done {

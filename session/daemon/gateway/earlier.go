@@ -21,27 +21,39 @@ type told struct {
 	since time.Time     // which shell
 	read  int           // number of the last command that is in state
 	state *policy.State // after it
-	given []string      // let through, and not among the commands yet
+	given []given       // let through, and not among the commands yet
 	full  bool          // there were more
 }
+
+// given is a line, and what it was asked for with.
+type given struct{ id, line string }
 
 // maxGiven is how many lines may have been let through and not have begun. Who gives more waits for nothing.
 const maxGiven = 64
 
 // earlier is what has been left in the shell that a line is for, as far as somebody else than who typed it depends on it.
-func (g *Gateway) earlier(ctx context.Context, a *Ask) *policy.State {
-	if a.Kind != Line || a.Session == "" || !held(&a.Actor) && a.Policy == "" && a.Kept == "" && a.Actor.Policy == "" {
+// The line itself counts from now on: who asks at the same time is judged after it.
+func (g *Gateway) earlier(ctx context.Context, a *Ask) (state *policy.State) {
+	if a.Kind != Line || a.Session == "" {
 		return nil
 	}
-	if g.c.Flush != nil {
+	judged := held(&a.Actor) || a.Policy != "" || a.Kept != "" || a.Actor.Policy != ""
+	if judged && g.c.Flush != nil {
 		g.c.Flush(ctx)
 	}
 	t := g.toldOf(a.Session)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.since.Equal(a.Since) { // another shell has begun in the session
-		t.since, t.read, t.state = a.Since, 0, nil
+	if judged {
+		state = g.follow(ctx, t, a)
 	}
+	g.tell(ctx, t, a)
+	return state
+}
+
+// follow brings t, which is locked, up to what the session has run, and is the state that the next line may find.
+func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
+	t.at(a.Since)
 	list, err := g.c.Store.Commands(ctx, store.CommandQuery{Session: a.Session, After: t.read})
 	if err != nil {
 		g.c.Log.Error("read what a session has run", "session", a.Session, "err", err)
@@ -56,7 +68,7 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask) *policy.State {
 		if c.Started.Before(a.Since) {
 			continue
 		}
-		if given := slices.Index(t.given, c.Text); given >= 0 {
+		if given := slices.IndexFunc(t.given, func(l given) bool { return l.line == c.Text }); given >= 0 {
 			t.given = t.given[given+1:] // shells take lines in their order: those before are not going to run
 		} else if c.Text == "" && !strings.HasPrefix(c.Source, "agent:") {
 			continue // a person's
@@ -83,28 +95,64 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask) *policy.State {
 		t.state = state
 	}
 	l.Cwd = a.Cwd
-	t.given = slices.DeleteFunc(t.given, func(line string) bool {
-		l.Text = line
+	t.given = slices.DeleteFunc(t.given, func(one given) bool {
+		l.Text = one.line
 		before := state
 		state = state.After(l, policy.Perhaps)
-		return state == before // whether it runs or not
+		return state == before && t.state.After(l, policy.Perhaps) == t.state // whether it and the others run or not
 	})
-	if t.full {
-		t.full = len(t.given) > 0
-		state = policy.Forgotten()
+	if t.full = t.full && len(t.given) > 0; t.full {
+		return policy.Forgotten()
 	}
 	return state
 }
 
-// tell notes that a line goes to a session's shell.
-func (g *Gateway) tell(a *Ask) {
-	t := g.toldOf(a.Session)
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// at says which shell it is.
+func (t *told) at(since time.Time) {
+	if !t.since.Equal(since) { // another one has begun in the session
+		t.since, t.read, t.state, t.given, t.full = since, 0, nil, nil, false
+	}
+}
+
+// tell notes that a line goes to a session's shell. t is locked.
+func (g *Gateway) tell(ctx context.Context, t *told, a *Ask) {
+	if a.Elsewhere {
+		return
+	}
+	t.at(a.Since)
+	if len(t.given) >= maxGiven && !t.full { // nobody has looked for long which of them have run
+		g.follow(ctx, t, a)
+	}
 	if len(t.given) >= maxGiven {
 		t.given, t.full = t.given[1:], true
 	}
-	t.given = append(t.given, a.Line)
+	t.given = append(t.given, given{a.ID, a.Line})
+}
+
+// allowed notes a line that a person was asked about.
+func (g *Gateway) allowed(ctx context.Context, a *Ask) {
+	if a.Kind != Line || a.Session == "" {
+		return
+	}
+	t := g.toldOf(a.Session)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g.tell(ctx, t, a)
+}
+
+// NotGiven says that a session's shell does not get the line that was asked for with that id: it was refused, or given to
+// the program that the shell runs.
+func (g *Gateway) NotGiven(session, id string) {
+	g.mu.Lock()
+	t := g.told[session]
+	g.mu.Unlock()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.given = slices.DeleteFunc(t.given, func(l given) bool { return l.id == id })
+	t.full = t.full && len(t.given) > 0
 }
 
 func (g *Gateway) toldOf(session string) *told {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
@@ -82,6 +83,96 @@ func TestLinesRememberedOfASession(t *testing.T) {
 
 	_ = g.store.Close()
 	want(g, "ls", began, policy.Ask)
+}
+
+// Lines that never become commands of the shell, and those of persons, have nobody asked about ordinary work.
+//
+// FEATURES: R61 R62
+func TestOrdinaryWorkAfterManyLines(t *testing.T) {
+	g := open(t, t.TempDir())
+	began := time.Now()
+	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
+		t.Fatal(err)
+	}
+	asks := 0
+	give := func(text string, who actor.Actor, since time.Time) Ask {
+		t.Helper()
+		asks++
+		a := line(fmt.Sprint(asks), text, who)
+		a.Since = since
+		if _, p, err := g.Begin(t.Context(), a); p != nil || err != nil {
+			t.Fatalf("%s, line %d: %v %v", text, asks, p, err)
+		}
+		return a
+	}
+	give("cd /srv", agent, began)
+	for range 2 * maxGiven {
+		give("ls", agent, began) // nothing tells that they run
+	}
+	for i := range 2 * maxGiven { // as for a program that the shell runs
+		a := give(fmt.Sprintf("x=%d", i), agent, began)
+		g.NotGiven(a.Session, a.ID)
+	}
+	for i := range 2 * maxGiven { // nobody has followed the session for long
+		text := fmt.Sprintf("y=%d", i)
+		give(text, person, began)
+		c := store.Command{Session: "s", N: i + 1, Text: text, State: store.CommandDone, Started: began.Add(time.Second), Cwd: "/home/u/p"}
+		if _, err := g.store.AddCommand(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	give("ls $y", agent, began)
+	for i := range 2 * maxGiven { // which never run
+		give(fmt.Sprintf("z=%d", i), person, began)
+	}
+	if _, p, err := g.Begin(t.Context(), Ask{ID: "full", Kind: Line, Actor: agent, Session: "s", Line: "ls", Shell: "bash", Since: began}); p == nil || err != nil {
+		t.Error("nobody is asked though it is not known any more what the shell was told", err)
+	}
+	give("ls", agent, began.Add(time.Hour)) // another shell
+}
+
+// A line that is judged while another one is about to be given is judged after it; one that is not given counts for nothing.
+//
+// FEATURES: R61 R62
+func TestLinesAskedAboutAtTheSameTime(t *testing.T) {
+	g := open(t, t.TempDir())
+	g.c.Audit = whileItIsWritten{g.said, "x=rm", func() {
+		if _, p, err := g.Begin(t.Context(), line("2", "$x -rf /", agent)); p == nil || err != nil {
+			t.Errorf("it is judged as if x had no value: %v", err)
+		}
+	}}
+	began := time.Now()
+	err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := store.Command{Session: "s", N: 1, Text: "x=ls", Source: "agent:bot", State: store.CommandDone, Started: began, Cwd: "/home/u/p"}
+	if _, err := g.store.AddCommand(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, p, err := g.Begin(t.Context(), line("0", "$x -rf /", agent)); p != nil || err != nil {
+		t.Fatal(p, err)
+	}
+	if _, p, err := g.Begin(t.Context(), line("1", "x=rm", agent)); p != nil || err != nil {
+		t.Fatal(p, err)
+	}
+	if p := waiting(t, g, line("3", "rm -r $nothing; y=2", agent)); len(g.told["s"].given) != 1 {
+		t.Errorf("%s, which waits, counts: %v", p.ID(), g.told["s"].given)
+	}
+}
+
+// whileItIsWritten does something while the trail writes of a line.
+type whileItIsWritten struct {
+	Audit
+	line string
+	do   func()
+}
+
+func (w whileItIsWritten) Decided(ctx context.Context, r Record) error {
+	if r.Ask.Line == w.line {
+		w.do()
+	}
+	return w.Audit.Decided(ctx, r)
 }
 
 // Nobody is asked about half a line of an agent's: it is refused, and what to do is said.

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -48,6 +50,7 @@ type Ask struct {
 	Labels        map[string]string
 
 	Line, Shell string // of a line
+	Elsewhere   bool   // the line is not for the session's shell: a rule's, say
 	Opaque      string // why the line may be another one than it says; empty: it is that
 	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	File        string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
@@ -206,6 +209,17 @@ func (g *Gateway) Admit(ctx context.Context, a Ask) (Answer, error) {
 // Begin judges. When a person has to be asked, the asking is on record and told of, and Pending waits for the
 // answer; else Pending is nil.
 func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
+	if a.ID == "" {
+		a.ID = uuid.NewString()
+	}
+	answer, p, err := g.begin(ctx, a)
+	if p != nil || err != nil {
+		g.NotGiven(a.Session, a.ID)
+	}
+	return answer, p, err
+}
+
+func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	if a.Kind == Execution {
 		g.inherit(&a)
 	} else {
@@ -308,7 +322,6 @@ func (g *Gateway) admitted(ctx context.Context, a *Ask, answer *Answer) error {
 		return err
 	}
 	if a.Kind == Line && a.Session != "" {
-		g.tell(a)
 		g.fly(a.Session, a, answer)
 	}
 	g.cover(a, answer)

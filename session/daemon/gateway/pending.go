@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
@@ -34,9 +32,6 @@ type Pending struct {
 // ask records an approval, tells of it, and holds it. closed is how many had been closed when it was looked
 // whether this asking was answered; with more it is errAnswered.
 func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int) (*Pending, error) {
-	if a.ID == "" {
-		a.ID = uuid.NewString()
-	}
 	digest := digestOf(&a)
 	proposal := g.propose(&a, &j)
 	g.mu.Lock()
@@ -120,7 +115,12 @@ func (p *Pending) Wait(ctx context.Context) (Answer, error) {
 		p.g.refuse(&p.a, err)
 		return answer, errors.Join(err, p.g.audit(context.WithoutCancel(ctx), Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: p.j.Rule, Approval: v.ID}))
 	}
-	return answer, p.g.admitted(context.WithoutCancel(ctx), &p.a, &answer)
+	ctx = context.WithoutCancel(ctx)
+	p.g.allowed(ctx, &p.a)
+	if err = p.g.admitted(ctx, &p.a, &answer); err != nil {
+		p.g.NotGiven(p.a.Session, p.a.ID)
+	}
+	return answer, err
 }
 
 // Later lets go of it without an end: whoever asked comes again with the same id, within the grace.

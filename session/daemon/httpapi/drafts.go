@@ -112,7 +112,7 @@ func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gatewa
 	case strings.TrimSpace(line.Text) == "", st.Shell.Phase != shell.PhasePrompt && plainAnswer(line.Text):
 		return nil
 	case st.Shell.Phase != shell.PhasePrompt, st.Shell.Program != "":
-		ask.Opaque = opaqueProgram
+		ask.Opaque, ask.Elsewhere = opaqueProgram, st.Shell.Program != "" // without, it may be meant for the shell when that is back
 	}
 	_, err := s.admit(ctx, ask, onApproval)
 	return err
@@ -137,6 +137,7 @@ func (s *Server) admitRules(ctx context.Context, e *registry.Handle, in *api.Res
 	for _, rule := range in.Rules {
 		for _, r := range rule.Reply {
 			ask := jobs.AskLine(uuid.NewString(), a, e, r.Value)
+			ask.Elsewhere = true
 			switch command, is := strings.CutPrefix(r.Value, "cmd:"); {
 			case r.Kind == string(respond.ReplyHook):
 				ask.Shell = "sh"

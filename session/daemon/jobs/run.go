@@ -115,12 +115,14 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 	}, x.Respond)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
+		j.s.gate.NotGiven(j.e.ID(), j.id)
 		err = j.typeUnintegrated(ctx, x.Wait)
 	}
 	if errors.Is(err, session.ErrStopped) { // it was not given to the shell
 		err = registry.Replaced()
 	}
 	if err != nil {
+		j.s.gate.NotGiven(j.e.ID(), j.id)
 		return nil, err
 	}
 	j.give(run)
