@@ -146,6 +146,39 @@ func TestStateWithTheShellsWord(t *testing.T) {
 	}
 }
 
+// An agent that declares its functions anew with each line is not asked about the hundredth.
+//
+// FEATURES: R61 R62
+func TestFunctionsDeclaredWithEachLine(t *testing.T) {
+	e := neutralOf(t)
+	l := Line{Cwd: "/tmp/site", Home: "/home/me"}
+	declare := "f() { : " + strings.Repeat("x", 4096) + "; ls \"$@\"; }; g() cat <<E\n" + strings.Repeat("y", 4096) + "\nE\nf "
+	for i := range 100 {
+		l.Text = declare + "/tmp" + strings.Repeat("z", i)
+		if j := e.Judge(l); j.Verdict != Allow {
+			t.Fatalf("line %d: %v (%s: %s)", i, j.Verdict, j.Rule, j.Why)
+		}
+		l.State = l.State.After(l, Done)
+	}
+	if n := l.State.size(); n > 4*len(declare) {
+		t.Errorf("%d bytes are remembered of lines of %d", n, len(declare))
+	}
+	for _, row := range []struct {
+		line, call string
+		want       Verdict
+	}{
+		{`ls; f() { rm -rf "$1"; }`, "f /", Deny}, // either is called
+		{"ls; g() sh <<E\nls\nE", "g", Allow},
+		{"ls; g() sh <<E\nrm -rf /\nE", "g", Deny},
+	} {
+		l.Text = row.line
+		l.State = l.State.After(l, Done)
+		if j := e.Judge(Line{Text: row.call, State: l.State, Cwd: l.Cwd, Home: l.Home}); j.Verdict != row.want {
+			t.Errorf("%s after %q: %v (%s: %s)", row.call, row.line, j.Verdict, j.Rule, j.Why)
+		}
+	}
+}
+
 // A state belongs to all who ask about a line for its shell, at the same time too.
 //
 // FEATURES: R62

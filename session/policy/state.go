@@ -146,7 +146,10 @@ func (s *State) doubt(before *State) {
 		before = &State{}
 	}
 	for name, f := range s.funcs {
-		if old := before.funcs[name]; old != f {
+		switch old := before.funcs[name]; {
+		case old.maybe(f):
+			s.funcs[name] = old
+		default:
 			s.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: old}
 		}
 	}
@@ -155,6 +158,34 @@ func (s *State) doubt(before *State) {
 			s.aliases[name] = []string{hole}
 		}
 	}
+}
+
+// maybe reports that f may be the same as other already: declaring that once more leaves nothing new.
+func (f *function) maybe(other *function) bool {
+	for ; f != nil; f = f.before {
+		if f == other || f.source() == other.source() {
+			return true
+		}
+		if !f.unsure {
+			break
+		}
+	}
+	return false
+}
+
+// source is how the function's body is written.
+func (f *function) source() string {
+	from, to := f.body.Pos().Offset(), f.body.End().Offset()
+	syntax.Walk(f.body, func(n syntax.Node) bool {
+		if r, ok := n.(*syntax.Redirect); ok && r.Hdoc != nil { // it stands behind
+			to = max(to, r.Hdoc.End().Offset())
+		}
+		return true
+	})
+	if from > to || to > uint(len(f.text)) {
+		return f.text
+	}
+	return f.text[from:to]
 }
 
 // forget makes all unknown that there is.
