@@ -63,8 +63,54 @@ func (w *walk) since(p place) {
 	}
 }
 
+// cannotFail reports a builtin that cannot fail with these words.
+func (w *walk) cannotFail(name string, words []*syntax.Word) bool {
+	if w.renamed(name) {
+		return false
+	}
+	return !slices.ContainsFunc(words, func(word *syntax.Word) bool {
+		switch name {
+		case "true", ":":
+			return false
+		case "alias": // without a value it looks one up
+			lit, ok := word.Parts[0].(*syntax.Lit)
+			if !ok {
+				return true
+			}
+			name, _, defines := strings.Cut(lit.Value, "=")
+			return !defines || !plainName(name)
+		case "unset":
+			return !plainName(word.Lit()) || w.unsettable(word.Lit())
+		}
+		return true
+	}) && slices.Contains([]string{"true", ":", "alias", "unset"}, name)
+}
+
+// renamed reports a name that is perhaps a function's or an alias.
+func (w *walk) renamed(name string) bool { return w.funcs[name] != nil || w.aliases[name] != nil }
+
+// settable reports an assignment that no shell refuses.
+func (w *walk) settable(a *syntax.Assign) bool {
+	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !w.unsettable(a.Name.Value)
+}
+
+// unsettable reports a variable that is perhaps readonly.
+func (w *walk) unsettable(name string) bool {
+	switch name {
+	case "UID", "EUID", "GID", "EGID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "USERNAME",
+		"ARGC", "HISTCMD", "LINENO", "TTYIDLE", "ZSH_EVAL_CONTEXT", "ZSH_SUBSHELL", "zsh_eval_context", "status":
+		return true
+	}
+	return w.scope.get(name).fixed
+}
+
+// plainName reports a name as those of variables are.
+func plainName(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && (name[0] < '0' || name[0] > '9')
+}
+
 // succeeds reports a statement that cannot fail: what follows it after && is run.
-func succeeds(s *syntax.Stmt) bool {
+func (w *walk) succeeds(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || len(s.Redirs) > 0 {
 		return false
 	}
@@ -72,11 +118,14 @@ func succeeds(s *syntax.Stmt) bool {
 	case *syntax.FuncDecl: // what is in it is not run
 		return true
 	case *syntax.CallExpr:
-		if len(c.Args) > 0 && !slices.Contains([]string{"true", ":", "echo", "alias", "unset"}, c.Args[0].Lit()) {
+		if slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return !w.settable(a) }) {
+			return false
+		}
+		if len(c.Args) > 0 && !w.cannotFail(c.Args[0].Lit(), c.Args[1:]) {
 			return false
 		}
 	case *syntax.DeclClause:
-		if c.Variant.Value != "export" {
+		if c.Variant.Value != "export" || w.renamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !w.settable(a) }) {
 			return false
 		}
 	default:
@@ -139,7 +188,7 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 	add(w.stmt(first, in))
 	// What stands behind && is followed as if all before it had succeeded. When the list is over, or something before
 	// || has failed, nobody knows how far that was.
-	sure := succeeds(first)
+	sure := w.succeeds(first)
 	at := w.here()
 	for i := len(chain) - 1; i >= 0; i-- {
 		next := chain[i].stmt
@@ -154,7 +203,7 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 		}
 		if sure {
 			add(w.stmt(next, in))
-			sure = succeeds(next)
+			sure = w.succeeds(next)
 			at = w.here()
 			continue
 		}

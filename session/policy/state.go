@@ -114,7 +114,7 @@ func (w *walk) straight(l Line) bool {
 		return false
 	}
 	f, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(l.Text), "")
-	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !succeeds(s) })
+	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !w.succeeds(s) })
 }
 
 // replaced reports that another shell, or nobody knows what, may read the next line.
