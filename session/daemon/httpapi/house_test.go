@@ -30,6 +30,7 @@ import (
 	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/store/search"
 )
 
 // Ids of the sessions of a house; the beginning of the first two is the same.
@@ -134,6 +135,30 @@ func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 	h.subs = subscriptions.New(st, set, log)
 	h.Server = New(h, reg, set, st, conf, log, "test", gate)
 	return h
+}
+
+// searchable waits until searches find what so many sessions printed: a request waits for the index for a moment only,
+// and catching up passes over what is being fed.
+func (h *house) searchable(t *testing.T, sessions int) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	found := 0
+	for range 6000 {
+		h.reg.Index.CatchUp(t.Context())
+		found = 0
+		for _, err := range h.reg.Index.Search(t.Context(), search.Query{Text: "printed", Limit: 50}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found++
+		}
+		if found == sessions {
+			return
+		}
+		<-look.C
+	}
+	t.Fatalf("%d of %d sessions are found", found, sessions)
 }
 
 // token makes a token and is its secret.

@@ -58,7 +58,7 @@ func TestSearchQueries(t *testing.T) {
 // FEATURES: R92
 func TestSearchPages(t *testing.T) {
 	h := openHouse(t, everySession)
-	h.reg.Index.CatchUp(t.Context()) // a request waits for it for a moment only
+	h.searchable(t, 3)
 	page := func(before string) (found api.Found) {
 		t.Helper()
 		w := h.ask(t, "GET", api.Version+"/search?text=printed&limit=1&before="+before, "")

@@ -59,6 +59,7 @@ func TestRightOfEachRoute(t *testing.T) {
 // FEATURES: R83
 func TestTokenForALabel(t *testing.T) {
 	h := openHouse(t, everySession)
+	h.searchable(t, 3)
 	h.token(t, access.Token{Name: "mine", May: []string{"manage"}, Label: "of=me"})
 	v := api.Version
 	get := func(path string) (api.Code, string) {
