@@ -78,7 +78,7 @@ func TestFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := l.Claim(t.Context()); err != nil {
+	if err := claim(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
 	told := func() (hosts, sessions int, all string) {
