@@ -64,11 +64,13 @@ var tools = []Program{
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
 	{Name: "longterm", Stop: true, SubOnly: true},
-	{Name: "longterm ls,longterm list,longterm info,longterm wait,longterm jobs,longterm suggest,longterm search,longterm commands," +
+	{Name: "longterm ls,longterm list,longterm info,longterm wait,longterm jobs,longterm suggest,longterm commands," +
 		"longterm version,longterm help,longterm approvals ls,longterm approvals show,longterm policy check,longterm policy show," +
 		"longterm policy path,longterm policy test,longterm config get,longterm config path,longterm config check," +
 		"longterm daemon status", Reads: true,
 		Values: "-n --limit --since --before --for --timeout --label --session"},
+	{Name: "longterm search", Reads: true, Values: "-n --limit --since --until --before --session", Unsafe: "--open"}, // an editor
+	{Name: "longterm errors", Reads: true, Unsafe: "--open"},
 	{Name: "longterm policy,longterm approvals,longterm config", Reads: true, None: true},
 	{Name: "longterm output,longterm screen", Reads: true, Values: "--max-output --max-line --from --to --stream --at --format --since",
 		Unsafe: "--reveal -o --output"},

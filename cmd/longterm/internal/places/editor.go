@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/session/actor"
 )
 
 // Editor opens places.
@@ -99,6 +101,9 @@ const notFound = 127
 // Open has the person's editor open a place, on the terminal, and waits until that ends. The terminal is nobody
 // else's meanwhile.
 func (e *Editor) Open(ctx context.Context, p *Place) error {
+	if label := os.Getenv(actor.Env); label != "" { // whoever sets EDITOR or the configuration would choose what is run
+		return fmt.Errorf("no editor is opened for an agent (%s); a person does it, from a terminal without %s", label, actor.Env)
+	}
 	if p.Host == "" {
 		var wrong *os.PathError
 		if _, err := os.Stat(p.Path); errors.As(err, &wrong) { // the reason comes first: bars are short

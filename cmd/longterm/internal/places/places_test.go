@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
@@ -91,6 +92,7 @@ func TestEditorLine(t *testing.T) {
 //
 // FEATURES: R82
 func TestOpen(t *testing.T) {
+	t.Setenv(actor.Env, "")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "it's.c")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -118,5 +120,15 @@ func TestOpen(t *testing.T) {
 	}
 	if err := e.Open(t.Context(), &Place{Path: filepath.Join(dir, "gone.c")}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a file that is gone: %v", err)
+	}
+
+	t.Setenv(actor.Env, "bot")
+	mark := filepath.Join(dir, "mark")
+	e.Template = "touch " + mark
+	if err := e.Open(t.Context(), &p); err == nil || !strings.Contains(err.Error(), actor.Env) {
+		t.Errorf("for an agent: %v", err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("an agent has a line run that it chose")
 	}
 }
