@@ -59,7 +59,7 @@ func VersionLine(version string) string {
 
 // pass does what args ask for, if it is among what can be done here.
 func pass(argv []string) (status int, done bool) {
-	if len(argv) < 2 {
+	if len(argv) < 2 || asTmux(argv[0]) {
 		return 0, false
 	}
 	if argv[1] == "version" {
@@ -71,6 +71,13 @@ func pass(argv []string) (status int, done bool) {
 		}
 	}
 	return 0, false
+}
+
+// asTmux says that the program was called by the name of tmux, whose verbs are others.
+func asTmux(name string) bool {
+	const tmux = "tmux"
+	at := len(name) - len(tmux)
+	return at >= 0 && name[at:] == tmux && (at == 0 || name[at-1] == '/')
 }
 
 // plainName says that s is no flag and needs no escape in a path or in JSON.

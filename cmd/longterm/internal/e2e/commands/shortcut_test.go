@@ -149,6 +149,33 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	}
 }
 
+// Under the name of tmux they are tmux's verbs, none of ours that is called the same.
+func TestShortcutIsNotTmux(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "reads", "--", "cat")
+	tmux := func(name string, env []string, args ...string) (printed string, code int) {
+		cmd := i.Command(t.Context(), args...)
+		cmd.Args[0], cmd.Env = name, append(slices.Clone(cmd.Env), env...)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	for _, name := range []string{"tmux", "/usr/local/bin/tmux"} {
+		for _, args := range [][]string{{"kill", "reads"}, {"send", "reads", "Enter"}, {"keys", "reads", "Enter"}} {
+			printed, code := tmux(name, nil, args...)
+			want, wantCode := tmux(name, []string{shortcut.Leave + "=1"}, args...)
+			if printed != want || code != wantCode || code == 0 {
+				t.Errorf("%s %q: %d\n%s\nwant %d\n%s", name, args, code, printed, wantCode, want)
+			}
+		}
+	}
+	if list := e2e.Decode[[]api.Session](t, i.Run("ls", "--json")); len(list) != 1 || list[0].State != "running" {
+		t.Errorf("%+v", list)
+	}
+}
+
 // A request whose answer breaks off is made once, as by the verb, unless it says which it is: then that is said again.
 func TestShortcutAsksOnce(t *testing.T) {
 	d := newListening(t)
