@@ -77,7 +77,7 @@ var table = []Row{
 	{Key: "view.mouse", Kind: Bool, Default: "true", When: AtOnce, Help: "take the mouse; otherwise it is the terminal's", at: func(s *Settings) any { return &s.View.Mouse }},
 	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NextUse, Help: "whose size a session takes from when the viewer first shows it: of who typed last, the largest, the smallest, its own, or not this viewer's", at: func(s *Settings) any { return &s.View.Size }},
 
-	{Key: "editor.command", Kind: Text, When: NextUse, Help: "line for the shell that opens a file at a place, with {file}, {line}, {column}, and for files of other hosts {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`; empty: $VISUAL or $EDITOR, in the way of the editors that are known", at: func(s *Settings) any { return &s.Editor.Command }},
+	{Key: "editor.command", Kind: Text, When: NextUse, Help: "line for the shell that opens a file at a place, with {file}, {line}, {column}, and for files of other hosts {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`, without quotes around them; empty: $VISUAL or $EDITOR, in the way of the editors that are known", at: func(s *Settings) any { return &s.Editor.Command }},
 
 	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},

@@ -20,8 +20,8 @@ import (
 
 // Editor opens places.
 type Editor struct {
-	// Template is a line for the shell with {file}, {path}, {host}, {line} and {column}, which are quoted; empty:
-	// $VISUAL or $EDITOR, in the way of those that are known.
+	// Template is a line for the shell with {file}, {path}, {host}, {line} and {column}, which are quoted: the line
+	// puts no quotes of its own around names. Empty: $VISUAL or $EDITOR, in the way of those that are known.
 	Template string
 	Stdin    *os.File
 }
@@ -77,6 +77,9 @@ func (e *Editor) Line(p *Place) (string, error) {
 			line = command + " " + m.remote
 		}
 	}
+	if err := checkLine(line); err != nil {
+		return "", err
+	}
 	file := p.File()
 	if strings.HasPrefix(file, "-") {
 		file = "./" + file // it is no option
@@ -93,6 +96,54 @@ func (e *Editor) Line(p *Place) (string, error) {
 		pairs = append(pairs, name, quoted)
 	}
 	return strings.NewReplacer(pairs...).Replace(line), nil
+}
+
+// names stand for what somebody else chose: files may be called anything.
+var names = []string{"{file}", "{path}", "{host}", "{scp}", "{tramp}"}
+
+// checkLine refuses a line in which a name would not be one word: where the line has quotes of its own, those that are
+// put around the name end them, and what a file is called is run.
+func checkLine(line string) error {
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return fmt.Errorf("the line that opens an editor is none of the shell: %w: %s", err, line)
+	}
+	bare := bareText(f)
+	for _, name := range names {
+		if strings.Count(line, name) != strings.Count(bare, name) || strings.Contains(bare, `\`+name) {
+			return fmt.Errorf("%s is quoted when it is put in: leave out the quotes, the backslash or the $ before it in: %s", name, line)
+		}
+	}
+	return nil
+}
+
+// bareText is what of a line stands in words, outside of quotes and of what is as good as quotes.
+func bareText(f *syntax.File) string {
+	var b strings.Builder
+	here := map[syntax.Node]bool{} // documents
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ParamExp, *syntax.ArithmExp:
+			return false
+		case *syntax.CmdSubst:
+			return !n.Backquotes // where backslashes count twice
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				here[n.Hdoc] = true
+			}
+		case *syntax.Word:
+			if here[n] {
+				return false
+			}
+			for _, part := range n.Parts {
+				if text, ok := part.(*syntax.Lit); ok {
+					b.WriteString(text.Value + " ")
+				}
+			}
+		}
+		return true
+	})
+	return b.String()
 }
 
 // notFound is the shell's status for a program that is not there.

@@ -88,6 +88,31 @@ func TestEditorLine(t *testing.T) {
 	}
 }
 
+// A line whose own quotes would meet those of a name is refused: what a file is called would be run.
+//
+// FEATURES: R82
+func TestEditorLineQuotes(t *testing.T) {
+	p := Place{Host: "far", Path: "/w/a$(touch mark).c", Line: 3}
+	for _, line := range []string{
+		`myed "{file}"`, `myed '{file}'`, `sh -c 'vi {path}'`, `myed "on {host}"`, `myed \{file}`, `myed $'{file}'`, `myed ${file}`,
+		"myed `echo {file}`", "myed <<E\n{file}\nE", "myed # {file}", `myed "$(echo {file})"`, `myed ${x:-{file}}`, `myed $((1+{file}))`,
+		"myed 'open", `myed "{file}" {file}`,
+	} {
+		got, err := (&Editor{Template: line}).Line(&p)
+		if err == nil {
+			t.Errorf("%s is run as %s", line, got)
+		}
+	}
+	for line, want := range map[string]string{
+		`myed "+{line}" --at={file}:'{column}' "$HOME"`:  `myed "+3" --at='far:/w/a$(touch mark).c':'1' "$HOME"`,
+		`f={file}; myed "$f" $(basename {path}) >{host}`: `f='far:/w/a$(touch mark).c'; myed "$f" $(basename '/w/a$(touch mark).c') >far`,
+	} {
+		if got, err := (&Editor{Template: line}).Line(&p); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", line, got, err, want)
+		}
+	}
+}
+
 // An editor that fails says so, as does a file that is not there.
 //
 // FEATURES: R82
