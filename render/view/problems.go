@@ -15,8 +15,8 @@ import (
 type problems struct {
 	session string
 	list    []model.Problem
-	at      int // the one that was opened last; -1: none
-	opening bool
+	at      int  // the one that was opened last; -1: none
+	opening bool // the terminal is the editor's
 }
 
 // openProblems lists the errors of the focused session, or of the next one that has some; Enter opens the editor.
@@ -110,6 +110,9 @@ func (v *viewer) findProblems(then func()) {
 			}
 			if len(list) > 0 {
 				return func() {
+					if v.problems.opening { // it was asked for twice
+						return
+					}
 					v.foundProblems(id, list)
 					then()
 				}
@@ -144,6 +147,7 @@ func (v *viewer) edit(i int) {
 		return
 	}
 	v.problems.opening = true
+	v.pasting, v.pointer.held, v.pointer.grab = nil, 0, "" // their ends are not seen
 	v.beside(func(ctx context.Context) func() {
 		err := v.o.Editor.Edit(ctx, p)
 		return func() {

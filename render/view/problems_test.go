@@ -103,3 +103,32 @@ func TestErrors(t *testing.T) {
 	b.keys("^E")
 	b.shows("no errors are known here")
 }
+
+// Who asks for an error twice has one editor opened, and what was typed before that is no key of the viewer's.
+//
+// FEATURES: R76
+func TestErrorsOneEditor(t *testing.T) {
+	f := &fakeEditor{opened: make(chan string), problems: map[string][]model.Problem{
+		"a": {{File: "x.c", Line: 3, Message: "one"}, {File: "y.c", Line: 9, Message: "two"}},
+	}}
+	b := newBench(t, 80, 20, Options{Editor: f})
+	b.list(running("a"))
+	b.keys("^.^.")
+	b.call()
+	b.call() // the editor has the terminal meanwhile: it waits until it is asked what it opened
+	if !b.problems.opening || b.problems.at != 0 {
+		t.Errorf("another one is opened: %+v", b.problems)
+	}
+	b.keys("^E")
+	if b.over != nil || b.mode != modeInput {
+		t.Error("a key that was typed for the editor is the viewer's")
+	}
+	if got := <-f.opened; got != "x.c:3" {
+		t.Errorf("%s was opened", got)
+	}
+	b.call()
+	b.shows("error 1 of 2: x.c:3")
+	if b.quit || b.problems.opening {
+		t.Errorf("the viewer has no terminal: %+v", b.problems)
+	}
+}

@@ -197,6 +197,12 @@ func (v *viewer) event(e tcell.Event, ok bool, in *inputs) error {
 }
 
 func (v *viewer) handle(e tcell.Event) {
+	if v.problems.opening { // what came before the terminal was lent; it is drawn anew, and asked, when it is back
+		if f, ok := e.(*tcell.EventFocus); ok {
+			v.away = !f.Focused
+		}
+		return
+	}
 	switch e := e.(type) {
 	case *tcell.EventResize:
 		v.o.Screen.Sync()
