@@ -82,10 +82,14 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 			ran = policy.Perhaps
 		case store.CommandLost:
 			ran = policy.Cut
+		default:
+			if c.ExitCode == nil || *c.ExitCode != 0 { // shells give lines up: with set -u, y=$nosuch; x=ls
+				ran = policy.Cut
+			}
 		}
 		l.Text, l.Cwd = c.Text, c.Cwd
 		state = state.After(l, ran)
-		if ran == policy.Done {
+		if ran != policy.Perhaps {
 			state = state.With(c.Env)
 		}
 		if ran == policy.Perhaps { // it is read again when it is over

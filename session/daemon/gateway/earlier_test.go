@@ -46,9 +46,13 @@ func TestLinesRememberedOfASession(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, v, want)
 		}
 	}
+	exit := 0
 	ran := func(n int, text, state string) {
 		t.Helper()
 		c := store.Command{Session: "s", N: n, Text: text, Source: "agent:bot", State: state, Started: began.Add(time.Second), Cwd: "/home/u/p"}
+		if state == store.CommandDone {
+			c.ExitCode = &exit
+		}
 		_, err := g.store.AddCommand(t.Context(), c)
 		if errors.Is(err, store.ErrCommandExists) {
 			err = g.store.UpdateCommand(t.Context(), c)
@@ -68,13 +72,18 @@ func TestLinesRememberedOfASession(t *testing.T) {
 
 	g = open(t, dir)
 	want(g, "$x -rf /", began, policy.Deny)
+	exit = 1
+	want(g, "y=$nosuch; x=ls", began, policy.Allow)
+	ran(2, "y=$nosuch; x=ls", store.CommandDone) // with set -u the shell gives it up
+	want(g, "$x -rf /", began, policy.Ask)
+	exit = 0
 	want(g, "export GIT_EDITOR=/tmp/x", began, policy.Allow)
-	ran(2, "export GIT_EDITOR=/tmp/x", store.CommandDone)
+	ran(3, "export GIT_EDITOR=/tmp/x", store.CommandDone)
 	want(g, "git commit", began, policy.Ask)
 	g = open(t, dir)
 	want(g, "git commit", began, policy.Ask)
 
-	ran(4, "ls", store.CommandDone) // the third was not recorded: by a daemon that was killed
+	ran(5, "ls", store.CommandDone) // the fourth was not recorded: by a daemon that was killed
 	g = open(t, dir)
 	want(g, "ls", began, policy.Ask)
 
@@ -146,7 +155,10 @@ func TestLinesAskedAboutAtTheSameTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := store.Command{Session: "s", N: 1, Text: "x=ls", Source: "agent:bot", State: store.CommandDone, Started: began, Cwd: "/home/u/p"}
+	exit := 0
+	c := store.Command{
+		Session: "s", N: 1, Text: "x=ls", Source: "agent:bot", State: store.CommandDone, ExitCode: &exit, Started: began, Cwd: "/home/u/p",
+	}
 	if _, err := g.store.AddCommand(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
