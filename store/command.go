@@ -16,6 +16,9 @@ const (
 	CommandLost    = "lost" // its end was not seen
 )
 
+// Redacted is recorded of a variable instead of a secret's value.
+const Redacted = "[redacted]"
+
 // Command is what is recorded of a command that ran in a session.
 type Command struct {
 	Session string `json:"session"`

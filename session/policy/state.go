@@ -220,6 +220,18 @@ func (s *State) With(told map[string]*string) *State {
 	return &next
 }
 
+// Hidden is the state when the shell says of variables that they have changed and not to what, in a line before which the
+// state was before. What the line is known to have assigned they have.
+func (s *State) Hidden(before *State, names []string) *State {
+	told := map[string]*string{}
+	for _, name := range names {
+		if s != nil && before != nil && s.vars[name] == before.vars[name] {
+			told[name] = nil
+		}
+	}
+	return s.With(told)
+}
+
 // size is how much is remembered, in bytes.
 func (s *State) size() (n int) {
 	if len(s.vars)+len(s.funcs)+len(s.aliases) > maxNames {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -88,9 +89,11 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 			}
 		}
 		l.Text, l.Cwd = c.Text, c.Cwd
+		before := state
 		state = state.After(l, ran)
 		if ran != policy.Perhaps {
-			state = state.With(c.Env)
+			told, hidden := valuesOf(c)
+			state = state.With(told).Hidden(before, hidden)
 		}
 		if ran == policy.Perhaps { // it is read again when it is over
 			t.read = c.N - 1
@@ -109,6 +112,18 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 		return policy.Forgotten()
 	}
 	return state
+}
+
+// valuesOf are the variables that a command changed, and the names of those whose values are not recorded.
+func valuesOf(c *store.Command) (told map[string]*string, hidden []string) {
+	told = maps.Clone(c.Env)
+	for name, value := range c.Env {
+		if value != nil && *value == store.Redacted {
+			delete(told, name)
+			hidden = append(hidden, name)
+		}
+	}
+	return told, hidden
 }
 
 // at says which shell it is.

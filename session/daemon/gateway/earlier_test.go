@@ -140,6 +140,39 @@ func TestOrdinaryWorkAfterManyLines(t *testing.T) {
 	give("ls", agent, began.Add(time.Hour)) // another shell
 }
 
+// The value of a secret is not recorded: what is known of it is what a line has assigned.
+//
+// FEATURES: R61 R62
+func TestSecretsThatLinesAssign(t *testing.T) {
+	g := open(t, t.TempDir())
+	began := time.Now()
+	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
+		t.Fatal(err)
+	}
+	exit, secret := 0, store.Redacted
+	for i, row := range []struct {
+		text string
+		want policy.Verdict
+	}{
+		{"export KEY=rm", policy.Deny},
+		{"export KEY=ls", policy.Allow},
+		{"make", policy.Ask}, // it has changed, and nobody knows how
+		{"export KEY=`date`", policy.Ask},
+	} {
+		c := store.Command{
+			Session: "s", N: i + 1, Text: row.text, Source: "agent:bot", State: store.CommandDone, ExitCode: &exit, Started: began, Cwd: "/home/u/p",
+			Env: map[string]*string{"KEY": &secret},
+		}
+		if _, err := g.store.AddCommand(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		answer, _, _ := g.Begin(t.Context(), line(fmt.Sprint(i), "$KEY -rf /", agent))
+		if answer.Verdict != row.want {
+			t.Errorf("after %s: %v, want %v", row.text, answer.Verdict, row.want)
+		}
+	}
+}
+
 // A line that is judged while another one is about to be given is judged after it; one that is not given counts for nothing.
 //
 // FEATURES: R61 R62

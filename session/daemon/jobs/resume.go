@@ -209,7 +209,9 @@ func recalled(r *store.Command) session.Command {
 	for name, value := range r.Env {
 		ch := shell.EnvChange{Kind: shell.EnvUnset, Name: name}
 		if value != nil {
-			ch.Kind, ch.Value = shell.EnvSet, *value
+			if ch.Kind, ch.Redacted = shell.EnvSet, *value == store.Redacted; !ch.Redacted {
+				ch.Value = *value
+			}
 		}
 		c.Env = append(c.Env, ch)
 	}

@@ -92,4 +92,4 @@ func RanBy(r *store.Command) string {
 }
 
 // Redacted stands for a secret's value.
-const Redacted = "[redacted]"
+const Redacted = store.Redacted
