@@ -117,8 +117,12 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 	var before time.Time
 	var idle time.Duration
 	gap := func(to time.Time) {
-		if d := to.Sub(before); !before.IsZero() && d > mostIdle {
+		switch d := to.Sub(before); {
+		case before.IsZero():
+		case d > mostIdle:
 			idle += d - mostIdle
+		case d < 0: // a clock that was ahead was put right
+			idle -= min(idle, -d)
 		}
 		before = to
 	}
@@ -148,7 +152,7 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 	}
 	gap(w.steady())
 	for i := range since {
-		since[i] = idle - since[i]
+		since[i] = max(0, idle-since[i])
 	}
 	return since, nil
 }

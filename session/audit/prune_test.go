@@ -391,6 +391,34 @@ func TestAClockThatIsWrongAtTheStartDropsNothing(t *testing.T) {
 	}
 }
 
+// A clock that was far ahead for a while and was put right does not keep old records for as long.
+//
+// FEATURES: R109
+func TestAClockThatWasAheadKeepsNothing(t *testing.T) {
+	clock := time.Unix(1_700_000_000, 0)
+	w := keeper(t, filepath.Join(t.TempDir(), "audit"), noSync{}, &clock)
+	w.fill(t, &clock, 4)
+	before, err := segments(w.o.FS, w.o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock = clock.AddDate(10, 0, 0)
+	w.fill(t, &clock, 4)
+	clock = clock.AddDate(-10, 0, 0)
+	for range 10 {
+		clock = clock.Add(6 * 24 * time.Hour)
+		w.fill(t, &clock, 1)
+	}
+	w.pruneAll(Keep{Age: 30 * 24 * time.Hour})
+	after, err := segments(w.o.FS, w.o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before) < 3 || after[0].first <= before[1].first {
+		t.Errorf("the oldest record is %d, as if the time in which the clock was ahead had passed", after[0].first)
+	}
+}
+
 // That records were dropped only the log says: it is proven by an anchor of that record or a newer one.
 //
 // FEATURES: R109
