@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
@@ -52,7 +53,20 @@ func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Lin
 	}
 	t.Cleanup(l.Close)
 	<-back
-	return id, l
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for range 3000 { // the server is ready before it keeps copies
+		_, err = l.JetStream().Stream(t.Context(), fleet.CopyStream)
+		if err == nil {
+			_, err = l.JetStream().Stream(t.Context(), fleet.CopyRecords)
+		}
+		if err == nil {
+			return id, l
+		}
+		<-look.C
+	}
+	t.Fatal(err)
+	return nil, nil
 }
 
 // A daemon hands over what its sessions print, and says how far that is.
