@@ -45,6 +45,14 @@ const (
 // nothing in it. Nothing is acknowledged by it. The stream ends when the subscription is removed or taken by another, or
 // the daemon is replaced; who asks again is told which.
 func (s *Server) streamCompletions(ctx context.Context, in *completionsQuery) (*huma.StreamResponse, error) {
+	if in.Reader != "" || in.Take { // as a request that reads does it: another reader is refused by it
+		none := func(string) string { return "" }
+		err := s.permit(ctx, routeOf["read-completions"], none, none)
+		noteCall(ctx, routeOf["stream-completions"], none) // which it still is
+		if err != nil {
+			return nil, err
+		}
+	}
 	subs := s.daemon.Subscriptions()
 	ask := api.ReadCompletions{Reader: in.Reader, Take: in.Take, After: in.seen()}
 	c, err := subs.Read(ctx, in.Subscription, ask)

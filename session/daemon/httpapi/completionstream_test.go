@@ -1,0 +1,63 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Who may only look listens to a subscription, and does not become its reader: the one that is would be refused.
+//
+// FEATURES: R101
+func TestListenerThatMayOnlyLook(t *testing.T) {
+	h := openHouse(t, noSession)
+	h.token(t, access.Token{Name: "looks", May: []string{"look"}})
+	h.token(t, access.Token{Name: "reads", Level: "read"})
+	h.token(t, access.Token{Name: "manages", May: []string{"look", "manage"}})
+	v := api.Version + "/subscriptions/ci"
+	if w := h.ask(t, "PUT", v, `{"kinds":["job"]}`); w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	listen := func(token, query string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+v+"/events"+query, nil)
+		r.Header.Set(actor.TokenHeader, token)
+		w := &cutAfterFirst{ResponseRecorder: httptest.NewRecorder(), cut: cancel}
+		h.Handler().ServeHTTP(w, r)
+		return w.ResponseRecorder
+	}
+	for _, token := range []string{"looks", "reads"} {
+		for _, query := range []string{"?reader=x", "?take=true", "?reader=x&take=true"} {
+			if got := codeOf(t, listen(token, query)); got != api.CodeDenied {
+				t.Errorf("%s with %s: %q", token, query, got)
+			}
+		}
+	}
+	if w := h.ask(t, "POST", v+"/read", `{"reader":"first"}`); w.Code != http.StatusOK {
+		t.Errorf("somebody became the reader: %s", w.Body)
+	}
+	for _, c := range []struct{ token, query string }{{"looks", ""}, {"manages", "?reader=x&take=true"}} {
+		if w := listen(c.token, c.query); w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Errorf("%s with %q: %d %s", c.token, c.query, w.Code, w.Body)
+		}
+	}
+}
+
+// cutAfterFirst is a client that goes away once it was told something.
+type cutAfterFirst struct {
+	*httptest.ResponseRecorder
+	cut func()
+}
+
+func (w *cutAfterFirst) Flush() {
+	w.ResponseRecorder.Flush()
+	w.cut()
+}
