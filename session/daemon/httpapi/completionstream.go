@@ -24,13 +24,11 @@ type completionsQuery struct {
 	Take   bool   `query:"take" doc:"become the reader, whoever was it"`
 }
 
-// seen is the cursor that the client has; what is no number is of no subscription.
+// seen is the cursor that the client has; what is no number is of no subscription. A browser that comes again sends what
+// it saw, and the address that it began with.
 func (q *completionsQuery) seen() uint64 {
-	if q.After > 0 {
-		return q.After
-	}
 	n, _ := strconv.ParseUint(q.LastID, 10, 64)
-	return n
+	return max(q.After, n)
 }
 
 const (

@@ -51,6 +51,21 @@ func TestListenerThatMayOnlyLook(t *testing.T) {
 	}
 }
 
+// A browser that comes again asks for the address that it began with, and says what it saw since.
+//
+// FEATURES: R101
+func TestWhereAStreamGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		after  uint64
+		lastID string
+		want   uint64
+	}{{0, "", 0}, {5, "", 5}, {0, "7", 7}, {5, "7", 7}, {9, "7", 9}, {5, "none", 5}, {5, "-1", 5}} {
+		if got := (&completionsQuery{After: c.after, LastID: c.lastID}).seen(); got != c.want {
+			t.Errorf("after %d, id %q: %d, want %d", c.after, c.lastID, got, c.want)
+		}
+	}
+}
+
 // cutAfterFirst is a client that goes away once it was told something.
 type cutAfterFirst struct {
 	*httptest.ResponseRecorder
