@@ -84,11 +84,12 @@ func (k *Keeper) hear(l *listener) {
 		k.log.Error("executions are not judged any more, and fail", "session", l.id, "err", err)
 	}
 	k.mu.Lock()
-	if k.listeners[l.id] == l {
+	last := k.listeners[l.id] == l // a session that was restored has one of its own, under the same id
+	if last {
 		delete(k.listeners, l.id)
 	}
 	k.goneLocked(l, func(uint64) bool { return true })
-	if k.super.ready {
+	if last && k.super.ready {
 		k.notifyLocked(&wire.ExecutionListener{ID: l.id})
 	}
 	k.mu.Unlock()
