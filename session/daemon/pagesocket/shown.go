@@ -325,6 +325,9 @@ func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	f.N = p.sent + 1
 	p.mu.Unlock()
 	return p.c.write(func(dst []byte) []byte {
+		if p.ctx.Err() != nil { // the page may show another session under this id by now
+			return dst
+		}
 		if resumed != nil {
 			s.shown.Has(f, &p.c.styles, resumed)
 		}
