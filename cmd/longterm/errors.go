@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -71,6 +72,9 @@ func (a *app) errorPlaces(ctx context.Context, args []string) ([]places.Place, e
 	slices.SortStableFunc(all, func(x, y api.Session) int { return lastWrite(&y).Compare(lastWrite(&x)) })
 	for i := range all[:min(len(all), lastSessions)] {
 		list, err := places.InSession(ctx, b.client, all[i].ID, a.host)
+		if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeNotFound {
+			continue // it was removed meanwhile
+		}
 		if err != nil || len(list) > 0 {
 			return list, err
 		}

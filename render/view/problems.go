@@ -103,10 +103,12 @@ func (v *viewer) findProblems(then func()) {
 		}
 	}
 	v.beside(func(ctx context.Context) func() {
+		var failed error // of a session that was removed meanwhile, perhaps: others have errors as well
 		for _, id := range ids {
 			list, err := v.o.Editor.Problems(ctx, id)
 			if err != nil {
-				return func() { v.message = "the errors are not known: " + err.Error() }
+				failed = err
+				continue
 			}
 			if len(list) > 0 {
 				return func() {
@@ -117,6 +119,9 @@ func (v *viewer) findProblems(then func()) {
 					then()
 				}
 			}
+		}
+		if failed != nil {
+			return func() { v.message = "the errors are not known: " + failed.Error() }
 		}
 		return func() { v.message = "no session printed an error with a place in a file" }
 	})

@@ -41,6 +41,7 @@ type Launch struct {
 	Nonce     string // empty when Quality is None
 	StateDir  string // for ReadEnv; empty when Quality is None
 	Cwd       string
+	Numbers   uint64 // that commands of the session's shells before this one have
 }
 
 // Prepare returns how to start the shell so that it loads the integration after the

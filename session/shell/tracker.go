@@ -12,7 +12,7 @@ type Tracker struct{ s State }
 
 // NewTracker makes the tracker of a shell that was started by l.
 func NewTracker(l Launch) *Tracker {
-	return &Tracker{State{Nonce: l.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: PhaseUnknown, Cwd: Cwd{Path: l.Cwd}}}
+	return &Tracker{State{Nonce: l.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: PhaseUnknown, Cwd: Cwd{Path: l.Cwd}, Numbers: l.Numbers}}
 }
 
 // Resume goes on from a state.

@@ -49,6 +49,9 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err != nil && !anew {
 		return nil, err
 	}
+	if p.Numbers, err = h.numbers(ctx, p.Record.ID); err != nil {
+		return nil, err
+	}
 	old.Session.Stop()
 	if old.device != nil {
 		old.device.released()
@@ -73,6 +76,16 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("state", &view)
 	return e, nil
+}
+
+// numbers is how many numbers of commands a session's shells have had: those of the next one go on from there.
+func (h *Registry) numbers(ctx context.Context, id string) (uint64, error) {
+	h.records.Flush(ctx)
+	list, err := h.store.Commands(ctx, store.CommandQuery{Session: id, Newest: true, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	return uint64(max(0, list[0].N)), nil
 }
 
 // divider is what stands between the old output and the new: it ends every mode the old

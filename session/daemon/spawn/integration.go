@@ -25,6 +25,7 @@ type launchRecord struct {
 	Nonce    string        `json:"nonce,omitempty"`
 	StateDir string        `json:"state_dir,omitempty"`
 	Cwd      string        `json:"cwd"`
+	Numbers  uint64        `json:"numbers,omitempty"`
 }
 
 // integrate has a shell that is about to start tell of its commands. What cannot be
@@ -53,7 +54,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 		return nil // a script: nothing to follow
 	}
 	p.argv, p.env = l.Argv, l.Env
-	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd})
+	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.Numbers})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(s.Dirs.Session(id), launchFile), b, 0o600)
 	}
@@ -138,5 +139,5 @@ func (s *Spawner) LaunchOf(id string) *shell.Launch {
 		s.Log.Warn("how the shell was started is not known", "session", id, "err", err)
 		return nil
 	}
-	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd}
+	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, Numbers: r.Numbers}
 }

@@ -48,6 +48,7 @@ type Plan struct {
 	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
 	umask             uint64 // as the keeper takes it
 	Base              uint64 // offset its output begins at
+	Numbers           uint64 // that its commands have already: those of a shell before
 	// argv is what is started: the record's, or how a shell loads the integration.
 	argv  []string
 	plain bool   // no integration

@@ -81,8 +81,8 @@ func (e *Editor) Line(p *Place) (string, error) {
 		return "", err
 	}
 	file := p.File()
-	if strings.HasPrefix(file, "-") {
-		file = "./" + file // it is no option
+	if strings.HasPrefix(file, "-") || strings.HasPrefix(file, "+") {
+		file = "./" + file // it is no option, nor a command of vi's
 	}
 	pairs := []string{"{line}", strconv.Itoa(max(1, p.Line)), "{column}", strconv.Itoa(max(1, p.Column))}
 	for name, value := range map[string]string{
@@ -165,7 +165,8 @@ func (e *Editor) Open(ctx context.Context, p *Place) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	// An interrupt is the editor's, too, and not always its end: killed, it would lose what was not saved.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", line)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		var ended *exec.ExitError
