@@ -248,28 +248,28 @@ func (r *reader) ask(q request) error {
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.asked.Store(q.ID, cancel)
 	r.working.Go(func() {
-		defer func() {
-			r.asked.Delete(q.ID)
-			cancel()
-			<-r.slots
-		}()
-		r.answer(ctx, q)
+		whole := r.answer(ctx, q)
+		r.asked.Delete(q.ID)
+		cancel()
+		<-r.slots // first: who heard the end may ask again
+		if whole {
+			_ = r.say(kindEnd, number(q.ID)) // the connection's end is seen by who reads
+		}
 	})
 	return nil
 }
 
 func number(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
 
-func (r *reader) answer(ctx context.Context, q request) {
+// answer says all of an answer but its end; false: it could not be said.
+func (r *reader) answer(ctx context.Context, q request) bool {
 	var body io.Reader
 	if len(q.Body) > 0 {
 		body = bytes.NewReader(q.Body)
 	}
 	resp, err := r.h.inside.do(ctx, q.Method, q.Path, body)
 	if err != nil {
-		_ = r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusBadRequest}) // the connection's end is seen by who reads
-		_ = r.say(kindEnd, number(q.ID))
-		return
+		return r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusBadRequest}) == nil
 	}
 	defer resp.Body.Close()
 	err = r.sayJSON(kindHead, head{q.ID, resp.StatusCode, resp.Header.Get("Content-Type")})
@@ -277,10 +277,10 @@ func (r *reader) answer(ctx context.Context, q request) {
 		var n int
 		n, err = io.ReadFull(resp.Body, buf)
 		if n > 0 && r.say(kindBody, number(q.ID), buf[:n]) != nil {
-			return
+			return false
 		}
 	}
-	_ = r.say(kindEnd, number(q.ID))
+	return true
 }
 
 // open opens the page's socket at our own daemon.
