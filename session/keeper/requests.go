@@ -39,6 +39,7 @@ var requests = map[wire.Kind]request{
 	wire.KindCloseInput:  on(handleCloseInput),
 
 	wire.KindExecutionAnswer: on(handleExecutionAnswer),
+	wire.KindExecutionTake:   on(handleExecutionTake),
 }
 
 // on adapts a typed handler to the table.

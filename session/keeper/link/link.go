@@ -27,7 +27,8 @@ type Notices interface {
 
 // Executions is for Notices that judge executions. What the others are told of waits on.
 type Executions interface {
-	Execution(*wire.Execution)
+	// Execution does not block; judge, when there is something to judge, may, and is called from a goroutine of its own.
+	Execution(*wire.Execution) (judge func())
 	ExecutionGone(*wire.ExecutionGone)
 }
 
@@ -181,7 +182,9 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 			if f.Kind == wire.KindExecution {
 				return notice(f, func(m *wire.Execution) {
 					l.asked(m)
-					to.Execution(m)
+					if judge := to.Execution(m); judge != nil {
+						go judge()
+					}
 				})
 			}
 			return notice(f, func(m *wire.ExecutionGone) {
@@ -192,7 +195,10 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		}
 		return nil
 	case wire.KindExecutionListener:
-		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m.ID, files) })
+		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m, files) })
+	case wire.KindExecutionTake:
+		closeAll(files)
+		return notice(f, func(m *wire.ExecutionTake) { l.take(m.ID) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:
