@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,11 +57,23 @@ func (s *Session) Hide(from uint64, data []byte) int {
 		return len(data)
 	}
 	before := s.peek(from-min(from, secrets.Reach), make([]byte, min(from, secrets.Reach)))
-	all := append(append(make([]byte, 0, len(before)+len(data)+secrets.Reach), before...), data...)
-	all = append(all, s.peek(from+uint64(len(data)), make([]byte, secrets.Reach))...)
+	all := append(append(make([]byte, 0, len(before)+len(data)+secrets.Reach+lineReach), before...), data...)
+	all = append(all, wholeLines(s.peek(from+uint64(len(data)), make([]byte, secrets.Reach+lineReach)))...)
 	n := set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data), s.Status().State == Running)
 	copy(data, all[len(before):len(before)+len(data)])
 	return n
+}
+
+// lineReach is how much more is read than has to be, to end where a line does: within one, what comes next may change how
+// its end reads, and all would be looked through for that.
+const lineReach = 512
+
+// wholeLines is what comes after output up to the last end of a line, if that is as far as has to be looked.
+func wholeLines(after []byte) []byte {
+	if len(after) > secrets.Reach {
+		return after[:secrets.Reach+bytes.LastIndexByte(after[secrets.Reach:], '\n')+1]
+	}
+	return after
 }
 
 // Hidden is Hide of a chunk.

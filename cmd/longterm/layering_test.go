@@ -61,7 +61,7 @@ var layers = []layer{
 	{"/vterm/internal/color", nil, "colours are numbers and their names"},
 	{"/vterm/internal/graphics", nil, "pictures are bytes and pixels; where they stand is the terminal's"},
 	{"/vterm/internal/grid", []string{"/vterm/internal/arena", "/vterm/internal/color", "/vterm/internal/scan", "/vterm/internal/width"}, "cells and history know no sequence, no parser and no terminal"},
-	{"/vterm/plaintext", []string{"/vterm/internal/width"}, "output as lines is read without a screen"},
+	{"/vterm/plaintext", []string{"/vterm/internal/scan", "/vterm/internal/width"}, "output as lines is read without a screen"},
 
 	// The floors inside the viewer.
 	{"/render/view/layout", nil, "trees of panes are areas and ids"},
@@ -77,7 +77,7 @@ var layers = []layer{
 	{"/session/evidence", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
 	{"/session/keeper/launch", []string{"/session/sys"}, "how a keeper is started is all that clients link of it"},
 	{"/session/daemon/events", []string{"/session/actor", "/session/api", "/session/output"}, "what goes out to many knows no session"},
-	{"/session/daemon/executions", []string{"/session/daemon/gateway", "/session/actor", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/width", "/session/spelling", "/session/config/tomldoc", "/store"}, "executions are judged without the set of sessions"},
+	{"/session/daemon/executions", []string{"/session/daemon/gateway", "/session/actor", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/scan", "/vterm/internal/width", "/session/spelling", "/session/config/tomldoc", "/store"}, "executions are judged without the set of sessions"},
 	{"/session/daemon/metrics", nil, "how figures are written is known without what is counted"},
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }

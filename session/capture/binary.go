@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"time"
 	"unicode/utf8"
 )
@@ -111,8 +112,23 @@ func (b *Binary) count(p []byte) {
 	b.scan(p)
 }
 
+// asciiText is how many bytes at the start of p are ASCII and not NUL, counted by eights: the rest is looked at one by one.
+func asciiText(p []byte) (n int) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(p); n += 8 {
+		if w := binary.LittleEndian.Uint64(p[n:]); (w|(w-low))&high != 0 { // a byte above ASCII, or one that borrows
+			break
+		}
+	}
+	return n
+}
+
 func (b *Binary) scan(p []byte) {
 	for len(p) > 0 {
+		if n := asciiText(p); n > 0 {
+			p = p[n:]
+			continue
+		}
 		if p[0] < utf8.RuneSelf {
 			if p[0] == 0 {
 				b.nul++

@@ -122,3 +122,22 @@ func BenchmarkBinary(b *testing.B) {
 		d.Take(data)
 	}
 }
+
+// TestASCIIText puts every byte at every place, between neighbours that borrow.
+func TestASCIIText(t *testing.T) {
+	for _, around := range []string{"\x01", "a", "\x7f"} {
+		for c := range 256 {
+			for at := range 24 {
+				p := bytes.Repeat([]byte(around), 24)
+				p[at] = byte(c)
+				want := 24
+				if c == 0 || c >= 0x80 {
+					want = at - at%8
+				}
+				if got := asciiText(p); got != want {
+					t.Fatalf("byte %#x at %d between %q: %d, want %d", c, at, around, got, want)
+				}
+			}
+		}
+	}
+}

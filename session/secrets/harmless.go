@@ -3,6 +3,8 @@ package secrets
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Nearly all that is ever printed has no secret in it and is nothing but lines of text. find copies what it looks through,
@@ -10,33 +12,26 @@ import (
 // the bytes as they are, in one pass for each question, and leaves to find what it cannot say no to.
 
 // harmless says that find finds nothing in b: no secret, and none that may begin at its end.
-func (s *Set) harmless(b []byte) bool {
-	return !readsOtherwise(b) && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b))
-}
+func (s *Set) harmless(b []byte) bool { return s.harmlessBefore(b, len(b)) }
 
-// asItIs says which bytes stand for themselves and change nothing that stands beside them.
-var asItIs = func() (is [256]bool) {
-	for c := '!'; c < 0x7f; c++ {
-		is[c] = true
-	}
-	is['\n'], is['\t'] = true, true
-	return is
-}()
+// harmlessBefore says that find finds nothing in b that begins before a place: what b ends with may be the beginning of
+// a value, as a letter often is.
+func (s *Set) harmlessBefore(b []byte, end int) bool {
+	return !readsOtherwise(b) && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
+}
 
 // readsOtherwise says that b may read otherwise than its bytes follow one another: see junk and isEdited.
 func readsOtherwise(b []byte) bool {
 	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if asItIs[c] {
-			continue
+		i += plaintext.Printable(b[i:])
+		blank := i > 0 && b[i-1] == ' '
+		if i == len(b) {
+			return blank
 		}
-		switch {
-		case c == ' ':
-			if i+1 == len(b) || b[i+1] == '\r' && (i+2 >= len(b) || b[i+2] != '\n') {
-				return true
-			}
+		switch c := b[i]; {
+		case c == '\n', c == '\t':
 		case c == '\r':
-			if i+1 < len(b) && b[i+1] != '\n' && b[i+1] != '\r' {
+			if i+1 < len(b) && b[i+1] != '\n' && b[i+1] != '\r' || blank && (i+1 == len(b) || b[i+1] != '\n') {
 				return true
 			}
 		case c < utf8.RuneSelf:
@@ -79,8 +74,8 @@ func mayHaveToken(b []byte) bool {
 	return false
 }
 
-// mayHaveValue says that a value stands in b, ends of lines aside, or may begin at its end.
-func (s *Set) mayHaveValue(b []byte) bool {
+// mayHaveValue says that a value stands in b, ends of lines aside, or may begin at its end, before a place.
+func (s *Set) mayHaveValue(b []byte, end int) bool {
 	var newest uint64 // the last MinValue bytes, as Key.tag takes them
 	n := 0
 	for i, c := range b {
@@ -94,6 +89,9 @@ func (s *Set) mayHaveValue(b []byte) bool {
 		if tag := s.key.mix(newest); s.tags[tag>>3]&(1<<(tag&7)) != 0 && s.mayBe(tag, b[:i+1], b[i+1:]) {
 			return true
 		}
+	}
+	if tailFrom(b, MinValue-1) >= end {
+		return false
 	}
 	// What is shorter than a value, at the end.
 	last := flatTail(b, MinValue-1)
@@ -125,14 +123,20 @@ func (s *Set) mayBe(tag uint16, before, after []byte) bool {
 	return false
 }
 
-// flatTail is the last n bytes of b, or fewer, without ends of lines.
-func flatTail(b []byte, n int) []byte {
+// tailFrom is where the last n bytes of b begin, or fewer, ends of lines not counted.
+func tailFrom(b []byte, n int) int {
 	from := len(b)
 	for ; from > 0 && n > 0; from-- {
 		if c := b[from-1]; c != '\r' && c != '\n' {
 			n--
 		}
 	}
+	return from
+}
+
+// flatTail is the last n bytes of b, or fewer, without ends of lines.
+func flatTail(b []byte, n int) []byte {
+	from := tailFrom(b, n)
 	flat := make([]byte, 0, len(b)-from)
 	for _, c := range b[from:] {
 		if c != '\r' && c != '\n' {

@@ -26,6 +26,19 @@ func FuzzHarmless(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
 		for name, s := range sets {
+			for end := max(0, len(out)-2*MinValue); end < len(out); end++ {
+				if !s.harmlessBefore(out, end) {
+					continue
+				}
+				open := s.find(bytes.Clone(out), 0, func(p []span) {
+					if p[0].from < end {
+						t.Fatalf("%s: %q has a secret at %v, before %d", name, out, p, end)
+					}
+				})
+				if open < end {
+					t.Fatalf("%s: %q may have a secret from %d on, before %d", name, out, open, end)
+				}
+			}
 			if !s.harmless(out) {
 				continue
 			}

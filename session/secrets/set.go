@@ -264,7 +264,7 @@ func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
 	if s.Empty() || begin >= end {
 		return end - begin
 	}
-	if s.harmless(all) {
+	if s.harmlessBefore(all, end) {
 		return end - begin
 	}
 	part := all[begin:end]

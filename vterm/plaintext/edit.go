@@ -51,12 +51,24 @@ func (e *editor) clear() {
 	}
 }
 
+// empty says that nothing was written to the line, and the cursor is at its beginning.
+func (e *editor) empty() bool { return len(e.cells) == 0 && len(e.final) == 0 && e.col == 0 }
+
 func (e *editor) appendText(dst []byte) []byte {
 	return e.appendCells(append(dst, e.final...), e.cells)
 }
 
 func (e *editor) appendCells(dst []byte, cells []cell) []byte {
-	for _, c := range cells {
+	dst = slices.Grow(dst, len(cells))
+	n := len(dst)
+	ascii := dst[n : n+len(cells)]
+	plain := 0
+	for plain < len(cells) && cells[plain] < utf8.RuneSelf {
+		ascii[plain] = byte(cells[plain])
+		plain++
+	}
+	dst = dst[:n+plain]
+	for _, c := range cells[plain:] {
 		switch {
 		case c < utf8.RuneSelf:
 			dst = append(dst, byte(c))

@@ -49,6 +49,10 @@ const maxLineBytes = 1 << 20
 // memory until then.
 func (p *Writer) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
+		if n := p.takeLine(rest); n > 0 {
+			rest = rest[n:]
+			continue
+		}
 		rest = rest[p.take(rest):]
 	}
 	return len(b), nil

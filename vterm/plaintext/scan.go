@@ -3,6 +3,8 @@ package plaintext
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // state is where in the output a Writer stands.
@@ -60,13 +62,32 @@ func (p *Writer) take(b []byte) int {
 	return 1
 }
 
+// takeLine takes a whole line of printable ASCII and its end, which most lines of most logs are: as no column of it is
+// written twice, it needs no columns. 0: b does not begin with one, or not where a line begins.
+func (p *Writer) takeLine(b []byte) int {
+	if p.state != ground || p.parts > 0 || !p.line.empty() {
+		return 0
+	}
+	text := scan.ASCII(b)
+	end := text
+	if end < len(b) && b[end] == '\r' {
+		end++
+	}
+	if end == len(b) || b[end] != '\n' || text >= window || text > p.maxLine() {
+		return 0
+	}
+	p.text = append(p.text, b[:text]...)
+	p.read += uint64(end + 1)
+	p.finish(len(p.text), false)
+	return end + 1
+}
+
+// Printable is the length of the printable ASCII at the start of p.
+func Printable(p []byte) int { return scan.ASCII(p) }
+
 // takeText takes a run of printable ASCII.
 func (p *Writer) takeText(b []byte) int {
-	n := 1
-	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
-		n++
-	}
-	n = p.line.ascii(b[:n])
+	n := p.line.ascii(b[:scan.ASCII(b)])
 	p.read += uint64(n)
 	p.finalize()
 	return n

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session"
@@ -126,6 +127,9 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 	return t, err
 }
 
+// lineBytes is how much is made lines at once: their text stays in a processor's cache, and its memory with the writer.
+const lineBytes = 32 << 10
+
 type plainReader struct {
 	hide   bool
 	s      *session.Session
@@ -157,9 +161,11 @@ func (r *plainReader) read(ctx context.Context, from, to uint64) error {
 		if c.Next == at {
 			return nil
 		}
-		r.mask.Apply(c.Data)         // a copy, in buf
-		_, _ = r.plain.Write(c.Data) // never fails
-		r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
+		r.mask.Apply(c.Data) // a copy, in buf
+		for part := range slices.Chunk(c.Data, lineBytes) {
+			_, _ = r.plain.Write(part) // never fails
+			r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
+		}
 		at = c.Next
 	}
 	return nil

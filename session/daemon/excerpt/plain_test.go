@@ -21,7 +21,7 @@ import (
 )
 
 // printed is a session that has ended, of which only its history is there.
-func printed(t testing.TB, write func(j *journal.Journal)) *session.Session {
+func printed(t testing.TB, write func(j *journal.Journal), with ...func(*session.Config)) *session.Session {
 	t.Helper()
 	dir := t.TempDir()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})
@@ -30,10 +30,14 @@ func printed(t testing.TB, write func(j *journal.Journal)) *session.Session {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	write(j)
-	s, err := session.New(session.Config{
+	conf := session.Config{
 		ID: "0123456789abcdef", Dir: dir, Journal: j, Options: vterm.Options{Cols: 80, Rows: 24},
 		Status: session.Status{State: session.Exited, Cols: 80, Rows: 24}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	}
+	for _, set := range with {
+		set(&conf)
+	}
+	s, err := session.New(conf)
 	if err != nil {
 		t.Fatal(err)
 	}

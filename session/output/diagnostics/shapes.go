@@ -1,6 +1,10 @@
 package diagnostics
 
-import "hash/maphash"
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+)
 
 // shapes are lines that said nothing of a problem, with all numbers that are not zero being one: a log has a hundred
 // thousand lines of a few shapes, and what one of them says the others say. No matcher asks for a number's value.
@@ -24,8 +28,8 @@ func (s *shapes) of(line string) (uint64, bool) {
 	}
 	copy(b[:], line)
 	for i := 0; i < len(line); i++ {
-		if c := b[i]; c < '0' || c > '9' {
-			continue
+		if i += noDigits(b[i:]); i >= len(line) {
+			break
 		}
 		from, as := i, byte('0')
 		for ; i < len(line) && b[i] >= '0' && b[i] <= '9'; i++ {
@@ -43,6 +47,21 @@ func (s *shapes) of(line string) (uint64, bool) {
 	return maphash.Bytes(s.seed, b[:len(line)]), true
 }
 
+// noDigits is how many bytes at the start of b are no digits.
+func noDigits(b []byte) (n int) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(b); n += 8 {
+		w := binary.LittleEndian.Uint64(b[n:]) ^ 0x30*low // of a digit its value
+		if digit := ^(w&^high + 0x76*low | w) & high; digit != 0 {
+			return n + bits.TrailingZeros64(digit)/8
+		}
+	}
+	for n < len(b) && (b[n] < '0' || b[n] > '9') {
+		n++
+	}
+	return n
+}
+
 func (s *shapes) has(shape uint64) bool {
 	_, ok := s.known[shape]
 	return ok
@@ -57,15 +76,6 @@ func (s *shapes) add(shape uint64) {
 
 // idle says that what comes next is judged by itself: no problem of several lines is under way.
 func (s *Stream) idle() bool { return s.probs.current == nil && !s.probs.python.in }
-
-// quick says that a line is like one before that said nothing; shape is for learn.
-func (s *Stream) quick(line string) (shape uint64, may, known bool) {
-	if !s.idle() || s.harmless.off {
-		return 0, false, false
-	}
-	shape, may = s.harmless.of(line)
-	return shape, may, may && s.harmless.has(shape)
-}
 
 // learn takes the shape of a line that said nothing. One with a word that complaints have is none: it may depend on the
 // number beside it.

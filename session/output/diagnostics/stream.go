@@ -33,14 +33,21 @@ func (p *Parser) Stream(line string) *Stream {
 
 // Line takes the next line, without its end, and returns its index.
 func (s *Stream) Line(line string) int {
+	if s.probs == nil {
+		s.lines++
+		return s.lines - 1
+	}
+	shape, shaped := s.harmless.of(line)
+	return s.take(line, shape, shaped)
+}
+
+// take takes the next line, with its shape if it has one.
+func (s *Stream) take(line string, shape uint64, shaped bool) int {
 	i := s.lines
 	s.lines++
-	if s.probs == nil {
-		return i
-	}
 	line = line[:min(len(line), maxLineBytes)]
-	shape, may, known := s.quick(line)
-	if known {
+	may := shaped && s.idle() && !s.harmless.off
+	if may && s.harmless.has(shape) { // one like it said nothing
 		s.sum.note(i, line)
 		return i
 	}
@@ -135,11 +142,23 @@ func (s *Stream) First() (Diagnostic, bool) {
 
 // Judge takes the next line, as Line does, and says what it is by itself: Error, Warning, or neither ("").
 func (s *Stream) Judge(line string) Severity {
+	severity, _, _ := s.JudgeShape(line)
+	return severity
+}
+
+// JudgeShape is Judge with the line's shape, which is the same of lines that are alike but for the digits of their
+// numbers. Not shaped: it is too long to have one.
+func (s *Stream) JudgeShape(line string) (severity Severity, shape uint64, shaped bool) {
+	shape, shaped = s.harmless.of(line)
+	return s.judge(line, shape, shaped), shape, shaped
+}
+
+func (s *Stream) judge(line string, shape uint64, shaped bool) Severity {
 	if s.probs == nil {
 		return ""
 	}
 	errors, warnings := s.probs.errors+s.sum.errors+s.failed, s.probs.warnings+s.sum.warnings
-	s.Line(line)
+	s.take(line, shape, shaped)
 	switch {
 	case s.probs.errors+s.sum.errors+s.failed > errors:
 		return Error

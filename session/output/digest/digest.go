@@ -29,7 +29,8 @@ type Digest struct {
 	Fold bool
 
 	judge    *diagnostics.Stream
-	cur      line // that has no end yet
+	texts    texts // of lines
+	cur      line  // that has no end yet
 	open     bool
 	n        int // lines so far
 	bytes    int // of their text
@@ -42,8 +43,9 @@ type Digest struct {
 	after    int // lines that are still kept as what follows a problem
 	failed   bool
 
-	shapes    map[uint64]int // how many lines of each shape there were
-	firsts    []line         // the first of each
+	shapes    map[uint64]*int // how many lines of each shape there were
+	judged    map[uint64]said // what lines say that are alike, by what their judge takes for that
+	firsts    []line          // the first of each
 	firstSize int
 }
 
@@ -79,11 +81,15 @@ const (
 func (d *Digest) Add(text []byte, from, to uint64, more bool) {
 	if !d.open {
 		d.cur = line{n: d.n, from: from}
-		d.open = true
 	}
 	if room := d.lineMax() - len(d.cur.text); room > 0 { // what is beyond is cut below
-		d.cur.text += string(text[:min(len(text), room)])
+		if part := text[:min(len(text), room)]; !d.open && !more {
+			d.cur.text = d.texts.keep(part)
+		} else {
+			d.cur.text += string(part)
+		}
 	}
+	d.open = true
 	d.cur.to, d.bytes = to, d.bytes+len(text)
 	if !more {
 		d.end()
@@ -117,9 +123,10 @@ func (d *Digest) end() {
 		d.judge = diagnostics.NewStream("")
 	}
 	l.rank = rankNone
-	severity := d.judge.Judge(l.text)
+	severity, shape, shaped := d.judge.JudgeShape(l.text)
+	says := d.says(l.text, shape, shaped)
 	if severity == "" {
-		severity = logLevel(l.text)
+		severity = says.level
 	}
 	switch severity {
 	case diagnostics.Error:
@@ -138,7 +145,7 @@ func (d *Digest) end() {
 			}
 		}
 	}
-	d.keep(l)
+	d.keep(l, says)
 }
 
 // firstAround says that what comes belongs to the first failure: no other one has come.
@@ -162,7 +169,7 @@ func (d *Digest) around() {
 	}
 }
 
-func (d *Digest) keep(l line) {
+func (d *Digest) keep(l line, says said) {
 	size := len(l.text) + 1
 	if d.headSize+size <= d.Max && len(d.head) == l.n { // the whole text, as long as it fits
 		d.head, d.headSize = append(d.head, l), d.headSize+size
@@ -179,7 +186,7 @@ func (d *Digest) keep(l line) {
 		d.problem(l)
 	}
 	if d.Fold {
-		d.note(l)
+		d.note(l, says)
 	}
 }
 
@@ -188,6 +195,7 @@ func (d *Digest) problem(l line) {
 	if d.probSize > d.Max {
 		return
 	}
+	l.text = strings.Clone(l.text)
 	d.problems, d.probSize = append(d.problems, l), d.probSize+len(l.text)+1
 }
 

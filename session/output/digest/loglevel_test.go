@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -44,5 +45,66 @@ func TestErrorInALog(t *testing.T) {
 	}
 	if len(text) > 4000 || left.Bytes == 0 {
 		t.Errorf("%d bytes, %+v", len(text), left)
+	}
+}
+
+// Lines that are alike but for the digits of their numbers say the same, so that what one of them says is known of the others.
+//
+// FEATURES: R105
+func TestAlikeLinesSayTheSame(t *testing.T) {
+	lines := []string{
+		"2026-01-01T00:00:00Z ERROR [disk] 12 of 7", "level=warn n=5", "a1error b2 error 3", "[###  ] 10% 2x", "x86_64 and amd64", "9", "", "worker-007 FATAL0", "0 1 22 333",
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	shapes := map[uint64]string{}
+	s := diagnostics.NewStream("")
+	for range 20_000 {
+		b := []byte(lines[r.IntN(len(lines))])
+		for i, c := range b {
+			if c >= '0' && c <= '9' {
+				b[i] = '0' + byte(r.IntN(10))
+			}
+		}
+		line := string(b)
+		_, shape, ok := s.JudgeShape(line)
+		if !ok {
+			t.Fatalf("%q has no shape", line)
+		}
+		if like, known := shapes[shape]; known && (logLevel(like) != logLevel(line) || shapeOf(like) != shapeOf(line)) {
+			t.Fatalf("%q and %q are taken for alike", like, line)
+		}
+		shapes[shape] = line
+	}
+	if len(shapes) < 2*len(lines) {
+		t.Errorf("%d shapes", len(shapes))
+	}
+}
+
+// What is known of lines that were alike changes no digest: the same lines too long to be known make the same one.
+//
+// FEATURES: R105
+func TestKnownLinesChangeNoDigest(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 20 {
+		var known, anew Digest
+		known.Max, anew.Max, known.Fold, anew.Fold = 3000, 3000, true, true
+		for i := range 3000 {
+			line := fmt.Sprintf("worker %d: request %d is served", r.IntN(300), i)
+			switch r.IntN(400) {
+			case 0:
+				line = fmt.Sprintf("2026 ERROR [disk %d] no space", i)
+			case 1:
+				line = fmt.Sprintf("main.go:%d:2: undefined: x", i)
+			}
+			known.Add([]byte(line), uint64(i), uint64(i+1), false)
+			anew.judged = nil
+			anew.Add([]byte(line[:1]), uint64(i), uint64(i), true) // in pieces, as long lines come
+			anew.Add([]byte(line[1:]), uint64(i), uint64(i+1), false)
+		}
+		a, leftOfA := known.Finish()
+		b, leftOfB := anew.Finish()
+		if a != b || leftOfA != leftOfB {
+			t.Fatalf("%s\n%+v; anew\n%s\n%+v", a, leftOfA, b, leftOfB)
+		}
 	}
 }

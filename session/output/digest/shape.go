@@ -1,5 +1,11 @@
 package digest
 
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/diagnostics"
+)
+
 // Lines that are alike but for their numbers say one thing: a build's "[123/4000] cc -c file123.c", a log's "request 77 done
 // in 12 ms". Of each such shape a few lines tell what there is; hundreds of them push out what is different.
 
@@ -45,17 +51,56 @@ var letter = func() (is [256]bool) {
 	return is
 }()
 
-// note counts a line's shape, and keeps the line if it is one of the first of it, as long as there is room for such.
-func (d *Digest) note(l line) {
-	if d.shapes == nil {
-		d.shapes = map[uint64]int{}
+// said is what a line says of itself, as all do that are alike but for the digits of their numbers.
+type said struct {
+	level diagnostics.Severity // as of a log
+	seen  *int                 // lines of its shape; nil: that is not told apart, or not asked for
+}
+
+// says is what a line says of itself. What its judge takes for its shape, where it has one, tells more lines apart than
+// shapeOf does and as many as logLevel: both ask of a digit only whether it is one.
+func (d *Digest) says(text string, shape uint64, shaped bool) said {
+	if !shaped {
+		return said{logLevel(text), d.counter(text)}
 	}
-	shape := shapeOf(l.text)
-	n, known := d.shapes[shape]
-	if known || len(d.shapes) < maxShapes {
-		d.shapes[shape] = n + 1
+	s, known := d.judged[shape]
+	if known {
+		return s
+	}
+	if d.judged == nil || len(d.judged) >= maxShapes {
+		d.judged = map[uint64]said{}
+	}
+	s = said{logLevel(text), d.counter(text)}
+	d.judged[shape] = s
+	return s
+}
+
+// counter counts the lines of a text's shape; nil: they are not told apart.
+func (d *Digest) counter(text string) *int {
+	if !d.Fold {
+		return nil
+	}
+	if d.shapes == nil {
+		d.shapes = map[uint64]*int{}
+	}
+	shape := shapeOf(text)
+	n := d.shapes[shape]
+	if n == nil && len(d.shapes) < maxShapes {
+		n = new(int)
+		d.shapes[shape] = n
+	}
+	return n
+}
+
+// note counts a line's shape, and keeps the line if it is one of the first of it, as long as there is room for such.
+func (d *Digest) note(l line, says said) {
+	n := 0
+	if says.seen != nil {
+		n = *says.seen
+		*says.seen++
 	}
 	if n < alike && d.firstSize <= d.Max {
+		l.text = strings.Clone(l.text)
 		d.firsts, d.firstSize = append(d.firsts, l), d.firstSize+len(l.text)+1
 	}
 }
@@ -81,7 +126,7 @@ func (d *Digest) telling(around []line) (of []line) {
 		}
 	}
 	for _, l := range around {
-		if at[l.n] || d.shapes[shapeOf(l.text)] <= 2*alike {
+		if n := d.shapes[shapeOf(l.text)]; at[l.n] || n == nil || *n <= 2*alike {
 			of = append(of, l)
 		}
 	}
